@@ -1,4 +1,4 @@
-"""What happens to a question: the agent as a library, a graph, a tool and a command line."""
+"""The agent as a library, a graph, a tool and a command line."""
 
 from __future__ import annotations
 

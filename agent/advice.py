@@ -1,4 +1,4 @@
-"""The one boundary around what only advises a turn: where it fails, the turn goes on without it."""
+"""The boundary around advice: if it fails, the turn goes on without it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Part = Literal[
     "phrasing",
     "charts",
 ]
-"""What advises a turn."""
+"""The parts of a turn that only advise it."""
 
 RAISING_VARIABLE = "TABLETURN_RAISE"
 """Environment variable that makes failures of advice end the turn, as the tests want it: then they are seen."""
@@ -47,7 +47,7 @@ _counters: list[Callable[[Part], object]] = []
 
 
 def advise(part: Part, call: Callable[[], R], default: D) -> R | D:
-    """Return what the call gives, or the default where it fails.
+    """Return the call's result, or the default if it fails.
 
     What ends a turn on purpose passes: an interrupt, a cancellation, a budget, an error of settings or of a model.
     """
@@ -81,8 +81,8 @@ def advisory(part: Part, default: D) -> Callable[[Callable[P, R]], Callable[P, R
 
 
 @contextmanager
-def failures_noted() -> Generator[list[str]]:
-    """Collect a note on each part that fails meanwhile; the list is complete at the end."""
+def collect_failures() -> Generator[list[str]]:
+    """Collect a note on each part that fails in the context; complete at its end."""
     failures: list[Part] = []
     notes: list[str] = []
     token = _failures.set(failures)
@@ -94,5 +94,5 @@ def failures_noted() -> Generator[list[str]]:
 
 
 def count_failures(count: Callable[[Part], object]) -> None:
-    """Have a function called with the part at each failure in this process."""
+    """Call a function with the part at each failure in this process."""
     _counters.append(count)

@@ -1,4 +1,4 @@
-"""An audit trail: who asked what, which query answered it, and what was refused. A line of JSON a turn, only added."""
+"""An audit trail as JSON lines: who asked what, which query answered, and what was refused."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class AuditRecord:
 
 
 class AuditTrail:
-    """A file of `AuditRecord` lines, made for its owner alone; for any number of threads and processes."""
+    """A file of `AuditRecord` lines, private to its owner, safe for threads and processes."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -94,7 +94,7 @@ class AuditTrail:
 
 
 def _append(descriptor: int, line: bytes) -> None:
-    """Write all of a line, or leave none of it."""
+    """Write a whole line, or none of it."""
     before = os.fstat(descriptor).st_size
     if before and os.pread(descriptor, 1, before - 1) != b"\n":
         line = b"\n" + line  # a process was killed while it wrote
@@ -108,7 +108,7 @@ def _append(descriptor: int, line: bytes) -> None:
 
 
 def make_record(database: Database, thread: str, question: str, **fields: Any) -> AuditRecord:
-    """Return what is written of a turn, or of a query beside it, as of now."""
+    """Return the record of a turn, or of a query beside it, with the current time."""
     try:
         user = database.session.identity.name or getpass.getuser()
     except (KeyError, OSError):  # an account without a name
@@ -119,7 +119,7 @@ def make_record(database: Database, thread: str, question: str, **fields: Any) -
 
 @dataclass(frozen=True)
 class AuditedQuery:
-    """What is run, and of which answer."""
+    """A query to audit, and the answer that it belongs to."""
 
     sql: str
     question: str = ""  # of the answer whose query it is, or in whose place it runs; empty where there is none
@@ -143,7 +143,7 @@ def run_query(
 def run_audited(
     query: AuditedQuery, status: str, resources: Resources, function: Callable[[], R], rows: Callable[[R], int]
 ) -> R:
-    """What a function gives that runs a query; what was done with its rows is written down before it is given."""
+    """Return the function's result; the audit trail has its query before that."""
     audit, database = resources.audit, resources.database
     if audit is None:
         return function()

@@ -1,4 +1,4 @@
-"""Ends a turn from outside, and leaves the conversation as it was before a turn that came to no end of its own."""
+"""Cancellation of a running turn, which leaves the conversation as it was before."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KEY = "__tableturn_turn"
 
 
 class OpenTurn:
-    """A turn that is being taken.
+    """A turn that is running.
 
     A turn is written at its end alone (LangGraph's `durability="exit"`), so that one which is undone before that leaves
     nothing behind. Whichever comes first decides: being undone, or being written.
@@ -38,44 +38,44 @@ class OpenTurn:
         self.failed = False  # whether an error ended it
         self._lock = threading.Lock()
 
-    def keep(self, found: CheckpointTuple | None) -> CheckpointTuple | None:
-        """Keep a checkpoint for the run; not one with writes, which looking at it adds to what it holds."""
+    def keep_checkpoint(self, found: CheckpointTuple | None) -> CheckpointTuple | None:
+        """Keep a checkpoint for the run, unless it has pending writes; return it."""
         if found is None or not found.pending_writes:
             self.before.append(found)
         return found
 
     @property
     def undone(self) -> bool:
-        """Whether nothing of it is to be kept."""
+        """Whether nothing of the turn is kept."""
         return not self.written and (self.failed or self.cancellation.cancelled)
 
     def write(self) -> bool:
-        """Whether it may be written now; from then on it counts as kept."""
+        """Whether the turn may be written now; if so, it counts as written."""
         with self._lock:
             self.written = not self.undone
             return self.written
 
 
 def open_turn(config: RunnableConfig | None) -> OpenTurn | None:
-    """Return the turn that a run is of; None where the graph is run by somebody else than `Conversation`."""
+    """Return the turn of a run; None if `Conversation` did not start the run."""
     found = cast("Mapping[str, Any]", (config or {}).get("configurable") or {}).get(KEY)
     return found if isinstance(found, OpenTurn) else None
 
 
 def make_undoable(saver: S) -> S:
-    """Return a copy of a checkpointer, over the same store, that writes nothing of a turn that was undone.
+    """Return a copy of a checkpointer that writes nothing of an undone turn.
 
-    It reads what a turn starts from once.
+    It reads the checkpoint that a turn starts from only once.
     """
     clone = copy.copy(saver)
 
     def get_tuple(config: RunnableConfig) -> CheckpointTuple | None:
         turn = open_turn(config) or OpenTurn()
-        return turn.before.pop() if turn.before else turn.keep(saver.get_tuple(config))
+        return turn.before.pop() if turn.before else turn.keep_checkpoint(saver.get_tuple(config))
 
     async def aget_tuple(config: RunnableConfig) -> CheckpointTuple | None:
         turn = open_turn(config) or OpenTurn()
-        return turn.before.pop() if turn.before else turn.keep(await call_async(saver, "get_tuple", config))
+        return turn.before.pop() if turn.before else turn.keep_checkpoint(await call_async(saver, "get_tuple", config))
 
     def write(name: str, config: RunnableConfig, *args: Any, **kwargs: Any) -> Any:
         turn = open_turn(config)
@@ -92,7 +92,7 @@ def make_undoable(saver: S) -> S:
 
 
 async def call_async(saver: BaseCheckpointSaver[Any], name: str, *args: Any, **kwargs: Any) -> Any:
-    """Call a checkpointer's method without blocking: in a thread if it has the one alone that blocks."""
+    """Call a checkpointer's method without blocking, in a thread if it has no async form."""
     try:
         return await getattr(saver, f"a{name}")(*args, **kwargs)
     except NotImplementedError:
@@ -101,7 +101,7 @@ async def call_async(saver: BaseCheckpointSaver[Any], name: str, *args: Any, **k
 
 @contextmanager
 def cancel_on_ctrl_c(turn: OpenTurn) -> Generator[None]:
-    """Within it, Ctrl-C ends the turn in order, instead of breaking off whatever happens to run.
+    """Let Ctrl-C cancel the turn in the context instead of interrupting any code.
 
     Only where Python's own handling of the signal is in place, and in the main thread, which alone can have another.
 

@@ -1,4 +1,4 @@
-"""Turns on one thread, each read in the light of the ones before it."""
+"""Conversations: turns on one thread, each read with the ones before it."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ from .answers.events import STREAM_MODES, Event, EventReader
 from .answers.render import Why, read_why
 from .audit import make_record
 from .cancel_turn import KEY, OpenTurn, cancel_on_ctrl_c
-from .effects import cancelled_turn, finished
+from .effects import cancelled_turn, run_blocking
 from .records import AnswerRecord, Turn, Usage
 from .settings import Settings, make_settings
 from .state import AgentState, load, turn_of, upgrade, usage_of
 
 if TYPE_CHECKING:
     from .sqlagent import SQLAgent
+
+NO_DECISION = "no query of this conversation waits for approval: ask a question in words"
 
 INTERRUPT = "__interrupt__"  # where LangGraph reports interrupts among the output's values
 
@@ -74,36 +76,36 @@ class Conversation:
         Raises:
             TurnCancelled: `cancel` was called.
         """
-        return finished(_last_answer(self._events(question, settings, notes, blocking=True)))
+        return run_blocking(_read_answer(self._run_turn(question, settings, notes, blocking=True)))
 
     async def aask(self, question: UserInput, *, settings: RunSettings = None, notes: str = "") -> Answer:
-        """As `ask`, without blocking."""
-        return await _last_answer(self._events(question, settings, notes))
+        """Take one turn as `ask` does, without blocking."""
+        return await _read_answer(self._run_turn(question, settings, notes))
 
     def take(self, question: UserInput, settings: RunSettings = None, notes: str = "") -> Answer:
-        """Take one turn; the answer lacks rows that may not be sent to a model (see `SQLAgent.deliver`)."""
-        return finished(_last_answer(self._events(question, settings, notes, blocking=True, delivered=False)))
+        """Take one turn; the answer lacks rows that may not be sent to a model."""
+        return run_blocking(_read_answer(self._run_turn(question, settings, notes, blocking=True, delivered=False)))
 
     async def atake(self, question: UserInput, settings: RunSettings = None, notes: str = "") -> Answer:
-        """As `take`, without blocking."""
-        return await _last_answer(self._events(question, settings, notes, delivered=False))
+        """Take one turn as `take` does, without blocking."""
+        return await _read_answer(self._run_turn(question, settings, notes, delivered=False))
 
     def stream(self, question: UserInput, *, settings: RunSettings = None, notes: str = "") -> Generator[Event]:
-        """Take one turn and yield events as they happen (see `Event`); the last one has the answer.
+        """Take one turn and yield its events (see `Event`); the last one has the answer.
 
         If the stream is not read to its end, the turn is undone.
         """
-        return _stepped(self._events(question, settings, notes, blocking=True, watched=True))
+        return _step_events(self._run_turn(question, settings, notes, blocking=True, watched=True))
 
     async def astream(
         self, question: UserInput, *, settings: RunSettings = None, notes: str = ""
     ) -> AsyncGenerator[Event]:
-        """As `stream`, without blocking."""
-        async with aclosing(self._events(question, settings, notes, watched=True)) as events:
+        """Stream one turn as `stream` does, without blocking."""
+        async with aclosing(self._run_turn(question, settings, notes, watched=True)) as events:
             async for event in events:
                 yield event
 
-    async def _events(
+    async def _run_turn(
         self,
         question: UserInput,
         settings: RunSettings,
@@ -113,7 +115,7 @@ class Conversation:
         watched: bool = False,
         delivered: bool = True,
     ) -> AsyncGenerator[Event]:
-        """Take one turn: the one body of all ways. In one that is `blocking` nothing ever waits, so that it is stepped.
+        """Take one turn and yield its events; if `blocking`, no step ever waits.
 
         Only where it is `watched` do models send their replies piece by piece.
         """
@@ -122,12 +124,12 @@ class Conversation:
         yield Event("reading", "rephrase", {"question": str(question)})
         try:
             with self._turn(question) as turn:
-                config, output = self._config(turn), dict[str, Any]()
-                given = self._input(question, await self._state(config, blocking), notes)
+                config, output = self._make_config(turn), dict[str, Any]()
+                given = self._make_input(question, await self._get_state(config, blocking), notes)
                 stream: Any = self._graph.stream if blocking else self._graph.astream
                 context = None if settings is None else make_settings(settings)
                 parts = stream(given, config, context=context, **(_WATCHED if watched else _ENDS))
-                async for mode, part in _fetched(parts, turn) if blocking else parts:
+                async for mode, part in _fetch_parts(parts, turn) if blocking else parts:
                     if mode == "values":
                         output = part
                         continue
@@ -136,7 +138,7 @@ class Conversation:
                 if turn.undone:
                     raise KeyboardInterrupt if turn.interrupted else cancelled_turn()
                 if output.get(INTERRUPT):
-                    answer = self._asked_back(await self._state(self._config(), blocking))
+                    answer = self._make_question_answer(await self._get_state(self._make_config(), blocking))
                 else:
                     answer = Answer(load(AnswerRecord, output["answer"]), self.thread)
         finally:
@@ -150,33 +152,33 @@ class Conversation:
         for event in reader.end(answer):
             yield event
 
-    async def _state(self, config: RunnableConfig, blocking: bool) -> StateSnapshot:
+    async def _get_state(self, config: RunnableConfig, blocking: bool) -> StateSnapshot:
         return self._graph.get_state(config) if blocking else await self._graph.aget_state(config)
 
     def last(self) -> Answer | None:
-        """Return the answer of the last finished turn, which may be from an earlier process.
+        """Return the answer of the last finished turn, even from an earlier process.
 
         None if there is none, or if it was given under wider permissions or to another person.
         """
-        record = _values(self._graph.get_state(self._config())).get("answer")
+        record = _read_values(self._graph.get_state(self._make_config())).get("answer")
         answer = load(AnswerRecord, record) if record else None
         if answer is None or not self._agent.resources.may_read(answer.rights):
             return None
         return self._agent.deliver(Answer(answer, self.thread))
 
     def why(self) -> Why | None:
-        """Return what the last turn's answer rests on; None if there is none that this person may read."""
-        state = _values(self._graph.get_state(self._config()))
-        if not state.get("turn") or not self._resumable(state["turn"]):
+        """Return what the last answer rests on; None without one that this person may read."""
+        state = _read_values(self._graph.get_state(self._make_config()))
+        if not state.get("turn") or not self._is_resumable(state["turn"]):
             return None
         return read_why(state)
 
     def undo(self) -> bool:
-        """Take the last turn back, with any question back in it; return whether there was one.
+        """Take back the last turn, with its clarifications; return whether there was one.
 
         The conversation is then as it was before the turn. A checkpointer that keeps a history still has the turn.
         """
-        now = self._graph.get_state(self._config())
+        now = self._graph.get_state(self._make_config())
         if not now.values:
             return False
         before = now.parent_config
@@ -197,7 +199,7 @@ class Conversation:
 
     @contextmanager
     def _turn(self, question: object) -> Generator[OpenTurn]:
-        """A turn, from here on the one that `cancel` ends; one that gives no answer is written down as what it is."""
+        """Open a turn that `cancel` can end; a turn without an answer goes to the audit trail."""
         turn = self._open = OpenTurn()
         try:
             yield turn
@@ -207,52 +209,52 @@ class Conversation:
             if not isinstance(error, AuditError):
                 ended = isinstance(error, TurnCancelled | KeyboardInterrupt | asyncio.CancelledError | GeneratorExit)
                 kind = "" if ended else type(error).__name__
-                self._write_down(str(question), "cancelled" if ended else "error", error=kind)
+                self._audit(str(question), "cancelled" if ended else "error", error=kind)
             raise
         finally:
             self._open = None
 
-    def _write_down(self, question: str, status: str, **more: Any) -> None:
-        """Add a turn that has no answer to the audit trail, if there is one."""
+    def _audit(self, question: str, status: str, **more: Any) -> None:
+        """Add a turn without an answer to the audit trail, if there is one."""
         resources = self._agent.resources
         if resources.audit is not None:
             resources.audit.write(make_record(resources.database, self._name, question, status=status, **more))
 
-    def _config(self, turn: OpenTurn | None = None) -> RunnableConfig:
+    def _make_config(self, turn: OpenTurn | None = None) -> RunnableConfig:
         own: dict[str, Any] = {} if turn is None else {KEY: turn}
         return {"configurable": {"thread_id": self._name, **own}}
 
-    def _input(self, question: object, state: StateSnapshot, notes: str) -> Any:
-        """Return what the graph is given: a new question, or the reply to what was asked back.
+    def _make_input(self, question: object, state: StateSnapshot, notes: str) -> Any:
+        """Return the graph's input: a new question, or a reply to the agent's question.
 
         What was asked back under wider rights, or of somebody else, is passed over: these words are a new question.
         """
         if not isinstance(question, str | Mapping):
             raise TableturnError(f"a turn takes a question as text, or the fields of a decision, not {question!r}")
-        waits_for = self._waits_for(state)
+        waits_for = self._read_wait(state)
         if isinstance(question, Mapping) and waits_for != "approve":
-            raise NothingToDecide("no query of this conversation waits for approval: ask a question in words")
+            raise NothingToDecide(NO_DECISION)
         if waits_for:
             return Command(resume=question)
         return {"messages": [HumanMessage(str(question))], **({"evidence": notes} if notes else {})}
 
     async def awaits_for(self) -> str:
-        """What the conversation waits for: `approve`, a decision on a query; `clarify`, a reply; empty for nothing."""
-        return self._waits_for(await self._graph.aget_state(self._config()))
+        """Return what the conversation waits for: `approve`, `clarify`, or '' for nothing."""
+        return self._read_wait(await self._graph.aget_state(self._make_config()))
 
-    def _waits_for(self, state: StateSnapshot) -> str:
-        values = _values(state)
-        if not state.interrupts or not self._resumable(values.get("turn")):
+    def _read_wait(self, state: StateSnapshot) -> str:
+        values = _read_values(state)
+        if not state.interrupts or not self._is_resumable(values.get("turn")):
             return ""
         return str(state.interrupts[0].value.get("kind", "clarify"))
 
-    def _resumable(self, turn: Any) -> bool:
-        """Whether a waiting turn goes on here: not one of an earlier version, nor one of wider rights."""
+    def _is_resumable(self, turn: Any) -> bool:
+        """Whether a waiting turn can go on under these rights."""
         return turn is not None and self._agent.resources.may_read(load(Turn, turn).rights)
 
-    def _asked_back(self, state: StateSnapshot) -> Answer:
+    def _make_question_answer(self, state: StateSnapshot) -> Answer:
         """Return the answer of a turn that waits for a person."""
-        resources, values, asked = self._agent.resources, _values(state), state.interrupts[0].value
+        resources, values, asked = self._agent.resources, _read_values(state), state.interrupts[0].value
         translator = resources.translator(resources.settings)
         turn, by_node = turn_of(values), usage_of(values)
         record = AnswerRecord(
@@ -273,17 +275,17 @@ class Conversation:
             rights=resources.rights,
             estimate=Estimate(**asked["estimate"]) if asked.get("estimate") else None,
         )
-        self._write_down(record.question, record.status, queries=turn.sent)
+        self._audit(record.question, record.status, queries=turn.sent)
         return Answer(record, self.thread)
 
 
-def _values(saved: StateSnapshot) -> AgentState:
-    """Return what a checkpoint holds, as this version reads it."""
+def _read_values(saved: StateSnapshot) -> AgentState:
+    """Return a checkpoint's values, upgraded to this version."""
     return cast("AgentState", {**saved.values, **upgrade(saved.values)} if saved.values else {})
 
 
-async def _fetched(parts: Iterator[tuple[str, Any]], turn: OpenTurn) -> AsyncIterator[tuple[str, Any]]:
-    """Yield the parts of a stream that blocks. Only while one is fetched does Ctrl-C end the turn."""
+async def _fetch_parts(parts: Iterator[tuple[str, Any]], turn: OpenTurn) -> AsyncIterator[tuple[str, Any]]:
+    """Yield the parts of a blocking stream; Ctrl-C ends the turn only during a fetch."""
     while True:
         with cancel_on_ctrl_c(turn):
             part = next(parts, None)
@@ -292,18 +294,18 @@ async def _fetched(parts: Iterator[tuple[str, Any]], turn: OpenTurn) -> AsyncIte
         yield part
 
 
-async def _last_answer(events: AsyncIterator[Event]) -> Answer:
+async def _read_answer(events: AsyncIterator[Event]) -> Answer:
     """Return the answer at the end of a turn's events."""
     answer = [event.answer async for event in events][-1]
     assert answer is not None
     return answer
 
 
-def _stepped(events: AsyncGenerator[Event]) -> Generator[Event]:
-    """Yield the events of a turn in which nothing ever waits."""
+def _step_events(events: AsyncGenerator[Event]) -> Generator[Event]:
+    """Yield the events of a turn in which no step ever waits."""
     try:
         with suppress(StopAsyncIteration):
             while True:
-                yield finished(events.__anext__())
+                yield run_blocking(events.__anext__())
     finally:
-        finished(events.aclose())
+        run_blocking(events.aclose())

@@ -1,4 +1,4 @@
-"""The file that keeps conversations between runs of the command line."""
+"""The file that stores conversations of the command line."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _HEADER = b"SQLite format 3\x00"
 def open_checkpointer(
     thread: str | None, path: Path | None, db: str = ""
 ) -> Generator[BaseCheckpointSaver[Any] | None]:
-    """The checkpointer of a conversation that is to be kept; None where it has no name.
+    """Open the checkpointer of a stored conversation; None if it has no name.
 
-    The file is its owner's alone: it holds questions and rows. One that holds anything else than conversations, such as
-    the very database that is asked, is not touched.
+    The file is private to its owner, because it contains questions and rows. A file with other contents, such as the
+    database itself, is not changed.
     """
     if thread is None:
         if path is not None:
@@ -42,18 +42,18 @@ def open_checkpointer(
         return
     from langgraph.checkpoint.sqlite import SqliteSaver
 
-    path = make_private_file(_file(path), db)
+    path = make_private_file(_locate_file(path), db)
     try:
         with SqliteSaver.from_conn_string(str(path)) as saver:
             saver.setup()
             yield saver
     except (OSError, sqlite3.Error) as error:
-        raise _cannot(path, error) from None
+        raise _make_error(path, error) from None
 
 
 @contextmanager
 def lock_conversation(thread: str | None, path: Path | None, location: str) -> Generator[str | None]:
-    """Within it, no other chat goes on with the conversation: two would undo, or write over, one another's turns.
+    """Lock a conversation in the context, so that no other chat changes it.
 
     The lock is a byte of one file for all conversations, by a hash of the name; it ends with the process.
     """
@@ -65,12 +65,12 @@ def lock_conversation(thread: str | None, path: Path | None, location: str) -> G
     if name is None or fcntl is None:
         yield name
         return
-    kept = _file(path)
+    kept = _locate_file(path)
     place = int.from_bytes(hashlib.sha256(name.encode()).digest()[:7])
     try:
         opened = os.open(f"{kept}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise _cannot(kept, error) from None
+        raise _make_error(kept, error) from None
     with os.fdopen(opened, "r+b", buffering=0) as file:
         try:
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
@@ -79,12 +79,12 @@ def lock_conversation(thread: str | None, path: Path | None, location: str) -> G
                 f"the conversation {thread!r} is in use by another chat: close it, or choose another name with --thread"
             ) from None
         except OSError as error:
-            raise _cannot(kept, error) from None
+            raise _make_error(kept, error) from None
         yield name
 
 
 def make_private_file(path: Path, db: str, more_tables: frozenset[str] = frozenset()) -> Path:
-    """A file for conversations, its owner's alone and made where there is none; `db` is the database that is asked."""
+    """Make a private file for conversations if there is none; `db` must not be that file."""
     path = path.absolute()
     try:
         _refuse_others(path, more_tables)
@@ -94,25 +94,25 @@ def make_private_file(path: Path, db: str, more_tables: frozenset[str] = frozens
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         os.chmod(path, 0o600)
     except (OSError, sqlite3.Error) as error:
-        raise _cannot(path, error) from None
+        raise _make_error(path, error) from None
     return path
 
 
-def _cannot(path: Path, error: Exception) -> SettingsError:
+def _make_error(path: Path, error: Exception) -> SettingsError:
     return SettingsError(f"cannot store conversations in {path}: {error}; choose a file with --checkpoints")
 
 
 @dataclass(frozen=True)
 class SavedChat:
-    """A conversation that is kept."""
+    """A stored conversation."""
 
     name: str  # as `--thread` takes it
     used: datetime  # when its last turn was taken
 
 
 def list_conversations(path: Path | None, location: str) -> list[SavedChat]:
-    """Return the kept conversations with a database, the last used first."""
-    path = _file(path)
+    """Return the stored conversations with a database, the last used first."""
+    path = _locate_file(path)
     if not path.exists():
         return []
     query = "SELECT thread_id, max(checkpoint_id) FROM checkpoints GROUP BY thread_id ORDER BY 2 DESC"
@@ -131,13 +131,13 @@ def list_conversations(path: Path | None, location: str) -> list[SavedChat]:
     return kept
 
 
-def _file(path: Path | None) -> Path:
+def _locate_file(path: Path | None) -> Path:
     # An absolute path is never read as a URI, which could name another file than the one that is looked into.
     return (path or data_folder() / "conversations.sqlite").absolute()
 
 
 def _refuse_others(path: Path, more_tables: frozenset[str]) -> None:
-    """Look into a file without writing."""
+    """Check, without writing, that a file contains only conversations."""
     if path.name.endswith(_SIDECARS) or any(part.endswith(":") for part in path.parts):
         raise SettingsError(f"cannot store conversations in {path}: give --checkpoints a plain file name")
     if not path.exists():

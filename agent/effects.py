@@ -1,4 +1,4 @@
-"""How a node asks for what it cannot do itself, so that one body serves `invoke` and `ainvoke`.
+"""Effects: how a node asks for work, so that one body serves `invoke` and `ainvoke`.
 
 A node's body is a generator: it prepares, yields an effect (a task for the translator, a function that blocks, or a
 request to a chat model), receives the result, and returns a state update. One driver runs all bodies, and the
@@ -26,7 +26,7 @@ from ..prompts.task import Task
 from ..tools.database import Cancellation
 from ..tools.errors import ModelError, NotUnderstood, ReplyError, TurnCancelled
 from .model.replies import loop_is_gone, reply_usage
-from .model.turn_budget import Allowance, Budget, BudgetReached, spending, told_cost
+from .model.turn_budget import Allowance, Budget, BudgetReached, report_cost, use_allowance
 from .records import Usage
 
 if TYPE_CHECKING:
@@ -47,21 +47,21 @@ _OURS = (ModelError, TurnCancelled)
 
 
 class Ask(NamedTuple, Generic[R]):
-    """Have the translator do a task, or another one."""
+    """A task for the translator, or for another one."""
 
     task: Task[R]
     translator: Translator | None = None
 
 
 class Do(NamedTuple, Generic[R]):
-    """Call a function that waits on a disk, a database or a process."""
+    """A function that waits for a disk, a database or a process."""
 
     function: Callable[[], R]
     abandoned: bool = False  # whether a cancelled turn leaves it to itself: it may take long
 
 
 class ModelRequest(NamedTuple):
-    """Send messages to a chat model; `tokens` is their estimated size."""
+    """Messages for a chat model, with their estimated size in `tokens`."""
 
     model: BaseChatModel
     messages: list[BaseMessage]
@@ -73,7 +73,7 @@ Body = Generator[Effect, Any, R]  # a computation that yields effects and return
 
 
 class Done(NamedTuple, Generic[R]):
-    """A task done."""
+    """The result of a task."""
 
     reply: R
     notes: tuple[str, ...] = ()  # for the answer: what the prompt left out, what was repaired
@@ -84,7 +84,7 @@ NO_REPLY = (ReplyError, ModelError, NotUnderstood)
 
 
 class Translator(Protocol):
-    """Who does the tasks: a chat model and the offline parser look the same to a node."""
+    """A performer of tasks: a chat model or the offline parser."""
 
     name: str  # `offline` or `prompted`
     model: str  # the model's name as answers report it
@@ -92,7 +92,7 @@ class Translator(Protocol):
     understands: bool  # whether its reply to a request for SQL can also ask back and decline
 
     def perform(self, task: Task[R]) -> Body[Done[R]]:
-        """Do the task.
+        """Perform the task.
 
         Raises:
             ModelError: The model could not be reached or would not answer.
@@ -103,7 +103,7 @@ class Translator(Protocol):
 
 
 def ask(task: Task[R], translator: Translator | None = None) -> Body[Done[R]]:
-    """Return the task, done; by the body's own translator unless another one is named."""
+    """Return the result of a task, by the body's own translator or another."""
     return (yield Ask(task, translator))
 
 
@@ -113,13 +113,13 @@ def do(function: Callable[[], R]) -> Body[R]:
 
 
 def wait_for(function: Callable[[], R]) -> Body[R]:
-    """As `do`, but a cancelled turn does not wait for it: at its first call it may read a whole database."""
+    """Return the function's result; a cancelled turn does not wait for it."""
     return (yield Do(function, abandoned=True))
 
 
 @dataclass
 class Tally:
-    """Counts what the tasks of one body cost."""
+    """The usage of one body's tasks."""
 
     budget: Budget  # what they may still cost
     query: int | None = None  # the number of the turn's query that the body works on, from 0; None outside a graph
@@ -127,17 +127,17 @@ class Tally:
     usage: Usage = field(default_factory=Usage)  # what they did cost
 
     def config(self, task: str) -> RunnableConfig:
-        """Name a request's run after its task, for traces and for models that replay recorded replies."""
+        """Return the configuration that names a request's run after its task."""
         metadata: dict[str, Any] = {TASK: task}
         return {"run_name": task, "metadata": metadata if self.query is None else metadata | {QUERY_NUMBER: self.query}}
 
 
 def run(body: Body[R], translator: Translator, tally: Tally) -> R:
     """Run a body, blocking."""
-    return finished(arun(body, translator, tally, blocking=True))
+    return run_blocking(arun(body, translator, tally, blocking=True))
 
 
-def finished(coroutine: Coroutine[Any, Any, R]) -> R:
+def run_blocking(coroutine: Coroutine[Any, Any, R]) -> R:
     """Run a coroutine in which nothing ever waits, and return its result."""
     try:
         coroutine.send(None)
@@ -147,17 +147,17 @@ def finished(coroutine: Coroutine[Any, Any, R]) -> R:
 
 
 async def arun(body: Body[R], translator: Translator, tally: Tally, *, blocking: bool = False) -> R:
-    """Run a body without blocking the event loop; in one that is `blocking` nothing ever waits."""
+    """Run a body without blocking the event loop; if `blocking`, nothing ever waits."""
     way = (_Blocking if blocking else _Awaiting)(tally.cancellation)
     return await _drive(body, _Driver(translator, tally, way).perform)
 
 
 class _Late(Exception):
-    """An effect was not done in its time."""
+    """An effect that took too long."""
 
 
 class RequestFailed(Exception):
-    """A model's client raised an error: code of others, told apart from faults of ours around it."""
+    """An error that a model's client raised, as distinct from our own faults."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(str(error))
@@ -165,7 +165,7 @@ class RequestFailed(Exception):
 
 
 class _Driver(NamedTuple):
-    """Runs bodies within the budget of a tally.
+    """A runner of bodies within the budget of a tally.
 
     Both ways of doing an effect raise `_Late` after so many seconds, and `TurnCancelled` once the turn is cancelled. A
     function that is not to be abandoned is waited for even then.
@@ -176,18 +176,18 @@ class _Driver(NamedTuple):
     way: _Blocking | _Awaiting
 
     async def perform(self, effect: Effect) -> Any:
-        """Do an effect of a node's body."""
+        """Perform an effect of a node's body."""
         if self.tally.cancellation is not None and self.tally.cancellation.cancelled:
             raise cancelled_turn()
         if isinstance(effect, Ask):
             return await self._ask(effect.task, effect.translator or self.translator)
         if isinstance(effect, Do):
-            with spending(Allowance(self.tally.budget)):
+            with use_allowance(Allowance(self.tally.budget)):
                 return await self.way.call(effect.function, math.inf, abandoned=effect.abandoned)
         raise TypeError("only translators send requests")
 
     async def _ask(self, task: Task[R], translator: Translator) -> Done[R]:
-        """Have a translator do a task, all of its requests and retries together within the time for one task."""
+        """Let a translator perform a task within the time for one task, retries included."""
         allowance = Allowance(self.tally.budget)
         allowance.budget.check_seconds()
         until = time.monotonic() + allowance.budget.wait
@@ -195,16 +195,16 @@ class _Driver(NamedTuple):
         async def perform(effect: Effect) -> Any:
             seconds = until - time.monotonic()
             if seconds <= 0:
-                raise _called_off(allowance)
+                raise _stop_late_task(allowance)
             try:
                 if isinstance(effect, ModelRequest):
                     return await self._send(effect, task.name, allowance, seconds)
                 assert isinstance(effect, Do), "a translator asks nobody else"
                 return await self.way.call(effect.function, seconds)
             except _Late:
-                raise _called_off(allowance) from None
+                raise _stop_late_task(allowance) from None
 
-        with spending(allowance):
+        with use_allowance(allowance):
             try:
                 return await _drive(translator.perform(task), perform)
             except TurnCancelled:
@@ -213,13 +213,13 @@ class _Driver(NamedTuple):
             finally:
                 self.tally.usage += allowance.spent
                 self.tally.budget = allowance.left
-                told_cost(allowance.spent)
+                report_cost(allowance.spent)
 
     async def _send(self, request: ModelRequest, task: str, allowance: Allowance, seconds: float) -> AIMessage:
-        """Send a request; it counts as one at least, also where the model's client does not count what it sends."""
+        """Send a request, and count it as at least one."""
         before = allowance.spent.llm_calls
 
-        def uncounted() -> int:
+        def count_request() -> int:
             return int(allowance.spent.llm_calls == before)
 
         try:
@@ -228,17 +228,17 @@ class _Driver(NamedTuple):
             raise  # the client sent nothing more
         except (TurnCancelled, asyncio.CancelledError, _Late):
             # The model may have read the prompt, and is paid for that.
-            allowance.spent += Usage(uncounted(), request.tokens)
+            allowance.spent += Usage(count_request(), request.tokens)
             raise
         except Exception:
-            allowance.spent += Usage(uncounted())
+            allowance.spent += Usage(count_request())
             raise
-        allowance.spent += replace(reply_usage(reply, request.tokens), llm_calls=uncounted())
+        allowance.spent += replace(reply_usage(reply, request.tokens), llm_calls=count_request())
         return reply
 
 
 async def _drive(body: Body[R], perform: Callable[[Effect], Awaitable[Any]]) -> R:
-    """Run a body; an effect's failure is raised inside it, which decides what that means."""
+    """Run a body; an effect's failure is raised inside it."""
     advance: Callable[[], Effect] = partial(next, body)
     while True:
         try:
@@ -256,8 +256,8 @@ async def _drive(body: Body[R], perform: Callable[[Effect], Awaitable[Any]]) -> 
             advance = partial(body.send, result)
 
 
-def _called_off(allowance: Allowance) -> ModelError:
-    """End a task that is late; return the error that says so."""
+def _stop_late_task(allowance: Allowance) -> ModelError:
+    """Stop a late task; return the error that says so."""
     allowance.call_off()
     try:
         allowance.budget.check_seconds()
@@ -270,7 +270,7 @@ def _called_off(allowance: Allowance) -> ModelError:
 
 
 class _Blocking(NamedTuple):
-    """Effects done here, or in a thread that is left to itself when time is up or the turn cancelled.
+    """Effects performed here, or in a thread that is abandoned after a timeout or cancellation.
 
     That thread sends nothing more, and its connection is closed (`Allowance.call_off`).
     """
@@ -305,7 +305,7 @@ os.register_at_fork(after_in_child=_idle.clear)
 
 
 def start(function: Callable[[], R]) -> Future[R]:
-    """Call a function in a thread that does not keep the program from ending, in the caller's context.
+    """Call a function in a daemon thread, in the caller's context.
 
     Threads of the standard library's executors would not do: at its end a program waits for them, and so for a server
     that never replies.
@@ -338,25 +338,25 @@ def _work_off(jobs: SimpleQueue[Callable[[], None]]) -> None:
 
 
 def cancelled_turn() -> TurnCancelled:
-    """Return the error of a turn that a person ended."""
-    return TurnCancelled("this turn was cancelled; the ones before it are kept")
+    """Return the error of a turn that a person cancelled."""
+    return TurnCancelled("this turn was cancelled; earlier turns are not affected")
 
 
 class _Awaiting(NamedTuple):
-    """Effects awaited."""
+    """Effects that are awaited."""
 
     cancellation: Cancellation | None
 
     async def call(self, function: Callable[[], Any], seconds: float, *, abandoned: bool = True) -> Any:
-        return await self._within(asyncio.to_thread(function), seconds)
+        return await self._await_result(asyncio.to_thread(function), seconds)
 
     async def send(
         self, request: ModelRequest, config: RunnableConfig, allowance: Allowance, seconds: float
     ) -> AIMessage:
-        return await self._within(_ainvoke(request, config, allowance), seconds)
+        return await self._await_result(_ainvoke(request, config, allowance), seconds)
 
-    async def _within(self, result: Coroutine[Any, Any, R], seconds: float) -> R:
-        """Return the result; nothing is looked at in between, as hundreds may wait at once."""
+    async def _await_result(self, result: Coroutine[Any, Any, R], seconds: float) -> R:
+        """Return the result within `seconds`, without polling: hundreds may wait at once."""
         loop = asyncio.get_running_loop()
         task, stopped = asyncio.create_task(result), loop.create_future()
 
@@ -384,7 +384,7 @@ def _invoke(request: ModelRequest, config: RunnableConfig) -> AIMessage:
 
 
 async def _ainvoke(request: ModelRequest, config: RunnableConfig, allowance: Allowance) -> AIMessage:
-    """Asks; again where the client took up a kept-alive connection of an event loop that is gone.
+    """Ask the model; ask again if the client reused a connection of a closed event loop.
 
     Clients are shared, and each such try rids their pool of one dead connection. Without this the second
     `asyncio.run` of a program would fail. Nothing went out over it, so that it counts as no request.

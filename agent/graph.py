@@ -1,4 +1,4 @@
-"""The state machine: which node follows which, and how a node's body becomes a LangGraph node."""
+"""The state machine: the order of nodes, and how a node's body becomes a LangGraph node."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from langgraph.types import Overwrite, Send
 
 from ..tools.database import asked_in
 from ..tools.errors import TableturnError
-from .advice import failures_noted
+from .advice import collect_failures
 from .cancel_turn import make_undoable, open_turn
-from .effects import Body, Tally, arun, finished
-from .model.turn_budget import Budget, left_of
+from .effects import Body, Tally, arun, run_blocking
+from .model.turn_budget import Budget, compute_budget
 from .nodes.clarify import clarify
 from .nodes.drafts import candidate, select, vary
 from .nodes.execute import execute
 from .nodes.generate import generate, revise
-from .nodes.learn import command_of, learn
+from .nodes.learn import find_command, learn
 from .nodes.link import link
 from .nodes.reason import reason
 from .nodes.rephrase import rephrase
@@ -96,11 +96,11 @@ def build_graph(
 
 
 def _first(state: AgentState) -> str:
-    return "learn" if command_of(state) else "rephrase"
+    return "learn" if find_command(state) else "rephrase"
 
 
 def _next(state: AgentState) -> str | list[Send]:
-    """The next node, or the drafts that are written side by side: all, or those that one in doubt gets beside it."""
+    """Return the next node, or the drafts to write in parallel."""
     following = state.get("next", END)  # a state that was written from outside, as of an earlier version, names none
     if following != "candidate":
         return following
@@ -111,7 +111,7 @@ def _next(state: AgentState) -> str | list[Send]:
 
 
 class _Choice(Runnable[AgentState, Any]):
-    """Which node comes next. A plain function would do, but under `ainvoke` LangGraph hands each call to a thread."""
+    """The choice of the next node; a plain function would run in a thread under `ainvoke`."""
 
     def __init__(self, choose: Callable[[AgentState], Any]) -> None:
         self.name = choose.__name__
@@ -125,7 +125,7 @@ class _Choice(Runnable[AgentState, Any]):
 
 
 class _Node(Runnable[AgentState, Update]):
-    """One body, run blocking under `invoke` and awaited under `ainvoke`.
+    """A node's body, run blocking under `invoke` and awaited under `ainvoke`.
 
     A plain function would do, but LangChain inspects a function's signature at every call, and LangGraph traces the
     node anyway.
@@ -137,13 +137,13 @@ class _Node(Runnable[AgentState, Update]):
         self._resources = resources
 
     def invoke(self, input: AgentState, config: RunnableConfig | None = None, **kwargs: Any) -> Update:  # noqa: A002
-        return finished(self._run(input, config, blocking=True))
+        return run_blocking(self._run(input, config, blocking=True))
 
     async def ainvoke(self, input: AgentState, config: RunnableConfig | None = None, **kwargs: Any) -> Update:  # noqa: A002
         return await self._run(input, config)
 
     async def _run(self, given: AgentState, config: RunnableConfig | None, *, blocking: bool = False) -> Update:
-        """Run the body. A turn that fails leaves nothing behind; one that waits for a person is kept."""
+        """Run the body; a failed turn leaves nothing behind, a waiting one is kept."""
         started = time.perf_counter()
         try:
             changes = upgrade(given)
@@ -153,7 +153,7 @@ class _Node(Runnable[AgentState, Update]):
             waits = not blocking and runtime.context is not None
             start = asyncio.to_thread(self._start, state, config, runtime) if waits else None
             this, tally = self._start(state, config, runtime) if start is None else await start
-            with asked_in(this.thread), failures_noted() as notes:
+            with asked_in(this.thread), collect_failures() as notes:
                 update = await arun(self._body(state, this), this.translator, tally, blocking=blocking)
         except GraphBubbleUp:
             raise
@@ -161,12 +161,12 @@ class _Node(Runnable[AgentState, Update]):
             if turn := open_turn(config):
                 turn.failed = True
             raise
-        return _counted(self.get_name(), state, changes | _noted(update, notes), tally, started)
+        return _add_usage(self.get_name(), state, changes | _add_notes(update, notes), tally, started)
 
     def _start(
         self, state: AgentState, config: RunnableConfig | None, runtime: Runtime[Settings | None]
     ) -> tuple[Run, Tally]:
-        """Return the node's run, and what it may spend.
+        """Return the node's run and its budget.
 
         Its settings are the agent's, overridden for this run, varied where it writes one of several drafts. Where the
         run narrows what may be read, its resources are those of somebody who may read no more. A turn goes on only
@@ -176,7 +176,7 @@ class _Node(Runnable[AgentState, Update]):
         resources, settings = self._resources, self._resources.settings
         if runtime.context is not None:
             settings = settings.overridden(runtime.context)
-            resources = resources.narrowed(settings.permissions)
+            resources = resources.narrow(settings.permissions)
         if name == "candidate":
             settings = vary(settings, turn_of(state).candidate)
         # A run that begins has the turn of the run before in its state.
@@ -187,14 +187,14 @@ class _Node(Runnable[AgentState, Update]):
             )
         turn = open_turn(config)
         cancellation = turn.cancellation if turn else None
-        budget = left_of(settings, {}) if begins else _budget(name, settings, state)
-        tally = Tally(budget, _query_number(name, state), cancellation)
+        budget = compute_budget(settings, {}) if begins else _compute_budget(name, settings, state)
+        tally = Tally(budget, _number_query(name, state), cancellation)
         thread = str(((config or {}).get("configurable") or {}).get("thread_id", ""))
         return Run(resources, settings, runtime.stream_writer, cancellation, thread), tally
 
 
-def _query_number(name: str, state: AgentState) -> int:
-    """Which of the turn's queries a node asks for, from 0: drafts by their number, then the merge and the revisions.
+def _number_query(name: str, state: AgentState) -> int:
+    """Return the number, from 0, of the turn's query that a node asks for.
 
     A draft that could not be had keeps its number, and a second try has that of the first.
     """
@@ -208,33 +208,33 @@ def _query_number(name: str, state: AgentState) -> int:
     return lost + len(state.get("attempts", []))
 
 
-def _budget(name: str, settings: Settings, state: AgentState) -> Budget:
-    """Return what the node may spend; drafts side by side share what is left."""
+def _compute_budget(name: str, settings: Settings, state: AgentState) -> Budget:
+    """Return the node's budget; parallel drafts share the rest."""
     usage = usage_of(state)
     if name == "candidate":
         turn = turn_of(state)
-        return left_of(settings, usage, turn.candidates, turn.candidate, _seconds_since(turn.started_at))
+        return compute_budget(settings, usage, turn.candidates, turn.candidate, _seconds_since(turn.started_at))
     if name == "select":
         usage |= {"drafts": parallel_usage([load(Usage, draft["usage"]) for draft in state["drafts"]])}
-    return left_of(settings, usage)
+    return compute_budget(settings, usage)
 
 
-def _noted(update: Update, notes: list[str]) -> Update:
-    """Return the update with more notes, in whatever carries those of its node."""
+def _add_notes(update: Update, notes: list[str]) -> Update:
+    """Return the update with more notes, wherever this node's notes are."""
     if not notes:
         return update
     if update.get("answer"):
-        return update | {"answer": _noted(update["answer"], notes)}
+        return update | {"answer": _add_notes(update["answer"], notes)}
     if isinstance(drafts := update.get("drafts"), list):
-        return update | {"drafts": [_noted(draft, notes) for draft in cast("list[Update]", drafts)]}
+        return update | {"drafts": [_add_notes(draft, notes) for draft in cast("list[Update]", drafts)]}
     before = update.get("notes", [])
     if isinstance(before, Overwrite):
         return update | {"notes": Overwrite([*cast("list[str]", before.value), *notes])}
     return update | {"notes": [*before, *notes]}
 
 
-def _counted(name: str, state: AgentState, update: Update, tally: Tally, started: float) -> Update:
-    """Return the update with the turn's usage, this node's run added."""
+def _add_usage(name: str, state: AgentState, update: Update, tally: Tally, started: float) -> Update:
+    """Return the update with this node's usage added to the turn's."""
     if name == "candidate":
         # Nodes side by side cannot add to one usage: each draft carries its own, and `select` adds them up. Some wait
         # for a free thread: the time of each is that since all were started.

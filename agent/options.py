@@ -1,4 +1,4 @@
-"""The options that open a database or an agent; every command, and with them the server, takes its own from here."""
+"""The options that open a database or an agent, shared by all commands."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ OFFLINE_LINE = (
 
 @dataclass(frozen=True, kw_only=True)
 class AccessOptions:
-    """Who asks, and what that person may read."""
+    """The person who asks, and what that person may read."""
 
     allow: Annotated[
         list[str] | None,
@@ -114,15 +114,15 @@ class AccessOptions:
     ] = None
     named: bool = False  # whether somebody else names everybody, so that [default] is for those named alone
 
-    def rules(self) -> dict[str, Any]:
-        """Return who may read what, as `SQLAgent` and `Access.of` take it."""
+    def make_rules(self) -> dict[str, Any]:
+        """Return the access rules as `SQLAgent` and `Access.of` take them."""
         from ..tools.database import PermissionsFile
 
         file = PermissionsFile.read(self.permissions).naming_everybody() if self.permissions and self.named else None
         return {"allow": self.allow or None, "deny": self.deny or (), "permissions": file or self.permissions}
 
-    def located(self, db: str) -> str:
-        """Return the database with the schemas that `--schema` names."""
+    def locate(self, db: str) -> str:
+        """Return the database's address with the schemas of `--schema`."""
         if self.schemas is None:
             return db
         from ..tools.database.server.address import in_schemas
@@ -130,29 +130,29 @@ class AccessOptions:
         return in_schemas(db, self.schemas)
 
     def open_database(self, db: str) -> Database:
-        """Open a database as this person may read it."""
+        """Open a database with this person's rights."""
         from ..tools.database import Access, Database, Identity, Policy
 
-        session = Access.of(**self.rules()).session(Identity(self.user or ""), Policy())
-        return Database.open(self.located(db), session=session)
+        session = Access.of(**self.make_rules()).session(Identity(self.user or ""), Policy())
+        return Database.open(self.locate(db), session=session)
 
 
 @dataclass(frozen=True, kw_only=True)
 class DatabaseOptions(AccessOptions):
-    """A database as somebody may read it."""
+    """A database with a person's rights."""
 
     db: Annotated[
         str, typer.Option("--db", help="The database: a path or URL (shop.db, postgresql://...), or files (sales.csv).")
     ]
 
     def open(self) -> Database:
-        """Open it; see `open_database`."""
+        """Open the database."""
         return self.open_database(self.db)
 
 
 @dataclass(frozen=True, kw_only=True)
 class AgentOptions(DatabaseOptions):
-    """An agent over a database."""
+    """The options of an agent over a database."""
 
     model: ModelOption = None
     base_url: BaseUrlOption = None
@@ -172,7 +172,7 @@ class AgentOptions(DatabaseOptions):
 
     @contextmanager
     def open_agent(self, checkpointer: BaseCheckpointSaver[Any] | None = None) -> Generator[SQLAgent]:
-        """Open the agent; warn where nobody chose a model, and of what its database and knowledge lack."""
+        """Open the agent; warn if no model was chosen, and about its database and knowledge."""
         from .settings import make_settings, read_settings
 
         given = read_settings(self.settings) if self.settings else {}
@@ -184,14 +184,14 @@ class AgentOptions(DatabaseOptions):
         from .sqlagent import SQLAgent
 
         with SQLAgent(
-            self.located(self.db),
+            self.locate(self.db),
             model=self.model,
             settings=settings,
             examples=self.examples or default_location(),
             embedding=self.embedding,
             checkpointer=checkpointer,
             base_url=self.base_url,
-            **self.rules(),
+            **self.make_rules(),
             user=self.user,
             audit=self.audit,
             knowledge=self.knowledge,
@@ -201,14 +201,14 @@ class AgentOptions(DatabaseOptions):
                 warn(f"tableturn: {OFFLINE_LINE}")
             for warning in agent.resources.database.warnings:
                 warn(f"tableturn: {warning}")
-            known = advise("knowledge", agent.resources.knowledge.now, None)
+            known = advise("knowledge", agent.resources.knowledge.read, None)
             for problem in known.problems if known else ():
                 warn(f"tableturn: left out of the knowledge: {problem}")
             yield agent
 
 
 def with_options(without: Collection[str] = ()) -> Callable[[Callable[..., R]], Callable[..., R]]:
-    """Give a command, in the place of each parameter that is options, one parameter for each of them.
+    """Replace each parameter of a command that is a group of options by its options.
 
     Typer reads a command's signature, and knows no options that commands share.
     """

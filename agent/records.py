@@ -1,4 +1,4 @@
-"""What a turn leaves behind, as frozen data; `agent/state.py` says how it goes into the graph's state."""
+"""The records of a turn, as frozen data; `agent/state.py` puts them into the graph's state."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Result:
 
 @dataclass(frozen=True)
 class CodeResult:
-    """What the pandas code of a turn gave (SQL-CRAFT 2)."""
+    """The result of a turn's pandas code (SQL-CRAFT 2)."""
 
     result: Result
     index_columns: int = 0  # how many of the first columns are keys that a group-by left in the index
@@ -75,7 +75,7 @@ class CodeResult:
 
 @dataclass(frozen=True)
 class CodeRun:
-    """Pandas code and what became of it."""
+    """Pandas code and its result or error."""
 
     code: str
     result: CodeResult | None = None  # None if it failed or was not run
@@ -84,7 +84,7 @@ class CodeRun:
 
 @dataclass(frozen=True)
 class Reach:
-    """How much a query decides that the question's words do not."""
+    """The parts of a query that the question's words do not determine."""
 
     unexpected: float  # tables and columns that the linker did not expect: 1 - p, added up
     joins: int
@@ -123,7 +123,7 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Stop:
-    """Why a turn ends."""
+    """The end of a turn, with its reason."""
 
     kind: StopKind
     why: str  # in words, for the answer
@@ -132,7 +132,7 @@ class Stop:
 
 @dataclass(frozen=True)
 class Feedback:
-    """What a revision is told about the attempt before it; an empty part is left out."""
+    """The feedback for a revision; an empty part is left out."""
 
     problems: str = ""  # the execution error and the static findings (revision chain 3.2.1 (1), SQL-CRAFT 2)
     explanation: str = ""  # what the SQL means and how that differs from the question (revision chain 3.2.1 (2))
@@ -148,7 +148,7 @@ class Feedback:
 
 @dataclass(frozen=True)
 class Usage:
-    """What requests to a model cost, and the time that they took where somebody measured it.
+    """The cost of requests to a model, and the time that they took if it was measured.
 
     Attributes:
         llm_calls: Requests to a model, including failed and repeated ones.
@@ -172,12 +172,12 @@ class Usage:
 
     @property
     def tokens(self) -> int:
-        """Of prompts and replies together."""
+        """Prompt and completion tokens together."""
         return self.prompt_tokens + self.completion_tokens
 
 
 def parallel_usage(usages: Sequence[Usage]) -> Usage:
-    """Return what nodes that ran side by side cost together: their calls and tokens add up, their time does not."""
+    """Return the usage of parallel nodes: calls and tokens add up, time does not."""
     return replace(sum(usages, Usage()), seconds=max((usage.seconds for usage in usages), default=0.0))
 
 
@@ -197,7 +197,7 @@ class CandidateDraft:
 
 @dataclass(frozen=True)
 class Readings:
-    """What other readings of a question give, if it leaves something open.
+    """The results of other readings of a question, if it leaves something open.
 
     Attributes:
         line: What other readings would change, in one line; empty if they change nothing.
@@ -221,7 +221,7 @@ class Offer:
 
 @dataclass(frozen=True)
 class Turn:
-    """What belongs to the turn at hand; a new one starts with nothing but its question."""
+    """The data of the current turn; a new one starts with only its question."""
 
     question: str  # without its words about a picture
     clarification: tuple[str, str] | None = None  # what was asked back, and the reply, until `rephrase` has read it
@@ -262,7 +262,7 @@ class Turn:
 
     @property
     def code_result(self) -> CodeResult | None:
-        """What the pandas code gave, where there is code and it ran."""
+        """The result of the pandas code, if it ran."""
         return self.code.result if self.code else None
 
 
@@ -285,7 +285,7 @@ class AttemptView:
 
     @property
     def came(self) -> str:
-        """What came of it where it ran, in words."""
+        """The outcome of a query that ran, in words."""
         return "ran" if self.row_count is None else f"{self.row_count:,} row(s)"
 
 
@@ -311,7 +311,7 @@ class UsedKnowledge:
 
     @property
     def line(self) -> str:
-        """It in one line."""
+        """The definition in one line."""
         return f"{self.kind} {self.name}: {self.text or self.sql}"
 
 
@@ -376,7 +376,7 @@ _PLAIN = frozenset({int, str, bool, type(None)})  # types of cells that are as t
 
 
 def plain_result(table: Table) -> Result:
-    """Return a database result as the state carries it: integers of more than 64 bits as their digits."""
+    """Return a database result as the state carries it; large integers become text."""
     return Result(table.columns, tuple(map(_plain_row, table.rows)), table.truncated, table.withheld, table.notes)
 
 

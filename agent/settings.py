@@ -1,4 +1,4 @@
-"""Every hyper-parameter of the agent, with its default and where it comes from.
+"""Every setting of the agent, with its default and its source.
 
 Settings are given when an agent is built and may be changed for one run (LangGraph's `context`, in Studio too):
 only the fields that a run names override the agent's own. Naming a preset sets all of its fields at once; fields
@@ -56,7 +56,7 @@ REMOVED_IN = "0.3"
 
 
 class Method(BaseModel):
-    """Those of `Settings` that only papers' presets and experiments set: the method of a turn as the papers set it."""
+    """The fields of `Settings` that only papers' presets and experiments set."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -175,14 +175,14 @@ class Method(BaseModel):
 
 
 def _own_first(schema: dict[str, Any], model: type[BaseModel]) -> None:
-    """Put the fields that people set before those of the method, where a form is made of the schema."""
+    """Put the fields that people set before those of `Method` in forms."""
     fields, described = schema["properties"], model.model_fields
     own_first = sorted(fields, key=lambda name: name in Method.model_fields)
     schema["properties"] = {name: fields[name] | {"description": described[name].description} for name in own_first}
 
 
 class Settings(Method):
-    """What a turn does, and how far it may go: what people set; `Method` holds what only papers and experiments do."""
+    """The settings of a turn; `Method` has those for papers and experiments."""
 
     model_config = ConfigDict(title="tableturn settings", json_schema_extra=_own_first)
 
@@ -285,7 +285,7 @@ class Settings(Method):
     def _start_from_preset(cls, given: Any) -> Any:
         if not isinstance(given, Mapping):
             return given
-        given = without_removed(cast("Mapping[str, Any]", given))
+        given = drop_removed(cast("Mapping[str, Any]", given))
         for name in given:
             if name not in cls.model_fields:
                 near = did_you_mean(nearest_names(str(name), cls.model_fields, 1))
@@ -323,18 +323,18 @@ class Settings(Method):
 
     @property
     def permissions(self) -> Permissions:
-        """What these settings let be read."""
+        """The tables and columns that these settings allow."""
         return Permissions.of(self.allow or None, self.deny)
 
     def overridden(self, by: Settings | None) -> Settings:
-        """Return these settings with the fields that `by` was explicitly given."""
+        """Return these settings with the fields that were set in `by`."""
         if by is None or not by.model_fields_set:
             return self
         return self.model_copy(update={name: getattr(by, name) for name in by.model_fields_set})
 
 
-def without_removed(given: Mapping[str, Any], removed: Mapping[str, str] = REMOVED) -> Mapping[str, Any]:
-    """Return the fields without those that were removed, of which one note tells."""
+def drop_removed(given: Mapping[str, Any], removed: Mapping[str, str] = REMOVED) -> Mapping[str, Any]:
+    """Return the fields without removed ones; warn once about those."""
     if gone := [name for name in given if name in removed]:
         told = "; ".join(f"{name}: {removed[name]}" for name in gone)
         warn_deprecated(f"setting {', '.join(map(repr, gone))}", f"ignored ({told})", REMOVED_IN)
@@ -372,7 +372,7 @@ PRESETS = {"full": _FULL} | {name: {**_FULL, **fields} for name, fields in PAPER
 
 
 def make_settings(given: Settings | Mapping[str, Any] | None = None, *, preset: str | None = None) -> Settings:
-    """Make settings of settings, a mapping, or nothing, with a preset underneath.
+    """Make settings from settings, a mapping or nothing, over a preset.
 
     Raises:
         SettingsError: An unknown preset or field, or a value out of bounds; one line that names it.

@@ -1,4 +1,4 @@
-"""The agent as a library: ask one question, hold a conversation, or hand the graph or a tool to something larger."""
+"""The agent as a library: questions, conversations, the graph, and a tool."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ if TYPE_CHECKING:
 
 
 class ToolInput(BaseModel):
-    """What the agent takes as a tool."""
+    """The input of the agent as a tool."""
 
     question: str = Field(description="A self-contained question in plain language about what the database holds.")
 
 
 class SQLAgent:
-    """Answers questions about one database.
+    """An agent that answers questions about one database.
 
     Args:
         database: A path, an SQLAlchemy-style URL, or an open `Database`; files of tables such as `sales.csv`, data
@@ -131,7 +131,7 @@ class SQLAgent:
                 database = stack.enter_context(database.for_user(session.identity, session.policy))
             factory = ResourceFactory(database, session_of, answering, describing, chosen, store, sandbox, trail, known)
             stack.callback(factory.close)
-            resources = factory.under(session)
+            resources = factory.get_resources(session)
             resources.translator(chosen)  # one that cannot be set up is an error now
             self._set_up(resources, InMemorySaver() if checkpointer is None else checkpointer)
             self._opened = stack.pop_all()
@@ -144,7 +144,7 @@ class SQLAgent:
         self.graph: AgentGraph = build_graph(resources, checkpointer)
 
     def for_user(self, user: Identity | str) -> SQLAgent:
-        """Return this agent for another person: the same model, stores and rules, with that person's rights.
+        """Return this agent with another person's rights: the same model, stores and rules.
 
         What one person may not read does not reach them through another: values, schema, conversations and examples
         are used only under the rights that they were made with, or wider ones. Take the name from what your program
@@ -163,7 +163,7 @@ class SQLAgent:
 
     @classmethod
     def over(cls, resources: Resources, checkpointer: BaseCheckpointSaver[Any] | None = None) -> SQLAgent:
-        """Return an agent over resources that its caller opened and will close."""
+        """Return an agent over resources that its caller opens and closes."""
         agent = cls.__new__(cls)
         agent._set_up(resources, checkpointer or InMemorySaver())
         return agent
@@ -183,32 +183,32 @@ class SQLAgent:
             notes: What the person adds to the question, such as a definition. The model reads it; it is not searched
                 for values of the database.
         """
-        return self._alone(user).ask(question, settings=settings, notes=notes)
+        return self._open_single(user).ask(question, settings=settings, notes=notes)
 
     async def aask(
         self, question: str, *, settings: RunSettings = None, user: Identity | str | None = None, notes: str = ""
     ) -> Answer:
-        """As `ask`, without blocking."""
-        alone = await asyncio.to_thread(self._alone, user)
+        """Answer one question as `ask` does, without blocking."""
+        alone = await asyncio.to_thread(self._open_single, user)
         return await alone.aask(question, settings=settings, notes=notes)
 
     def stream(
         self, question: str, *, settings: RunSettings = None, user: Identity | str | None = None, notes: str = ""
     ) -> Generator[Event]:
-        """Answer one question as `ask` does, and yield events as they happen; the last one has the answer."""
-        yield from self._alone(user).stream(question, settings=settings, notes=notes)
+        """Answer one question and yield its events; the last one has the answer."""
+        yield from self._open_single(user).stream(question, settings=settings, notes=notes)
 
     async def astream(
         self, question: str, *, settings: RunSettings = None, user: Identity | str | None = None, notes: str = ""
     ) -> AsyncGenerator[Event]:
-        """As `stream`, without blocking."""
-        alone = await asyncio.to_thread(self._alone, user)
+        """Stream one question's events as `stream` does, without blocking."""
+        alone = await asyncio.to_thread(self._open_single, user)
         async with aclosing(alone.astream(question, settings=settings, notes=notes)) as events:
             async for event in events:
                 yield event
 
-    def _alone(self, user: Identity | str | None = None) -> Conversation:
-        """Return a conversation of a single question, whose thread is not kept."""
+    def _open_single(self, user: Identity | str | None = None) -> Conversation:
+        """Return a conversation for a single question, whose thread is not stored."""
         return Conversation(self if user is None else self.for_user(user), "")
 
     def deliver(self, answer: Answer, *, settings: RunSettings = None) -> Answer:
@@ -223,7 +223,7 @@ class SQLAgent:
         # What goes through the graph - prompts, state, checkpoints, traces - has marks in the place of these rows. They
         # are read again when the answer is handed over, by nothing but its SQL, and are kept nowhere.
         within = self.settings.overridden(make_settings(settings))
-        database = self.resources.narrowed(within.permissions).database
+        database = self.resources.narrow(within.permissions).database
         if not answer.withheld:
             found = Result(record.columns, record.rows, record.truncated)
             said = say_result(record, found, answer.formats, database)
@@ -288,7 +288,7 @@ class SQLAgent:
         return verbs.export(answer, resources, target, form, rows=rows, settings=within, cancellation=cancellation)
 
     def conversation(self, thread: str | None = None, *, user: Identity | str | None = None) -> Conversation:
-        """Return a conversation: a new one, or the one that the checkpointer holds under `thread`.
+        """Return a new conversation, or the stored one named `thread`.
 
         Turns that were made under wider permissions, or for somebody else, are left out of it.
 
@@ -299,7 +299,7 @@ class SQLAgent:
         return Conversation(self if user is None else self.for_user(user), thread or uuid.uuid4().hex)
 
     def approve(self, answer: Answer, *, question: str = "", shared: bool = False) -> Saved:
-        """Save an answer that a person found right as an example of this agent's database.
+        """Save a right answer as an example of this agent's database.
 
         It is shown when a similar question is asked of the same database, and of no other unless it is shared. Saving
         it again changes nothing; another answer to the very same question replaces the earlier one.
@@ -317,11 +317,11 @@ class SQLAgent:
         return verbs.approve(answer, self.resources, question=question, shared=shared)
 
     async def aapprove(self, answer: Answer, *, question: str = "", shared: bool = False) -> Saved:
-        """As `approve`, without blocking."""
+        """Save an answer as `approve` does, without blocking."""
         return await asyncio.to_thread(self.approve, answer, question=question, shared=shared)
 
     def note(self, text: str) -> Entry:
-        """Write what a word means here, or a rule, to the knowledge file.
+        """Add a definition or a rule to the knowledge file.
 
         Args:
             text: `active customer means ordered in the last 90 days`; `revenue = SUM(orders.total)`; or a rule.
@@ -335,7 +335,7 @@ class SQLAgent:
         return verbs.note(text, self.resources)
 
     def remember(self, entry: Entry) -> Entry:
-        """Keep an entry in the knowledge file: one of an answer's or a correction's `proposals`.
+        """Add an entry of an answer's or a correction's `proposals` to the knowledge file.
 
         Raises:
             KnowledgeError: As for `note`.
@@ -343,7 +343,7 @@ class SQLAgent:
         return verbs.keep(entry, self.resources)
 
     def correct(self, answer: Answer, sql: str, *, question: str = "") -> Correction:
-        """Replace the query of an answer: run the right one and keep it as the answer to that question.
+        """Run the right query, and save it as the answer to the question.
 
         Args:
             answer: Of this agent, or of another on the same database.
@@ -372,7 +372,7 @@ class SQLAgent:
         return verbs.word_correction(answer, words, self.resources)
 
     def rerun(self, answer: Answer, sql: str = "", *, cancellation: Cancellation | None = None) -> Answer:
-        """Run an answer's query again, or another that a person wrote instead; nothing is kept.
+        """Run an answer's query again, or another one instead; nothing is stored.
 
         Args:
             answer: Of this agent, or of another on the same database.
@@ -410,7 +410,7 @@ class SQLAgent:
         return verbs.forget(name, self.resources)
 
     def as_tool(self, name: str = "ask_database", description: str | None = None) -> BaseTool:
-        """Return a LangChain tool that takes a question and returns words and rows; its artifact is the `Answer`."""
+        """Return a LangChain tool that answers a question; its artifact is the `Answer`."""
         from langchain_core.tools import StructuredTool
 
         from .answers.render import answer_text
@@ -421,14 +421,14 @@ class SQLAgent:
         )
         masks = self.resources.database.session.policy.egress.mask
 
-        def told(answer: Answer) -> tuple[str, Answer]:
+        def make_reply(answer: Answer) -> tuple[str, Answer]:
             return mask(answer_text(answer), masks), answer
 
         def ask(question: str) -> tuple[str, Answer]:
-            return told(self._alone().take(question))
+            return make_reply(self._open_single().take(question))
 
         async def aask(question: str) -> tuple[str, Answer]:
-            return told(await self._alone().atake(question))
+            return make_reply(await self._open_single().atake(question))
 
         return StructuredTool.from_function(
             func=ask,

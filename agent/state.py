@@ -1,4 +1,4 @@
-"""The graph's state: one part for the conversation and one for the turn at hand, and how records go in and come back.
+"""The graph's state, for conversation and turn, and how records go in and out.
 
 It holds plain JSON values only, so that any checkpointer, Studio and a person's edit of a checkpoint work; a record
 read back is validated against its type.
@@ -25,7 +25,7 @@ Update = dict[str, Any]  # what a node writes: keys of the state with their new 
 
 
 def add_drafts(before: list[Record], more: list[Record]) -> list[Record]:
-    """Collect what nodes that run side by side write."""
+    """Collect the drafts of parallel nodes."""
     return [*before, *more]
 
 
@@ -35,7 +35,7 @@ def add_notes(before: list[str], more: list[str]) -> list[str]:
 
 
 class AgentInput(TypedDict, total=False):
-    """What starts a turn: chat messages, the last one a person's, or a bare question; and notes that come with it."""
+    """The input of a turn: chat messages or a bare question, and notes on it."""
 
     messages: list[Any]
     question: str
@@ -43,7 +43,7 @@ class AgentInput(TypedDict, total=False):
 
 
 class AgentState(MessagesState):
-    """What nodes read and write.
+    """The state that nodes read and write.
 
     Of the conversation: `messages` (as chat front ends want them) and `turns` (the sliding window). Everything else is
     of the turn at hand and is reset when the next one starts.
@@ -65,7 +65,7 @@ class AgentState(MessagesState):
 
 
 class AgentOutput(MessagesState, total=False):
-    """What a turn gives back: the chat messages and the answer."""
+    """The output of a turn: the chat messages and the answer."""
 
     answer: Record | None
 
@@ -79,7 +79,7 @@ UPGRADES: tuple[Upgrade, ...] = (lambda state: {},)  # 0.2 wrote no version; not
 
 
 def upgrade(state: Mapping[str, Any], upgrades: tuple[Upgrade, ...] = UPGRADES) -> Update:
-    """Return what changes in a state that an older version saved; nothing if it is of this version."""
+    """Return the changes that bring a saved state to this version."""
     version = state.get("version", 0)
     if not isinstance(version, int) or version > len(upgrades):
         raise ConversationTooNew(
@@ -93,12 +93,12 @@ def upgrade(state: Mapping[str, Any], upgrades: tuple[Upgrade, ...] = UPGRADES) 
 
 
 @lru_cache(maxsize=64)
-def _adapter(kind: Any) -> TypeAdapter[Any]:
+def _make_adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
-class _Known(dict[str, Any]):
-    """A record's JSON form that still knows its record: most are read by one node after another, and never written.
+class _KnownRecord(dict[str, Any]):
+    """A record's JSON form that still has its record, to save validation.
 
     Copies, and what is read back from a checkpoint, are ordinary dictionaries, and are validated.
     """
@@ -113,12 +113,12 @@ class _Known(dict[str, Any]):
         return dict, (dict(self),)
 
 
-_written: dict[type[Any], _Known] = {}
+_written: dict[type[Any], _KnownRecord] = {}
 """By type, the record that was written last, whichever turn's: what it shares is seen field by field."""
 
 
 def dump(value: Any) -> Record:
-    """Return the JSON form of a record; it is not to be changed, but copied.
+    """Return the JSON form of a record; copy it, never change it.
 
     Node after node changes a few fields of one record: what it shares with the one before is not written again.
     """
@@ -127,16 +127,16 @@ def dump(value: Any) -> Record:
     changed: set[str] | None = None
     if before is not None:
         changed = {name for name in before if getattr(value, name) is not getattr(before.record, name)}
-    fields = _adapter(kind).dump_python(value, mode="json", include=changed)
-    known = _Known(fields if before is None else {**before, **fields}, value)
+    fields = _make_adapter(kind).dump_python(value, mode="json", include=changed)
+    known = _KnownRecord(fields if before is None else {**before, **fields}, value)
     if kind in (Turn, PastTurn, Attempt):  # large, and of values that cannot change
         _written[kind] = known
     return known
 
 
 def fields_of(value: Any, names: Iterable[str]) -> Record:
-    """Return some of a record's fields as `dataclasses.asdict` has them, many times as quick."""
-    return _adapter(type(value)).dump_python(value, include=set(names))
+    """Return some of a record's fields, as `dataclasses.asdict` does but much faster."""
+    return _make_adapter(type(value)).dump_python(value, include=set(names))
 
 
 def dump_all(values: Sequence[Any]) -> list[Record]:
@@ -145,11 +145,11 @@ def dump_all(values: Sequence[Any]) -> list[Record]:
 
 
 def load(kind: type[T], record: Any) -> T:
-    """Return the record of that type from its JSON form."""
-    if isinstance(record, _Known) and type(record.record) is kind:
+    """Return the record of a type from its JSON form."""
+    if isinstance(record, _KnownRecord) and type(record.record) is kind:
         return record.record
     try:
-        return _adapter(kind).validate_python(record)
+        return _make_adapter(kind).validate_python(record)
     except ValidationError as error:
         first = error.errors()[0]
         field_name = ".".join(map(str, first["loc"]))
@@ -159,9 +159,9 @@ def load(kind: type[T], record: Any) -> T:
         ) from None
 
 
-def checked(kind: type[Any], records: Sequence[Any]) -> list[Record]:
-    """Return the JSON forms of several records of one type, validated once for whoever loads them later."""
-    return [_Known(record, load(kind, record)) for record in records]
+def validate_records(kind: type[Any], records: Sequence[Any]) -> list[Record]:
+    """Return the JSON forms of records of one type, validated once."""
+    return [_KnownRecord(record, load(kind, record)) for record in records]
 
 
 def load_all(kind: type[T], records: Sequence[Any] | None) -> tuple[T, ...]:
@@ -169,8 +169,8 @@ def load_all(kind: type[T], records: Sequence[Any] | None) -> tuple[T, ...]:
     return tuple(load(kind, record) for record in records or ())
 
 
-def fresh_turn(question: str) -> Update:
-    """Return the turn's part of the state as it stands before the first node."""
+def reset_turn(question: str) -> Update:
+    """Return the turn's part of the state before the first node."""
     return {
         "question": question,
         "evidence": "",
@@ -186,12 +186,12 @@ def fresh_turn(question: str) -> Update:
 
 
 def step(following: str, turn: Turn, notes: Iterable[str] = (), **more: Any) -> Update:
-    """Return the update with a turn and notes, after which a node comes next."""
+    """Return the update with a turn and notes, and the node that comes next."""
     return {"turn": dump(turn), "notes": [*notes], "next": following, **more}
 
 
 def turn_of(state: AgentState) -> Turn:
-    """Return the turn at hand."""
+    """Return the current turn."""
     return load(Turn, state.get("turn"))
 
 
@@ -201,10 +201,10 @@ def attempts_of(state: AgentState) -> tuple[Attempt, ...]:
 
 
 def usage_of(state: AgentState) -> dict[str, Usage]:
-    """Return what each node has cost so far."""
+    """Return the usage of each node so far."""
     return {node: load(Usage, record) for node, record in state.get("usage", {}).items()}
 
 
 def clarified_turn(state: AgentState) -> Turn | None:
-    """Return the turn at hand, where a person has just explained the question; None where a new one starts."""
+    """Return the current turn if a person just clarified it; None if a new turn starts."""
     return turn_of(state) if (state.get("turn") or {}).get("clarification") else None

@@ -1,4 +1,4 @@
-"""What a door can do beside asking: each verb once, as a plain function.
+"""The operations that every interface offers beside asking, each once as a plain function.
 
 The terminal, the chat, HTTP, MCP, LangChain, Studio and `SQLAgent` call these and adapt the form of what they give.
 Answers come from here as far as they may leave; `SQLAgent.deliver` adds rows that are for the person alone. Taking a
@@ -139,7 +139,7 @@ class Lesson:
 
 @dataclass(frozen=True)
 class SchemaText:
-    """A schema, and how a model reads it."""
+    """A schema, and its text for a model."""
 
     schema: Schema
     text: str
@@ -158,7 +158,7 @@ def approve(
             )
         kept = answer.rephrased
         simplified = answer.simplified if answer.simplified != kept else ""
-    sql = _approvable(answer, resources)
+    sql = _check_approvable(answer, resources)
     saved = _save_answer(kept, sql, resources, settings, simplified=simplified, shared=shared)
     if saved.new:
         _add_to_record(answer, resources)
@@ -167,15 +167,15 @@ def approve(
 
 def _save_answer(question: str, sql: str, resources: Resources, settings: Settings | None = None, **more: Any) -> Saved:
     """Save a right answer in the name of whoever asks, in the place of earlier ones to the same question."""
-    database, store = resources.database, resources.examples.saving()
+    database, store = resources.database, resources.examples.open_for_saving()
     example = example_of(database, question, sql, author=database.session.identity.name, **more)
     done = store.add([example], runs_on(database, (settings or resources.settings).limits))
-    outdated = _other_answers(store, example, database)
+    outdated = _find_outdated(store, example, database)
     return Saved(example_id(example), example, done.added == 1, store.remove(outdated))
 
 
-def _approvable(answer: Answer, resources: Resources) -> str:
-    """Return the query of an answer that may become an example."""
+def _check_approvable(answer: Answer, resources: Resources) -> str:
+    """Return the answer's query; raise `ExampleRefused` if it may not become an example."""
     if answer.status in _WHY_NOT:
         raise ExampleRefused(f"not saved: there is no answer to approve, {_WHY_NOT[answer.status]}")
     if answer.sql is None:
@@ -196,7 +196,7 @@ def _check_leaves(sql: str, resources: Resources) -> None:
 
 
 def _add_to_record(answer: Answer, resources: Resources) -> None:
-    """Count an answer that a person found right for its model.
+    """Count an approved answer in its model's record.
 
     The agent's own settings say where, not the run's: whoever sends a run may not choose a file to be written.
     """
@@ -211,8 +211,8 @@ def _add_to_record(answer: Answer, resources: Resources) -> None:
         add_record(kept, file)
 
 
-def _other_answers(store: ExampleStore, example: Example, database: Database) -> list[str]:
-    """Return what was approved earlier for the same question with other SQL, as far as it gives way.
+def _find_outdated(store: ExampleStore, example: Example, database: Database) -> list[str]:
+    """Return the ids of earlier approved answers that this one replaces.
 
     Shared or not: a wrong answer that stayed in one of the two would still be shown beside the right one in the other.
     """
@@ -228,7 +228,7 @@ def _other_answers(store: ExampleStore, example: Example, database: Database) ->
 
 
 def correct(answer: Answer, sql: str, resources: Resources, *, question: str = "") -> Correction:
-    """Run the right query in the place of an answer's, and keep it as the answer to that question."""
+    """Run the right query, and save it as the answer to the question."""
     if not sql.strip():
         raise SettingsError("a correction takes the right query: give its SQL")
     from ..tools.knowledge.proposals import propose_entries
@@ -252,7 +252,7 @@ def word_correction(answer: Answer, words: str, resources: Resources) -> Correct
 
 
 def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancellation | None = None) -> Answer:
-    """Run an answer's query again, or another that a person wrote instead; nothing is kept."""
+    """Run an answer's query again, or another one instead; nothing is stored."""
     own, database, record = answer.sql or "", resources.database, answer.record
     sql = sql.strip() or own
     if not sql:
@@ -332,7 +332,7 @@ def _read_definition(name: str, meaning: str, schema: Schema, *, only_sql: bool 
 
 def keep(entry: Entry, resources: Resources, *, replaces: Entry | None = None) -> Entry:
     """Write an entry into the database's knowledge file, in the name of whoever asks; its SQL has to run."""
-    known, database = resources.knowledge.now(), resources.database
+    known, database = resources.knowledge.read(), resources.database
     alone = Knowledge.of(((entry,),), database)
     if alone.problems:
         raise KnowledgeError(f"not saved: {alone.problems[0].why}")
@@ -364,14 +364,14 @@ def list_lessons(resources: Resources) -> tuple[Lesson, ...]:
 
 def _approved(resources: Resources) -> list[Found]:
     """Return the answers that people found right and that whoever asks may see, shared ones too."""
-    store, identity = resources.examples.own(), database_identity(resources.database)
+    store, identity = resources.examples.open_own(), database_identity(resources.database)
     seen = store.seen_by(resources.database).visible(identity) if store else ()
     return [hit for hit in seen if hit.example.owner == identity]
 
 
 def _defined(resources: Resources) -> dict[str, Entry]:
     """Return the entries of the knowledge file itself by id; those of the files under it are not written here."""
-    known, path = resources.knowledge.now(), resources.knowledge.source.path(resources.database)
+    known, path = resources.knowledge.read(), resources.knowledge.source.path(resources.database)
     own = [entry for entry in known.entries if entry.source == path.name] if known and path else []
     return {
         hashlib.sha256(entry.key.lower().encode()).hexdigest()[:16]: entry
@@ -408,7 +408,7 @@ def edit_lesson(id_: str, text: str, resources: Resources) -> None:
     question, sql = (old.question, text) if starts_like_sql(text) else (text, old.sql)
     _check_leaves(sql, resources)
     if _save_answer(question, sql, resources, shared=old.shared).id != lesson.id:
-        resources.examples.saving().remove([lesson.id])
+        resources.examples.open_for_saving().remove([lesson.id])
 
 
 def forget(name: str, resources: Resources) -> str:
@@ -423,7 +423,7 @@ def forget(name: str, resources: Resources) -> str:
     approved = next((hit for hit in own if hit == lesson or hit.example in questions), None)
     if approved is not None:
         _check_removable(approved, database)
-        if resources.examples.saving().remove([approved.id]):
+        if resources.examples.open_for_saving().remove([approved.id]):
             return f"the answer to {approved.example.question!r}"
     raise KnowledgeError(f"there is no definition, and no approved answer of this database, called {wanted!r}")
 
@@ -435,17 +435,17 @@ def _check_removable(hit: Found, database: Database) -> None:
 
 
 def explain(sql: str, resources: Resources) -> str:
-    """Return what a query computes in plain words, read from the query itself; empty where it cannot be read."""
+    """Return in plain words what a query computes; '' if it cannot be parsed."""
     return explain_query(sql, resources.database)
 
 
 def tables(resources: Resources) -> Schema:
-    """Return the tables that this person may read, with the joins that knowledge adds."""
+    """Return the tables that this person may read, with joins from the knowledge file."""
     return resources.schemas.schema(False)
 
 
 def schema(database: Database, names: Sequence[str] | None = None) -> SchemaText:
-    """Return the schema, or some tables of it, as a model sees it."""
+    """Return the schema, or some of its tables, with its text for a model."""
     part = database.schema()
     if names is not None:
         if missing := [name for name in names if part.table(name) is None]:
@@ -456,8 +456,8 @@ def schema(database: Database, names: Sequence[str] | None = None) -> SchemaText
 
 
 def values(column: str, resources: Resources, cancellation: Cancellation | None = None) -> Table:
-    """Return the values of a column, named alone or after its table, the most frequent first, with their counts."""
-    table, found = _column(tables(resources), column)
+    """Return the most frequent values of a column, with their counts."""
+    table, found = _find_column(tables(resources), column)
     database = resources.database
     shown, many = exp.column(found.name, quoted=True), exp.Count(this=exp.Star())
     query = (
@@ -469,13 +469,13 @@ def values(column: str, resources: Resources, cancellation: Cancellation | None 
     return database.execute(query.sql(database.dialect), Limits(rows=_VALUES), cancellation)
 
 
-def _column(schema: Schema, words: str) -> tuple[TableSchema, ColumnSchema]:
+def _find_column(schema: Schema, words: str) -> tuple[TableSchema, ColumnSchema]:
     named, _, name = words.rpartition(".")
     places = [
         (table, column)
         for table in schema.tables
-        if not named or table.name.lower() == unquoted(named).lower()
-        if (column := table.column(unquoted(name))) is not None
+        if not named or table.name.lower() == unquote(named).lower()
+        if (column := table.column(unquote(name))) is not None
     ]
     if len(places) == 1:
         return places[0]
@@ -483,21 +483,21 @@ def _column(schema: Schema, words: str) -> tuple[TableSchema, ColumnSchema]:
         raise SettingsError("say which column: /values TABLE.COLUMN, or only the column if a single table has it")
     if not places:
         raise SettingsError(f"there is no column {words}: /tables lists the tables, /schema TABLE their columns")
-    raise SettingsError(f"which {words}: {some_of([f'{table.name}.{column.name}' for table, column in places])}")
+    raise SettingsError(f"which {words}: {join_names([f'{table.name}.{column.name}' for table, column in places])}")
 
 
-def some_of(names: list[str]) -> str:
-    """Return the first of the names, for a message."""
+def join_names(names: list[str]) -> str:
+    """Join the first names for a message."""
     return ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
 
 
-def unquoted(name: str) -> str:
-    """Return a name as a person may have quoted it, without the quotes."""
+def unquote(name: str) -> str:
+    """Return a name without quotes."""
     return name.strip().strip('"`[]')
 
 
-def mentioned_values(text: str, resources: Resources, limit: int = 10) -> tuple[ValueMatch, ...]:
-    """Return the values of the database that a text mentions, in the database's own spelling."""
+def find_values(text: str, resources: Resources, limit: int = 10) -> tuple[ValueMatch, ...]:
+    """Return the database's values that a text mentions."""
     return resources.tools.find_values.call(text=text, limit=limit)
 
 
@@ -511,7 +511,7 @@ def export(
     settings: Settings | None = None,
     cancellation: Cancellation | None = None,
 ) -> Exported:
-    """Write all rows of an answer to a file or a stream, by running its query again; see `SQLAgent.export`."""
+    """Write all rows of an answer to a file or a stream, by running its query again."""
     if form is None:
         if not isinstance(target, str | Path):
             raise ExportError("a stream has no file name, which would tell the format: pass `form`")
@@ -523,7 +523,7 @@ def export(
     if answer.database != database_identity(resources.database):
         raise ExportError(f"the answer is from another database, not {resources.database.name!r}")
     within = settings or resources.settings
-    database = resources.narrowed(within.permissions).database
+    database = resources.narrow(within.permissions).database
     limits = within.export_limits
     limits = limits if rows is None else replace(limits, rows=min(rows, limits.rows))
     write = partial(export_query, database, answer.sql, target, form, limits, cancellation, answer.formats)
@@ -532,12 +532,12 @@ def export(
 
 
 def chart(answer: Answer, kind: Kind | None = None) -> Chart | None:
-    """Return the chart that fits an answer, of this kind if one is named; None where none fits."""
+    """Return the chart that fits an answer, of this kind if one is named; or None."""
     return answer.drawn if kind is None else answer.drawn_as(Wish(kind, ""))
 
 
 def draw(answer: Answer, file: Path) -> Chart | None:
-    """Draw an answer's chart into a file; None, and no file, where none fits."""
+    """Draw an answer's chart into a file; return None, and write nothing, if no chart fits."""
     check_picture(file)
     drawn = chart(answer)
     if drawn is not None and answer.chart is not None:
@@ -547,13 +547,13 @@ def draw(answer: Answer, file: Path) -> Chart | None:
 
 
 def check_picture(file: Path) -> None:
-    """Check that a chart can be drawn into a file of that name."""
+    """Raise `ExportError` if a chart cannot be drawn into a file of that name."""
     if not can_render():
         raise ExportError("pictures of charts need vl-convert: pip install 'tableturn[charts]'")
     if file.suffix.lower() not in _PICTURES:
         raise ExportError(f"cannot tell the format of {file}: use a name that ends in {', '.join(_PICTURES)}")
 
 
-def dollars(prompt_tokens: int, completion_tokens: int, price: tuple[float, float]) -> float:
-    """Return what tokens cost at a price in dollars for a million prompt and completion tokens."""
+def price_tokens(prompt_tokens: int, completion_tokens: int, price: tuple[float, float]) -> float:
+    """Return the cost of tokens, at dollars per million prompt and completion tokens."""
     return (prompt_tokens * price[0] + completion_tokens * price[1]) / 1_000_000

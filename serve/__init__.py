@@ -1,4 +1,4 @@
-"""A place to ask: a web page, an HTTP API and MCP over one agent.
+"""A server: a web page, an HTTP API and MCP over one agent.
 
 from tableturn.serve import create_app
 
@@ -7,17 +7,25 @@ app = create_app(agent)  # or: your_app.mount("/data", create_app(agent))
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..tools import importing
+from ..tools.deprecation import warn_deprecated
 
 if TYPE_CHECKING:
     from .app import create_app as create_app
-    from .config import Limits as Limits
+    from .config import ServerLimits as ServerLimits
     from .config import ServeSettings as ServeSettings
 
-__all__ = ["Limits", "ServeSettings", "create_app"]
+__all__ = ["ServeSettings", "ServerLimits", "create_app"]
 
 
 # The command line lists its commands without a web framework.
-__getattr__ = importing(__name__, {"app": "create_app", "config": "Limits ServeSettings"})
+_find = importing(__name__, {"app": "create_app", "config": "ServerLimits ServeSettings"})
+
+
+def __getattr__(name: str) -> Any:
+    if name != "Limits":
+        return _find(name)
+    warn_deprecated("tableturn.serve.Limits", "use tableturn.serve.ServerLimits", "0.3")
+    return _find("ServerLimits")

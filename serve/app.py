@@ -1,4 +1,4 @@
-"""Builds the app."""
+"""The app of the server."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from ..agent import SQLAgent
 from .api import answers, openai_chat, session_and_status, threads, turns
 from .config import ServeSettings
 from .errors import add_error_replies
-from .mcp import over_http
+from .mcp import make_http_route
 from .request_checks import RequestChecks
-from .server import AgentOpener, ServerLifecycle, opener_of
+from .server import AgentOpener, ServerLifecycle, make_opener
 from .store import StoreError
 
 _log = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ PAGE_PATHS = frozenset({"/", *(f"/{file.relative_to(PAGE).as_posix()}" for file 
 def create_app(
     agent: SQLAgent | AgentOpener, *, store: str | None = None, settings: ServeSettings | None = None
 ) -> FastAPI:
-    """Return the server as an app: to run by itself, or to mount into another one.
+    """Return the server as an app, to run by itself or to mount into another one.
 
     A mounted app opens its agent at the first request. Enter `app.router.lifespan_context(app)` in the outer app's
     lifespan, so that running turns end properly when the outer app stops.
@@ -55,12 +55,12 @@ def create_app(
         settings: Who may ask, from where, and how much. By default, only pages on this machine may ask.
     """
     settings = settings or ServeSettings()
-    opener = opener_of(agent) if isinstance(agent, SQLAgent) else agent
+    opener = make_opener(agent) if isinstance(agent, SQLAgent) else agent
     lifecycle = ServerLifecycle(opener, store, settings)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
-        await _opened(lifecycle)
+        await _open(lifecycle)
         try:
             yield
         finally:
@@ -92,7 +92,7 @@ def create_app(
     add_error_replies(app)
     for part in (turns, threads, answers, session_and_status, openai_chat):
         app.include_router(part.router)
-    route, manager = over_http(lifecycle)
+    route, manager = make_http_route(lifecycle)
     app.router.routes.append(route)
     lifecycle.beside.append(manager.run)
     app.router.routes.append(_PageMount("/", _PageFiles(directory=PAGE, html=True)))
@@ -100,7 +100,7 @@ def create_app(
 
 
 class _PageMount(Mount):
-    """The page's files and nothing else, so that a path of the API is told from one that there is not."""
+    """The mount of the page's files only, so that unknown API paths are errors."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         if scope["type"] == "http" and scope["path"].removeprefix(scope.get("root_path", "")) in PAGE_PATHS:
@@ -108,15 +108,15 @@ class _PageMount(Mount):
         return Match.NONE, {}
 
 
-async def _opened(lifecycle: ServerLifecycle) -> None:
-    """Open the server; where its conversations cannot be had at the moment, try for a while.
+async def _open(lifecycle: ServerLifecycle) -> None:
+    """Open the server; retry for a while if conversations cannot be stored.
 
     A worker that fails here ends all of them: uvicorn takes it for an app that cannot start.
     """
     until = time.monotonic() + _PATIENCE_SECONDS
     while True:
         try:
-            await lifecycle.server()
+            await lifecycle.get_server()
             return
         except StoreError as error:
             if time.monotonic() > until:
@@ -126,7 +126,7 @@ async def _opened(lifecycle: ServerLifecycle) -> None:
 
 
 class _PageFiles(StaticFiles):
-    """The page's files, which browsers may keep as long as they ask whether they are still the same."""
+    """The page's files, which browsers revalidate at each use."""
 
     def file_response(self, *args: Any, **more: Any) -> Response:
         reply = super().file_response(*args, **more)

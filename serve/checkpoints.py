@@ -1,4 +1,4 @@
-"""Where conversations are kept: an SQLite file for the workers of one machine, or PostgreSQL for several."""
+"""The storage of conversations: an SQLite file, or PostgreSQL for several machines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..agent.conversation_files import make_private_file
 from ..tools.errors import SettingsError
 from ..tools.folders import data_folder
-from .store import StoreError
+from .store import UNREACHABLE, StoreError
 from .tables import TABLES
 
 if TYPE_CHECKING:
@@ -29,14 +29,14 @@ _SCHEMES = ("postgresql://", "postgres://")
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where LangGraph's checkpoints and the store's tables lie, side by side."""
+class StorageLocation:
+    """The location of LangGraph's checkpoints and of the store's tables."""
 
     location: str  # a file's absolute path, or a URL of PostgreSQL
 
     @classmethod
-    def of(cls, given: str | None, db: str) -> Place:
-        """Return the place that `--checkpoints` names; a file in the data folder by default."""
+    def of(cls, given: str | None, db: str) -> StorageLocation:
+        """Return the location that `--checkpoints` names; by default a file in the data folder."""
         if given is None:
             given = str(data_folder() / "serve.sqlite")
         if given.startswith(_SCHEMES):
@@ -47,24 +47,24 @@ class Place:
 
     @property
     def on_server(self) -> bool:
-        """Whether it is PostgreSQL."""
+        """Whether the location is a PostgreSQL server."""
         return self.location.startswith(_SCHEMES)
 
     @property
     def url(self) -> str:
-        """SQLAlchemy's URL of it."""
+        """The location as SQLAlchemy's URL."""
         if self.on_server:
             return self.location.replace("postgresql://", "postgresql+psycopg://", 1)
         return f"sqlite:///{self.location}"
 
     async def check(self) -> None:
-        """Check that it can be used, before workers are started that would all find out."""
+        """Check the location once, before workers are started."""
         if self.on_server:
             await _set_up(self.location)
 
     @asynccontextmanager
-    async def checkpointer(self) -> AsyncGenerator[BaseCheckpointSaver[Any]]:
-        """LangGraph's checkpointer there, for this event loop."""
+    async def open_checkpointer(self) -> AsyncGenerator[BaseCheckpointSaver[Any]]:
+        """Open LangGraph's checkpointer for this event loop."""
         if self.on_server:
             await _set_up(self.location)
             from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
@@ -78,7 +78,7 @@ class Place:
                 self.location, kwargs=own, min_size=1, max_size=_CONNECTIONS, open=False, check=check
             ) as pool:
                 saver = AsyncPostgresSaver(pool)  # pyright: ignore[reportArgumentType] - rows are dictionaries by `own`
-                _tell(saver, Error)
+                _wrap_errors(saver, Error)
                 yield saver
             return
         import aiosqlite
@@ -88,13 +88,13 @@ class Place:
             await connection.execute("PRAGMA secure_delete = ON")
             saver = AsyncSqliteSaver(connection)
             saver.lock = _TransactionLock(connection)
-            _tell(saver, sqlite3.Error)
+            _wrap_errors(saver, sqlite3.Error)
             await saver.setup()
             yield saver
 
 
 class _TransactionLock(asyncio.Lock):
-    """The lock under which a checkpointer writes; what fails or is cancelled under it is rolled back."""
+    """A checkpointer's write lock, which rolls back failed or cancelled writes."""
 
     def __init__(self, connection: Connection) -> None:
         super().__init__()
@@ -110,7 +110,7 @@ class _TransactionLock(asyncio.Lock):
 
 
 async def _set_up(url: str) -> None:
-    """Make LangGraph's tables; of several workers that begin, one after another."""
+    """Make LangGraph's tables, one worker after another."""
     try:
         import psycopg
         import psycopg_pool  # noqa: F401  # pyright: ignore[reportUnusedImport] - told here, once, if it is missing
@@ -133,21 +133,21 @@ async def _set_up(url: str) -> None:
             await AsyncPostgresSaver(connection).setup()
     except psycopg.Error as error:
         reason = " ".join(str(error).split())
-        raise StoreError(f"conversations cannot be kept in the database of --checkpoints: {reason}") from None
+        raise StoreError(f"conversations cannot be stored in the database of --checkpoints: {reason}") from None
 
 
-def _tell(saver: BaseCheckpointSaver[Any], kind: type[Exception]) -> None:
-    """Have a checkpointer's failures told as ours: a locked database, a full disk, a server that is gone."""
+def _wrap_errors(saver: BaseCheckpointSaver[Any], kind: type[Exception]) -> None:
+    """Make a checkpointer raise `StoreError` for errors of its database."""
 
-    def told(method: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    def wrap(method: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
         @wraps(method)
-        async def called(*args: Any, **more: Any) -> Any:
+        async def call(*args: Any, **more: Any) -> Any:
             try:
                 return await method(*args, **more)
             except kind as error:
-                raise StoreError(f"conversations cannot be kept or read at the moment: {error}") from None
+                raise StoreError(f"{UNREACHABLE}: {error}") from None
 
-        return called
+        return call
 
     for name in ("setup", "aget_tuple", "aput", "aput_writes", "adelete_thread"):
-        setattr(saver, name, told(getattr(saver, name)))
+        setattr(saver, name, wrap(getattr(saver, name)))

@@ -1,4 +1,4 @@
-"""The commands of the server: pyproject's entry-point group `tableturn.commands` names `app`."""
+"""The commands of the server, an entry point of the group `tableturn.commands`."""
 
 from __future__ import annotations
 
@@ -83,12 +83,12 @@ def serve(
     By default, only this machine can connect. To open it to others, set a token or a reverse proxy that names the
     person (docs/serve.md).
     """
-    from .config import Limits, ServeSettings
+    from .config import ServerLimits, ServeSettings
     from .launch import Plan, parse_price, run
 
     # Nobody asks unnamed behind the proxy, so the server itself needs no rules; [default] is for those whom it names.
     options = replace(options, named=user_header is not None)
-    limits = Limits(
+    limits = ServerLimits(
         at_once=at_once,
         requests_a_minute=rate,
         dollars_a_day=dollars_a_day,
@@ -111,10 +111,10 @@ def feedback(
 ) -> None:
     """List the answers that people marked as wrong, one per line as JSON, with who, when and what they said."""
     from ..tools.examples import database_identity
-    from .checkpoints import Place
+    from .checkpoints import StorageLocation
     from .store import TurnStore
 
-    with options.open() as database, closing(TurnStore(Place.of(checkpoints, options.db).url)) as store:
+    with options.open() as database, closing(TurnStore(StorageLocation.of(checkpoints, options.db).url)) as store:
         for wrong in store.wrong_answers(database_identity(database)):
             say_json(asdict(wrong))
 

@@ -1,4 +1,4 @@
-"""How a server is set up: who may ask, from where, and how much."""
+"""The settings of a server: who may ask, from where, and how much."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ipaddress
 import re
 from dataclasses import dataclass, field
 
-from ..agent.verbs import dollars
+from ..agent.verbs import price_tokens
 from ..tools.errors import SettingsError
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
@@ -17,8 +17,8 @@ _HEADER = re.compile(r"[A-Za-z0-9-]+")
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What may be asked of a server.
+class ServerLimits:
+    """Limits on what may be asked of a server.
 
     Attributes:
         body_bytes: Longest request body.
@@ -55,13 +55,13 @@ class Limits:
             raise SettingsError("a daily limit needs a price: dollars per million prompt and completion tokens")
 
     def dollars(self, prompt_tokens: int, completion_tokens: int) -> float:
-        """Return what so many tokens cost."""
-        return dollars(prompt_tokens, completion_tokens, self.dollars_a_million or (0.0, 0.0))
+        """Return the cost of these tokens."""
+        return price_tokens(prompt_tokens, completion_tokens, self.dollars_a_million or (0.0, 0.0))
 
 
 @dataclass(frozen=True)
 class ServeSettings:
-    """Who may ask, and from where.
+    """The people and places that may ask.
 
     Attributes:
         token: The token that every request must send (`Authorization: Bearer`), unless it belongs to a session that was
@@ -79,7 +79,7 @@ class ServeSettings:
     proxies: tuple[str, ...] = ("127.0.0.1", "::1")
     hosts: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
-    limits: Limits = field(default_factory=Limits)
+    limits: ServerLimits = field(default_factory=ServerLimits)
 
     def __post_init__(self) -> None:
         if self.token is not None and len(self.token) < _SHORTEST_TOKEN:
@@ -97,7 +97,7 @@ class ServeSettings:
                 ) from None
 
     def is_proxy(self, address: str) -> bool:
-        """Whether a request from this address comes through a reverse proxy, whose word on who asks counts."""
+        """Whether an address is a reverse proxy's, which may say who asks."""
         try:
             found = ipaddress.ip_address(address)
         except ValueError:
@@ -105,7 +105,7 @@ class ServeSettings:
         return any(found in ipaddress.ip_network(proxy, strict=False) for proxy in self.proxies)
 
     def check_host(self, host: str) -> None:
-        """Check that a server bound to this address asks who is there.
+        """Raise an error if a server on this address would not check who asks.
 
         Raises:
             SettingsError: Anybody on the network could ask.
@@ -118,7 +118,7 @@ class ServeSettings:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address to bind to is this machine's alone."""
+    """Whether an address can be reached from this machine only."""
     if host == "localhost":
         return True
     try:

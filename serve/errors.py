@@ -1,4 +1,4 @@
-"""How errors are told over HTTP: `{"error": {"kind": ..., "message": ...}}` and a status that fits."""
+"""Errors over HTTP: `{"error": {"kind": ..., "message": ...}}` and a status."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _KINDS = {404: "NotThere", 405: "NotAllowed", 408: "TooSlow", 413: "TooLarge", 4
 """Of what the framework refuses."""
 
 
-def status_of(kind: str) -> int:
+def find_status(kind: str) -> int:
     """Return the HTTP status for a class of errors."""
     return _STATUS.get(kind, 422)
 
@@ -50,18 +50,18 @@ def error_body(kind: str, message: str) -> dict[str, Any]:
 
 
 def log_internal(error: BaseException) -> str:
-    """Return what is said of an error that nobody foresaw: where the log tells of it, and nothing else."""
+    """Log an unexpected error; return a message with its reference in the log."""
     reference = uuid.uuid4().hex[:8]
     _log.error("internal error %s", reference, exc_info=error)
     return f"this is an error in tableturn, not in your question: find it in the server's log under {reference}"
 
 
 def error_reply(request: Request, error: Exception) -> JSONResponse:
-    """Return the reply to what cannot be done."""
+    """Return the reply for an error."""
     kind = type(error).__name__
     if isinstance(error, TableturnError):
         headers = {"www-authenticate": "Bearer"} if kind == "Unauthorized" else {}
-        return JSONResponse(error_body(kind, str(error)), status_of(kind), headers)
+        return JSONResponse(error_body(kind, str(error)), find_status(kind), headers)
     if isinstance(error, RequestValidationError):
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"][1:]) or "body"
@@ -75,6 +75,6 @@ def error_reply(request: Request, error: Exception) -> JSONResponse:
 
 
 def add_error_replies(app: FastAPI) -> None:
-    """Have an app tell its errors so."""
+    """Make an app reply to errors in this form."""
     for kind in (TableturnError, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, error_reply)

@@ -1,4 +1,4 @@
-"""Runs the server: one process, or several that share a port."""
+"""The start of the server: one process, or several that share a port."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from ..agent.options import AgentOptions
 from ..tools.errors import SettingsError
 from ..tools.terminal import warn
-from .checkpoints import Place
+from .checkpoints import StorageLocation
 from .config import ServeSettings, is_loopback
 
 if TYPE_CHECKING:
@@ -32,13 +32,13 @@ _PLAN = "TABLETURN_SERVE_PLAN"
 """The environment variable that tells a worker what to serve: the plan of the process that starts it."""
 
 _SHUTDOWN_SECONDS = 15  # after which connections are cut; turns end, and say so, before (running_turns.py)
-_SWITCHED = 0.001
+_SWITCH_SECONDS = 0.001
 """Seconds after which a thread that keeps Python busy lets others have it: the event loop is one of them."""
 
-_COLLECTED = 10_000, 20, 50
+_GC_THRESHOLDS = 10_000, 20, 50
 """When cycles are looked for. By default it is done so often that it took 7 of the 44 ms of a turn in `bench serve`."""
 
-_STARTS_SECONDS = 30
+_START_SECONDS = 30
 """A worker that says nothing for so long is replaced; on a busy machine one needs many seconds before it can."""
 
 _MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"
@@ -46,7 +46,7 @@ _MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"
 
 @dataclass(frozen=True)
 class Plan:
-    """What to serve, and where."""
+    """A plan: what to serve, and where."""
 
     options: AgentOptions
     settings: ServeSettings
@@ -57,9 +57,9 @@ class Plan:
 
 
 def run(plan: Plan) -> None:
-    """Serve until it is told to stop (SIGINT or SIGTERM); turns that run then come to their end."""
+    """Serve until SIGINT or SIGTERM; running turns may finish."""
     plan.settings.check_host(plan.host)
-    place = Place.of(plan.checkpoints, plan.options.db)
+    place = StorageLocation.of(plan.checkpoints, plan.options.db)
     try:
         import uvicorn
         from uvicorn.supervisors import Multiprocess
@@ -76,7 +76,7 @@ def run(plan: Plan) -> None:
             os.environ[_MULTIPROCESS] = stack.enter_context(tempfile.TemporaryDirectory(prefix="tableturn-metrics-"))
         os.environ[_PLAN] = b64encode(pickle.dumps((plan, place))).decode()
         config = uvicorn.Config(
-            "tableturn.serve.launch:worker",
+            "tableturn.serve.launch:make_worker",
             factory=True,
             host=plan.host,
             port=plan.port,
@@ -87,15 +87,15 @@ def run(plan: Plan) -> None:
             log_level="warning" if is_loopback(plan.host) else "info",
             timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
             timeout_keep_alive=30,
-            timeout_worker_healthcheck=_STARTS_SECONDS,
+            timeout_worker_healthcheck=_START_SECONDS,
             ws="none",
             http=Protocol,
         )
         listening = stack.enter_context(config.bind_socket())
         listening.listen(config.backlog)  # who asks before the workers are up waits for them
         host = f"[{plan.host}]" if ":" in plan.host else plan.host
-        place_told = f"http://{host}:{listening.getsockname()[1]}"
-        warn(f"tableturn: page and API at {place_told}, MCP at {place_told}/mcp; Ctrl-C ends it")
+        address = f"http://{host}:{listening.getsockname()[1]}"
+        warn(f"tableturn: page and API at {address}, MCP at {address}/mcp; Ctrl-C ends it")
         server = uvicorn.Server(config)
         with suppress(KeyboardInterrupt):
             if plan.workers > 1:
@@ -106,21 +106,21 @@ def run(plan: Plan) -> None:
                     sys.exit(1)
 
 
-def worker() -> FastAPI:
-    """Return the app of one process, by the plan in its environment."""
+def make_worker() -> FastAPI:
+    """Return the app of one worker process, by the plan in its environment."""
     from .app import create_app
 
-    gc.set_threshold(*_COLLECTED)
-    sys.setswitchinterval(_SWITCHED)
+    gc.set_threshold(*_GC_THRESHOLDS)
+    sys.setswitchinterval(_SWITCH_SECONDS)
     plan, place = pickle.loads(b64decode(os.environ[_PLAN]))  # noqa: S301 - written by `run`, for its own processes
-    app = create_app(_opener(plan, place), store=place.url, settings=plan.settings)
+    app = create_app(_make_opener(plan, place), store=place.url, settings=plan.settings)
     app.state.lifecycle.beside.append(partial(wind_down_on_signal, app.state.lifecycle))
     return app
 
 
 @asynccontextmanager
 async def wind_down_on_signal(lifecycle: ServerLifecycle) -> AsyncGenerator[None]:
-    """Have turns come to their end when this process is told to stop.
+    """Let turns finish in the context when this process gets a stop signal.
 
     uvicorn tells the app only once all connections are closed, or cut; who waits for an answer is to be told before.
     """
@@ -140,26 +140,26 @@ async def wind_down_on_signal(lifecycle: ServerLifecycle) -> AsyncGenerator[None
 
 
 def run_stdio(plan: Plan) -> None:
-    """Serve an assistant over standard input and output, until that ends."""
-    from .mcp import mcp_server
-    from .server import opened_server
+    """Serve an assistant over standard input and output, until the input ends."""
+    from .mcp import make_mcp_server
+    from .server import open_server
 
     async def serve() -> None:
-        place = Place.of(plan.checkpoints, plan.options.db)
-        async with opened_server(_opener(plan, place), place.url, plan.settings) as server:
-            await mcp_server(server.anybody).run_stdio_async()
+        place = StorageLocation.of(plan.checkpoints, plan.options.db)
+        async with open_server(_make_opener(plan, place), place.url, plan.settings) as server:
+            await make_mcp_server(server.make_default_asker).run_stdio_async()
 
     asyncio.run(serve())
 
 
-def _opener(plan: Plan, place: Place) -> AgentOpener:
+def _make_opener(plan: Plan, place: StorageLocation) -> AgentOpener:
     @asynccontextmanager
-    async def ready() -> AsyncGenerator[SQLAgent]:
-        async with place.checkpointer() as checkpointer:
+    async def open_ready() -> AsyncGenerator[SQLAgent]:
+        async with place.open_checkpointer() as checkpointer:
             with plan.options.open_agent(checkpointer) as agent:
                 yield agent
 
-    return ready
+    return open_ready
 
 
 def parse_price(price: str | None) -> tuple[float, float] | None:

@@ -1,4 +1,4 @@
-"""The agent for assistants, by the Model Context Protocol: tools, resources and prompts over one database.
+"""The agent for assistants, by the Model Context Protocol: tools, resources and prompts.
 
 Whoever calls is taken for a model: what may not leave is not in any result (docs/egress.md).
 """
@@ -77,7 +77,7 @@ class AskResult(BaseModel):
 
 
 class QueryResult(BaseModel):
-    """What a query gave: the first rows."""
+    """The first rows of a query's result."""
 
     columns: list[str]
     rows: list[list[Any]]
@@ -103,13 +103,13 @@ class ValueFound(BaseModel):
 
 
 class ValuesResult(BaseModel):
-    """What was found."""
+    """The values that were found."""
 
     values: list[ValueFound]
 
 
 class ExplainResult(BaseModel):
-    """What a query means in plain words; empty where it cannot be told."""
+    """The meaning of a query in plain words; empty if it cannot be read."""
 
     meaning: str
 
@@ -128,8 +128,8 @@ class LessonsResult(BaseModel):
     lessons: list[verbs.Lesson]
 
 
-def mcp_server(asker_of: AskerOf, name: str = "tableturn") -> MCPServer[Any]:
-    """The server, for whoever `asker_of` says calls."""
+def make_mcp_server(asker_of: AskerOf, name: str = "tableturn") -> MCPServer[Any]:
+    """Return the MCP server, for the person that `asker_of` returns."""
     server = _Server(name, instructions=_INSTRUCTIONS, version=__version__, log_level="WARNING")
     _add_tools(server, asker_of)
     _add_resources(server, asker_of)
@@ -138,7 +138,7 @@ def mcp_server(asker_of: AskerOf, name: str = "tableturn") -> MCPServer[Any]:
 
 
 class _Server(MCPServer[Any]):
-    """The SDK's server, which says what went wrong in a call, and takes no arguments that there are not."""
+    """The SDK's server, with clear errors and without unknown arguments."""
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
         known = next(
@@ -150,7 +150,7 @@ class _Server(MCPServer[Any]):
             if isinstance(value, str) and "\0" in value:
                 raise ToolError(f"{argument}: a text must not have the character U+0000 in it")
         try:
-            return _compact(await super().call_tool(name, arguments, context))
+            result: Any = await super().call_tool(name, arguments, context)
         except ToolError as error:
             wrong = error.__cause__
             if isinstance(wrong, TableturnError):
@@ -159,6 +159,11 @@ class _Server(MCPServer[Any]):
                 raise
             told = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in wrong.errors())
             raise ToolError("; ".join(told)) from wrong
+        if isinstance(result, CallToolResult) and result.structured_content is not None:
+            # The SDK gives each cell a line, which models pay for.
+            text = json.dumps(result.structured_content, ensure_ascii=False)
+            return result.model_copy(update={"content": [TextContent(type="text", text=text)]})
+        return result
 
     async def get_prompt(self, name: str, arguments: dict[str, Any] | None = None, context: Any = None) -> Any:
         try:
@@ -167,27 +172,19 @@ class _Server(MCPServer[Any]):
             raise MCPError(INVALID_PARAMS, str(error)) from None
 
 
-def _compact(result: Any) -> Any:
-    """Return a tool's result with its JSON text on one line: the SDK gives each cell a line, which models pay for."""
-    if isinstance(result, CallToolResult) and result.structured_content is not None:
-        text = json.dumps(result.structured_content, ensure_ascii=False)
-        return result.model_copy(update={"content": [TextContent(type="text", text=text)]})
-    return result
-
-
-def over_http(lifecycle: ServerLifecycle) -> tuple[Route, StreamableHTTPSessionManager]:
-    """The path `/mcp`, and what has to run for it."""
-    server = mcp_server(_caller.get)
+def make_http_route(lifecycle: ServerLifecycle) -> tuple[Route, StreamableHTTPSessionManager]:
+    """Return the route `/mcp`, and the manager that must run for it."""
+    server = make_mcp_server(_caller.get)
     # Hosts and origins were looked at before (request_checks.py).
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     server.streamable_http_app(stateless_http=True, json_response=True, transport_security=security)
     manager = server.session_manager
 
     class Endpoint:
-        """Lets in whoever may ask."""
+        """The endpoint, for people who may ask."""
 
         async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-            _caller.set(await (await lifecycle.server()).asker(Request(scope)))
+            _caller.set(await (await lifecycle.get_server()).identify(Request(scope)))
             await manager.handle_request(scope, receive, send)
 
     # Without sessions the server has nothing to say on its own: a stream by GET would only hold up its end.
@@ -214,10 +211,10 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
         """Run one query of your own, read-only, under limits of time and size."""
         asker = asker_of()
         resources, limits = asker.agent.resources, asker.agent.settings.limits
-        table = await asker.work(lambda cancellation: run_query(AuditedQuery(sql), resources, limits, cancellation))
+        table = await asker.run_query(lambda stop: run_query(AuditedQuery(sql), resources, limits, stop))
         rows = [[plain_cell(cell) for cell in row] for row in table.rows[:_ROWS]]
         found = {"columns": list(table.columns), "rows": rows, "text": table_text(table)}
-        return QueryResult(**asker.masked(found), row_count=len(table.rows), truncated=table.truncated)
+        return QueryResult(**asker.mask_json(found), row_count=len(table.rows), truncated=table.truncated)
 
     @server.tool(annotations=_READS)
     async def schema(
@@ -225,9 +222,9 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
             list[str] | None, Field(max_length=1_000, description="Names of tables; leave out for all.")
         ] = None,
     ) -> SchemaResult:
-        """See tables, columns, types, keys and sample values."""
+        """Return tables, columns, types, keys and sample values."""
         asker = asker_of()
-        return await asyncio.to_thread(_schema, asker, tables)
+        return await asyncio.to_thread(_read_schema, asker, tables)
 
     @server.tool(annotations=_READS)
     async def values(
@@ -236,11 +233,11 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
     ) -> ValuesResult:
         """Find which values of the database a text mentions, in the database's own spelling."""
         asker = asker_of()
-        found = await asker.work(lambda _: verbs.mentioned_values(text, asker.agent.resources, limit))
+        found = await asker.run_query(lambda _: verbs.find_values(text, asker.agent.resources, limit))
         told = [
             {"mention": each.mention, "value": each.value, "table": each.table, "column": each.column} for each in found
         ]
-        return ValuesResult(values=[ValueFound(**each) for each in asker.masked(told)])
+        return ValuesResult(values=[ValueFound(**each) for each in asker.mask_json(told)])
 
     @server.tool(annotations=_READS)
     async def explain(sql: _SQL) -> ExplainResult:
@@ -253,14 +250,14 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
         turn: Annotated[str, Field(max_length=64, description="The turn whose answer a person found right.")],
         question: Annotated[str, Field(max_length=10_000, description="What to keep as the question.")] = "",
     ) -> ApproveResult:
-        """Keep an answer as an example for similar questions. Only when a person has said that it is right."""
+        """Save an answer as an example for similar questions, only if a person confirmed it."""
         asker = asker_of()
         stored = await asker.turn(turn)
         if (answer := stored.given) is None:
             raise ToolError(f"turn {turn!r} has no answer to approve")
         wording = question or stored.wording or ""
-        saved = await asker.work(lambda _: verbs.approve(answer, asker.agent.resources, question=wording))
-        return ApproveResult(id=saved.id, new=saved.new, question=asker.masked(saved.example.question))
+        saved = await asker.run_query(lambda _: verbs.approve(answer, asker.agent.resources, question=wording))
+        return ApproveResult(id=saved.id, new=saved.new, question=asker.mask_json(saved.example.question))
 
     @server.tool(annotations=ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=True))
     async def correct(
@@ -287,7 +284,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
         asker = asker_of()
         change = partial(verbs.edit_lesson, id, text) if text else partial(verbs.forget, id)
         change = change if id else partial(verbs.note, text)
-        await asker.work(lambda _: change(asker.agent.resources))
+        await asker.run_query(lambda _: change(asker.agent.resources))
         return await _list_lessons(asker)
 
 
@@ -301,62 +298,62 @@ async def _result_of(turn: RunningTurn, asker: Asker) -> AskResult:
     told = answer.to_dict() | {"wording": turn.stored.wording or answer.rephrased}
     told["rows"] = told["rows"][:_ROWS]
     fields = {name: told[name] for name in AskResult.model_fields if name in told}
-    more = {"turn": turn.id, "thread": answer.thread, "choices": asker.masked(list(answer.choices))}
-    return AskResult.model_validate(asker.masked(fields) | more)
+    more = {"turn": turn.id, "thread": answer.thread, "choices": asker.mask_json(list(answer.choices))}
+    return AskResult.model_validate(asker.mask_json(fields) | more)
 
 
 async def _list_lessons(asker: Asker) -> LessonsResult:
     """Return lessons as far as they may leave: no query whose result a model may not see."""
     resources = asker.agent.resources
-    found = await asker.work(lambda _: verbs.list_lessons(resources))
+    found = await asker.run_query(lambda _: verbs.list_lessons(resources))
     leaving = [one for one in found if one.kind != "answer" or resources.outgoing.level(one.meaning) == "values"]
-    return LessonsResult.model_validate({"lessons": asker.masked([asdict(one) for one in leaving])})
+    return LessonsResult.model_validate({"lessons": asker.mask_json([asdict(one) for one in leaving])})
 
 
 def _add_resources(server: MCPServer[Any], asker_of: AskerOf) -> None:
     @server.resource("tableturn://tables", mime_type="text/plain")
     async def tables() -> str:
-        """All tables with their columns, keys and samples."""
+        """Return all tables with their columns, keys and samples."""
         asker = asker_of()
-        return (await asyncio.to_thread(_schema, asker, None)).text
+        return (await asyncio.to_thread(_read_schema, asker, None)).text
 
     @server.resource("tableturn://tables/{name}", mime_type="text/plain")
     async def table(name: str) -> str:
-        """One table."""
+        """Return one table."""
         asker = asker_of()
         try:
-            return (await asyncio.to_thread(_schema, asker, [name])).text
+            return (await asyncio.to_thread(_read_schema, asker, [name])).text
         except ToolError as error:
             raise ResourceNotFoundError(str(error)) from None
 
     @server.resource("tableturn://threads", mime_type="application/json")
     async def threads() -> str:
-        """One's own conversations, the last used first."""
+        """Return one's own conversations, the last used first."""
         asker = asker_of()
-        found = await asker.kept(TurnStore.threads, listed=False)
-        return json.dumps(asker.masked([{"id": thread.id, "title": thread.title} for thread in found]))
+        found = await asker.use_store(TurnStore.list_threads, listed=False)
+        return json.dumps(asker.mask_json([{"id": thread.id, "title": thread.title} for thread in found]))
 
     @server.resource("tableturn://threads/{id}", mime_type="text/plain")
     async def thread(id: str) -> str:  # noqa: A002 - the address's own word
-        """A conversation: its questions, with their answers as far as they may leave."""
+        """Return a conversation: its questions and answers, as far as they may be sent."""
         asker = asker_of()
         try:
-            await asker.kept(TurnStore.thread, id)
+            await asker.use_store(TurnStore.get_thread, id)
         except TableturnError as error:
             raise ResourceNotFoundError(str(error)) from None
-        turns = await asker.kept(TurnStore.turns, id)
+        turns = await asker.use_store(TurnStore.list_turns, id)
         told = [
             f"Question: {turn.question}\n{answer_text(turn.given)}"
             for turn in turns
             if turn.given is not None and asker.may_see(turn)
         ]
-        return asker.masked("\n\n".join(told))
+        return asker.mask_json("\n\n".join(told))
 
 
 def _add_prompts(server: MCPServer[Any]) -> None:
     @server.prompt()
     def first_questions() -> str:
-        """What could be asked of this database."""
+        """Suggest first questions about this database."""
         return (
             "Read the resource tableturn://tables. Suggest five questions that a person who works with this data would "
             "ask first, each answerable from it, from simple to telling. Then ask me which one `ask` should answer."
@@ -364,14 +361,14 @@ def _add_prompts(server: MCPServer[Any]) -> None:
 
     @server.prompt()
     def look_into(topic: Annotated[str, Field(description="What to look into.")]) -> str:
-        """Looks into a topic, question by question."""
+        """Look into a topic, question by question."""
         return (
             f"Look into {topic} with the tool `ask`, one question at a time in one thread. After each answer say what "
             "it shows and what it leaves open. End with a short summary in which every number names its query."
         )
 
 
-def _schema(asker: Asker, names: list[str] | None) -> SchemaResult:
+def _read_schema(asker: Asker, names: list[str] | None) -> SchemaResult:
     try:
         found = verbs.schema(asker.agent.resources.database, names)
     except SettingsError as error:

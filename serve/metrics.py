@@ -1,4 +1,4 @@
-"""What is counted, in Prometheus's form."""
+"""Counters in Prometheus's form."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ count_failures(lambda part: _ADVICE.labels(part).inc())
 
 
 class Metrics:
-    """Counters of one worker."""
+    """The counters of one worker."""
 
     def __init__(self) -> None:
         registry = self._registry = CollectorRegistry()
@@ -44,8 +44,8 @@ class Metrics:
             "tableturn_errors", "Turns that failed, by the error's class.", ["kind"], registry=registry
         )
 
-    def ended(self, answer: Answer | None, error: TableturnError | None, seconds: float) -> None:
-        """Count a turn."""
+    def count_turn(self, answer: Answer | None, error: TableturnError | None, seconds: float) -> None:
+        """Count a turn that ended."""
         self._seconds.observe(seconds)
         if answer is None:
             kind = type(error).__name__ if error else "Internal"
@@ -55,14 +55,14 @@ class Metrics:
         self._turns.labels(answer.status).inc()
         self._refused.inc(sum(attempt.error is not None for attempt in answer.attempts))
 
-    def spent(self, usage: Usage) -> None:
-        """Count what a model was asked, whatever became of the turn."""
+    def count_usage(self, usage: Usage) -> None:
+        """Count the usage of a model, even of failed turns."""
         self._calls.inc(usage.llm_calls)
         self._tokens.labels("prompt").inc(usage.prompt_tokens)
         self._tokens.labels("completion").inc(usage.completion_tokens)
 
-    def text(self) -> bytes:
-        """Return all counters, of all workers where there are several."""
+    def render(self) -> bytes:
+        """Return all counters, of all workers if there are several."""
         if os.environ.get(WORKERS_FOLDER):
             registry = CollectorRegistry()
             MultiProcessCollector(registry)

@@ -1,4 +1,4 @@
-"""HTTP/1.1 as uvicorn has it, and a bound on how long a request's head may take to come."""
+"""uvicorn's HTTP/1.1 protocol with a time limit for a request's head."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _HEAD_SECONDS = 10.0
 
 
 class Protocol(H11Protocol):
-    """Closes a connection that begins a request and does not come to its body: thousands could be held open so."""
+    """A protocol that closes connections whose request head does not arrive in time."""
 
     _head: asyncio.TimerHandle | None = None
 

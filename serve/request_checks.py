@@ -1,4 +1,4 @@
-"""What every request passes before anything is done for it, and what every reply bears.
+"""The checks of every request, and the headers of every reply.
 
 Pages of other sites cannot ask here: their requests bear an `Origin` that is not ours, and those of a page whose name
 was turned to this address (DNS rebinding) a `Host` that is not ours.
@@ -38,6 +38,7 @@ _HEADERS = {
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
     "cache-control": "no-store",
 }
+_OTHER_SITE = "pages of other sites may not ask here: allow a site with --origin"
 _KNOWN = 10_000  # people or addresses whose rate is remembered
 
 
@@ -49,7 +50,7 @@ class TooMany(TableturnError):
 
 
 class RequestChecks:
-    """The outermost layer of the server; the page's files, of which it loads a few dozen, count against no rate."""
+    """The outermost layer of the server; the page's files in `free` have no rate limit."""
 
     def __init__(self, app: ASGIApp, settings: ServeSettings, free: frozenset[str] = frozenset()) -> None:
         self._app = app
@@ -65,9 +66,9 @@ class RequestChecks:
                 await send({"type": "websocket.close", "code": 1008})
             return
         headers = Headers(scope=scope)
-        elsewhere = self._origin(headers) in self._settings.origins
+        elsewhere = self._read_origin(headers) in self._settings.origins
 
-        async def dressed(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 reply = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
@@ -79,9 +80,9 @@ class RequestChecks:
         try:
             self._check(headers, scope)
         except (TableturnError, HTTPException) as error:
-            await error_reply(Request(scope), error)(scope, receive, dressed)
+            await error_reply(Request(scope), error)(scope, receive, send_with_headers)
             return
-        await self._app(scope, _within(receive, self._settings.limits.body_seconds), dressed)
+        await self._app(scope, _limit_body_time(receive, self._settings.limits.body_seconds), send_with_headers)
 
     def _check(self, headers: Headers, scope: Scope) -> None:
         self._check_host(headers)
@@ -108,23 +109,23 @@ class RequestChecks:
             raise Forbidden("unknown host name: add it with --allow-host")
 
     def _check_origin(self, headers: Headers) -> None:
-        origin = self._origin(headers)
+        origin = self._read_origin(headers)
         if origin is None:
             if headers.get("sec-fetch-site", "none") == "cross-site" and headers.get("sec-fetch-mode") != "navigate":
-                raise Forbidden("pages of other sites may not ask here: allow a site with --origin")
+                raise Forbidden(_OTHER_SITE)
             return
         same = urlsplit(origin).netloc.lower() == headers.get("host", "").lower() and origin != "null"
         if not same and origin not in self._settings.origins:
-            raise Forbidden("pages of other sites may not ask here: allow a site with --origin")
+            raise Forbidden(_OTHER_SITE)
 
     @staticmethod
-    def _origin(headers: Headers) -> str | None:
+    def _read_origin(headers: Headers) -> str | None:
         origins = headers.getlist("origin")
         return None if not origins else origins[0] if len(origins) == 1 else "null"
 
 
 class Rates:
-    """A bucket of requests for each who asks, which fills again with time."""
+    """A token bucket of requests for each person or address."""
 
     def __init__(self, a_minute: int) -> None:
         self._a_second = a_minute / 60
@@ -132,7 +133,7 @@ class Rates:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def count(self, who: str, now: float | None = None) -> None:
-        """Count a request; refuse it where there are too many."""
+        """Count a request; raise `TooMany` if there are too many."""
         now = time.monotonic() if now is None else now
         left, then = self._buckets.pop(who, (self._most, now))
         left = min(self._most, left + (now - then) * self._a_second)
@@ -143,12 +144,12 @@ class Rates:
             raise TooMany(f"too many requests: try again in {math.ceil((1 - left) / self._a_second)} s")
 
 
-def _within(receive: Receive, seconds: float) -> Receive:
-    """Receive a request whose body comes in its time; after that, whatever comes."""
+def _limit_body_time(receive: Receive, seconds: float) -> Receive:
+    """Return a `receive` that limits the time of the request's body."""
     until = time.monotonic() + seconds
     complete = False
 
-    async def limited() -> Message:
+    async def receive_in_time() -> Message:
         nonlocal complete
         if complete:
             return await receive()
@@ -160,4 +161,4 @@ def _within(receive: Receive, seconds: float) -> Receive:
         complete = not message.get("more_body", False)
         return message
 
-    return limited
+    return receive_in_time

@@ -1,4 +1,4 @@
-"""Turns while they are taken: each is a task of its own, which goes on when nobody is there to see it."""
+"""Running turns: each is a task that continues when nobody is watching."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 from opentelemetry import trace
 
 from ..agent import Answer
-from ..agent.model.turn_budget import metered
+from ..agent.conversation import NO_DECISION
+from ..agent.model.turn_budget import count_costs
 from ..tools.errors import NothingToDecide, TableturnError, TurnCancelled
 from .errors import error_body, log_internal
 from .request_checks import TooMany
@@ -27,16 +28,17 @@ if TYPE_CHECKING:
     from ..agent import SQLAgent
     from ..agent.conversation import Conversation
     from ..agent.records import AnswerRecord, Usage
-    from .config import Limits
+    from .config import ServerLimits
     from .metrics import Metrics
     from .store import TurnStatus
 
 _log = logging.getLogger(__name__)
 _tracer = trace.get_tracer("tableturn")
 
-TOLD = frozenset({"reading", "linked", "sql_delta", "sql", "rows", "note", "clarify", "answer"})
-"""Events that leave the server; the others tell of nodes and their state."""
+SENT_EVENTS = frozenset({"reading", "linked", "sql_delta", "sql", "rows", "note", "clarify", "answer"})
+"""Events that are sent to clients; the others are about nodes and their state."""
 
+_STOPPING = "the server is stopping: ask again"
 _BEAT_SECONDS = 2.0
 _WATCH_SECONDS = 0.1
 _SILENT_SECONDS = 3 * _BEAT_SECONDS
@@ -44,7 +46,7 @@ _GRACE_SECONDS = 10.0  # how long turns may go on once the server is told to sto
 
 
 class Internal(TableturnError):
-    """Something went wrong that nobody foresaw.
+    """An unexpected error of tableturn.
 
     What to do: find the reference from the message in the server's log, and report the problem.
     """
@@ -52,7 +54,7 @@ class Internal(TableturnError):
 
 @dataclass
 class RunningTurn:
-    """A turn that this worker takes."""
+    """A turn that runs in this worker."""
 
     stored: StoredTurn
     asked: TurnRequest
@@ -66,7 +68,7 @@ class RunningTurn:
 
     @property
     def id(self) -> str:
-        """Its name."""
+        """The turn's id."""
         return self.stored.id
 
     def tell(self, event: dict[str, Any]) -> None:
@@ -75,12 +77,12 @@ class RunningTurn:
         self._news.set()
 
     def finish(self) -> None:
-        """There will be no more."""
+        """Mark the turn as done."""
         self.done = True
         self._news.set()
 
     async def watch(self, after: int = 0) -> AsyncIterator[tuple[int, dict[str, Any]]]:
-        """Yield the events from a number on, with theirs, until there are no more."""
+        """Yield numbered events after number `after`, until the turn is done."""
         number = min(after, len(self.events))
         while True:
             while number < len(self.events):
@@ -95,15 +97,15 @@ class RunningTurn:
             await self._news.wait()
 
     async def wait(self) -> None:
-        """Until it is done."""
+        """Wait until the turn is done."""
         assert self.task is not None
         await asyncio.shield(self.task)
 
 
-class Turns:
-    """The turns of one worker."""
+class RunningTurns:
+    """The running turns of one worker."""
 
-    def __init__(self, store: TurnStore, limits: Limits, metrics: Metrics) -> None:
+    def __init__(self, store: TurnStore, limits: ServerLimits, metrics: Metrics) -> None:
         self._store = store
         self._limits = limits
         self._metrics = metrics
@@ -122,7 +124,7 @@ class Turns:
         self._heart.start()
 
     def wind_down(self, grace: float = _GRACE_SECONDS) -> asyncio.Task[None]:
-        """Let turns come to their end for a while, then end them; those can be asked again. No new one begins."""
+        """Let turns finish for a while, then cancel them; accept no new ones."""
         if self._ending is None:
             self._ending = asyncio.create_task(self._wind_down(grace))
         return self._ending
@@ -138,7 +140,7 @@ class Turns:
         self.over.set()  # whoever follows a turn of another worker is let go
 
     async def stop(self) -> None:
-        """As `wind_down`, and is not heard of any more."""
+        """Wind down, and stop the heartbeat."""
         await self.wind_down()
         self._stopped.set()  # what is being written is written to its end
         if self._watching is not None:
@@ -146,7 +148,7 @@ class Turns:
         await asyncio.to_thread(self._heart.join)
 
     def get(self, id_: str) -> RunningTurn | None:
-        """Return a turn that runs here."""
+        """Return a turn that runs in this worker, or None."""
         return self._running.get(id_)
 
     async def begin(self, agent: SQLAgent, asked: TurnRequest) -> RunningTurn:
@@ -160,15 +162,21 @@ class Turns:
             TurnCancelled: The server is stopping.
             StoreError: It cannot be kept.
         """
-        self._admit(asked.owner)
+        if self._ending is not None:
+            raise TurnCancelled(_STOPPING)
+        if len(self._running) + len(self._begun) >= self._limits.at_once:
+            raise TooMany("the server is busy: try again in a moment")
+        own = [*(turn.asked.owner for turn in self._running.values()), *self._begun.values()].count(asked.owner)
+        if asked.owner.person and own >= self._limits.at_once_a_person:
+            raise TooMany(f"{own} of your turns are running already: wait for one of them, or stop it")
         id_ = uuid.uuid4().hex
         self._begun[id_] = asked.owner
         try:
-            if await self.dollars_left(asked.owner) <= 0:
+            if await self.get_dollars_left(asked.owner) <= 0:
                 raise TooMany("today's budget is used up: it resets at 00:00 UTC")
             conversation = agent.conversation(asked.thread or None)
             if asked.decision is not None and await conversation.awaits_for() != "approve":
-                raise NothingToDecide("no query of this conversation waits for approval: ask a question in words")
+                raise NothingToDecide(NO_DECISION)
             stored = await self._store.run(self._store.begin, asked, agent.resources.rights, id_)
             turn = RunningTurn(stored, asked, conversation)
             self._running[turn.id] = turn
@@ -177,50 +185,40 @@ class Turns:
         turn.task = asyncio.create_task(self._take(turn, agent))
         return turn
 
-    async def dollars_left(self, owner: Owner) -> float:
-        """Return what a person's questions may still cost today; infinite if nothing bounds it."""
+    async def get_dollars_left(self, owner: Owner) -> float:
+        """Return how much a person may still spend today; infinite without a limit."""
         limits, left = self._limits, math.inf
         for most, whose in ((limits.dollars_a_day, None), (limits.dollars_a_person, owner.person)):
             if most is not None:
-                left = min(left, most - limits.dollars(*await self._store.run(self._store.tokens_today, whose)))
+                left = min(left, most - limits.dollars(*await self._store.run(self._store.count_tokens_today, whose)))
         return left
 
     async def cancel(self, owner: Owner, id_: str) -> None:
-        """End a turn, wherever it runs."""
+        """Cancel a turn, on any worker."""
         if (turn := self._running.get(id_)) is not None and turn.asked.owner == owner:
             turn.conversation.cancel()
         else:
             await self._store.run(self._store.ask_to_stop, owner, id_)
 
     async def end(self, owner: Owner, thread: str | None = None) -> None:
-        """End a person's turns, or those of one thread, and wait until they are over."""
+        """Cancel a person's turns, or those of one thread, and wait for their end."""
         until = time.monotonic() + WORKER_SECONDS + 2 * _BEAT_SECONDS
-        while running := await self._store.run(self._store.running, owner, thread):
+        while running := await self._store.run(self._store.list_running, owner, thread):
             if time.monotonic() > until:
                 raise Busy("a running turn could not be stopped: try again in a moment")
             for id_ in running:
                 await self.cancel(owner, id_)
             await asyncio.sleep(_WATCH_SECONDS)
 
-    def _admit(self, owner: Owner) -> None:
-        if self._ending is not None:
-            raise TurnCancelled("the server is stopping: ask again")
-        if len(self._running) + len(self._begun) >= self._limits.at_once:
-            raise TooMany("the server is busy: try again in a moment")
-        owners = [*(turn.asked.owner for turn in self._running.values()), *self._begun.values()]
-        own = owners.count(owner)
-        if owner.person and own >= self._limits.at_once_a_person:
-            raise TooMany(f"{own} of your turns are running already: wait for one of them, or stop it")
-
     async def _take(self, turn: RunningTurn, agent: SQLAgent) -> None:
-        """Take a turn, as a span that says how it went and nothing of what was asked."""
+        """Run a turn in a span that records its outcome but not its question."""
 
         def spend(usage: Usage) -> None:
             self._store.spend(usage, turn.asked.owner.person)
-            self._metrics.spent(usage)
+            self._metrics.count_usage(usage)
 
         with _tracer.start_as_current_span("tableturn.turn", attributes={"tableturn.turn.id": turn.id}) as span:
-            with metered(spend):
+            with count_costs(spend):
                 await self._take_counted(turn, agent)
             if turn.answer is not None:
                 usage = turn.answer.usage
@@ -239,17 +237,17 @@ class Turns:
             else:
                 async for event in conversation.astream(asked.question, settings=asked.settings, notes=asked.notes):
                     answer = event.answer
-                    if event.kind in TOLD and answer is None:
+                    if event.kind in SENT_EVENTS and answer is None:
                         turn.tell(event.to_dict())
             assert answer is not None
             await self._end(turn, "answered", answer.kept)
             turn.answer = answer  # it is told once it is kept
         except BaseException as error:
-            await self._failed(turn, error)
+            await self._fail(turn, error)
             if not isinstance(error, Exception):
                 raise
         finally:
-            self._metrics.ended(turn.answer, turn.error, time.perf_counter() - started)
+            self._metrics.count_turn(turn.answer, turn.error, time.perf_counter() - started)
             del self._running[turn.id]
             turn.finish()
             if not turn.asked.thread or isinstance(turn.error, NotThere):
@@ -263,7 +261,7 @@ class Turns:
         answer: AnswerRecord | None = None,
         error: TableturnError | None = None,
     ) -> None:
-        """Write down how a turn ended; where that fails, it is tried again with every beat."""
+        """Store how a turn ended; if that fails, retry with every heartbeat."""
         end = partial(self._store.end, turn.stored, status, answer, error)
         try:
             turn.stored = await self._store.run(end)
@@ -271,9 +269,9 @@ class Turns:
             self._unwritten[turn.id] = end
             raise
 
-    async def _failed(self, turn: RunningTurn, error: BaseException) -> None:
+    async def _fail(self, turn: RunningTurn, error: BaseException) -> None:
         if not isinstance(error, Exception):
-            error = TurnCancelled("the server is stopping: ask again")
+            error = TurnCancelled(_STOPPING)
         elif not isinstance(error, TableturnError):
             error = Internal(log_internal(error))
         turn.error = error
@@ -288,7 +286,7 @@ class Turns:
         turn.tell({"event": "error", "turn": turn.id, **error_body(type(error).__name__, str(error))["error"]})
 
     def _beat(self) -> None:
-        """Run the heartbeat of this worker, in a thread of its own: the others may all be taken."""
+        """Run this worker's heartbeat, in its own thread because the others may be busy."""
         last, steady = time.monotonic(), -math.inf
         while True:
             try:
@@ -299,7 +297,7 @@ class Turns:
                 self._settle()
                 # What kept this worker from being heard of may have kept the others: they get time to come back.
                 if last - steady > _SILENT_SECONDS:
-                    self._store.mend()
+                    self._store.mark_orphans()
             except StoreError as error:
                 _log.warning("the heartbeat of this worker could not be stored: %s", error)
             except Exception:  # noqa: BLE001 - a worker that is not heard of loses all of its turns
@@ -308,28 +306,28 @@ class Turns:
                 return
 
     def _settle(self) -> None:
-        """End the turns that are written down as running here and are not: as they ended, otherwise as lost."""
+        """End the turns that are stored as running here but do not run."""
         for id_, end in tuple(self._unwritten.items()):
             with contextlib.suppress(NotThere, NotKept):
                 end()
             del self._unwritten[id_]
-        for id_ in self._store.running_here():
+        for id_ in self._store.list_own_running():
             if id_ not in self._begun and id_ not in self._running:  # in this order: it is never in neither between
-                self._store.lose(id_)
+                self._store.mark_lost(id_)
 
     async def _watch(self) -> None:
-        """Look for turns that somebody asked another worker to stop."""
+        """Cancel turns that another worker was asked to stop."""
         while not self._stopped.is_set():
             await asyncio.sleep(_WATCH_SECONDS)
             if self._running:
                 with contextlib.suppress(StoreError):
-                    for id_ in await self._store.run(self._store.stop_wanted):
+                    for id_ in await self._store.run(self._store.list_stop_requests):
                         if (turn := self._running.get(id_)) is not None:
                             turn.conversation.cancel()
 
     async def follow(self, owner: Owner, id_: str, every: float = 0.25) -> StoredTurn:
-        """Return a turn that another worker takes, once it is over; as it stands where this one stops before."""
-        while (turn := await self._store.run(self._store.turn, owner, id_)).status == "running":
+        """Return a turn of another worker once it ends, or as it is when this worker stops."""
+        while (turn := await self._store.run(self._store.get_turn, owner, id_)).status == "running":
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self.over.wait(), every)
                 break

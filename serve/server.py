@@ -1,4 +1,4 @@
-"""One worker's server: everything that requests share, opened at the first of them or when the app starts."""
+"""The server of one worker: what all requests share."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from ..tools.errors import ExportError, TableturnError
 from ..tools.masking import mask
 from .config import ServeSettings
 from .metrics import Metrics
-from .running_turns import RunningTurn, Turns
+from .running_turns import RunningTurn, RunningTurns
 from .side_queries import SideQueries
-from .sign_in import People, Unauthorized
+from .sign_in import SignIn, Unauthorized
 from .store import Busy, NotThere, Owner, StoredTurn, StoreError, TurnRequest, TurnStore
 
 _log = logging.getLogger(__name__)
@@ -43,31 +43,32 @@ AgentOpener = Callable[[], AbstractAsyncContextManager[SQLAgent]]
 
 @dataclass(frozen=True)
 class Server:
-    """What requests share."""
+    """The parts that all requests share."""
 
     agent: SQLAgent  # of whoever is not named
     settings: ServeSettings
-    people: People
+    sign_in: SignIn
     store: TurnStore
-    turns: Turns  # those that run here
+    turns: RunningTurns  # those that run here
     results: ResultPages  # those that are looked through
-    work: SideQueries
+    side_queries: SideQueries
     metrics: Metrics
 
-    async def asker(self, request: HTTPConnection) -> Asker:
-        """Return who asks."""
-        identity = self.people.identify(request)
-        session = None if self.people.bears_token(request) else self.people.session_of(request)
-        if session is not None and await self.store.run(self.store.session_ended, session.id):
+    async def identify(self, request: HTTPConnection) -> Asker:
+        """Return the person who asks."""
+        identity = self.sign_in.identify(request)
+        session = None if self.sign_in.has_token(request) else self.sign_in.read_session(request)
+        if session is not None and await self.store.run(self.store.is_session_ended, session.id):
             raise Unauthorized("this session has ended: sign in again with the server's token")
-        return Asker(identity, self.people.owner(identity), await self.people.agent_of(identity), self)
+        return Asker(identity, self.sign_in.make_owner(identity), await self.sign_in.get_agent(identity), self)
 
-    def anybody(self) -> Asker:
-        """Whoever started this process."""
-        return Asker(self.people.nobody, self.people.owner(self.people.nobody), self.agent, self)
+    def make_default_asker(self) -> Asker:
+        """Return the person who started this process."""
+        identity = self.sign_in.default_identity
+        return Asker(identity, self.sign_in.make_owner(identity), self.agent, self)
 
     async def check(self) -> None:
-        """Check that conversations can be written, over the connections that turns use."""
+        """Check that conversations can be written, over the connections of turns."""
 
         async def write() -> None:
             await self.store.run(self.store.beat)
@@ -85,7 +86,7 @@ class Server:
             raise StoreError("conversations cannot be saved now: their store is locked or unreachable") from None
 
     async def delete(self, owner: Owner, thread: str | None = None) -> None:
-        """Delete a conversation, or all that is a person's, once the turns that run in it have been ended."""
+        """Delete a conversation, or all of a person's, after ending its running turns."""
         for _ in range(_TRIES):  # another turn may begin before the store lets go
             await self.turns.end(owner, thread)
             with contextlib.suppress(Busy):
@@ -93,45 +94,45 @@ class Server:
         raise Busy("turns start faster than they can be stopped: try again in a moment")
 
     async def forget(self, threads: tuple[str, ...]) -> None:
-        """Take conversations out of the checkpointer, once the store has let go of them."""
+        """Delete conversations from the checkpointer, after the store has deleted them."""
         for thread in threads:
             await self.agent.adelete_thread(thread)
         await self.store.run(self.store.scrub)
 
     async def tidy(self) -> None:
-        """Delete what is older than it may be kept."""
+        """Delete conversations older than the retention time."""
         days = self.settings.limits.retention_days
         if days is None:
             return
-        database = self.people.owner(Identity()).database
+        database = self.sign_in.make_owner(Identity()).database
         await self.forget(await self.store.run(self.store.delete_older, database, days))
 
 
 @dataclass(frozen=True)
 class Asker:
-    """Somebody who asks, with what they may use."""
+    """A person who asks, with that person's rights and agent."""
 
     identity: Identity
     owner: Owner  # whose threads they see
     agent: SQLAgent  # theirs
     server: Server
 
-    async def kept(
+    async def use_store(
         self, method: Callable[Concatenate[TurnStore, Owner, P], R], *arguments: P.args, **more: P.kwargs
     ) -> R:
-        """Read or write something of theirs in the store."""
+        """Call a method of the store for this person."""
         store = self.server.store
         return await store.run(method, store, self.owner, *arguments, **more)
 
     async def turn(self, id_: str) -> StoredTurn:
-        """Return one of their turns, under their rights as they are now."""
-        turn = await self.kept(TurnStore.turn, id_)
+        """Return one of this person's turns, if the current rights allow it."""
+        turn = await self.use_store(TurnStore.get_turn, id_)
         if not self.may_see(turn):
             raise NotThere(f"turn {id_[:64]!r} was taken under other permissions: ask again")
         return turn
 
     def may_see(self, turn: StoredTurn) -> bool:
-        """Whether a turn was taken under rights that are theirs now; an error tells of what it met, too."""
+        """Whether the current rights cover those under which a turn was taken."""
         rights = turn.answer.rights if turn.answer is not None else turn.rights
         return (rights is None and turn.answer is None) or self.agent.resources.may_read(rights)
 
@@ -139,7 +140,7 @@ class Asker:
         """Return a turn's answer, with what is kept nowhere."""
         answer = turn.given
         if answer is None or answer.withheld:
-            return answer and await self.work(lambda _: self.agent.deliver(answer))
+            return answer and await self.run_query(lambda _: self.agent.deliver(answer))
         return await asyncio.to_thread(self.agent.deliver, answer)
 
     async def leaving(self, answer: Answer) -> Answer:
@@ -147,25 +148,25 @@ class Asker:
         kept = Answer(answer.kept, answer.thread)
         return kept if kept.withheld else await asyncio.to_thread(self.agent.deliver, kept)
 
-    def masked(self, value: Any) -> Any:
-        """Return JSON values for a model, with their texts masked as the policy says."""
+    def mask_json(self, value: Any) -> Any:
+        """Return JSON values for a model, with texts masked as the policy says."""
         masks = self.agent.resources.database.session.policy.egress.mask
         if not masks:
             return value
         if isinstance(value, str):
             return mask(value, masks)
         if isinstance(value, dict):
-            return {name: self.masked(each) for name, each in value.items()}
-        return [self.masked(each) for each in value] if isinstance(value, list | tuple) else value
+            return {name: self.mask_json(each) for name, each in value.items()}
+        return [self.mask_json(each) for each in value] if isinstance(value, list | tuple) else value
 
     async def begin(self, asked: TurnRequest) -> RunningTurn:
-        """Start a turn of theirs; see `Turns.begin`."""
-        await self.server.people.prepare(self.agent)
+        """Start a turn."""
+        await self.server.sign_in.prepare(self.agent)
         return await self.server.turns.begin(self.agent, asked)
 
     async def begin_thread(self, door: str, asked: TurnRequest) -> RunningTurn:
-        """Start a turn in a new conversation that the page does not list, deleted again if the turn is refused."""
-        thread = await self.kept(TurnStore.add_thread, door=door)
+        """Start a turn in a new, unlisted conversation; delete it if the turn is refused."""
+        thread = await self.use_store(TurnStore.add_thread, door=door)
         try:
             return await self.begin(replace(asked, thread=thread.id))
         except TableturnError:
@@ -187,16 +188,16 @@ class Asker:
         new = await self.begin(
             TurnRequest(self.owner, turn.thread, asked.question, asked.notes, watched=watched, wording=wording)
         )
-        await self.kept(TurnStore.add_feedback, turn.id, {"kind": "correct", "text": words, "turn": new.id})
+        await self.use_store(TurnStore.add_feedback, turn.id, {"kind": "correct", "text": words, "turn": new.id})
         return new
 
-    async def work(self, function: Callable[[Cancellation], R]) -> R:
+    async def run_query(self, function: Callable[[Cancellation], R]) -> R:
         """Run a query of theirs, or something else that blocks."""
-        return await self.server.work.run(self.owner, function)
+        return await self.server.side_queries.run(self.owner, function)
 
 
 class ServerLifecycle:
-    """Opens a server once, in a task of its own, and closes it there."""
+    """The server, opened on first use in its own task and closed in that task."""
 
     def __init__(self, opener: AgentOpener, store: str | None, settings: ServeSettings) -> None:
         self.beside: list[Callable[[], AbstractAsyncContextManager[None]]] = []  # what else is to run while it is open
@@ -207,8 +208,8 @@ class ServerLifecycle:
         self._closing = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
-    async def server(self) -> Server:
-        """Return the server; opened where it is not."""
+    async def get_server(self) -> Server:
+        """Return the server; open it if needed."""
         if self._opened is None:
             self._opened = asyncio.get_running_loop().create_future()
             self._closing.clear()
@@ -216,14 +217,14 @@ class ServerLifecycle:
         return await asyncio.shield(self._opened)
 
     async def wind_down(self) -> None:
-        """Let turns end, and end what has not by then, so that everybody is told before their connections close."""
+        """Let turns finish, then cancel them, before their connections close."""
         if self._opened is not None and self._opened.done() and not self._opened.exception():
             server = self._opened.result()
             await server.turns.wind_down()
-            server.work.cancel()
+            server.side_queries.cancel()
 
     async def close(self) -> None:
-        """Let turns end, and close."""
+        """Let turns finish, and close the server."""
         self._closing.set()
         if self._task is not None:
             await self._task
@@ -232,7 +233,7 @@ class ServerLifecycle:
     async def _live(self, opened: asyncio.Future[Server]) -> None:
         try:
             async with AsyncExitStack() as stack:
-                server = await stack.enter_async_context(opened_server(self._opener, self._store, self._settings))
+                server = await stack.enter_async_context(open_server(self._opener, self._store, self._settings))
                 for beside in self.beside:
                     await stack.enter_async_context(beside())
                 opened.set_result(server)
@@ -256,8 +257,8 @@ async def _tidy(server: Server) -> None:
 
 
 @asynccontextmanager
-async def opened_server(opener: AgentOpener, place: str | None, settings: ServeSettings) -> AsyncGenerator[Server]:
-    """A server, without HTTP; its store, by an SQLAlchemy URL, goes with it where there is none."""
+async def open_server(opener: AgentOpener, place: str | None, settings: ServeSettings) -> AsyncGenerator[Server]:
+    """Open a server without HTTP; without a store's URL, its store is temporary."""
     async with AsyncExitStack() as stack:
         agent = await stack.enter_async_context(opener())
         store = await asyncio.to_thread(TurnStore, place)
@@ -267,30 +268,30 @@ async def opened_server(opener: AgentOpener, place: str | None, settings: ServeS
         stack.callback(results.close)
         work = SideQueries(settings.limits)
         stack.push_async_callback(asyncio.to_thread, work.close)
-        turns = Turns(store, settings.limits, metrics)
+        turns = RunningTurns(store, settings.limits, metrics)
         turns.start()
         stack.push_async_callback(turns.stop)
-        people = People(agent, settings)
+        people = SignIn(agent, settings)
         stack.push_async_callback(asyncio.to_thread, people.close)
         yield Server(agent, settings, people, store, turns, results, work, metrics)
 
 
-async def server_of(request: Request) -> Server:
-    """Return the server that a request is for."""
-    return await cast("ServerLifecycle", request.app.state.lifecycle).server()
+async def get_server(request: Request) -> Server:
+    """Return the server of a request."""
+    return await cast("ServerLifecycle", request.app.state.lifecycle).get_server()
 
 
-ServerHere = Annotated[Server, Depends(server_of)]
+ServerHere = Annotated[Server, Depends(get_server)]
 
 
-async def asker_of(request: Request, server: ServerHere) -> Asker:
-    """Return who asks; see `Server.asker`."""
-    return await server.asker(request)
+async def get_asker(request: Request, server: ServerHere) -> Asker:
+    """Return the person who asks."""
+    return await server.identify(request)
 
 
-AskerHere = Annotated[Asker, Depends(asker_of)]
+AskerHere = Annotated[Asker, Depends(get_asker)]
 
 
-def opener_of(agent: SQLAgent) -> AgentOpener:
-    """Return an opener for an agent that somebody else opened and will close."""
+def make_opener(agent: SQLAgent) -> AgentOpener:
+    """Return an opener for an agent that its caller opens and closes."""
     return partial(contextlib.nullcontext, agent)

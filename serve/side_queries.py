@@ -1,4 +1,4 @@
-"""Queries that people run beside turns: a few at once, on threads that nothing else waits for."""
+"""Queries that people run beside turns, a few at once, on their own threads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from typing import TypeVar
 
 from ..tools.database import Cancellation
-from .config import Limits
+from .config import ServerLimits
 from .request_checks import TooMany
 from .store import Owner
 
@@ -22,9 +22,9 @@ _WAITING = 32
 
 
 class SideQueries:
-    """What runs queries for people, beside the turns."""
+    """A runner of people's queries beside turns."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: ServerLimits) -> None:
         self._limits = limits
         self._pool = ThreadPoolExecutor(limits.queries_at_once, "tableturn-query")
         self._wanted: Counter[Owner] = Counter()
@@ -32,9 +32,9 @@ class SideQueries:
         self._running: set[Cancellation] = set()
 
     async def run(self, owner: Owner, function: Callable[[Cancellation], R]) -> R:
-        """Run something that blocks, once it is its turn; of a named person a few at once."""
+        """Run a blocking function when it is its turn; for a named person, a few at once."""
         if self._wanted[owner] >= _WAITING or self._wanted.total() >= self._limits.at_once:
-            raise TooMany("as many queries wait as may: try again in a moment")
+            raise TooMany("too many queries are waiting: try again in a moment")
         self._wanted[owner] += 1
         cancellation = Cancellation()
         # A task of its own: who gives up keeps their share until the thread has ended.
@@ -63,11 +63,11 @@ class SideQueries:
                 del self._wanted[owner], self._shares[owner]
 
     def cancel(self) -> None:
-        """End all that run."""
+        """Cancel all running queries."""
         for cancellation in tuple(self._running):
             cancellation.cancel()
 
     def close(self) -> None:
-        """End all that run, and take no more."""
+        """Cancel all running queries, and accept no more."""
         self.cancel()
         self._pool.shutdown(cancel_futures=True)

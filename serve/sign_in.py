@@ -1,4 +1,4 @@
-"""Who asks: nobody in particular on one's own machine, whoever has the token, or whom a reverse proxy names."""
+"""Sign-in: who asks, by the token, a browser session, or a reverse proxy."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ class Forbidden(TableturnError):
 
 @dataclass(frozen=True)
 class BrowserSession:
-    """A browser's, which the token was shown for; `until` in Unix seconds."""
+    """The session of a browser that has shown the token; `until` in Unix seconds."""
 
     id: str
     until: int
 
 
-class People:
-    """Tells who a request is from, and has the agent for each."""
+class SignIn:
+    """The sign-in of people, with the agent of each."""
 
     def __init__(self, agent: SQLAgent, settings: ServeSettings) -> None:
         self.agent = agent  # of whoever is not named
@@ -74,15 +74,15 @@ class People:
         self._opening = ThreadPoolExecutor(_AT_ONCE, "tableturn-open")
         self._reading = ThreadPoolExecutor(_AT_ONCE, "tableturn-read")
         self._database = database_identity(agent.resources.database)
-        self.nobody = agent.resources.database.session.identity  # whose agent that is
+        self.default_identity = agent.resources.database.session.identity  # whose agent that is
 
     def identify(self, request: HTTPConnection) -> Identity:
-        """Return who asks; whether a session was ended, the store knows."""
-        if not self.bears_token(request) and self.session_of(request) is None:
+        """Return who asks; the store knows whether a session was ended."""
+        if not self.has_token(request) and self.read_session(request) is None:
             raise Unauthorized("give the server's token: Authorization: Bearer TOKEN")
         header = self._settings.user_header
         if header is None:
-            return self.nobody
+            return self.default_identity
         if not self._settings.is_proxy(request.client.host if request.client else ""):
             raise Unauthorized(f"requests must come through the reverse proxy, which says in {header} who asks")
         names = request.headers.getlist(header)
@@ -90,13 +90,13 @@ class People:
             raise Unauthorized(f"the reverse proxy must name one person in {header}")
         return Identity(names[0].strip())
 
-    async def agent_of(self, identity: Identity) -> SQLAgent:
-        """Return the agent for somebody, opened at the first time.
+    async def get_agent(self, identity: Identity) -> SQLAgent:
+        """Return the agent of a person, opened on first use.
 
         Raises:
             Forbidden: The permissions let that person read nothing.
         """
-        if identity == self.nobody:
+        if identity == self.default_identity:
             return self.agent
         opening = self._agents.pop(identity, None)
         if opening is None:
@@ -118,7 +118,7 @@ class People:
             raise
 
     async def prepare(self, agent: SQLAgent) -> None:
-        """Read what a first question needs, once for all with equal rights and a few at a time.
+        """Read what a first question needs, once for all people with equal rights.
 
         On a large database it takes seconds, in which the threads of everybody's turns would be taken.
         """
@@ -134,7 +134,7 @@ class People:
                 self._prepared.add(resources.schemas)
 
     def read(self, function: Callable[[], R]) -> asyncio.Future[R]:
-        """Do something that keeps Python busy, a few at a time and off the event loop."""
+        """Run a function that keeps Python busy, off the event loop, a few at a time."""
         return asyncio.get_running_loop().run_in_executor(self._reading, function)
 
     def close(self) -> None:
@@ -142,33 +142,33 @@ class People:
         for pool in (self._opening, self._reading):
             pool.shutdown(cancel_futures=True)
 
-    def owner(self, identity: Identity) -> Owner:
-        """Return whose threads somebody sees."""
+    def make_owner(self, identity: Identity) -> Owner:
+        """Return the owner of a person's threads."""
         return Owner(identity.name, self._database)
 
-    def session(self) -> str:
-        """Return a cookie's value for a browser that has shown the token; it says until when, and a name of its own."""
+    def make_cookie(self) -> str:
+        """Return the cookie of a new browser session, with its end and id."""
         said = f"{int(time.time()) + _SESSION_SECONDS}-{secrets.token_hex(8)}"
-        return f"{said}.{self._signed(said)}"
+        return f"{said}.{self._sign(said)}"
 
-    def session_of(self, request: HTTPConnection) -> BrowserSession | None:
-        """Return the session that a request bears; None where it bears none, or one that is over."""
+    def read_session(self, request: HTTPConnection) -> BrowserSession | None:
+        """Return the session of a request; None without a valid one."""
         said, _, signed = request.cookies.get(COOKIE, "").partition(".")
         until, _, id_ = said.partition("-")
-        if not hmac.compare_digest(signed.encode(), self._signed(said).encode()) or not until.isdecimal():
+        if not hmac.compare_digest(signed.encode(), self._sign(said).encode()) or not until.isdecimal():
             return None
         return BrowserSession(id_, int(until)) if int(until) > time.time() else None
 
-    def token_is(self, given: str) -> bool:
-        """Whether this is the token, told in a time that does not say how much of it is right."""
+    def is_token(self, given: str) -> bool:
+        """Whether this is the token, compared in constant time."""
         token = self._settings.token
         return token is not None and hmac.compare_digest(given.encode(), token.encode())
 
-    def bears_token(self, request: HTTPConnection) -> bool:
-        """Whether a request bears the token, or the server has none."""
+    def has_token(self, request: HTTPConnection) -> bool:
+        """Whether a request has the token, or the server needs none."""
         scheme, _, given = request.headers.get("authorization", "").partition(" ")
-        return self._settings.token is None or (scheme.lower() == "bearer" and self.token_is(given.strip()))
+        return self._settings.token is None or (scheme.lower() == "bearer" and self.is_token(given.strip()))
 
-    def _signed(self, said: str) -> str:
+    def _sign(self, said: str) -> str:
         key = (self._settings.token or "").encode()
         return hmac.new(key, f"tableturn session {said}".encode(), hashlib.sha256).hexdigest()

@@ -1,4 +1,4 @@
-"""What a server keeps: threads and their turns, in SQLite or PostgreSQL, for any number of workers.
+"""The store of threads and turns, in SQLite or PostgreSQL, for any number of workers.
 
 A turn is written when it begins and again when it ends, before its answer is given. One whose worker is gone is *lost*:
 its question is there and can be asked again. LangGraph's checkpointer keeps what the next turn needs to know; this
@@ -42,6 +42,7 @@ R = TypeVar("R")
 TurnStatus = Literal["running", "answered", "failed", "stopped", "lost"]
 """`answered`: there is an answer, whatever it says. `lost`: its worker is gone; it can be asked again."""
 
+UNREACHABLE = "conversations cannot be stored or read at the moment"
 WORKER_SECONDS = 10.0  # a worker that has not been heard of for so long is gone
 
 _BUSY_SECONDS = 10.0
@@ -89,7 +90,7 @@ class Thread:
 
 @dataclass(frozen=True)
 class StoredTurn:
-    """One turn as it is kept."""
+    """A turn in the store."""
 
     id: str
     thread: str  # its conversation; empty for a question of its own
@@ -109,7 +110,7 @@ class StoredTurn:
 
     @property
     def given(self) -> Answer | None:
-        """Its answer, as far as it may be kept."""
+        """The answer, without what may not be stored."""
         return self.answer and Answer(self.answer, self.thread)
 
 
@@ -127,7 +128,7 @@ class WrongAnswer:
 
 @dataclass(frozen=True)
 class Owner:
-    """Whose things are meant: a person's, on one database."""
+    """The owner of threads: a person, on one database."""
 
     person: str
     database: str
@@ -135,7 +136,7 @@ class Owner:
 
 @dataclass(frozen=True)
 class TurnRequest:
-    """What starts a turn."""
+    """The input of a turn."""
 
     owner: Owner
     thread: str  # its conversation; empty for a question of its own
@@ -147,28 +148,28 @@ class TurnRequest:
 
     @property
     def decision(self) -> dict[str, Any] | None:
-        """The fields of a decision on a query; None where it is a question."""
+        """The fields of a decision on a query; None for a question."""
         return None if isinstance(self.question, str) else dict(self.question)
 
     @property
     def words(self) -> str:
-        """The question as it is kept."""
+        """The question as it is stored."""
         if isinstance(self.question, str):
             return self.question
         return str(self.question.get("sql") or self.question.get("action") or "")
 
     @property
     def settings(self) -> Mapping[str, Any] | None:
-        """All that a question may change."""
+        """The settings that a question may change."""
         return {"approve": True} if self.approve else None
 
 
 class TurnStore:
-    """Threads and turns; without a URL in a file that goes when the store is closed."""
+    """A store of threads and turns; without a URL, in a temporary file."""
 
     def __init__(self, url: str | None = None) -> None:
         self._folder = TemporaryDirectory(prefix="tableturn-serve-")
-        self._engine = _engine(url or f"sqlite:///{self._folder.name}/store.sqlite")
+        self._engine = _make_engine(url or f"sqlite:///{self._folder.name}/store.sqlite")
         self._reading = self._engine.execution_options(reading=True)
         self.worker = uuid.uuid4().hex
         self._spending: defaultdict[str, Usage] = defaultdict(Usage)  # by person, not written yet
@@ -176,41 +177,41 @@ class TurnStore:
         self._unscrubbed = False
         self._pool = ThreadPoolExecutor(_AT_ONCE, "tableturn-store")
         try:
-            with _told(), self._engine.begin() as on:
+            with _translate_errors(), self._engine.begin() as on:
                 set_up(on)
         except StoreError:
-            self._let_go()
+            self._dispose()
             raise
 
     async def run(self, function: Callable[..., R], *arguments: Any, **more: Any) -> R:
-        """Call something that reads or writes here, on a thread that nothing slower takes."""
+        """Run a method of the store on one of its own threads."""
         return await asyncio.get_running_loop().run_in_executor(self._pool, partial(function, *arguments, **more))
 
     def close(self) -> None:
-        """Leave: what this worker still had running is lost."""
+        """Close the store; turns that still run here count as lost."""
         with suppress(StoreError):
             self._write_spent()
         self._write(delete(WORKERS).where(WORKERS.c.id == self.worker))
-        self._let_go()
+        self._dispose()
 
-    def _let_go(self) -> None:
+    def _dispose(self) -> None:
         self._pool.shutdown(wait=False)
         self._engine.dispose()
         self._folder.cleanup()
 
     def _write(self, *statements: Executable) -> int:
-        """Run statements as one, and return how many rows the last one changed."""
-        with _told(), self._engine.begin() as on:
+        """Run statements in one transaction; return how many rows the last one changed."""
+        with _translate_errors(), self._engine.begin() as on:
             return [on.execute(statement).rowcount for statement in statements][-1]
 
     def _read(self, wanted: Executable) -> Sequence[Row[Any]]:
-        with _told(), self._reading.connect() as on:
+        with _translate_errors(), self._reading.connect() as on:
             return on.execute(wanted).all()
 
     def beat(self) -> None:
-        """Write down that this worker is alive."""
+        """Record that this worker is alive."""
         now = time.time()
-        with _told(), self._engine.begin() as on:
+        with _translate_errors(), self._engine.begin() as on:
             if not on.execute(update(WORKERS).where(WORKERS.c.id == self.worker).values(seen=now)).rowcount:
                 on.execute(insert(WORKERS).values(id=self.worker, seen=now))
         self._write_spent()
@@ -218,7 +219,7 @@ class TurnStore:
             self.scrub()
 
     def spend(self, usage: Usage, person: str = "") -> None:
-        """Count what a model was asked; it is written with the next beat, for the other workers to see."""
+        """Count a model's usage; the next beat writes it for the other workers."""
         with self._lock:
             self._spending[person] += usage
 
@@ -228,7 +229,7 @@ class TurnStore:
         if not spending:
             return
         try:
-            with _told(), self._engine.begin() as on:
+            with _translate_errors(), self._engine.begin() as on:
                 for person, usage in spending.items():
                     key = {"day": _today(), "worker": self.worker + _digest(person)}
                     first = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
@@ -241,23 +242,23 @@ class TurnStore:
                 self.spend(usage, person)
             raise
 
-    def _running(self, *which: ColumnElement[bool]) -> tuple[str, ...]:
+    def _list_running(self, *which: ColumnElement[bool]) -> tuple[str, ...]:
         return tuple(row[0] for row in self._read(select(TURNS.c.id).where(RUNNING, *which)))
 
-    def stop_wanted(self) -> tuple[str, ...]:
-        """Return which of this worker's turns somebody asked another one to stop."""
-        return self._running(TURNS.c.worker == self.worker, TURNS.c.stop == 1)
+    def list_stop_requests(self) -> tuple[str, ...]:
+        """Return this worker's turns that another worker was asked to stop."""
+        return self._list_running(TURNS.c.worker == self.worker, TURNS.c.stop == 1)
 
-    def running_here(self) -> tuple[str, ...]:
-        """Return this worker's turns that are written down as running."""
-        return self._running(TURNS.c.worker == self.worker)
+    def list_own_running(self) -> tuple[str, ...]:
+        """Return this worker's turns that are recorded as running."""
+        return self._list_running(TURNS.c.worker == self.worker)
 
-    def lose(self, id_: str) -> None:
-        """Mark a turn as lost that nobody takes any more."""
+    def mark_lost(self, id_: str) -> None:
+        """Mark a turn as lost."""
         self._write(update(TURNS).where(TURNS.c.id == id_, RUNNING).values(status="lost", ended=time.time()))
 
-    def mend(self) -> int:
-        """Mark the turns as lost whose worker is gone; return how many."""
+    def mark_orphans(self) -> int:
+        """Mark the turns of dead workers as lost; return how many."""
         now = time.time()
         alive = select(WORKERS.c.id).where(WORKERS.c.seen > now - WORKER_SECONDS)
         lost = update(TURNS).where(RUNNING, TURNS.c.worker.not_in(alive), TURNS.c.begun < now - 1)
@@ -265,52 +266,52 @@ class TurnStore:
         return self._write(gone, lost.values(status="lost", ended=now))
 
     def end_session(self, id_: str, until: float) -> None:
-        """Have a browser's session count no more, in any worker."""
+        """End a browser's session, for all workers."""
         now = time.time()
-        with _told(), self._engine.begin() as on:
+        with _translate_errors(), self._engine.begin() as on:
             on.execute(delete(ENDED).where(ENDED.c.until < now))
             if on.execute(select(ENDED.c.id).where(ENDED.c.id == id_)).first() is None:
                 on.execute(insert(ENDED).values(id=id_, until=until))
 
-    def session_ended(self, id_: str) -> bool:
+    def is_session_ended(self, id_: str) -> bool:
         """Whether a session was ended before its time."""
         return bool(self._read(select(ENDED.c.id).where(ENDED.c.id == id_)))
 
     def add_thread(self, owner: Owner, title: str = "", id_: str | None = None, *, door: str | None = None) -> Thread:
-        """Return a new conversation; `door` is where another program shows it: the page does not list it."""
+        """Add a conversation; with `door`, the page does not list it."""
         now = time.time()
         thread = Thread(id_ or uuid.uuid4().hex, title, now, now)
         own = {"person": owner.person, "database": owner.database}
         self._write(insert(THREADS).values(**own, id=thread.id, title=title, chat=door, created=now, changed=now))
         return thread
 
-    def threads(self, owner: Owner, offset: int = 0, limit: int = 100, *, listed: bool = True) -> tuple[Thread, ...]:
-        """A person's conversations, the last used first; `listed` for those that another program does not show."""
-        wanted = _THREAD.where(_own(THREADS, owner)).order_by(THREADS.c.changed.desc())
+    def list_threads(self, owner: Owner, offset: int = 0, limit: int = 100, *, listed: bool = True) -> list[Thread]:
+        """Return a person's conversations, the last used first; `listed` for those on the page."""
+        wanted = _THREAD.where(_owned_by(THREADS, owner)).order_by(THREADS.c.changed.desc())
         if listed:
             wanted = wanted.where(THREADS.c.chat.is_(None))
-        return tuple(Thread(*row) for row in self._read(wanted.offset(offset).limit(limit)))
+        return [Thread(*row) for row in self._read(wanted.offset(offset).limit(limit))]
 
-    def thread(self, owner: Owner, id_: str) -> Thread:
+    def get_thread(self, owner: Owner, id_: str) -> Thread:
         """Return one conversation."""
-        for row in self._read(_THREAD.where(THREADS.c.id == id_, _own(THREADS, owner))):
+        for row in self._read(_THREAD.where(THREADS.c.id == id_, _owned_by(THREADS, owner))):
             return Thread(*row)
         raise NotThere(f"there is no thread {id_[:64]!r}")
 
-    def chat(self, owner: Owner, digest: str) -> Thread | None:
-        """Return the conversation that a front end has shown so far, by a digest of its messages."""
-        wanted = _THREAD.where(THREADS.c.chat == digest, _own(THREADS, owner))
+    def find_chat(self, owner: Owner, digest: str) -> Thread | None:
+        """Return the conversation of a chat front end, by a digest of its messages."""
+        wanted = _THREAD.where(THREADS.c.chat == digest, _owned_by(THREADS, owner))
         rows = self._read(wanted.order_by(THREADS.c.changed.desc()).limit(1))
         return Thread(*rows[0]) if rows else None
 
     def note_chat(self, owner: Owner, id_: str, digest: str) -> None:
-        """Keep the digest under which a conversation will be gone on with."""
-        self._write(update(THREADS).where(THREADS.c.id == id_, _own(THREADS, owner)).values(chat=digest))
+        """Store the digest by which a chat front end continues a conversation."""
+        self._write(update(THREADS).where(THREADS.c.id == id_, _owned_by(THREADS, owner)).values(chat=digest))
 
     def rename(self, owner: Owner, id_: str, title: str) -> Thread:
         """Rename a conversation."""
-        self._write(update(THREADS).where(THREADS.c.id == id_, _own(THREADS, owner)).values(title=title))
-        return self.thread(owner, id_)
+        self._write(update(THREADS).where(THREADS.c.id == id_, _owned_by(THREADS, owner)).values(title=title))
+        return self.get_thread(owner, id_)
 
     def begin(self, asked: TurnRequest, rights: Rights | None = None, id_: str | None = None) -> StoredTurn:
         """Write down that a turn begins, unless its thread takes one already."""
@@ -326,14 +327,14 @@ class TurnStore:
             rights=rights,
             wording=asked.wording or None,
         )
-        with _told(), self._engine.begin() as on:
+        with _translate_errors(), self._engine.begin() as on:
             if turn.thread:
-                found = update(THREADS).where(THREADS.c.id == turn.thread, _own(THREADS, asked.owner))
+                found = update(THREADS).where(THREADS.c.id == turn.thread, _owned_by(THREADS, asked.owner))
                 title = case((THREADS.c.title == "", turn.question[:200]), else_=THREADS.c.title)
                 if not on.execute(found.values(changed=turn.begun, title=title)).rowcount:
                     raise NotThere(f"there is no thread {turn.thread[:64]!r}")
             try:
-                on.execute(insert(TURNS).values(self._row(asked.owner, turn)))
+                on.execute(insert(TURNS).values(self._make_row(asked.owner, turn)))
             except IntegrityError:
                 raise Busy("this thread is taking a turn: wait for it, or stop it") from None
         return turn
@@ -341,7 +342,7 @@ class TurnStore:
     def end(
         self, turn: StoredTurn, status: TurnStatus, answer: AnswerRecord | None = None, error: Exception | None = None
     ) -> StoredTurn:
-        """Write down how a turn ended; return the turn as it is kept now."""
+        """Store how a turn ended; return the stored turn."""
         kind, words = (type(error).__name__, str(error).replace("\0", "")) if error is not None else (None, None)
         written: dict[str, Any] = {"status": status, "ended": time.time(), "error_kind": kind, "error": words}
         ended = replace(turn, answer=answer, **written)
@@ -354,42 +355,42 @@ class TurnStore:
         return ended
 
     def add_answer(self, owner: Owner, of: StoredTurn, answer: AnswerRecord) -> str:
-        """Keep an answer that took no turn, beside the turn whose query gave way to another; return its id."""
+        """Store an answer without a turn of its own, beside the one it replaces; return its id."""
         id_, now = uuid.uuid4().hex, time.time()
-        with _told(), self._engine.begin() as on:
+        with _translate_errors(), self._engine.begin() as on:
             if on.execute(select(TURNS.c.id).where(TURNS.c.id == of.id).with_for_update()).first() is None:
                 raise NotThere("the turn was deleted while the query ran")
             turn = StoredTurn(
                 id_, of.thread, of.question, "", "answered", now, now, answer, rights=answer.rights, wording=of.wording
             )
-            on.execute(insert(TURNS).values(self._row(owner, turn)))
+            on.execute(insert(TURNS).values(self._make_row(owner, turn)))
         return id_
 
-    def _row(self, owner: Owner, turn: StoredTurn) -> dict[str, Any]:
-        """Return what is written of a new turn."""
+    def _make_row(self, owner: Owner, turn: StoredTurn) -> dict[str, Any]:
+        """Return the row of a new turn."""
         records = {"answer": turn.answer and dump(turn.answer), "rights": turn.rights and dump(turn.rights)}
         row = vars(turn) | records | {"person": owner.person, "database": owner.database, "worker": self.worker}
         return {name: value for name, value in row.items() if value is not None}
 
-    def turn(self, owner: Owner, id_: str) -> StoredTurn:
+    def get_turn(self, owner: Owner, id_: str) -> StoredTurn:
         """Return one turn."""
-        for row in self._read(_TURN.where(TURNS.c.id == id_, _own(TURNS, owner))):
-            return _stored(row)
+        for row in self._read(_TURN.where(TURNS.c.id == id_, _owned_by(TURNS, owner))):
+            return _load_turn(row)
         raise NotThere(f"there is no turn {id_[:64]!r}")
 
-    def turns(self, owner: Owner, thread: str) -> tuple[StoredTurn, ...]:
+    def list_turns(self, owner: Owner, thread: str) -> tuple[StoredTurn, ...]:
         """Return the turns of a conversation, oldest first."""
-        wanted = _TURN.where(TURNS.c.thread == thread, _own(TURNS, owner)).order_by(TURNS.c.begun)
-        return tuple(map(_stored, self._read(wanted)))
+        wanted = _TURN.where(TURNS.c.thread == thread, _owned_by(TURNS, owner)).order_by(TURNS.c.begun)
+        return tuple(map(_load_turn, self._read(wanted)))
 
     def ask_to_stop(self, owner: Owner, id_: str) -> None:
-        """Ask whichever worker takes a turn to stop it."""
-        self._write(update(TURNS).where(TURNS.c.id == id_, _own(TURNS, owner), RUNNING).values(stop=1))
+        """Ask the worker that runs a turn to stop it."""
+        self._write(update(TURNS).where(TURNS.c.id == id_, _owned_by(TURNS, owner), RUNNING).values(stop=1))
 
     def add_feedback(self, owner: Owner, id_: str, feedback: dict[str, Any]) -> None:
         """Keep what a person said about a turn, with the time; of several judgements the last."""
         said = feedback | {"at": time.time()}
-        self._write(update(TURNS).where(TURNS.c.id == id_, _own(TURNS, owner)).values(feedback=said))
+        self._write(update(TURNS).where(TURNS.c.id == id_, _owned_by(TURNS, owner)).values(feedback=said))
 
     def wrong_answers(self, database: str) -> list[WrongAnswer]:
         """Return what people marked as wrong, of everybody, the earliest first."""
@@ -402,15 +403,15 @@ class TurnStore:
             if told["kind"] in ("down", "correct")
         ]
 
-    def running(self, owner: Owner, thread: str | None = None) -> tuple[str, ...]:
-        """A person's turns that run, whichever worker takes them; those of one thread alone where it is named."""
-        return self._running(_turns_of(owner, thread))
+    def list_running(self, owner: Owner, thread: str | None = None) -> tuple[str, ...]:
+        """Return a person's running turns, or those of one thread, on any worker."""
+        return self._list_running(_turns_of(owner, thread))
 
     def delete(self, owner: Owner, thread: str | None = None) -> tuple[str, ...]:
-        """Take out a conversation with its turns, or everything of a person; return the threads that went."""
-        with _told(), self._engine.begin() as on:
+        """Delete a conversation, or all of a person's; return the deleted threads."""
+        with _translate_errors(), self._engine.begin() as on:
             threads = delete(THREADS).where(
-                _own(THREADS, owner), *([THREADS.c.id == thread] if thread is not None else [])
+                _owned_by(THREADS, owner), *([THREADS.c.id == thread] if thread is not None else [])
             )
             # Without its thread no turn begins: what runs now is all that there will be.
             ids = tuple(on.execute(threads.returning(THREADS.c.id)).scalars())
@@ -424,11 +425,11 @@ class TurnStore:
         return ids
 
     def delete_older(self, database: str, days: float) -> tuple[str, ...]:
-        """Take out what nobody used for so long; return the threads that went."""
+        """Delete conversations unused for so many days; return the deleted threads."""
         until = time.time() - days * 86_400
         running = select(TURNS.c.thread).where(RUNNING)
         old = and_(THREADS.c.database == database, THREADS.c.changed < until, THREADS.c.id.not_in(running))
-        with _told(), self._engine.begin() as on:
+        with _translate_errors(), self._engine.begin() as on:
             ids = tuple(on.execute(delete(THREADS).where(old).returning(THREADS.c.id)).scalars())
             for first in range(0, len(ids), _AT_A_TIME):
                 on.execute(delete(TURNS).where(TURNS.c.thread.in_(ids[first : first + _AT_A_TIME])))
@@ -438,14 +439,14 @@ class TurnStore:
         return ids
 
     def scrub(self) -> None:
-        """Have what was deleted leave the file too: SQLite writes zeros over it, and its log is begun anew.
+        """Remove deleted data from the file too: zero it, and restart SQLite's log.
 
         Where somebody still reads the log, it is done with a later beat.
         """
         if self._engine.dialect.name != "sqlite":
             return
         self._unscrubbed = True
-        with _told(), self._engine.connect() as on:
+        with _translate_errors(), self._engine.connect() as on:
             connection: Any = on.connection.dbapi_connection
             connection.execute("PRAGMA busy_timeout = 500")
             try:
@@ -454,8 +455,8 @@ class TurnStore:
             finally:
                 connection.execute(f"PRAGMA busy_timeout = {_BUSY_SECONDS * 1000:.0f}")
 
-    def tokens_today(self, person: str | None = None) -> tuple[int, int]:
-        """Prompt and completion tokens of today (UTC), of one person or of all, deleted turns included."""
+    def count_tokens_today(self, person: str | None = None) -> tuple[int, int]:
+        """Return today's prompt and completion tokens (UTC), of one person or all."""
         sums = (func.coalesce(func.sum(column), 0) for column in (SPENT.c.prompt_tokens, SPENT.c.completion_tokens))
         with self._lock:
             unwritten = sum((usage for who, usage in self._spending.items() if person in (None, who)), Usage())
@@ -473,18 +474,18 @@ def _today() -> str:
 
 
 @contextmanager
-def _told() -> Generator[None]:
-    """Tell errors of the place as ours."""
+def _translate_errors() -> Generator[None]:
+    """Raise our errors for those of the database."""
     try:
         yield
     except DataError:
-        raise NotKept("there is a character in it that cannot be kept") from None
+        raise NotKept("the text contains a character that cannot be stored: leave out U+0000") from None
     except SQLAlchemyError as error:
         reason = getattr(error, "orig", None) or error
-        raise StoreError(f"conversations cannot be kept or read at the moment: {reason}") from None
+        raise StoreError(f"{UNREACHABLE}: {reason}") from None
 
 
-def _engine(url: str) -> Engine:
+def _make_engine(url: str) -> Engine:
     if not url.startswith("sqlite"):
         return create_engine(url, pool_pre_ping=True, pool_size=4, max_overflow=8)
     engine = create_engine(url, connect_args={"timeout": _BUSY_SECONDS, "check_same_thread": False})
@@ -504,12 +505,12 @@ def _engine(url: str) -> Engine:
     return engine
 
 
-def _own(table: Table, owner: Owner) -> ColumnElement[bool]:
+def _owned_by(table: Table, owner: Owner) -> ColumnElement[bool]:
     return and_(table.c.person == owner.person, table.c.database == owner.database)
 
 
 def _turns_of(owner: Owner, thread: str | None) -> ColumnElement[bool]:
-    own = _own(TURNS, owner)
+    own = _owned_by(TURNS, owner)
     return own if thread is None else and_(own, TURNS.c.thread == thread)
 
 
@@ -517,7 +518,7 @@ _THREAD = select(*(THREADS.c[field.name] for field in fields(Thread)))
 _TURN = select(*(TURNS.c[field.name] for field in fields(StoredTurn)))
 
 
-def _stored(row: Sequence[Any]) -> StoredTurn:
+def _load_turn(row: Sequence[Any]) -> StoredTurn:
     turn = StoredTurn(*row)
-    rights = turn.rights and load(Rights, turn.rights)
-    return replace(turn, answer=turn.answer and load(AnswerRecord, turn.answer), rights=rights)
+    answer, rights = turn.answer and load(AnswerRecord, turn.answer), turn.rights and load(Rights, turn.rights)
+    return replace(turn, answer=answer, rights=rights)

@@ -1,4 +1,4 @@
-"""The tables in which a server keeps threads and their turns."""
+"""The tables of a server's store."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ TABLES = frozenset(METADATA.tables)  # the tables that a store makes
 
 
 def set_up(on: sa.Connection) -> None:
-    """Make the tables, and what those of an earlier version lack; one worker after another."""
+    """Make the tables, or add what those of an earlier version lack; one worker at a time."""
     if on.dialect.name == "postgresql":
         on.execute(sa.text(f"SELECT pg_advisory_xact_lock({_SET_UP})"))
     METADATA.create_all(on)

@@ -15,16 +15,16 @@ COUNTED = "a question of an evaluation: its error is in the record, and the othe
 
 LISTED = {
     "agent/advice.py:advise": "advice beside an answer, whose faults are logged and counted",
-    "agent/cli/chat/commands.py:_edited": "a person's editor: its command's quotes, and the encoding of what it wrote",
-    "agent/cli/doctor.py:_model": f"a chat model: {FOREIGN}",
+    "agent/cli/chat/commands.py:_edit": "a person's editor: its command's quotes, and the encoding of what it wrote",
+    "agent/cli/doctor.py:_check_model": f"a chat model: {FOREIGN}",
     "agent/cli/schema.py:_read_history": FILE,
     "agent/cli/root.py:Root._add_plugins": f"a plug-in: {FOREIGN}",
     "agent/cli/root.py:Root.invoke": "the outermost place of a command, which says that it is a fault of ours",
     "agent/effects.py:_drive": HAND_OVER,
     "agent/effects.py:_invoke": f"a chat model: {FOREIGN}",
     "agent/effects.py:_ainvoke": f"a chat model: {FOREIGN}",
-    "agent/model/chat.py:_Masking.perform": HAND_OVER,
-    "agent/model/choose_model.py:_provided": f"a chat model's constructor: {FOREIGN}",
+    "agent/model/chat.py:_MaskingTranslator.perform": HAND_OVER,
+    "agent/model/choose_model.py:_open_provided": f"a chat model's constructor: {FOREIGN}",
     "agent/effects.py:start.work": HAND_OVER,
     "tools/charts/chart.py:picture": "the renderer's own error",
     "tools/database/estimate.py:spend": "a number beyond what SQLite holds",
@@ -60,8 +60,8 @@ LISTED = {
     "tools/sandbox/zygote.py:serve": HAND_OVER,
     "tools/sandbox/zygote.py:_Parent._accept": f"an order over a socket, and {SYSTEM}",
     "serve/mcp.py:_Server.get_prompt": "the MCP library's error for a prompt that there is not",
-    "serve/running_turns.py:Turns._beat": "the heartbeat: logged with its traceback, and tried again",
-    "serve/running_turns.py:Turns._take_counted": "a turn's end: kept as failed, logged with its traceback",
+    "serve/running_turns.py:RunningTurns._beat": "the heartbeat: logged with its traceback, and tried again",
+    "serve/running_turns.py:RunningTurns._take_counted": "a turn's end: kept as failed, logged with its traceback",
     "serve/server.py:ServerLifecycle._live": HAND_OVER,
     "serve/server.py:_tidy": "work in the background: logged with its traceback, and tried again",
     "evals/adjudication/judging.py:FinishedRun.read": FILE,
@@ -87,7 +87,7 @@ LISTED = {
 
 TWICE = {
     "tools/sandbox/run.py:run_python",
-    *("tools/sandbox/zygote.py:_Parent._accept", "serve/running_turns.py:Turns._take_counted"),
+    *("tools/sandbox/zygote.py:_Parent._accept", "serve/running_turns.py:RunningTurns._take_counted"),
     *("evals/datasets/load.py:Layout.questions", "evals/report/page.py:write_report"),
 }
 """Places with two such handlers."""

@@ -1,1 +1,1 @@
-"""What a person or a program gets back: answers, events, phrasing, and what approved answers teach."""
+"""Answers: their data, events, phrasing, and the commands about them."""

@@ -1,4 +1,4 @@
-"""What a caller gets for a question."""
+"""An answer to a question."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 from ...tools.charts import Chart, Spec, Wish, choose, vega_lite, wished
 from ...tools.export import export_rows
 from ...tools.formats import PLAIN
-from ..advice import advise, failures_noted
+from ..advice import advise, collect_failures
 from ..evidence.confidence import sureness_in_words
 from ..records import AnswerRecord
 
@@ -130,13 +130,13 @@ class Answer(AnswerRecord):
 
     @property
     def certainty(self) -> str:
-        """How sure it is, in words, and what speaks against it; empty where nothing does."""
+        """The confidence in words, and what speaks against the answer; empty if nothing does."""
         reason = self.confidence_reason
         return f"{sureness_in_words(self.confidence, reason)}: {reason}" if self.answered and reason else ""
 
     @property
     def trust(self) -> str:
-        """Whether it is trusted, with a mark, and what that rests on; empty where nobody set a level."""
+        """Whether the answer is trusted, and why; empty if no level is set."""
         if not self.answered or not self.trust_reason:
             return ""
         says = {True: "✓ trusted: ", False: "not trusted: ", None: ""}[self.trusted]
@@ -144,11 +144,11 @@ class Answer(AnswerRecord):
 
     @cached_property
     def drawn(self) -> Chart | None:
-        """The chart that fits the rows, and the question where it asks for one; None where none does."""
+        """The chart that fits the rows and the question's wish; None if none fits."""
         return self.drawn_as(self._wish)
 
     def drawn_as(self, wish: Wish | None) -> Chart | None:
-        """Return the chart that fits the rows and this wish; None where none does."""
+        """Return the chart that fits the rows and this wish; None if none does."""
         if not self.answered or self.withheld:
             return None
         title = (self.rephrased if wish is None or not wish.question else wish.question) or self.question
@@ -161,15 +161,15 @@ class Answer(AnswerRecord):
         return self._charted(lambda: wished(self.question))
 
     def _charted(self, call: Callable[[], R]) -> R | None:
-        """Return what the call gives, or None and a note where it fails: charts are made once an answer is there."""
-        with failures_noted() as notes:
+        """Return the call's result; None, with a note, if it fails."""
+        with collect_failures() as notes:
             made = advise("charts", call, None)
         self.__dict__["notes"] = tuple(dict.fromkeys((*self.notes, *notes)))
         return made
 
     @cached_property
     def chart(self) -> Spec | None:
-        """The chart that fits, as a Vega-Lite specification with its data (JSON values); None where none does."""
+        """The chart as a Vega-Lite specification with its data; None if none fits."""
         drawn = self.drawn
         return self._charted(lambda: vega_lite(drawn)) if drawn else None
 
@@ -179,7 +179,7 @@ class Answer(AnswerRecord):
         return self._wish is not None
 
     def to_csv(self, path: str | Path | None = None) -> str | None:
-        """Return the rows as CSV, texts that a spreadsheet could take for a formula guarded by an apostrophe.
+        """Return the rows as CSV; texts that look like formulas get an apostrophe.
 
         Args:
             path: The file to write; None for the text itself.
@@ -192,7 +192,7 @@ class Answer(AnswerRecord):
         return target.getvalue().decode() if isinstance(target, BytesIO) else None
 
     def to_excel(self, path: str | Path | BinaryIO) -> None:
-        """The rows as an Excel workbook, in which no text is a formula.
+        """Write the rows as an Excel workbook, in which no text is a formula.
 
         Args:
             path: The file to write, or a binary stream.
@@ -224,7 +224,7 @@ class Answer(AnswerRecord):
         return answer_json(self)
 
     def to_json(self) -> str:
-        """`to_dict` on one line."""
+        """Return `to_dict` as one line of JSON."""
         return json.dumps(self.to_dict(), ensure_ascii=False)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Slash commands about answers, in words: what teaches the agent, and what an answer means.
+"""Slash commands about answers, as text: approve, correct, define, explain.
 
 The terminal's chat has them among its own; where the graph takes commands, messages in Studio are these.
 """
@@ -50,7 +50,7 @@ class Answers:
         return chosen.wording
 
     def choose(self, rest: str, what: str) -> tuple[NumberedAnswer, str]:
-        """Return the answer that is meant, and the words after its number, if any."""
+        """Return the answer that the words name, and the words after its number."""
         if not self.held:
             raise SettingsError(f"there is no answer to {what} yet")
         first, _, words = rest.partition(" ")
@@ -62,7 +62,7 @@ class Answers:
 
 
 def is_command(line: str) -> bool:
-    """Whether a line is a command: a slash and a word. SQL may start with a comment, which has none."""
+    """Whether a line is a command: a slash and a word, unlike a comment in SQL."""
     return line[:1] == "/" and line[1:2].isalpha()
 
 

@@ -1,4 +1,4 @@
-"""What a streamed turn reports while it runs."""
+"""Events of a streamed turn."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _LONGEST_WATCHED = 20_000
 
 @dataclass(frozen=True)
 class Event:
-    """One thing that happened.
+    """An event of a turn.
 
     Attributes:
         kind: See `EventKind`.
@@ -56,14 +56,14 @@ class Event:
     answer: Answer | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the event as plain JSON values: its kind under `event`, and the keys of `data`, or the `answer`."""
+        """Return the event as plain JSON values."""
         if self.answer is not None:
             return {"event": self.kind, "answer": self.answer.to_dict()}
         return {"event": self.kind, **self.data}
 
 
 class EventReader:
-    """Reads the events of one turn off LangGraph's stream; no pieces of SQL while words in them are masked."""
+    """A reader of one turn's events from LangGraph's stream."""
 
     def __init__(self, *, deltas: bool) -> None:
         self._deltas = deltas
@@ -100,7 +100,7 @@ class EventReader:
                 yield from self._piece(message, node)
 
     def end(self, answer: Answer) -> Iterator[Event]:
-        """Yield what the answer tells beyond what has been told, and the answer."""
+        """Yield the answer's events that were not yielded yet, and the answer."""
         if answer.sql and answer.sql != self._sql:
             yield Event("sql", "respond", {"sql": answer.sql})
             if answer.answered:

@@ -1,4 +1,4 @@
-"""Results of any size, a page at a time: sorted and filtered here, not in the browser.
+"""Pages of results of any size, sorted and filtered here, not in the browser.
 
 A result is read by its query, and held in a temporary SQLite database that has no name and goes with its connection;
 the one that was used longest ago is let go of first.
@@ -65,14 +65,14 @@ class Page:
 
     @property
     def caption(self) -> str:
-        """Which rows these are, in words."""
+        """The numbers of these rows, in words."""
         last = self.offset + len(self.rows)
         return f"rows {self.offset + 1:,} to {last:,} of {self.total:,}{' or more' if self.truncated else ''}"
 
 
 @dataclass(frozen=True)
 class View:
-    """Which part."""
+    """The part of a result to show."""
 
     offset: int = 0
     limit: int = 100
@@ -82,7 +82,7 @@ class View:
 
 
 class _Result:
-    """One result, in a database of its own; a `Sink` while it is read."""
+    """One result, in a database of its own."""
 
     def __init__(self, headings: tuple[str, ...], most_bytes: int) -> None:
         self.columns: tuple[str, ...] = ()
@@ -152,7 +152,7 @@ class _Result:
 
 
 class ResultPages:
-    """Results that are looked through, in a bounded space."""
+    """Results that are paged through, within a limit of bytes."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
@@ -170,7 +170,7 @@ class ResultPages:
         need: int,  # the query runs anew where fewer rows than that are held of more
         read: int,  # so many rows are read then, at most
     ) -> Page:
-        """Return a part of an answer's result, under the rights of whoever asks now.
+        """Return a part of an answer's result, under the current person's rights.
 
         Raises:
             ExportError: There are no rows.
@@ -186,7 +186,7 @@ class ResultPages:
         raise ExportError("too many results are open: try again in a moment")
 
     def close(self) -> None:
-        """Let go of all."""
+        """Delete all results."""
         with self._lock:
             while self._held:
                 self._held.popitem()[1].close()
@@ -238,7 +238,7 @@ def _folded(cell: Any) -> Any:
 
 
 def _seconds(cell: Any) -> float | None:
-    """Return how long a duration is, with months of 30 days as PostgreSQL compares them; None for any other cell."""
+    """Return a duration in seconds; None for any other cell."""
     if not isinstance(cell, str) or (found := _DURATION.fullmatch(cell)) is None:
         return None
     years, months, days, sign, hours, minutes, seconds = found.groups(default="")

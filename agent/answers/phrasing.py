@@ -121,7 +121,7 @@ def say_row_count(rows: int, truncated: bool) -> str:
 
 
 def cut_note(rows: int) -> str:
-    """Say that there are more rows than a result holds."""
+    """Return a note that there are more rows than a result may have."""
     return f"Only the first {rows:,} rows are shown."
 
 
@@ -132,7 +132,7 @@ _PLAIN_FAILURES: dict[str | None, str] = {
 
 
 def failed(error: str, kind: str | None, seconds: float) -> str:
-    """Say why a question got no answer: plainly where the error's own words are advice for who writes queries."""
+    """Return why a question has no answer, in plain words."""
     return _PLAIN_FAILURES.get(kind, error).replace("{seconds}", f"{seconds:g}")
 
 
@@ -141,7 +141,7 @@ WITHHELD = "The rows are shown only to the person who asked, because they contai
 
 
 def shown(estimate: Estimate | None) -> dict[str, int | None] | None:
-    """Return what a query was expected to cost, as plain values."""
+    """Return a query's expected cost as plain values."""
     return None if estimate is None else {"rows": estimate.rows, "bytes": estimate.bytes}
 
 
@@ -186,7 +186,7 @@ def summarize(answer: AnswerRecord) -> str:
 
 @advisory("phrasing", "")
 def explain_query(sql: str | None, database: Database) -> str:
-    """What a query means in plain words, read from the SQL itself; empty without one, and where it cannot be read."""
+    """Return what a query means in plain words; '' without one, or if it cannot be read."""
     try:
         return "" if sql is None else explain(sql, database.schema())
     except SQLParseError:
@@ -195,12 +195,12 @@ def explain_query(sql: str | None, database: Database) -> str:
 
 @advisory("phrasing", ())
 def list_remarks(result: Result) -> tuple[str, ...]:
-    """What a reader should know before relying on the result; what speaks against it is its certainty's to say."""
+    """Return what a reader should know before relying on the result."""
     return () if result.withheld else tuple(describe_rows(result))
 
 
 def describe_rows(result: Result) -> list[str]:
-    """Return what a reader should know of the rows themselves."""
+    """Return what a reader should know about the rows."""
     found = list(result.notes)
     if result.truncated:
         found.append(cut_note(result.row_count))
@@ -222,16 +222,16 @@ def _capitalize(words: str) -> str:
 
 
 def cut(cell: object, most: int) -> str:
-    """Return a cell as text, at most so many characters of it."""
+    """Return a cell as text, shortened to a maximum length."""
     text = str(cell)
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def number_choices(choices: Sequence[str]) -> list[str]:
-    """Return the choices on offer with their numbers."""
+    """Return the choices with their numbers."""
     return [f"{number}. {choice}" for number, choice in enumerate(choices, 1)]
 
 
 def say_rows_shown(shown: int, count: int, truncated: bool) -> str:
-    """Return how many of the rows are shown; empty where all are."""
+    """Return how many of the rows are shown; '' if all are."""
     return "" if count <= shown else f"{shown:,} of {count:,}{' or more' if truncated else ''} rows"

@@ -1,4 +1,4 @@
-"""An answer as JSON, text for a model, Markdown, HTML for notebooks, and the list of what it rests on.
+"""An answer as JSON, text for a model, Markdown and HTML.
 
 In HTML everything that a person, a model or a database wrote is escaped.
 """
@@ -64,7 +64,7 @@ def answer_text(answer: Answer) -> str:
 
 
 def answer_markdown(answer: Answer, rows: int) -> str:
-    """An answer for a chat front end: the words, the SQL, so many rows, its meaning, its notes, and how sure it is."""
+    """Return an answer in Markdown, for chat front ends."""
     parts = [escape_markdown(answer.text), *map(escape_markdown, number_choices(answer.choices))]
     if answer.sql:
         fence = max(re.findall("`{3,}", answer.sql), default="``", key=len) + "`"
@@ -88,12 +88,12 @@ def _sentence(said: str) -> str:
 
 
 def basis_lines(answer: Answer) -> tuple[str, ...]:
-    """Return what an answer rests on, about three lines; none where there is nothing to rest on."""
+    """Return what an answer rests on, in about three lines."""
     return () if answer.basis is None else tuple(answer.basis.text().splitlines())
 
 
 def answer_html(answer: Answer) -> str:
-    """Return the question, the SQL, the rows, the chart, and, folded, what it rests on and how it came about.
+    """Return an answer in HTML, with folded details.
 
     No script, nothing from a network.
     """
@@ -120,7 +120,7 @@ def _text(text: object) -> str:
 
 
 def _sql(sql: str) -> str:
-    """Return the query in colours, where Pygments is there to give them."""
+    """Return the query as HTML, in colours if Pygments is installed."""
     sql = safe(sql)
     try:
         from pygments import highlight
@@ -148,7 +148,7 @@ def _cell(cell: str | None, side: str) -> str:
 
 
 def _chart(answer: Answer) -> str:
-    """Return the chart as an image, in which nothing can run."""
+    """Return the chart as an image, in which no script can run."""
     spec = answer.chart
     if spec is None or not can_render():
         return ""
@@ -165,7 +165,7 @@ def _folded(summary: str, lines: Sequence[str]) -> str:
 
 
 def _steps(answer: Answer) -> list[str]:
-    """Return what was tried on the way, what it means, and what to know about it."""
+    """Return the queries tried, their meaning, and remarks."""
     lines = [f"{answer.status}, {answer.usage.llm_calls} model call(s), {answer.model}"]
     lines += [answer.explanation] if answer.explanation else []
     for number, attempt in enumerate(answer.attempts, 1):
@@ -176,7 +176,7 @@ def _steps(answer: Answer) -> list[str]:
 
 @dataclass(frozen=True)
 class Why:
-    """What the turn behind an answer knew."""
+    """The background of an answer, from its turn."""
 
     tables: tuple[tuple[str, float, tuple[str, ...]], ...]  # most probable first: name, probability, columns
     values: tuple[ValueMatch, ...]  # database values that the question mentions, the surest first
@@ -186,7 +186,7 @@ class Why:
 
 
 def read_why(state: AgentState) -> Why:
-    """Return what the turn at hand knows."""
+    """Return the background of the current turn."""
     turn = turn_of(state)
     sure = {table: p for table, column, p in turn.items if column is None}
     tables = tuple((name, sure.get(name, 0.0), columns) for name, columns in turn.shown)
@@ -194,7 +194,7 @@ def read_why(state: AgentState) -> Why:
 
 
 def list_reasons(answer: Answer, why: Why | None) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Return headings, each with its lines; one without lines is left out."""
+    """Yield headings with their lines."""
     tables = why.tables if why else ()
     linked = [
         f"{table} {p:.2f}: {', '.join(columns[:_COLUMNS])}{', ...' if len(columns) > _COLUMNS else ''}"

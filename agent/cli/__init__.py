@@ -1,4 +1,4 @@
-"""The command line. What a command needs is imported when it runs, so that `--help` answers at once."""
+"""The command line; imports happen when a command runs, so that `--help` answers at once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .app import app
 
 
 def main() -> None:
-    """Run a command; what an old terminal has no sign for is shown as a question mark."""
+    """Run a command; characters that the terminal cannot show become question marks."""
     # What is imported stays: by default it is looked through for garbage hundreds of times before the first answer.
     gc.set_threshold(50_000, 20, 20)
     for stream in (sys.stdout, sys.stderr):

@@ -41,12 +41,12 @@ def start(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Hold the options that stand before a command."""
+    """Define the options that stand before a command."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class OutputOptions:
-    """What becomes of an answer; `form` gives the rows alone, `--json` the whole answer."""
+    """The output of an answer: `form` prints only the rows, `--json` the whole answer."""
 
     as_json: JsonOption = False
     form: Annotated[
@@ -90,11 +90,11 @@ def ask(
     raise typer.Exit(ask_once(question, options, output, notes))
 
 
-class Priced(TyperCommand):
-    """A command with `--price`, whose two numbers may stand apart, or as one word with a comma."""
+class PricedCommand(TyperCommand):
+    """A command with `--price`, which takes two numbers or one word with a comma."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Take `--price 1,2` and `--price=1,2` for `--price 1 2`."""
+        """Accept `--price 1,2` and `--price=1,2` as `--price 1 2`."""
         taken: list[str] = []
         for word in args:
             named, _, numbers = word.partition("=")
@@ -107,7 +107,7 @@ class Priced(TyperCommand):
         return super().parse_args(ctx, taken)
 
 
-@app.command(rich_help_panel=ASK, cls=Priced)
+@app.command(rich_help_panel=ASK, cls=PricedCommand)
 @with_options()
 def chat(
     options: AgentOptions,
@@ -124,9 +124,10 @@ def chat(
         typer.Option("--price", help="Dollars per million prompt and completion tokens, such as 0.25,2, for /cost."),
     ] = None,
 ) -> None:
-    """Hold a conversation: type questions, or pipe them in, one per line. /help lists the commands.
+    """Hold a conversation: type questions, or pipe them in, one per line.
 
-    Exit codes: 0 when the last turn was answered, 1 when it was not or a later command failed, 2 bad usage.
+    /help lists the commands. Exit codes: 0 when the last turn was answered, 1 when it was not or a later command
+    failed, 2 bad usage.
     """
     from .chat.loop import converse
 

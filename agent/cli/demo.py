@@ -1,4 +1,4 @@
-"""The main job, shown: builds the sample database and holds a conversation over it."""
+"""The demonstration: builds the sample database and holds a conversation about it."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ TURNS = (
 """A count, a filter on a value, a narrowing, a change of value, a grouping with a superlative, a sort, a cut."""
 
 
-def demo(path: Path) -> int:
-    """Build the sample at `path` and take the turns; 0 when every one was answered."""
+def run_demo(path: Path) -> int:
+    """Build the sample at `path` and take the turns; return 0 if all were answered."""
     console = Console()
     build_sample(path)
     console.print(f"Built the sample database: {path}", style="dim")
@@ -45,4 +45,4 @@ def demo(path: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(demo(Path(sys.argv[1] if len(sys.argv) > 1 else "build/kestrel.sqlite")))
+    sys.exit(run_demo(Path(sys.argv[1] if len(sys.argv) > 1 else "build/kestrel.sqlite")))

@@ -1,4 +1,4 @@
-"""How answers and rows look at the terminal, and what is seen while a turn is taken."""
+"""Display of answers, rows and progress at the terminal."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _BORDERS = 3  # what a column's borders and padding take
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows as a table: on a terminal the columns that have room, and the names of the others."""
+    """Rows as a table; columns that do not fit a terminal are only named."""
 
     headings: Sequence[str]
     rows: Sequence[Sequence[Cell]]
@@ -110,7 +110,7 @@ def show_answer(
     facts: bool = True,
     paged: bool = False,
 ) -> None:
-    """The rephrasing, the SQL, the attempts, the result as a table or the picture asked for, the words."""
+    """Print an answer: rephrasing, SQL, attempts, rows or picture, and text."""
     console = console or Console()
     if answer.rephrased and answer.rephrased != answer.question:
         console.print(Text.assemble(("read as  ", "dim"), safe(answer.rephrased)))
@@ -166,7 +166,7 @@ def show_answer(
 
 
 def shown_sql(sql: str) -> Syntax:
-    """Return SQL in the terminal's own colours, which can be read on light and on dark ones."""
+    """Return SQL in colours for light and dark terminals."""
     from rich.syntax import Syntax
 
     return Syntax(safe(sql), "sql", theme="ansi_light", word_wrap=True, background_color="default")
@@ -192,7 +192,7 @@ _TABLES = 5  # linked tables that are named
 
 @contextmanager
 def show_progress() -> Generator[Callable[[Event], None]]:
-    """Show events on a terminal's standard error as they come, and clear them away at the end; nothing elsewhere.
+    """Show events on a terminal's standard error, and clear them at the end.
 
     Terminals that cannot move the cursor show nothing: what could not be cleared away would stand beside the answer.
     """
@@ -211,7 +211,7 @@ def show_progress() -> Generator[Callable[[Event], None]]:
 
 
 class _Watched:
-    """What is to be seen of a turn at the moment."""
+    """The visible state of a running turn."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -222,7 +222,7 @@ class _Watched:
         self._draft = 0
 
     def told(self, event: Event) -> bool:
-        """Take an event in; return whether it is to be seen at once."""
+        """Add an event; return whether to refresh at once."""
         if event.kind == "linked":
             tables: list[str] = event.data["tables"]
             self._about = ", ".join(tables[:_TABLES]) + (", ..." if len(tables) > _TABLES else "")
@@ -241,7 +241,7 @@ class _Watched:
         return True
 
     def shown(self) -> RenderableType:
-        """Return the spinner's line, and as many of the last lines of SQL as there is room for."""
+        """Return the spinner's line, and the last lines of SQL that fit."""
         doing = f"{self._doing} ({self._about})" if self._about else self._doing
         self._spinner.update(text=Text(safe(doing), style="dim", no_wrap=True, overflow="ellipsis"))
         sql = Text(safe(self._sql))

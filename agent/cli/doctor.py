@@ -1,4 +1,4 @@
-"""The command that looks whether everything that an answer takes is there, and says what to do where it is not."""
+"""The command that checks everything that answers need, and says what to fix."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ _EXTRAS = {
     "reason": ("pandas code", "pyarrow"),
     "evals": ("evaluations and CREDIT-SQL's sampling", "sklearn"),
 }
-"""What each extra is for, and a package by which one sees that it is installed."""
+"""The use of each extra, and a package that shows whether it is installed."""
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What was found of one thing."""
+    """The result of one check."""
 
     what: str  # the thing: `model`, `database`, `examples`, `sandbox`, `folders`, `extras`, `trust`
     state: State
@@ -62,18 +62,18 @@ def doctor(
     embedding: EmbeddingOption = "hashed",
     as_json: JsonOption = False,
 ) -> None:
-    """Check the model, database, example store, sandbox and extras, and say what to fix. Sends the model a request.
+    """Check the model, database, example store, sandbox and extras, and say what to fix.
 
-    Exit codes: 0 everything needed works, 1 something does not, 2 bad usage.
+    Sends the model a request. Exit codes: 0 everything needed works, 1 something does not, 2 bad usage.
     """
     checks: list[tuple[str, Callable[[], CheckResult]]] = [
-        ("model", lambda: _model(model, base_url)),
-        ("database", lambda: _database(db, options)),
-        ("examples", lambda: _examples(examples, embedding)),
-        ("sandbox", _sandbox),
-        ("folders", _folders),
-        ("extras", _extras),
-        ("trust", lambda: _trust(db, model, base_url, options)),
+        ("model", lambda: _check_model(model, base_url)),
+        ("database", lambda: _check_database(db, options)),
+        ("examples", lambda: _check_examples(examples, embedding)),
+        ("sandbox", _check_sandbox),
+        ("folders", _check_folders),
+        ("extras", _check_extras),
+        ("trust", lambda: _check_trust(db, model, base_url, options)),
     ]
     findings: list[CheckResult] = []
     for what, check in checks:
@@ -91,7 +91,7 @@ def doctor(
     raise typer.Exit(any(finding.state == "fault" for finding in findings))
 
 
-def _model(spec: str | None, base_url: str | None) -> CheckResult:
+def _check_model(spec: str | None, base_url: str | None) -> CheckResult:
     from ..model.choose_model import model_label, resolve_model
     from ..model.replies import model_error
 
@@ -107,7 +107,7 @@ def _model(spec: str | None, base_url: str | None) -> CheckResult:
     return CheckResult("model", "ok", f"{label} replied in {time.monotonic() - start:.1f} s")
 
 
-def _database(db: str | None, options: AccessOptions) -> CheckResult:
+def _check_database(db: str | None, options: AccessOptions) -> CheckResult:
     if db is None:
         return CheckResult("database", "note", "no database was given", "add --db to check one")
     with options.open_database(db) as database:
@@ -118,7 +118,7 @@ def _database(db: str | None, options: AccessOptions) -> CheckResult:
     return CheckResult("database", "note" if remarks else "ok", says, "; ".join(remarks))
 
 
-def _examples(location: str | None, embedding: str) -> CheckResult:
+def _check_examples(location: str | None, embedding: str) -> CheckResult:
     from ...tools.examples import ExampleStore, default_location, is_made, make_embedding
 
     place = location or default_location()
@@ -132,7 +132,7 @@ def _examples(location: str | None, embedding: str) -> CheckResult:
         store.close()
 
 
-def _sandbox() -> CheckResult:
+def _check_sandbox() -> CheckResult:
     from ...tools.sandbox import default_limits, run_python, sandbox_available
 
     limits = default_limits()
@@ -145,7 +145,7 @@ def _sandbox() -> CheckResult:
     return CheckResult("sandbox", "ok", f"pandas code runs; boundary: {limits.boundary}")
 
 
-def _folders() -> CheckResult:
+def _check_folders() -> CheckResult:
     for folder, variable in ((cache_folder(), CACHE_VARIABLE), (data_folder(), DATA_VARIABLE)):
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -157,7 +157,7 @@ def _folders() -> CheckResult:
     return CheckResult("folders", "ok", f"{cache_folder()} and {data_folder()} can be written")
 
 
-def _extras() -> CheckResult:
+def _check_extras() -> CheckResult:
     missing = {extra: use for extra, (use, package) in _EXTRAS.items() if find_spec(package) is None}
     if not missing:
         return CheckResult("extras", "ok", "all are installed")
@@ -165,9 +165,9 @@ def _extras() -> CheckResult:
     return CheckResult("extras", "note", f"not installed: {lacking}", f"pip install 'tableturn[{','.join(missing)}]'")
 
 
-def _trust(db: str | None, spec: str | None, base_url: str | None, options: AccessOptions) -> CheckResult:
+def _check_trust(db: str | None, spec: str | None, base_url: str | None, options: AccessOptions) -> CheckResult:
     from ...tools.examples import database_identity
-    from ..evidence.trust import bound_problem, bound_promise, find_bound, fingerprints, read_bounds, trust_file
+    from ..evidence.trust import explain_bound, find_bound, phrase_bound, read_bounds, take_fingerprints, trust_file
     from ..sqlagent import SQLAgent
 
     path = trust_file()
@@ -181,6 +181,6 @@ def _trust(db: str | None, spec: str | None, base_url: str | None, options: Acce
             return CheckResult(
                 "trust", "ok", "no bound is set for this database and model: no answer is marked trusted"
             )
-        if why := bound_problem(bound, fingerprints(resources, agent.settings)):
+        if why := explain_bound(bound, take_fingerprints(resources, agent.settings)):
             return CheckResult("trust", "note", why)
-    return CheckResult("trust", "ok", f"of trusted answers {bound_promise(bound)}")
+    return CheckResult("trust", "ok", f"of trusted answers {phrase_bound(bound)}")

@@ -26,7 +26,7 @@ app = typer.Typer(help="Few-shot examples: add, import, list, search, remove.", 
 
 @dataclass(frozen=True, kw_only=True)
 class StoreOptions:
-    """An example store."""
+    """The options of an example store."""
 
     store: Annotated[
         str | None,
@@ -40,7 +40,7 @@ class StoreOptions:
 
     @contextmanager
     def open(self, *, make: bool = True) -> Generator[ExampleStore]:
-        """Open it, with the built-in examples beside it; what only reads makes none."""
+        """Open the store, with the built-in examples; `make` creates a missing one."""
         from ...tools.examples import default_location, make_embedding, open_existing, open_with_seeds
 
         place = self.store or default_location()
@@ -52,7 +52,7 @@ class StoreOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class CompletionOptions(StoreOptions):
-    """How what a store's questions lack is asked for."""
+    """The options of rewriting a store's questions."""
 
     store: Annotated[str | None, typer.Argument(help="The store: a folder, or a Chroma server's URL.")] = None
     model: Annotated[str | None, typer.Option("--model", help="As for ask; a model is needed.")] = None
@@ -112,10 +112,10 @@ def import_(
     ] = "",
     seeds: Annotated[bool, typer.Option("--seeds", help="Import the built-in examples too.")] = False,
 ) -> None:
-    """Add the examples in files. Those already stored are skipped, so you can repeat an interrupted import.
+    """Add the examples in files; those already stored are skipped.
 
-    A record that is not an example is refused, naming its place in the file; the others are added. Exits with 1 if
-    anything was refused, and with 2 if a file could not be read.
+    You can repeat an interrupted import. A record that is not an example is refused, naming its place in the file; the
+    others are added. Exits with 1 if anything was refused, and with 2 if a file could not be read.
 
     With --db they become that database's verified queries. Each query is run. One that does not run is refused. A
     doubtful one is reported and not imported, unless --trust is given.
@@ -132,7 +132,7 @@ def import_(
         done = [examples.add(seed_examples())] if seeds else []
         read = chain.from_iterable(_read(file, problems) for file in files)
         if databases is None:
-            done.append(examples.add(_without_databases(read, problems.refuse), strict=False))
+            done.append(examples.add(_select_shared(read, problems.refuse), strict=False))
         else:
             with closing(DatabaseFolder(databases, whole_schemas=whole_schemas)) as folder:
                 done.append(examples.add(folder.with_schemas(read), runs_on(folder), strict=False))
@@ -147,28 +147,28 @@ def _import_verified(files: list[Path], database: Database, examples: ExampleSto
     from ...tools.examples.importing import read_verified
 
     problems = _Problems()
-    held = 0
+    doubted = 0
     done: list[Added] = []
     for file in files:
         try:
             pairs = read_verified(file, database, examples, author, problems.refuse)
         except SettingsError as error:
-            problems.unread(str(error))
+            problems.report_unreadable(str(error))
             continue
         doubtful = [pair for pair in pairs if pair.doubt]
         for pair in doubtful:
-            warn(f"{'kept' if trust else 'held back'} {pair.example.question!r}: {pair.doubt}")
-        held += 0 if trust else len(doubtful)
+            warn(f"{'imported' if trust else 'not imported'}: {pair.example.question!r}: {pair.doubt}")
+        doubted += 0 if trust else len(doubtful)
         done.append(examples.add((pair.example for pair in pairs if trust or not pair.doubt), strict=False))
         for refusal in done[-1].refused:
             problems.refuse(refusal.reason)
-    _report(done, problems.refused, f", held back {held}{'; --trust keeps them' if held else ''}")
-    return 2 if problems.unreadable else 1 if problems.refused or held else 0
+    _report(done, problems.refused, f", doubtful {doubted}{' (not imported; --trust imports them)' if doubted else ''}")
+    return 2 if problems.unreadable else 1 if problems.refused or doubted else 0
 
 
 @dataclass
 class _Problems:
-    """What went wrong with an import's files, said at once: an error later on must not keep it back."""
+    """A counter of an import's problems, which prints each at once."""
 
     refused: int = 0
     unreadable: int = 0
@@ -177,23 +177,23 @@ class _Problems:
         self.refused += 1
         warn(reason)
 
-    def unread(self, reason: str) -> None:
+    def report_unreadable(self, reason: str) -> None:
         self.unreadable += 1
         warn(f"tableturn: {reason}")
 
 
 def _read(file: Path, problems: _Problems) -> Iterator[Example]:
-    """Yield a file's examples; one that cannot be read keeps back none of the others'."""
+    """Yield a file's examples; a file that cannot be read does not stop the others."""
     from ...tools.examples import read_examples
 
     try:
         yield from read_examples(file, problems.refuse)
     except ExampleStoreError as error:
-        problems.unread(str(error))
+        problems.report_unreadable(str(error))
 
 
-def _without_databases(read: Iterable[Example], refuse: Callable[[str], object]) -> Iterator[Example]:
-    """Yield the shared ones, as nobody's: a file is not to be believed whose an example is."""
+def _select_shared(read: Iterable[Example], refuse: Callable[[str], object]) -> Iterator[Example]:
+    """Yield the shared examples without an owner, because a file cannot be trusted on that."""
     for example in read:
         if example.shared:
             yield replace(example, owner="")
@@ -204,7 +204,7 @@ def _without_databases(read: Iterable[Example], refuse: Callable[[str], object])
 @app.command()
 @with_options()
 def rephrase(options: CompletionOptions) -> None:
-    """Have a model rewrite imported questions in the form "Give me ...", turn by turn (CREDIT-SQL 3.1).
+    """Have a model rewrite imported questions as "Give me ...", turn by turn (CREDIT-SQL 3.1).
 
     Each result is saved: after an interruption, or after --calls is reached, the same command continues.
     """
@@ -216,9 +216,10 @@ def rephrase(options: CompletionOptions) -> None:
 @app.command()
 @with_options()
 def simplify(options: CompletionOptions) -> None:
-    """Have a model rewrite imported questions in plain words, which doubles the keys of the store (revision 3.1.2).
+    """Have a model rewrite imported questions in plain words (revision 3.1.2).
 
-    Each result is saved: after an interruption, or after --calls is reached, the same command continues.
+    That doubles the keys of the store. Each result is saved: after an interruption, or after --calls is reached, the
+    same command continues.
     """
     from ..context.rephrase_examples import simplify_all
 
@@ -226,11 +227,11 @@ def simplify(options: CompletionOptions) -> None:
 
 
 def _complete(options: CompletionOptions, form: Literal["rephrased", "simplified"], forms: Forms) -> None:
-    """Ask for what a store's pairs lack, with progress on standard error."""
+    """Complete a store's pairs, with progress on standard error."""
     from rich.console import Console
     from rich.progress import Progress
 
-    from ..context.rephrase_examples import complete
+    from ..context.rephrase_examples import complete_pairs
     from ..model.chat import PromptedTranslator, TranslatorOptions
     from ..model.choose_model import resolve_model
     from ..settings import PRESETS, Settings
@@ -244,7 +245,7 @@ def _complete(options: CompletionOptions, form: Literal["rephrased", "simplified
     how = TranslatorOptions(simplify_temperature=PRESETS["revision"]["simplify_temperature"])
     with options.open(make=False) as examples, Progress(console=Console(stderr=True)) as shown:
         bar = shown.add_task(form, total=None)
-        found = complete(
+        found = complete_pairs(
             examples,
             forms,
             lambda example: getattr(example, form),
@@ -305,10 +306,7 @@ def search(
 
     settings, kind = Settings(), cast("SelectorKind", by)
     numbers = selector_numbers(settings.model_copy(update={"examples": by}))
-    with (
-        stored.open(make=False) as examples,
-        options.open_database(db) if db else nullcontext() as asked,
-    ):
+    with stored.open(make=False) as examples, options.open_database(db) if db else nullcontext() as asked:
         query = ExampleQuery(question, simplified, draft_sql=draft)
         if asked is None:
             chosen = make_selector(kind, examples, **numbers).select(query)
@@ -325,8 +323,7 @@ def search(
 @app.command()
 @with_options()
 def remove(
-    stored: StoreOptions,
-    ids: Annotated[list[str], typer.Argument(help="Identifiers, as `list` shows them.")],
+    stored: StoreOptions, ids: Annotated[list[str], typer.Argument(help="Identifiers, as `list` shows them.")]
 ) -> None:
     """Remove examples. Exits with 1 if one does not exist."""
     with stored.open(make=False) as examples:

@@ -1,4 +1,4 @@
-"""The commands of knowledge: checking it, exporting it for review, and drafting it from a log of queries."""
+"""The commands of knowledge files: check, export, and suggestions from a log of queries."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ def check(
     embedding: EmbeddingOption = "hashed",
     as_json: JsonOption = False,
 ) -> None:
-    """Check that every definition still fits the database, and that every verified query still runs.
+    """Check that every definition fits the database, and that every verified query runs.
 
     Exit codes: 0 all do, 1 some do not (each is named), 2 a file or the database cannot be read.
     """
     from ...tools.knowledge.fragment import Problem, run_definition
 
     with options.open() as database:
-        known = _knowledge(knowledge, database)
+        known = _read_knowledge(knowledge, database)
         failed = [Problem(entry, why) for entry in known.entries if (why := run_definition(entry, database))]
         found = (*known.problems, *failed)
         problems = [{"what": p.entry.key, "source": p.entry.source, "why": p.why} for p in found]
-        broken = list(_broken(database, examples, embedding))
+        broken = list(_check_examples(database, examples, embedding))
     queries = [{"what": example.question, "source": example.source, "why": why} for example, why in broken if why]
     wrong = [*problems, *queries]
     if as_json:
@@ -71,7 +71,7 @@ def export(
     from ...tools.knowledge.write import to_file
 
     with options.open() as database:
-        known = _knowledge(knowledge, database)
+        known = _read_knowledge(knowledge, database)
     for problem in known.problems:
         warn(f"left out: {problem}")
     content = to_file(known.entries)
@@ -100,14 +100,15 @@ def suggest(
     ] = 2,
     as_json: JsonOption = False,
 ) -> None:
-    """Suggest joins, terms and metrics from a log of queries, each with the queries that contain it.
+    """Suggest joins, terms and metrics from a log of queries.
 
-    Nothing is saved: copy what is right into the knowledge file, under the words that people use.
+    Each is shown with queries that contain it. Nothing is saved: copy what is right into the knowledge file, under the
+    words that people use.
     """
     from ...tools.knowledge.proposals import suggest as suggested
 
     with options.open() as database:
-        queries = [query for given in source for query in _queries(given, database)]
+        queries = [query for given in source for query in _read_queries(given, database)]
         found = suggested(queries, database.schema(), least)
     for suggestion in found:
         entry = suggestion.entry
@@ -130,8 +131,8 @@ def schema() -> None:
     say(json.dumps(knowledge_schema(), indent=2))
 
 
-def _knowledge(given: str | None, database: Database) -> Knowledge:
-    """Return the knowledge of a database."""
+def _read_knowledge(given: str | None, database: Database) -> Knowledge:
+    """Read the knowledge of a database."""
     from ...tools.knowledge import Knowledge, knowledge_path, read_knowledge
 
     path = Path(given) if given else knowledge_path(database)
@@ -140,8 +141,8 @@ def _knowledge(given: str | None, database: Database) -> Knowledge:
     return Knowledge.of(read_knowledge(path), database)
 
 
-def _broken(database: Database, store: str | None, embedding: str) -> Iterator[tuple[Example, str]]:
-    """Yield the database's own examples, each with why it does not run, if so."""
+def _check_examples(database: Database, store: str | None, embedding: str) -> Iterator[tuple[Example, str]]:
+    """Yield the database's own examples, each with the error of its query or ''."""
     from ...tools.examples import ExampleStore, database_identity, default_location, is_made, make_embedding
 
     place = store or default_location()
@@ -158,8 +159,8 @@ def _broken(database: Database, store: str | None, embedding: str) -> Iterator[t
                     yield hit.example, ""
 
 
-def _queries(given: str, database: Database) -> Iterator[str]:
-    """Yield the queries of a file of SQL, or of kept conversations about this very database, or of its server."""
+def _read_queries(given: str, database: Database) -> Iterator[str]:
+    """Yield the queries of a file of SQL, of stored conversations, or of the server."""
     from ...tools.database.server.engine import UNREADABLE, ServerEngine
     from ...tools.knowledge.proposals import MOST, split_statements
 
@@ -170,7 +171,7 @@ def _queries(given: str, database: Database) -> Iterator[str]:
             )
         kept = database.engine.query_log(MOST)
         if hidden := kept.count(UNREADABLE):
-            warn(f"{hidden} queries of other people may not be read by this login: GRANT pg_read_all_stats TO it")
+            warn(f"this login cannot read {hidden} queries of other people: GRANT pg_read_all_stats TO it")
         yield from (query for query in kept if query != UNREADABLE)
         return
     path = Path(given)
@@ -180,13 +181,13 @@ def _queries(given: str, database: Database) -> Iterator[str]:
     except OSError as error:
         raise KnowledgeError(f"cannot read {path}: {error.strerror}") from None
     if head.startswith(b"SQLite format 3"):
-        yield from _kept_queries(path, database)
+        yield from _read_stored_queries(path, database)
         return
     text = path.read_text(encoding="utf-8-sig", errors="replace")
     yield from split_statements(text, database.dialect)
 
 
-def _kept_queries(path: Path, database: Database) -> Iterator[str]:
+def _read_stored_queries(path: Path, database: Database) -> Iterator[str]:
     from langgraph.checkpoint.sqlite import SqliteSaver
 
     address = f"{path.absolute().as_uri()}?mode=ro"

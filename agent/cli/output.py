@@ -1,4 +1,4 @@
-"""One question at the command line, and what becomes of its answer: printed, as rows, as files, as a picture."""
+"""One question at the command line: its answer printed, as rows, files or a picture."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SHOWN = ("table", *FORMATS)  # what `--format` takes; `table` shows the answer
 
 
 def _check(output: OutputOptions) -> Format | None:
-    """Return the form of rows that `--format` names, once all can be done that is asked for."""
+    """Check the options; return the form of rows that `--format` names."""
     if output.form not in (None, *_SHOWN):
         raise SettingsError(f"there is no format {output.form!r}: choose one of {', '.join(_SHOWN)}")
     form = None if output.form == "table" else output.form
@@ -49,7 +49,7 @@ def _check(output: OutputOptions) -> Format | None:
 
 
 def print_answer(answer: Answer, agent: SQLAgent, output: OutputOptions, form: Format | None) -> bool:
-    """Print and write an answer; return whether all that was asked for could be done."""
+    """Print and write an answer; return whether everything worked."""
     if output.as_json:
         cut = len(answer.rows) if output.limit is None else output.limit
         if len(answer.rows) > cut:
@@ -77,7 +77,7 @@ def print_answer(answer: Answer, agent: SQLAgent, output: OutputOptions, form: F
 
 
 def show_query(answer: Answer, agent: SQLAgent, output: OutputOptions) -> bool:
-    """Show a query that was not run, and what it would read; return whether there is one."""
+    """Show a query without running it, and what it would read; return whether there is one."""
     if answer.sql is None or answer.status != "needs_clarification":
         print_answer(answer, agent, replace(output, limit=None), None)
         return False
@@ -122,7 +122,7 @@ def _reads(sql: str, agent: SQLAgent) -> list[dict[str, Any]]:
 
 
 def write_chart(answer: Answer, file: Path) -> tuple[bool, str]:
-    """Draw an answer into a file; return whether a chart fits it, and what there is to say."""
+    """Draw an answer into a file; return whether a chart fits, and a message."""
     drawn = verbs.draw(answer, file)
     if drawn is None:
         return False, f"no chart fits this result: {file} is not written"
@@ -130,7 +130,7 @@ def write_chart(answer: Answer, file: Path) -> tuple[bool, str]:
 
 
 def _print_rows(answer: Answer, agent: SQLAgent, form: Format, limit: int | None) -> None:
-    """Print rows: as they are into a pipe, and with nothing that steers it on a terminal."""
+    """Print rows: unchanged into a pipe, without control characters on a terminal."""
     sys.stdout.flush()
     shown = form not in BINARY and (sys.stdout.isatty() or not hasattr(sys.stdout, "buffer"))
     target = BytesIO() if shown else sys.stdout.buffer
@@ -143,7 +143,7 @@ ANSWERED, NOT_ANSWERED = 0, 1
 
 
 def ask_once(question: str, options: AgentOptions, output: OutputOptions, notes: str = "") -> int:
-    """Answer one question; return how it went as an exit code."""
+    """Answer one question; return the exit code."""
     if not question.strip():
         raise SettingsError("the question is empty: put it in quotes after the options")
     form = _check(output)
@@ -174,7 +174,7 @@ def write_sample(path: Path) -> None:
 def take_turn(
     conversation: Conversation, question: str, settings: Mapping[str, Any] | None = None, notes: str = ""
 ) -> Answer:
-    """Take a turn, showing what happens on a terminal."""
+    """Take a turn, showing its progress on a terminal."""
     answer: Answer | None = None
     with show_progress() as progress, closing(conversation.stream(question, settings=settings, notes=notes)) as events:
         for event in events:

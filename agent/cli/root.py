@@ -1,4 +1,4 @@
-"""What holds for every command: its defaults, how errors are told, and where commands of other parts come from.
+"""The root of all commands: defaults, errors, and commands of plug-ins.
 
 An entry point of the group `tableturn.commands` names a `typer.Typer`, whose commands stand beside the agent's own:
 
@@ -41,8 +41,8 @@ _OPTIONS = {"database": "db", "model": "model", "format": "form"}
 _TAKE = ("ask", "chat", "doctor", "link", "schema")  # commands that take those of these options that they have
 
 
-def defaults() -> dict[str, str]:
-    """Return options as Click takes them.
+def collect_defaults() -> dict[str, str]:
+    """Return the default options of all files, as Click takes them.
 
     What is given on the command line wins, then the environment, then the folder's file, then the person's.
     """
@@ -53,7 +53,7 @@ def defaults() -> dict[str, str]:
 
 
 def read_defaults(path: Path) -> dict[str, str]:
-    """Return the options that a file gives."""
+    """Return the options in a file of defaults."""
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -81,7 +81,7 @@ FAULT = 70  # the exit code of a fault of ours, as sysexits.h has it
 
 
 class Root(TyperGroup):
-    """The command line's outermost group.
+    """The outermost group of commands.
 
     Typer's contexts and commands have no public type, hence `Any`.
     """
@@ -94,15 +94,15 @@ class Root(TyperGroup):
     """What to use, for one release, instead of a command or an option of 0.2; plug-ins add theirs."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Keep what was typed, to tell what became of a command or an option that is gone."""
+        """Keep what was typed, to report a removed command or option."""
         ctx.obj = [*args]
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command; an error of ours is one line on standard error and exit code 2."""
+        """Run a command; print an error of ours as one line and exit with code 2."""
         try:
-            ctx.default_map = {name: defaults() for name in ctx.obj[:1] if name in _TAKE}
-            with _deprecations_on_stderr():
+            ctx.default_map = {name: collect_defaults() for name in ctx.obj[:1] if name in _TAKE}
+            with _show_deprecations():
                 return super().invoke(ctx)
         except TableturnError as error:
             warn(f"tableturn: {error}")
@@ -131,13 +131,13 @@ class Root(TyperGroup):
         return super().list_commands(ctx)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command; plug-ins are loaded only for one that is not the agent's own."""
+        """Return a command; load plug-ins only for one that is not the agent's own."""
         if cmd_name not in self.commands:
             self._add_plugins()
         command = super().get_command(ctx, cmd_name)
         if command is not None and command not in self._plain:
             self._plain.add(command)
-            _take_literally(command)
+            _escape_help(command)
         return command
 
     def _add_plugins(self) -> None:
@@ -160,8 +160,8 @@ class Root(TyperGroup):
 
 
 @contextmanager
-def _deprecations_on_stderr() -> Generator[None]:
-    """Show what is deprecated as lines on standard error, each once."""
+def _show_deprecations() -> Generator[None]:
+    """Show each deprecation once, as a line on standard error."""
     shown: set[str] = set()
 
     def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
@@ -177,10 +177,10 @@ def _deprecations_on_stderr() -> Generator[None]:
         yield
 
 
-def _take_literally(command: Any) -> None:
-    """Have the texts of `--help` shown as they are written: to Rich, `[users.NAME]` would be a style."""
+def _escape_help(command: Any) -> None:
+    """Escape the texts of `--help`, in which Rich would take `[users.NAME]` for a style."""
     for holder in (command, *command.params):
         if getattr(holder, "help", None):
             holder.help = escape(holder.help)
     for inner in getattr(command, "commands", {}).values():
-        _take_literally(inner)
+        _escape_help(inner)

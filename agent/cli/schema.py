@@ -1,4 +1,4 @@
-"""The commands about a schema: having it described, linking a question to it, and seeing what leaves of it."""
+"""The commands about a schema: describe it, link a question to it, and show it."""
 
 from __future__ import annotations
 
@@ -38,26 +38,27 @@ def annotate(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Have a model describe columns, then tables, for linking and prompts. Valid until names, types or keys change.
+    """Have a model describe columns, then tables, for linking and prompts.
 
-    An interrupted run continues where it stopped. Agents use the descriptions if the setting `annotate` is on.
+    Descriptions are valid until names, types or keys change. An interrupted run continues where it stopped. Agents use
+    the descriptions if the setting `annotate` is on.
     """
     from ..context.annotate import describe
     from ..effects import Tally, run
-    from ..model.turn_budget import left_of
+    from ..model.turn_budget import compute_budget
     from ..resources import Run
     from ..settings import Settings
     from ..sqlagent import SQLAgent
 
     settings = Settings(turn_calls=max(1, 3 * calls), turn_tokens=1_000_000_000, turn_seconds=86_400)
-    rules, user = options.rules(), options.user
+    rules, user = options.make_rules(), options.user
     with SQLAgent(
-        options.located(options.db), model=model, settings=settings, base_url=base_url, user=user, **rules
+        options.locate(options.db), model=model, settings=settings, base_url=base_url, user=user, **rules
     ) as agent:
         resources = agent.resources
         schema, store = resources.database.schema(), resources.schemas.annotations()
         described = store.open_fresh() if again else store
-        tally = Tally(left_of(settings, {}))
+        tally = Tally(compute_budget(settings, {}))
         body = describe(schema, described, calls=calls, prompt_tokens=settings.prompt_tokens)
         try:
             done = run(body, Run(resources, settings, lambda _: None).translator, tally)
@@ -111,7 +112,7 @@ def link(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show how probably a question is about each table and column, and which earlier query it builds on."""
+    """Show how likely a question is about each table and column, and its base query."""
     from ...tools.annotations import newest_annotations
     from ...tools.linking import SchemaLinker, base_turn, still_runs
     from ...tools.values import ValueIndex
@@ -125,11 +126,11 @@ def link(
             known = newest_annotations(database)
             if not (known.tables or known.columns):
                 raise SettingsError(
-                    f"nothing describes this schema yet: run tableturn annotate --db {database.location} --model ..."
+                    f"this schema has no descriptions yet: run tableturn annotate --db {database.location} --model ..."
                 )
             schema = known.on(schema)
         linker = SchemaLinker(schema, ValueIndex.open(database))
-        past = _with_items(turns, linker)
+        past = _link_turns(turns, linker)
         # Reading the model and indexing the values happen once and are no part of linking a question.
         linker.link("warm up")
         start = perf_counter()
@@ -152,11 +153,11 @@ def link(
     if as_json:
         say_json(found)
     else:
-        say(_linked_text(found))
+        say(_format_links(found))
 
 
-def _with_items(turns: Sequence[PastTurn], linker: SchemaLinker) -> list[PastTurn]:
-    """Return the window's turns with the probabilities that the linker gave each in its time."""
+def _link_turns(turns: Sequence[PastTurn], linker: SchemaLinker) -> list[PastTurn]:
+    """Return the window's turns with the linker's probabilities for each."""
     from ..settings import Settings
 
     window = Settings().history_window
@@ -167,7 +168,7 @@ def _with_items(turns: Sequence[PastTurn], linker: SchemaLinker) -> list[PastTur
     return seen[-window:]
 
 
-def _linked_text(found: dict[str, Any]) -> str:
+def _format_links(found: dict[str, Any]) -> str:
     likely = {(item["table"], item["name"]): item["p"] for item in found["columns"]}
     tables = {item["name"]: item["p"] for item in found["tables"]}
     lines: list[str] = []
@@ -185,7 +186,7 @@ def _read_history(path: Path) -> list[PastTurn]:
     from ...tools.linking import PastTurn
 
     try:
-        entries = _entries(path.read_text(encoding="utf-8-sig"))
+        entries = _parse_entries(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError) as error:
         raise SettingsError(f"cannot read the history {path}: {error}") from None
     turns: list[PastTurn] = []
@@ -201,8 +202,8 @@ def _read_history(path: Path) -> list[PastTurn]:
     return turns
 
 
-def _entries(text: str) -> list[Any]:
-    """Return what a list, or the lines, of a text hold."""
+def _parse_entries(text: str) -> list[Any]:
+    """Parse a JSON list, or JSON lines."""
     if text.lstrip().startswith("["):
         return cast("list[Any]", json.loads(text))
     lines = [line for line in text.split("\n") if line.strip()]
@@ -218,25 +219,24 @@ def _entries(text: str) -> list[Any]:
 def schema(
     options: DatabaseOptions,
     what_leaves: Annotated[
-        bool,
-        typer.Option("--what-leaves", help="Show what a provider would see of each column's contents."),
+        bool, typer.Option("--what-leaves", help="Show what a provider would see of each column's contents.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the schema as it appears in prompts, or with --what-leaves, what a provider may see of each column."""
+    """Show the schema as in prompts, or what a provider may see of each column."""
     from ...tools.outgoing import Outgoing
     from ..verbs import schema as read_schema
 
     with options.open() as database:
         if what_leaves:
-            found = _what_leaves(database, Outgoing(database).text)
-            say_json(found) if as_json else say(_levels_text(found))
+            found = _list_levels(database, Outgoing(database).text)
+            say_json(found) if as_json else say(_format_levels(found))
             return
         text = read_schema(database).text
     say_json({"database": database.name, "schema": text}) if as_json else say(text)
 
 
-def _what_leaves(database: Database, masked: Callable[[str], str]) -> dict[str, Any]:
+def _list_levels(database: Database, masked: Callable[[str], str]) -> dict[str, Any]:
     leaving = database.leaving()
     columns = [
         {
@@ -253,20 +253,20 @@ def _what_leaves(database: Database, masked: Callable[[str], str]) -> dict[str, 
     return {"database": database.name, "mask": list(leaving.egress.mask), "columns": columns}
 
 
-def _levels_text(found: dict[str, Any]) -> str:
+def _format_levels(found: dict[str, Any]) -> str:
     lines: list[str] = []
     for column in found["columns"]:
         lines.append(f"{column['table']}.{column['name']}: {_SAYS[column['level']]}")
         shown = ", ".join(column["samples"])
         if column["level"] == "values":
-            lines.append(f"    such as {shown}" if shown else "    none was looked at")
-    lines.append(f"masked wherever they stand: {', '.join(found['mask']) or 'nothing'}")
-    lines.append("beside this: names, types, keys, row counts of tables, comments, and the questions themselves")
+            lines.append(f"    such as {shown}" if shown else "    no samples")
+    lines.append(f"masked everywhere: {', '.join(found['mask']) or 'nothing'}")
+    lines.append("always sent: names, types, keys, row counts of tables, comments, and the questions")
     return "\n".join(lines)
 
 
 _SAYS = {
-    "values": "values leave: samples, values that a question mentions, results",
-    "statistics": "counts and its kind leave, no value",
-    "none": "nothing leaves but its name and type",
+    "values": "values are sent: samples, values that a question mentions, results",
+    "statistics": "only counts and its kind are sent, no value",
+    "none": "only its name and type are sent",
 }

@@ -1,1 +1,1 @@
-"""What a turn knows: the turns before it, the inputs of its prompts, and descriptions of the schema."""
+"""The context of a turn: earlier turns, inputs of prompts, and descriptions of the schema."""

@@ -1,4 +1,4 @@
-"""Has a model describe a schema's columns, then its tables (Track-SQL B.3): bounded, and resumed where it ended."""
+"""Descriptions of a schema by a model (Track-SQL B.3), within limits and resumable."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...tools.annotations import Annotations, AnnotationStore
 from ...tools.database import Schema
 from ...tools.errors import ModelError, NotUnderstood, ReplyError
 from ..effects import Body, Tally, Translator, ask, do, run
-from ..model.turn_budget import left_of
+from ..model.turn_budget import compute_budget
 from ..resources import Resources, Run
 from ..settings import Settings
 
@@ -27,8 +27,8 @@ _SHARE = 4  # descriptions take a quarter of a turn's calls at most: the questio
 
 
 @dataclass(frozen=True)
-class Described:
-    """How far it went."""
+class AnnotationProgress:
+    """The progress of describing a schema."""
 
     calls: int  # tasks: second tries not counted
     left: int  # columns and tables that are not described yet
@@ -37,7 +37,7 @@ class Described:
 
 
 def annotate(this: Run) -> Body[list[str]]:
-    """Describe what this turn's share of calls reaches; what went wrong is a note, and costs the turn nothing else."""
+    """Describe part of the schema within this turn's share of requests; return notes."""
     resources, settings = this.resources, this.settings
     calls = min(_CALLS, settings.turn_calls // _SHARE)
     schema = yield from do(resources.database.schema)
@@ -58,18 +58,18 @@ def annotate(this: Run) -> Body[list[str]]:
 
 
 def describe_all(resources: Resources, settings: Settings) -> None:
-    """Describe the whole schema at once, ahead of the first turn: no question is then asked over a part of it."""
+    """Describe the whole schema before the first turn."""
     schema, store = resources.database.schema(), resources.schemas.annotations()
     calls = len(schema.tables) + sum(len(table.columns) for table in schema.tables)
     unbounded = settings.model_copy(update={"turn_calls": 3 * calls, "turn_tokens": 10**9, "turn_seconds": 86_400})
     body = describe(schema, store, calls=calls, prompt_tokens=settings.prompt_tokens)
-    run(body, Run(resources, settings, lambda _: None).annotator(), Tally(left_of(unbounded, {})))
+    run(body, Run(resources, settings, lambda _: None).annotator(), Tally(compute_budget(unbounded, {})))
 
 
 def describe(
     schema: Schema, store: AnnotationStore, *, calls: int, prompt_tokens: int, annotator: Translator | None = None
-) -> Body[Described]:
-    """Describe what is not described, as far as the calls reach; each reply is saved before the next is asked for.
+) -> Body[AnnotationProgress]:
+    """Describe what has no description yet, within `calls`; save after each reply.
 
     Columns and tables with a comment of their own are skipped. What a reply leaves out is not asked for again; what is
     missing because a reply was cut at the output limit is, fewer at once.
@@ -81,11 +81,11 @@ def describe(
     while made < calls:
         if pairs := tuple(known.undescribed_columns(schema)[:columns]):
             names = [(table.name, column.name) for table, column in pairs]
-            phrases = yield from _phrases(AnnotateColumnsTask(pairs, schema.dialect), len(pairs), annotator)
-            found = Annotations(columns=_by_name(names, phrases))
+            phrases = yield from _ask_phrases(AnnotateColumnsTask(pairs, schema.dialect), len(pairs), annotator)
+            found = Annotations(columns=_name_phrases(names, phrases))
         elif some := tuple(known.undescribed_tables(known.on(schema))[:tables]):
-            phrases = yield from _phrases(AnnotateTablesTask(some, schema.dialect), len(some), annotator)
-            found = Annotations(tables=_by_name([table.name for table in some], phrases))
+            phrases = yield from _ask_phrases(AnnotateTablesTask(some, schema.dialect), len(some), annotator)
+            found = Annotations(tables=_name_phrases([table.name for table in some], phrases))
         else:
             break
         if None in phrases:
@@ -95,15 +95,17 @@ def describe(
         known = yield from do(partial(store.add, found))
         made += 1
     left = len(known.undescribed_columns(schema)) + len(known.undescribed_tables(schema))
-    return Described(made, left, cut, unusable)
+    return AnnotationProgress(made, left, cut, unusable)
 
 
-def _by_name(names: Sequence[Name], phrases: Phrases) -> dict[Name, str]:
+def _name_phrases(names: Sequence[Name], phrases: Phrases) -> dict[Name, str]:
     return {name: phrase for name, phrase in zip(names, phrases, strict=True) if phrase is not None}
 
 
-def _phrases(task: AnnotateColumnsTask | AnnotateTablesTask, count: int, annotator: Translator | None) -> Body[Phrases]:
-    """Return the reply; empty phrases where it could not be used, none where it was cut and less may be asked for."""
+def _ask_phrases(
+    task: AnnotateColumnsTask | AnnotateTablesTask, count: int, annotator: Translator | None
+) -> Body[Phrases]:
+    """Return the phrases; '' for each in an unusable reply, None for each in a cut one."""
     try:
         done = yield from ask(task, annotator)
     except ReplyError as error:

@@ -1,4 +1,4 @@
-"""What a turn is told of the business: definitions that its question needs, and words that nothing explains."""
+"""Definitions for a turn, and words of its question that nothing explains."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ ASKED = "I don't know what “{}” means here: it is in no name, value or defin
 
 
 @advisory("knowledge", NOTHING)
-def definitions_for(
+def find_definitions(
     turn: Turn, linked: Iterable[tuple[str, str | None, float]], run: Run, before: str = ""
 ) -> Selection:
-    """Return the definitions that a turn needs; none without a knowledge file, and for a translator that reads none.
+    """Return the definitions that a turn needs; none if the translator does not read them.
 
     Reads the schema, so call it within an effect.
     """
     budget = run.settings.knowledge_tokens
-    if not budget or not run.translator.reads_examples or (knowledge := run.resources.knowledge.now()) is None:
+    if not budget or not run.translator.reads_examples or (knowledge := run.resources.knowledge.read()) is None:
         return NOTHING
     text = " ".join(dict.fromkeys(filter(None, [before, as_asked(turn), turn.rephrasing.rephrased])))
     return knowledge.find(text, linked, budget * _CHARACTERS)
 
 
 @advisory("knowledge", ())
-def unread_definitions(turn: Turn, run: Run) -> tuple[str, ...]:
-    """Return what to say of terms and metrics of the question where the translator reads no definitions.
+def note_unread_definitions(turn: Turn, run: Run) -> tuple[str, ...]:
+    """Return a note on terms of the question that the offline translator does not read.
 
     Reads the schema, so call it within an effect.
     """
-    known = None if run.translator.reads_examples else run.resources.knowledge.now()
+    known = None if run.translator.reads_examples else run.resources.knowledge.read()
     found = known.find(f"{as_asked(turn)} {turn.rephrasing.rephrased}") if known else NOTHING
     names = [f"“{entry.name}”" for entry in found.entries if entry.kind in ("term", "metric")]
     if not names:
@@ -50,13 +50,13 @@ def unread_definitions(turn: Turn, run: Run) -> tuple[str, ...]:
 
 
 @advisory("knowledge", "")
-def unknown_word(turn: Turn, values: Sequence[ValueMatch], said: Iterable[str], run: Run) -> str:
-    """Return the first word of a question that nothing explains and nobody was asked about; empty where there is none.
+def find_unknown_word(turn: Turn, values: Sequence[ValueMatch], said: Iterable[str], run: Run) -> str:
+    """Return the first word that nothing explains and nobody was asked about, or ''.
 
     Only where there is a knowledge file, in which the answer can be remembered; a word that was said before is known.
     """
     may_ask = run.settings.clarify and turn.clarifications < run.settings.max_clarifications
-    known = run.resources.knowledge.now() if may_ask and run.translator.reads_examples else None
+    known = run.resources.knowledge.read() if may_ask and run.translator.reads_examples else None
     if known is None:
         return ""
     context = " ".join(said).casefold()
@@ -65,9 +65,9 @@ def unknown_word(turn: Turn, values: Sequence[ValueMatch], said: Iterable[str], 
 
 
 @advisory("knowledge", ())
-def problems_note(run: Run) -> tuple[str, ...]:
-    """Return what to say of definitions that are left out, if any."""
-    knowledge = run.resources.knowledge.now()
+def note_problems(run: Run) -> tuple[str, ...]:
+    """Return a note on definitions that are left out, if any."""
+    knowledge = run.resources.knowledge.read()
     if knowledge is None or not knowledge.problems:
         return ()
     count = len(knowledge.problems)
@@ -90,6 +90,6 @@ def used_knowledge(sql: str | None, turn: Turn, run: Run) -> tuple[UsedKnowledge
 
 
 def explained_words(turn: Turn) -> tuple[Entry, ...]:
-    """Return what a person explained in this turn when asked about a word: to be remembered if that person wants it."""
+    """Return the words that a person explained in this turn, as entries to save."""
     answers = {word: answer for word in turn.unknown for asked, answer in turn.clarified if asked == ASKED.format(word)}
     return tuple(Entry("term", word, answer) for word, answer in answers.items())

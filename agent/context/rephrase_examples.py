@@ -1,4 +1,4 @@
-"""Makes the papers' example repositories of a store of training pairs: rephrased turn by turn, or simplified."""
+"""The papers' example stores: training pairs with rephrased or simplified questions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ...tools.errors import ReplyError
 from ...tools.examples import Example, ExampleStore, seed_dialogues
 from ...tools.linking import PastTurn
 from ..effects import Tally, Translator, ask, run
-from ..model.turn_budget import left_of
+from ..model.turn_budget import compute_budget
 from ..settings import Settings
 
 R = TypeVar("R")
@@ -26,7 +26,7 @@ Dialogue = tuple[Example, ...]  # pairs that were asked one after the other; a p
 
 @dataclass(frozen=True)
 class Progress:
-    """How far it went."""
+    """The progress of completing a store's pairs."""
 
     done: int  # pairs that have their form, those of earlier starts included
     pairs: int  # all
@@ -39,7 +39,7 @@ class _Spent(Exception):
 
 
 class LimitedTranslator:
-    """Has tasks done within a number of requests; shared by threads."""
+    """A translator that stops after a number of requests; shared by threads."""
 
     def __init__(self, translator: Translator, most: int) -> None:
         self._translator = translator
@@ -48,12 +48,12 @@ class LimitedTranslator:
         self.calls = 0
 
     def ask(self, task: Task[R]) -> R | None:
-        """Return the reply, None for one that cannot be used; requests for second tries count too."""
+        """Return the reply, or None if it cannot be used; retries count as requests."""
         with self._lock:
             if self.calls >= self._most:
                 raise _Spent
             self.calls += 1
-        tally = Tally(left_of(Settings(), {}))
+        tally = Tally(compute_budget(Settings(), {}))
         try:
             return run(ask(task), self._translator, tally).reply
         except ReplyError:
@@ -68,7 +68,7 @@ Forms = Callable[[Dialogue, LimitedTranslator], Iterator[Example]]
 
 
 def rephrase_all(dialogue: Dialogue, asker: LimitedTranslator) -> Iterator[Example]:
-    """CREDIT-SQL 3.1: each turn after the fixed dialogues, and after the rephrasings of the turns before it.
+    """Yield each turn rephrased after the fixed dialogues and earlier turns (CREDIT-SQL 3.1).
 
     A turn that is not in the store, as it was refused or is another dialogue's too, is rephrased for those after it.
     """
@@ -97,21 +97,21 @@ def rephrase_all(dialogue: Dialogue, asker: LimitedTranslator) -> Iterator[Examp
 
 
 def simplify_all(dialogue: Dialogue, asker: LimitedTranslator) -> Iterator[Example]:
-    """Revision chain 3.1.1: each question once more in plain words, so that the repository R has twice the keys."""
+    """Yield each pair with its question in plain words (revision chain 3.1.1)."""
     for example in dialogue:
         if not example.simplified:
             yield replace(example, simplified=asker.ask(SimplifyTask(example.question)) or "")
 
 
-def dialogues(store: ExampleStore) -> list[Dialogue]:
-    """A store's shared pairs, but for the built-in ones: dialogues in the order of their turns, then single pairs."""
+def group_dialogues(store: ExampleStore) -> list[Dialogue]:
+    """Return a store's imported pairs as dialogues in order, then single pairs."""
     pairs = [hit.example for hit in store.list() if hit.example.shared and hit.example.source != "seed"]
     spoken = sorted((one for one in pairs if one.turn), key=lambda one: (one.source, one.turn))
     grouped = [tuple(turns) for _, turns in groupby(spoken, key=lambda one: one.source)]
     return grouped + [(one,) for one in pairs if not one.turn]
 
 
-def complete(
+def complete_pairs(
     store: ExampleStore,
     forms: Forms,
     has: Callable[[Example], str],
@@ -121,8 +121,8 @@ def complete(
     jobs: int = 4,
     tell: Callable[[Progress], object] = lambda _: None,
 ) -> Progress:
-    """Ask for what pairs lack and keep it, dialogue by dialogue: an interrupted call goes on at the next."""
-    everything, asker = dialogues(store), LimitedTranslator(translator, calls)
+    """Ask for the missing forms of a store's pairs, and save them dialogue by dialogue."""
+    everything, asker = group_dialogues(store), LimitedTranslator(translator, calls)
     progress = Progress(sum(bool(has(pair)) for one in everything for pair in one), sum(map(len, everything)))
 
     def work(dialogue: Dialogue) -> list[Example]:

@@ -1,4 +1,4 @@
-"""What a turn knows: the turns before it, and the inputs of its tasks, gathered from the state.
+"""Earlier turns, and the inputs of a turn's tasks, gathered from the state.
 
 A conversation's turns are in its state. Where the state starts empty each time - the graph as a node of a parent graph,
 which keeps only the messages - they are read from the messages instead: each answer carries its turn.
@@ -27,23 +27,23 @@ from ..effects import Body, do, wait_for
 from ..records import Turn
 from ..resources import Run
 from ..settings import Settings
-from ..state import AgentState, Record, Update, attempts_of, checked, dump, load_all, turn_of
+from ..state import AgentState, Record, Update, attempts_of, dump, load_all, turn_of, validate_records
 
 KEY = "tableturn_turn"  # where a message carries its turn, among its additional arguments
 ITEMS_CARRIED = 40  # schema probabilities that a message carries, most probable first
 
 
-def past_turns(state: AgentState) -> tuple[PastTurn, ...]:
-    """Return the conversation's turns that are still known, oldest first."""
-    return load_all(PastTurn, _records(state))
+def read_past_turns(state: AgentState) -> tuple[PastTurn, ...]:
+    """Return the conversation's earlier turns, oldest first."""
+    return load_all(PastTurn, _read_records(state))
 
 
 def known_turns(state: AgentState) -> list[Record]:
-    """Return the JSON forms of those turns, validated once for all nodes of the turn."""
-    return checked(PastTurn, _records(state))
+    """Return the JSON forms of earlier turns, validated once for all nodes."""
+    return validate_records(PastTurn, _read_records(state))
 
 
-def _records(state: AgentState) -> list[Record]:
+def _read_records(state: AgentState) -> list[Record]:
     if turns := state.get("turns"):
         return turns
     carried = (message.additional_kwargs.get(KEY) for message in state.get("messages", []) if message.type == "ai")
@@ -51,18 +51,18 @@ def _records(state: AgentState) -> list[Record]:
 
 
 def readable_turns(state: AgentState, run: Run) -> tuple[PastTurn, ...]:
-    """The turns before this one, without those that were answered under other rights than equal or narrower ones."""
-    return tuple(turn for turn in past_turns(state) if run.resources.may_read(turn.rights))
+    """Return the earlier turns that were answered under equal or narrower rights."""
+    return tuple(turn for turn in read_past_turns(state) if run.resources.may_read(turn.rights))
 
 
-def window(state: AgentState, run: Run) -> tuple[PastTurn, ...]:
-    """Return the turns that this one sees (Track-SQL 3.1)."""
+def select_window(state: AgentState, run: Run) -> tuple[PastTurn, ...]:
+    """Return the earlier turns that this one sees (Track-SQL 3.1)."""
     return readable_turns(state, run)[-run.settings.history_window :] if run.settings.history_window else ()
 
 
-def unread_note(state: AgentState, run: Run) -> str:
-    """Return what to say of earlier turns that this one does not see for want of rights; empty where it sees all."""
-    unread = len(past_turns(state)) - len(readable_turns(state, run))
+def note_unread_turns(state: AgentState, run: Run) -> str:
+    """Return a note on earlier turns that this person may not see; '' if there are none."""
+    unread = len(read_past_turns(state)) - len(readable_turns(state, run))
     if not unread:
         return ""
     turns = "1 earlier turn was" if unread == 1 else f"{unread} earlier turns were"
@@ -70,7 +70,7 @@ def unread_note(state: AgentState, run: Run) -> str:
 
 
 def as_asked(turn: Turn) -> str:
-    """Return the question in the person's words, with what they said about it since."""
+    """Return the question in the person's words, with later explanations."""
     return " ".join([turn.question, *(f"({answered})" for _, answered in turn.clarified)])
 
 
@@ -80,7 +80,7 @@ def is_foreign_question(turn: Turn, schema: Schema) -> bool:
     return is_foreign(as_asked(turn), names)
 
 
-def leaned_on(turn: Turn, history: tuple[PastTurn, ...]) -> str:
+def find_question_before(turn: Turn, history: tuple[PastTurn, ...]) -> str:
     """The question before, self-contained, where this one may lean on it and nothing has made it self-contained yet."""
     if turn.rephrasing.self_contained or not history:
         return ""
@@ -88,7 +88,7 @@ def leaned_on(turn: Turn, history: tuple[PastTurn, ...]) -> str:
 
 
 def remember(state: AgentState, turn: PastTurn, text: str, settings: Settings) -> Update:
-    """Return the update that adds a finished turn to the conversation, and its answer to the chat."""
+    """Return the update that adds a finished turn and its answer to the conversation."""
     turns = [*known_turns(state), dump(turn)][-max(settings.history_window, 1) :]
     carried = dict(dump(replace(turn, items=turn.items[:ITEMS_CARRIED])))
     return {"turns": turns, "messages": [AIMessage(text, additional_kwargs={KEY: carried})]}
@@ -102,8 +102,8 @@ _MOST_COPIES = 12  # names of copies beyond those shown
 _ROOM_OF_NAMES = 450  # characters of each of both
 
 
-def overview(question: str, history: tuple[PastTurn, ...], run: Run) -> Body[tuple[Schema, bool]]:
-    """Return the schema as far as it helps to understand a question, and whether it is in order of probability."""
+def select_overview(question: str, history: tuple[PastTurn, ...], run: Run) -> Body[tuple[Schema, bool]]:
+    """Return the schema for understanding a question, and whether it is sorted by probability."""
 
     def look() -> tuple[Schema, bool]:
         schema = run.schema
@@ -119,26 +119,26 @@ def overview(question: str, history: tuple[PastTurn, ...], run: Run) -> Body[tup
     return (yield from wait_for(look))
 
 
-def shown_schema(state: AgentState, run: Run) -> Body[Schema]:
-    """Return the part of the schema that this turn shows: what the linker chose, and what attempts named beyond it."""
-    return (yield from do(lambda: _shown(state, run.schema)))
+def select_schema(state: AgentState, run: Run) -> Body[Schema]:
+    """Return the part of the schema that prompts of this turn show."""
+    return (yield from do(lambda: _select_shown(state, run.schema)))
 
 
-def _shown(state: AgentState, schema: Schema) -> Schema:
+def _select_shown(state: AgentState, schema: Schema) -> Schema:
     part = schema.part(turn_of(state).shown)
     for attempt in attempts_of(state):
         part = advise("linking", partial(widen, schema, part, attempt.sql), part)
     return part
 
 
-def _first_names(names: Iterable[str]) -> list[str]:
-    """As many of the names as there is room for."""
+def _fit_names(names: Iterable[str]) -> list[str]:
+    """Return as many of the names as fit."""
     lengths = accumulate(names, lambda length, name: length + len(name) + 2, initial=0)
     return [name for name, length in zip(names, lengths, strict=False) if length < _ROOM_OF_NAMES]
 
 
-def _alike(shown: Schema, schema: Schema) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Return tables shown, each with those that are not and differ from it by numbers in their names alone."""
+def _group_alike(shown: Schema, schema: Schema) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return shown tables with the hidden ones whose names differ only by numbers."""
     others = families(schema)
     first = {id(others[table.name]): table.name for table in reversed(shown.tables) if table.name in others}
     found = ((name, [other for other in others[name] if not shown.table(other)]) for name in reversed(first.values()))
@@ -156,12 +156,12 @@ def reply_form(turn: Turn, settings: Settings) -> ReplyForm:
 
 def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
     """Return the task of writing SQL for this turn; revision and reasoning build on it."""
-    return (yield from do(lambda: _task(state, run)))
+    return (yield from do(lambda: _build_task(state, run)))
 
 
-def _task(state: AgentState, run: Run) -> GenerateTask:
+def _build_task(state: AgentState, run: Run) -> GenerateTask:
     settings, turn, database, whole = run.settings, turn_of(state), run.resources.database, run.schema
-    own_form, shown = settings.prompt_style == "full", _shown(state, whole)
+    own_form, shown = settings.prompt_style == "full", _select_shown(state, whole)
     if whole.shown_columns > MOST_COLUMNS:
         shown = lighten(shown, whole) if own_form else drop_samples(shown)
     complete = whole.shown_columns == shown.shown_columns and len(whole.tables) == len(shown.tables)
@@ -172,11 +172,11 @@ def _task(state: AgentState, run: Run) -> GenerateTask:
         unshown = [name for name in names if shown.table(name) is None]
     copied, alike = list[str](), ()
     if own_form and unshown:
-        alike = _alike(shown, whole)
+        alike = _group_alike(shown, whole)
         copied = [name for name in unshown if name in copies(whole)]
         kin, aside = families(whole), {*copied, *(name for _, names in alike for name in names)}
         rest = {kin.get(name, (name,))[0]: name for name in reversed(unshown) if name not in aside}
-        unshown, copied = _first_names(sorted(rest.values(), key=unshown.index)), _first_names(copied)[:_MOST_COPIES]
+        unshown, copied = _fit_names(sorted(rest.values(), key=unshown.index)), _fit_names(copied)[:_MOST_COPIES]
     attempts, day = attempts_of(state), date.today()
     made, asked = turn.rephrasing, as_asked(turn)
     # What the question as it was made says no more than as it was asked is left out.
@@ -186,7 +186,7 @@ def _task(state: AgentState, run: Run) -> GenerateTask:
         question=turn.question,
         rephrasing=replace(beside, simplified=plain),
         schema=shown if settings.tell_unshown else shown.alone(),
-        history=window(state, run),
+        history=select_window(state, run),
         base=turn.base,
         evidence=turn.evidence,
         definitions=turn.knowledge,

@@ -1,1 +1,1 @@
-"""Judging attempts: assessing, comparing, choosing, confidence, convergence, and the feedback to the next one."""
+"""The judgement of attempts: comparison, choice, confidence and feedback."""

@@ -1,4 +1,4 @@
-"""Results compared, and which attempt is the answer: drafts vote, and a revision has to answer what sent it back.
+"""The comparison of results, and the choice of the attempt that is the answer.
 
 Weights are in nats, and were set by hand: a draft's fit is a sum of logarithms of probabilities that are not
 independent, so it counts for less than half. No weight was fitted to a development set.
@@ -21,24 +21,24 @@ if TYPE_CHECKING:
 
 
 def is_empty(result: Result) -> bool:
-    """No rows, or one row of nothing but NULL, as an aggregate over no rows gives."""
+    """Whether there are no rows, or one row of only NULL, as an aggregate over no rows."""
     return not result.rows or (result.row_count == 1 and all(cell is None for cell in result.rows[0]))
 
 
-def gave_nothing(result: Result) -> bool:
-    """Whether it is empty, or one row of nothing but NULL and 0, as counts and sums over no rows are."""
+def is_empty_or_zero(result: Result) -> bool:
+    """Whether there are no rows, or one row of only NULL and 0."""
     return is_empty(result) or (result.row_count == 1 and all(cell in (None, 0) for cell in result.rows[0]))
 
 
 def near_value(attempt: Attempt) -> SearchedLiteral | None:
-    """Return what a query looked for in vain though its column holds one value like it; None if it gave something."""
-    if attempt.result is None or not gave_nothing(attempt.result):
+    """Return a text that an empty query searched for and that nearly matches one value; or None."""
+    if attempt.result is None or not is_empty_or_zero(attempt.result):
         return None
     return next((literal for literal in attempt.literals if literal.near and literal.needed), None)
 
 
 def compare_code(attempt: Attempt, code: CodeResult | None) -> Comparison | None:
-    """Return how the code's result compares with the query's; None where either is missing."""
+    """Return how the code's result compares with the query's; None if one is missing."""
     if code is None or attempt.result is None or attempt.result.withheld:
         return None
     from ...tools.sandbox import SandboxResult, results_agree
@@ -50,7 +50,7 @@ def compare_code(attempt: Attempt, code: CodeResult | None) -> Comparison | None
 
 
 def differs(comparison: Comparison | None) -> bool:
-    """Whether the code speaks against the query; what is inconclusive does not."""
+    """Whether the code conclusively contradicts the query."""
     return comparison is not None and comparison.conclusive and not comparison.agree
 
 
@@ -59,7 +59,7 @@ def _table(result: Result) -> Table:
 
 
 def agreement(one: Attempt, other: Attempt) -> bool | None:
-    """Whether both gave the same result, in the same order where both set one; None where that cannot be told.
+    """Return whether both gave the same result; None if that cannot be told.
 
     Of results that were both cut, the first rows tell nothing, unless they are the same query's. Nor do results of
     which cells are withheld.
@@ -76,7 +76,7 @@ def agreement(one: Attempt, other: Attempt) -> bool | None:
 
 
 def same_answer(one: Attempt, other: Attempt) -> bool:
-    """Whether both surely gave the same result."""
+    """Whether both certainly gave the same result."""
     return agreement(one, other) is True
 
 
@@ -104,19 +104,19 @@ one draft in five is wrong, that is a third of the wrong ones: logarithms of 13 
 class Group:
     """Attempts with the same result."""
 
-    best: Attempt  # the one of most merit
+    best: Attempt  # the one of most rate_draft
     size: int
-    score: float  # votes and the merit of the best
+    score: float  # votes and the rate_draft of the best
 
 
-def merit(attempt: Attempt) -> float:
-    """Return how well one of several drafts stands on its own: fit, findings, and whether it gave anything."""
+def rate_draft(attempt: Attempt) -> float:
+    """Return the score of one draft: fit, findings, and whether it returned anything."""
     value = FIT * (UNREAD if attempt.fit is None else attempt.fit) - DOUBT * len(attempt.findings)
     return value - EMPTY if attempt.result is not None and is_empty(attempt.result) else value
 
 
-def group(attempts: Sequence[Attempt]) -> tuple[Group, ...]:
-    """Return attempts that ran, grouped by result, the strongest group first (consistency voting, CREDIT-SQL 5.2).
+def group_by_result(attempts: Sequence[Attempt]) -> tuple[Group, ...]:
+    """Return attempts grouped by result, the strongest group first (CREDIT-SQL 5.2).
 
     Equally strong groups keep the order of their first attempts.
     """
@@ -130,12 +130,14 @@ def group(attempts: Sequence[Attempt]) -> tuple[Group, ...]:
                 break
         else:
             members.append([attempt])
-    found = [Group(best := max(same, key=merit), len(same), VOTE * len(same) + merit(best)) for same in members]
+    found = [
+        Group(best := max(same, key=rate_draft), len(same), VOTE * len(same) + rate_draft(best)) for same in members
+    ]
     return tuple(sorted(found, key=lambda one: -one.score))
 
 
 def choose(attempts: Sequence[Attempt], code: CodeResult | None = None) -> Attempt:
-    """Return the attempt to answer with: the first draft, unless a later one answers what was held against it.
+    """Return the attempt to answer with: the first, unless a later one is better founded.
 
     Candidates that were not selected are out of it.
     """
@@ -147,7 +149,7 @@ def choose(attempts: Sequence[Attempt], code: CodeResult | None = None) -> Attem
 
 
 def objection(attempt: Attempt, previous: Attempt, code: CodeResult | None = None) -> str | None:
-    """Return why an attempt does not replace an earlier one, as a predicate ("did not run"); None where it does."""
+    """Return why an attempt does not replace an earlier one ("did not run"); None if it does."""
     if attempt.source == "edited":
         return None  # what a person wrote counts, whatever it gives
     if attempt.result is None:

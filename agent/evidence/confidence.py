@@ -1,4 +1,4 @@
-"""How sure an answer is, from 0 to 1, and what speaks against it, in words that a person can check.
+"""The confidence in an answer, from 0 to 1, and the doubts about it that a person can check.
 
 It starts from what the writer of the query says of it (`Sure:`), put right by how often that model was right before.
 A query without such a word starts from the record, and from what it decides by itself. What was found when it ran
@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from ...tools.readings import Agreement
 from ..advice import advisory
-from ..model.track_record import Standing, record_file, standing
+from ..model.track_record import Standing, read_standing, record_file
 from ..records import Attempt, Reach, Status, Turn
 from ..resources import Run
-from .choose_attempt import agreement, differs, gave_nothing, is_empty
+from .choose_attempt import agreement, differs, is_empty, is_empty_or_zero
 
 if TYPE_CHECKING:
     from ...tools.sandbox import Comparison
@@ -39,15 +39,15 @@ LONGEST_REASON = 200  # longest words of a model's or an engine's in a reason, i
 STRENGTH = 20  # what is assumed of a model of which little is known counts as much as so many judged answers
 
 OVER = 0.9
-"""How sure models say that they are, at the mean: a model that is right less often than that overrates itself."""
+"""The mean confidence that models state: one that is right less often overrates itself."""
 
 FURTHEST = 0.02  # no word of a model's is taken to be nearer to 0 or 1 than this
 
 BY_HAND: Mapping[str, float] = {"readings differ": -0.7, "approved": 4.0, "unfinished": -0.4}
-"""Weights of what no published draft shows, in logits."""
+"""Weights of signals that no published draft shows, in logits."""
 
 WITHOUT_WORD = ("unexpected", "joins", "nested", "columns", "readings differ", "unheld values", "empty")
-"""What counts only if the writer of a query says nothing of how sure it is: who says so has weighed it already.
+"""Signals that count only if the writer of a query does not say how sure it is.
 
 Beside the word of a careful and of a hasty reader none of them told right answers from wrong ones any better.
 """
@@ -57,7 +57,7 @@ NO_REACH = Reach(0.0, 0, 0)
 
 @dataclass(frozen=True)
 class AnswerEvidence:
-    """What is known of an answer."""
+    """The facts known about an answer."""
 
     sure: float | None = None  # how sure the writer of its query says it is, from 0 to 1; None where it does not say
     unheld: int = 0  # texts and numbers that it looks for and that their columns do not hold
@@ -72,7 +72,7 @@ class AnswerEvidence:
     unfinished: bool = False  # whether the turn ended without converging
 
     def signals(self) -> dict[str, float]:
-        """Return what the confidence weighs, by name; each is 0 where nothing is known."""
+        """Return the inputs of the confidence by name; 0 for those that are unknown."""
         others = self.agreeing + self.differing
         return {
             "drafts agree": self.agreeing / others if others else 0.0,
@@ -98,7 +98,7 @@ def gather_evidence(
     comparison: Comparison | None = None,
     rivals: Agreement | None = None,
 ) -> AnswerEvidence:
-    """Return what is known of an attempt that ran."""
+    """Return the facts known about an attempt that ran."""
     votes = [agreement(attempt, other) for other in others if other.source == "candidate"]
     if comparison is not None:
         votes.append(True if comparison.agree else False if comparison.conclusive else None)
@@ -120,7 +120,7 @@ def gather_evidence(
 
 @dataclass(frozen=True)
 class Weights:
-    """What signals weigh, in logits."""
+    """The weights of signals, in logits."""
 
     prior: float  # the share of right answers that is assumed of a model without a record
     intercept: float  # beside the logit of the model's own share
@@ -128,27 +128,27 @@ class Weights:
 
 
 @cache
-def shipped() -> Weights:
-    """Return the weights that the package carries; `evals.lab train evidence` fits them."""
+def load_weights() -> Weights:
+    """Return the packaged weights; `evals.lab train evidence` fits them."""
     kept: dict[str, Any] = json.loads((files(__package__ or "") / "data" / "evidence.json").read_text("utf-8"))
     return Weights(kept["prior"], kept["intercept"], {**BY_HAND, **kept["signals"]})
 
 
 def confidence(signals: Mapping[str, float], standing: Standing | None = None, weights: Weights | None = None) -> float:
     """Return the probability that an answer is right."""
-    weights, standing, said = weights or shipped(), standing or Standing(), bool(signals["said"])
+    weights, standing, said = weights or load_weights(), standing or Standing(), bool(signals["said"])
     if said:
         sure = min(max(1 - signals["unsure"], FURTHEST), 1 - FURTHEST)
-        value = logit(sure) + logit(share_of(standing, OVER)) - logit(OVER)
+        value = logit(sure) + logit(estimate_share(standing, OVER)) - logit(OVER)
     else:
-        value = weights.intercept + logit(share_of(standing, weights.prior))
+        value = weights.intercept + logit(estimate_share(standing, weights.prior))
     counted = (name for name in weights.signals if not (said and name in WITHOUT_WORD))
     value += sum(weights.signals[name] * signals[name] for name in counted)
     return round(1 / (1 + math.exp(-value)), 3)
 
 
-def share_of(standing: Standing, prior: float) -> float:
-    """Return how often a model is right on a database, by what is known of it there, elsewhere, and in general."""
+def estimate_share(standing: Standing, prior: float) -> float:
+    """Return how often a model is right on a database, by its scores there and elsewhere."""
     for past in (standing.elsewhere, standing.here):
         prior = (past.right + STRENGTH * prior) / (past.n + STRENGTH)
     return prior
@@ -160,7 +160,7 @@ def logit(share: float) -> float:
 
 
 def sureness_in_words(value: float, reason: str) -> str:
-    """Return how sure an answer is, for people: unsure only with a reason that they can check, sure with none against.
+    """Return the confidence in words: sure, fairly sure or unsure.
 
     Of certainty itself, as of a query that a person wrote, the reason speaks for it.
     """
@@ -172,7 +172,7 @@ def sureness_in_words(value: float, reason: str) -> str:
 def list_doubts(
     attempt: Attempt, found: AnswerEvidence, comparison: Comparison | None = None, attempts: Sequence[Attempt] = ()
 ) -> list[str]:
-    """Return what speaks against an answer, each a fact; of a loop that did not converge, what its attempts gave.
+    """Return the facts that speak against an answer.
 
     Other readings of the question are told with what they give, beside the answer itself.
     """
@@ -188,15 +188,15 @@ def list_doubts(
     told = attempt.result is not None and not attempt.result.rows and not attempt.result.withheld
     if not told and (missing := [literal.condition for literal in attempt.literals if literal.missing]):
         said.append(f"no row has {' or '.join(missing)}")
-    if attempt.result is not None and gave_nothing(attempt.result):
+    if attempt.result is not None and is_empty_or_zero(attempt.result):
         said += attempt.never
     if attempt.doubt and found.sure is not None and found.sure < DOUBTED:
-        said.append(f"the model says “{_shortened(attempt.doubt)}”")
+        said.append(f"the model says “{_shorten(attempt.doubt)}”")
     if found.unfinished:
         others = [other for other in attempts if other.source != "candidate" and other is not attempt]
         differing = [agreement(attempt, other) for other in others].count(False)
         if others and (error := others[-1].error):
-            said.append(f"a later query failed ({_shortened(error).rstrip('.')})")
+            said.append(f"a later query failed ({_shorten(error).rstrip('.')})")
         elif differing:
             of = f"{differing} of {len(others)} other queries"
             said.append(f"{of} {'gives' if differing == 1 else 'give'} a different result")
@@ -205,7 +205,7 @@ def list_doubts(
     return said
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     """Return the text on one line, cut at a word if it is long."""
     line = " ".join(text.split())
     return line if len(line) <= LONGEST_REASON else line[: LONGEST_REASON - 1].rsplit(" ", 1)[0] + "…"
@@ -213,7 +213,7 @@ def _shortened(text: str) -> str:
 
 @dataclass(frozen=True)
 class Certainty:
-    """How sure an answer is."""
+    """The confidence in an answer, and what speaks against it."""
 
     value: float  # from 0 to 1; 0 where there is no answer
     alone: float = 0.0  # the same without what the model's record says, which grows: bounds are set on it
@@ -234,7 +234,7 @@ def assess_certainty(
     run: Run,
     rivals: Agreement,
 ) -> Certainty:
-    """Return how sure the answer of a turn is; reads the model's record, so call it within an effect."""
+    """Return how sure a turn's answer is; reads the model's record."""
     if turn.stop and turn.stop.kind == "schema":
         return Certainty(1.0, 1.0)
     if status not in ("converged", "capped"):
@@ -244,7 +244,7 @@ def assess_certainty(
     found = gather_evidence(chosen, status, attempts, comparison, rivals)
     path = record_file(run.resources.settings.record)  # the agent's own settings say where, not the run's
     model = run.translator.model
-    past = standing(model, run.resources.database.name, path) if path else Standing()
+    past = read_standing(model, run.resources.database.name, path) if path else Standing()
     signals = found.signals()
     said = list_doubts(chosen, found, comparison, attempts)
     where, of = ("here", past.here) if past.here.n >= STRENGTH else ("elsewhere", past.elsewhere)

@@ -1,4 +1,4 @@
-"""What is known of an attempt without asking a model, and what a revision is told of it, by settings."""
+"""Findings about an attempt without asking a model, and the feedback for a revision."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CHECKED_LENGTH = 50_000
 
 
 def look_at(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[Attempt, tuple[Finding, ...]]]:
-    """Give the attempt with its findings, its fit, and what it looks for; and the findings themselves."""
+    """Return the attempt with findings, fit and searched texts; and the findings."""
     # Of a locked table nothing can be asked either.
     if len(attempt.sql) > CHECKED_LENGTH or attempt.error_kind == "locked":
         return attempt, ()
@@ -105,15 +105,15 @@ COLUMNS_SHOWN = 12  # columns whose contents are shown at most
 
 @dataclass(frozen=True)
 class Bounds:
-    """How much of the database one part of a feedback shows."""
+    """The size of one part of the feedback."""
 
     rows: int = 10  # of a result
     cell: int = 80  # characters of one value
     tokens: int = 1_500  # of the part, by our own estimate
 
 
-def problems(attempt: Attempt, findings: Sequence[Finding], settings: Settings) -> str:
-    """Return the error and the findings, one a line, none twice."""
+def list_problems(attempt: Attempt, findings: Sequence[Finding], settings: Settings) -> str:
+    """Return the error and the findings, one per line, without repetition."""
     lines: list[str] = []
     said: Finding | None = None
     if attempt.error and settings.feedback_error and settings.feedback_names:
@@ -133,7 +133,7 @@ def problems(attempt: Attempt, findings: Sequence[Finding], settings: Settings) 
 
 
 def describe(finding: Finding) -> str:
-    """Return a finding in one line; a doubt is put as a question, as a model takes every other wording for an order."""
+    """Return a finding in one line; a doubt becomes a question, because models obey statements."""
     if not finding.proof:
         return (
             f"{finding.message} Is that meant{f', or should one {finding.suggestion}' if finding.suggestion else ''}?"
@@ -142,8 +142,8 @@ def describe(finding: Finding) -> str:
     return f"{finding.message}{hint}"
 
 
-def contents(sql: str, schema: Schema, mentioned: Sequence[ValueMatch]) -> str:
-    """Return the values that the question mentions, then sample values of the columns that the query uses."""
+def list_contents(sql: str, schema: Schema, mentioned: Sequence[ValueMatch]) -> str:
+    """Return values that the question mentions, and samples of the columns used."""
     within = Bounds()
     named = [name for table in schema.tables for name in (table.name, *(column.name for column in table.columns))]
     stems = frozenset(stem for name in named for stem in name_stems(name))
@@ -163,7 +163,7 @@ def contents(sql: str, schema: Schema, mentioned: Sequence[ValueMatch]) -> str:
 
 
 def result_csv(result: Result, within: Bounds = Bounds()) -> str:
-    """Return the first rows as CSV, and the first columns where one row would be too much, with how many there were."""
+    """Return the first rows and columns as CSV, with the total numbers."""
     head = [_cell(name, within.cell) for name in result.columns]
     rows = [[_cell(cell, within.cell) for cell in row] for row in result.rows[: within.rows]]
     # The widest column names and values have to leave room for a second line.
@@ -184,7 +184,7 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def code_csv(code: CodeResult | None) -> str:
-    """Return the code's result as `result_csv`, and of which tables it saw only a sample."""
+    """Return the code's result as CSV, with the tables of which it saw only a sample."""
     if code is None:
         return ""
     seen = f"Computed over a sample of the rows of {', '.join(code.sampled)}:\n" if code.sampled else ""
@@ -192,7 +192,7 @@ def code_csv(code: CodeResult | None) -> str:
 
 
 def _first(parts: Iterable[P], tokens: int) -> list[P]:
-    """As many of the parts as fit: lines by their length, numbers as what they cost."""
+    """Return as many of the parts as fit: lines by their length, numbers by their value."""
     fitting: list[P] = []
     for part in parts:
         tokens -= part if isinstance(part, int) else estimate_tokens(part) + 1

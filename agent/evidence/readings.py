@@ -30,11 +30,9 @@ _SETTLED = ("verified", "edited")  # sources of queries in which a person has le
 
 @advisory("readings", Readings())
 def readings_of(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Readings:
-    """Return what other readings of a question give; nothing where it leaves nothing open, or settings say so.
+    """Return the results of the question's other readings; empty if there are none.
 
-    Nothing runs where a person approves each query.
-
-    Runs queries, so call it within an effect.
+    Nothing runs where a person approves each query. Runs queries, so call it within an effect.
     """
     result = chosen.result
     if (
@@ -48,7 +46,7 @@ def readings_of(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Rea
         return Readings()
     schema = run.resources.database.schema()
     other, ties = chosen.other, tie_reading(chosen.sql, schema, as_asked(turn))
-    meant = Rival("meaning", other.words, "", run.spelt(other.sql)) if other else None
+    meant = Rival("meaning", other.words, "", run.spell(other.sql)) if other else None
     found = tuple(reading for reading in (meant, ties) if reading is not None)
     if not found:
         return Readings()
@@ -61,7 +59,7 @@ def readings_of(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Rea
 
 @advisory("readings", None)
 def asks_which(answer: AnswerRecord, turn: Turn, settings: Settings) -> Turn | None:
-    """Return the turn as it asks which reading is meant; None where none changes the answer, or nobody may be asked."""
+    """Return the turn that asks which reading is meant; None if there is no need."""
     changed = [outcome for outcome in answer.readings.tried if not outcome.same and outcome.matter != "ties"]
     may = settings.readings == "ask" and settings.clarify and turn.clarifications < settings.max_clarifications
     if not changed or not may or answer.sql is None:

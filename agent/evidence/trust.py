@@ -1,4 +1,4 @@
-"""Whether an answer is marked trusted: by bounds on being wrong, which `tableturn trust fit` sets in one small file."""
+"""Whether an answer is trusted, by error bounds that `tableturn trust fit` writes."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ _Count = Annotated[int, Field(ge=0)]
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Fingerprints:
-    """What a bound holds for, as digests; another value of any withdraws it."""
+    """Digests of the conditions under which a bound holds; any change withdraws it."""
 
     prompts: str  # the templates, the settings of the method, and how confidence is reckoned
     schema: str  # names, types and keys as whoever asks may see them
     knowledge: str  # the definitions that hold; empty without any
     provider: str = ""  # where the model is asked; empty in bounds of earlier versions
 
-    def changed(self, now: Fingerprints) -> list[str]:
-        """Return what has changed by now, in words."""
+    def list_changes(self, now: Fingerprints) -> list[str]:
+        """Return what has changed since, in words."""
         words = {"prompts": "prompts or settings", "provider": "the model's provider or address"}
         return [words.get(name, name) for name, digest in vars(self).items() if digest != getattr(now, name)]
 
@@ -74,26 +74,26 @@ _READER = TypeAdapter(_File)
 
 
 def trust_file(setting: str | Path | None = None) -> Path | None:
-    """Return the file that a setting `trust` names: None or empty for the one in the data folder, `off` for none."""
+    """Return the file of the setting `trust`: None or '' for the default, `off` for none."""
     if str(setting) == OFF:
         return None
     return Path(setting) if setting else data_folder() / TRUST_FILE
 
 
 def read_bounds(path: Path) -> tuple[TrustBound, ...]:
-    """Return all bounds; none where there is no file."""
+    """Return all bounds; none if there is no file."""
     try:
         state = path.stat()
     except FileNotFoundError:
         return ()
     except OSError as error:
         raise SettingsError(f"{path} cannot be read: {error}") from error
-    return _bounds(path, state.st_mtime_ns, state.st_size)
+    return _parse_bounds(path, state.st_mtime_ns, state.st_size)
 
 
 @lru_cache(maxsize=8)
-def _bounds(path: Path, changed: int, size: int) -> tuple[TrustBound, ...]:
-    """Read again when the file is another."""
+def _parse_bounds(path: Path, changed: int, size: int) -> tuple[TrustBound, ...]:
+    """Return the bounds; cached until the file changes."""
     try:
         return tuple(_READER.validate_json(path.read_bytes()).bounds)
     except (OSError, ValidationError) as error:
@@ -103,8 +103,8 @@ def _bounds(path: Path, changed: int, size: int) -> tuple[TrustBound, ...]:
         ) from error
 
 
-def keep_bound(bound: TrustBound, path: Path) -> None:
-    """Write a bound in the place of the one for the same database and model."""
+def write_bound(bound: TrustBound, path: Path) -> None:
+    """Write a bound in place of the one for the same database and model."""
     place = (bound.database, bound.model)
     try:
         with lock_folder(path):
@@ -115,13 +115,13 @@ def keep_bound(bound: TrustBound, path: Path) -> None:
 
 
 def find_bound(bounds: Sequence[TrustBound], database: str, model: str) -> TrustBound | None:
-    """Return the bound for a database and a model, if any was set."""
+    """Return the bound for a database and a model, or None."""
     return next((each for each in bounds if (each.database, each.model) == (database, model)), None)
 
 
 @dataclass(frozen=True)
 class Trust:
-    """What is said of an answer."""
+    """Whether an answer is trusted, and why."""
 
     trusted: bool | None = None  # whether above the level; None where no level holds
     reason: str = ""  # what that rests on, or why none holds; empty where nobody set one
@@ -132,7 +132,7 @@ UNTOLD = Trust()
 
 @advisory("confidence", UNTOLD)
 def judge_trust(confidence: float, run: Run) -> Trust:
-    """Whether an answer of that confidence is trusted, by the bound for the run's database and model.
+    """Return whether an answer is trusted, by the bound for the run's database and model.
 
     The agent's own settings say where bounds are kept, not the run's. Reads the schema, so call it within an effect.
     """
@@ -145,45 +145,45 @@ def judge_trust(confidence: float, run: Run) -> Trust:
         return Trust(None, str(error))
     model = run.translator.model
     bound = find_bound(bounds, database_identity(run.resources.database), model)
-    return UNTOLD if bound is None else apply_bound(confidence, bound, fingerprints(run.resources, run.settings))
+    return UNTOLD if bound is None else apply_bound(confidence, bound, take_fingerprints(run.resources, run.settings))
 
 
 def apply_bound(confidence: float, bound: TrustBound, now: Fingerprints) -> Trust:
-    """Return what a bound says of an answer."""
-    if why := bound_problem(bound, now):
+    """Return whether a bound makes an answer trusted."""
+    if why := explain_bound(bound, now):
         return Trust(None, why)
     assert bound.level is not None
     if confidence < bound.level:
-        return Trust(False, f"less sure than the answers of which {bound_promise(bound)}")
-    return Trust(True, f"of answers as sure as this one {bound_promise(bound)}")
+        return Trust(False, f"less sure than the answers of which {phrase_bound(bound)}")
+    return Trust(True, f"of answers as sure as this one {phrase_bound(bound)}")
 
 
-def bound_problem(bound: TrustBound, now: Fingerprints) -> str:
-    """Return why a bound marks nothing: too few labels, or it holds for something else; empty where it does."""
+def explain_bound(bound: TrustBound, now: Fingerprints) -> str:
+    """Return why a bound does not apply: too few labels, or changed conditions; '' if it does."""
     if bound.level is None:
         more = f"at least {bound.missing} more" if bound.missing else "other"
         return f"nothing is marked trusted: {bound.labels} labelled answers do not show enough; {more} are needed"
-    if changed := bound.fingerprints.changed(now):
+    if changed := bound.fingerprints.list_changes(now):
         what = " and ".join(changed)
         return f"nothing is marked trusted: {what} changed since the labels were made; run `tableturn trust fit` again"
     return ""
 
 
-def bound_promise(bound: TrustBound) -> str:
-    """Return what a bound says, in words."""
+def phrase_bound(bound: TrustBound) -> str:
+    """Return the promise of a bound, in words."""
     return (
         f"at most {bound.alpha:.0%} are wrong, at {bound.certainty:.0%} certainty, by {bound.labels} labelled answers"
     )
 
 
-def fingerprints(resources: Resources, settings: Settings) -> Fingerprints:
-    """Return what bounds hold for, as it is now; reads the schema, so call it within an effect."""
-    knowledge = resources.knowledge.now()
+def take_fingerprints(resources: Resources, settings: Settings) -> Fingerprints:
+    """Return the current fingerprints; reads the schema."""
+    knowledge = resources.knowledge.read()
     known = sorted(entry.line for entry in knowledge.entries) if knowledge else []
     method = {name: getattr(settings, name) for name in (*PRESETS["full"], "approve")}
     translator = resources.translator(settings)
     return Fingerprints(
-        _digest(_shipped(), json.dumps(method, sort_keys=True, default=str)),
+        _digest(_digest_package(), json.dumps(method, sort_keys=True, default=str)),
         schema_key(resources.database.schema()),
         _digest(*known) if known else "",
         _digest(translator.name, str(getattr(translator, "address", ""))),
@@ -191,8 +191,8 @@ def fingerprints(resources: Resources, settings: Settings) -> Fingerprints:
 
 
 @cache
-def _shipped() -> str:
-    """Return the templates of prompts, the version, and what confidence is reckoned by."""
+def _digest_package() -> str:
+    """Return a digest of the version, the templates and the weights."""
     from tableturn import __version__
 
     templates = sorted((files("tableturn.prompts") / "templates").iterdir(), key=lambda file: file.name)

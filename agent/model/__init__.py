@@ -1,1 +1,1 @@
-"""Chat models: which one, how it is asked, what it replied, what went wrong, and what a turn may spend on it."""
+"""Chat models: their choice, requests, replies, errors and budgets."""

@@ -1,4 +1,4 @@
-"""Having tasks done by a chat model, with masks in what goes to it and taken off what comes back."""
+"""A translator that asks a chat model, and one that masks what is sent to it."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 _LIMIT_FIELDS: Final = ("max_tokens", "max_output_tokens", "num_predict", "max_new_tokens")
-"""What chat models call their output limit."""
+"""Names of the output limit among chat models' fields."""
 
 
 class TranslatorOptions(NamedTuple):
-    """How tasks are put to a model."""
+    """The budgets and temperatures of requests to a model."""
 
     prompt_tokens: int = 12_000  # budget of a prompt, by the estimate of prompts/templating.py
     max_output_tokens: int | None = 4_000  # a reply cut there is asked for once more with twice as many
     temperature: float | None = 0.0  # of sampling; None leaves the model's own. 0 as in CREDIT-SQL 4.2.
     simplify_temperature: float | None = None  # 1.0 in the revision chain (4.1.1); None for `temperature`
 
-    def tuning(self, task: str) -> Tuning:
-        """Return what the model is set to for the task of that name."""
+    def choose_tuning(self, task: str) -> Tuning:
+        """Return the model's settings for the task of that name."""
         own = self.simplify_temperature if task == SimplifyTask.name else None
         return Tuning(self.temperature if own is None else own, self.max_output_tokens)
 
@@ -52,7 +52,7 @@ class Tuning(NamedTuple):
 
 
 class PromptedTranslator:
-    """Does tasks with a chat model: render, ask, read; a second try where it helps."""
+    """A translator that renders a prompt, asks a chat model, and parses the reply."""
 
     name = "prompted"
     reads_examples = True
@@ -68,8 +68,8 @@ class PromptedTranslator:
         self._streams = True
 
     def perform(self, task: Task[R]) -> Body[Done[R]]:
-        """Do the task; at most one further try for an unusable reply, and one for a cut reply."""
-        tuning = self._options.tuning(task.name)
+        """Perform a task; retry once for an unusable reply, and once for a cut one."""
+        tuning = self._options.choose_tuning(task.name)
         prompt = task.render(self._options.prompt_tokens)
         notes = list(prompt.left_out)
         hinted, doubled = False, False
@@ -84,9 +84,9 @@ class PromptedTranslator:
                 tuning = Tuning(tuning.temperature, 2 * tuning.max_output)
                 continue
             try:
-                reply = _read(task, message)
+                reply = _parse_reply(task, message)
             except ReplyError as error:
-                retry = None if hinted else _with_hint(task, self._options.prompt_tokens, error)
+                retry = None if hinted else _add_hint(task, self._options.prompt_tokens, error)
                 if retry is None:
                     raise
                 hinted, prompt = True, retry
@@ -96,13 +96,13 @@ class PromptedTranslator:
             return Done(reply, tuple(notes))
 
     def _request(self, prompt: Prompt, tuning: Tuning) -> Body[AIMessage]:
-        """One request; another without a temperature where the model turns that down, or for a reply in one piece."""
+        """Send one request; repeat it without temperature or streaming if the model refuses those."""
         messages: list[BaseMessage] = [
             SystemMessage(message.content) if message.role == "system" else HumanMessage(message.content)
             for message in prompt.messages
         ]
         while True:
-            request = ModelRequest(self._tuned_model(tuning), messages, prompt.tokens)
+            request = ModelRequest(self._tune_model(tuning), messages, prompt.tokens)
             try:
                 return (yield request)
             except RequestFailed as failed:
@@ -115,8 +115,8 @@ class PromptedTranslator:
                     raise model_error(self.model, error) from error
                 self._tuned.clear()
 
-    def _tuned_model(self, tuning: Tuning) -> BaseChatModel:
-        """Return the model with the options set, as far as it has such fields; clients are shared with the original."""
+    def _tune_model(self, tuning: Tuning) -> BaseChatModel:
+        """Return a copy of the model with these settings; clients are shared with the original."""
         wanted = tuning if self._takes_temperature else Tuning(None, tuning.max_output)
         found = self._tuned.get(wanted)
         if found is None:
@@ -137,7 +137,7 @@ def _tune(model: BaseChatModel, tuning: Tuning, *, drop_temperature: bool) -> Ba
     return model.model_copy(update=update) if update else model
 
 
-def _read(task: Task[R], message: AIMessage) -> R:
+def _parse_reply(task: Task[R], message: AIMessage) -> R:
     text = reply_text(message)
     if len(text) > REPLY_LIMIT:
         raise ReplyError(
@@ -152,8 +152,8 @@ def _read(task: Task[R], message: AIMessage) -> R:
     return task.parse(text)
 
 
-def _with_hint(task: Task[R], budget: int, error: ReplyError) -> Prompt | None:
-    """Return the prompt once more with the hint at its end, still within the budget; None if there is no room.
+def _add_hint(task: Task[R], budget: int, error: ReplyError) -> Prompt | None:
+    """Return the prompt with the hint at its end; None if the budget has no room.
 
     The hint goes into the last message: some chat templates want roles to alternate, and an unusable reply, put in
     as the model's own, would be an example to follow.
@@ -168,17 +168,17 @@ def _with_hint(task: Task[R], budget: int, error: ReplyError) -> Prompt | None:
     return Prompt(hinted, prompt.tokens + estimate_tokens(note), prompt.left_out)
 
 
-def masking(translator: Translator, kinds: Collection[MaskKind]) -> Translator:
-    """Return a translator whose requests show placeholders for what is masked; the same where nothing is."""
+def mask_requests(translator: Translator, kinds: Collection[MaskKind]) -> Translator:
+    """Return a translator that masks requests; the same one if nothing is to be masked."""
     if not kinds:
         return translator
     one = translator
-    return _Masking(one.name, one.model, one.reads_examples, one.understands, one, kinds)
+    return _MaskingTranslator(one.name, one.model, one.reads_examples, one.understands, one, kinds)
 
 
 @dataclass
-class _Masking:
-    """The person's own question is masked like everything else; the SQL that comes back holds the words again."""
+class _MaskingTranslator:
+    """A translator that masks requests, the person's question too, and unmasks replies."""
 
     name: str
     model: str
@@ -205,13 +205,13 @@ class _Masking:
                     effect = body.throw(error)
                     continue
                 if isinstance(effect, ModelRequest):
-                    result = _restored(result, placeholders)
+                    result = _restore_reply(result, placeholders)
                 effect = body.send(result)
         except StopIteration as finished:
             return finished.value
 
 
-def _restored(reply: AIMessage, placeholders: Placeholders) -> AIMessage:
+def _restore_reply(reply: AIMessage, placeholders: Placeholders) -> AIMessage:
     content = reply.content
     if isinstance(content, str):
         return reply.model_copy(update={"content": placeholders.restore(content)})

@@ -1,6 +1,6 @@
-"""Which chat model to use, by what was passed and what the environment says.
+"""The choice of a chat model, from arguments and the environment.
 
-Nothing of langchain-openai is imported before it is needed: it takes longer to load than all of tableturn.
+langchain-openai is imported only when needed: it takes longer to load than all of tableturn.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Provider(NamedTuple):
-    """A provider with an extra of its own."""
+    """A provider of models that has an extra of its own."""
 
     known: str  # LangChain's name for it
     keys: tuple[str, ...] = ()  # environment variables of which one holds its key; none where it wants no key
@@ -39,7 +39,7 @@ DEFAULT_MODEL: Final = "gpt-5-mini"  # what an OpenAI key alone selects
 KNOWN_FORMS: Final = "openai:NAME, azure:DEPLOYMENT, offline, " + ", ".join(f"{name}:NAME" for name in PROVIDERS)
 
 _NO_KEY: Final = "none"
-"""Sent as the key to servers of one's own, which mostly want none, while the client library insists on one."""
+"""The key for compatible servers: most need none, but the client library requires one."""
 
 
 def resolve_model(
@@ -65,20 +65,20 @@ def resolve_model(
         raise ModelError(f"a model must be a LangChain chat model or a name ({KNOWN_FORMS}), not {type(spec).__name__}")
     options: dict[str, Any] = {"timeout": timeout, "max_retries": max_retries}
     url = base_url or os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE") or None
-    name = spec or os.environ.get("TABLETURN_MODEL") or _from_environment(url)
+    name = spec or os.environ.get("TABLETURN_MODEL") or _choose_from_environment(url)
     provider, _, rest = name.strip().partition(":")
     if provider == OFFLINE and not rest:
         return None
     if provider in ("openai", "azure") and rest:
-        return _openai(provider, rest, url, options)
+        return _open_openai_model(provider, rest, url, options)
     ours = provider in ("openai", "azure", OFFLINE)
-    if rest and not ours and (model := _provided(provider, rest, base_url, options)):
+    if rest and not ours and (model := _open_provided(provider, rest, base_url, options)):
         return model
     raise ModelError(f"unknown model {name!r}: known forms are {KNOWN_FORMS}")
 
 
 def model_label(model: BaseChatModel | None) -> str:
-    """Return the model's name, as answers and error messages give it."""
+    """Return the model's name for answers and error messages."""
     if model is None:
         return OFFLINE
     for field in ("model_name", "model", "deployment_name", "model_id"):
@@ -89,7 +89,7 @@ def model_label(model: BaseChatModel | None) -> str:
 
 
 def model_address(model: BaseChatModel) -> str:
-    """Return whose client a model is, and where its server is; empty after the class for a provider's own."""
+    """Return the model's client class and its server's address, if it is not the provider's."""
     fields = (
         "openai_api_base",
         "azure_endpoint",
@@ -103,9 +103,9 @@ def model_address(model: BaseChatModel) -> str:
     return f"{type(model).__name__} {next(found, '').rstrip('/')}"
 
 
-def _from_environment(base_url: str | None) -> str:
+def _choose_from_environment(base_url: str | None) -> str:
     if base_url:
-        return f"openai:{_served_model(base_url)}"
+        return f"openai:{_find_served_model(base_url)}"
     if os.environ.get("OPENAI_API_KEY"):
         return f"openai:{DEFAULT_MODEL}"
     deployment = os.environ.get("AZURE_OPENAI_DEPLOYMENT")
@@ -114,8 +114,8 @@ def _from_environment(base_url: str | None) -> str:
     return OFFLINE
 
 
-def _served_model(base_url: str) -> str:
-    """Return what the server at a base URL is to be asked for, where nobody named a model: its own first one."""
+def _find_served_model(base_url: str) -> str:
+    """Return the first model that the server at a base URL lists."""
     import openai
 
     if "api.openai.com" in base_url:
@@ -126,15 +126,15 @@ def _served_model(base_url: str) -> str:
             served = next((model.id for model in client.models.list()), "")
     except openai.OpenAIError as error:
         raise ModelError(
-            f"the server at {base_url} does not list its models ({_line(error)}): name one, as openai:NAME"
+            f"the server at {base_url} does not list its models ({_shorten(error)}): name one, as openai:NAME"
         ) from error
     if not served:
         raise ModelError(f"the server at {base_url} has no model loaded: load one, or name one as openai:NAME")
     return served
 
 
-def _provided(provider: str, name: str, base_url: str | None, options: dict[str, Any]) -> BaseChatModel | None:
-    """A model of one of `PROVIDERS`, or of another that LangChain knows; None where there is no such provider."""
+def _open_provided(provider: str, name: str, base_url: str | None, options: dict[str, Any]) -> BaseChatModel | None:
+    """Return a provider's model by LangChain; None if LangChain does not know the provider."""
     known, keys = PROVIDERS.get(provider, Provider(provider))
     own: dict[str, Any] = {} if base_url is None else {"base_url": base_url}
     if known == "ollama":
@@ -162,8 +162,8 @@ def _provided(provider: str, name: str, base_url: str | None, options: dict[str,
         raise ModelError(f"{provider}:{name} cannot be used: {' '.join(str(error).split())[:200]}") from error
 
 
-def _openai(provider: str, name: str, base_url: str | None, options: dict[str, Any]) -> BaseChatModel:
-    """Return a model by OpenAI's client: of a server that speaks as theirs, or a deployment on Azure."""
+def _open_openai_model(provider: str, name: str, base_url: str | None, options: dict[str, Any]) -> BaseChatModel:
+    """Return a model by OpenAI's client, for OpenAI, Azure or a compatible server."""
     key = os.environ.get("OPENAI_API_KEY") or (_NO_KEY if base_url else "")
     if provider == "azure" and not os.environ.get("AZURE_OPENAI_ENDPOINT"):
         raise ModelError(f"azure:{name} needs AZURE_OPENAI_ENDPOINT, AZURE_OPENAI_API_KEY and OPENAI_API_VERSION")
@@ -181,8 +181,8 @@ def _openai(provider: str, name: str, base_url: str | None, options: dict[str, A
             return AzureChatOpenAI(azure_deployment=name, **options)
         return ChatOpenAI(model=name, base_url=base_url, api_key=SecretStr(key), stream_usage=True, **options)
     except (ValueError, OpenAIError) as error:
-        raise ModelError(f"{provider}:{name} cannot be used: {_line(error)}") from error
+        raise ModelError(f"{provider}:{name} cannot be used: {_shorten(error)}") from error
 
 
-def _line(error: Exception) -> str:
+def _shorten(error: Exception) -> str:
     return " ".join(str(error).split())[:200]

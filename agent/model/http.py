@@ -1,4 +1,4 @@
-"""HTTP clients for a model's server that is not trusted to end its replies, or to keep them short.
+"""HTTP clients for a model's server, with bounds on the length and time of replies.
 
 They also keep to the turn's budgets request by request: the client library repeats failed ones by itself.
 
@@ -25,35 +25,35 @@ MOST_BYTES = 32_000_000  # longest reply that is read: far more than any model w
 
 @cache
 def bounded_clients(seconds: float) -> tuple[httpx.Client, httpx.AsyncClient]:
-    """Return clients, shared by all models of the process: nobody says when to close them. `seconds`: of one reply."""
+    """Return HTTP clients, shared by all models; `seconds` bounds one reply."""
 
     def bound(response: httpx.Response) -> None:
-        _connected(response.extensions.get("network_stream"))
-        response.stream = _Bounded(response.stream, seconds)
+        _register_connection(response.extensions.get("network_stream"))
+        response.stream = _BoundedStream(response.stream, seconds)
 
     async def abound(response: httpx.Response) -> None:
-        response.stream = _Bounded(response.stream, seconds)
+        response.stream = _BoundedStream(response.stream, seconds)
 
     return (
-        DefaultHttpxClient(event_hooks={"request": [_count], "response": [bound]}),
-        DefaultAsyncHttpxClient(event_hooks={"request": [_acount], "response": [abound]}),
+        DefaultHttpxClient(event_hooks={"request": [_count_request], "response": [bound]}),
+        DefaultAsyncHttpxClient(event_hooks={"request": [_count_async], "response": [abound]}),
     )
 
 
-def _count(request: httpx.Request) -> None:
+def _count_request(request: httpx.Request) -> None:
     if (allowance := current_allowance()) is not None:
         allowance.send()
-        request.extensions = {**request.extensions, "trace": _traced}
+        request.extensions = {**request.extensions, "trace": _trace}
 
 
-def _traced(event: str, info: Mapping[str, Any]) -> None:
-    """Take note of a connection as soon as there is one."""
+def _trace(event: str, info: Mapping[str, Any]) -> None:
+    """Register a connection as soon as it is open."""
     if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
-        _connected(info["return_value"])
+        _register_connection(info["return_value"])
 
 
-def _connected(stream: Any) -> None:
-    """Let whoever waits for a reply close the connection that it comes over."""
+def _register_connection(stream: Any) -> None:
+    """Let the allowance close the connection of a reply that is no longer wanted."""
     allowance = current_allowance()
     opened: socket.socket | None = stream and stream.get_extra_info("socket")
     if allowance is None or opened is None:
@@ -63,16 +63,16 @@ def _connected(stream: Any) -> None:
         with suppress(OSError):
             opened.shutdown(socket.SHUT_RDWR)
 
-    allowance.connected(hang_up)
+    allowance.add_connection(hang_up)
 
 
-async def _acount(request: httpx.Request) -> None:
+async def _count_async(request: httpx.Request) -> None:
     if (allowance := current_allowance()) is not None:
         allowance.send()
 
 
-class _Bounded(httpx.SyncByteStream, httpx.AsyncByteStream):
-    """What is read of one reply, up to its most bytes and its time."""
+class _BoundedStream(httpx.SyncByteStream, httpx.AsyncByteStream):
+    """The stream of one reply, with a maximum of bytes and seconds."""
 
     def __init__(self, stream: Any, seconds: float) -> None:
         self._stream = stream

@@ -1,4 +1,4 @@
-"""What comes back of any LangChain chat model: text, tokens used, why it stopped, and in one line what went wrong."""
+"""A chat model's reply: text, tokens, why it stopped, and errors in one line."""
 
 from __future__ import annotations
 
@@ -20,51 +20,51 @@ _LOOKED_AT: Final = 100_000
 """Characters of a reply whose tokens are counted; the rest is taken to have as many in the same length."""
 
 _MOST_TOKENS: Final = 100_000_000
-"""No request has more: a server that reports more is wrong, and the tokens are estimated."""
+"""A server that reports more tokens is wrong: they are estimated instead."""
 
 _FILTERED: Final = frozenset({"content_filter", "safety", "refusal", "recitation", "blocklist", "prohibited_content"})
 
 
 def reply_text(message: AIMessage) -> str:
-    """The text blocks together; reasoning blocks are no part of it. Half a character (a cut emoji) becomes `?`."""
+    """Return the reply's text without reasoning; half a surrogate pair becomes `?`."""
     return str(message.text).encode("utf-8", "replace").decode("utf-8")
 
 
 def reply_usage(message: AIMessage, prompt: int) -> Usage:
-    """Return one request with its tokens: as the model says, or else estimated, so that budgets hold all the same."""
+    """Return the tokens of one request, as reported or else estimated."""
     metadata = message.response_metadata
-    reported = _mapping(message.usage_metadata or metadata.get("token_usage") or metadata.get("usage"))
-    written = _count(reported, "completion_tokens", "output_tokens")
+    reported = _as_mapping(message.usage_metadata or metadata.get("token_usage") or metadata.get("usage"))
+    written = _read_count(reported, "completion_tokens", "output_tokens")
     if not written:
         text = reply_text(message)
         written = math.ceil(estimate_tokens(text[:_LOOKED_AT]) * max(len(text) / _LOOKED_AT, 1))
-    return Usage(1, _count(reported, "prompt_tokens", "input_tokens") or prompt, written)
+    return Usage(1, _read_count(reported, "prompt_tokens", "input_tokens") or prompt, written)
 
 
 def was_cut(message: AIMessage) -> bool:
     """Whether the reply ended at the output limit."""
-    return _stopped(message) in _LENGTH
+    return _read_stop_reason(message) in _LENGTH
 
 
 def was_refused(message: AIMessage) -> bool:
     """Whether the provider or the model itself marked the reply as a refusal."""
-    return bool(message.additional_kwargs.get("refusal")) or _stopped(message) in _FILTERED
+    return bool(message.additional_kwargs.get("refusal")) or _read_stop_reason(message) in _FILTERED
 
 
-def _stopped(message: AIMessage) -> str:
+def _read_stop_reason(message: AIMessage) -> str:
     metadata = message.response_metadata
-    incomplete = _mapping(metadata.get("incomplete_details")).get("reason")
+    incomplete = _as_mapping(metadata.get("incomplete_details")).get("reason")
     for reason in (incomplete, *(metadata.get(key) for key in ("finish_reason", "stop_reason", "done_reason"))):
         if isinstance(reason, str) and reason:
             return reason.lower()
     return ""
 
 
-def _mapping(value: object) -> Mapping[str, Any]:
+def _as_mapping(value: object) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
 
 
-def _count(record: Mapping[str, Any], *names: str) -> int:
+def _read_count(record: Mapping[str, Any], *names: str) -> int:
     counts = (value for name in names if isinstance(value := record.get(name), int))
     return next((value for value in counts if 0 <= value <= _MOST_TOKENS), 0)
 
@@ -83,53 +83,53 @@ _BY_NAME: Final = (
     ("Connect", "could not be reached, or closed the connection", "check the address and that the server runs"),
     ("RemoteProtocol", "closed the connection", "check that the server runs"),
 )
-_OF_THE_REPLY: Final = (LookupError, AttributeError)  # what clients raise over a reply that lacks its parts
+_REPLY_ERRORS: Final = (LookupError, AttributeError)  # what clients raise over a reply that lacks its parts
 _NO_REPLY: Final = ("Unexpected response type", "null value for 'choices'", "No generations found in stream")
-"""How langchain-openai says the same."""
+"""langchain-openai's words for the same."""
 _TITLE: Final = re.compile(r"<title[^>]*>([^<]{1,80})", re.IGNORECASE)
 _TOO_LONG: Final = ("context length", "context size", "context window", "exceed_context", "prompt is too long")
-_OF_THE_PROMPT: Final = (*_TOO_LONG, "content_filter", "invalid_prompt", "content policy", "content_policy")
+_PROMPT_ERRORS: Final = (*_TOO_LONG, "content_filter", "invalid_prompt", "content policy", "content_policy")
 
 
 def model_error(label: str, error: Exception) -> ModelError:
-    """Return one line: which model, what happened, what to do."""
-    happened, advice = _cause(error)
-    detail = "; ".join(filter(None, (_address(error), _detail(error))))
+    """Return an error that says in one line which model failed, how, and what to do."""
+    happened, advice = _describe_cause(error)
+    detail = "; ".join(filter(None, (_find_address(error), _describe_detail(error))))
     return ModelError(f"model {label} {happened}{f' ({detail})' if detail else ''}: {advice}")
 
 
 def rejects_temperature(error: Exception) -> bool:
-    """Whether the provider turned the request down for its temperature, as reasoning models do."""
-    return status_of(error) == 400 and "temperature" in str(error).lower()
+    """Whether the provider refused the request because of its temperature."""
+    return read_status(error) == 400 and "temperature" in str(error).lower()
 
 
 def streams_nothing(error: Exception) -> bool:
-    """Whether a server that was asked to send its reply piece by piece sent something else."""
+    """Whether a server does not stream although it was asked to."""
     return isinstance(error, ValueError) and "No generations found in stream" in str(error)
 
 
 def loop_is_gone(error: Exception) -> bool:
-    """Whether a kept-alive connection belonged to an event loop that has ended; a further try takes another."""
+    """Whether the connection belonged to a closed event loop; another try opens a new one."""
     return isinstance(error, RuntimeError) and "Event loop is closed" in str(error)
 
 
 def refuses_prompt(error: Exception) -> bool:
-    """Whether the provider turned down this very prompt, and always will: too long, or against its rules."""
+    """Whether the provider will always refuse this prompt: too long, or against its rules."""
     too_long = any("ContextOverflow" in base.__name__ for base in type(error).__mro__)
     text = str(error).lower()
-    refused = status_of(error) == 400 and any(words in text for words in _OF_THE_PROMPT)
-    return too_long or refused or status_of(error) == 413
+    refused = read_status(error) == 400 and any(words in text for words in _PROMPT_ERRORS)
+    return too_long or refused or read_status(error) == 413
 
 
-def status_of(error: Exception) -> int | None:
-    """Return the HTTP status that the error stands for; None if it isn't one."""
+def read_status(error: Exception) -> int | None:
+    """Return the error's HTTP status, or None."""
     status = getattr(error, "status_code", None)
     return status if isinstance(status, int) else None
 
 
-def _cause(error: Exception) -> tuple[str, str]:
+def _describe_cause(error: Exception) -> tuple[str, str]:
     names = [base.__name__ for base in type(error).__mro__]
-    if _is_of_the_reply(error):
+    if _is_reply_error(error):
         if "<html" in (text := str(error).lower()) or "<!doctype html" in text:
             title = _TITLE.search(str(error))
             page = f"the web page {' '.join(title[1].split())!r}" if title else "a web page"
@@ -141,7 +141,7 @@ def _cause(error: Exception) -> tuple[str, str]:
     for part, happened, advice in _BY_NAME:
         if any(part in name for name in names):
             return happened, advice
-    status = status_of(error)
+    status = read_status(error)
     if status == 400 and any(words in str(error).lower() for words in _TOO_LONG):
         return _BY_STATUS[413]
     if status is not None and status >= 500:
@@ -149,12 +149,12 @@ def _cause(error: Exception) -> tuple[str, str]:
     return _BY_STATUS.get(status or 0, ("failed", "check the model and its options"))
 
 
-def _is_of_the_reply(error: Exception) -> bool:
-    return isinstance(error, (*_OF_THE_REPLY, JSONDecodeError)) or any(words in str(error) for words in _NO_REPLY)
+def _is_reply_error(error: Exception) -> bool:
+    return isinstance(error, (*_REPLY_ERRORS, JSONDecodeError)) or any(words in str(error) for words in _NO_REPLY)
 
 
-def _address(error: BaseException) -> str:
-    """Return where a server that could not be reached was looked for; without a path, which may hold a key."""
+def _find_address(error: BaseException) -> str:
+    """Return the address of a server that could not be reached, without its path."""
     found: BaseException | None = error
     while found is not None and "Connect" in type(error).__name__:
         with suppress(RuntimeError):  # httpx's where an error has no request
@@ -164,8 +164,8 @@ def _address(error: BaseException) -> str:
     return ""
 
 
-def _detail(error: Exception) -> str:
-    if _is_of_the_reply(error):
+def _describe_detail(error: Exception) -> str:
+    if _is_reply_error(error):
         return ""
     body = getattr(error, "body", None)
     message = body.get("message") if isinstance(body, dict) else None

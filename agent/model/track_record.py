@@ -1,4 +1,4 @@
-"""A model's record: how often it was right, on which database, at what cost; one line a run, only ever added to."""
+"""A file of how often each model was right, on which database, at what cost; a line per run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RECORD_FILE = "models.jsonl"
 
 @dataclass(frozen=True, config=ConfigDict(extra="ignore"))
 class Record:
-    """What a run showed of a model on a database."""
+    """The result of a run of a model on a database."""
 
     model: str
     database: str  # its short name
@@ -37,7 +37,7 @@ _READER = TypeAdapter(Record)
 
 
 def record_file(setting: str | Path | None = None) -> Path | None:
-    """Return the file that a setting `record` names: None or empty for the one in the data folder, `off` for none."""
+    """Return the file of the setting `record`: None or '' for the default, `off` for none."""
     if str(setting) == "off":
         return None
     return Path(setting) if setting else data_folder() / RECORD_FILE
@@ -52,7 +52,7 @@ def add_record(record: Record, path: Path) -> None:
 
 
 def check_record_file(path: Path) -> None:
-    """Whether a record can be added to a file, before anything is spent on what it is of."""
+    """Check that a record can be added to a file; raise `SettingsError` if not."""
     try:
         check_writable(path)
     except OSError as error:
@@ -60,7 +60,7 @@ def check_record_file(path: Path) -> None:
 
 
 def read_records(path: Path) -> Sequence[Record]:
-    """Return all lines; none where there is no file. A line that a killed process left half written is passed over."""
+    """Return all records; an incomplete last line is skipped."""
     try:
         lines = path.read_bytes().split(b"\n")
     except FileNotFoundError:
@@ -93,27 +93,27 @@ CHANCE = 0.05  # a record that a strong model would have less often than this is
 
 
 @dataclass(frozen=True)
-class Recorded:
-    """How often a model was right, on some databases together."""
+class Score:
+    """The number of questions that a model was right on, over some databases."""
 
     right: int = 0
     n: int = 0
 
     @property
     def weak(self) -> bool:
-        """Whether the record rules out that it is a strong model's: the exact 95 % bound of its share is below.
+        """Whether the share of right answers excludes a strong model, by its exact 95 % bound.
 
         Few questions rule out little, so that no least number of them is needed.
         """
-        return _chance_of_no_more(self.right, self.n) < CHANCE
+        return _compute_chance(self.right, self.n) < CHANCE
 
-    def __add__(self, other: Recorded) -> Recorded:
-        return Recorded(self.right + other.right, self.n + other.n)
+    def __add__(self, other: Score) -> Score:
+        return Score(self.right + other.right, self.n + other.n)
 
 
 @lru_cache(maxsize=64)
-def _chance_of_no_more(right: int, n: int) -> float:
-    """Return how probable it is that a strong model has so many of `n` right, or fewer."""
+def _compute_chance(right: int, n: int) -> float:
+    """Return the probability that a strong model is right on at most this many of `n`."""
 
     def exactly(k: int) -> float:
         ways = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
@@ -124,44 +124,44 @@ def _chance_of_no_more(right: int, n: int) -> float:
 
 @dataclass(frozen=True)
 class Standing:
-    """How often a model was right on one database, and on all others."""
+    """A model's scores on one database and on all others."""
 
-    here: Recorded = Recorded()
-    elsewhere: Recorded = Recorded()
+    here: Score = Score()
+    elsewhere: Score = Score()
 
 
-def recorded(model: str, path: Path) -> Recorded | None:
-    """What a record says of a model on all databases, by verdicts where there are some; None where it says nothing.
+def read_score(model: str, path: Path) -> Score | None:
+    """Return a model's score over all databases, by verdicts if there are some; or None.
 
     Approved answers say nothing of it: nobody approves what is wrong.
     """
-    found = _by_database(model, path)
-    return sum(found.values(), Recorded()) if found else None
+    found = _read_scores(model, path)
+    return sum(found.values(), Score()) if found else None
 
 
-def standing(model: str, database: str, path: Path) -> Standing:
-    """Return what a record says of a model on a database, by its short name, and on others."""
-    found = _by_database(model, path)
+def read_standing(model: str, database: str, path: Path) -> Standing:
+    """Return a model's scores on a database, given by its short name, and on others."""
+    found = _read_scores(model, path)
     others = [each for name, each in found.items() if name != database]
-    return Standing(found.get(database, Recorded()), sum(others, Recorded()))
+    return Standing(found.get(database, Score()), sum(others, Score()))
 
 
-def _by_database(model: str, path: Path) -> Mapping[str, Recorded]:
-    """Return what a record says of a model, by database; nothing where it cannot be read."""
+def _read_scores(model: str, path: Path) -> Mapping[str, Score]:
+    """Return a model's scores by database; empty if the file cannot be read."""
     try:
         state = path.stat()
-        return _recorded(path, state.st_mtime_ns, state.st_size).get(model, {})
+        return _sum_scores(path, state.st_mtime_ns, state.st_size).get(model, {})
     except (OSError, SettingsError):
         return {}
 
 
 @lru_cache(maxsize=8)
-def _recorded(path: Path, changed: int, size: int) -> Mapping[str, Mapping[str, Recorded]]:
-    """By model and database; read again when the file is another."""
-    sums: dict[str, dict[str, Recorded]] = {}
+def _sum_scores(path: Path, changed: int, size: int) -> Mapping[str, Mapping[str, Score]]:
+    """Return scores by model and database; cached until the file changes."""
+    sums: dict[str, dict[str, Score]] = {}
     for record in read_records(path):
         right = record.right_gold if record.right_verdict is None else record.right_verdict
         if right is not None and not (record.n == 1 and record.right_gold is None):
             mine = sums.setdefault(record.model, {})
-            mine[record.database] = mine.get(record.database, Recorded()) + Recorded(right, record.n)
+            mine[record.database] = mine.get(record.database, Score()) + Score(right, record.n)
     return sums

@@ -1,4 +1,4 @@
-"""What a turn may still cost, and the error that says that it may cost no more."""
+"""The budgets of a turn, and the error for one that is used up."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 LEAST_REPLY = 50  # tokens of a reply that are worth asking for
 
 LEAST_SECONDS = 0.1
-"""What a query or code gets where the turn's time is up: most need less, and it may be the one answer there is."""
+"""The minimum for a query or code when the turn's time is up: it may be the only answer."""
 
 
 class BudgetReached(ModelError):
@@ -34,30 +34,30 @@ TRIES = 3  # requests that one task makes at most: the first, one for an unusabl
 
 
 class Budget(NamedTuple):
-    """What is left of a turn's budgets."""
+    """The remaining budgets of a turn."""
 
     calls: int  # requests to a model
     tokens: int  # of prompts and replies together
     until: float  # when the time is over, by `time.monotonic`
     task_seconds: float = math.inf  # of one task, retries included, however slowly a reply trickles in
 
-    def after(self, spent: Usage) -> Budget:
-        """Return what is left once this is spent of it."""
+    def subtract(self, spent: Usage) -> Budget:
+        """Return the budget without this usage."""
         calls, tokens = max(self.calls - spent.llm_calls, 0), max(self.tokens - spent.tokens, 0)
         return Budget(calls, tokens, self.until, self.task_seconds)
 
     @property
     def seconds(self) -> float:
-        """Time that is left."""
+        """The remaining time."""
         return self.until - time.monotonic()
 
     @property
     def wait(self) -> float:
-        """How long one task may be waited for."""
+        """The longest time to wait for one task."""
         return min(self.seconds, self.task_seconds)
 
     def reply_tokens(self, prompt: int, wanted: int | None) -> int:
-        """Return how long the reply to one more request may be."""
+        """Return the maximum length of the next reply."""
         self.check_seconds()
         self.check_calls()
         tokens = self.tokens - prompt
@@ -66,19 +66,19 @@ class Budget(NamedTuple):
         return tokens if wanted is None else min(tokens, wanted)
 
     def check_seconds(self) -> None:
-        """Whether there is time left."""
+        """Raise `BudgetReached` if no time is left."""
         if self.seconds <= 0:
             raise BudgetReached("the turn's time is up (turn_seconds)")
 
     def check_calls(self) -> None:
-        """Whether there is a call left."""
+        """Raise `BudgetReached` if no request is left."""
         if not self.calls:
             raise BudgetReached("the turn's budget of model calls is used up (turn_calls)")
 
 
 @dataclass
 class Allowance:
-    """A budget while one task or function of a node lasts."""
+    """The budget of one running task or function of a node, and its usage."""
 
     budget: Budget  # what it may cost
     spent: Usage = field(default_factory=Usage)  # requests that a client repeats by itself included
@@ -86,24 +86,24 @@ class Allowance:
     _hang_ups: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
 
     def call_off(self) -> None:
-        """End what it is spent on: nothing more is sent, and connections that wait for a reply are closed."""
+        """Stop spending: send nothing more, and close connections that wait for a reply."""
         self.called_off = True
         for hang_up in self._hang_ups:
             hang_up()
 
-    def connected(self, hang_up: Callable[[], None]) -> None:
-        """Take in how to close a connection that is used for it; close it at once where nobody waits any more."""
+    def add_connection(self, hang_up: Callable[[], None]) -> None:
+        """Register a function that closes a connection; call it at once after `call_off`."""
         self._hang_ups.append(hang_up)
         if self.called_off:
             hang_up()
 
     @property
     def left(self) -> Budget:
-        """What it may still cost."""
-        return self.budget.after(self.spent)
+        """The remaining budget."""
+        return self.budget.subtract(self.spent)
 
     def send(self) -> None:
-        """Count a request that is about to go out."""
+        """Count a request before it is sent; raise `BudgetReached` if there is no budget."""
         self.budget.check_seconds()
         if self.called_off:
             raise BudgetReached("nobody waits for the reply any more (request_seconds)")
@@ -111,10 +111,10 @@ class Allowance:
         self.spent += Usage(1)
 
 
-def left_of(
+def compute_budget(
     settings: Settings, usage: Mapping[str, Usage], shares: int = 1, number: int = 0, elapsed: float = 0.0
 ) -> Budget:
-    """What is left for a node: of `shares` side by side the one of that number, so many seconds after they began."""
+    """Return the remaining budget of a node, or of one of `shares` parallel nodes."""
     spent = usage.values()
     calls = max(settings.turn_calls - sum(one.llm_calls for one in spent), 0)
     tokens = max(settings.turn_tokens - sum(one.prompt_tokens + one.completion_tokens for one in spent), 0)
@@ -123,7 +123,7 @@ def left_of(
     return Budget(calls // shares + (number < calls % shares), tokens // shares, until, task_seconds)
 
 
-def _within(variable: ContextVar[T], value: T) -> Generator[None]:
+def _set_variable(variable: ContextVar[T], value: T) -> Generator[None]:
     token = variable.set(value)
     try:
         yield
@@ -135,38 +135,38 @@ _current: ContextVar[Allowance | None] = ContextVar("tableturn_allowance", defau
 
 
 @contextmanager
-def spending(allowance: Allowance) -> Generator[None]:
-    """Within it, whoever asks a model keeps to this allowance; threads and tasks of their own do not share it."""
-    yield from _within(_current, allowance)
+def use_allowance(allowance: Allowance) -> Generator[None]:
+    """Make this the allowance of requests in the context; threads and tasks do not inherit it."""
+    yield from _set_variable(_current, allowance)
 
 
 _meter: ContextVar[Callable[[Usage], None] | None] = ContextVar("tableturn_meter", default=None)
 
 
 @contextmanager
-def metered(count: Callable[[Usage], None]) -> Generator[None]:
-    """Within it, and in tasks begun in it, `count` is told what each task of a model cost, ended turns included."""
-    yield from _within(_meter, count)
+def count_costs(count: Callable[[Usage], None]) -> Generator[None]:
+    """Call `count` with the usage of each task in the context, failed turns included."""
+    yield from _set_variable(_meter, count)
 
 
-def told_cost(spent: Usage) -> None:
-    """Tell whoever counts what a task cost."""
+def report_cost(spent: Usage) -> None:
+    """Report a task's usage to the meter, if there is one."""
     if (count := _meter.get()) is not None and spent.llm_calls:
         count(spent)
 
 
 def current_allowance() -> Allowance | None:
-    """Return the allowance of what runs; None outside a graph."""
+    """Return the current allowance; None outside a graph."""
     return _current.get()
 
 
 def seconds_left(wanted: float) -> float:
-    """Return how long something may run: as wanted, or as long as the turn's time lasts, but `LEAST_SECONDS` always."""
+    """Return `wanted`, or the turn's remaining time if that is less, at least `LEAST_SECONDS`."""
     allowance = _current.get()
     return wanted if allowance is None else min(wanted, max(allowance.budget.seconds, LEAST_SECONDS))
 
 
 def calls_left() -> float:
-    """Return how many requests may still be made; infinite outside a graph."""
+    """Return the number of requests left; infinite outside a graph."""
     allowance = _current.get()
     return math.inf if allowance is None else allowance.left.calls

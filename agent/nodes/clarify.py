@@ -1,4 +1,4 @@
-"""Asks back: interrupts the graph until a person says what was meant."""
+"""The node that asks back: it interrupts the graph until a person replies."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DEFAULT_QUESTION = "What do you mean by that?"
 
 
 def clarify(state: AgentState, run: Run) -> Body[Update]:
-    """CoSQL's AMBIGUOUS turns: the interrupt carries the question and the readings that the schema offers.
+    """Ask back through an interrupt, and add the reply to the turn (CoSQL's AMBIGUOUS turns).
 
     Resumed with the person's words, or with the 1-based number of a choice. Where the reply is empty, or a number that
     no choice has, it asks again.
@@ -32,7 +32,7 @@ def clarify(state: AgentState, run: Run) -> Body[Update]:
 
 
 def _read_reply(reply: object, choices: tuple[str, ...]) -> tuple[str, str]:
-    """The choice that a bare number stands for, or the words themselves; and what is wrong with them, if anything."""
+    """Return the chosen or typed words, and what is wrong with the reply, if anything."""
     words = str(reply).strip()
     if not words:
         return "", "The reply was empty."

@@ -1,4 +1,4 @@
-"""Several drafts for one question: how many, how they differ, each written and run, and the choice among them."""
+"""Several drafts for one question: how many, how they differ, and the choice among them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from langgraph.types import Overwrite
 from ...prompts.revise import MergeTask, Proposal
 from ..context.task_inputs import generate_task
 from ..effects import NO_REPLY, Body, ask
-from ..evidence.choose_attempt import group
+from ..evidence.choose_attempt import group_by_result
 from ..evidence.feedback import look_at, result_csv
 from ..model.turn_budget import BudgetReached
 from ..records import Attempt, CandidateDraft, Stop, Turn, Usage, parallel_usage
@@ -31,14 +31,14 @@ _REASONED = 3  # every third draft is reasoned in code where the others aren't (
 
 
 def count_drafts(settings: Settings) -> int:
-    """Return how many drafts a turn begins with; those that go side by side could only be approved all at once."""
+    """Return the number of drafts that a turn begins with; 1 if each query needs approval."""
     if settings.approve:
         return 1
     return max(settings.candidates, HIGH_DRAFTS) if settings.effort == "high" else settings.candidates
 
 
 def needs_more(attempts: Sequence[Attempt], stop: Stop, turn: Turn, settings: Settings) -> bool:
-    """Return whether a turn that would end here gets more drafts: no query ran, and the model may still have another.
+    """Whether a turn that would end here gets more drafts, because no query ran.
 
     A query that failed and was given back unchanged is the model's last word.
     """
@@ -48,7 +48,7 @@ def needs_more(attempts: Sequence[Attempt], stop: Stop, turn: Turn, settings: Se
 
 
 def vary(settings: Settings, number: int) -> Settings:
-    """Return the settings of one draft, from 0; those of the first are the run's own."""
+    """Return the settings of one draft, counted from 0; the first has the run's own."""
     if number == 0:
         return settings
     change: dict[str, object] = {"temperature": _TEMPERATURE}
@@ -61,39 +61,33 @@ def vary(settings: Settings, number: int) -> Settings:
 
 
 def candidate(state: AgentState, run: Run) -> Body[Update]:
-    """Consistency voting (CREDIT-SQL 5.2): each draft has its own examples, temperature and way of writing.
+    """Write and run one draft with its own examples, temperature and form (CREDIT-SQL 5.2).
 
     The run's settings are those of this draft (`drafts.vary`). A draft that cannot be had is left out of the vote.
     """
-    state = _after(state, (yield from retrieve(state, run)))
+    state = _apply_update(state, (yield from retrieve(state, run)))
     if state["next"] == "reason":
-        state = _after(state, (yield from reason(state, run)))
+        state = _apply_update(state, (yield from reason(state, run)))
     if state["next"] == "generate":
-        state = _after(state, (yield from generate(state, run)))
+        state = _apply_update(state, (yield from generate(state, run)))
     turn, notes, attempt = turn_of(state), tuple(state["notes"]), None
     if state["next"] not in ("respond", "clarify"):
-        state = _after(state, (yield from execute(state, run)))
+        state = _apply_update(state, (yield from execute(state, run)))
         attempt, _ = yield from look_at(attempts_of(state)[-1], state, run)
     draft = CandidateDraft(
-        turn.candidate,
-        attempt,
-        turn.stop,
-        notes,
-        caveats=turn.caveats,
-        code=turn.code,
-        understood=turn.rephrasing,
+        turn.candidate, attempt, turn.stop, notes, caveats=turn.caveats, code=turn.code, understood=turn.rephrasing
     )
     return {"drafts": [dump(draft)]}
 
 
-def _after(state: AgentState, update: Update) -> AgentState:
-    """Return the state as the graph would hand it to the next node."""
+def _apply_update(state: AgentState, update: Update) -> AgentState:
+    """Return the state as the graph would pass it to the next node."""
     notes = add_notes(state.get("notes", []), update.get("notes", []))
     return cast("AgentState", {**state, **update, "notes": notes})
 
 
 def select(state: AgentState, run: Run) -> Body[Update]:
-    """Let the draft of the strongest group go on as the turn's own; keep the others as candidates.
+    """Continue with the draft of the strongest group; keep the others as candidates.
 
     Attempts that were made before, and were in doubt, are among those to choose from.
 
@@ -120,7 +114,7 @@ def select(state: AgentState, run: Run) -> Body[Update]:
     if not attempts:
         why = drafts[0].stop.why if drafts[0].stop else ""
         return update | end_turn(turn, "error", why, "failed", notes)
-    groups = group(attempts)
+    groups = group_by_result(attempts)
     best = groups[0].best if groups else attempts[0]
     origin = next((draft for draft in drafts if draft.attempt is best), None)
     others = [replace(attempt, source="candidate") for attempt in attempts if attempt is not best]

@@ -1,4 +1,4 @@
-"""Runs the turn's current SQL, read-only and within limits, once it is approved."""
+"""The node that runs the current SQL, read-only and within limits, once it is approved."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _OF_NAMES = ("unknown_table", "unknown_column")
 
 
 def execute(state: AgentState, run: Run) -> Body[Update]:
-    """Add an attempt: the query with its result or its classified error.
+    """Run the query and add an attempt with its result or its classified error.
 
     Where settings want it, a person is asked first (LangGraph interrupt); nothing before that has an effect, so that
     the node can start over when it is resumed.
     """
-    turn, drafted = turn_of(state), (yield from _spelt(state["sql"], run))
+    turn, drafted = turn_of(state), (yield from _spell(state["sql"], run))
     decision = ApprovalDecision("approve", drafted)
     if turn.approve or run.settings.approve:
         can_save = run.resources.examples.can_save
@@ -50,7 +50,7 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
         if decision.action == "reject":
             why = f"The query was not approved{f': {decision.reason}' if decision.reason else '.'}"
             return end_turn(turn, "declined", why, "capped" if state.get("attempts") else "failed")
-    sql = drafted if decision.sql == drafted else (yield from _spelt(decision.sql, run))
+    sql = drafted if decision.sql == drafted else (yield from _spell(decision.sql, run))
 
     def call(sql: str) -> tuple[Estimate | None, Table | QueryError]:
         limits = run.settings.limits
@@ -64,7 +64,7 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
     edited = decision.action == "edit" or (turn.written and state["sql"] != turn.written)
     approved = turn.approve or run.settings.approve
     failed = isinstance(outcome, QueryError) and not (edited or approved)
-    if failed and (mended := (yield from do(partial(_mended, sql, outcome, state, run)))):
+    if failed and (mended := (yield from do(partial(_mend, sql, outcome, state, run)))):
         again = yield from do(partial(call, mended.sql))
         if not isinstance(again[1], QueryError):
             sql, (cost, outcome) = mended.sql, again
@@ -88,22 +88,18 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
     columns = list(attempt.result.columns) if attempt.result else []
     seen = {"sql": sql, "columns": columns, "row_count": attempt.row_count, "error": attempt.error}
     run.emit({"event": "executed", **seen})
-    update: Update = {
-        "attempts": [*state.get("attempts", []), dump(attempt)],
-        "notes": notes,
-        "next": "critique",
-    }
+    update: Update = {"attempts": [*state.get("attempts", []), dump(attempt)], "notes": notes, "next": "critique"}
     return update | {"turn": dump(replace(turn, to_save=(*turn.to_save, sql)))} if decision.save else update
 
 
-def _spelt(sql: str, run: Run) -> Body[str]:
-    """Return the query as `Run.spelt`, which may wait for a server."""
-    return sql if run.resources.database.dialect == "sqlite" else (yield from do(lambda: run.spelt(sql)))
+def _spell(sql: str, run: Run) -> Body[str]:
+    """Return the query with names spelled for the engine; may wait for a server."""
+    return sql if run.resources.database.dialect == "sqlite" else (yield from do(lambda: run.spell(sql)))
 
 
 @advisory("checks", None)
-def _mended(sql: str, outcome: Table | QueryError, state: AgentState, run: Run) -> Mended | None:
-    """A query that failed for misspelt names, with these put right: of the tables shown, none of them set aside."""
+def _mend(sql: str, outcome: Table | QueryError, state: AgentState, run: Run) -> Mended | None:
+    """Return a failed query with misspelled names corrected, or None."""
     if not (run.settings.mend_names and isinstance(outcome, QueryError) and outcome.kind in _OF_NAMES):
         return None
     schema = run.schema
@@ -122,7 +118,7 @@ CHOICES = ("approve", "reject")  # what is offered; a query instead of either re
 
 @dataclass(frozen=True)
 class ApprovalDecision:
-    """Whether a query runs, and which."""
+    """A person's decision on whether a query runs, and which."""
 
     action: Literal["approve", "edit", "reject"]
     sql: str  # what is to run; with `reject`, what was not
@@ -131,13 +127,13 @@ class ApprovalDecision:
 
 
 def decide(reply: object, sql: str, can_save: bool) -> ApprovalDecision:
-    """Read a person's reply: words, a query, or `{"action": ..., "sql": ..., "save": ..., "reason": ...}`.
+    """Parse a person's reply: words, a query, or the fields of a decision.
 
     Whatever is neither consent nor a query is a rejection, with the words as its reason: nothing runs by mistake. So is
     the number of a choice that was not offered.
     """
     if isinstance(reply, Mapping):
-        return _from_fields(cast("Mapping[object, object]", reply), sql)
+        return _read_fields(cast("Mapping[object, object]", reply), sql)
     words = str(reply).strip()
     plain = words.lower().rstrip(".!")
     if plain in APPROVED:
@@ -149,15 +145,15 @@ def decide(reply: object, sql: str, can_save: bool) -> ApprovalDecision:
     return ApprovalDecision("reject", sql, "" if plain in REJECTED else words)
 
 
-def _from_fields(fields: Mapping[object, object], sql: str) -> ApprovalDecision:
-    action, edited = _text(fields, "action").lower(), _text(fields, "sql")
-    save = fields.get("save") is True or _text(fields, "save").lower() == "true"
+def _read_fields(fields: Mapping[object, object], sql: str) -> ApprovalDecision:
+    action, edited = _read_text(fields, "action").lower(), _read_text(fields, "sql")
+    save = fields.get("save") is True or _read_text(fields, "save").lower() == "true"
     if edited and action in ("edit", "approve", ""):
         return ApprovalDecision("approve" if edited == sql else "edit", edited, save=save)
     if action == "approve":
         return ApprovalDecision("approve", sql, save=save)
-    return ApprovalDecision("reject", sql, _text(fields, "reason"))
+    return ApprovalDecision("reject", sql, _read_text(fields, "reason"))
 
 
-def _text(fields: Mapping[object, object], name: str) -> str:
+def _read_text(fields: Mapping[object, object], name: str) -> str:
     return str(fields.get(name, "")).strip()

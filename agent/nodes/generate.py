@@ -1,4 +1,4 @@
-"""Writes SQL, the draft and after it the revisions, and the updates that come of a reply."""
+"""The nodes that write SQL, and the updates that follow a reply."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..state import AgentState, Update, attempts_of, step, turn_of
 
 
 def generate(state: AgentState, run: Run) -> Body[Update]:
-    """Ask for SQL once; a reply without SQL, or no reply, ends the turn with what happened.
+    """Ask for SQL once; a reply without SQL, or no reply, ends the turn.
 
     Where the reply says how it understood the question (`Settings.rephrase` auto), it may ask back or decline.
     """
@@ -31,7 +31,7 @@ def generate(state: AgentState, run: Run) -> Body[Update]:
 
 
 def revise(state: AgentState, run: Run) -> Body[Update]:
-    """Revision chain 3.2.2 and SQL-CRAFT 2: the model repeats the SQL where it finds it right.
+    """Ask for a revision of the last query (revision chain 3.2.2, SQL-CRAFT 2).
 
     A revision that cannot be had ends the loop with what there is.
     """
@@ -63,7 +63,7 @@ _DECLINED = {
 
 
 def run_next(turn: Turn, done: Done[Draft], source: AttemptSource, notes: Iterable[str] = ()) -> Update:
-    """Have a query run."""
+    """Return the update that runs a query next."""
     draft = done.reply
     turn = replace(
         turn,
@@ -80,7 +80,7 @@ def run_next(turn: Turn, done: Done[Draft], source: AttemptSource, notes: Iterab
 
 
 def use_draft(turn: Turn, done: Done[Draft], settings: Settings, notes: Iterable[str] = ()) -> Update:
-    """Have a draft run, or go the way of a reply that asks back or declines instead."""
+    """Return the update that runs a draft, or that asks back or declines as the reply says."""
     notes = [*notes, *done.notes]
     if done.reply.declines and done.reply.understood is not None:
         # About the question as it stands. What may not be declined is no reply to the task: there is a way to go.
@@ -97,7 +97,7 @@ def use_draft(turn: Turn, done: Done[Draft], settings: Settings, notes: Iterable
 
 
 def decline_or_ask(turn: Turn, rephrasing: Rephrasing, settings: Settings, notes: Iterable[str] = ()) -> Update | None:
-    """End the turn, or ask back, where the question was understood so; None where the turn goes on to a query."""
+    """Return the update that ends the turn or asks back; None if the question is answerable."""
     if not settings.clarify:
         return None
     if rephrasing.intent in _DECLINED:
@@ -109,15 +109,15 @@ def decline_or_ask(turn: Turn, rephrasing: Rephrasing, settings: Settings, notes
 
 
 def end_turn(turn: Turn, kind: StopKind, why: str, status: Status, notes: Iterable[str] = ()) -> Update:
-    """End the turn; one that is capped says why in its notes too."""
+    """Return the update that ends the turn; a capped turn says why in its notes."""
     return step("respond", replace(turn, stop=Stop(kind, why, status)), [*notes, why] if status == "capped" else notes)
 
 
 def error_kind(error: Exception) -> StopKind:
-    """Return what an error of the model, or of asking it, counts as."""
+    """Return the kind of stop for an error of the model or its request."""
     return "budget" if isinstance(error, BudgetReached) else "error"
 
 
 def end_without_sql(turn: Turn, error: Exception, notes: Iterable[str] = ()) -> Update:
-    """End a turn that got no query: with what pandas code found, where it found something."""
+    """End a turn without a query, with the pandas code's result if there is one."""
     return end_turn(turn, error_kind(error), str(error), "capped" if turn.code_result else "failed", notes)

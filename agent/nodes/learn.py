@@ -1,4 +1,4 @@
-"""What a person teaches by a message, where the graph takes commands: /approve, /correct, /note, /accept, /forget."""
+"""Commands as chat messages: /approve, /correct, /note, /accept, /forget."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from ..resources import Run
 from ..state import AgentState, Update, dump, load
 
 
-def command_of(state: AgentState) -> str:
-    """Return the command that the last message of a person is; empty where it is a question."""
+def find_command(state: AgentState) -> str:
+    """Return the last message if it is a command; '' if it is a question."""
     messages: list[AnyMessage] = state.get("messages", [])
     line = messages[-1].text.strip() if messages and isinstance(messages[-1], HumanMessage) else ""
     return line if is_command(line) else ""
 
 
 def learn(state: AgentState, run: Run) -> Body[Update]:
-    """Do what the command says, as the terminal does, for the conversation's last answer; reply as a message."""
-    said, answer = yield from do(lambda: _done(command_of(state), state.get("answer"), run))
+    """Run a command on the conversation's last answer and reply with a message."""
+    said, answer = yield from do(lambda: _run_command(find_command(state), state.get("answer"), run))
     return {"messages": [AIMessage(said)], "answer": answer}
 
 
-def _done(line: str, kept: Update | None, run: Run) -> tuple[str, Update | None]:
+def _run_command(line: str, kept: Update | None, run: Run) -> tuple[str, Update | None]:
     record = load(AnswerRecord, kept) if kept else None
     answers = Answers(run.resources)
     if record and run.resources.may_read(record.rights):

@@ -1,4 +1,4 @@
-"""Finds what of the database a turn is about: values mentioned, schema items, the past SQL to start from.
+"""The node that finds a turn's values, schema items and base query.
 
 And answers from what a person has verified: the very question, or the same with other values.
 """
@@ -17,8 +17,8 @@ from ...tools.knowledge.entry import Selection
 from ...tools.linking import LOOK, LinkedSchema, PastTurn, base_turn, still_runs, tell_values
 from ...tools.values import ValueIndex, ValueMatch, likely
 from ..advice import advise, advisory
-from ..context.knowledge import ASKED, definitions_for, problems_note, unknown_word, unread_definitions
-from ..context.task_inputs import MOST_COLUMNS, leaned_on, window
+from ..context.knowledge import ASKED, find_definitions, find_unknown_word, note_problems, note_unread_definitions
+from ..context.task_inputs import MOST_COLUMNS, find_question_before, select_window
 from ..effects import Body, Done, do, wait_for
 from ..model.turn_budget import seconds_left
 from ..records import Turn
@@ -39,16 +39,16 @@ LEAST_ALL_COLUMNS = 0.1
 
 
 def link(state: AgentState, run: Run) -> Body[Update]:
-    """Track-SQL 2.2 and 2.3."""
+    """Find values, link the schema, choose the base query, and look for a verified answer."""
     settings, turn = run.settings, turn_of(state)
-    history = window(state, run)
+    history = select_window(state, run)
     question, rephrased = turn.question, turn.rephrasing.rephrased
 
     @advisory("values", ())
     def find_values(text: str) -> tuple[ValueMatch, ...]:
         return run.resources.tools.find_values.call(text=text, limit=CANDIDATES) if text else ()
 
-    asked, before = "\n".join(dict.fromkeys((question, rephrased))), leaned_on(turn, history)
+    asked, before = "\n".join(dict.fromkeys((question, rephrased))), find_question_before(turn, history)
     found, found_before = yield from wait_for(lambda: (find_values(asked), find_values(before)))
 
     def link_schema() -> LinkedSchema:
@@ -64,13 +64,13 @@ def link(state: AgentState, run: Run) -> Body[Update]:
 
     def find_schema() -> tuple[LinkedSchema, Schema, PastTurn | None]:
         linked = advise("linking", link_schema, LinkedSchema((), run.schema))
-        base = _base(question, linked, history, run) if settings.base_sql and history else None
+        base = _choose_base(question, linked, history, run) if settings.base_sql and history else None
         return linked, linked.kept if settings.link_schema else run.schema, base
 
     linked, shown, base = yield from do(find_schema)
-    values, carried = _meant(asked, found, shown, run), _meant(before, found_before, shown, run)
-    items = kept_items(linked)
-    known = yield from do(lambda: definitions_for(turn, items, run, before))
+    values, carried = _choose_values(asked, found, shown, run), _choose_values(before, found_before, shown, run)
+    items = select_items(linked)
+    known = yield from do(lambda: find_definitions(turn, items, run, before))
     run.emit({"event": "linked", "tables": [table.name for table in shown.tables], "base_sql": base and base.sql})
     turn = replace(
         turn,
@@ -91,15 +91,15 @@ def link(state: AgentState, run: Run) -> Body[Update]:
     said = (turn.evidence, *(text for past in history for text in (past.question, past.rephrased)))
 
     def look_up() -> tuple[list[str], Verified | None, str]:
-        notes = _notes(known, turn, run)
-        if verified := verified_answer(turn, bool(history), run.schema, run):
+        notes = _list_notes(known, turn, run)
+        if verified := find_verified(turn, bool(history), run.schema, run):
             return notes, verified, ""
-        return [*notes, *unread_definitions(turn, run)], None, unknown_word(turn, values, said, run)
+        return [*notes, *note_unread_definitions(turn, run)], None, find_unknown_word(turn, values, said, run)
 
     notes, verified, word = yield from do(look_up)
     if verified is not None:
         turn = replace(turn, candidates=1, examples=(verified.example,))
-        return run_next(turn, Done(Draft(verified.sql)), "verified", [*notes, verified_note(verified)])
+        return run_next(turn, Done(Draft(verified.sql)), "verified", [*notes, describe_verified(verified)])
     if word:
         asks = replace(turn.rephrasing, intent="ambiguous", reply=ASKED.format(word), choices=())
         turn = replace(turn, rephrasing=asks, unknown=(*turn.unknown, word))
@@ -108,8 +108,8 @@ def link(state: AgentState, run: Run) -> Body[Update]:
 
 
 @advisory("values", ())
-def _meant(text: str, found: tuple[ValueMatch, ...], shown: Schema, run: Run) -> tuple[ValueMatch, ...]:
-    """Return the values that a text likely means, those of the tables shown first at the beginning."""
+def _choose_values(text: str, found: tuple[ValueMatch, ...], shown: Schema, run: Run) -> tuple[ValueMatch, ...]:
+    """Return the values that a text likely means; if few tables are shown, in their order."""
     if run.settings.prompt_style == "full" and run.schema.shown_columns > MOST_COLUMNS:
         return tell_values(text, found, shown)
     values = likely(text, found, shown)
@@ -120,8 +120,8 @@ def _meant(text: str, found: tuple[ValueMatch, ...], shown: Schema, run: Run) ->
 
 
 @advisory("follow-up", None)
-def _base(question: str, linked: LinkedSchema, history: tuple[PastTurn, ...], run: Run) -> PastTurn | None:
-    """Return the earlier turn whose query this one's starts from."""
+def _choose_base(question: str, linked: LinkedSchema, history: tuple[PastTurn, ...], run: Run) -> PastTurn | None:
+    """Return the earlier turn whose query is the base of this one."""
 
     def runs(sql: str) -> bool:
         if run.resources.outgoing.level(sql) != "values":
@@ -132,9 +132,9 @@ def _base(question: str, linked: LinkedSchema, history: tuple[PastTurn, ...], ru
     return base_turn(question, linked.items, history, latest=latest, runs=runs, dialect=dialect)
 
 
-def _notes(known: Selection, turn: Turn, run: Run) -> list[str]:
-    """Return what to say of knowledge and notes that are not used."""
-    notes = list(problems_note(run)) if known.entries or known.left_out else []
+def _list_notes(known: Selection, turn: Turn, run: Run) -> list[str]:
+    """Return notes on knowledge and on the question's evidence that are not used."""
+    notes = list(note_problems(run)) if known.entries or known.left_out else []
     if known.left_out:
         notes.append(f"{known.left_out} more definitions had no room (knowledge_tokens)")
     if turn.evidence and not run.translator.reads_examples:
@@ -142,8 +142,8 @@ def _notes(known: Selection, turn: Turn, run: Run) -> list[str]:
     return notes
 
 
-def kept_items(linked: LinkedSchema) -> tuple[tuple[str, str | None, float], ...]:
-    """Return what a turn keeps of the linker's probabilities."""
+def select_items(linked: LinkedSchema) -> tuple[tuple[str, str | None, float], ...]:
+    """Return the most probable of the linker's items, for the state."""
     return tuple((item.table, item.column, round(item.p, 4)) for item in linked.items[:STORED_ITEMS])
 
 
@@ -151,8 +151,8 @@ _LOOKED_THROUGH = 12  # most similar questions of the database among which the s
 
 
 @advisory("examples", None)
-def verified_answer(turn: Turn, history: bool, schema: Schema, run: Run) -> Verified | None:
-    """Return the verified query that answers a turn; None where there is none, or the turn may lean on those before it.
+def find_verified(turn: Turn, history: bool, schema: Schema, run: Run) -> Verified | None:
+    """Return the verified query that answers a turn, or None.
 
     Looks into the example store, so call it within an effect. A store that is broken is told of where examples are
     looked for.
@@ -163,19 +163,19 @@ def verified_answer(turn: Turn, history: bool, schema: Schema, run: Run) -> Veri
     database = run.resources.database
     identity = database_identity(database)
     try:
-        store = run.resources.examples.own()
+        store = run.resources.examples.open_own()
         if store is None or not store.holds_own(identity):
             return None
         for found in store.verified(question, _LOOKED_THROUGH, database, identity):
             leaves = [example for example in found if run.resources.outgoing.level(example.sql) == "values"]
-            if answer := answered_by(question, foremost(leaves, database), schema, _spelling(run.resources.values)):
+            if answer := answered_by(question, foremost(leaves, database), schema, _make_speller(run.resources.values)):
                 return answer
     except ExampleStoreError:
         pass
     return None
 
 
-def _spelling(values: ValueIndex) -> Spelt:
+def _make_speller(values: ValueIndex) -> Spelt:
     def spelt(table: str, column: str, text: str) -> str | None:
         if values.holds(table, column, text):
             return text
@@ -188,8 +188,8 @@ def _spelling(values: ValueIndex) -> Spelt:
     return spelt
 
 
-def verified_note(found: Verified) -> str:
-    """Return what to say of an answer that a verified query gave."""
+def describe_verified(found: Verified) -> str:
+    """Return a note that says which verified query gave the answer."""
     example = found.example
     by = f", by {example.author}" if example.author else ""
     on = f" on {example.added:%Y-%m-%d}" if example.added else ""

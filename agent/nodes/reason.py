@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 def reason(state: AgentState, run: Run) -> Body[Update]:
-    """SQL-CRAFT 2: `pot` asks for code and SQL in one reply, `code_blocks` for code, then for SQL that follows it.
+    """Ask for pandas code and SQL, run the code, and return the draft (SQL-CRAFT 2).
 
-    Code is run where its result is used; the paper only has it written. Where it cannot be, or no SQL comes of it,
-    `generate` writes the SQL alone; a result of the code is kept.
+    `pot` asks for both in one reply, `code_blocks` for the SQL in a second one. Code is run only if its result is used;
+    the paper never runs it. If it cannot run, or gives no SQL, `generate` writes the SQL alone.
     """
     turn, is_run = turn_of(state), runs_code(run.settings)
-    limits, problem = (yield from do(lambda: _limits(run))) if is_run else (None, "")
+    limits, problem = (yield from do(lambda: _choose_limits(run))) if is_run else (None, "")
     if is_run and limits is None:
         return {"notes": [problem], "next": "generate"}
     base = yield from generate_task(state, run)
@@ -50,7 +50,7 @@ def reason(state: AgentState, run: Run) -> Body[Update]:
             code, remarks = yield from _run_code(thought.reply.code, limits, run)
             notes += remarks
         turn = replace(turn, code=code)
-        draft = yield from _sql(thought, base, code, run)
+        draft = yield from _write_sql(thought, base, code, run)
     except ModelError as error:
         return end_without_sql(turn, error, notes)
     except (ReplyError, NotUnderstood) as error:
@@ -60,14 +60,14 @@ def reason(state: AgentState, run: Run) -> Body[Update]:
 
 
 def runs_code(settings: Settings) -> bool:
-    """Whether code is asked for, and anything looks at what it gives."""
+    """Whether code is asked for and its result is used."""
     shown = settings.reason == "code_blocks" and settings.show_code_result
     looked_at = shown or settings.feedback_code or settings.gate or settings.final == "best"
     return settings.reason != "off" and looked_at
 
 
-def _limits(run: Run) -> tuple[SandboxLimits | None, str]:
-    """Return what the code may cost in this run; or None, and why no code can be run here."""
+def _choose_limits(run: Run) -> tuple[SandboxLimits | None, str]:
+    """Return the limits of the code in this run; or None, and why no code can run."""
     from ...tools.sandbox import sandbox_available
 
     settings = run.settings
@@ -87,7 +87,7 @@ def _limits(run: Run) -> tuple[SandboxLimits | None, str]:
 
 
 def _run_code(code: str, limits: SandboxLimits, run: Run) -> Body[tuple[CodeRun, list[str]]]:
-    """Return the code with its result or what went wrong, and remarks for the answer."""
+    """Return the code with its result or error, and remarks for the answer."""
     if not code.strip():
         return CodeRun(code), []
 
@@ -103,8 +103,8 @@ def _run_code(code: str, limits: SandboxLimits, run: Run) -> Body[tuple[CodeRun,
     return CodeRun(code, result), list(ran.notes)
 
 
-def _sql(thought: Done[CodeDraft], base: GenerateTask, code: CodeRun, run: Run) -> Body[Done[Draft]]:
-    """Return the draft: from the same reply in `pot`, from one more call in `code_blocks`."""
+def _write_sql(thought: Done[CodeDraft], base: GenerateTask, code: CodeRun, run: Run) -> Body[Done[Draft]]:
+    """Return the draft: from the same reply in `pot`, from another request in `code_blocks`."""
     if thought.reply.draft is not None:
         return Done(thought.reply.draft)
     if thought.reply.sql:

@@ -1,6 +1,6 @@
-"""Starts a turn: resets what belongs to the last one and, where that takes a request of its own, understands it.
+"""The node that starts a turn: it resets the state and, if needed, rephrases the question.
 
-First questions about the tables, to change data, or of bare columns are settled before a translator is asked.
+Questions about the tables, requests to change data and bare column names need no translator.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from ...tools.examples import seed_dialogues
 from ...tools.linking import PastTurn
 from ...tools.words import english_stem, name_parts
 from ..advice import advise, advisory
-from ..context.knowledge import definitions_for, unread_definitions
-from ..context.task_inputs import MOST_COLUMNS, as_asked, known_turns, overview, unread_note, window
+from ..context.knowledge import find_definitions, note_unread_definitions
+from ..context.task_inputs import MOST_COLUMNS, as_asked, known_turns, note_unread_turns, select_overview, select_window
 from ..effects import Body, Done, ask, do, wait_for
-from ..model.track_record import record_file, recorded
+from ..model.track_record import read_score, record_file
 from ..records import Turn
 from ..resources import Run
 from ..settings import PAPERS
-from ..state import AgentState, Update, clarified_turn, fresh_turn, step
+from ..state import AgentState, Update, clarified_turn, reset_turn, step
 from .generate import decline_or_ask, end_turn, error_kind
 
 NOTHING_TO_DRAW = "There is no result to draw yet: ask a question first, or say what to draw."
 
 
 def rephrase(state: AgentState, run: Run) -> Body[Update]:
-    """CREDIT-SQL 3.1 and revision chain 3.1.1; also labels the turn's intent and decides whether to ask back.
+    """Start a turn: rephrase the question, label its intent, and decide whether to ask back.
 
-    By default (`Settings.rephrase` auto) all that comes with the SQL, in the reply that `generate` reads.
+    CREDIT-SQL 3.1 and revision chain 3.1.1. By default (`Settings.rephrase` auto) the reply with the SQL says all this.
     """
     known: Update = {"turns": known_turns(state)}
     state = cast("AgentState", {**state, **known})
@@ -46,28 +46,28 @@ def rephrase(state: AgentState, run: Run) -> Body[Update]:
         reset: Update = {"question": clarified.question}
         turn = clarified
     else:
-        question, message = _question(state)
+        question, message = _read_question(state)
         evidence = (state.get("evidence") or "").strip()
         turn = Turn(question, rights=run.resources.rights, evidence=evidence)
         # Words about a picture stand apart: SQL answers what is asked, not how it looks.
         if wish := advise("charts", lambda: wished(question), None):
             turn = replace(turn, question=wish.question, asked=question)
-        reset = fresh_turn(question) | {"drafts": Overwrite([]), "messages": [message] if message else []}
-    notes = list(filter(None, [unread_note(state, run)]))
+        reset = reset_turn(question) | {"drafts": Overwrite([]), "messages": [message] if message else []}
+    notes = list(filter(None, [note_unread_turns(state, run)]))
     if run.settings.annotate:
         from ..context.annotate import annotate
 
         notes += yield from annotate(run)
-    history = window(state, run)
-    update = yield from (_read(turn, history, run) if turn.question else _again(turn, history, run))
+    history = select_window(state, run)
+    update = yield from (_understand(turn, history, run) if turn.question else _rerun_past_query(turn, history, run))
     notes += update["notes"]
     if update["next"] == "respond":
-        notes += yield from do(lambda: unread_definitions(turn, run))
+        notes += yield from do(lambda: note_unread_definitions(turn, run))
     return known | reset | update | {"notes": notes if clarified else Overwrite(list(dict.fromkeys(notes)))}
 
 
-def _again(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Update]:
-    """The update that runs the query of the turn before once more, where nothing but a picture of it is asked for."""
+def _rerun_past_query(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Update]:
+    """Run the previous turn's query again if the question only asks for a picture of it."""
     past = next((past for past in reversed(history) if past.sql), None)
     if past is None:
         return end_turn(replace(turn, question=turn.asked), "declined", NOTHING_TO_DRAW, "unanswerable")
@@ -83,8 +83,8 @@ def _again(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Update]:
     return step("execute", turn, sql=past.sql, sql_source="draft")
 
 
-def _read(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Update]:
-    """Return the update with the question as far as it is understood, and where the turn goes from there."""
+def _understand(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Update]:
+    """Return the update with the understood question and the node that comes next."""
     notes: tuple[str, ...] = ()
     if turn.clarification:
         _, reply = turn.clarification
@@ -94,19 +94,19 @@ def _read(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Update]:
             turn = replace(turn, clarification=None, rephrasing=read_as, written=chosen.sql, say="")
             return step("execute", turn, sql=chosen.sql, sql_source="draft")
     first = not history and not turn.clarified and run.settings.clarify and run.settings.prompt_style == "full"
-    if first and (plain := what_it_is(turn.question)):
+    if first and (plain := rewrite_deletion(turn.question)):
         turn = replace(turn, question=plain, asked=turn.question)
     words = as_asked(turn)
     standing = Rephrasing(words, words, self_contained=not history)
     if first:  # what needs no translator
         schema, plainly = (yield from wait_for(lambda: run.schema)), replace(turn, rephrasing=standing)
-        if answer := about_tables(turn.question, schema):
+        if answer := answer_about_tables(turn.question, schema):
             return end_turn(plainly, "schema", answer, "converged")
-        asked_back = bare_columns(turn.question, schema)
+        asked_back = ask_about_bare_column(turn.question, schema)
         if asked_back and (ended := decline_or_ask(plainly, asked_back, run.settings)):
             return ended
     try:
-        understood = yield from _understood(turn, standing, history, run)
+        understood = yield from _request_rephrasing(turn, standing, history, run)
     except ReplyError as error:
         understood, notes = None, (f"the question was used as asked: {error}",)
     except (ModelError, NotUnderstood) as error:
@@ -120,10 +120,10 @@ def _read(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Update]:
     return ended or step("link", turn, understood.notes)
 
 
-def _understood(
+def _request_rephrasing(
     turn: Turn, standing: Rephrasing, history: tuple[PastTurn, ...], run: Run
 ) -> Body[Done[Rephrasing] | None]:
-    """Return the question as a request of its own makes it; None where the reply that writes the SQL is to say it."""
+    """Return the rephrasing of a separate request; None if the SQL reply includes it."""
     settings = run.settings
     if settings.rephrase == "never":
         if not (settings.simplify and PAPERS.get(settings.preset, {}).get("simplify")):
@@ -137,11 +137,11 @@ def _understood(
     if not apart and history:
         apart = (yield from wait_for(lambda: run.schema)).shown_columns > MOST_COLUMNS
     if settings.rephrase == "auto" and not apart:
-        weak = yield from _weakness(run)
+        weak = yield from _note_weakness(run)
         if not weak and settings.effort != "high":
             return None
-    schema, ranked = yield from overview(turn.question, history, run)
-    definitions = yield from do(lambda: definitions_for(turn, (), run).entries)
+    schema, ranked = yield from select_overview(turn.question, history, run)
+    definitions = yield from do(lambda: find_definitions(turn, (), run).entries)
     credit = settings.prompt_style == "credit"
     task = RephraseTask(
         question=turn.question,
@@ -160,8 +160,8 @@ def _understood(
     return done._replace(notes=(*done.notes, weak)) if weak else done
 
 
-def _weakness(run: Run) -> Body[str]:
-    """Return where the record says that the model is weak, that it was asked twice for it; else empty.
+def _note_weakness(run: Run) -> Body[str]:
+    """Return a note if the record shows a weak model, which is asked twice; else ''.
 
     The agent's own settings say where the record is, not the run's: whoever sends a run may not choose a file.
     """
@@ -169,27 +169,27 @@ def _weakness(run: Run) -> Body[str]:
     model = run.translator.model
     if path is None or run.settings.effort != "auto":
         return ""
-    found = yield from do(lambda: advise("confidence", lambda: recorded(model, path), None))
+    found = yield from do(lambda: advise("confidence", lambda: read_score(model, path), None))
     if found is None or not found.weak:
         return ""
     return f"asked twice, as {model} is recorded to be right on {found.right} of {found.n} questions"
 
 
-def _question(state: AgentState) -> tuple[str, HumanMessage | None]:
-    """Return the turn's question, and the chat message to add where it came bare."""
+def _read_question(state: AgentState) -> tuple[str, HumanMessage | None]:
+    """Return the turn's question, and the chat message to add if there was none."""
     messages: list[AnyMessage] = state.get("messages", [])
     if messages and isinstance(messages[-1], HumanMessage):
-        question, message = _plain(messages[-1].text), None
+        question, message = _clean_text(messages[-1].text), None
     else:
-        question = _plain(state.get("question") or "")
+        question = _clean_text(state.get("question") or "")
         message = HumanMessage(question)
     if not question:
         raise TableturnError("there is no question: send a message from a person, or set `question`, with some text")
     return question, message
 
 
-def _plain(text: str) -> str:
-    """Return the text without what cannot be written: half a character becomes `?`."""
+def _clean_text(text: str) -> str:
+    """Return the stripped text; half a surrogate pair becomes `?`."""
     return text.strip().encode("utf-8", "replace").decode("utf-8")
 
 
@@ -210,8 +210,8 @@ _CHOICES = 6  # tables that are offered
 
 
 @advisory("plain questions", "")
-def about_tables(question: str, schema: Schema) -> str:
-    """Return the answer to `what tables are there?`; empty for any other question, and where a table is called so."""
+def answer_about_tables(question: str, schema: Schema) -> str:
+    """Return the answer to `what tables are there?`; '' for any other question."""
     if not _TABLES.fullmatch(question.strip(" .?!")) or schema.table("tables") or schema.table("table"):
         return ""
     names = [table.name for table in schema.tables]
@@ -221,15 +221,15 @@ def about_tables(question: str, schema: Schema) -> str:
 
 
 @advisory("plain questions", "")
-def what_it_is(question: str) -> str:
-    """Return a request to delete something as a request to show it; empty for any other question."""
+def rewrite_deletion(question: str) -> str:
+    """Rewrite a request to delete something as a request to show it; '' for other questions."""
     found = _CHANGES.match(question)
     return f"Show {question[found.end() :]}" if found else ""
 
 
 @advisory("plain questions", None)
-def bare_columns(question: str, schema: Schema) -> Rephrasing | None:
-    """Return what to ask back where nothing is named but a column that several tables have, as by `Show the names`."""
+def ask_about_bare_column(question: str, schema: Schema) -> Rephrasing | None:
+    """Return the question to ask back about a bare column name that several tables have."""
     found = _BARE.fullmatch(question.strip(" .?!"))
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""Chooses the answer among the attempts, phrases it, and remembers the turn."""
+"""The node that chooses the answer, phrases it, and remembers the turn."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ from ..records import (
 from ..resources import Run
 from ..state import AgentState, Update, attempts_of, dump, step, turn_of, usage_of
 from ..verbs import approve
-from .rephrase import what_it_is
+from .rephrase import rewrite_deletion
 from .revise_or_stop import READS_ONLY
 
 BY_CODE = "This comes from the pandas code alone: no query could be run."
 
 
 def respond(state: AgentState, run: Run) -> Body[Update]:
-    """Say so when a result is empty, cut, or uncertain; by default never answers worse than with the first draft.
+    """Choose the answer among the attempts, phrase it, and add the turn to the history.
 
     Where another reading of the question changes the answer, and settings say so, it asks which is meant.
     """
@@ -99,7 +99,7 @@ def respond(state: AgentState, run: Run) -> Body[Update]:
 
 
 def _saved(answer: AnswerRecord, run: Run) -> Body[AnswerRecord]:
-    """Return the answer with a note on how saving it went; what is wrong with the store costs the turn nothing."""
+    """Return the answer with a note on whether it was saved as an example."""
 
     def save() -> str:
         try:
@@ -186,7 +186,7 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
 
 
 def _discarded(attempts: Sequence[Attempt], chosen: Attempt, code: CodeResult | None) -> str:
-    """Return why the answer is not the attempt that ended the loop; empty where it is, or gave the same."""
+    """Return why the answer is not the attempt that ended the loop; '' if it is."""
     tried = [attempt for attempt in attempts if attempt.source != "candidate"]
     last = tried[-1]
     if chosen is last or chosen.result is None or same_answer(chosen, last):
@@ -197,7 +197,7 @@ def _discarded(attempts: Sequence[Attempt], chosen: Attempt, code: CodeResult | 
 
 @dataclass(frozen=True)
 class _Conclusion:
-    """What the answer comes to: a status, words, what to know about it, and the result where there is one."""
+    """An answer's status, words, notes and result."""
 
     status: Status
     text: str
@@ -208,7 +208,7 @@ class _Conclusion:
 
 
 def _conclude(turn: Turn, chosen: Attempt | None, code: CodeResult | None, run: Run, *, discarded: bool) -> _Conclusion:
-    """Caveats are of the last attempt, and so is convergence: neither holds for another one."""
+    """Return the conclusion; caveats and convergence hold only for the last attempt."""
     stop, database = turn.stop, run.resources.database
     if stop and stop.status in ("failed", "unanswerable"):
         kind = chosen.error_kind if stop.kind == "error" and chosen else None
@@ -218,7 +218,7 @@ def _conclude(turn: Turn, chosen: Attempt | None, code: CodeResult | None, run: 
     if chosen is not None and chosen.result is not None:
         status: Status = "capped" if discarded or (stop and stop.status == "capped") else "converged"
         caveats = () if discarded else turn.caveats
-        reads_only = (READS_ONLY,) if what_it_is(turn.asked) else ()
+        reads_only = (READS_ONLY,) if rewrite_deletion(turn.asked) else ()
         known = (*reads_only, *caveats, *list_remarks(chosen.result))
         defined = {entry.name: entry.text for entry in turn.knowledge}
         looks = look_up_columns(chosen.sql, chosen.result, database, run.settings.locale, defined)
@@ -239,7 +239,7 @@ _LONGEST = 20_000  # characters of a query whose basis is looked for
 def basis_for(
     chosen: Attempt | None, turn: Turn, run: Run, used: Sequence[UsedKnowledge], readings: Readings
 ) -> Basis | None:
-    """What the query of an answer rests on, looked up within an effect; None where there is none that can be read."""
+    """Return what an answer's query rests on; None without a readable query."""
     if chosen is None or chosen.result is None or len(chosen.sql) > _LONGEST:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Fetches the few-shot examples for a turn: before the draft, and by settings again before each revision."""
+"""The node that fetches few-shot examples, before the draft and before revisions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from ...tools.errors import ExampleStoreError
 from ...tools.examples import Example, ExampleQuery, contradiction, database_identity, regular_example
 from ..advice import advise
-from ..context.task_inputs import leaned_on, shown_schema, window
+from ..context.task_inputs import find_question_before, select_schema, select_window
 from ..effects import Body, wait_for
 from ..resources import Run
 from ..settings import Settings
@@ -15,19 +15,20 @@ from ..state import AgentState, Update, attempts_of, step, turn_of
 
 
 def retrieve(state: AgentState, run: Run) -> Body[Update]:
-    """Revision chain 3.1, SQL-CRAFT 3 or CREDIT-SQL 3.3, by settings; none for a translator that reads none.
+    """Choose few-shot examples for the turn; none if the translator does not read them.
 
-    Once there is a query, the `draft` way also goes by that one's skeleton: DAIL-SQL's idea, at no call of its own.
+    Revision chain 3.1, SQL-CRAFT 3 or CREDIT-SQL 3.3, by settings. Once there is a query, `draft` also compares its
+    skeleton, as DAIL-SQL does, without a request of its own.
     """
     settings, turn, attempts = run.settings, turn_of(state), attempts_of(state)
     draft = attempts[-1].sql if attempts else ""
     then = "revise" if draft else "generate" if settings.reason == "off" else "reason"
     if settings.examples == "none" or not run.translator.reads_examples:
         return step(then, replace(turn, examples=()))
-    schema = yield from shown_schema(state, run)
+    schema = yield from select_schema(state, run)
     identity = database_identity(run.resources.database)
     # A later turn's words alone have no form to go by: with those of the turn before they may.
-    asked = " ".join(filter(None, [leaned_on(turn, window(state, run)), turn.rephrasing.rephrased]))
+    asked = " ".join(filter(None, [find_question_before(turn, select_window(state, run)), turn.rephrasing.rephrased]))
     query = ExampleQuery(
         question=asked,
         simplified=turn.rephrasing.simplified,
@@ -47,14 +48,14 @@ def retrieve(state: AgentState, run: Run) -> Body[Update]:
         )
         sound = (
             # Those of this database may have been stored with a table's schema as a part of its name.
-            replace(example, sql=run.spelt(example.sql)) if example.owner == identity else example
+            replace(example, sql=run.spell(example.sql)) if example.owner == identity else example
             for example in found
             if not contradiction(example.question, example.sql)
         )
         return tuple(map(regular_example, sound) if settings.regular_examples else sound)
 
     def find() -> tuple[tuple[Example, ...], list[str]]:
-        run.resources.examples.store()  # one that cannot be opened at all is an error of whoever set it up
+        run.resources.examples.open_store()  # one that cannot be opened at all is an error of whoever set it up
         try:
             return advise("examples", choose, ()), []
         except ExampleStoreError as error:
@@ -70,7 +71,7 @@ def retrieve(state: AgentState, run: Run) -> Body[Update]:
 
 
 def selector_numbers(settings: Settings) -> dict[str, int | float | str]:
-    """Return how many examples, in the chosen selector's own terms."""
+    """Return the parameters of the chosen selector."""
     numbers: dict[str, dict[str, int | float | str]] = {
         "skeleton": {
             "k1": settings.k_question_skeleton,

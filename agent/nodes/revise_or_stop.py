@@ -1,4 +1,4 @@
-"""Looks at the last attempt: whether the loop of attempts ends, or a revision is worth it, and with what feedback.
+"""The node that ends the loop of attempts or asks for a revision.
 
 In `full` two things send a query back to the model: the engine's error, and an empty result of a search for a text that
 its column does not hold, where the column holds exactly one like it. What else could be said against a query is for
@@ -16,10 +16,10 @@ from ...prompts.reply_types import Explanation
 from ...prompts.templating import PromptTooLarge
 from ...tools.database import Schema
 from ...tools.sql import same_sql, writes
-from ..context.task_inputs import generate_task, shown_schema
+from ..context.task_inputs import generate_task, select_schema
 from ..effects import NO_REPLY, Body, Done, ask, do
 from ..evidence.choose_attempt import compare_code, differs, near_value, same_answer
-from ..evidence.feedback import code_csv, contents, look_at, problems, result_csv
+from ..evidence.feedback import code_csv, list_contents, list_problems, look_at, result_csv
 from ..model.turn_budget import calls_left
 from ..records import Attempt, CodeResult, Feedback, Stop, Turn
 from ..resources import Run
@@ -32,15 +32,15 @@ _WITH_REVISION = 2  # calls that an explanation and the revision that reads it t
 
 
 def critique(state: AgentState, run: Run) -> Body[Update]:
-    """SQL-CRAFT 2 (IC-Loop) and revision chain 3.2, behind the gate."""
+    """End the loop of attempts, or send the last one back with feedback."""
     settings, turn = run.settings, turn_of(state)
     code = turn.code_result
     *earlier, last = attempts_of(state)
     database = run.resources.database
     last, findings = yield from look_at(last, state, run)
     attempts = [*earlier, last]
-    stop = yield from do(lambda: stop_reason(attempts, code, database.schema(), settings))
-    if stop and (yield from _was_shown_too_little(attempts, state, run)):
+    stop = yield from do(lambda: decide_stop(attempts, code, database.schema(), settings))
+    if stop and (yield from _lacked_schema(attempts, state, run)):
         why = "the draft failed because it needed tables or columns that were not shown: it was written again with them"
         return {"attempts": dump_all(attempts), "notes": [why], "next": "generate"}
     if (
@@ -63,9 +63,9 @@ def critique(state: AgentState, run: Run) -> Body[Update]:
         meaning = yield from _explain(state, turn, last, run)
     schema = yield from do(database.schema)
     feedback = Feedback(
-        problems=problems(last, findings, settings),
+        problems=list_problems(last, findings, settings),
         explanation=meaning.reply.text,
-        contents=contents(last.sql, schema, turn.values) if settings.feedback_contents else "",
+        contents=list_contents(last.sql, schema, turn.values) if settings.feedback_contents else "",
         result=result_csv(last.result) if last.result and settings.feedback_result else "",
         code=disagreement if settings.feedback_code else "",
     )
@@ -75,8 +75,8 @@ def critique(state: AgentState, run: Run) -> Body[Update]:
     return step(following, replace(turn, feedback=feedback), meaning.notes, attempts=dump_all([*earlier, last]))
 
 
-def _was_shown_too_little(attempts: list[Attempt], state: AgentState, run: Run) -> Body[bool]:
-    """Whether a single draft failed, and the same prompt would now show what it named and was not shown."""
+def _lacked_schema(attempts: list[Attempt], state: AgentState, run: Run) -> Body[bool]:
+    """Whether the only draft failed on names that the prompt would now show."""
     settings = run.settings
     alone = settings.max_attempts == 1 and [attempt.source for attempt in attempts] == ["draft"]
     if not (settings.draft_again and alone and attempts[0].error_kind):
@@ -93,14 +93,14 @@ def _was_shown_too_little(attempts: list[Attempt], state: AgentState, run: Run) 
 
 
 def _explain(state: AgentState, turn: Turn, attempt: Attempt, run: Run) -> Body[Done[Explanation]]:
-    """Return what the query means; a model that cannot explain costs the turn nothing but that part of the feedback.
+    """Return an explanation of the query for the feedback; empty if none can be had.
 
     Nor does it cost the turn the revision that the explanation is for.
     """
     if (yield from do(calls_left)) < _WITH_REVISION:
         note = "the query was not explained: the turn's last call is for the revision (turn_calls)"
         return Done(Explanation(""), (note,))
-    schema = yield from shown_schema(state, run)
+    schema = yield from select_schema(state, run)
     question, rephrased = turn.question, turn.rephrasing.rephrased
     try:
         return (yield from ask(ExplainTask(question, rephrased, attempt.sql, schema, run.settings.link_schema)))
@@ -112,10 +112,10 @@ _LIMITS = ("timeout", "too_large", "too_costly")
 """Errors that name a limit; one revision may bring a query within it, a second has not helped yet."""
 
 
-def stop_reason(
+def decide_stop(
     attempts: Sequence[Attempt], code: CodeResult | None, schema: Schema, settings: Settings
 ) -> Stop | None:
-    """Return why the turn is done after the last of `attempts`; None while it goes on.
+    """Return why the turn ends after the last of `attempts`; None if it goes on.
 
     The SQL repeating (SQL-CRAFT algorithm 1), the result repeating (revision chain 3.2.2), the gate, or the cap. Both
     papers compare with the attempt before. A repetition of an earlier one is a cycle, which would only go on until the
@@ -129,10 +129,10 @@ def stop_reason(
         return Stop("edited", "a person wrote the query", "converged")
     if last.error_kind == "locked":
         # Nothing is wrong with the query that a model could mend.
-        return _end(last.error or "", attempts)
-    if settings.gate and (ended := _gate(attempts, earlier, code)):
+        return _stop_with_error(last.error or "", attempts)
+    if settings.gate and (ended := _stop_at_gate(attempts, earlier, code)):
         return ended
-    if repeated := _repeated(last, earlier, schema, settings):
+    if repeated := _find_repetition(last, earlier, schema, settings):
         return repeated
     if len(tried) >= settings.max_attempts:
         if settings.max_attempts == 1 and last.result is not None:
@@ -142,8 +142,8 @@ def stop_reason(
     return None
 
 
-def _gate(attempts: Sequence[Attempt], earlier: Sequence[Attempt], code: CodeResult | None) -> Stop | None:
-    """Return the end of a turn that a revision could not serve: the query is an answer, or no model may mend it."""
+def _stop_at_gate(attempts: Sequence[Attempt], earlier: Sequence[Attempt], code: CodeResult | None) -> Stop | None:
+    """Return the end of a turn that a revision could not help: an answer, or an error to keep."""
     last = attempts[-1]
     if last.result is None:
         # An engine without such a statement calls it wrong: SQLite has no TRUNCATE.
@@ -151,19 +151,21 @@ def _gate(attempts: Sequence[Attempt], earlier: Sequence[Attempt], code: CodeRes
         if changes and not any(attempt.result for attempt in attempts):
             return Stop("declined", READS_ONLY, "unanswerable")
         over_again = last.error_kind in _LIMITS and any(attempt.error_kind in _LIMITS for attempt in earlier)
-        return _end(READS_ONLY if changes else last.error or "", attempts) if changes or over_again else None
+        return (
+            _stop_with_error(READS_ONLY if changes else last.error or "", attempts) if changes or over_again else None
+        )
     if differs(compare_code(last, code)) or near_value(last):
         return None
     which = "revision" if earlier else "draft"
     return Stop("gate", f"the {which} ran, and nothing shows that it has to be written again", "converged")
 
 
-def _end(why: str, attempts: Sequence[Attempt]) -> Stop:
+def _stop_with_error(why: str, attempts: Sequence[Attempt]) -> Stop:
     return Stop("error", why, "capped" if any(attempt.result for attempt in attempts) else "failed")
 
 
-def _repeated(last: Attempt, earlier: Sequence[Attempt], schema: Schema, settings: Settings) -> Stop | None:
-    """Return how the last attempt repeats one before it, the latest such one."""
+def _find_repetition(last: Attempt, earlier: Sequence[Attempt], schema: Schema, settings: Settings) -> Stop | None:
+    """Return how the last attempt repeats an earlier one; None if it does not."""
     for back, other in enumerate(reversed(earlier if settings.stop_cycles else earlier[-1:]), 1):
         # Equal after regularisation; what cannot be parsed has to be the same text.
         same = last.sql.strip() == other.sql.strip() or same_sql(last.sql, other.sql, schema)

@@ -1,4 +1,4 @@
-"""What a reading left out, and how sure it is: a logistic score of what it left open.
+"""The words that a reading left out, and its confidence, a logistic score.
 
 The weights in `data/confidence.json` were fitted on Spider's and CoSQL's training databases; they are frozen.
 """
@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import cast
 
 from ...tools.database.table import Cell
-from .mentions import WordRun, unused
+from .mentions import WordRun, find_unused
 from .reading import QuestionReading
 from .words import HARMLESS
 
@@ -38,36 +38,38 @@ after a preposition, and in the end (`which were cancelled`)."""
 _OPERATIONS = {"sum", "avg", "each", "sort", "both", "contain", "start", "end"}
 
 
-def unread_words(reading: QuestionReading) -> tuple[str, ...]:
-    """Return the words of a question that may matter and have no part in its frame."""
-    return tuple(dict.fromkeys([*_words_left(reading), *_literals_left(reading), *(m.text for m in _lost(reading))]))
+def list_unread_words(reading: QuestionReading) -> tuple[str, ...]:
+    """Return the words of a question that may matter but are not used by its frame."""
+    return tuple(
+        dict.fromkeys([*_words_left(reading), *_literals_left(reading), *(m.text for m in _find_lost(reading))])
+    )
 
 
 def omits_content(reading: QuestionReading) -> bool:
-    """Whether what was left out certainly matters: a value, a name, an operation, or a word that says what kind."""
+    """Whether an ignored word certainly matters: a value, a name, an operation or a kind of row."""
     operations = _OPERATIONS & {*_words_left(reading)}
     kinds = any(match[1] not in HARMLESS for kind in _KINDS for match in kind.finditer(reading.text))
-    return bool(operations or kinds or _literals_left(reading) or _lost(reading) or _names_nobody(reading))
+    return bool(operations or kinds or _literals_left(reading) or _find_lost(reading) or _names_nobody(reading))
 
 
 def _names_nobody(reading: QuestionReading) -> bool:
-    """Whether `who` is answered by mere keys, or by all columns of what somebody did something to."""
+    """Whether a `who` question gets only keys, or all columns of another table."""
     frame = reading.frame
-    if not _WHO.match(reading.asked.text) or not reading.names.schema.foreign_keys:
+    if not _WHO.match(reading.question.text) or not reading.names.schema.foreign_keys:
         return False
     keys = {(key.table, name) for key in reading.names.schema.foreign_keys for name in key.columns}
     keys |= {(table.name, name) for table in reading.names.schema.tables for name in table.primary_key}
     everything = not frame.select or all(term.column is None and not term.aggregate for term in frame.select)
     if everything:
-        return any(key.table in frame.used() for key in reading.names.schema.foreign_keys)
+        return any(key.table in frame.list_tables() for key in reading.names.schema.foreign_keys)
     shown = [(term.column.table, term.column.name) for term in frame.select if term.column and not term.aggregate]
     return len(shown) == len(frame.select) and keys.issuperset(shown)
 
 
 def _words_left(reading: QuestionReading) -> list[str]:
-    """Return words that no mention and no pattern took, and operations that the frame lacks."""
+    """Return words that no mention or pattern used, and operations that the frame lacks."""
     text = _FIND_OUT.sub("find", " . ".join([reading.text, *reading.dropped]))
-    frames = list(reading.frame.nested())
+    frames = list(reading.frame.list_queries())
     harmless = HARMLESS | _EDITING if reading.editing else HARMLESS
     harmless = harmless | {"#both"} if len(frames) > 1 else harmless
     harmless = harmless | {"#sum"} if any(term.aggregate == "count" for term in reading.frame.select) else harmless
@@ -80,27 +82,27 @@ def _words_left(reading: QuestionReading) -> list[str]:
 
 
 def _literals_left(reading: QuestionReading) -> list[str]:
-    """Return values, numbers, comparisons and superlatives that no pattern took."""
+    """Return values, numbers, comparisons and superlatives that no pattern used."""
     return [reading.mark(marker).text for marker in reading.markers("onvqs")]
 
 
-def _lost(reading: QuestionReading) -> list[WordRun]:
-    """Return the mentions that came to nothing."""
-    return unused(reading.marks, reading.frame, reading.names.schema)
+def _find_lost(reading: QuestionReading) -> list[WordRun]:
+    """Return the mentions that contribute nothing to the frame."""
+    return find_unused(reading.marks, reading.frame, reading.names.schema)
 
 
-def signals(reading: QuestionReading, rows: tuple[tuple[Cell, ...], ...] | None) -> dict[str, float]:
-    """Return what the score weighs; `rows` are the first that the query gives, None where it was too slow to know."""
+def measure_signals(reading: QuestionReading, rows: tuple[tuple[Cell, ...], ...] | None) -> dict[str, float]:
+    """Return the inputs of the score; `rows` is None if the query was too slow to tell."""
     frame = reading.frame
     names = [mark for mark in reading.marks if mark.kind in ("c", "x", "t") and mark.hits]
     columns = [mark for mark in names if mark.kind != "t" and mark.column]
     values = [mark for mark in reading.marks if mark.kind == "v" and mark.matches]
-    tables = len(frame.used())
+    tables = len(frame.list_tables())
     found: dict[str, float] = {
         "one": 1,
         "words left": min(len({word for word in _words_left(reading) if word.isalpha()}), 4),
         "literals left": len(_literals_left(reading)),
-        "mentions lost": min(len(_lost(reading)), 3),
+        "mentions lost": min(len(_find_lost(reading)), 3),
         "weak names": min(sum(mark.hits[0].score < 0.8 for mark in names), 4),
         "weakest column": min((mark.hits[0].score for mark in columns), default=1),
         "column elsewhere": min(sum(m.column is not None and m.column.table != m.hits[0].table for m in columns), 3),
@@ -109,11 +111,11 @@ def signals(reading: QuestionReading, rows: tuple[tuple[Cell, ...], ...] | None)
         "loose value": any(mark.matches[0].score < 0.95 for mark in values),
         "value of several columns": any(len({(m.table, m.column) for m in mark.matches}) > 1 for mark in values),
         "patterns": len(reading.fired),
-        "how many": reading.asked.text.lower().startswith("how many"),
+        "how many": reading.question.text.lower().startswith("how many"),
         "nothing asked": not reading.editing and not reading.markers("cxa"),
         "joined": tables > 1,
         "tables": max(min(tables - 2, 3), 0),
-        "nested": len(list(frame.nested())) > 1,
+        "nested": len(list(frame.list_queries())) > 1,
         "combined": frame.also is not None,
         "rows counted": any(term.column is None and term.aggregate for term in frame.select),
         "limit": bool(frame.limit),
@@ -128,6 +130,6 @@ def signals(reading: QuestionReading, rows: tuple[tuple[Cell, ...], ...] | None)
     return {name: float(value) for name, value in found.items()}
 
 
-def confidence(found: Mapping[str, float]) -> float:
+def compute_confidence(found: Mapping[str, float]) -> float:
     """Return the probability that a reading with these signals is right."""
     return 1.0 / (1.0 + math.exp(min(_STEEPEST, -sum(_WEIGHTS[name] * value for name, value in found.items()))))

@@ -1,4 +1,4 @@
-"""From a finished reading to its frame: what is shown, joined and grouped, alone or as a change to the query before."""
+"""The frame of a reading, alone or as a change to the query before."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from .frame import Aggregate, Column, Frame, Operand, counted, meeting, narrowed, picked, rows_of
+from .frame import Aggregate, Column, Frame, Operand, add_conditions, count_keys, count_rows, intersect, select_keys
 from .names import NameIndex
 from .reading import CUES, QuestionReading, read_stages
 
@@ -26,19 +26,19 @@ def _select_terms(reading: QuestionReading) -> tuple[Operand, ...]:
         clause = sentence[: cut.start()] if cut else sentence
         if not reading.markers("cxa", clause) and (not reading.markers("t", clause) or reading.markers("a", sentence)):
             clause = sentence
-        terms.extend(_listed(reading, clause.split(), bool(terms)))
+        terms.extend(_read_terms(reading, clause.split(), bool(terms)))
     return tuple(dict.fromkeys(terms))
 
 
-def _listed(reading: QuestionReading, words: list[str], more: bool) -> list[Operand]:
-    """The terms of one list; after the table that it belongs to, only what a comma or `and` adds is part of it."""
+def _read_terms(reading: QuestionReading, words: list[str], more: bool) -> list[Operand]:
+    """Return the terms of one list; after its table, only a comma or `and` adds to it."""
     terms: list[Operand] = []
     is_open, before = True, ""
     for word in words:
         if word in _AND:
             is_open = True
         elif word[:2] in ("@c", "@a", "@x") and is_open and not reading.is_entity(word):
-            terms.extend(_shown(reading, word))
+            terms.extend(_expand_name(reading, word))
         elif word[:2] in ("@t", "@x"):
             is_open = not (terms or more or before in _BELONGING)
         elif word.startswith("@w"):
@@ -47,16 +47,16 @@ def _listed(reading: QuestionReading, words: list[str], more: bool) -> list[Oper
     return terms
 
 
-def _shown(reading: QuestionReading, marker: str) -> list[Operand]:
-    """Return a term; a mere `name` where the table has a first and a last one is both."""
+def _expand_name(reading: QuestionReading, marker: str) -> list[Operand]:
+    """Return the term of a marker; `name` becomes both columns of a first and a last name."""
     term = reading.term(marker)
-    pair = reading.names.title(term.column.table) if term.column and not term.aggregate else ()
+    pair = reading.names.choose_title(term.column.table) if term.column and not term.aggregate else ()
     is_name = term.column in pair and reading.mark(marker).text.lower() in ("name", "names")
     return [Operand(column) for column in pair] if is_name else [term]
 
 
 def to_frame(reading: QuestionReading) -> Frame:
-    """Return the frame that the reading amounts to; without `select` if the question names nothing to show."""
+    """Return the frame of a reading; without `select` if the question names nothing to show."""
     _join_alternatives(reading)
     names, heads = reading.names, [reading.table(marker) for marker in reading.markers("tx")]
     head = next(iter(heads), None)
@@ -66,14 +66,14 @@ def to_frame(reading: QuestionReading) -> Frame:
     group: list[Column] = []
     computed = [*terms, *(c.term for c in reading.having), *(t for t, _ in reading.order)]
     if any(term.aggregate for term in computed):
-        group = [names.identity(table) for table in reading.group_tables] + reading.group
+        group = [names.choose_identity(table) for table in reading.group_tables] + reading.group
         shown = {term.column.table for term in terms if term.column and not term.aggregate}
         for table in reading.group_tables:
-            terms[:0] = [] if table in shown else [Operand(column) for column in names.title(table)]
+            terms[:0] = [] if table in shown else [Operand(column) for column in names.choose_title(table)]
     terms[:0] = [Operand(c) for c in dict.fromkeys(reversed(reading.group)) if Operand(c) not in terms]
-    terms = terms or _implied(reading, head)
+    terms = terms or _choose_default_terms(reading, head)
     if reading.per_subject and not group:
-        group = _subject_key(reading, terms, head)
+        group = _choose_group_key(reading, terms, head)
     if not group and any(t.aggregate for t in terms) and not reading.limit:
         group = [t.column for t in terms if not t.aggregate and t.column is not None]
     frame = Frame(
@@ -82,16 +82,16 @@ def to_frame(reading: QuestionReading) -> Frame:
         where=tuple(reading.where),
         group=tuple(dict.fromkeys(group)),
         having=tuple(reading.having),
-        order=_order_of(reading, terms),
+        order=_build_order(reading, terms),
         limit=reading.limit,
         distinct=reading.distinct,
     )
     counted = len(terms) == 1 and terms[0].aggregate == "count" and not (reading.group or reading.group_tables)
-    return _combined(_count_groups(frame, reading, head) if frame.having and counted else frame, reading)
+    return _add_intersection(_count_groups(frame, reading, head) if frame.having and counted else frame, reading)
 
 
 def _join_alternatives(reading: QuestionReading) -> None:
-    """Conditions with `or` between them become one group; ones that no row can meet together, two sets that meet."""
+    """Join conditions around `or` into one group; set apart those that exclude each other."""
     while match := _OR.search(reading.text):
         first, second = int(match[1]), int(match[3])
         reading.where[first] += reading.where[second]
@@ -101,7 +101,8 @@ def _join_alternatives(reading: QuestionReading) -> None:
         first, second = reading.where[one], reading.where[other]
         if reading.combine is None and len(first) == len(second) == 1 and first[0].excludes(second[0]):
             reading.where[other] = ()
-            named = any(first[0].term.column in reading.names.title(table) for table in reading.near()[:1])
+            subject = reading.list_tables()[:1]
+            named = any(first[0].term.column in reading.names.choose_title(table) for table in subject)
             column = first[0].term.column
             # A row has one such value: `customers from Germany and France` come from either.
             own = column and f"@w{one} and @w{other}" in reading.text and _has_one(reading, column.table)
@@ -114,25 +115,25 @@ def _join_alternatives(reading: QuestionReading) -> None:
 
 
 def _has_one(reading: QuestionReading, table: str) -> bool:
-    """Whether what is asked about comes `from` rows of a table, of which each of it has one."""
-    near = reading.near()[:1]
+    """Whether each row asked about comes `from` exactly one row of the table."""
+    near = reading.list_tables()[:1]
     own = near == [table] or (bool(near) and reading.names.references_table(near[0], table))
-    return own and re.search(r"\bfrom\b", reading.asked.text, re.IGNORECASE) is not None
+    return own and re.search(r"\bfrom\b", reading.question.text, re.IGNORECASE) is not None
 
 
-def _implied(reading: QuestionReading, head: str | None) -> list[Operand]:
-    """Return what is shown where nothing is named: what the rows are called."""
+def _choose_default_terms(reading: QuestionReading, head: str | None) -> list[Operand]:
+    """Return the terms to show if the question names none: those that name the rows."""
     if "#all" in reading.text:
         return [Operand()]
     first = reading.where[0][0].term.column if reading.where else None
     table = head or (first.table if first else next(iter(reading.group_tables), None))
-    if table and not reading.names.distinctive(table):
+    if table and not reading.names.has_distinctive_title(table):
         return [Operand()]
-    return list(reading.titled(table)) if table else []
+    return list(reading.list_title_terms(table)) if table else []
 
 
-def _order_of(reading: QuestionReading, terms: Sequence[Operand]) -> tuple[tuple[Operand, bool], ...]:
-    """Return the order that is asked for; one without a key is that of what is shown."""
+def _build_order(reading: QuestionReading, terms: Sequence[Operand]) -> tuple[tuple[Operand, bool], ...]:
+    """Return the order that is asked for; without a key, the order of what is shown."""
     shown = [term for term in terms if term.column or term.aggregate]
     if not reading.pending or not shown:
         return tuple(reading.order)
@@ -142,17 +143,17 @@ def _order_of(reading: QuestionReading, terms: Sequence[Operand]) -> tuple[tuple
 
 
 def _count_groups(frame: Frame, reading: QuestionReading, head: str | None) -> Frame:
-    """`how many cities have more than 3 airports` counts groups, not rows."""
-    table = next((t for t in frame.used() if t != reading.counted), head)
+    """Return a frame that counts groups: `how many cities have more than 3 airports`."""
+    table = next((t for t in frame.list_tables() if t != reading.counted), head)
     key = frame.select[0].column or (reading.names.key(table) if table else None)
-    return rows_of(replace(frame, group=(key,), order=(), limit=None), key) if key else frame
+    return count_keys(replace(frame, group=(key,), order=(), limit=None), key) if key else frame
 
 
-def _subject_key(reading: QuestionReading, terms: list[Operand], head: str | None) -> list[Column]:
-    """What groups stand for: rows of the subject where other tables are counted, else equal values of what is shown."""
+def _choose_group_key(reading: QuestionReading, terms: list[Operand], head: str | None) -> list[Column]:
+    """Return the columns to group by: the subject's key, or the columns that are shown."""
     plain = [term.column for term in terms if not term.aggregate and term.column is not None]
     if not plain:
-        return [reading.names.identity(head)] if head is not None else []
+        return [reading.names.choose_identity(head)] if head is not None else []
     table = plain[0].table
     key = reading.names.key(table)
     if key is None or key in plain:
@@ -162,33 +163,32 @@ def _subject_key(reading: QuestionReading, terms: list[Operand], head: str | Non
     return [key] if head == table != reading.counted and others - {table} else plain
 
 
-def _combined(frame: Frame, reading: QuestionReading) -> Frame:
-    """The frame narrowed by what none of its rows can meet at once, as a second set, if the reading found that."""
-    if reading.combine is None:
-        return frame
-    return meeting(frame, reading.combine, reading.names.key((*frame.tables, *frame.used())[0]))
+def _add_intersection(frame: Frame, reading: QuestionReading) -> Frame:
+    """Return the frame intersected with the condition that its own conditions exclude, if any."""
+    key = reading.names.key((*frame.tables, *frame.list_tables())[0]) if reading.combine else None
+    return intersect(frame, reading.combine, key) if reading.combine else frame
 
 
-def follows(reading: QuestionReading) -> bool:
-    """Whether a question leans on the one before: a pronoun or cue, or too little of its own to stand."""
-    if "pointed" in reading.fired or reading.says("leans") or _points(reading):
+def is_follow_up(reading: QuestionReading) -> bool:
+    """Whether a question leans on the one before: it has a cue, or says too little alone."""
+    if "pointed" in reading.fired or reading.has_cue("leans") or _points_back(reading):
         return True
-    if (reading.group or reading.group_tables) and reading.base.aggregates() and not _select_terms(reading):
+    if (reading.group or reading.group_tables) and reading.base.has_aggregates() and not _select_terms(reading):
         return True
-    if reading.says("all_there_is") or reading.markers("tx") or reading.tables:
+    if reading.has_cue("all_there_is") or reading.markers("tx") or reading.tables:
         return False
     own = _select_terms(reading)
-    if own and all(term.column and term.column.table not in reading.base.used() for term in own):
+    if own and all(term.column and term.column.table not in reading.base.list_tables() for term in own):
         return False
     return not own or not (reading.where or reading.having or reading.limit or reading.group)
 
 
-def _points(reading: QuestionReading) -> bool:
-    """Whether a cue points out of the question: any does, unless what the question is about comes before it."""
-    question, cues = reading.asked.text, CUES["points"].finditer(reading.asked.text)
+def _points_back(reading: QuestionReading) -> bool:
+    """Whether a cue refers to an earlier question, not to words of this one."""
+    question, cues = reading.question.text, CUES["points"].finditer(reading.question.text)
     own = [m for m in reading.marks if m.kind in ("t", "x") and m.table and m.hits and m.hits[0].score >= 0.6]
-    if not own or not reading.says("asks"):
-        return reading.says("points")
+    if not own or not reading.has_cue("asks"):
+        return reading.has_cue("points")
     first = question.lower().find(own[0].text.lower())
     whole = (reading.where or reading.order) and _select_terms(reading)
     within = [match.span() for match in CUES["points_within"].finditer(question)]
@@ -199,71 +199,71 @@ def _points(reading: QuestionReading) -> bool:
     )
 
 
-def edited(reading: QuestionReading) -> Frame:
+def edit_base(reading: QuestionReading) -> Frame:
     """Return the frame that the follow-up asks for."""
     names, base = reading.names, reading.base
     read_stages(reading, "ellipsis")
     terms = _select_terms(reading)
-    if reading.says("about"):
-        return _swapped(reading, terms)
-    frame = _combined(_changed(reading), reading)
+    if reading.has_cue("about"):
+        return _swap_terms(reading, terms)
+    frame = _add_intersection(_change_base(reading), reading)
     computes = tuple(term for term in terms if term.aggregate)
     if reading.group or reading.group_tables:
-        return _per_group(frame, reading, computes)
+        return _group_base(frame, reading, computes)
     if terms and all(term.aggregate == "count" and not term.distinct for term in terms):
-        return counted(frame, names.key(frame.used()[0]))
-    if (base.limit or base.having) and (key := _beyond(base, terms, names)):
-        where = ((picked(base, key),), *reading.where)
+        return count_rows(frame, names.key(frame.list_tables()[0]))
+    if (base.limit or base.having) and (key := _find_outer_key(base, terms, names)):
+        where = ((select_keys(base, key),), *reading.where)
         return Frame(terms, (key.table, *reading.tables), where, order=tuple(reading.order), limit=reading.limit)
-    if terms and reading.says("adds"):
+    if terms and reading.has_cue("adds"):
         kept = base.select if base.group or computes else tuple(t for t in base.select if not t.aggregate)
         frame = replace(frame, select=tuple(dict.fromkeys((*kept, *terms))))
     elif terms:
         frame = replace(frame, select=terms, distinct=reading.distinct)
         if computes:
             frame = replace(frame, order=tuple(reading.order), limit=reading.limit, group=(), having=())
-        elif any(term.aggregate for term in base.select) and not frame.aggregates():
+        elif any(term.aggregate for term in base.select) and not frame.has_aggregates():
             frame = replace(frame, group=())
-    elif base.computed() and (reading.says("shows") or reading.limit or reading.order):
-        heads = [reading.table(marker) for marker in reading.markers("tx")] or base.used()
-        frame = replace(frame, select=reading.titled(heads[0]))
+    elif base.is_aggregate_row() and (reading.has_cue("shows") or reading.limit or reading.order):
+        heads = [reading.table(marker) for marker in reading.markers("tx")] or base.list_tables()
+        frame = replace(frame, select=reading.list_title_terms(heads[0]))
     return frame
 
 
-def _changed(reading: QuestionReading, swap: bool = False) -> Frame:
-    """Return the base with the follow-up's conditions, order and limit put on top, or in the place of its own."""
+def _change_base(reading: QuestionReading, swap: bool = False) -> Frame:
+    """Return the base with the follow-up's conditions, order and limit added or swapped in."""
     base = reading.base
     return replace(
-        narrowed(base, reading.where, swap=swap),
+        add_conditions(base, reading.where, swap=swap),
         tables=(*base.tables, *reading.tables, *map(reading.table, reading.markers("t"))),
         having=tuple(reading.having) or base.having,
-        order=_order_of(reading, base.select) or base.order,
+        order=_build_order(reading, base.select) or base.order,
         limit=reading.limit or base.limit,
         distinct=base.distinct or reading.distinct,
     )
 
 
-def _per_group(frame: Frame, reading: QuestionReading, computes: tuple[Operand, ...]) -> Frame:
-    """Return what was computed of all rows, or their number, of each group."""
+def _group_base(frame: Frame, reading: QuestionReading, computes: tuple[Operand, ...]) -> Frame:
+    """Return the frame with its aggregates, or a count, computed for each group."""
     tables = reading.group_tables
-    keys = (*reading.group, *map(reading.names.identity, tables))
-    shown = (*map(Operand, reading.group), *(term for table in tables for term in reading.titled(table)))
+    keys = (*reading.group, *map(reading.names.choose_identity, tables))
+    shown = (*map(Operand, reading.group), *(term for table in tables for term in reading.list_title_terms(table)))
     computed = computes or tuple(term for term in frame.select if term.aggregate) or (Operand(None, "count"),)
     return replace(frame, select=(*shown, *computed), tables=(*frame.tables, *tables), group=keys, limit=None)
 
 
-def _beyond(base: Frame, terms: tuple[Operand, ...], names: NameIndex) -> Column | None:
-    """What the rows that the base picked are known by, where terms say of them what has no one value for each."""
+def _find_outer_key(base: Frame, terms: tuple[Operand, ...], names: NameIndex) -> Column | None:
+    """Return the key of the base's rows if terms have several values for each, or None."""
     plain = [term.column for term in terms if term.column]
-    groups = [column for column in base.group if column != names.key(column.table) and not names.references(column)]
-    many = any(c.table not in base.used() for c in plain) or (bool(groups) and not {*plain} <= {*base.group})
-    return (base.group[0] if base.group else names.key(base.used()[0])) if many else None
+    groups = [column for column in base.group if column != names.key(column.table) and not names.find_parent(column)]
+    many = any(c.table not in base.list_tables() for c in plain) or (bool(groups) and not {*plain} <= {*base.group})
+    return (base.group[0] if base.group else names.key(base.list_tables()[0])) if many else None
 
 
-def _swapped(reading: QuestionReading, terms: tuple[Operand, ...]) -> Frame:
-    """`what about Spain?` puts the new value in the old one's place; `what about the age?` the column."""
+def _swap_terms(reading: QuestionReading, terms: tuple[Operand, ...]) -> Frame:
+    """Swap in the new value (`what about Spain?`) or column (`what about the age?`)."""
     base = reading.base
-    frame = _changed(reading, swap=True)
+    frame = _change_base(reading, swap=True)
     if not terms or reading.where:
         return frame
     old: list[Aggregate] = [term.aggregate for term in base.select if term.aggregate and term.column is not None]

@@ -1,4 +1,4 @@
-"""The meaning of a question as frozen data, edited by follow-ups, and told in one plain sentence."""
+"""The meaning of a question as frozen data, its follow-ups, and a plain sentence for it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Operand:
-    """A column or an aggregate of one; without a column, every row (`count(*)`) or every column (`*`)."""
+    """A column or an aggregate of one; without a column, all rows or all columns."""
 
     column: Column | None = None
     aggregate: Aggregate = ""
@@ -32,14 +32,14 @@ class Operand:
 
 @dataclass(frozen=True)
 class Predicate:
-    """A comparison of a term with a literal, a pair of them (`between`), a query, or nothing (`null`)."""
+    """A comparison of a term with a literal, a pair of them, a query, or nothing."""
 
     term: Operand
     operator: Operator
     value: Value = None
 
     def excludes(self, other: Predicate) -> bool:
-        """Tell whether no row can meet both: two values of one column, or bounds with nothing between them."""
+        """Whether no row can meet both: two values of one column, or bounds with nothing between."""
         if self.operator.startswith("<"):
             return other.operator.startswith(">") and other.excludes(self)
         if self.term != other.term or isinstance(self.value, Frame) or isinstance(other.value, Frame):
@@ -80,47 +80,47 @@ class Frame:
     also: Frame | None = None
 
     def columns(self) -> tuple[Column, ...]:
-        """Return every column that this query's own FROM has to offer, in order of appearance."""
+        """Return every column that the query itself uses, in order of appearance."""
         where = (condition.term for group in self.where for condition in group)
-        terms = (*self.select, *where, *map(Operand, self.group), *self._of_groups())
+        terms = (*self.select, *where, *map(Operand, self.group), *self._list_group_terms())
         return tuple(dict.fromkeys(term.column for term in terms if term.column is not None))
 
-    def _of_groups(self) -> tuple[Operand, ...]:
+    def _list_group_terms(self) -> tuple[Operand, ...]:
         return *(condition.term for condition in self.having), *(term for term, _ in self.order)
 
-    def used(self) -> tuple[str, ...]:
+    def list_tables(self) -> tuple[str, ...]:
         """Return every table that FROM has to join, in order of appearance."""
         return tuple(dict.fromkeys([*(column.table for column in self.columns()), *self.tables]))
 
-    def computed(self) -> bool:
-        """Tell whether it gives one row of aggregates."""
+    def is_aggregate_row(self) -> bool:
+        """Whether the query returns one row of aggregates."""
         return not self.group and bool(self.select) and all(term.aggregate for term in self.select)
 
-    def aggregates(self) -> bool:
-        """Tell whether it shows, orders by or compares an aggregate."""
-        return any(term.aggregate for term in (*self.select, *self._of_groups()))
+    def has_aggregates(self) -> bool:
+        """Whether the query shows, sorts by or compares an aggregate."""
+        return any(term.aggregate for term in (*self.select, *self._list_group_terms()))
 
-    def nested(self) -> Iterator[Frame]:
-        """Yield this query and all that are inside it."""
+    def list_queries(self) -> Iterator[Frame]:
+        """Yield this query and every query inside it."""
         yield self
         inner = [c.value for group in (*self.where, self.having) for c in group if isinstance(c.value, Frame)]
         for one in (*inner, *([self.also] if self.also else ())):
-            yield from one.nested()
+            yield from one.list_queries()
 
     def literals(self) -> tuple[Scalar, ...]:
-        """Return every number and text that this query and those inside it hold."""
-        found: list[Value] = [one.limit for one in self.nested()]
-        for one in self.nested():
+        """Return every number and text in this query and in those inside it."""
+        found: list[Value] = [one.limit for one in self.list_queries()]
+        for one in self.list_queries():
             for condition in (*(c for group in one.where for c in group), *one.having):
                 found += condition.value if isinstance(condition.value, tuple) else (condition.value,)
         return tuple(value for value in found if isinstance(value, int | float | str))
 
-    def ranks(self) -> bool:
-        """Tell whether this query or one inside it orders its rows or looks for a highest or lowest value."""
-        return any(one.order or any(term.aggregate in ("min", "max") for term in one.select) for one in self.nested())
+    def is_ranking(self) -> bool:
+        """Whether this query or one inside it sorts rows or looks for a highest or lowest value."""
+        return any(q.order or any(term.aggregate in ("min", "max") for term in q.select) for q in self.list_queries())
 
-    def repeats(self) -> bool:
-        """Tell whether all that it shows is what its conditions fix: the names of those that have one name."""
+    def repeats_conditions(self) -> bool:
+        """Whether the query shows only columns that its conditions already fix."""
         fixed = {
             g[0].term for g in self.where if len(g) == 1 and g[0].operator == "=" and isinstance(g[0].value, Scalar)
         }
@@ -131,46 +131,46 @@ Scalar: TypeAlias = int | float | str
 Value: TypeAlias = Scalar | tuple[Scalar, Scalar] | Frame | None
 
 
-def picked(frame: Frame, key: Column) -> Predicate:
+def select_keys(frame: Frame, key: Column) -> Predicate:
     """Return the condition that a row's key is among those of the frame's rows."""
     return Predicate(Operand(key), "in", replace(frame, select=(Operand(key),)))
 
 
-def rows_of(frame: Frame, key: Column) -> Frame:
-    """Return the number of the key's rows that a frame picks."""
-    return Frame((Operand(key, "count", True),), (key.table,), ((picked(frame, key),),))
+def count_keys(frame: Frame, key: Column) -> Frame:
+    """Return a query that counts the keys of a frame's rows."""
+    return Frame((Operand(key, "count", True),), (key.table,), ((select_keys(frame, key),),))
 
 
-def counted(frame: Frame, key: Column | None) -> Frame:
-    """Return how many rows the frame has, or groups where it has groups.
+def count_rows(frame: Frame, key: Column | None) -> Frame:
+    """Return a query that counts the frame's rows, or its groups.
 
     Args:
         frame: Any frame.
-        key: What tells the rows of its first table apart.
+        key: The column that identifies the rows of its first table.
 
     Raises:
-        NotUnderstood: It cannot be counted in place, and there is no key.
+        NotUnderstood: The rows cannot be counted without a key, and there is none.
     """
     alone = len(frame.select) == 1 and frame.distinct
     of = frame.group[0] if frame.group else frame.select[0].column if alone else None
     if not (frame.having or frame.limit or frame.also):
         return replace(frame, select=(Operand(of, "count", of is not None),), order=(), group=(), distinct=False)
     if (key := of or key) is None:
-        raise NotUnderstood(f"Nothing tells the rows of {frame.used()[0]} apart, so I cannot count these.")
-    return rows_of(frame, key)
+        raise NotUnderstood(f"Nothing tells the rows of {frame.list_tables()[0]} apart, so I cannot count these.")
+    return count_keys(frame, key)
 
 
-def meeting(frame: Frame, condition: Predicate, key: Column | None) -> Frame:
-    """Return what the frame gives that also meets a condition which no row can meet at once with one of its own.
+def intersect(frame: Frame, condition: Predicate, key: Column | None) -> Frame:
+    """Return the frame's rows that also meet a condition which excludes one of its own.
 
     Args:
         frame: Any frame.
         condition: The other condition, on a term that the frame compares too.
-        key: What tells the rows of its first table apart, by which a count of them is narrowed.
+        key: The column that identifies the rows of its first table, if they are counted.
     """
     count = frame.select[0] if len(frame.select) == 1 and frame.select[0].aggregate == "count" else None
     if count and (key := count.column or key):
-        other = picked(Frame(tables=frame.tables, where=((condition,),)), key)
+        other = select_keys(Frame(tables=frame.tables, where=((condition,),)), key)
         return replace(frame, select=(Operand(key, "count", True),), where=(*frame.where, (other,)))
     kept = (
         g for g in frame.where if not (len(g) == 1 and g[0].term == condition.term and isinstance(g[0].value, Scalar))
@@ -179,8 +179,8 @@ def meeting(frame: Frame, condition: Predicate, key: Column | None) -> Frame:
     return replace(frame, order=(), limit=None, also=also)
 
 
-def narrowed(frame: Frame, where: Iterable[Group], *, swap: bool = False) -> Frame:
-    """Return the frame with more conditions; one on a column that is compared already takes the old one's place.
+def add_conditions(frame: Frame, where: Iterable[Group], *, swap: bool = False) -> Frame:
+    """Return the frame with more conditions; a new one replaces an old one that it contradicts.
 
     Args:
         frame: Any frame.
@@ -193,7 +193,7 @@ def narrowed(frame: Frame, where: Iterable[Group], *, swap: bool = False) -> Fra
 
 
 def _replaces(new: Group, old: Group, swap: bool) -> bool:
-    """Tell whether a new condition on a column takes the old one's place: no row can equal two values."""
+    """Whether a new condition replaces an old one on its column: no row can equal two values."""
     if {c.term for c in new} != {c.term for c in old}:
         return False
     equals = any(c.operator in ("=", "like") for c in (*new, *old))
@@ -208,60 +208,56 @@ _OPERATORS = {
 }  # fmt: skip
 
 
-def give_me(frame: Frame) -> str:
-    """Return one self-contained sentence that asks for the frame: "Give me ..." (CREDIT-SQL 3.1)."""
-    return f"Give me {_query(frame)}."
+def phrase_frame(frame: Frame) -> str:
+    """Return one sentence that asks for the frame: "Give me ..." (CREDIT-SQL 3.1)."""
+    return f"Give me {_phrase_query(frame)}."
 
 
-def _query(frame: Frame) -> str:
-    tables = frame.used()
-    shown = " and ".join(_term(term, tables) for term in frame.select) or "everything"
+def _phrase_query(frame: Frame) -> str:
+    tables = frame.list_tables()
+    shown = " and ".join(_phrase_term(term, tables) for term in frame.select) or "everything"
     parts = [f"the different values of {shown}" if frame.distinct else shown]
     # A table that is only counted is named by that already.
     counted_alone = tables[-1:] if frame.select[:1] == (Operand(None, "count"),) else ()
     subjects = [table for table in tables if (table,) != counted_alone]
     if subjects:
-        parts.append("of " + " with ".join(_plain(table) for table in subjects))
+        parts.append("of " + " with ".join(_phrase_name(table) for table in subjects))
     if frame.group:
-        parts.append("for each " + " and ".join(_plain(column.name) for column in frame.group))
-    conditions = [" or ".join(_condition(c, tables) for c in group) for group in frame.where]
-    conditions += [_condition(condition, tables) for condition in frame.having]
+        parts.append("for each " + " and ".join(_phrase_name(column.name) for column in frame.group))
+    conditions = [" or ".join(_phrase_condition(c, tables) for c in group) for group in frame.where]
+    conditions += [_phrase_condition(condition, tables) for condition in frame.having]
     if conditions:
         parts.append("where " + " and ".join(conditions))
     sentence = " ".join(parts)
     if frame.order:
-        keys = " and ".join(f"{_term(t, tables)} {'from highest' if d else 'from lowest'}" for t, d in frame.order)
+        keys = " and ".join(f"{_phrase_term(t, tables)} from {'highest' if d else 'lowest'}" for t, d in frame.order)
         sentence += f", sorted by {keys}"
     if frame.limit is not None:
         sentence += ", only the first" if frame.limit == 1 else f", only the first {frame.limit}"
-    return f"{sentence}, that are also in: {_query(frame.also)}" if frame.also else sentence
+    return f"{sentence}, that are also in: {_phrase_query(frame.also)}" if frame.also else sentence
 
 
-def _term(term: Operand, tables: tuple[str, ...]) -> str:
+def _phrase_term(term: Operand, tables: tuple[str, ...]) -> str:
     if term.column is None:
         if term.aggregate != "count":
             return "everything"
-        return f"the number of {_plain(tables[-1])}" if tables else "the number of rows"
-    name = _plain(term.column.name)
+        return f"the number of {_phrase_name(tables[-1])}" if tables else "the number of rows"
+    name = _phrase_name(term.column.name)
     if term.aggregate == "count":
         return f"the number of {'different ' if term.distinct else ''}{name}"
     form = _AGGREGATES.get(term.aggregate, "the {}")
     return f"the {name}" if term.aggregate == "sum" and name.startswith("total") else form.format(name)
 
 
-def _plain(name: str) -> str:
+def _phrase_name(name: str) -> str:
     return " ".join(name_words(name)) or name
 
 
-def _condition(condition: Predicate, tables: tuple[str, ...]) -> str:
-    term = _term(condition.term, tables)
+def _phrase_condition(condition: Predicate, tables: tuple[str, ...]) -> str:
+    term = _phrase_term(condition.term, tables)
     if condition.operator == "between":
         low, high = condition.value if isinstance(condition.value, tuple) else ("", "")
         return f"{term} is between {low} and {high}"
-    return f"{term} {_OPERATORS[condition.operator]} {_value(condition.value)}".rstrip()
-
-
-def _value(value: Value) -> str:
-    if isinstance(value, Frame):
-        return _query(value)
-    return f"'{value}'" if isinstance(value, str) else "" if value is None else str(value)
+    value = condition.value
+    text = _phrase_query(value) if isinstance(value, Frame) else f"'{value}'" if isinstance(value, str) else value
+    return f"{term} {_OPERATORS[condition.operator]} {'' if text is None else text}".rstrip()

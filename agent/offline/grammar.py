@@ -1,4 +1,4 @@
-"""Reads a question by itself: what is counted, computed, ordered and grouped, and conditions on rows."""
+"""The grammar: handlers of patterns for counts, aggregates, order, groups and conditions."""
 
 from __future__ import annotations
 
@@ -8,61 +8,62 @@ from ...tools.errors import NotUnderstood
 from .compose import to_frame
 from .frame import Aggregate, Column, Frame, Operand, Operator, Predicate, Scalar
 from .mentions import WordRun, find_mentions, resolve
-from .reading import CUES, NOTHING, PatternMatch, QuestionInput, QuestionReading, read_stages, reads
-from .words import words_of
+from .reading import CUES, NOTHING, PatternMatch, QuestionInput, QuestionReading, handles, read_stages
+from .words import split_words
 
-_ASKED_SO_FAR = re.compile(
+_REQUEST_SO_FAR = re.compile(
     r"(?:(?:^|.*\. )|#all )?(?:#who )?(?:(?:#distinct|#each|what|is|are|was|were|show|find|give|return|list|tell"
     r"|compute|calculate|and|,|@[acxt]\d+|of|report|for|all|display|values?|provide|how|about|their|its) ?)*\Z"
 )
-"""What comes before a word where nothing but what is asked for has been said so far."""
+"""Text before a word that only says what is asked for."""
 
 
-@reads("name_of_column", "number_of_column")
-def named_column(found: PatternMatch) -> str | None:
-    """`names of all directors` asks for a column of directors, `phone number of all ...` for the phone."""
-    if "#count" in found.text:
-        return f"{found['c']} of"
-    following, mark = found.reading.column(found.after.split()[0]), found.mark("c")
+@handles("name_of_column", "number_of_column")
+def read_column_of(match: PatternMatch) -> str | None:
+    """Read `names of all directors` as a column, `phone number of all` as the phone."""
+    if "#count" in match.text:
+        return f"{match['c']} of"
+    following, mark = match.reading.column(match.after.split()[0]), match.mark("c")
     is_name = mark.text.lower() in ("name", "names", "title", "titles") and mark.hits[0].score >= 0.7
-    return found["distinct"] if is_name and found.reading.names.kind(following) == "text" else None
+    return match["distinct"] if is_name and match.reading.names.kind(following) == "text" else None
 
 
-@reads("count", "count_rows")
-def count(found: PatternMatch) -> str | None:
-    """`how many singers`, `number of different countries`; `how many` of what no table is called."""
-    if not found["e"]:
-        return found.reading.add_term(Operand(None, "count"))
-    reading, names, mark, column = found.reading, found.reading.names, found.mark("e"), found.column("e")
-    distinct = bool(found["distinct"] or found["also"])
-    if column is not None and (distinct or found["e"].startswith("@c")):
-        number = names.numeric(column) and names.kind(column) != "time" and not names.references(column)
+@handles("count", "count_rows")
+def read_count(match: PatternMatch) -> str | None:
+    """Read `how many singers` and `number of different countries`."""
+    if not match["e"]:
+        return match.reading.add_term(Operand(None, "count"))
+    reading, names, mark, column = match.reading, match.reading.names, match.mark("e"), match.column("e")
+    distinct = bool(match["distinct"] or match["also"])
+    if column is not None and (distinct or match["e"].startswith("@c")):
+        number = names.is_numeric(column) and names.kind(column) != "time" and not names.find_parent(column)
         is_id = names.key(column.table) == column or mark.text.lower().endswith("id")
         term = Operand(column, "count", True)
         if number and not distinct and not is_id:
-            term = Operand(column, "sum" if found["how"] == "#total" and names.quantity(column) else "")
+            term = Operand(column, "sum" if match["how"] == "#total" and names.is_quantity(column) else "")
     else:
-        table = reading.table(found["e"])
+        table = reading.table(match["e"])
         reading.tables.append(table)
         mark.column = None
         key = names.key(table) if distinct else None
         term = Operand(key, "count", key is not None)
-    return f"{found['described']} {reading.add_term(term, mark) if term.aggregate else found['e']}"
+    return f"{match['described']} {reading.add_term(term, mark) if term.aggregate else match['e']}"
 
 
-@reads("aggregates")
-def aggregates(found: PatternMatch) -> str | None:
-    """`average, minimum and maximum age`; a superlative alone only where it is asked for or compared with."""
-    reading, rest = found.reading, found["rest"]
-    functions = [word for word in found["how"].split() if word[0] in "#@"]
+@handles("aggregates")
+def read_aggregates(match: PatternMatch) -> str | None:
+    """Read `average, minimum and maximum age`; a superlative only if asked for or compared."""
+    reading, rest = match.reading, match["rest"]
+    functions = [word for word in match["how"].split() if word[0] in "#@"]
     if len(functions) == 1 and functions[0].startswith("@"):
-        asked = _ASKED_SO_FAR.match(found.before) and not re.match(r" @t", found.after) and "what @" not in found.before
-        compared = re.search(r"@o\d+(?: of| all)* $", found.before)
-        if not (asked or compared) or reading.names.kind(reading.column(found["c"])) == "text":
+        before = match.before
+        asked = _REQUEST_SO_FAR.match(before) and not re.match(r" @t", match.after) and "what @" not in before
+        compared = re.search(r"@o\d+(?: of| all)* $", match.before)
+        if not (asked or compared) or reading.names.kind(reading.column(match["c"])) == "text":
             return None
-    columns = [found["c"]]
+    columns = [match["c"]]
     others = reading.markers("cx", rest)
-    if others and all(reading.names.quantity(reading.column(other)) for other in others):
+    if others and all(reading.names.is_quantity(reading.column(other)) for other in others):
         columns, rest = [*columns, *others], ""
     named: dict[str, Aggregate] = {"#avg": "avg", "#sum": "sum"}
     asked_for: list[Aggregate] = [
@@ -78,12 +79,12 @@ def aggregates(found: PatternMatch) -> str | None:
 
 _LAST = ("last", "bottom")
 _TAKEN = re.compile(r"(?:@[oc]\d+|with|have|has|having|had|and|to|id|in|by|#between) \Z")
-"""What a number belongs to, rather than to the superlative after it."""
+"""Text before a number that does not belong to the superlative after it."""
 
 
-def _ranked(found: PatternMatch, term: Operand, descending: bool, left: str = "") -> str:
-    """Sort by a term; as many rows as the superlative's number says."""
-    reading, number = found.reading, found["n"] or found["m"]
+def _sort_by(match: PatternMatch, term: Operand, descending: bool, left: str = "") -> str:
+    """Sort by a term and limit the rows to the superlative's number; return `left`."""
+    reading, number = match.reading, match["n"] or match["m"]
     literal = reading.mark(number).literal if number else None
     reading.limit = literal if isinstance(literal, int) else reading.several
     reading.order.append((term, descending))
@@ -91,17 +92,17 @@ def _ranked(found: PatternMatch, term: Operand, descending: bool, left: str = ""
     return left
 
 
-@reads("cut")
-def cut(found: PatternMatch) -> str | None:
-    """`the top 5`, `just the first one`: only so many rows of what the query before shows.
+@handles("cut")
+def read_cut(match: PatternMatch) -> str | None:
+    """Read `the top 5` and `just the first one` as a limit on what the query before shows.
 
     Raises:
         NotUnderstood: The last rows of what has no order are wanted, or rows of a set operation.
     """
-    reading, base = found.reading, found.reading.base
-    end = found.mark("end").text.lower() if found["end"].startswith("@") else found["end"]
-    tables = [reading.table(marker) for marker in reading.markers("tx", found["t"])]
-    if end not in ("", "top", "first", *_LAST) or not {*tables} <= {*base.used()}:
+    reading, base = match.reading, match.reading.base
+    end = match.mark("end").text.lower() if match["end"].startswith("@") else match["end"]
+    tables = [reading.table(marker) for marker in reading.markers("tx", match["t"])]
+    if end not in ("", "top", "first", *_LAST) or not {*tables} <= {*base.list_tables()}:
         return None
     if base.also is not None:
         raise NotUnderstood("I cannot take the first rows of lists put together.")
@@ -110,108 +111,109 @@ def cut(found: PatternMatch) -> str | None:
     if turned and not (base.order or computed):
         raise NotUnderstood("Those rows have no order, so none of them are the last. Say what to sort them by.")
     reading.order = [(term, descends != turned) for term, descends in base.order or computed[:1]]
-    reading.limit = int(found.mark("n").literal or 1) if found["n"] else 1
+    reading.limit = int(match.mark("n").literal or 1) if match["n"] else 1
     return ""
 
 
-@reads("several")
-def several(found: PatternMatch) -> str | None:
-    """`the two stores with the most ...`: how many are wanted, where a superlative follows."""
-    literal = found.mark("n").literal if found["n"] else None
-    if _TAKEN.search(found.before) or (found["s"] and found.mark("s").text.lower() != "top"):
+@handles("several")
+def read_wanted_rows(match: PatternMatch) -> str | None:
+    """Read how many rows a superlative asks for: `the two stores with the most ...`."""
+    literal = match.mark("n").literal if match["n"] else None
+    if _TAKEN.search(match.before) or (match["s"] and match.mark("s").text.lower() != "top"):
         return None
     if isinstance(literal, int) and literal <= 100:
-        found.reading.several = literal
+        match.reading.several = literal
     else:
         return None
     return ""
 
 
-@reads("order")
-def order(found: PatternMatch) -> str | None:
-    """`in descending order of age`, `sorted by age`, `sort the names by age`, `in alphabetical order`."""
-    reading, way = found.reading, found["way"] or "#asc"
-    if not found["keys"]:
+@handles("order")
+def read_order(match: PatternMatch) -> str | None:
+    """Read `in descending order of age`, `sorted by age` and `in alphabetical order`."""
+    reading, way = match.reading, match["way"] or "#asc"
+    if not match["keys"]:
         reading.pending = way if way != "#alpha" else reading.pending or way
-    for marker in reading.markers("cxat", re.sub(r"@t\d+ (?=@)", "", found["keys"])):
+    for marker in reading.markers("cxat", re.sub(r"@t\d+ (?=@)", "", match["keys"])):
         is_table = marker.startswith("@t")
-        term = Operand(reading.names.title(reading.table(marker))[0]) if is_table else reading.term(marker)
+        term = Operand(reading.names.choose_title(reading.table(marker))[0]) if is_table else reading.term(marker)
         born = way.startswith("#age") and term.column is not None and "birth" in term.column.name.lower()
         reading.order.append((term, (way in ("#desc", "#agedesc")) != born))
         reading.per_subject = reading.per_subject or term.aggregate == "count"
     return ""
 
 
-@reads("most_things", "most_rows", "most_common")
-def most(found: PatternMatch) -> str | None:
-    """`the most common city`, `with the largest number of concerts`, `the stadium with the most concerts`."""
-    reading, mark = found.reading, found.mark("s")
-    if found["t"]:
+@handles("most_things", "most_rows", "most_common")
+def read_most(match: PatternMatch) -> str | None:
+    """Read `the most common city` and `with the largest number of concerts`."""
+    reading, mark = match.reading, match.mark("s")
+    if match["t"]:
         if mark.text.lower() not in ("most", "least", "fewest"):
             return None
-        reading.counted = reading.table(found["t"])
+        reading.counted = reading.table(match["t"])
         reading.tables.append(reading.counted)
-    return _ranked(found, reading.term(found["a"]) if found["a"] else Operand(None, "count"), mark.descending)
+    return _sort_by(match, reading.term(match["a"]) if match["a"] else Operand(None, "count"), mark.descending)
 
 
-@reads("top")
-def top(found: PatternMatch) -> str | None:
-    """`the top 3 singers by age`; `the top 3` in an order that is given elsewhere, `the first 3` in any."""
-    reading = found.reading
-    if found["k"]:
-        return _ranked(found, reading.term(found["k"]), found.mark("u" if found["u"] else "s").descending, found["t"])
-    if found["s"] and (found.mark("s").text.lower() != "top" or not reading.order):
+@handles("top")
+def read_top(match: PatternMatch) -> str | None:
+    """Read `the top 3 singers by age`; `the top 3` alone needs an order given elsewhere."""
+    reading = match.reading
+    if match["k"]:
+        return _sort_by(match, reading.term(match["k"]), match.mark("u" if match["u"] else "s").descending, match["t"])
+    if match["s"] and (match.mark("s").text.lower() != "top" or not reading.order):
         return None
-    reading.limit = int(found.mark("n").literal or 1)
+    reading.limit = int(match.mark("n").literal or 1)
     return ""
 
 
-@reads("superlative_column", "superlative_thing")
-def superlative(found: PatternMatch) -> str | None:
-    """`with the highest salary`, `the youngest singer`, `which singer is the oldest`."""
-    reading, names, mark, column = found.reading, found.reading.names, found.mark("s"), found.column("c")
-    if column is not None and (names.quantity(column) or not mark.hints):
-        few = not names.quantity(column) and mark.text.lower() in ("most", "least", "fewest")
-        return _ranked(found, Operand(column, "count" if few else ""), mark.descending, found["left"])
-    near = [column.table] if column else [reading.table(found["t"])] if found["t"] else reading.near()
-    last = "" if column or found["t"] else "".join(reading.markers("tx", found.before)[-1:])
-    hint = (names.hinted(mark.hints, [reading.table(last)], 0) if last else None) or names.hinted(mark.hints, near)
+@handles("superlative_column", "superlative_thing")
+def read_superlative(match: PatternMatch) -> str | None:
+    """Read `with the highest salary`, `the youngest singer` and `which singer is the oldest`."""
+    reading, names, mark, column = match.reading, match.reading.names, match.mark("s"), match.column("c")
+    if column is not None and (names.is_quantity(column) or not mark.hints):
+        few = not names.is_quantity(column) and mark.text.lower() in ("most", "least", "fewest")
+        return _sort_by(match, Operand(column, "count" if few else ""), mark.descending, match["left"])
+    near = [column.table] if column else [reading.table(match["t"])] if match["t"] else reading.list_tables()
+    last = "" if column or match["t"] else "".join(reading.markers("tx", match.before)[-1:])
+    hint = names.find_hinted(mark.hints, [reading.table(last)], 0) if last else None
+    hint = hint or names.find_hinted(mark.hints, near)
     if (column is not None and " " in mark.text) or hint is None:
         return None
     # The oldest have the smallest birth date.
     born = "age" not in hint.name.lower() and ("birth" in mark.hints or {"founded", "age"} <= set(mark.hints))
-    return _ranked(found, Operand(hint), mark.descending != born, found["c"] or found["left"])
+    return _sort_by(match, Operand(hint), mark.descending != born, match["c"] or match["left"])
 
 
-@reads("having")
-def having(found: PatternMatch) -> str | None:
-    """`with more than 2 concerts`, `whose number of concerts is at least 2`, `more than 3 times`."""
-    reading = found.reading
-    if found["t"]:
-        reading.counted = reading.table(found["t"])
+@handles("having")
+def read_group_condition(match: PatternMatch) -> str | None:
+    """Read `with more than 2 concerts`, `whose number of concerts is 2`, `more than 3 times`."""
+    reading = match.reading
+    if match["t"]:
+        reading.counted = reading.table(match["t"])
         reading.tables.append(reading.counted)
-    elif not found["a"] and not found["times"] and found.mark("n").text.lower() not in ("once", "twice"):
+    elif not match["a"] and not match["times"] and match.mark("n").text.lower() not in ("once", "twice"):
         return None
     reading.add(
-        reading.term(found["a"]) if found["a"] else Operand(None, "count"), found.operator(), found.literal("n")
+        reading.term(match["a"]) if match["a"] else Operand(None, "count"), match.operator(), match.literal("n")
     )
-    return found["v"]
+    return match["v"]
 
 
-@reads("each")
-def each(found: PatternMatch) -> str | None:
-    """`for each country`; `total freight by country` groups, where something is computed."""
-    reading = found.reading
-    if found["computed"]:
-        alone = reading.base.aggregates() and not reading.markers("cxtavno", found.before)
-        is_asked = (reading.markers("a", found.before) or alone) and "#sort" not in found.before
-        return f"#each {found['computed']}" if is_asked else None
-    if not found["e"]:
+@handles("each")
+def read_grouping(match: PatternMatch) -> str | None:
+    """Read `for each country`; `total freight by country` groups only if something is computed."""
+    reading = match.reading
+    if match["computed"]:
+        alone = reading.base.has_aggregates() and not reading.markers("cxtavno", match.before)
+        is_asked = (reading.markers("a", match.before) or alone) and "#sort" not in match.before
+        return f"#each {match['computed']}" if is_asked else None
+    if not match["e"]:
         reading.per_subject = True
-    elif reading.is_entity(found["e"]):
-        reading.group_tables.append(reading.table(found["e"]))
+    elif reading.is_entity(match["e"]):
+        reading.group_tables.append(reading.table(match["e"]))
     else:
-        reading.group += [reading.column(marker) for marker in (found["e"], found["f"]) if marker]
+        reading.group += [reading.column(marker) for marker in (match["e"], match["f"]) if marker]
     return ""
 
 
@@ -224,13 +226,13 @@ def _is_year(value: object) -> bool:
     return isinstance(value, int) and 1500 <= value <= 2100
 
 
-def _value_in(mark: WordRun, column: Column) -> Scalar | None:
-    """Return the value that some words stand for in the spelling that a column holds, if it does."""
+def _find_value(mark: WordRun, column: Column) -> Scalar | None:
+    """Return the value of a column that the mention matched, or None if it matched none."""
     return next((m.value for m in mark.matches if (m.table, m.column) == (column.table, column.name)), None)
 
 
-def _compared(reading: QuestionReading, term: Operand, operator: Operator, value: Scalar) -> str:
-    """Return a comparison of a term with a literal, where its column may hold dates and the number be a year."""
+def _add_comparison(reading: QuestionReading, term: Operand, operator: Operator, value: Scalar) -> str:
+    """Add a comparison of a term with a literal; a number may be the year of a date column."""
     schema = reading.names.column(term.column) if term.column and not term.aggregate else None
     texts = [sample for sample in schema.samples if isinstance(sample, str)] if schema else []
     if isinstance(value, int) and _is_year(value) and any(_DATED.search(text) for text in texts):
@@ -243,102 +245,103 @@ def _compared(reading: QuestionReading, term: Operand, operator: Operator, value
     return reading.add(term, operator, str(value) if schema and schema.kind == "text" and operator == "=" else value)
 
 
-@reads("against_average", "against_all")
-def against(found: PatternMatch) -> str | None:
-    """`above the average age`, `more than the lowest price of any novel`, `older than all students in Math`."""
-    reading, scope = found.reading, found["scope"]
-    inner = reading.term(found["a"]) if found["a"] else None
-    marker = found["c"] or found["d"]
-    term = reading.term(marker) if marker else Operand(inner.column) if inner else _suggested(found)
-    if term is None or (inner and inner.column is None) or (term.column and not reading.names.numeric(term.column)):
+@handles("against_average", "against_all")
+def read_aggregate_comparison(match: PatternMatch) -> str | None:
+    """Read `above the average age`, `more than the lowest price`, `older than all students`."""
+    reading, scope = match.reading, match["scope"]
+    inner = reading.term(match["a"]) if match["a"] else None
+    marker = match["c"] or match["d"]
+    term = reading.term(marker) if marker else Operand(inner.column) if inner else _suggest_term(match)
+    if term is None or (inner and inner.column is None) or (term.column and not reading.names.is_numeric(term.column)):
         return None
-    operator = found.operator(term.column)
+    operator = match.operator(term.column)
     least = operator.startswith("<") != (scope == "some" or scope.startswith("@"))
     inner = inner or Operand(term.column, "avg" if not scope else "min" if least else "max")
-    tables = tuple(reading.table(marker) for marker in reading.markers("t", found["clause"]))
-    return reading.add(term, operator, Frame((inner,), tables, tuple(reading.inner(found["clause"], "rows").where)))
+    tables = tuple(reading.table(marker) for marker in reading.markers("t", match["clause"]))
+    where = tuple(reading.read_clause(match["clause"], "rows").where)
+    return reading.add(term, operator, Frame((inner,), tables, where))
 
 
-@reads("contains")
-def contains(found: PatternMatch) -> str | None:
-    """`whose name contains 'Hey'`, `starting with A`."""
-    reading, verb, content = found.reading, found["verb"], found["content"]
-    marker = found["d"] or found["c"] or found["e"]
+@handles("contains")
+def read_text_condition(match: PatternMatch) -> str | None:
+    """Read `whose name contains 'Hey'` and `starting with A`."""
+    reading, verb, content = match.reading, match["verb"], match["content"]
+    marker = match["d"] or match["c"] or match["e"]
     if not verb.startswith("#"):
-        part = found["d"] or re.search(r"word|letter|string|phrase", found.text)
-        if not marker or not (part or (verb != "with" and content[1:2] == "q" and not found["e"])):
+        part = match["d"] or re.search(r"word|letter|string|phrase", match.text)
+        if not marker or not (part or (verb != "with" and content[1:2] == "q" and not match["e"])):
             return None
     elif content.startswith("@v") and verb == "#contain" and not marker:
         return None
     mark = reading.mark(content) if content.startswith("@") else None
-    tables = [reading.table(marker)] if marker.startswith("@t") else reading.near()
+    tables = [reading.table(marker)] if marker.startswith("@t") else reading.list_tables()
     column = None if marker.startswith("@t") else reading.mark(marker).column if marker else mark and mark.column
     if column is None and not tables:
         return None
-    term = Operand(column or reading.names.title(tables[0])[0])
+    term = Operand(column or reading.names.choose_title(tables[0])[0])
     text = mark.text if mark else content
     like = {"#start": f"{text}%", "#end": f"%{text}"}.get(verb, f"%{text}%")
-    shown = _ASKED_SO_FAR.match(found.before) and (found["c"][1:2] == "t" or not reading.markers("cxa", found.before))
-    return f"{found['c'] if shown else ''} {reading.add(term, 'not like' if found['no'] else 'like', like)}"
+    shown = _REQUEST_SO_FAR.match(match.before) and (match["c"][1:2] == "t" or not reading.markers("cxa", match.before))
+    return f"{match['c'] if shown else ''} {reading.add(term, 'not like' if match['no'] else 'like', like)}"
 
 
-@reads("flag", "null")
-def flag(found: PatternMatch) -> str | None:
-    """`discontinued products`, where the column holds yes or no; `whose address is missing`, `without a phone`."""
-    column = found.reading.column(found["c"])
-    if found["lacks"] or found["has"]:
-        missing = found.reading.names.column(column).nulls is True
-        return found.reading.add(Operand(column), "null" if found["lacks"] else "not null", None) if missing else None
-    if "#null" in found.text:
-        return found.reading.add(Operand(column), "not null" if found["no"] else "null", None)
-    yes = found.reading.names.yes(column)
-    return None if yes is None else found.reading.add(Operand(column), "!=" if found["no"] else "=", yes)
+@handles("flag", "null")
+def read_flag(match: PatternMatch) -> str | None:
+    """Read `discontinued products` (a yes/no column), `address is missing`, `without a phone`."""
+    column = match.reading.column(match["c"])
+    if match["lacks"] or match["has"]:
+        missing = match.reading.names.column(column).nulls is True
+        return match.reading.add(Operand(column), "null" if match["lacks"] else "not null", None) if missing else None
+    if "#null" in match.text:
+        return match.reading.add(Operand(column), "not null" if match["no"] else "null", None)
+    yes = match.reading.names.find_yes_value(column)
+    return None if yes is None else match.reading.add(Operand(column), "!=" if match["no"] else "=", yes)
 
 
-@reads("between", "compare", "in_year")
-def compare(found: PatternMatch) -> str | None:
-    """`age is above 20`, `above age 20`, `aged 20 or older`, `older than 20`, `after 2010`, `between 5 and 10`."""
-    reading, mark, literal = found.reading, found.mark("l"), found.literal("l")
-    marker = found["c"] or found["d"]
-    term = reading.term(marker) if marker else _suggested(found, literal)
+@handles("between", "compare", "in_year")
+def read_comparison(match: PatternMatch) -> str | None:
+    """Read `age is above 20`, `aged 20 or older`, `after 2010` and `between 5 and 10`."""
+    reading, mark, literal = match.reading, match.mark("l"), match.literal("l")
+    marker = match["c"] or match["d"]
+    term = reading.term(marker) if marker else _suggest_term(match, literal)
     if term is None:
         return None
-    if found["m"]:
-        last = found.literal("m")
+    if match["m"]:
+        last = match.literal("m")
         if _is_year(literal) and _is_year(last) and term.column and reading.names.kind(term.column) == "time":
-            return " ".join([_compared(reading, term, ">=", literal), _compared(reading, term, "<=", last)])
+            return " ".join([_add_comparison(reading, term, ">=", literal), _add_comparison(reading, term, "<=", last)])
         return reading.add(term, "between", (literal, last))
     column = term.column
     assert column is not None
-    fits = reading.names.numeric(column) or mark.kind != "n" or not found.text.endswith(found["l"])
+    fits = reading.names.is_numeric(column) or mark.kind != "n" or not match.text.endswith(match["l"])
     if marker and mark.kind == "v":
-        fits = _value_in(mark, column) is not None
-    return _compared(reading, term, found.operator(column), literal) if fits else None
+        fits = _find_value(mark, column) is not None
+    return _add_comparison(reading, term, match.operator(column), literal) if fits else None
 
 
-def _suggested(found: PatternMatch, literal: Scalar | None = None) -> Operand | None:
-    """Return what is compared where no column is named: what an adjective or the kind of number suggests."""
-    hints = found.mark("o").hints if found["o"] else ("age", "price", "number") if found["m"] else ()
-    dated = isinstance(literal, str) or (_is_year(literal) and bool(found["o"] or found["m"] or found["when"]))
-    if dated and (not found["o"] or not hints or "date" in hints):
+def _suggest_term(match: PatternMatch, literal: Scalar | None = None) -> Operand | None:
+    """Return the term that an adjective or the kind of number suggests if no column is named."""
+    hints = match.mark("o").hints if match["o"] else ("age", "price", "number") if match["m"] else ()
+    dated = isinstance(literal, str) or (_is_year(literal) and bool(match["o"] or match["m"] or match["when"]))
+    if dated and (not match["o"] or not hints or "date" in hints):
         hints = ("year", "date", "time") if _is_year(literal) else ("date", "day", "time")
-    column = found.reading.names.hinted(hints, found.reading.near()) if hints else None
+    column = match.reading.names.find_hinted(hints, match.reading.list_tables()) if hints else None
     return None if column is None or ("birth" in column.name.lower() and not dated) else Operand(column)
 
 
-@reads("unequal")
-def unequal(found: PatternMatch) -> str | None:
-    """`not from France`: of rows with many such values, those with none."""
-    reading, mark, near = found.reading, found.mark("v"), found.reading.near()
+@handles("unequal")
+def read_unequal(match: PatternMatch) -> str | None:
+    """Read `not from France`; if a row can have several values, none of them may be this one."""
+    reading, mark, near = match.reading, match.mark("v"), match.reading.list_tables()
     if mark.column is None or not near:
         return None
     table = mark.column.table
-    others = [reading.mark(marker) for marker in reading.markers("vq", found["more"])]
+    others = [reading.mark(marker) for marker in reading.markers("vq", match["more"])]
     if any(other.column != mark.column for other in others):
         return None
     if table == near[0] or reading.names.references_table(near[0], table):
         return " ".join(reading.add(Operand(mark.column), "!=", one.literal) for one in (mark, *others))
-    link = reading.names.link(near[0], table)
+    link = reading.names.find_link(near[0], table)
     if link is None:
         return None
     reading.tables.append(near[0])
@@ -346,65 +349,69 @@ def unequal(found: PatternMatch) -> str | None:
     return reading.add(Operand(link[0]), "not in", Frame((Operand(link[1]),), (link[1].table, table), (held,)))
 
 
-@reads("equal")
-def equal(found: PatternMatch) -> str | None:
-    """`whose name is 'Joe'`, `with id 3`, `country France or Spain`, `nationality is not French`."""
-    reading, mark = found.reading, found.mark("l")
-    column = reading.column(found["c"])
+@handles("equal")
+def read_equal(match: PatternMatch) -> str | None:
+    """Read `whose name is 'Joe'`, `country France or Spain`, `nationality is not French`."""
+    reading, mark = match.reading, match.mark("l")
+    column = reading.column(match["c"])
     same = [Column(m.table, m.column) for m in mark.matches if m.column.lower() == column.name.lower()]
     column = same[0] if mark.kind == "v" and same and column not in same else column
-    clause = f" {found.text[: found.text.rindex(found['l'])].replace(found['c'], '', 1)} "
-    if mark.kind == "v" and ((_value_in(mark, column) is None and mark.column is not None) or " , " in clause):
+    clause = f" {match.text[: match.text.rindex(match['l'])].replace(match['c'], '', 1)} "
+    if mark.kind == "v" and ((_find_value(mark, column) is None and mark.column is not None) or " , " in clause):
         return None
     is_count = re.search(r" (?:in|for|on|from|has|have|@t\d+) ", clause)
     samples = reading.names.column(column).samples
     years = reading.names.kind(column) == "time" or (bool(samples) and all(map(_is_year, samples)))
     when = _is_year(mark.literal) and years
-    if mark.kind == "n" and is_count and not (when or reading.mark(found["c"]).text.lower().endswith("year")):
+    if mark.kind == "n" and is_count and not (when or reading.mark(match["c"]).text.lower().endswith("year")):
         return None
-    values = [reading.mark(marker) for marker in (found["l"], *reading.markers("vqn", found["more"]))]
-    if found["no"]:
+    values = [reading.mark(marker) for marker in (match["l"], *reading.markers("vqn", match["more"]))]
+    if match["no"]:
         stood = reading.add(Operand(column), "!=", mark.literal)
     elif mark.kind == "n" and len(values) == 1:
-        stood = _compared(reading, Operand(column), "=", found.literal("l"))
+        stood = _add_comparison(reading, Operand(column), "=", match.literal("l"))
     elif when and reading.names.kind(column) == "time" and all(v.kind == "n" for v in values):
-        stood = reading.stands(*(Predicate(Operand(column), "like", f"%{v.literal}%") for v in values))
+        stood = reading.add_alternatives(*(Predicate(Operand(column), "like", f"%{v.literal}%") for v in values))
     else:
-        stood = reading.stands(*(Predicate(Operand(column), "=", _value_in(v, column) or v.literal) for v in values))
+        literals = (_find_value(v, column) or v.literal for v in values)
+        stood = reading.add_alternatives(*(Predicate(Operand(column), "=", literal) for literal in literals))
     return " ".join([*reading.markers("t", clause), stood])
 
 
-@reads("value")
-def value(found: PatternMatch) -> str | None:
-    """`from France`, `French citizens`."""
-    reading, mark, after = found.reading, found.mark("v"), found["c"]
-    tables = [reading.table(marker) for marker in reading.markers("tx", found.before)][-1:] or reading.near()
+@handles("value")
+def read_value(match: PatternMatch) -> str | None:
+    """Read a value alone: `from France`, `French citizens`."""
+    reading, mark, after = match.reading, match.mark("v"), match["c"]
+    tables = [reading.table(marker) for marker in reading.markers("tx", match.before)][-1:] or reading.list_tables()
     if mark.column is None and not tables:
         return None
-    column = mark.column or reading.names.title(tables[0])[0]
+    column = mark.column or reading.names.choose_title(tables[0])[0]
     stood = reading.add(Operand(column), "=", mark.literal)
     return stood if after and reading.column(after) == column else f"{stood} {after}"
 
 
-@reads("numbered")
-def numbered(found: PatternMatch) -> str | None:
-    """`student 1004`: the row with that key."""
-    key = found.reading.names.key(found.reading.table(found["t"]))
-    return f"{found['t']} {found.reading.add(Operand(key), '=', found.literal('l'))}" if key else None
+@handles("numbered")
+def read_key(match: PatternMatch) -> str | None:
+    """Read `student 1004` as the row with that key."""
+    key = match.reading.names.key(match.reading.table(match["t"]))
+    return f"{match['t']} {match.reading.add(Operand(key), '=', match.literal('l'))}" if key else None
 
 
-@reads("without_rows", "except_those")
-def without(found: PatternMatch) -> str | None:
-    """`stadiums without any concert in 2014`, `except those with at least two concerts`: their keys are left out."""
-    reading, names, rest = found.reading, found.reading.names, found["rest"]
-    heads = _tables_before(found) or [reading.table(marker) for marker in reading.markers("t", found.after)]
+@handles("without_rows", "except_those")
+def read_exclusion(match: PatternMatch) -> str | None:
+    """Read `stadiums without any concert in 2014` and `except those with at least two concerts`."""
+    reading, names, rest = match.reading, match.reading.names, match["rest"]
+    before = [reading.table(marker) for marker in reading.markers("atx", match.before)]
+    before += [reading.column(marker).table for marker in reading.markers("c", match.before)]
+    heads = list(filter(None, before)) or list(reading.base.list_tables()[:1])
+    heads = heads or [reading.table(marker) for marker in reading.markers("t", match.after)]
     if not heads:
         return None
-    markers = [found["t"], *reading.markers("t", rest)] if found["t"] else []
+    markers = [match["t"], *reading.markers("t", rest)] if match["t"] else []
     table = next((table for marker in markers if (table := reading.table(marker)) != heads[0]), heads[0])
     key = None if markers else names.key(heads[0])
-    link = names.link(heads[0], table) if table != heads[0] else key and (key, key)
-    inner = reading.inner(f"{found['value']} {found['t']} {rest}", "ranking", "rows")
+    link = names.find_link(heads[0], table) if table != heads[0] else key and (key, key)
+    inner = reading.read_clause(f"{match['value']} {match['t']} {rest}", "ranking", "rows")
     if link is None or not (markers or inner.where or inner.having):
         return None
     reading.tables.append(heads[0])
@@ -415,43 +422,35 @@ def without(found: PatternMatch) -> str | None:
     return ""
 
 
-def _tables_before(found: PatternMatch) -> list[str]:
-    """Return the tables that are spoken of before the clause, the subject first."""
-    reading = found.reading
-    tables = [reading.table(marker) for marker in reading.markers("atx", found.before)]
-    columns = [reading.column(marker).table for marker in reading.markers("c", found.before)]
-    return [table for table in (*tables, *columns) if table] or list(reading.base.used()[:1])
+@handles("pointed")
+def replace_demonstrative(match: PatternMatch) -> str | None:
+    """Replace `those students` by `of those` if the base query uses `students`."""
+    mark, marker = match.mark("subject"), match["subject"]
+    table = mark.column.table if marker[1] == "c" and mark.column and match["by"] else mark.table
+    counted = match["each"] and re.search(r"#howmany|#count|#avg|#sum|@s", match.before)
+    return None if counted or table not in match.reading.base.list_tables() else f"of {match['those']}"
 
 
-@reads("pointed")
-def pointed(found: PatternMatch) -> str | None:
-    """`those students` is `those`, where students are what the conversation is about."""
-    mark, marker = found.mark("subject"), found["subject"]
-    table = mark.column.table if marker[1] == "c" and mark.column and found["by"] else mark.table
-    counted = found["each"] and re.search(r"#howmany|#count|#avg|#sum|@s", found.before)
-    return None if counted or table not in found.reading.base.used() else f"of {found['those']}"
-
-
-@reads("most_shown")
-def most_shown(found: PatternMatch) -> str | None:
-    """`which has the most?`, `and the cheapest?`, `the 3 lowest`: by the order of the query before or what it shows."""
-    reading, base, names = found.reading, found.reading.base, found.reading.names
-    numbers = [term for term in base.select if term.aggregate or (term.column and names.quantity(term.column))]
-    if reading.order or base.computed() or not (base.order or numbers):
+@handles("most_shown")
+def read_superlative_follow_up(match: PatternMatch) -> str | None:
+    """Read `which has the most?` and `the 3 lowest` by the base query's order or last number."""
+    reading, base, names = match.reading, match.reading.base, match.reading.names
+    numbers = [term for term in base.select if term.aggregate or (term.column and names.is_quantity(term.column))]
+    if reading.order or base.is_aggregate_row() or not (base.order or numbers):
         return None
-    return _ranked(found, base.order[0][0] if base.order else numbers[-1], found.mark("s").descending)
+    return _sort_by(match, base.order[0][0] if base.order else numbers[-1], match.mark("s").descending)
 
 
-def parse(asked: QuestionInput, base: Frame = NOTHING) -> QuestionReading:
-    """Read a question by itself, with the query that the conversation is about."""
-    context = base.used()
-    words = words_of(CUES["that"].sub(r"\1 this", asked.text) if context else asked.text)
-    items = find_mentions(words, asked.names, asked.values)
-    resolve(items, asked.names, context)
+def parse(question: QuestionInput, base: Frame = NOTHING) -> QuestionReading:
+    """Read a question on its own; `base` is the query that the conversation is about."""
+    context = base.list_tables()
+    words = split_words(CUES["that"].sub(r"\1 this", question.text) if context else question.text)
+    items = find_mentions(words, question.names, question.values)
+    resolve(items, question.names, context)
     marks = [item for item in items if isinstance(item, WordRun)]
     numbers = iter(range(len(marks)))
     text = " ".join(item if isinstance(item, str) else f"@{item.kind}{next(numbers)}" for item in items)
-    reading = QuestionReading(asked, marks, re.sub(r"(?: \.)+$", "", text), base)
+    reading = QuestionReading(question, marks, re.sub(r"(?: \.)+$", "", text), base)
     read_stages(reading, *["shorter"] * bool(context), "terms", "negation", "ranking", "rows")
     reading.frame = to_frame(reading)
     return reading

@@ -1,4 +1,4 @@
-"""What a question mentions: which of its words stand for tables, columns, values, numbers and comparisons."""
+"""The mentions of tables, columns, values, numbers and comparisons in a question."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...tools.database.schema import Schema
 from ...tools.values.match import ValueMatch
 from .frame import Column, Frame, Scalar
 from .names import Hit, NameIndex
-from .sql import joined
+from .sql import list_joined_tables
 from .words import (
     ADJECTIVES,
     CHAIN,
@@ -63,7 +63,7 @@ class WordRun:
     descending: bool = False
 
     def meaning(self) -> str:
-        """Return the words with the table, column or value that they were taken for; empty where for none."""
+        """Return the words with the table, column or value they stand for; empty if there is none."""
         column = f"{self.column.table}.{self.column.name}" if self.column else ""
         if self.kind == "v" and column:
             return f'"{self.text}" as the value {self.literal!r} of {column}'
@@ -73,10 +73,10 @@ class WordRun:
 
 
 def find_mentions(words: Sequence[QuestionWord], names: NameIndex, values: Iterable[ValueMatch]) -> list[WordRun | str]:
-    """Return the question as mentions and the words between them, in order; choices among tables are still open."""
-    stems = [names.corrected(word) for word in words]
+    """Return the question as mentions and other words, in order; tables are not chosen yet."""
+    stems = [names.correct_stem(word) for word in words]
     quoted = [(20.0, WordRun("q", at, at + 1, w.text, literal=w.text)) for at, w in enumerate(words) if w.quoted]
-    options = [*quoted, *_values(words, values), *_names(words, stems, names), *_phrases(words)]
+    options = [*quoted, *_find_values(words, values), *_find_names(words, stems, names), *_find_phrases(words)]
     owner: list[WordRun | None] = [None] * len(words)
     for _, mention in sorted(options, key=lambda option: -option[0]):
         if not any(owner[mention.start : mention.end]):
@@ -84,7 +84,7 @@ def find_mentions(words: Sequence[QuestionWord], names: NameIndex, values: Itera
     found: list[WordRun | str] = []
     for at, mention in enumerate(owner):
         if mention is None:
-            found += [word] if (word := _plain(words, at)) is not None else []
+            found += [word] if (word := _normalize_word(words, at)) is not None else []
         elif mention.start == at:
             found.append(mention.kind[1:] if mention.kind.startswith("=") else mention)
     return found
@@ -94,7 +94,7 @@ _Option = tuple[float, WordRun]
 """A mention that the words may hold, with its weight: of two that overlap, the heavier is kept."""
 
 
-def _values(words: Sequence[QuestionWord], values: Iterable[ValueMatch]) -> list[_Option]:
+def _find_values(words: Sequence[QuestionWord], values: Iterable[ValueMatch]) -> list[_Option]:
     spans: dict[tuple[int, int], list[ValueMatch]] = {}
     for match in values:
         start = next((i for i, word in enumerate(words) if word.end > match.start), len(words))
@@ -122,7 +122,7 @@ def _values(words: Sequence[QuestionWord], values: Iterable[ValueMatch]) -> list
     return found
 
 
-def _names(words: Sequence[QuestionWord], stems: Sequence[str], names: NameIndex) -> list[_Option]:
+def _find_names(words: Sequence[QuestionWord], stems: Sequence[str], names: NameIndex) -> list[_Option]:
     found: list[_Option] = []
     for start in range(len(words)):
         for size in range(1, _LONGEST + 1):
@@ -132,7 +132,7 @@ def _names(words: Sequence[QuestionWord], stems: Sequence[str], names: NameIndex
             hits = names.find(tuple(part for said in stems[start:end] for part in said.split()))
             if not hits or hits[0].score < 0.4:
                 continue
-            if size == 1 and not _worth(words[start], start, hits[0]):
+            if size == 1 and not _is_likely_name(words[start], start, hits[0]):
                 continue
             kept = [hit for hit in hits if hit.score >= hits[0].score - 0.65][:40]
             tables = any(hit.column is None and hit.score >= hits[0].score - 0.3 for hit in kept)
@@ -143,7 +143,7 @@ def _names(words: Sequence[QuestionWord], stems: Sequence[str], names: NameIndex
     return found
 
 
-def _worth(word: QuestionWord, at: int, hit: Hit) -> bool:
+def _is_likely_name(word: QuestionWord, at: int, hit: Hit) -> bool:
     if at == 0 and word.lower in ("name", "list", "count", "order", "show"):
         return False
     if word.lower in COMMANDS and word.lower not in ("name", "names", "order", "number"):
@@ -155,7 +155,7 @@ def _worth(word: QuestionWord, at: int, hit: Hit) -> bool:
     return len(word.lower) > 1 and not (word.stem in GENERIC and hit.score < 0.4)
 
 
-def _phrases(words: Sequence[QuestionWord]) -> list[_Option]:
+def _find_phrases(words: Sequence[QuestionWord]) -> list[_Option]:
     found: list[_Option] = []
     lowers = [word.lower for word in words]
     for at, lower in enumerate(lowers):
@@ -165,12 +165,12 @@ def _phrases(words: Sequence[QuestionWord]) -> list[_Option]:
             if tuple(lowers[at:end]) == phrase and not (marker in ("#ormore", "#orless") and before_number):
                 kind, operator = ("o", marker[2:]) if marker.startswith("@o") else ("=" + marker, "")
                 found.append((len(phrase) + 0.35, WordRun(kind, at, end, " ".join(phrase), operator=operator)))
-        if single := _single(words, at):
+        if single := _find_single_word(words, at):
             found.append((single.end - single.start + 0.39, single))
     return found
 
 
-def _single(words: Sequence[QuestionWord], at: int) -> WordRun | None:
+def _find_single_word(words: Sequence[QuestionWord], at: int) -> WordRun | None:
     word = words[at]
     lower = word.lower
     before = words[at - 1].lower if at else ""
@@ -194,11 +194,11 @@ def _single(words: Sequence[QuestionWord], at: int) -> WordRun | None:
         if after in ADJECTIVES:
             return WordRun("s", at, at + 2, f"{lower} {after}", hints=ADJECTIVES[after], descending=descending)
         return WordRun("s", at, at + 1, lower, hints=hints, descending=descending)
-    number = _number(word, before, after)
+    number = _parse_number(word, before, after)
     return None if number is None else WordRun("n", at, at + 1, word.text, literal=number)
 
 
-def _number(word: QuestionWord, before: str, after: str) -> Scalar | None:
+def _parse_number(word: QuestionWord, before: str, after: str) -> Scalar | None:
     if word.quoted:
         return None
     text = word.text.replace(",", "")
@@ -216,7 +216,7 @@ def _number(word: QuestionWord, before: str, after: str) -> Scalar | None:
     return NUMBERS.get(word.lower)
 
 
-def _plain(words: Sequence[QuestionWord], at: int) -> str | None:
+def _normalize_word(words: Sequence[QuestionWord], at: int) -> str | None:
     lower = words[at].lower
     if lower == "a" and at and words[at - 1].lower in ("letter", "character"):
         return lower
@@ -231,15 +231,15 @@ Item = WordRun | str
 
 
 def resolve(items: Sequence[Item], names: NameIndex, context: Sequence[str] = ()) -> None:
-    """Settle the tables, then the columns and values, in place.
+    """Choose the tables, then the columns and values, in place.
 
     Args:
         items: A question's mentions and words.
         names: The schema.
         context: Tables that the conversation is about.
     """
-    mentioned = _tables(items, names)
-    anchors = mentioned or list(context) or _implied(items, names)
+    mentioned = _choose_tables(items, names)
+    anchors = mentioned or list(context) or _choose_implied_table(items, names)
     for at, item in enumerate(items):
         if isinstance(item, WordRun) and item.kind in "cx":
             _settle_column(item, at, items, anchors, names)
@@ -248,13 +248,13 @@ def resolve(items: Sequence[Item], names: NameIndex, context: Sequence[str] = ()
             _settle_value(item, at, items, anchors, names)
 
 
-def _mentions(items: Iterable[Item], kinds: str) -> list[WordRun]:
+def _filter_mentions(items: Iterable[Item], kinds: str) -> list[WordRun]:
     return [item for item in items if isinstance(item, WordRun) and item.kind in kinds]
 
 
-def _tables(items: Sequence[Item], names: NameIndex) -> list[str]:
-    """Choose a table for each mention of one; tables beside other mentioned ones are preferred."""
-    mentions = _mentions(items, "tx")
+def _choose_tables(items: Sequence[Item], names: NameIndex) -> list[str]:
+    """Choose a table for each mention of one; tables near other mentioned ones are preferred."""
+    mentions = _filter_mentions(items, "tx")
     sure = [m.hits[0].table for m in mentions if m.hits[0].score >= 0.9 and m.hits[0].column is None]
     chosen: list[str] = []
     for mention in mentions:
@@ -278,14 +278,14 @@ def _tables(items: Sequence[Item], names: NameIndex) -> list[str]:
     return list(dict.fromkeys(chosen))
 
 
-def _implied(items: Sequence[Item], names: NameIndex) -> list[str]:
-    """Return the table that holds the most of what is mentioned; a key that leads elsewhere weighs less."""
+def _choose_implied_table(items: Sequence[Item], names: NameIndex) -> list[str]:
+    """Return the table that contains most of what is mentioned; foreign keys count less."""
     weights: dict[str, float] = {}
     for item in items:
         if isinstance(item, WordRun):
             best: dict[str, float] = {}
             for hit in item.hits:
-                leads = hit.column is not None and names.references(Column(hit.table, hit.column)) is not None
+                leads = hit.column is not None and names.find_parent(Column(hit.table, hit.column)) is not None
                 best[hit.table] = max(best.get(hit.table, 0), hit.score - 0.05 * leads)
             for match in item.matches:
                 best[match.table] = max(best.get(match.table, 0), match.score)
@@ -296,8 +296,12 @@ def _implied(items: Sequence[Item], names: NameIndex) -> list[str]:
 
 
 def _settle_column(mention: WordRun, at: int, items: Sequence[Item], anchors: Sequence[str], names: NameIndex) -> None:
-    before = _table_before(at, items)
-    after = _table_after(at, items)
+    start = at
+    while start and items[start - 1] in ("#who", "with", "has", "have", "having", "had"):
+        start -= 1
+    item = items[start - 1] if start else None
+    before = item.table if isinstance(item, WordRun) and item.kind in ("t", "x") else None
+    after = _find_table_after(at, items)
 
     def worth(hit: Hit) -> float:
         score = hit.score
@@ -310,7 +314,7 @@ def _settle_column(mention: WordRun, at: int, items: Sequence[Item], anchors: Se
         near = min((names.distance(hit.table, other) for other in anchors), default=0)
         score -= 0.12 * min(near, 4)
         assert hit.column is not None
-        if names.references(Column(hit.table, hit.column)):
+        if names.find_parent(Column(hit.table, hit.column)):
             score -= 0.05
         return score
 
@@ -318,12 +322,12 @@ def _settle_column(mention: WordRun, at: int, items: Sequence[Item], anchors: Se
     best = max(options, key=worth)
     owner = before or after or (anchors[0] if len(anchors) == 1 else None)
     if owner is not None and best.table != owner and mention.text.lower() in ("name", "names"):
-        mention.column = names.title(owner)[0]
+        mention.column = names.choose_title(owner)[0]
         return
     if best.column is not None and best.score < 0.9 and mention.text.lower().split()[-1] not in _IDENTIFIERS:
         column = Column(best.table, best.column)
-        entity = names.references(column) or (column.table if names.key(column.table) == column else None)
-        if entity is not None and (entity != column.table or names.references(column) is None):
+        entity = names.find_parent(column) or (column.table if names.key(column.table) == column else None)
+        if entity is not None and (entity != column.table or names.find_parent(column) is None):
             mention.kind, mention.table = "t", entity
             return
     assert best.column is not None
@@ -332,14 +336,7 @@ def _settle_column(mention: WordRun, at: int, items: Sequence[Item], anchors: Se
         mention.kind = "c"
 
 
-def _table_before(at: int, items: Sequence[Item]) -> str | None:
-    while at and items[at - 1] in ("#who", "with", "has", "have", "having", "had"):
-        at -= 1
-    item = items[at - 1] if at else None
-    return item.table if isinstance(item, WordRun) and item.kind in ("t", "x") else None
-
-
-def _table_after(at: int, items: Sequence[Item]) -> str | None:
+def _find_table_after(at: int, items: Sequence[Item]) -> str | None:
     """Return the table that a column list such as `name and age of all singers` belongs to."""
     linked = False
     for item in items[at + 1 :]:
@@ -355,10 +352,10 @@ def _table_after(at: int, items: Sequence[Item]) -> str | None:
 
 
 def _settle_value(mention: WordRun, at: int, items: Sequence[Item], anchors: Sequence[str], names: NameIndex) -> None:
-    columns = _mentions(items[max(0, at - 4) : at + 3], "cx")
-    next_to = _mentions((*items[max(0, at - 1) : at], *items[at + 1 : at + 2]), "v")
+    columns = _filter_mentions(items[max(0, at - 4) : at + 3], "cx")
+    next_to = _filter_mentions((*items[max(0, at - 1) : at], *items[at + 1 : at + 2]), "v")
     neighbours = [match for item in next_to for match in item.matches]
-    nouns = {item.table for item in _mentions(items[max(0, at - 2) : at + 2], "tx")}
+    nouns = {item.table for item in _filter_mentions(items[max(0, at - 2) : at + 2], "tx")}
 
     def worth(match: ValueMatch) -> float:
         near = min((names.distance(match.table, other) for other in anchors), default=0)
@@ -366,12 +363,12 @@ def _settle_value(mention: WordRun, at: int, items: Sequence[Item], anchors: Seq
         for item in columns:
             fits = [hit.score for hit in item.hits if (hit.table, hit.column) == (match.table, match.column)]
             score += 0.6 * max(fits, default=0.0)
-        if match.table in nouns and names.title(match.table)[0].name == match.column:
+        if match.table in nouns and names.choose_title(match.table)[0].name == match.column:
             score += 0.15
         column = names.schema.column(match.table, match.column)
         if column is not None and column.kind == "text" and match.how == "exact":
             score += 0.05
-        if names.references(Column(match.table, match.column)):
+        if names.find_parent(Column(match.table, match.column)):
             score -= 0.03
         if any((m.table == match.table) and m.column != match.column for m in neighbours):
             score += 0.12
@@ -384,10 +381,10 @@ def _settle_value(mention: WordRun, at: int, items: Sequence[Item], anchors: Seq
 _TITLES = ("name", "names", "title", "titles")
 
 
-def unused(mentions: Iterable[WordRun], frame: Frame, schema: Schema) -> list[WordRun]:
-    """The mentions that contribute nothing to a frame: no table, no column, no literal and no order of it is theirs."""
-    tables = joined(frame, schema)
-    columns = {column for one in frame.nested() for column in one.columns()}
+def find_unused(mentions: Iterable[WordRun], frame: Frame, schema: Schema) -> list[WordRun]:
+    """Return mentions that contribute no table, column, literal or order to a frame."""
+    tables = list_joined_tables(frame, schema)
+    columns = {column for one in frame.list_queries() for column in one.columns()}
     literals = [str(literal).lower() for literal in frame.literals()]
 
     def serves(mark: WordRun) -> bool:
@@ -397,7 +394,7 @@ def unused(mentions: Iterable[WordRun], frame: Frame, schema: Schema) -> list[Wo
             spelt = {str(value).lower() for value in forms | after}
             return mark.literal in (0, 1) or any(text in literal for text in spelt for literal in literals)
         if mark.kind == "s":
-            return frame.ranks()
+            return frame.is_ranking()
         if mark.kind in ("a", "o") or mark.text.lower() in _TITLES or mark.table in tables:
             return True
         own = {Column(hit.table, hit.column) for hit in mark.hits if hit.column}

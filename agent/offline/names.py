@@ -1,4 +1,4 @@
-"""A schema's names, found by the stems of a question's words; and what a schema says about its tables."""
+"""A schema's names, found by the stems of a question's words, and facts about its tables."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from heapq import nlargest
 from ...tools.database.schema import ColumnSchema, Schema
 from ...tools.words import name_words, spelt_alike, synonyms
 from .frame import Column, Scalar
-from .words import COMMANDS, COMPARATIVES, GENERIC, PHRASES, SUPERLATIVES, UNSPEAKABLE, QuestionWord, spelled_out, stem
+from .words import COMMANDS, COMPARATIVES, GENERIC, PHRASES, SUPERLATIVES, UNSPEAKABLE, QuestionWord, spell_out, stem
 
 _VIEW = 0.9
-"""What the score of a view's names counts: a table that serves as well comes first."""
+"""The factor for scores of a view's names: a table that fits as well comes first."""
 _MOST = 200
-"""Hits that are told of one run of words."""
+"""Maximum number of hits for one run of words."""
 _DISTINCTIVE = 0.8
-"""The share of different values among rows from which a column that is no name says which row is meant."""
+"""The minimum share of different values at which a column that is not a name identifies a row."""
 _CONNECTING = frozenset({"of", "in", "by", "for", "the", "and"})
 _FILLERS = frozenset({"data", "list", "info", "information", "detail", "record", "ref", "table", "tbl", "all"})
 _QUANTITY = re.compile(r"\s*[-+$]?\d[\d,.]*\s*[%a-z]{0,3}\Z|\d{1,4}[-/]\d\d?[-/]\d{1,4}")
 _NAMES = ("name", "title")
 _NEVER = {"address", "billing", "shipping", "postal", "zip", "phone", "fax", "email"}
-"""Words of columns by which nothing is known."""
+"""Words of columns that never identify a row."""
 _PEOPLE = {"people", "person", "individual", "user", "member", "employee"}
 _YES = frozenset({"1", "y", "yes", "t", "true"})
 _NO = frozenset({"0", "n", "no", "f", "false"})
@@ -42,7 +42,7 @@ class Hit:
 
 
 class NameIndex:
-    """Finds tables and columns by stems, and answers what the grammar asks about a schema."""
+    """An index of tables and columns by stems, and of facts about them for the grammar."""
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
@@ -50,7 +50,7 @@ class NameIndex:
         self._distances: dict[str, dict[str, int]] = {}
         self._views = frozenset(table.name for table in schema.tables if table.kind == "view")
         for table in schema.tables:
-            table_words = [stem(word) for word in spelled_out(table.name)]
+            table_words = [stem(word) for word in spell_out(table.name)]
             self._add_table(table.name, table_words)
             for column in table.columns:
                 self._add_column(table.name, column.name, table_words)
@@ -66,42 +66,42 @@ class NameIndex:
             slot[table, column] = max(score, slot.get((table, column), 0.0))
 
     def _add_table(self, table: str, words: list[str]) -> None:
-        for variant, factor in _variants(words):
+        for variant, factor in _list_variants(words):
             self._put(variant, factor, table)
         content = [word for word in words if word not in _FILLERS]
         if content and content != words:
-            for variant, factor in _variants(content):
+            for variant, factor in _list_variants(content):
                 self._put(variant, 0.95 * factor, table)
-        for part, share in _parts(content):
+        for part, share in _list_parts(content):
             self._put(part, (0.4 + 0.4 * share) * (1.0 if part[-1] == content[-1] else 0.85), table)
 
     def _add_column(self, table: str, column: str, table_words: list[str]) -> None:
-        words = [stem(word) for word in spelled_out(column)]
+        words = [stem(word) for word in spell_out(column)]
         if len(words) > 1 and 3 <= len(words[0]) <= 4:
             words[0] = next((word for word in table_words if word.startswith(words[0])), words[0])
         bare = [word for word in words if word not in ("of", "in", "the", "for", "s")]
         written = [stem(word) for word in name_words(column)]
         self._put(written, 1.0, table, column)
-        for variant, factor in (*_variants(words), *_variants(bare)):
+        for variant, factor in (*_list_variants(words), *_list_variants(bare)):
             self._put(variant, factor, table, column)
         if len(words) == 3 and words[1] == "of":
             self._put([words[2], words[0]], 0.97, table, column)
         if len(bare) == 2:
             self._put(bare[::-1], 0.85, table, column)
-            self._put([stem("".join(spelled_out(column)))], 0.9, table, column)
+            self._put([stem("".join(spell_out(column)))], 0.9, table, column)
         if len(bare) > 2:
             self._put([bare[0], bare[-1]], 0.6, table, column)
         rest = bare
         while len(rest) > 1 and (rest[0] in table_words or [rest[0]] == [word[:1] for word in table_words[:1]]):
             rest = rest[1:]
         if rest != bare:
-            for variant, factor in _variants(rest):
+            for variant, factor in _list_variants(rest):
                 self._put(variant, 0.97 * factor, table, column)
-        if self.references(Column(table, column)) != table:
+        if self.find_parent(Column(table, column)) != table:
             for start in range(len(table_words)):
-                for variant, factor in _variants(rest):
+                for variant, factor in _list_variants(rest):
                     self._put([*table_words[start:], *variant], 1.02 * factor, table, column)
-        for part, share in _parts(bare):
+        for part, share in _list_parts(bare):
             head = part[-1] == bare[-1]
             score = 0.35 + 0.4 * share + (0.1 if head else 0.0)
             if len(part) == 1 and (part[0] in GENERIC and not head):
@@ -109,7 +109,7 @@ class NameIndex:
                     continue
                 score = 0.41
             self._put(part, score, table, column)
-            for variant, factor in _variants(list(part))[1:]:
+            for variant, factor in _list_variants(list(part))[1:]:
                 self._put(variant, score * factor, table, column)
 
     def find(self, stems: tuple[str, ...]) -> list[Hit]:
@@ -120,10 +120,10 @@ class NameIndex:
         best = nlargest(_MOST, found.items(), key=lambda item: item[1])
         return [Hit(score, table, column) for (table, column), score in best]
 
-    def corrected(self, word: QuestionWord) -> str:
-        """Return the word's stem; for one that looks mistyped, that of the nearest name; for `flight_id`, both."""
+    def correct_stem(self, word: QuestionWord) -> str:
+        """Return the word's stem, or the nearest name's stem if the word looks mistyped."""
         if "_" in word.text and not word.quoted:
-            return " ".join(stem(part) for part in spelled_out(word.text))
+            return " ".join(stem(part) for part in spell_out(word.text))
         if word.quoted or len(word.lower) < 5 or not word.lower.isalpha() or word.stem in self.known:
             return word.stem
         if any(word.lower in known for known in (COMMANDS, UNSPEAKABLE, SUPERLATIVES, COMPARATIVES, PHRASES)):
@@ -135,23 +135,23 @@ class NameIndex:
         return next((other for other in near if len(other) > 4 and other[0] == word.stem[0]), word.stem)
 
     def column(self, column: Column) -> ColumnSchema:
-        """Return the schema's own entry of a column."""
-        found = self.schema.column(column.table, column.name)
-        assert found is not None
-        return found
+        """Return the schema's entry of a column."""
+        entry = self.schema.column(column.table, column.name)
+        assert entry is not None
+        return entry
 
     def kind(self, column: Column) -> str:
-        """Return what the column holds."""
+        """Return the kind of values in the column."""
         return self.column(column).kind
 
-    def numeric(self, column: Column) -> bool:
-        """Whether the column holds quantities or times, in text too."""
+    def is_numeric(self, column: Column) -> bool:
+        """Whether the column contains quantities or times, possibly as text."""
         schema = self.column(column)
         texts = [sample for sample in schema.samples if isinstance(sample, str)]
         return schema.kind in ("number", "time") or bool(schema.samples and all(map(_QUANTITY.match, texts)))
 
-    def yes(self, column: Column) -> Scalar | None:
-        """Return what a column of yes and no holds for yes; None for other columns."""
+    def find_yes_value(self, column: Column) -> Scalar | None:
+        """Return the value that means yes in a yes/no column, or None for other columns."""
         samples = {str(sample).lower(): sample for sample in self.column(column).samples}
         if not samples or not set(samples) <= _YES | _NO:
             return None
@@ -160,81 +160,81 @@ class NameIndex:
                 return sample
         return 1 if "0" in samples else None
 
-    def quantity(self, column: Column) -> bool:
-        """Whether the column measures something, rather than naming a row."""
-        return self.numeric(column) and self.key(column.table) != column and self.references(column) is None
+    def is_quantity(self, column: Column) -> bool:
+        """Whether the column measures something instead of identifying a row."""
+        return self.is_numeric(column) and self.key(column.table) != column and self.find_parent(column) is None
 
     def key(self, table: str) -> Column | None:
-        """Return the column that tells the table's rows apart, if one does."""
+        """Return the column that identifies the table's rows, or None."""
         found = self.schema.table(table)
         if found is None or len(found.primary_key) > 1:
             return None
         if found.primary_key:
             return Column(found.name, found.primary_key[0])
         first = found.columns[0].name if found.columns else ""
-        return Column(found.name, first) if spelled_out(first)[-1:] == ("id",) else None
+        return Column(found.name, first) if spell_out(first)[-1:] == ("id",) else None
 
-    def title(self, table: str) -> tuple[Column, ...]:
-        """The columns by which people know the table's rows: a name or title, else first and last name, else a text."""
+    def choose_title(self, table: str) -> tuple[Column, ...]:
+        """Return the columns that name the table's rows: a name or title, else first and last name."""
         found = self.schema.table(table)
         assert found is not None
-        own = {stem(word) for word in spelled_out(table)}
+        own = {stem(word) for word in spell_out(table)}
         named: list[tuple[int, Column]] = []
         for column in found.columns:
-            words = spelled_out(column.name)
+            words = spell_out(column.name)
             if words and words[-1] in _NAMES and column.kind != "number":
                 others = [word for word in words[:-1] if stem(word) not in own]
                 named.append((len(others), Column(found.name, column.name)))
-        people = [c for _, c in named if {"first", "last"} & set(spelled_out(c.name))]
+        people = [c for _, c in named if {"first", "last"} & set(spell_out(c.name))]
         plain = [column for others, column in named if others == 0]
-        if plain and (len(people) < 2 or spelled_out(plain[0].name)[-1:] == ("name",)):
+        if plain and (len(people) < 2 or spell_out(plain[0].name)[-1:] == ("name",)):
             return (plain[0],)
         if len(people) >= 2:
             return tuple(people[:2])
         if named:
             return (min(named, key=lambda pair: pair[0])[1],)
         for column in found.columns[:3]:
-            parent = self.references(Column(found.name, column.name))
-            if parent and parent != table and set(spelled_out(parent)) & _PEOPLE and self.named(parent):
-                return self.title(parent)
+            parent = self.find_parent(Column(found.name, column.name))
+            if parent and parent != table and set(spell_out(parent)) & _PEOPLE and self.has_name(parent):
+                return self.choose_title(parent)
         for column in found.columns:
-            words, here = spelled_out(column.name), Column(found.name, column.name)
+            words, here = spell_out(column.name), Column(found.name, column.name)
             own_text = column.kind == "text" and not column.primary_key
-            if own_text and words[-1:] != ("id",) and not _NEVER & set(words) and self.yes(here) is None:
+            if own_text and words[-1:] != ("id",) and not _NEVER & set(words) and self.find_yes_value(here) is None:
                 return (here,)
         key = self.key(table)
         return (key,) if key else (Column(found.name, found.columns[0].name),)
 
-    def identity(self, table: str) -> Column:
-        """The column that stands for the table's rows: the one that tells them apart, else what they are called."""
-        return self.key(table) or self.title(table)[0]
+    def choose_identity(self, table: str) -> Column:
+        """Return the column that stands for the table's rows: its key, else its title."""
+        return self.key(table) or self.choose_title(table)[0]
 
-    def named(self, table: str) -> bool:
+    def has_name(self, table: str) -> bool:
         """Whether the table's rows have a name or title of their own."""
-        titles = (c.name for c in self.title(table) if c.table == table)
-        return any(word in _NAMES for title in titles for word in spelled_out(title)[-1:])
+        titles = (c.name for c in self.choose_title(table) if c.table == table)
+        return any(word in _NAMES for title in titles for word in spell_out(title)[-1:])
 
-    def distinctive(self, table: str) -> bool:
-        """Whether the title says which row is meant: a status, that many rows share, does not."""
-        found, column = self.schema.table(table), self.title(table)[0]
+    def has_distinctive_title(self, table: str) -> bool:
+        """Whether the title identifies a row; a status shared by many rows does not."""
+        found, column = self.schema.table(table), self.choose_title(table)[0]
         assert found is not None
-        own = {stem(word) for word in spelled_out(table)}
-        if column.table != table or self.named(table) or own & {stem(word) for word in spelled_out(column.name)}:
+        own = {stem(word) for word in spell_out(table)}
+        if column.table != table or self.has_name(table) or own & {stem(word) for word in spell_out(column.name)}:
             return True
         distinct = self.column(column).distinct
         return distinct is None or found.row_count is None or distinct >= _DISTINCTIVE * found.row_count
 
-    def hinted(self, hints: Sequence[str], tables: Sequence[str], within: int = 2) -> Column | None:
-        """Return the column of the nearest of `tables` that one of these words names; earlier words weigh more."""
+    def find_hinted(self, hints: Sequence[str], tables: Sequence[str], within: int = 2) -> Column | None:
+        """Return the column of the nearest of `tables` that a hint names; earlier hints count more."""
         best: tuple[tuple[int, int, int], Column] | None = None
         for table in self.schema.tables:
             distance = min((self.distance(table.name, other) for other in tables), default=0)
             if distance > within:
                 continue
             for column in table.columns:
-                words = spelled_out(column.name)
+                words = spell_out(column.name)
                 own = Column(table.name, column.name)
-                if words[-1:] == ("id",) or not (self.numeric(own) or {"date", "time"} & set(words)):
+                if words[-1:] == ("id",) or not (self.is_numeric(own) or {"date", "time"} & set(words)):
                     continue
                 names = (*words, "date", "time") if column.kind == "time" else words
                 for rank, hint in enumerate(hints):
@@ -253,7 +253,7 @@ class NameIndex:
         return near
 
     def distance(self, one: str, other: str) -> int:
-        """Return how many foreign keys lie between two tables; 9 where none lead there."""
+        """Return the number of foreign keys between two tables, or 9 if none connect them."""
         if (known := self._distances.get(one)) is None:
             known, reached = {one: 0}, {one}
             for step in range(1, 6):
@@ -266,8 +266,8 @@ class NameIndex:
         """Whether a foreign key of the first table points to the second."""
         return any(key.table == table and key.ref_table == other for key in self.schema.foreign_keys)
 
-    def link(self, table: str, other: str) -> tuple[Column, Column] | None:
-        """Return the columns by which rows of two tables are told to be connected.
+    def find_link(self, table: str, other: str) -> tuple[Column, Column] | None:
+        """Return the columns that connect rows of two tables, or None.
 
         They are the ends of a foreign key, else the first table's key as a table between them holds it, else, where
         joins lead from one to the other, that key on both sides.
@@ -286,14 +286,14 @@ class NameIndex:
             return None
         return over or (own, own)
 
-    def references(self, column: Column) -> str | None:
+    def find_parent(self, column: Column) -> str | None:
         """Return the table that a foreign key column points to."""
         own = (column.table, (column.name,))
         return next((key.ref_table for key in self.schema.foreign_keys if (key.table, key.columns) == own), None)
 
 
-def _variants(words: Sequence[str]) -> list[tuple[list[str], float]]:
-    """Return the words themselves, then with one word replaced by a synonym."""
+def _list_variants(words: Sequence[str]) -> list[tuple[list[str], float]]:
+    """Return the words as they are, then with one word replaced by a synonym."""
     found: list[tuple[list[str], float]] = [(list(words), 1.0)]
     for position, word in enumerate(words):
         for other in _STEMMED_SYNONYMS.get(word, ()):
@@ -304,8 +304,8 @@ def _variants(words: Sequence[str]) -> list[tuple[list[str], float]]:
 _STEMMED_SYNONYMS = {stem(word): tuple(stem(other) for other in others) for word, others in synonyms().items()}
 
 
-def _parts(words: Sequence[str]) -> list[tuple[tuple[str, ...], float]]:
-    """Proper contiguous parts of a name that begin and end with a word of meaning, with their share of it."""
+def _list_parts(words: Sequence[str]) -> list[tuple[tuple[str, ...], float]]:
+    """Return the proper parts of a name, each with its share of it."""
     size = len(words)
     parts = [(tuple(words[start : start + n]), n / size) for n in range(1, size) for start in range(size - n + 1)]
     return [(part, share) for part, share in parts if not {part[0], part[-1]} & _CONNECTING]

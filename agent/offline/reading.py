@@ -1,4 +1,4 @@
-"""The state of reading one question: its masked text, and the parts of the frame that patterns have found."""
+"""A question's reading in progress: its masked text, and the frame's parts so far."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _MACRO = re.compile(r"\{(?:([a-z]+):)?([A-Z])\}|\{([a-z_]{2,})\}")
 _FLIPPED = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
 
 NOTHING = Frame()
-"""What a conversation is about before its first answer."""
+"""The base query of a conversation before its first answer."""
 
 
 @dataclass(frozen=True)
 class QuestionInput:
-    """A question with what there is to read it by: the schema's names, and the database's values that it mentions."""
+    """A question, the index of the schema's names, and the database's values that it mentions."""
 
     text: str
     names: NameIndex
@@ -33,10 +33,10 @@ class QuestionInput:
 
 @dataclass
 class QuestionReading:
-    """What has been read so far; patterns take words away from `text` and add to the rest.
+    """A reading in progress; patterns take words away from `text` and add to the other fields.
 
     Attributes:
-        asked: The question.
+        question: The question.
         marks: Mentions and terms, by the number in their marker: `@c3` is `marks[3]`, a column.
         text: What is still to be read, markers and words with single spaces between.
         base: The query that the conversation is about.
@@ -53,7 +53,7 @@ class QuestionReading:
         dropped: Text that patterns passed over or that inner clauses left.
     """
 
-    asked: QuestionInput
+    question: QuestionInput
     marks: list[WordRun]
     text: str
     base: Frame = NOTHING
@@ -78,16 +78,16 @@ class QuestionReading:
     @property
     def names(self) -> NameIndex:
         """The schema."""
-        return self.asked.names
+        return self.question.names
 
     @property
     def distinct(self) -> bool:
         """Whether equal rows are shown once."""
         return "#distinct" in self.text
 
-    def says(self, cue: str) -> bool:
-        """Whether the question holds a cue of the table of patterns."""
-        return CUES[cue].search(self.asked.text) is not None
+    def has_cue(self, cue: str) -> bool:
+        """Whether a cue of the table of patterns occurs in the question."""
+        return CUES[cue].search(self.question.text) is not None
 
     def mark(self, marker: str) -> WordRun:
         """Return the mention behind a marker."""
@@ -113,9 +113,9 @@ class QuestionReading:
         mark = self.mark(marker)
         return marker[1] == "t" or (marker[1] == "x" and (mark.column is None or mark.hits[0].column is None))
 
-    def titled(self, table: str) -> tuple[Operand, ...]:
-        """Return what the rows of a table are called."""
-        return tuple(Operand(column) for column in self.names.title(table))
+    def list_title_terms(self, table: str) -> tuple[Operand, ...]:
+        """Return the terms that name the rows of a table."""
+        return tuple(Operand(column) for column in self.names.choose_title(table))
 
     def add_term(self, term: Operand, like: WordRun | None = None) -> str:
         """Return a new marker: `@a` for an aggregate, `@c` for a column."""
@@ -128,32 +128,32 @@ class QuestionReading:
         return f"@{made.kind}{len(self.marks) - 1}"
 
     def add(self, term: Operand, operator: Operator, value: Value) -> str:
-        """Add a condition on rows or, for an aggregate, on groups; give back what takes the words' place."""
+        """Add a condition on rows or, for an aggregate, on groups; return its marker, if any."""
         if not term.aggregate:
-            return self.stands(Predicate(term, operator, value))
+            return self.add_alternatives(Predicate(term, operator, value))
         self.having.append(Predicate(term, operator, value))
         self.per_subject = True
         return ""
 
-    def stands(self, *conditions: Predicate) -> str:
-        """Add conditions of which one must hold, and leave a marker of where they stood."""
+    def add_alternatives(self, *conditions: Predicate) -> str:
+        """Add conditions of which one must hold; return their marker."""
         self.where.append(conditions)
         return f"@w{len(self.where) - 1}"
 
-    def near(self) -> list[str]:
-        """Return the tables that the question is about so far."""
+    def list_tables(self) -> list[str]:
+        """Return the tables that the question has mentioned so far, else those of the base query."""
         found = [m.table for m in self.marks if m.kind in ("t", "x") and m.table]
         found += [m.column.table for m in self.marks if m.kind == "c" and m.column]
-        return list(dict.fromkeys(found)) or list(self.base.used())
+        return list(dict.fromkeys(found)) or list(self.base.list_tables())
 
     def markers(self, kinds: str, text: str | None = None) -> list[str]:
-        """Return the markers of some kinds that are left, in order."""
+        """Return the markers of these kinds that are left in the text, in order."""
         found = _MARK.finditer(self.text if text is None else text)
         return [m.group() for m in found if m.group(1) in kinds]
 
-    def inner(self, text: str, *stages: str) -> QuestionReading:
-        """Return a clause read by itself, with the same mentions; what it leaves is passed over."""
-        clause = QuestionReading(self.asked, self.marks, text.strip(), self.base, terms=self.terms)
+    def read_clause(self, text: str, *stages: str) -> QuestionReading:
+        """Read a clause by itself, with the same mentions; words left count as passed over."""
+        clause = QuestionReading(self.question, self.marks, text.strip(), self.base, terms=self.terms)
         read_stages(clause, *stages)
         self.dropped.append(clause.text)
         clause.tables += map(self.table, clause.markers("t"))
@@ -161,7 +161,7 @@ class QuestionReading:
 
 
 class PatternMatch:
-    """A place where a form of a pattern matched; its named parts are `""` where they are not there."""
+    """A place where a form of a pattern matched; named parts that are missing are empty."""
 
     def __init__(self, reading: QuestionReading, match: re.Match[str]) -> None:
         self.reading = reading
@@ -174,7 +174,7 @@ class PatternMatch:
         return (self._parts.get(part) or "").strip()
 
     def mark(self, part: str) -> WordRun:
-        """Return the mention of a part that is there."""
+        """Return the mention of a part."""
         return self.reading.mark(self[part])
 
     def column(self, part: str) -> Column | None:
@@ -188,7 +188,7 @@ class PatternMatch:
         return literal
 
     def operator(self, column: Column | None = None) -> Operator:
-        """Return the comparison operator, or that of `or more`; an older person has the smaller birth date."""
+        """Return the comparison operator; `older than` a birth date turns it round."""
         mark = self.mark("o") if self["o"] else None
         operator: str = mark.operator if mark else {"#ormore": ">=", "#orless": "<="}.get(self["suffix"], "=")
         born = mark is not None and column is not None and "birth" in mark.hints and "birth" in column.name.lower()
@@ -199,7 +199,7 @@ Handler = Callable[[PatternMatch], str | None]
 _HANDLERS: dict[str, Handler] = {}
 
 
-def reads(*patterns: str) -> Callable[[Handler], Handler]:
+def handles(*patterns: str) -> Callable[[Handler], Handler]:
     """Make a function the handler of some patterns.
 
     It puts what a match means into the reading and gives what takes the words' place; None leaves them.
@@ -213,16 +213,16 @@ def reads(*patterns: str) -> Callable[[Handler], Handler]:
 
 
 class Pattern:
-    """A named piece of grammar. Words that its forms match without naming them count as passed over."""
+    """A named piece of grammar; words that its forms match but do not name count as passed over."""
 
     def __init__(self, name: str, forms: str | list[str]) -> None:
-        spelled = [_spelled(form) for form in ([forms] if isinstance(forms, str) else forms)]
+        spelled = [_expand_macros(form) for form in ([forms] if isinstance(forms, str) else forms)]
         self.name = name
         self._forms = [re.compile(rf"(?<!\S)(?:{form})(?!\S)") for form in spelled]
         self._spoken = frozenset(re.findall(r"[a-z]{2,}", " ".join(spelled)))
 
     def apply(self, reading: QuestionReading) -> None:
-        """Take every occurrence."""
+        """Pass each match to the pattern's handler and replace the matched words in the reading."""
         for form in self._forms:
             at = 0
             while match := form.search(reading.text, at):
@@ -239,12 +239,12 @@ class Pattern:
                 at = len(before)
 
 
-def _spelled(form: str) -> str:
-    """Return a form with its macros replaced."""
+def _expand_macros(form: str) -> str:
+    """Replace the macros in a form."""
 
     def spell(match: re.Match[str]) -> str:
         if match[3]:
-            return _spelled(_WORDS[match[3]])
+            return _expand_macros(_WORDS[match[3]])
         marker = rf"@[{_KINDS[match[2]]}]\d+"
         return f"(?P<{match[1]}>{marker})" if match[1] else marker
 
@@ -256,9 +256,10 @@ _TABLE: dict[str, dict[str, str | list[str]]] = tomllib.loads(
 )
 _WORDS = cast("dict[str, str]", _TABLE.pop("words"))
 CUES = {
-    name: re.compile(_spelled(form), re.IGNORECASE) for name, form in cast("dict[str, str]", _TABLE.pop("cues")).items()
+    name: re.compile(_expand_macros(form), re.IGNORECASE)
+    for name, form in cast("dict[str, str]", _TABLE.pop("cues")).items()
 }
-"""How questions lean on what was said before, and what people say besides them."""
+"""Cues that a question leans on an earlier one, and small talk."""
 STAGES = {stage: [Pattern(*named) for named in table.items()] for stage, table in _TABLE.items()}
 """The table of patterns, in the order in which they are read."""
 

@@ -1,4 +1,4 @@
-"""Frames as SQL of the database's engine: built over joins by the cheapest foreign-key tree, and read back."""
+"""Frames as SQL of the database's engine, written and read back."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _POSITIVE = {negated: positive for positive, negated in _NEGATED.items() if posi
 
 
 def write_sql(frame: Frame, schema: Schema, stems: Collection[str] = ()) -> str:
-    """Return the query that a frame means.
+    """Write a frame as SQL.
 
     Args:
-        frame: What is asked.
-        schema: Whose keys join its tables, and whose engine is to run it.
-        stems: Those of the question, which tell two keys between the same tables apart.
+        frame: The query.
+        schema: The schema whose keys join the tables and whose engine runs the query.
+        stems: The question's stems, which choose between two keys of the same tables.
 
     Raises:
         NotUnderstood: Its tables are not connected by keys.
@@ -42,10 +42,10 @@ def write_sql(frame: Frame, schema: Schema, stems: Collection[str] = ()) -> str:
     return spell_tables(_Builder(schema, frame, stems).query().sql(dialect=rules_of(schema.dialect).grammar), schema)
 
 
-def joined(frame: Frame, schema: Schema) -> frozenset[str]:
-    """Return every table of a frame's query, those that only connect others and those of inner queries included."""
-    used = [table for one in frame.nested() for table in one.used()]
-    keys = [key for one in frame.nested() for key in join_path(schema, one.used())]
+def list_joined_tables(frame: Frame, schema: Schema) -> frozenset[str]:
+    """Return every table of a frame's query, connecting tables and inner queries included."""
+    used = [table for one in frame.list_queries() for table in one.list_tables()]
+    keys = [key for one in frame.list_queries() for key in join_path(schema, one.list_tables())]
     return frozenset([*used, *(key.table for key in keys), *(key.ref_table for key in keys)])
 
 
@@ -54,14 +54,14 @@ class _Builder:
         self.schema = schema
         self.stems = stems
         self.frame = frame
-        self.tables = frame.used() or (schema.tables[0].name,)
+        self.tables = frame.list_tables() or (schema.tables[0].name,)
         self.path = join_path(schema, self.tables, stems)
         self.rules = rules_of(schema.dialect)
 
     def query(self) -> exp.Query:
         frame = self.frame
-        query = exp.select(*(self._shown(term) for term in frame.select or (Operand(),)))
-        query = self._joined(query)
+        query = exp.select(*(self._show(term) for term in frame.select or (Operand(),)))
+        query = self._add_joins(query)
         if frame.distinct:
             query = query.distinct(copy=False)
         groups = [exp.or_(*(self._condition(condition) for condition in group), copy=False) for group in frame.where]
@@ -71,7 +71,7 @@ class _Builder:
         for condition in frame.having:
             query = query.having(self._condition(condition), copy=False)
         if frame.order:
-            query = query.order_by(*(self._ordered(term, descending) for term, descending in frame.order))
+            query = query.order_by(*(self._write_sort_key(term, descending) for term, descending in frame.order))
         if frame.limit is not None:
             query = query.limit(frame.limit, copy=False)
         if frame.also is not None:
@@ -81,20 +81,20 @@ class _Builder:
     def _inner(self, frame: Frame) -> exp.Query:
         return _Builder(self.schema, frame, self.stems).query()
 
-    def _shown(self, term: Operand) -> exp.Expr:
-        """Return a result column or sort key; of a group whose rows may differ in it, only SQLite takes any row's."""
+    def _show(self, term: Operand) -> exp.Expr:
+        """Return a result column or sort key; only SQLite allows a column that is not grouped."""
         node, frame = self._term(term), self.frame
         grouped = bool(frame.group) or any(one.aggregate for one in frame.select)
         bare = term.column is not None and not term.aggregate and term.column not in frame.group
         return exp.Min(this=node) if grouped and bare and not self.rules.is_sqlite else node
 
-    def _ordered(self, term: Operand, descending: bool) -> exp.Ordered:
-        """Return a sort key; where only the first rows are wanted, what is missing is not the least."""
+    def _write_sort_key(self, term: Operand, descending: bool) -> exp.Ordered:
+        """Return a sort key; missing values come last if only the first rows are wanted."""
         column = term.column and self.schema.column(term.column.table, term.column.name)
         last = self.frame.limit is not None and not descending and column is not None and column.nulls is True
-        return exp.Ordered(this=self._shown(term), desc=descending, nulls_first=not descending and not last)
+        return exp.Ordered(this=self._show(term), desc=descending, nulls_first=not descending and not last)
 
-    def _joined(self, query: exp.Select) -> exp.Select:
+    def _add_joins(self, query: exp.Select) -> exp.Select:
         inside = {self.tables[0]}
         query = query.from_(exp.Table(this=self._identifier(self.tables[0])), copy=False)
         for key in self.path:
@@ -170,7 +170,7 @@ class _Builder:
 
 
 def _literal(value: Scalar, column: ColumnSchema | None) -> exp.Expr:
-    """Return a literal; as what its column holds, where the engine compares no others."""
+    """Return a literal, converted to its column's type if the engine compares no other types."""
     if column is not None and column.kind == "boolean" and value in (0, 1):
         return exp.Boolean(this=bool(value))
     if isinstance(value, str) or (column is not None and column.kind == "text"):
@@ -179,23 +179,23 @@ def _literal(value: Scalar, column: ColumnSchema | None) -> exp.Expr:
 
 
 class _Unreadable(Exception):
-    """The query says something that a frame cannot."""
+    """A query that a frame cannot express."""
 
 
 def read_sql(sql: str, schema: Schema) -> Frame | None:
-    """Return the frame of a query in the dialect of the schema; None where it says what a frame cannot."""
+    """Return the frame of a query in the schema's dialect; None if a frame cannot express it."""
     try:
-        return _read(Query.of(sql, schema.dialect).tree, schema)
+        return _read_frame(Query.of(sql, schema.dialect).tree, schema)
     except (SQLParseError, _Unreadable):
         return None
 
 
-def _read(query: exp.Expr, schema: Schema) -> Frame:
+def _read_frame(query: exp.Expr, schema: Schema) -> Frame:
     if isinstance(query, exp.Intersect):
-        left = _read(query.this, schema)
+        left = _read_frame(query.this, schema)
         if left.also:
             raise _Unreadable
-        return replace(left, also=_read(query.expression, schema))
+        return replace(left, also=_read_frame(query.expression, schema))
     if not isinstance(query, exp.Select) or query.args.get("with_") or query.args.get("offset"):
         raise _Unreadable
     return _Reader(query, schema).frame()
@@ -220,17 +220,17 @@ class _Reader:
 
     def frame(self) -> Frame:
         clauses = self.query.args
-        limit = _scalar(clauses["limit"].expression) if clauses.get("limit") else None
+        limit = _read_scalar(clauses["limit"].expression) if clauses.get("limit") else None
         if not isinstance(limit, int | None):
             raise _Unreadable
         group, order = (clause.expressions if (clause := clauses.get(name)) else () for name in ("group", "order"))
-        groups = _parts(clauses.get("where"), exp.And)
+        groups = _split_operands(clauses.get("where"), exp.And)
         return Frame(
             select=tuple(self._term(item.unalias()) for item in self.query.expressions),
             tables=tuple(self.tables),
-            where=tuple(tuple(map(self._condition, _parts(group, exp.Or))) for group in groups),
+            where=tuple(tuple(map(self._condition, _split_operands(group, exp.Or))) for group in groups),
             group=tuple(self._column(item) for item in group),
-            having=tuple(self._condition(part) for part in _parts(clauses.get("having"), exp.And)),
+            having=tuple(self._condition(part) for part in _split_operands(clauses.get("having"), exp.And)),
             order=tuple((self._term(item.this), bool(item.args.get("desc"))) for item in order),
             limit=limit,
             distinct=bool(clauses.get("distinct")),
@@ -266,35 +266,37 @@ class _Reader:
                 raise _Unreadable
             return Predicate(inner.term, _NEGATED[inner.operator], inner.value)
         if isinstance(node, exp.Between):
-            return Predicate(self._term(node.this), "between", (_scalar(node.args["low"]), _scalar(node.args["high"])))
+            return Predicate(
+                self._term(node.this), "between", (_read_scalar(node.args["low"]), _read_scalar(node.args["high"]))
+            )
         if isinstance(node, exp.In) and node.args.get("query"):
-            return Predicate(self._term(node.this), "in", _read(node.args["query"].unnest(), self.schema))
+            return Predicate(self._term(node.this), "in", _read_frame(node.args["query"].unnest(), self.schema))
         if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
             return Predicate(self._term(node.this), "null")
         if isinstance(node, exp.ILike | exp.Like):
             text, like = (part.this if isinstance(part, exp.Lower) else part for part in (node.this, node.expression))
-            return Predicate(self._term(text), "like", _scalar(like))
+            return Predicate(self._term(text), "like", _read_scalar(like))
         operator = _OPERATORS.get(type(node))
         if operator is None:
             raise _Unreadable
         other = node.expression
-        value = _read(other.this, self.schema) if isinstance(other, exp.Subquery) else _scalar(other)
+        value = _read_frame(other.this, self.schema) if isinstance(other, exp.Subquery) else _read_scalar(other)
         return Predicate(self._term(node.this), operator, value)
 
 
-def _parts(node: exp.Expr | None, kind: type[exp.Connector]) -> list[exp.Expr]:
-    """Return the operands of a chain of ANDs or ORs, however they are bracketed."""
+def _split_operands(node: exp.Expr | None, kind: type[exp.Connector]) -> list[exp.Expr]:
+    """Return the operands of a chain of ANDs or ORs, ignoring brackets."""
     if node is None:
         return []
     node = node.this.unnest() if isinstance(node, exp.Where | exp.Having) else node.unnest()
     if not isinstance(node, kind):
         return [] if node is None else [node]
-    return [part for side in (node.left, node.right) for part in _parts(side, kind)]
+    return [part for side in (node.left, node.right) for part in _split_operands(side, kind)]
 
 
-def _scalar(node: exp.Expr) -> Scalar:
+def _read_scalar(node: exp.Expr) -> Scalar:
     if isinstance(node, exp.Neg):
-        value = _scalar(node.this)
+        value = _read_scalar(node.this)
         return value if isinstance(value, str) else -value
     if isinstance(node, exp.Column) and not node.table and node.this.args.get("quoted"):
         return node.name

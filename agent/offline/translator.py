@@ -28,14 +28,14 @@ from ...tools.values import ValueIndex
 from ...tools.values.match import ValueMatch
 from ..advice import advisory
 from ..effects import Body, Do, Done
-from .certainty import confidence, omits_content, signals, unread_words
-from .compose import edited, follows
-from .frame import Frame, give_me
+from .certainty import compute_confidence, list_unread_words, measure_signals, omits_content
+from .compose import edit_base, is_follow_up
+from .frame import Frame, phrase_frame
 from .grammar import parse
 from .names import NameIndex
 from .reading import CUES, NOTHING, QuestionInput, QuestionReading
 from .sql import read_sql, write_sql
-from .words import UNSPEAKABLE, words_of
+from .words import UNSPEAKABLE, split_words
 
 _LONGEST = 1_000
 """Characters of a question: reading takes longer than its length grows."""
@@ -57,7 +57,7 @@ class UnresolvedPronoun(NotUnderstood):
 
 @dataclass(frozen=True)
 class ParsedAnswer:
-    """A question read and turned into SQL.
+    """A question parsed and translated to SQL.
 
     Attributes:
         frame: What it means.
@@ -87,14 +87,14 @@ class Parser:
         self._names: NameIndex | None = None
 
     def names(self) -> NameIndex:
-        """Return the index of the database's present schema."""
+        """Return the index of the database's current schema."""
         schema, names = self._database.schema(), self._names
         if names is None or names.schema is not schema:
             names = self._names = NameIndex(schema)
         return names
 
     def answer(self, question: str, base_sql: str = "", said: str = "") -> ParsedAnswer:
-        """Read a question, as a follow-up where there is a previous query and it leans on it.
+        """Parse a question, as a follow-up if it leans on the previous query.
 
         Args:
             question: As asked.
@@ -108,43 +108,43 @@ class Parser:
             raise NotUnderstood(f"Without a model I read {_LONGEST:,} characters at most; these are {len(question):,}.")
         names = self.names()
         question = CUES["greeting"].sub("", question) or question
-        base = (_base(base_sql, names.schema) if base_sql else None) or NOTHING
+        base = (_read_base(base_sql, names.schema) if base_sql else None) or NOTHING
         asked = QuestionInput(question, names, self._find(question))
         if said:
-            pronoun = _unresolved_pronoun(question, parse(asked)) if base is NOTHING else None
+            pronoun = _find_unresolved_pronoun(question, parse(asked)) if base is NOTHING else None
             start, end = pronoun.span() if pronoun else (len(question), len(question))
             question = f"{question[:start]}{'' if pronoun else '. '}{said.strip(' .?!')}{question[end:]}"
             asked = QuestionInput(question, names, self._find(question))
         return self._answer(asked, base)
 
     def _answer(self, asked: QuestionInput, base: Frame) -> ParsedAnswer:
-        """Return the answer by the way of reading that the question's words call for."""
+        """Parse the question alone, as a follow-up, or as an edit of the base query."""
         within = parse(asked, base)
         if base is NOTHING:
-            if pronoun := _unresolved_pronoun(asked.text, within):
+            if pronoun := _find_unresolved_pronoun(asked.text, within):
                 word = pronoun["pronoun"]
                 raise UnresolvedPronoun(f"Nothing was asked before, so I cannot tell what {word!r} means.", (word,))
-            return self._made(within)
+            return self._build_answer(within)
         kinds = {mark.kind for mark in within.marks}
         apart = NOTHING if kinds & {"v", "n"} and not kinds & {"t", "x"} else base
-        if not follows(within):
-            return self._made(parse(asked, apart))
-        within.frame, within.editing = edited(within), True
-        return self._made(within, base)
+        if not is_follow_up(within):
+            return self._build_answer(parse(asked, apart))
+        within.frame, within.editing = edit_base(within), True
+        return self._build_answer(within, base)
 
-    def _made(self, reading: QuestionReading, unchanged: Frame | None = None) -> ParsedAnswer:
-        """Return the answer that a reading amounts to, tried once."""
-        left_out = unread_words(reading)
-        _check(reading, unchanged, left_out)
-        stems = {word.stem for word in words_of(reading.asked.text)}
+    def _build_answer(self, reading: QuestionReading, unchanged: Frame | None = None) -> ParsedAnswer:
+        """Build the answer of a reading and try its query once."""
+        left_out = list_unread_words(reading)
+        _check_frame(reading, unchanged, left_out)
+        stems = {word.stem for word in split_words(reading.question.text)}
         sql = write_sql(reading.frame, reading.names.schema, stems)
-        found = signals(reading, self._try(sql))
-        sure = round(confidence(found), 3)
+        found = measure_signals(reading, self._try(sql))
+        sure = round(compute_confidence(found), 3)
         partial = omits_content(reading)
-        return ParsedAnswer(reading.frame, sql, sure, _notes(reading, left_out), left_out, partial, found)
+        return ParsedAnswer(reading.frame, sql, sure, _list_notes(reading, left_out), left_out, partial, found)
 
     def _try(self, sql: str) -> tuple[tuple[Cell, ...], ...] | None:
-        """Return the first rows of the query; None where it takes too long to know.
+        """Return the first rows of the query, or None if it takes too long.
 
         Raises:
             NotUnderstood: It cannot run at all, so the question was misread.
@@ -162,37 +162,37 @@ class Parser:
 
 
 @advisory("follow-up", None)
-def _base(sql: str, schema: Schema) -> Frame | None:
-    """Return the frame of the query before; None where it says what a frame cannot."""
+def _read_base(sql: str, schema: Schema) -> Frame | None:
+    """Return the frame of the previous query, or None if a frame cannot express it."""
     return read_sql(sql, schema)
 
 
-def _unresolved_pronoun(question: str, reading: QuestionReading) -> re.Match[str] | None:
-    """Return the pronoun of a first question that comes before all that it could stand for."""
+def _find_unresolved_pronoun(question: str, reading: QuestionReading) -> re.Match[str] | None:
+    """Return the pronoun of a first question that comes before anything it could stand for."""
     found = _PRONOUN.search(question)
     named = [question.lower().find(m.text.lower()) for m in reading.marks if m.kind in "tcxv" and m.text]
     return found if found and not any(-1 < at < found.start() for at in named) else None
 
 
-def _check(reading: QuestionReading, unchanged: Frame | None, words: tuple[str, ...]) -> None:
-    """Raise `NotUnderstood` where a frame is no answer; `unchanged` is what it would be if no word said anything."""
+def _check_frame(reading: QuestionReading, unchanged: Frame | None, words: tuple[str, ...]) -> None:
+    """Raise `NotUnderstood` if a frame is not an answer to the question."""
     frame = reading.frame
     beyond = tuple(word for word in reading.text.split() if word in UNSPEAKABLE)
     if beyond:
         raise NotUnderstood(f"I cannot compute this without a model: {', '.join(beyond)}.", beyond)
     says_nothing = not reading.marks and not reading.pending and unchanged in (None, frame)
-    if not frame.used() or says_nothing:
+    if not frame.list_tables() or says_nothing:
         tables = [table.name for table in reading.names.schema.tables]
         problem = f"I could not place: {', '.join(words)}." if words else "I found nothing to look up in this question."
         offer = f"The database has {', '.join(tables[:8])}{' and more' * (len(tables) > 8)}."
         raise NotUnderstood(f"{problem} {offer}", words)
     if _NEGATION.search(reading.text):
         raise NotUnderstood("I could not place what is denied. Put it another way.", words)
-    if frame.repeats():
+    if frame.repeats_conditions():
         raise NotUnderstood("I cannot tell what you want to know: it would only show what you said.", words)
 
 
-def _notes(reading: QuestionReading, left_out: tuple[str, ...]) -> tuple[str, ...]:
+def _list_notes(reading: QuestionReading, left_out: tuple[str, ...]) -> tuple[str, ...]:
     notes = ["read offline, without a model" + ", as a change to the previous query" * reading.editing]
     notes += [meaning for mark in reading.marks if (meaning := mark.meaning())]
     notes += ["patterns: " + ", ".join(dict.fromkeys(reading.fired))] * bool(reading.fired)
@@ -215,7 +215,7 @@ _OFFERED = 6
 
 
 class OfflineTranslator:
-    """A deterministic stand-in for a model: reads questions by grammar, schema and values, and says how.
+    """A deterministic replacement for a model: parses questions by grammar, schema and values.
 
     Args:
         database: What is asked about.
@@ -233,11 +233,11 @@ class OfflineTranslator:
         self._read: dict[tuple[str, str, str, str], ParsedAnswer] = {}
 
     def perform(self, task: Task[R]) -> Body[Done[R]]:
-        """See `Translator`."""
+        """Perform a task as an effect."""
         return (yield Do(lambda: self.do(task)))
 
     def do(self, task: Task[R]) -> Done[R]:
-        """Do a task, blocking.
+        """Perform a task, blocking.
 
         Raises:
             NotUnderstood: The question cannot be read, or the task needs a model.
@@ -253,7 +253,7 @@ class OfflineTranslator:
             case GenerateTask():
                 return self._generate(task)
             case ReviseTask():
-                return _draft(self._answer(task.generate))  # it knows no better: the loop ends
+                return _make_draft(self._answer(task.generate))  # it knows no better: the loop ends
             case ExplainTask():
                 return Explanation(explain(task.sql, task.schema))
             case _:
@@ -265,7 +265,7 @@ class OfflineTranslator:
         if CUES["small_talk"].match(task.question):
             reply = "You are welcome. Ask me something about this database."
             return Rephrasing(task.question, task.question, "small_talk", reply)
-        base = _last_query(task.history)
+        base = _find_last_query(task.history)
         try:
             answer = self._engine.answer(task.question, base, task.clarification[1] if task.clarification else "")
         except UnresolvedPronoun as error:
@@ -274,43 +274,43 @@ class OfflineTranslator:
             return Rephrasing(task.question, task.question, "ambiguous", asks, tables)
         except NotUnderstood as error:
             return Rephrasing(task.question, task.question, "unanswerable", str(error))
-        sentence = give_me(answer.frame)
+        sentence = phrase_frame(answer.frame)
         with self._lock:
             self._read[task.question, base, sentence, self._engine.names().schema.version] = answer
             if len(self._read) > _REMEMBERED:
                 del self._read[next(iter(self._read))]
         # Where what was passed over matters, declining serves a person better.
         if answer.partial or answer.confidence < _DOUBTFUL:
-            return Rephrasing(sentence, sentence, "unanswerable", _unsure(answer))
+            return Rephrasing(sentence, sentence, "unanswerable", _explain_doubt(answer))
         return Rephrasing(sentence, sentence)
 
     def _generate(self, task: GenerateTask) -> Draft:
         answer = self._answer(task)
         if answer.confidence < _DECLINE:
-            raise NotUnderstood(_unsure(answer), answer.unread)
-        return _draft(answer)
+            raise NotUnderstood(_explain_doubt(answer), answer.unread)
+        return _make_draft(answer)
 
     def _answer(self, task: GenerateTask) -> ParsedAnswer:
-        """The answer to a turn, as its rephrasing settled it: two conversations may settle one question apart."""
-        base = _last_query(task.history)
+        """Return the answer that the rephrasing of the turn settled, or parse the question again."""
+        base = _find_last_query(task.history)
         known = self._read.get((task.question, base, task.rephrasing.rephrased, self._engine.names().schema.version))
         return known or self._engine.answer(task.question, base)
 
 
-def _last_query(history: tuple[PastTurn, ...]) -> str:
+def _find_last_query(history: tuple[PastTurn, ...]) -> str:
     """Return the last query that answered a turn."""
     return next((turn.sql for turn in reversed(history) if turn.sql), "")
 
 
-def _draft(answer: ParsedAnswer) -> Draft:
+def _make_draft(answer: ParsedAnswer) -> Draft:
     caveats = (f"Not understood and left out: {', '.join(answer.unread)}.",) if answer.unread else ()
     return Draft(answer.sql, answer.confidence, answer.notes, caveats)
 
 
-def _unsure(answer: ParsedAnswer) -> str:
+def _explain_doubt(answer: ParsedAnswer) -> str:
     if answer.unread:
         words = f"I did not understand: {', '.join(answer.unread)}."
     else:
         empty = " Nothing fits that." if answer.signals["no row"] else ""
-        words = f'I am not sure enough of my reading: "{give_me(answer.frame)}"{empty}'
+        words = f'I am not sure enough of my reading: "{phrase_frame(answer.frame)}"{empty}'
     return f"I cannot read this question well enough without a model. {words}"

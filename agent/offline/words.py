@@ -20,15 +20,15 @@ _LISTS = cast(
 )
 
 
-def _words(name: str) -> frozenset[str]:
+def _load_words(name: str) -> frozenset[str]:
     return frozenset(_LISTS[name].split())
 
 
-def _lists(name: str) -> Mapping[str, tuple[str, ...]]:
+def _load_lists(name: str) -> Mapping[str, tuple[str, ...]]:
     return {word: tuple(text.split()) for word, text in _LISTS[name].items()}
 
 
-def _phrases() -> Mapping[str, tuple[tuple[tuple[str, ...], str], ...]]:
+def _load_phrases() -> Mapping[str, tuple[tuple[tuple[str, ...], str], ...]]:
     found: dict[str, list[tuple[tuple[str, ...], str]]] = {}
     for marker, text in _LISTS["phrases"].items():
         for phrase in text.split(" | "):
@@ -40,42 +40,42 @@ def _phrases() -> Mapping[str, tuple[tuple[tuple[str, ...], str], ...]]:
 IRREGULAR: Mapping[str, str] = IRREGULAR_PLURALS | _LISTS["irregular"]
 """Words whose singular no stemmer finds."""
 
-ABBREVIATIONS = _lists("abbreviations")
-"""What common parts of identifiers stand for."""
+ABBREVIATIONS = _load_lists("abbreviations")
+"""Meanings of common abbreviations in identifiers."""
 
 SUFFIXES = ("name", "id", "code", "type", "date", "number", "year", "time", "title", "count", "description")
 """Words that are often glued to the end of an identifier's part."""
 
-GENERIC = _words("generic")
+GENERIC = _load_words("generic")
 """Words that alone say too little to stand for a longer name."""
 
-NOISE = _words("noise")
-"""Words that carry nothing for the grammar; they are dropped before it."""
+NOISE = _load_words("noise")
+"""Words without meaning for the grammar, dropped before it."""
 
-COMMANDS = _words("commands")
+COMMANDS = _load_words("commands")
 """Words that ask or connect, and are never names or values by themselves."""
 
-CHAIN = _words("chain")
+CHAIN = _load_words("chain")
 """Words across which a column list still belongs to the table that follows it."""
 
-HARMLESS = _words("harmless")
+HARMLESS = _load_words("harmless")
 """Words that may stay unread without harm."""
 
-UNSPEAKABLE = _words("unspeakable")
-"""Words for what no query frame can say, unless the schema or a value says them."""
+UNSPEAKABLE = _load_words("unspeakable")
+"""Words for what a frame cannot express, unless the schema or a value contains them."""
 
 NUMBERS: Mapping[str, int] = NUMBER_WORDS | _LISTS["numbers"]
 
-COMPARATIVES = {word: (text[0], text[1:]) for word, text in _lists("comparatives").items()}
+COMPARATIVES = {word: (text[0], text[1:]) for word, text in _load_lists("comparatives").items()}
 """Comparing words: the operator, and the column words that the adjective is about."""
 
-SUPERLATIVES = {word: (text[0] == "most", text[1:]) for word, text in _lists("superlatives").items()}
+SUPERLATIVES = {word: (text[0] == "most", text[1:]) for word, text in _load_lists("superlatives").items()}
 """Superlatives: whether they descend, and the column words that the adjective is about."""
 
-ADJECTIVES = _lists("adjectives")
-"""What `most ...` and `least ...` are about, where that is a column."""
+ADJECTIVES = _load_lists("adjectives")
+"""Adjectives after `most` and `least`, with the column words that they are about."""
 
-PHRASES = _phrases()
+PHRASES = _load_phrases()
 """First word to the fixed phrases that begin with it, longest first, each with the marker that the grammar knows."""
 
 _TOKEN = re.compile(
@@ -118,8 +118,8 @@ def stem(word: str) -> str:
     return english_stem(word) if len(word) > 2 else word
 
 
-def words_of(question: str) -> tuple[QuestionWord, ...]:
-    """Return the words of a question; hyphenated ones stay whole."""
+def split_words(question: str) -> tuple[QuestionWord, ...]:
+    """Return the words of a question; hyphenated words stay whole."""
     found: list[QuestionWord] = []
     # `room no.` is no negation; as long as before, so that offsets stay.
     for match in _TOKEN.finditer(_NUMBER.sub("num ", question.translate(_STRAIGHT))):
@@ -128,11 +128,11 @@ def words_of(question: str) -> tuple[QuestionWord, ...]:
         text = text[1:-1].strip() if quoted else text
         lower = text.lower()
         found.append(QuestionWord(text, lower, stem(fold(lower)), match.start(), match.end(), quoted))
-    return tuple(_shared_noun(found))
+    return tuple(_repeat_shared_noun(found))
 
 
-def _shared_noun(words: list[QuestionWord]) -> list[QuestionWord]:
-    """`first and last name` as `first name and last name`; the word put in has no width."""
+def _repeat_shared_noun(words: list[QuestionWord]) -> list[QuestionWord]:
+    """Rewrite `first and last name` as `first name and last name`; the added word has no width."""
     found: list[QuestionWord] = []
     for at, word in enumerate(words):
         found.append(word)
@@ -148,18 +148,18 @@ def _shared_noun(words: list[QuestionWord]) -> list[QuestionWord]:
 
 
 @lru_cache(maxsize=20_000)
-def spelled_out(identifier: str) -> tuple[str, ...]:
-    """A name's words with more abbreviations spelled out and glued words split: `LName`, `productname`, `dob`."""
+def spell_out(identifier: str) -> tuple[str, ...]:
+    """Return a name's words, abbreviations and glued words split: `LName`, `productname`."""
     chunks = [chunk for chunk in re.split(r"[_\W]+", identifier) if chunk]
     words = [(chunk.lower(),) if chunk.lower() in ABBREVIATIONS else name_words(chunk) for chunk in chunks]
-    return tuple(part for chunk in words for word in chunk for part in _split(word))
+    return tuple(part for chunk in words for word in chunk for part in _split_part(word))
 
 
-def _split(part: str) -> tuple[str, ...]:
+def _split_part(part: str) -> tuple[str, ...]:
     if part in ABBREVIATIONS:
         return ABBREVIATIONS[part]
     for suffix in SUFFIXES:
         head = part.removesuffix(suffix)
-        if head and head != part and part not in IRREGULAR and (len(head) > 3 or spelled_out(head) != (head,)):
-            return (*spelled_out(head), *ABBREVIATIONS.get(suffix, (suffix,)))
+        if head and head != part and part not in IRREGULAR and (len(head) > 3 or spell_out(head) != (head,)):
+            return (*spell_out(head), *ABBREVIATIONS.get(suffix, (suffix,)))
     return (part,)

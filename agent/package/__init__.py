@@ -23,7 +23,7 @@ __all__ = ["Answer", "Database", "SQLAgent", "Settings", "TableturnError", "__ve
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name when it is first used: `tableturn --help` must answer before LangGraph has loaded."""
+    """Import a name at its first use, so that `tableturn --help` answers before LangGraph loads."""
     if name == "__version__":
         from importlib.metadata import version
 

@@ -1,4 +1,4 @@
-"""What the nodes reach the world through."""
+"""The resources of the nodes: database, models, stores."""
 
 from .resources import Resources, Run
 

@@ -1,4 +1,4 @@
-"""What people taught an agent: few-shot examples with approved answers, and what words mean in the database."""
+"""The example store and the knowledge file of an agent."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ...tools.knowledge.write import KnowledgeWriter
 
 
 class AgentExamples:
-    """Opens the store at its first use: a turn that needs no examples pays nothing for them.
+    """The example store, opened at its first use.
 
     A store given by its location shows the built-in examples too as long as it shares few of its own. A folder that is
     not there yet is made when something is saved, not before.
@@ -35,20 +35,20 @@ class AgentExamples:
         """Whether there is a store to save in."""
         return self._given is not None
 
-    def store(self) -> ExampleStore:
-        """Return the store to look examples up in."""
+    def open_store(self) -> ExampleStore:
+        """Return the store to search."""
         from ...tools.examples import default_store
 
-        return self.own() or self._open_once("built in", default_store)
+        return self.open_own() or self._open_once("built in", default_store)
 
-    def own(self) -> ExampleStore | None:
-        """Return the store that was given, if anything was ever saved in it; None where there is none."""
+    def open_own(self) -> ExampleStore | None:
+        """Return the given store if anything was ever saved in it, or None."""
         from ...tools.examples import is_made
 
         unmade = self._given is None or (isinstance(self._given, str | Path) and not is_made(self._given))
-        return None if unmade else self.saving()
+        return None if unmade else self.open_for_saving()
 
-    def saving(self) -> ExampleStore:
+    def open_for_saving(self) -> ExampleStore:
         """Return the store to save in."""
         from ...tools.examples import make_embedding, open_with_seeds
 
@@ -74,38 +74,38 @@ _Stamp = tuple[tuple[int, int] | None, ...]
 
 
 class KnowledgeSource:
-    """The knowledge file, shared by everybody who asks. May be used from several threads."""
+    """The knowledge file, shared by all people and threads."""
 
     def __init__(self, given: Path | str | None) -> None:
         self._given = None if given is None else Path(given)  # None for the one that belongs to the database
         self._off = given is not None and str(given) == OFF
         self._lock = threading.Lock()
-        self._held: dict[Path, tuple[tuple[Path, ...], _Stamp, Layers]] = {}
+        self._cache: dict[Path, tuple[tuple[Path, ...], _Stamp, Layers]] = {}
         if self._given is not None and not self._off:
             self._read(self._given)
 
     def path(self, database: Database) -> Path | None:
-        """Return where the knowledge of a database is, or would be written; None where it is switched off."""
+        """Return the path of a database's knowledge file; None if knowledge is off."""
         return None if self._off else self._given or knowledge_path(database)
 
     def layers(self, path: Path | None) -> tuple[_Stamp, Layers] | None:
-        """Return what a file says now; None where there is none."""
+        """Return the file's current contents; None if there is no file."""
         return None if path is None or not path.exists() else self._read(path)
 
     def _read(self, path: Path) -> tuple[_Stamp, Layers]:
         if not path.exists():
             raise KnowledgeError(f"there is no knowledge file {path}")
         with self._lock:
-            held = self._held.get(path)
+            held = self._cache.get(path)
             if held is None or held[1] != _stamp(held[0]):
                 files: list[Path] = []
                 layers = read_knowledge(path, files)
-                held = self._held[path] = tuple(files), _stamp(files), layers
+                held = self._cache[path] = tuple(files), _stamp(files), layers
             return held[1:]
 
 
 class PersonKnowledge:
-    """The same as one person may see it. May be used from several threads.
+    """The knowledge file as one person may see it, for any number of threads.
 
     What people with other rights have defined stays as it is, whether this person may see it or not. A definition that
     would replace or contradict it goes to a file of its own beside the knowledge file, for people with equal rights.
@@ -119,16 +119,16 @@ class PersonKnowledge:
         self._lock = threading.Lock()
         self._made: tuple[_Stamp, Schema, Knowledge] | None = None
 
-    def now(self) -> Knowledge | None:
-        """Return what is known; None where there is no file. Reads the schema, so call it within an effect."""
+    def read(self) -> Knowledge | None:
+        """Return the current knowledge; None if there is no file. Reads the schema."""
         if self._shared is not None:
-            return self._shared.now()
+            return self._shared.read()
         path = self._path
-        own, apart = self.source.layers(path), self.source.layers(_apart(path, self._key))
+        own, apart = self.source.layers(path), self.source.layers(_private_path(path, self._key))
         if own is None and apart is None:
             return None
         (stamp, layers), (more, above) = own or ((), ()), apart or ((), ())
-        above = tuple(tuple(map(self._as_shown, layer)) for layer in above)
+        above = tuple(tuple(map(self._show_source, layer)) for layer in above)
         stamp, layers = (*stamp, *more), (*layers, *above)
         schema = self._database.schema()
         with self._lock:
@@ -137,26 +137,26 @@ class PersonKnowledge:
             return self._made[2]
 
     def add(self, entry: Entry) -> Entry:
-        """Write an entry in the name of whoever asks; see `KnowledgeWriter.add`."""
+        """Add an entry in the name of the person who asks."""
         key, path = self._key, self._path
         if path is None:
             raise KnowledgeError("knowledge is switched off: name a file with --knowledge")
-        others = [known for known in self._entries(path) if _same(entry, known) and known.rights != key]
-        apart = _apart(path, key)
-        if apart is not None and (others or any(_same(entry, known) for known in self._entries(apart))):
+        others = [known for known in self._read_entries(path) if _defines_same(entry, known) and known.rights != key]
+        apart = _private_path(path, key)
+        if apart is not None and (others or any(_defines_same(entry, known) for known in self._read_entries(apart))):
             path = apart
         else:
             # Those who wrote it may not be able to see the new one: theirs must not vanish before their eyes.
             for known in others:
-                if (place := _apart(path, known.rights)) is not None:
+                if (place := _private_path(path, known.rights)) is not None:
                     KnowledgeWriter(place, known.author).add(known)
         added = KnowledgeWriter(path, self._database.session.identity.name).add(replace(entry, rights=key))
-        return self._as_shown(added)
+        return self._show_source(added)
 
     def remove(self, name: str) -> bool:
-        """Take out a definition that this person may take out; whether it was there."""
+        """Remove a definition that this person may remove; return whether there was one."""
         key, path = self._key, self._path
-        apart = _apart(path, key)
+        apart = _private_path(path, key)
         if apart is not None and KnowledgeWriter(apart).remove(name):
             return True
         if path is None:
@@ -164,7 +164,7 @@ class PersonKnowledge:
         # Only what was written under the same rights: what else is there must not be told.
         if KnowledgeWriter(path).remove(name, key or None):
             return True
-        seen = self.now()
+        seen = self.read()
         if seen is not None and any(entry.name.lower() == name.lower() for entry in seen.entries):
             raise KnowledgeError(f"{name!r} was defined by people with other permissions: only they can remove it")
         return False
@@ -173,22 +173,22 @@ class PersonKnowledge:
     def _path(self) -> Path | None:
         return self.source.path(self._database)
 
-    def _as_shown(self, entry: Entry) -> Entry:
-        """Return an entry as of the common file: that it had to be kept apart tells of another one."""
+    def _show_source(self, entry: Entry) -> Entry:
+        """Return an entry with the common file as its source, because its own file is private."""
         return replace(entry, source=self._path.name) if self._path else entry
 
-    def _entries(self, path: Path) -> list[Entry]:
+    def _read_entries(self, path: Path) -> list[Entry]:
         found = self.source.layers(path)
         return [entry for layer in found[1] for entry in layer] if found else []
 
 
-def _apart(path: Path | None, key: str) -> Path | None:
-    """Return the file of people with narrower rights; None for all rights."""
+def _private_path(path: Path | None, key: str) -> Path | None:
+    """Return the file of people with narrower rights; None for full rights."""
     return path.with_suffix(f".{key}.yaml") if path and key else None
 
 
-def _same(entry: Entry, other: Entry) -> bool:
-    """Whether two entries define the same, or would contradict each other."""
+def _defines_same(entry: Entry, other: Entry) -> bool:
+    """Whether two entries define the same name, or would contradict each other."""
     named = {"term", "metric"}
     if {entry.kind, other.kind} <= named and set(entry.phrases) & set(other.phrases):
         return True
@@ -196,7 +196,7 @@ def _same(entry: Entry, other: Entry) -> bool:
 
 
 def _stamp(paths: Iterable[Path]) -> _Stamp:
-    """Return what tells one state of files from the next; None for a file that is not there."""
+    """Return the times and sizes of files, to detect changes."""
 
     def of(path: Path) -> tuple[int, int] | None:
         try:

@@ -1,4 +1,4 @@
-"""Opens what an agent needs: the database and its value index, the example store, and the translator."""
+"""The factory of an agent's resources: database, value index, examples, translators."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _cache = partial(KeyedCache[Session, Resources], 64)
 
 @dataclass(frozen=True)
 class ResourceFactory:
-    """What all people share whose questions one agent answers; makes the resources of one person after the other."""
+    """A maker of each person's resources from what all people share."""
 
     database: Database  # as the agent's own person reads it
     session_of: Callable[[Identity], Session]  # gives a person's session
@@ -46,22 +46,22 @@ class ResourceFactory:
     readings: KeyedCache[Session, Resources] = field(default_factory=_cache)
     people: KeyedCache[Session, Resources] = field(default_factory=_cache)
 
-    def under(self, session: Session) -> Resources:
-        """The resources under a session, over the connections and with what was read for those who read the same."""
-        return self.people.get(session, lambda: self._furnish(session))
+    def get_resources(self, session: Session) -> Resources:
+        """Return the resources of a session, with shared connections and schema readings."""
+        return self.people.get(session, lambda: self._make_resources(session))
 
-    def _furnish(self, session: Session) -> Resources:
+    def _make_resources(self, session: Session) -> Resources:
         shared_session = Database(self.database.engine, session).shared_session
-        shared = self.readings.get(shared_session, lambda: self._open(shared_session))
+        shared = self.readings.get(shared_session, lambda: self._open_shared(shared_session))
         if shared.database.session == session:
             return shared
         database = Database(shared.database.engine, session)
-        tools = Toolset(database, shared.values, self.examples.store, self.sandbox)
+        tools = Toolset(database, shared.values, self.examples.open_store, self.sandbox)
         known = PersonKnowledge(self.knowledge, database, shared.knowledge)
         return replace(shared, database=database, tools=tools, knowledge=known)
 
-    def _open(self, session: Session) -> Resources:
-        """Return the resources of the first who reads what may be read in a session that many may share."""
+    def _open_shared(self, session: Session) -> Resources:
+        """Return new resources for a session that people with equal rights share."""
         database = self.database
         if session != database.shared_session:
             database = database.for_user(session.identity, session.policy)
@@ -81,7 +81,7 @@ class ResourceFactory:
         return Resources(
             database,
             values,
-            Toolset(database, values, self.examples.store, self.sandbox),
+            Toolset(database, values, self.examples.open_store, self.sandbox),
             lambda settings: self.translator(settings) or offline(),
             lambda settings: self.annotator(settings) or offline(),
             self.settings,
@@ -101,10 +101,10 @@ class ResourceFactory:
 def make_translators(
     model: str | BaseChatModel | None, base_url: str | None
 ) -> Callable[[Settings], PromptedTranslator | None]:
-    """Return the translator that asks a model, made once for a run's settings; None where no model is chosen."""
+    """Return a function that gives the translator for a run's settings; None without a model."""
 
     @lru_cache(maxsize=32)
-    def made(options: TranslatorOptions, seconds: float, retries: int) -> PromptedTranslator | None:
+    def make(options: TranslatorOptions, seconds: float, retries: int) -> PromptedTranslator | None:
         chat_model = resolve_model(model, base_url=base_url, timeout=seconds, max_retries=retries)
         return None if chat_model is None else PromptedTranslator(chat_model, options)
 
@@ -115,6 +115,6 @@ def make_translators(
             temperature=settings.temperature,
             simplify_temperature=settings.simplify_temperature,
         )
-        return made(options, settings.request_seconds, settings.request_retries)
+        return make(options, settings.request_seconds, settings.request_retries)
 
     return translator

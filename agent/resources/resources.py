@@ -1,4 +1,4 @@
-"""What the nodes reach the world through: opened once when an agent is built, shared by all of its conversations."""
+"""The resources of the nodes, opened with the agent and shared by its conversations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ...tools.toolset import Toolset
 from ...tools.values import ValueIndex
 from ..advice import advise
 from ..effects import Translator
-from ..model.chat import masking
+from ..model.chat import mask_requests
 from ..settings import Settings
 from .examples_and_knowledge import AgentExamples
 
@@ -36,8 +36,8 @@ _DICTIONARY_SECONDS = 1.0  # for reading a data dictionary, which is small
 
 
 @dataclass(frozen=True)
-class _Made:
-    """What was made of a schema as it was read, of the knowledge, and of what was described then."""
+class _SchemaReading:
+    """A schema with knowledge and descriptions added, and its linker."""
 
     of: tuple[Schema, Knowledge | None, Annotations | None]
     schema: Schema
@@ -45,35 +45,31 @@ class _Made:
 
     @cached_property
     def linker(self) -> SchemaLinker:
-        """Build it when it is first asked for: linking advises a turn, which has its schema without."""
+        """The linker, built at its first use."""
         return SchemaLinker(self.schema, self.values)
 
 
 class Schemas:
-    """Gives schemas and linkers, made once for each reading of the schema. May be used from several threads.
+    """The schemas and linkers of a database, cached for each reading; for any number of threads.
 
     Its methods read the schema, so call them within an effect.
     """
 
     def __init__(
-        self,
-        database: Database,
-        values: ValueIndex,
-        annotator: Callable[[], str],
-        knowledge: PersonKnowledge,
+        self, database: Database, values: ValueIndex, annotator: Callable[[], str], knowledge: PersonKnowledge
     ) -> None:
         self.folder: Path | None = None  # another cache folder for descriptions
         self._database = database
         self._annotator = annotator
         self._knowledge = knowledge
         self._values = values
-        self._made: dict[bool, _Made] = {}
+        self._made: dict[bool, _SchemaReading] = {}
         self._dictionary: tuple[Schema, Annotations] | None = None
         self._stores: dict[str, AnnotationStore] = {}
         self._lock = threading.Lock()
 
     def annotations(self) -> AnnotationStore:
-        """Return what the annotator described of the schema as it stands now."""
+        """Return the annotator's descriptions of the current schema."""
         schema = self._database.schema()
         with self._lock:
             if schema.version not in self._stores:
@@ -82,17 +78,17 @@ class Schemas:
             return self._stores[schema.version]
 
     def schema(self, annotated: bool) -> Schema:
-        """The schema, joins of knowledge in it; `annotated` with what is described of it, where it has no comments."""
-        return self._now(annotated).schema
+        """Return the schema with joins from knowledge; `annotated` adds missing descriptions."""
+        return self._get_current(annotated).schema
 
     def linker(self, annotated: bool) -> SchemaLinker:
         """Return the linker for that schema."""
-        made = self._now(annotated)
+        made = self._get_current(annotated)
         with self._lock:
             return made.linker
 
-    def _described(self, bare: Schema) -> Annotations:
-        """Return what the database's own data dictionaries say, read once for each reading of the schema."""
+    def _read_dictionaries(self, bare: Schema) -> Annotations:
+        """Return what the database's data dictionaries say, read once per schema."""
         kept = self._dictionary
         if kept is None or kept[0] is not bare:
             outgoing = Outgoing(self._database)
@@ -104,23 +100,23 @@ class Schemas:
             kept = self._dictionary = bare, found
         return kept[1]
 
-    def _now(self, annotated: bool) -> _Made:
+    def _get_current(self, annotated: bool) -> _SchemaReading:
         bare = self._database.schema()
-        knowledge = advise("knowledge", self._knowledge.now, None)
+        knowledge = advise("knowledge", self._knowledge.read, None)
         annotations = self.annotations().read() if annotated else None
-        dictionary, of = self._described(bare), (bare, knowledge, annotations)
+        dictionary, of = self._read_dictionaries(bare), (bare, knowledge, annotations)
         with self._lock:
             made = self._made.get(annotated)
             if made is None or any(map(is_not, made.of, of)):
                 joined = dictionary.on(bare if knowledge is None else knowledge.schema)
                 schema = joined if annotations is None else annotations.on(joined)
-                made = self._made[annotated] = _Made(of, schema, self._values)
+                made = self._made[annotated] = _SchemaReading(of, schema, self._values)
             return made
 
 
 @dataclass(frozen=True)
 class Resources:
-    """The agent's means."""
+    """The resources of an agent with one person's rights."""
 
     database: Database
     values: ValueIndex
@@ -136,18 +132,18 @@ class Resources:
 
     @cached_property
     def rights(self) -> Rights:
-        """Under which rights everything is made here."""
+        """The rights of this person."""
         return self.database.session.rights
 
     def of(self, identity: Identity) -> Resources:
         """Return the resources of another person."""
-        return self.factory.under(self.factory.session_of(identity))
+        return self.factory.get_resources(self.factory.session_of(identity))
 
-    def narrowed(self, permissions: Permissions) -> Resources:
-        """Return these resources, or those of the same person who may read only what `permissions` show too."""
+    def narrow(self, permissions: Permissions) -> Resources:
+        """Return these resources, or narrower ones that `permissions` also allow."""
         own = self.database.session
         session = own.narrowed(permissions)
-        return self if session == own else self.factory.under(session)
+        return self if session == own else self.factory.get_resources(session)
 
     def may_read(self, made: Rights | None) -> bool:
         """Whether what was made under these rights may be read here."""
@@ -155,18 +151,18 @@ class Resources:
 
     @cached_property
     def outgoing(self) -> Outgoing:
-        """The database as a model may know it."""
+        """The database with withheld cells masked, for models."""
         return Outgoing(self.database)
 
     @cached_property
     def newest(self) -> Newest:
-        """How new its data is, as far as that may leave."""
+        """The age of the data, if it may be sent to a model."""
         return Newest(self.outgoing.execute, self.database.engine.state, self.database.dialect)
 
 
 @dataclass(frozen=True)
 class Run:
-    """One node's run."""
+    """The run of one node."""
 
     resources: Resources  # what it reaches the world through
     settings: Settings  # this run's
@@ -176,23 +172,23 @@ class Run:
 
     @cached_property
     def translator(self) -> Translator:
-        """Who does this run's tasks; what the policy says is masked in whatever goes to a model."""
-        return self._masked(self.resources.translator)
+        """The translator of this run, which masks requests as the policy says."""
+        return self._mask(self.resources.translator)
 
     def annotator(self) -> Translator:
-        """Return who describes the schema."""
-        return self._masked(self.resources.annotator)
+        """Return the translator that describes the schema."""
+        return self._mask(self.resources.annotator)
 
-    def _masked(self, translator: Callable[[Settings], Translator]) -> Translator:
-        return masking(translator(self.settings), self.resources.database.session.policy.egress.mask)
+    def _mask(self, translator: Callable[[Settings], Translator]) -> Translator:
+        return mask_requests(translator(self.settings), self.resources.database.session.policy.egress.mask)
 
     @cached_property
     def schema(self) -> Schema:
-        """The schema as this run shows it, the same from its first use on; see `Schemas`."""
+        """The schema of this run; it does not change."""
         return self.resources.schemas.schema(self.settings.annotate)
 
-    def spelt(self, sql: str) -> str:
-        """Write the names of a query's tables as the engine's own client reads them."""
+    def spell(self, sql: str) -> str:
+        """Spell a query's table names as the engine's own client reads them."""
         if self.resources.database.dialect == "sqlite":
             return sql
         return advise("checks", lambda: spell_tables(sql, self.schema), sql)

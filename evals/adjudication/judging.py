@@ -20,23 +20,23 @@ from ...tools.database.quoting import quoted
 from ...tools.errors import DatabaseUnavailable, ModelError, QueryError, ReplyError, SettingsError, SQLParseError
 from ...tools.linking import PastTurn, requested
 from ...tools.sql import regularize
-from ..datasets.load import Closing, Dataset, GoldTurn, OneOpen, load_dataset, whole_operators
+from ..datasets.load import Closing, Dataset, GoldTurn, OneOpen, join_operators, load_dataset
 from ..metrics.judging import Verdict
 from ..runner.record import SHOWN_ROWS, RunSpec
 from ..runner.results import read_results, write_results
-from ..runner.run import GIVE_UP_AFTER, completed
+from ..runner.run import GIVE_UP_AFTER, run_coroutine
 from ..trial import read_trial
 from ..trial.run import trial_dataset
 from .ruling import (
     VERDICTS_FILE,
     RuledAnswer,
     Ruling,
+    add_verdicts,
     append_rulings,
     judge_outcomes,
     now,
     read_rulings,
     tell_scores,
-    with_verdicts,
 )
 
 
@@ -66,7 +66,7 @@ class Cases(Closing):
         question = case.question
         database = self._databases.at(self._dataset.place(question.database))
         schema = database.schema()
-        answer_sql, gold_sql = whole_operators(case.sql), whole_operators(case.gold)
+        answer_sql, gold_sql = join_operators(case.sql), join_operators(case.gold)
         answer, gold = (_run(database, sql) for sql in (answer_sql, gold_sql))
         data: list[tuple[str, str]] = []
         for name in sorted(requested(schema, answer_sql) | requested(schema, gold_sql))[:5]:
@@ -148,7 +148,7 @@ def judge_cases(
     jobs: int,
     calls: int | None = None,  # the most requests, repeated ones included; None for no limit
 ) -> JudgingEnd:
-    """Have cases judged, up to `jobs` at once, and report each to the listener as it ends."""
+    """Judge cases, up to `jobs` at once, and report each to the listener."""
     end = JudgingEnd()
     most = math.inf if calls is None else calls
     waiting, failed_in_a_row = iter(cases), 0
@@ -191,7 +191,7 @@ def judge_cases(
         await asyncio.gather(*(work() for _ in range(jobs if calls is None else 1)))
 
     with Cases(dataset) as shown:
-        completed(work_together())
+        run_coroutine(work_together())
     return end
 
 
@@ -301,8 +301,8 @@ class FinishedRun:
         outcomes = judge_outcomes(self.dataset, verdicts, self.rulings)
         return {Case(one.question, one.sql, one.question.golds[0]): outcomes[one.question.id] for one in verdicts}
 
-    def judged_again(self) -> str:
+    def judge_again(self) -> str:
         """Update the run's results from the verdict file; return the scores in one line."""
-        with_verdicts(self.kept, self.dataset, self.verdicts(), self.rulings)
+        add_verdicts(self.kept, self.dataset, self.verdicts(), self.rulings)
         write_results(self.kept, self.folder)
         return tell_scores(self.kept["by_verdict"], self.kept["strict"]["ex"])

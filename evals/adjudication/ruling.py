@@ -21,7 +21,7 @@ from ...tools.json_lines import append_lines, find_torn_line
 from ...tools.record_files import read_lines
 from ...tools.sql import regularize
 from ...tools.terminal import warn
-from ..datasets.load import Closing, Dataset, GoldTurn, parse_record, whole_operators
+from ..datasets.load import Closing, Dataset, GoldTurn, join_operators, parse_record
 from ..metrics.judging import StrictJudge, Verdict
 from ..metrics.summary import percent
 
@@ -120,7 +120,7 @@ class Adjudicator(Closing):
         for ruling in rulings:
             if ruling.dataset in ("", dataset.name):
                 # Golds are judged with whole operators, and a ruling may be on the gold as it was published.
-                whole = {"sql": whole_operators(ruling.sql), "gold": whole_operators(ruling.gold)}
+                whole = {"sql": join_operators(ruling.sql), "gold": join_operators(ruling.gold)}
                 same = self._rulings.setdefault(_normalize_text(ruling.question), [])
                 same.append(ruling.model_copy(update=whole))
 
@@ -181,7 +181,7 @@ def concerns(ruling: Ruling, question: GoldTurn) -> bool:
         return False
     if ruling.id:
         return ruling.id == question.id
-    return not ruling.gold or _normalize_text(whole_operators(ruling.gold)) in map(_normalize_text, question.golds)
+    return not ruling.gold or _normalize_text(join_operators(ruling.gold)) in map(_normalize_text, question.golds)
 
 
 def _normalize_text(text: str) -> str:
@@ -231,7 +231,7 @@ def tell_scores(scores: Mapping[str, Any], by_gold: float | None) -> str:
     return f"EX by gold {percent(by_gold)}, by verdict {show_ex(scores)}: {counts}{unjudged}{proposed}"
 
 
-def with_verdicts(
+def add_verdicts(
     results: dict[str, Any], dataset: Dataset, verdicts: Iterable[Verdict], rulings: Sequence[Ruling]
 ) -> None:
     """Add `by_verdict` scores to a run's results, and the `ruling` of each question."""
@@ -285,7 +285,7 @@ def _explain_misfit(ruling: Ruling, dataset: Dataset) -> str:
     if ruling.verdict == "right":
         with Database.open(dataset.place(question.database)) as database:
             try:
-                database.execute(whole_operators(ruling.sql), Limits(seconds=30.0, rows=1))
+                database.execute(join_operators(ruling.sql), Limits(seconds=30.0, rows=1))
             except QueryError as error:
                 return f"its query does not run, so it cannot be right: {error}"
     return ""

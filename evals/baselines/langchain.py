@@ -26,7 +26,7 @@ from ...tools.database import Database
 from ...tools.errors import ModelError, QueryError, SettingsError
 from ...tools.linking import PastTurn
 from ..datasets import GoldTurn
-from ..official.execution import lenient_text, open_read_only
+from ..official.execution import decode_leniently, open_read_only
 from ..runner.agents import BaselineReply, TurnByTurn
 
 with warnings.catch_warnings():
@@ -84,7 +84,7 @@ class LangChainAgent(TurnByTurn):
 
 def _connect(path: Path) -> sqlite3.Connection:
     connection = open_read_only(path)
-    connection.text_factory = lenient_text
+    connection.text_factory = decode_leniently
     return connection
 
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from ...agent.effects import Tally, arun, ask
 from ...agent.model.chat import PromptedTranslator, TranslatorOptions
-from ...agent.model.turn_budget import left_of
+from ...agent.model.turn_budget import compute_budget
 from ...prompts.generate import DialogueExample, DialoguesTask
 from ...tools.database import Database, render_schema
 from ...tools.errors import DatabaseUnavailable
@@ -48,6 +48,6 @@ class RandomDialogues(TurnByTurn):
         """Answer one turn by one request."""
         schema = render_schema(database.schema(), _SCHEMA_FORM)
         task = DialoguesTask(turn.text, schema, tuple(past), tuple(self._dialogues))
-        tally = Tally(left_of(self.settings, {}))
+        tally = Tally(compute_budget(self.settings, {}))
         done = await arun(ask(task), self._translator, tally)
         return BaselineReply(done.reply.sql, tally.usage, notes=(*done.notes, *done.reply.notes))

@@ -78,7 +78,7 @@ def print_sections(sections: Sequence[Section]) -> None:
 
 
 @contextmanager
-def stopping() -> Generator[None]:
+def stop_after_failures() -> Generator[None]:
     """End the command with 1 if the model could not be asked several questions in a row."""
     from ..runner.run import RunStopped
 
@@ -158,7 +158,7 @@ def evaluate(
     recorded = str(read_results(out).get("recorded") or "") if (out / RESULTS_FILE).exists() else ""
     rulings = rulings_beside(out, verdicts)
     start = time.perf_counter()
-    with stopping(), RunProgress(len(asked.questions), price) as progress:
+    with stop_after_failures(), RunProgress(len(asked.questions), price) as progress:
         answered = run_evaluation(spec, questions, out, jobs=jobs, listener=progress, engine=engine)
     results = RunResults(asked, answered).as_json(spec, time.perf_counter() - start, rulings)
     judged = [verdict for _, verdict in answered]
@@ -318,9 +318,9 @@ def experiment(
         Setup,
         compare_figure,
         experiment_names,
+        list_remarks,
         measure,
         read_experiment,
-        remarks,
         row_name,
     )
     from ..runner.record import RunSpec
@@ -340,7 +340,7 @@ def experiment(
         ended = {"name": name, "title": chosen.title, "rows": [], "not_run": str(reason)}
         say(json.dumps(ended) if as_json else f"{chosen.title}\nnot run: {reason}")
         return
-    notes = remarks(chosen, setup, rows)
+    notes = list_remarks(chosen, setup, rows)
     if as_json:
         say(json.dumps({"name": name, "title": chosen.title, "rows": list(map(asdict, rows)), "remarks": notes}))
         return

@@ -42,7 +42,7 @@ def run(
     from ...agent.model.chat import PromptedTranslator, TranslatorOptions
     from ...agent.settings import Settings
     from ..adjudication.judging import FinishedRun, agreement, judge_cases
-    from ..runner.agents import CACHE_FILE, ReplyCache, kept_model
+    from ..runner.agents import CACHE_FILE, ReplyCache, cached_model
 
     finished = FinishedRun.read(folder, data, verdicts)
     fields = Settings(**read_fields(settings))
@@ -50,7 +50,7 @@ def run(
     given: dict[Case, Word] = {case: each.verdict for case, each in found.items() if each.verdict is not None}
     ends: list[JudgingEnd] = []
     with closing(ReplyCache(folder / CACHE_FILE)) as cache, Progress(console=Console(stderr=True)) as progress:
-        chat_model = kept_model(model, base_url, fields, cache)
+        chat_model = cached_model(model, base_url, fields, cache)
         if chat_model is None:
             raise ModelError("judging needs a chat model: pass --model")
         options = TranslatorOptions(fields.prompt_tokens, fields.max_output_tokens, fields.temperature)
@@ -85,7 +85,7 @@ def run(
     if failed := [one for end in ends for one in end.failed]:
         case, why = failed[0]
         warn(f"{len(failed)} could not be sent to the model; {case.question.id}: {why}")
-    say(finished.judged_again())
+    say(finished.judge_again())
     if failed:
         raise typer.Exit(1)
 
@@ -123,6 +123,6 @@ def accept(
     for why in refused:
         warn(f"rejected: {why}")
     if finished is not None:
-        say(finished.judged_again())
+        say(finished.judge_again())
     if refused:
         raise typer.Exit(1)

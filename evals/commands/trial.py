@@ -21,7 +21,7 @@ from .evaluate import (
     RecordOption,
     print_sections,
     read_fields,
-    stopping,
+    stop_after_failures,
 )
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def trial(
     if file is not None:
         check_record_file(file)
     asked = read_trial(questions)
-    with stopping(), RunProgress(tries * sum(len(one.turns) for one in asked), price, "passed") as progress:
+    with stop_after_failures(), RunProgress(tries * sum(len(one.turns) for one in asked), price, "passed") as progress:
         results = run_trial(options, out, progress, asked)
     if file is not None and not results["not_asked"] and not (results["compared"] or {}).get("as_before"):
         about, n, cost = results["trial"], results["trial"]["questions"], results["cost"]
@@ -143,7 +143,7 @@ def fit(
     Exits with 1 if the labels are too few or too often wrong for a bound, and says how many are missing.
     """
     from ...tools.examples import default_location, is_made
-    from ..metrics.statistics import bounded
+    from ..metrics.statistics import find_level
     from ..runner.run import RunProgress
     from ..trial import TrialOptions
     from ..trial.run import fit_bound
@@ -153,9 +153,9 @@ def fit(
     store = examples or (str(default_location()) if is_made(default_location()) else None)
     options = TrialOptions(db, Path(), model, base_url, preset, fields, store, jobs=jobs)
     path = _find_trust_file(trust, fields)
-    least = bounded([], alpha, certainty).missing
+    least = find_level([], alpha, certainty).missing
     warn(f"this needs at least {least} labelled answers, and more if some are wrong")
-    with stopping(), RunProgress(None, None, "right") as progress:
+    with stop_after_failures(), RunProgress(None, None, "right") as progress:
         bound = fit_bound(options, labels, alpha, certainty, out, path, progress)
     say(json.dumps(asdict(bound)) if as_json else _describe_bound(bound))
     if bound.level is None:
@@ -163,10 +163,7 @@ def fit(
 
 
 @trust_app.command()
-def show(
-    trust: TrustOption = None,
-    as_json: JsonOption = False,
-) -> None:
+def show(trust: TrustOption = None, as_json: JsonOption = False) -> None:
     """Show which bounds are set, and the labels behind them."""
     from ...agent.evidence.trust import read_bounds
 

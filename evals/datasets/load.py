@@ -22,7 +22,7 @@ from ...tools.errors import DatabaseUnavailable, QueryError, SettingsError
 from ...tools.record_files import read_json, read_records
 
 
-def whole_operators(sql: str) -> str:
+def join_operators(sql: str) -> str:
     """Return a query with `>=` for the `> =` of CoSQL's gold, which SQLite does not read."""
     for split, whole in (("> =", ">="), ("< =", "<="), ("! =", "!=")):
         sql = sql.replace(split, whole)
@@ -217,7 +217,7 @@ class Layout:
             for number, record in enumerate(records):
                 if "interaction" in record:  # SParC and CoSQL
                     for turn, entry in enumerate(record["interaction"], 1):
-                        about = record["database_id"], entry["utterance"], (whole_operators(entry["query"]),)
+                        about = record["database_id"], entry["utterance"], (join_operators(entry["query"]),)
                         yield GoldTurn(f"{number}.{turn}", *about, str(number), turn)
                 else:
                     name = str(record.get("question_id", number))

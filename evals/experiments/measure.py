@@ -26,7 +26,7 @@ from ...tools.examples.store import ENOUGH_SHARED
 from ...tools.sandbox import default_limits, sandbox_available
 from ..datasets import Dataset, GoldTurn, load_dataset
 from ..metrics.judging import ClauseJudge, Verdict, official_judge
-from ..metrics.summary import classified, summarize
+from ..metrics.summary import score_linking, summarize
 from ..official.exact_match import Clause
 from ..runner.agents import REPLAY, is_replay
 from ..runner.record import RunSpec
@@ -129,7 +129,7 @@ class NotRun(TableturnError):
     """
 
 
-def drawn_by_level(
+def draw_by_level(
     dataset: Dataset, level_of: Callable[[GoldTurn], str], levels: Mapping[str, int], limit: int | None = None
 ) -> Dataset:
     """Return a fixed random draw of questions with `levels` of each level, in published order.
@@ -161,7 +161,7 @@ _MAKES = {
 
 
 @lru_cache(maxsize=8)  # each row asks
-def lacking(needs: Needs, place: str | None, embedding: str) -> str:
+def explain_lack(needs: Needs, place: str | None, embedding: str) -> str:
     """Return what the store lacks for an experiment, and the command that adds it, or ''."""
     if needs == "nothing":
         return ""
@@ -205,7 +205,7 @@ def _collect_figures(run: RunResults, suites: Path | None, shown: Sequence[str])
     ours |= {name: 100 * run.linking[name] for name in ("trs", "crs", "crs_all") if name in run.linking}
     if any(name.endswith("_f1") for name in shown):
         # Track-SQL, tables 10 and 11.
-        found = classified([(gold, schema, record.linked) for gold, schema, record in run.linked()])
+        found = score_linking([(gold, schema, record.linked) for gold, schema, record in run.linked()])
         ours |= {name: 100 * value for name, value in found.items()}
     return ours | (_measure_seconds(run) if any(name.endswith("_seconds") for name in shown) else {})
 
@@ -270,7 +270,7 @@ def _score_groups(verdicts: Sequence[Verdict]) -> dict[str, float]:
     return {name: 100 * share for name, share in shares.items() if share is not None}
 
 
-def voted_by_em(runs: Sequence[RunResults]) -> RunResults:
+def vote_by_em(runs: Sequence[RunResults]) -> RunResults:
     """Return for each question the prediction that most runs agree on (CREDIT-SQL 5.2)."""
     asked, chosen = runs[0].asked, list[Answered]()
     with ClauseJudge(asked) as judge:
@@ -371,13 +371,13 @@ def _run_row(row: RunRow, experiment: Experiment, setup: Setup, out: Path, liste
         asked = left.first(options.limit)
         if experiment.levels:
             with ClauseJudge(left) as judge:
-                asked = drawn_by_level(left, judge.hardness, experiment.levels, options.limit)
+                asked = draw_by_level(left, judge.hardness, experiment.levels, options.limit)
         for database in {question.database for question in asked.questions}:
             dataset.place(database)
     except (SettingsError, DatabaseUnavailable) as error:
         raise NotRun(str(error)) from None
     if not is_replay(model) and row.changes != ("program",):
-        if reason := lacking(experiment.needs, options.examples, options.embedding):
+        if reason := explain_lack(experiment.needs, options.examples, options.embedding):
             raise NotRun(reason)
     elif model and is_replay(model) and (folder := Path(model.removeprefix(REPLAY))).is_dir():
         predictions = next((path for path in sorted(folder.iterdir()) if path.stem == name), None)
@@ -427,7 +427,7 @@ def _measure_row(
     take = {"min": min, "max": max}.get(how, fmean)
     found: list[dict[str, float]] = []
     for runs in repeats:
-        counted = [voted_by_em(runs)] if how == "vote" else runs
+        counted = [vote_by_em(runs)] if how == "vote" else runs
         found.append(_over([_collect_figures(run, setup.suites, experiment.shown) for run in counted], take))
     first = repeats[0][0]
     notes = [record.notes for runs in repeats for run in runs for record, _ in run.answered]
@@ -451,7 +451,7 @@ def _over(runs: Sequence[Mapping[str, float]], take: Callable[[list[float]], flo
     return {name: take([run[name] for run in runs]) for name in names}
 
 
-def remarks(experiment: Experiment, setup: Setup, rows: Sequence[Measured]) -> list[str]:
+def list_remarks(experiment: Experiment, setup: Setup, rows: Sequence[Measured]) -> list[str]:
     """Return the notes needed to read the numbers: differences from the paper, and limits."""
     ran, options = [row for row in rows if row.runs], setup.options
     replayed = [row for row in ran if row.replayed]
@@ -501,12 +501,12 @@ def row_name(row: Measured) -> str:
 def compare_figure(row: Measured, figure: str, width: int = 0) -> str:
     """Format the paper's number, right-aligned to `width`, beside ours."""
     form = ".4g" if figure.endswith("_seconds") else ".1f"
-    paper = reported(row.paper[figure]) if figure in row.paper else "-"
+    paper = format_reported(row.paper[figure]) if figure in row.paper else "-"
     ours = format(row.ours[figure], form) if figure in row.ours else "-"
     spread = f" ± {row.deviations[figure]:{form}}" if figure in row.deviations else ""
     return f"{paper:>{width}} / {ours}{spread}"
 
 
-def reported(percent: float) -> str:
+def format_reported(percent: float) -> str:
     """Format a paper's number with its own decimals, at least one."""
     return max(f"{percent:.1f}", f"{percent:g}", key=len)

@@ -54,7 +54,7 @@ class RunComparison:
     # interactions are counted together.
     detectable: float | None
 
-    def told(self, first: str, second: str) -> str:
+    def describe(self, first: str, second: str) -> str:
         """Return the comparison of two named runs in one sentence."""
         change, between = f"{100 * self.difference:+.1f}", ""
         if self.interval is not None:
@@ -173,7 +173,7 @@ class Level:
     missing: int = 0  # the least number of further labels that could show a level, all of them right; 0 if there is one
 
 
-def bounded(answers: Sequence[tuple[float, bool]], alpha: float, certainty: float) -> Level:
+def find_level(answers: Sequence[tuple[float, bool]], alpha: float, certainty: float) -> Level:
     """Return the lowest confidence level above which at most `alpha` are wrong.
 
     An answer is its confidence, and whether it is right. Learn then test (Angelopoulos and others, 2021,

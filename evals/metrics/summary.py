@@ -170,7 +170,7 @@ def mean_redundancy(turns: Iterable[Turn]) -> dict[str, float]:
     return {"trs": fmean(trs), "crs": fmean(crs), "crs_all": fmean(everywhere), "turns": len(trs)}
 
 
-def classified(turns: Iterable[Turn]) -> dict[str, float]:
+def score_linking(turns: Iterable[Turn]) -> dict[str, float]:
     """Return precision, recall and F1 of linked tables and columns, from 0 to 1 (A.2).
 
     Used and not used are the two classes: `weighted` means them by how many there are of each, `macro` as equals. Keys

@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeAlias
 
 from ...tools.errors import DatabaseUnavailable, QueryFailed
 from ...tools.results import Work, columns_match
-from ..datasets.load import Closing, whole_operators
+from ..datasets.load import Closing, join_operators
 from .exact_match import SchemaNames, group_keys
 
 Rows: TypeAlias = "list[tuple[int | float | str | bytes | None, ...]]"
@@ -38,14 +38,14 @@ _DECLARED_KEYS = """
 _MOST_OPEN = 32
 
 
-def without_distinct(sql: str) -> str:
+def drop_distinct(sql: str) -> str:
     """Return the first statement of a text with every DISTINCT struck out."""
     end = next((found.end() for found in _LEXEME.finditer(sql) if found.group() == ";"), len(sql))
     return _LEXEME.sub(lambda found: "" if found.group().lower() == "distinct" else found.group(), sql[:end])
 
 
 class Execution(NamedTuple):
-    """Whether the results are the same on every database, and why a prediction does not run."""
+    """The outcome of a prediction on every database, or why it does not run."""
 
     same: bool
     error: str = ""
@@ -53,7 +53,7 @@ class Execution(NamedTuple):
 
 def execute_both(predicted: str, gold: str, database: str, databases: OfficialDatabases) -> Execution:
     """Run two queries on every database of a schema and compare their results."""
-    prediction, reference = (without_distinct(whole_operators(sql)) for sql in (predicted.replace("value", "1"), gold))
+    prediction, reference = (drop_distinct(join_operators(sql)) for sql in (predicted.replace("value", "1"), gold))
     found = Execution(True) if predicted.strip() else Execution(False, "no prediction")
     for file in suite_files(databases.locate(database), database):
         # Once the prediction is wrong, the gold alone: whether it runs must not hang on what it is compared with.
@@ -88,10 +88,10 @@ def same_rows(gold: Rows, predicted: Rows, *, ordered: bool) -> bool:
         )
         if (left != right) if ordered else (set(left) != set(right)):
             return False
-    return some_column_order(gold, predicted, ordered=ordered)
+    return matches_in_some_order(gold, predicted, ordered=ordered)
 
 
-def some_column_order(
+def matches_in_some_order(
     left: Sequence[tuple[Hashable, ...]], right: Sequence[tuple[Hashable, ...]], *, ordered: bool
 ) -> bool:
     """Whether permuting the columns of `right` gives `left`; row order counts if `ordered`.
@@ -132,7 +132,7 @@ class OfficialDatabases(Closing):
     def _read_names(self, database: str) -> SchemaNames:
         """Return the names of tables and columns, from the database that is called like its folder."""
         connection = self._connection(self.locate(database))
-        connection.text_factory = lenient_text
+        connection.text_factory = decode_leniently
         try:
             tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
         except sqlite3.Error as error:
@@ -178,7 +178,7 @@ class OfficialDatabases(Closing):
             if any(reason in str(error) for reason in ("attempt to write a readonly database", "not authorized")):
                 return []
             if "Could not decode to UTF-8" in str(error) and connection.text_factory is str:
-                connection.text_factory = lenient_text
+                connection.text_factory = decode_leniently
                 return self.rows(file, sql, at_most)
             raise
         finally:
@@ -212,6 +212,6 @@ def open_read_only(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
 
 
-def lenient_text(text: bytes) -> str:
+def decode_leniently(text: bytes) -> str:
     """Return text from a database, without what is not UTF-8."""
     return text.decode(errors="ignore")

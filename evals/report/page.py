@@ -242,7 +242,9 @@ def write_report(folders: Sequence[Path], out: Path) -> list[str]:
     except OSError as error:
         raise SettingsError(f"{out} cannot be written: {error}") from error
     return [
-        found.told(first, name) if found.n else f"{name} is not compared with {first}: no question is judged in both."
+        found.describe(first, name)
+        if found.n
+        else f"{name} is not compared with {first}: no question is judged in both."
         for name, found in compared
     ]
 

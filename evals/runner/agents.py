@@ -30,7 +30,7 @@ from ...agent.context.annotate import describe_all
 from ...agent.effects import QUERY_NUMBER
 from ...agent.model.choose_model import model_label, resolve_model
 from ...agent.model.replies import loop_is_gone, model_error, refuses_prompt, rejects_temperature
-from ...agent.nodes.link import kept_items
+from ...agent.nodes.link import select_items
 from ...agent.records import Result, Usage, plain_result
 from ...tools.database import Database, Schema
 from ...tools.errors import ModelError, NotUnderstood, QueryError, SettingsError
@@ -224,7 +224,7 @@ def replay_model(spec: RunSpec, dataset: Dataset) -> ReplayModel:
     return ReplayModel(files=[read_predictions(Path(file), dataset, asked) for file in files])
 
 
-def kept_model(name: str | None, base_url: str | None, settings: Settings, cache: BaseCache) -> BaseChatModel | None:
+def cached_model(name: str | None, base_url: str | None, settings: Settings, cache: BaseCache) -> BaseChatModel | None:
     """Return a chat model with cached replies, or None for the built-in translator."""
     model = resolve_model(
         name, base_url=base_url, timeout=settings.request_seconds, max_retries=settings.request_retries
@@ -360,7 +360,7 @@ async def _remember_gold(agent: SQLAgent, conversation: Conversation, turns: Seq
         values = resources.tools.find_values.call(text=question, limit=max(settings.values, 10))
         seen = past[-settings.history_window :] if settings.history_window else ()
         linker = resources.schemas.linker(settings.annotate)
-        items = kept_items(linker.link(question, seen, values, threshold=settings.link_threshold))
+        items = select_items(linker.link(question, seen, values, threshold=settings.link_threshold))
         past.append(PastTurn(question=question, rephrased=question, sql=gold, items=items))
 
     for turn in turns:

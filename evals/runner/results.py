@@ -20,7 +20,7 @@ from ...tools.database.server.address import without_password
 from ...tools.errors import SettingsError
 from ...tools.record_files import read_json
 from ...tools.whole_files import write_whole
-from ..adjudication.ruling import Ruling, now, with_verdicts
+from ..adjudication.ruling import Ruling, add_verdicts, now
 from ..datasets.load import Dataset, OneOpen
 from ..metrics.judging import StrictJudge, Verdict, error_class, official_judge
 from ..metrics.summary import as_json, mean_redundancy, share
@@ -171,7 +171,7 @@ class RunResults:
             },
             "questions": questions,
         }
-        with_verdicts(found, self.asked, [verdict for _, verdict in self.with_gold], rulings)
+        add_verdicts(found, self.asked, [verdict for _, verdict in self.with_gold], rulings)
         hide_passwords(found)
         return found
 

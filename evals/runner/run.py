@@ -24,7 +24,7 @@ from ...tools.errors import ModelError, SettingsError, TableturnError
 from ..datasets.load import Closing, Dataset, GoldTurn, parse_record
 from ..metrics.judging import StrictJudge, Verdict
 from ..metrics.summary import percent
-from .agents import CACHE_FILE, REPLAY_SETTINGS, AgentAnswering, ReplyCache, is_replay, kept_model, replay_model
+from .agents import CACHE_FILE, REPLAY_SETTINGS, AgentAnswering, ReplyCache, cached_model, is_replay, replay_model
 from .record import NOT_ASKED, Answering, RunSpec, TurnRecord, check_folder, write_spec
 from .results import RESULTS_FILE, Answered, read_results
 
@@ -147,7 +147,7 @@ def make_answering(spec: RunSpec, dataset: Dataset, cache: BaseCache, annotation
     if is_replay(spec.model):
         model = replay_model(spec, dataset)
     else:
-        model = kept_model(spec.model, spec.base_url, settings, cache)
+        model = cached_model(spec.model, spec.base_url, settings, cache)
     baseline: Callable[..., Answering] | None = None
     if name := _ANSWERING.get(spec.baseline or ""):
         baseline = getattr(import_module(f"..baselines.{spec.baseline}".replace("-", "_"), __package__), name)
@@ -156,7 +156,7 @@ def make_answering(spec: RunSpec, dataset: Dataset, cache: BaseCache, annotation
         raise ModelError(f"the baseline {spec.baseline} needs a chat model: pass --model")
     if baseline is not None:
         return baseline(dataset, model, settings, spec.history)
-    annotator = kept_model(spec.annotator, None, settings, cache) or "offline" if spec.annotator else None
+    annotator = cached_model(spec.annotator, None, settings, cache) or "offline" if spec.annotator else None
     return AgentAnswering(
         dataset, model or "offline", settings, spec.history, spec.examples, spec.embedding, annotator, annotations
     )
@@ -211,11 +211,11 @@ def run_evaluation(
         # Only what can be run at all takes the folder.
         write_spec(spec, asked, out)
         judged: Judge = judge or (lambda question, record: strict.judge(question, record.sql))
-        done = completed(_Run(asked, answering, journal, judged, listener).answer_all(jobs))
+        done = run_coroutine(_Run(asked, answering, journal, judged, listener).answer_all(jobs))
         return [done[question.id] for question in asked.questions]
 
 
-def completed(work: Coroutine[object, object, T]) -> T:
+def run_coroutine(work: Coroutine[object, object, T]) -> T:
     """Run a coroutine to its end, in another thread if this one runs an event loop."""
     try:
         asyncio.get_running_loop()

@@ -16,7 +16,7 @@ from statistics import fmean
 from typing import Any
 
 from ...agent import SQLAgent
-from ...agent.evidence.trust import TrustBound, fingerprints, keep_bound
+from ...agent.evidence.trust import TrustBound, take_fingerprints, write_bound
 from ...agent.settings import make_settings
 from ...tools.database import Database
 from ...tools.errors import QueryError, SettingsError
@@ -27,7 +27,7 @@ from ...tools.words import words
 from ..adjudication.ruling import now, rulings_beside
 from ..datasets.load import Dataset, Expects, GoldTurn
 from ..metrics.judging import GOLD_LIMITS, Expected, Verdict, expected
-from ..metrics.statistics import bounded, wilson
+from ..metrics.statistics import find_level, wilson
 from ..report.page import write_report
 from ..runner.agents import CACHE_FILE, ReplyCache
 from ..runner.record import SPEC_FILE, RunSpec, TurnRecord, check_folder
@@ -312,7 +312,7 @@ def fit_bound(
     ) as agent:
         resources, settings = agent.resources, agent.settings
         identity, model = database_identity(resources.database), resources.translator(settings).model
-        prints = fingerprints(resources, settings)
+        prints = take_fingerprints(resources, settings)
         questions = _read_approved(agent) if labels is None else read_trial(labels)
         # Evaluations change these, and a bound must be set with them as people will ask.
         as_asked = {name: getattr(settings, name) for name in ("conventions", "today")}
@@ -321,13 +321,13 @@ def fit_bound(
     results = run_trial(replace(trial, settings=fields), out, listener, questions)
     if results["not_asked"]:
         raise SettingsError(f"{len(results['not_asked'])} questions could not be asked: run the same command again")
-    found = bounded(judged_answers(results), alpha, certainty)
+    found = find_level(list_judged_answers(results), alpha, certainty)
     bound = TrustBound(identity, model, alpha, certainty, **asdict(found), fingerprints=prints, time=now())
-    keep_bound(bound, file)
+    write_bound(bound, file)
     return bound
 
 
-def judged_answers(results: Mapping[str, Any]) -> list[tuple[float, bool]]:
+def list_judged_answers(results: Mapping[str, Any]) -> list[tuple[float, bool]]:
     """Return confidence and correctness of each of a trial's answers.
 
     The same query for the same question counts once, and as wrong if it was ever judged so: a bound takes labels that
@@ -354,7 +354,7 @@ def _normalize_question(question: str) -> str:
 def _read_approved(agent: SQLAgent) -> list[TrialQuestion]:
     """Return the answers that a person approved or corrected, as questions accepting them."""
     database = agent.resources.database
-    identity, store = database_identity(database), agent.resources.examples.own()
+    identity, store = database_identity(database), agent.resources.examples.open_own()
     accepted: dict[str, tuple[str, list[str]]] = {}
     for example in (hit.example for hit in store.seen_by(database).visible(identity)) if store else ():
         if example.owner == identity and example.source in ("approved", "verified"):

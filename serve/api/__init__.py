@@ -1,1 +1,1 @@
-"""The HTTP API: one module a part."""
+"""The HTTP API, with one module per part."""

@@ -1,4 +1,4 @@
-"""What can be done with an answer: look through its rows, write them to a file, run another query, judge it."""
+"""Requests about an answer: its rows, exports, other queries, feedback."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ...tools.export import MEDIA_TYPES, Format, name_file
 from ..server import Asker, AskerHere
 from ..store import StoredTurn, TurnStore
 from .bodies import FeedbackBody, LessonBody, RunBody, TurnReply
-from .turns import turn_reply
+from .turns import make_turn_reply
 
 router = APIRouter(tags=["answers"])
 
@@ -29,8 +29,8 @@ _PART = 64 * 1024
 
 @router.get("/turns/{id_}", response_model=TurnReply)
 async def get_turn(id_: str, asker: AskerHere) -> dict[str, Any]:
-    """Return a turn, with its answer once there is one."""
-    return await turn_reply(await asker.turn(id_), asker)
+    """Return a turn, with its answer if there is one."""
+    return await make_turn_reply(await asker.turn(id_), asker)
 
 
 @router.get("/turns/{id_}/rows")
@@ -43,33 +43,33 @@ async def get_rows(
     descending: bool = False,
     search: Annotated[str, Query(max_length=200, description="Only rows with this text in some cell.")] = "",
 ) -> Page:
-    """Rows of a turn's answer, as many as the query gives: it runs anew where the answer holds only the first."""
-    answer = _answer_of(await asker.turn(id_))
+    """Return rows of a turn's answer; the query runs again if the answer has only the first."""
+    answer = _get_answer(await asker.turn(id_))
     view = View(offset, limit, sort, descending, search)
     results, resources, rows = asker.server.results, asker.agent.resources, asker.server.settings.limits.result_rows
-    return await asker.work(
+    return await asker.run_query(
         lambda cancellation: results.page(id_, answer, resources, view, cancellation, need=rows, read=rows)
     )
 
 
 @router.get("/turns/{id_}/chart")
 async def get_chart(id_: str, asker: AskerHere, kind: Kind | None = None) -> dict[str, Any] | None:
-    """A turn's answer as a Vega-Lite specification with its data, of this kind where it fits; null where none does."""
+    """Return a turn's chart as a Vega-Lite specification; null if none fits."""
     answer = await asker.answer(await asker.turn(id_))
     chart = None if answer is None else verbs.chart(answer, kind)
     return None if chart is None else vega_lite(chart)
 
 
 @router.get("/turns/{id_}/export", response_class=StreamingResponse)
-async def export(
+async def export_rows(
     id_: str,
     asker: AskerHere,
     form: Annotated[Format, Query(alias="format")] = "csv",
     rows: Annotated[int | None, Query(ge=1, le=100_000_000)] = None,
 ) -> Response:
     """Return all rows of a turn's answer as a file, by running its query anew."""
-    answer = _answer_of(await asker.turn(id_))
-    file = await asker.work(lambda cancellation: _exported(asker, answer, form, rows, cancellation))
+    answer = _get_answer(await asker.turn(id_))
+    file = await asker.run_query(lambda cancellation: _export_to_file(asker, answer, form, rows, cancellation))
     name = quote(f"{name_file(answer.rephrased or answer.question)}.{form}")
     disposition = f"attachment; filename*=UTF-8''{name}"
 
@@ -83,11 +83,11 @@ async def export(
 
 @router.post("/turns/{id_}/run", response_model=TurnReply)
 async def run_query(id_: str, body: RunBody, asker: AskerHere) -> dict[str, Any]:
-    """Run another query in the place of a turn's; its answer is a turn of its own, and is kept as nothing else."""
+    """Run another query in place of a turn's, and return the new turn."""
     turn = await asker.turn(id_)
-    answer = _answer_of(turn)
-    new = await asker.work(lambda cancellation: verbs.rerun(answer, body.sql, asker.agent.resources, cancellation))
-    return await turn_reply(await asker.turn(await asker.kept(TurnStore.add_answer, turn, new.record)), asker)
+    answer = _get_answer(turn)
+    new = await asker.run_query(lambda cancellation: verbs.rerun(answer, body.sql, asker.agent.resources, cancellation))
+    return await make_turn_reply(await asker.turn(await asker.use_store(TurnStore.add_answer, turn, new.record)), asker)
 
 
 @router.post("/turns/{id_}/feedback")
@@ -97,9 +97,9 @@ async def give_feedback(id_: str, body: FeedbackBody, asker: AskerHere) -> dict[
     if body.kind == "correct" and not body.sql.strip():
         new = await asker.begin_correction(turn, body.text, watched=True)
         return {"kind": body.kind, "turn": new.id, "question": new.stored.wording}
-    given = await asker.work(lambda _: _learn(turn, body, asker))
+    given = await asker.run_query(lambda _: _learn(turn, body, asker))
     if body.kind != "note":
-        await asker.kept(TurnStore.add_feedback, id_, body.model_dump(exclude_defaults=True))
+        await asker.use_store(TurnStore.add_feedback, id_, body.model_dump(exclude_defaults=True))
     return {"kind": body.kind, **given}
 
 
@@ -109,17 +109,17 @@ def _learn(turn: StoredTurn, body: FeedbackBody, asker: Asker) -> dict[str, Any]
         return {}
     if body.kind == "note" and not body.number:
         return {"entry": asdict(verbs.note(body.text, agent.resources))}
-    answer, question = _answer_of(turn), body.question or turn.wording or ""
+    answer, question = _get_answer(turn), body.question or turn.wording or ""
     if body.kind == "note":
         if body.number > len(answer.proposals):
             raise ExportError(f"this turn proposes no definition number {body.number}")
         return {"entry": asdict(verbs.keep(answer.proposals[body.number - 1], agent.resources))}
     if body.kind == "approve":
-        return {"saved": _saved(verbs.approve(answer, agent.resources, question=question))}
+        return {"saved": _dump_saved(verbs.approve(answer, agent.resources, question=question))}
     correction = verbs.correct(answer, body.sql, agent.resources, question=question)
     new = asker.server.store.add_answer(asker.owner, turn, correction.answer.record)
     return {
-        "saved": _saved(correction.saved),
+        "saved": _dump_saved(correction.saved),
         "turn": new,
         "answer": agent.deliver(correction.answer).to_dict(),
         "proposals": [entry.line for entry in correction.proposals],
@@ -129,36 +129,36 @@ def _learn(turn: StoredTurn, body: FeedbackBody, asker: Asker) -> dict[str, Any]
 @router.get("/lessons")
 async def list_lessons(asker: AskerHere) -> list[verbs.Lesson]:
     """Return the saved answers and the definitions that this person may see, with who and when."""
-    return list(await asker.work(lambda _: verbs.list_lessons(asker.agent.resources)))
+    return list(await asker.run_query(lambda _: verbs.list_lessons(asker.agent.resources)))
 
 
 @router.patch("/lessons/{id_}", status_code=204)
 async def edit_lesson(id_: str, body: LessonBody, asker: AskerHere) -> None:
     """Change a saved answer's question or its SQL, or what a word means."""
-    await asker.work(lambda _: verbs.edit_lesson(id_, body.text, asker.agent.resources))
+    await asker.run_query(lambda _: verbs.edit_lesson(id_, body.text, asker.agent.resources))
 
 
 @router.delete("/lessons/{id_}", status_code=204)
 async def forget(id_: str, asker: AskerHere) -> None:
     """Remove a saved answer or a definition."""
-    await asker.work(lambda _: verbs.forget(id_, asker.agent.resources))
+    await asker.run_query(lambda _: verbs.forget(id_, asker.agent.resources))
 
 
-def _saved(saved: verbs.Saved) -> dict[str, Any]:
+def _dump_saved(saved: verbs.Saved) -> dict[str, Any]:
     return {"id": saved.id, "question": saved.example.question, "new": saved.new, "replaced": saved.replaced}
 
 
-def _answer_of(turn: StoredTurn) -> Answer:
-    """Return a turn's answer, as far as it may be kept."""
+def _get_answer(turn: StoredTurn) -> Answer:
+    """Return a turn's answer; raise `ExportError` without one."""
     if (answer := turn.given) is None:
         raise ExportError("this turn has no answer")
     return answer
 
 
-def _exported(asker: Asker, answer: Answer, form: Format, rows: int | None, cancellation: Cancellation) -> BinaryIO:
+def _export_to_file(asker: Asker, answer: Answer, form: Format, rows: int | None, stop: Cancellation) -> BinaryIO:
     file: Any = tempfile.TemporaryFile()  # noqa: SIM115 - closed once it is sent
     try:
-        verbs.export(answer, asker.agent.resources, file, form, rows=rows, cancellation=cancellation)
+        verbs.export(answer, asker.agent.resources, file, form, rows=rows, cancellation=stop)
     except BaseException:
         file.close()
         raise

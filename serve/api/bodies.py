@@ -1,4 +1,4 @@
-"""What requests may say and what replies hold. Fields that there are not are refused: a question changes no setting."""
+"""The bodies of requests and replies; unknown fields are refused."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _Notes = Annotated[
 _SQL = Annotated[str, Field(min_length=1, max_length=50_000, pattern=r"\S", description="One reading statement.")]
 
 
-def storable(value: Any) -> Any:
-    """Refuse a text that not every store can keep: with a NUL (PostgreSQL), or with half a surrogate pair (UTF-8)."""
+def check_storable(value: Any) -> Any:
+    """Return the value; raise an error if a store cannot keep its characters."""
     if isinstance(value, str):
         if "\0" in value:
             raise ValueError("a text must not have the character U+0000 in it")
@@ -27,9 +27,9 @@ def storable(value: Any) -> Any:
 
 
 class Storable(BaseModel):
-    """What a request says, in texts that every store can keep."""
+    """A model whose texts every store can keep."""
 
-    _storable = field_validator("*")(storable)
+    _storable = field_validator("*")(check_storable)
 
 
 class Body(Storable):
@@ -39,14 +39,14 @@ class Body(Storable):
 
 
 class AskBody(Body):
-    """A question of its own."""
+    """A single question."""
 
     question: _Question
     notes: _Notes = ""
 
 
 class Decision(Body):
-    """What a person says about a query that waits for approval."""
+    """A person's decision on a query that waits for approval."""
 
     action: Literal["approve", "edit", "reject"]
     sql: Annotated[str, Field(max_length=50_000)] = ""
@@ -61,7 +61,7 @@ class Decision(Body):
 
 
 class TurnBody(Body):
-    """A question in a conversation, or the reply to what was asked back."""
+    """A question in a conversation, or a reply to the agent's question."""
 
     question: Annotated[
         Annotated[_Question, Tag("words")] | Annotated[Decision, Tag("decision")],
@@ -72,7 +72,7 @@ class TurnBody(Body):
 
 
 class AgainBody(Body):
-    """How a turn is taken once more."""
+    """The options of asking again."""
 
     approve: Annotated[
         bool | None, Field(description="Wait for approval before a query runs; as the turn did by default.")
@@ -86,13 +86,13 @@ class ThreadBody(Body):
 
 
 class RunBody(Body):
-    """A query in the place of a turn's."""
+    """A query to run in place of a turn's."""
 
     sql: _SQL
 
 
 class FeedbackBody(Body):
-    """What a person says about an answer."""
+    """A person's feedback on an answer."""
 
     kind: Literal["approve", "correct", "note", "down"]
     sql: Annotated[str, Field(max_length=50_000, description="With `correct`, the right query.")] = ""

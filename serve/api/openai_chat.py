@@ -1,4 +1,4 @@
-"""The OpenAI form: the agent as a model of any chat front end.
+"""The OpenAI form of the API: the agent as a model for chat front ends.
 
 Such a front end sends the whole conversation each time: one that was had here is gone on with, by its messages, and
 another is told as notes. A reply is words, the SQL and a table, without the rows that may not leave: front ends send
@@ -20,12 +20,12 @@ from starlette.responses import JSONResponse, Response
 
 from ...agent import Answer
 from ...agent.answers.render import answer_markdown
-from ..errors import status_of
+from ..errors import find_status
 from ..running_turns import RunningTurn
 from ..server import Asker, AskerHere
 from ..store import TurnRequest, TurnStore
 from .bodies import Storable
-from .turns import event_stream
+from .turns import make_event_stream
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 
@@ -44,27 +44,27 @@ class Part(Storable):
 
 
 class ChatMessage(Storable):
-    """A message; of other fields nothing is read."""
+    """A chat message; other fields are ignored."""
 
     role: Literal["system", "developer", "user", "assistant", "tool"]
     content: str | list[Part] | None = ""
 
     @property
     def words(self) -> str:
-        """Its text."""
+        """The message's text."""
         if isinstance(self.content, list):
             return "\n".join(part.text for part in self.content if part.type == "text")
         return self.content or ""
 
 
 class StreamOptions(BaseModel):
-    """What a stream tells besides."""
+    """Options of a stream."""
 
     include_usage: bool = False
 
 
 class ChatBody(BaseModel):
-    """A request in OpenAI's form. Temperature and the like are not read: a question changes no setting."""
+    """A request in OpenAI's form; temperature and similar fields are ignored."""
 
     messages: Annotated[list[ChatMessage], Field(min_length=1, max_length=1_000)]
     model: str = MODEL
@@ -73,39 +73,39 @@ class ChatBody(BaseModel):
 
 
 @router.get("/models")
-async def models(asker: AskerHere) -> dict[str, Any]:
-    """Return the one model that there is."""
+async def list_models(asker: AskerHere) -> dict[str, Any]:
+    """Return the list with the only model."""
     return {"object": "list", "data": [_MODEL]}
 
 
 @router.get("/models/{name}", response_model=None)
-async def model(name: str, asker: AskerHere) -> dict[str, Any] | Response:
+async def get_model(name: str, asker: AskerHere) -> dict[str, Any] | Response:
     """Return the model of this name."""
-    return _MODEL if name == MODEL else _refusal(f"unknown model: the only one is {MODEL!r}", 404, "NotThere")
+    return _MODEL if name == MODEL else _refuse(f"unknown model: the only one is {MODEL!r}", 404, "NotThere")
 
 
 @router.post("/chat/completions", response_model=None)
-async def complete(body: ChatBody, asker: AskerHere) -> Response:
-    """Answer the last message of a person in the light of those before it."""
+async def complete_chat(body: ChatBody, asker: AskerHere) -> Response:
+    """Answer the last message, considering the earlier ones."""
     question = body.messages[-1].words
     if body.messages[-1].role != "user" or not question.strip() or len(question) > _LONGEST or "\0" in question:
-        return _refusal(f"the last message must be a person's, of 1 to {_LONGEST:,} characters without U+0000", 400)
+        return _refuse(f"the last message must be a person's, of 1 to {_LONGEST:,} characters without U+0000", 400)
     turn = await _begin(question, body, asker)
     if body.stream:
-        return event_stream(_chunks(turn, asker, body))
+        return make_event_stream(_stream_chunks(turn, asker, body))
     await turn.wait()
     if turn.answer is None:
         kind = type(turn.error).__name__
-        return _refusal(str(turn.error), status_of(kind), kind)
-    message = {"role": "assistant", "content": await _reply(turn.answer, body.messages, turn.asked.thread, asker)}
+        return _refuse(str(turn.error), find_status(kind), kind)
+    message = {"role": "assistant", "content": await _write_reply(turn.answer, body.messages, turn.asked.thread, asker)}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
-    return JSONResponse(_head(turn, "chat.completion") | {"choices": [choice], "usage": _usage(turn.answer)})
+    return JSONResponse(_make_head(turn, "chat.completion") | {"choices": [choice], "usage": _make_usage(turn.answer)})
 
 
 async def _begin(question: str, body: ChatBody, asker: Asker) -> RunningTurn:
-    """Start a turn in the conversation that these messages are, or in a new one, with notes that stand for them."""
-    said = _said(body.messages[:-1])
-    found = await asker.kept(TurnStore.chat, _digest(said)) if said else None
+    """Start a turn in the conversation of these messages, or in a new one with notes."""
+    said = _list_messages(body.messages[:-1])
+    found = await asker.use_store(TurnStore.find_chat, _digest(said)) if said else None
     if found is not None:
         return await asker.begin(TurnRequest(asker.owner, found.id, question, watched=body.stream))
     told = (f"{'Asked' if role == 'user' else 'Answered'} before: {words[:1_000]}" for role, words in said[-_HISTORY:])
@@ -113,14 +113,14 @@ async def _begin(question: str, body: ChatBody, asker: Asker) -> RunningTurn:
     return await asker.begin_thread("chat", TurnRequest(asker.owner, "", question, notes, watched=body.stream))
 
 
-def _said(messages: list[ChatMessage]) -> list[tuple[str, str]]:
+def _list_messages(messages: list[ChatMessage]) -> list[tuple[str, str]]:
     return [(message.role, message.words) for message in messages if message.role in ("user", "assistant")]
 
 
-async def _reply(answer: Answer, messages: list[ChatMessage], thread: str, asker: Asker) -> str:
+async def _write_reply(answer: Answer, messages: list[ChatMessage], thread: str, asker: Asker) -> str:
     """Return the words of the reply; with them the front end will go on with this conversation."""
-    text = asker.masked(answer_markdown(await asker.leaving(answer), _ROWS))
-    await asker.kept(TurnStore.note_chat, thread, _digest([*_said(messages), ("assistant", text)]))
+    text = asker.mask_json(answer_markdown(await asker.leaving(answer), _ROWS))
+    await asker.use_store(TurnStore.note_chat, thread, _digest([*_list_messages(messages), ("assistant", text)]))
     return text
 
 
@@ -129,30 +129,30 @@ def _digest(said: list[tuple[str, str]]) -> str:
     return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-async def _chunks(turn: RunningTurn, asker: Asker, body: ChatBody) -> AsyncIterator[bytes]:
-    head = _head(turn, "chat.completion.chunk")
+async def _stream_chunks(turn: RunningTurn, asker: Asker, body: ChatBody) -> AsyncIterator[bytes]:
+    head = _make_head(turn, "chat.completion.chunk")
 
     def chunk(delta: dict[str, str], finish: str | None = None) -> bytes:
-        return _data(head | {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
+        return _encode(head | {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
 
     yield chunk({"role": "assistant", "content": ""})
     async for _, event in turn.watch():
-        if told := _progress(event):
-            yield chunk({"reasoning_content": asker.masked(f"{told}\n")})
+        if told := _describe_event(event):
+            yield chunk({"reasoning_content": asker.mask_json(f"{told}\n")})
     if turn.answer is None:
         error = turn.error
-        yield _data({"error": {"message": str(error), "type": type(error).__name__}})
+        yield _encode({"error": {"message": str(error), "type": type(error).__name__}})
     else:
-        for part in re.split(r"(?<=\n\n)", await _reply(turn.answer, body.messages, turn.asked.thread, asker)):
+        for part in re.split(r"(?<=\n\n)", await _write_reply(turn.answer, body.messages, turn.asked.thread, asker)):
             yield chunk({"content": part})
         yield chunk({}, "stop")
         if body.stream_options and body.stream_options.include_usage:
-            yield _data(head | {"choices": [], "usage": _usage(turn.answer)})
+            yield _encode(head | {"choices": [], "usage": _make_usage(turn.answer)})
     yield b"data: [DONE]\n\n"
 
 
-def _progress(event: dict[str, Any]) -> str:
-    """Return what an event tells before there is an answer: front ends show it apart from the reply."""
+def _describe_event(event: dict[str, Any]) -> str:
+    """Return an event as progress text; front ends show it apart from the reply."""
     match event["event"]:
         case "linked":
             return f"Tables: {', '.join(event['tables'])}"
@@ -164,15 +164,15 @@ def _progress(event: dict[str, Any]) -> str:
             return ""
 
 
-def _data(value: dict[str, Any]) -> bytes:
+def _encode(value: dict[str, Any]) -> bytes:
     return f"data: {json.dumps(value)}\n\n".encode()
 
 
-def _head(turn: RunningTurn, kind: str) -> dict[str, Any]:
+def _make_head(turn: RunningTurn, kind: str) -> dict[str, Any]:
     return {"id": f"chatcmpl-{turn.id}", "object": kind, "created": int(time.time()), "model": MODEL}
 
 
-def _usage(answer: Answer) -> dict[str, int]:
+def _make_usage(answer: Answer) -> dict[str, int]:
     usage = answer.usage
     return {
         "prompt_tokens": usage.prompt_tokens,
@@ -181,5 +181,5 @@ def _usage(answer: Answer) -> dict[str, int]:
     }
 
 
-def _refusal(message: str, status: int, kind: str = "invalid_request_error") -> Response:
+def _refuse(message: str, status: int, kind: str = "invalid_request_error") -> Response:
     return JSONResponse({"error": {"message": message, "type": kind, "param": None, "code": None}}, status)

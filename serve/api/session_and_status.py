@@ -1,4 +1,4 @@
-"""What there is to ask about, and how the server is."""
+"""The schema, sessions, and the server's status."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ router = APIRouter(tags=["looking"])
 
 
 @router.get("/schema", response_model=dict[str, Any])
-async def schema(asker: AskerHere) -> Response:
-    """Return tables, columns, keys and samples of what this person may see, as far as it may leave."""
-    people = asker.server.people
+async def get_schema(asker: AskerHere) -> Response:
+    """Return the tables that this person may see, with keys and samples."""
+    people = asker.server.sign_in
     await people.prepare(asker.agent)
 
     def reply() -> JSONResponse:
@@ -37,8 +37,8 @@ async def schema(asker: AskerHere) -> Response:
 
 
 @router.get("/me")
-async def me(asker: AskerHere) -> dict[str, Any]:
-    """Return who the server takes one for, and what it answers with."""
+async def get_me(asker: AskerHere) -> dict[str, Any]:
+    """Return who the server takes this person for, and its model."""
     agent = asker.agent
     translator = agent.resources.translator(agent.settings)
     return {
@@ -49,25 +49,25 @@ async def me(asker: AskerHere) -> dict[str, Any]:
         "translator": translator.name,
         "session": asker.server.settings.token is not None,
         "sureness": {"sure": SURE, "fairly_sure": FAIRLY_SURE},
-        "dollars_left": None if (left := await asker.server.turns.dollars_left(asker.owner)) == math.inf else left,
+        "dollars_left": None if (left := await asker.server.turns.get_dollars_left(asker.owner)) == math.inf else left,
     }
 
 
 @router.post("/session", status_code=204)
 async def begin_session(body: TokenBody, request: Request, server: ServerHere) -> Response:
-    """Give a browser that has the token a session, as a cookie that no script can read and no other site sends."""
-    if not server.people.token_is(body.token):
+    """Start a browser session for the token, with a cookie that scripts cannot read."""
+    if not server.sign_in.is_token(body.token):
         raise Unauthorized("wrong token")
     reply = Response(status_code=204)
     secure = request.url.scheme == "https"
-    reply.set_cookie(COOKIE, server.people.session(), httponly=True, samesite="strict", secure=secure, path="/")
+    reply.set_cookie(COOKIE, server.sign_in.make_cookie(), httponly=True, samesite="strict", secure=secure, path="/")
     return reply
 
 
 @router.delete("/session", status_code=204)
 async def end_session(request: Request, server: ServerHere) -> Response:
-    """End it: its cookie counts no more, wherever it is."""
-    if (session := server.people.session_of(request)) is not None:
+    """End the browser's session."""
+    if (session := server.sign_in.read_session(request)) is not None:
         await server.store.run(server.store.end_session, session.id, session.until)
     reply = Response(status_code=204)
     reply.delete_cookie(COOKIE, path="/")
@@ -75,21 +75,21 @@ async def end_session(request: Request, server: ServerHere) -> Response:
 
 
 @router.get("/health")
-async def health() -> dict[str, str]:
-    """Whether the worker is alive."""
+async def get_health() -> dict[str, str]:
+    """Return that the worker is alive."""
     return {"status": "ok"}
 
 
 @router.get("/ready")
-async def ready(server: ServerHere) -> dict[str, str]:
-    """Whether questions can be taken: the database answers, and conversations can be kept."""
+async def check_ready(server: ServerHere) -> dict[str, str]:
+    """Return that the database answers and conversations can be stored."""
     await asyncio.to_thread(server.agent.resources.database.execute, "SELECT 1")
     await server.check()
     return {"status": "ready"}
 
 
 @router.get("/metrics")
-async def metrics(asker: AskerHere) -> Response:
+async def get_metrics(asker: AskerHere) -> Response:
     """Return counters in Prometheus's form."""
-    text = await asyncio.to_thread(asker.server.metrics.text)
+    text = await asyncio.to_thread(asker.server.metrics.render)
     return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -18,7 +18,7 @@ from tableturn.agent.cli.app import app
 from tableturn.agent.context.annotate import describe
 from tableturn.agent.effects import Tally, run
 from tableturn.agent.model.chat import PromptedTranslator
-from tableturn.agent.model.turn_budget import left_of
+from tableturn.agent.model.turn_budget import compute_budget
 from tableturn.agent.settings import Settings
 from tableturn.prompts.annotate import AnnotateColumnsTask
 from tableturn.tools.annotations import AnnotationStore, annotations_key, schema_key
@@ -89,7 +89,7 @@ def describes(also: Callable[[str], Reply] | None = None) -> ScriptedModel:
 
 
 def work(model: ScriptedModel, schema: Schema, store: AnnotationStore, calls: int = 50, tokens: int = 16_000) -> int:
-    tally = Tally(left_of(Settings(), {}))
+    tally = Tally(compute_budget(Settings(), {}))
     return run(describe(schema, store, calls=calls, prompt_tokens=tokens), PromptedTranslator(model), tally).left
 
 
@@ -176,7 +176,7 @@ def test_it_says_that_replies_described_nothing(cryptic: Path, schema: Schema) -
     store = AnnotationStore(schema_key(schema))
     body = describe(schema, store, calls=20, prompt_tokens=16_000)
     model = ScriptedModel(script=lambda _: "hello there")
-    done = run(body, PromptedTranslator(model), Tally(left_of(Settings(), {})))
+    done = run(body, PromptedTranslator(model), Tally(compute_budget(Settings(), {})))
     assert (done.left, done.unusable) == (0, 2)
 
 
@@ -279,7 +279,7 @@ class CutModel(ScriptedModel):
 @pytest.mark.parametrize("most", [60, 150])
 def test_of_a_cut_reply_the_whole_phrases_are_kept_and_the_rest_is_asked_for_again(schema: Schema, most: int) -> None:
     store = AnnotationStore(schema_key(schema))
-    tally = Tally(left_of(Settings(), {}))
+    tally = Tally(compute_budget(Settings(), {}))
     model = CutModel(script=phrases, most=most)
     done = run(describe(schema, store, calls=20, prompt_tokens=16_000), PromptedTranslator(model), tally)
     assert done.left == 0

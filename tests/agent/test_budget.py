@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatResult
 from tableturn.agent import Answer, SQLAgent
-from tableturn.agent.model.turn_budget import LEAST_SECONDS, Allowance, Budget, seconds_left, spending
+from tableturn.agent.model.turn_budget import LEAST_SECONDS, Allowance, Budget, seconds_left, use_allowance
 
 from tests.support.scripted import Reply, ScriptedModel, rephrased, task_of, writes
 
@@ -118,7 +118,7 @@ def test_a_query_that_does_not_end_takes_no_more_than_the_turn(shop: Path) -> No
 def test_a_query_gets_a_moment_where_time_is_up() -> None:
     late = Budget(calls=1, tokens=1_000, until=time.monotonic() - 9)
     assert seconds_left(5.0) == 5.0, "outside a turn nothing is shortened"
-    with spending(Allowance(late)):
+    with use_allowance(Allowance(late)):
         assert seconds_left(5.0) == LEAST_SECONDS
         assert seconds_left(LEAST_SECONDS / 2) == LEAST_SECONDS / 2
 

@@ -86,10 +86,10 @@ def test_values_of_several_words_are_completed_whole(tmp_path: Path) -> None:
 
 def test_a_turn_is_taken_back_and_asked_again(shop: Path) -> None:
     lines = said(shop, COUNT, "Only those in Paris", "/undo", "/answers", "/retry", "/cost", "/undo", "/undo", "/retry")
-    assert lines[0] == "taken back: Only those in Paris"
+    assert lines[0] == "undone: Only those in Paris"
     assert lines[1:3] == ["answers:", "  1  Give me the number of customers.  (converged)"]
     assert lines[3].startswith("3 turn(s), 0 model call(s)")
-    assert lines[4] == f"taken back: {COUNT}"
+    assert lines[4] == f"undone: {COUNT}"
     assert lines[5] == "tableturn: there is no turn to undo"
     assert lines[6] == "tableturn: there is no question in this session to ask again"
 
@@ -113,7 +113,7 @@ def test_undoing_leaves_the_conversation_as_it_was(shop: Path) -> None:
 
 def test_a_turn_that_was_asked_back_in_is_taken_back_as_one(shop: Path) -> None:
     lines = said(shop, "Show the ids", "customers", "/undo", "/answers", "Show the ids", "/undo", "/answers")
-    assert lines == ["taken back: Show the ids", "no answers yet"] * 2
+    assert lines == ["undone: Show the ids", "no answers yet"] * 2
 
 
 def test_kept_conversations_are_listed_and_forgotten(shop: Path, tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_what_a_conversation_costs_counts_a_clarified_turn_once() -> None:
     cost.add(Usage(1, 1_000, 100), goes_on=False)
     cost.add(Usage(2, 3_000, 200), goes_on=True)
     cost.add(Usage(1, 1_000, 100), goes_on=False)
-    assert cost.told == "2 turn(s), 3 model call(s), 4,000 prompt and 300 completion tokens, $0.0070"
+    assert cost.summary == "2 turn(s), 3 model call(s), 4,000 prompt and 300 completion tokens, $0.0070"
 
 
 def test_a_file_chooses_what_nobody_says(shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -194,7 +194,7 @@ def test_ctrl_c_ends_a_turn_and_leaves_nothing_of_it(model: Screen, question: st
     start = len(model.written)
     model.type(CTRL_C)
     model.wait_for(PROMPT, start=start)
-    assert "this turn was interrupted; the ones before it are kept" in model.settled()
+    assert "this turn was interrupted; earlier turns are not affected" in model.settled()
     assert "How are they called?" in model.say("/undo")
 
 

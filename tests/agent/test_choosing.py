@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tableturn.agent.evidence.choose_attempt import choose, group
+from tableturn.agent.evidence.choose_attempt import choose, group_by_result
 from tableturn.agent.evidence.confidence import gather_evidence
 from tableturn.agent.records import Attempt, CodeResult, PlainCell, Result
 from tableturn.tools.sql import SearchedLiteral
@@ -21,32 +21,34 @@ def failed(sql: str, **more: Any) -> Attempt:
 
 
 def test_drafts_vote_by_their_results() -> None:
-    groups = group([ran("a"), failed("b"), ran("c", TWO), ran("d")])
+    groups = group_by_result([ran("a"), failed("b"), ran("c", TWO), ran("d")])
     assert [(found.best.sql, found.size) for found in groups] == [("a", 2), ("c", 1)]
 
 
 def test_a_misfit_majority_is_outvoted() -> None:
     odd: dict[str, Any] = {"fit": -30.0}
-    assert group([ran("a", **odd), ran("b", **odd), ran("c", TWO)])[0].best.sql == "c"
+    assert group_by_result([ran("a", **odd), ran("b", **odd), ran("c", TWO)])[0].best.sql == "c"
 
 
 def test_findings_and_empty_results_weigh() -> None:
-    assert group([ran("a", findings=("x",)), ran("b", TWO)])[0].best.sql == "b"
-    assert group([ran("a", ()), ran("b", TWO)])[0].best.sql == "b"
+    assert group_by_result([ran("a", findings=("x",)), ran("b", TWO)])[0].best.sql == "b"
+    assert group_by_result([ran("a", ()), ran("b", TWO)])[0].best.sql == "b"
 
 
 def test_within_a_group_the_best_fitting_speaks() -> None:
-    assert group([ran("a", fit=-9.0), ran("b", fit=-2.0)])[0].best.sql == "b"
+    assert group_by_result([ran("a", fit=-9.0), ran("b", fit=-2.0)])[0].best.sql == "b"
 
 
 def test_equal_groups_keep_their_order() -> None:
-    assert [found.best.sql for found in group([ran("a"), ran("b", TWO)])] == ["a", "b"]
+    assert [found.best.sql for found in group_by_result([ran("a"), ran("b", TWO)])] == ["a", "b"]
 
 
 def test_order_counts_where_both_set_one() -> None:
     up, down = (("Ada",), ("Bo",)), (("Bo",), ("Ada",))
-    assert len(group([ran("SELECT n FROM t ORDER BY n", up), ran("SELECT n FROM t ORDER BY n DESC", down)])) == 2
-    assert len(group([ran("SELECT n FROM t", up), ran("SELECT n FROM t ORDER BY n DESC", down)])) == 1
+    assert (
+        len(group_by_result([ran("SELECT n FROM t ORDER BY n", up), ran("SELECT n FROM t ORDER BY n DESC", down)])) == 2
+    )
+    assert len(group_by_result([ran("SELECT n FROM t", up), ran("SELECT n FROM t ORDER BY n DESC", down)])) == 1
 
 
 def test_nothing_that_failed_replaces_what_ran() -> None:
@@ -100,9 +102,11 @@ def test_cut_results_are_not_the_same_for_their_first_rows() -> None:
     def cut(sql: str) -> Attempt:
         return Attempt(sql, result=Result(("name",), ONE, truncated=True), fit=-5.0, source="candidate")
 
-    assert len(group([cut("SELECT a FROM t"), cut("SELECT a FROM t WHERE b > 1")])) == 2
-    assert len(group([cut("SELECT a FROM t"), cut("select a  from t")])) == 1
-    assert len(group([cut("SELECT a FROM t"), ran("SELECT b FROM t")])) == 2, "one goes on, the other does not"
+    assert len(group_by_result([cut("SELECT a FROM t"), cut("SELECT a FROM t WHERE b > 1")])) == 2
+    assert len(group_by_result([cut("SELECT a FROM t"), cut("select a  from t")])) == 1
+    assert len(group_by_result([cut("SELECT a FROM t"), ran("SELECT b FROM t")])) == 2, (
+        "one goes on, the other does not"
+    )
     told = gather_evidence(cut("SELECT a FROM t"), others=[cut("SELECT a FROM t WHERE b > 1"), cut("SELECT a FROM t")])
     assert (told.agreeing, told.differing) == (1, 0)
 

@@ -72,13 +72,13 @@ def test_golden_questions_are_run_and_doubtful_ones_held_back(shop: Path, tmp_pa
         path.write_text(text)
     first = tableturn("examples", "import", str(path), "--db", str(shop), "--author", "bo")
     assert first.returncode == 1
-    assert "added 2, already stored 0, refused 1, held back 3; --trust keeps them" in first.stdout
+    assert "added 2, already stored 0, refused 1, doubtful 3 (not imported; --trust imports them)" in first.stdout
     for why in ("ranks nothing", "its result is empty", "with another result", "no such column: nope"):
         assert why in first.stderr, why
     answer = tableturn("ask", "--db", str(shop), "--model", "offline", "--json", "How many customers are there?")
     assert "answered by the query verified" in answer.stdout
     second = tableturn("examples", "import", str(path), "--db", str(shop), "--trust")
-    assert "added 3, already stored 2, refused 1, held back 0" in second.stdout
+    assert "added 3, already stored 2, refused 1, doubtful 0" in second.stdout
     listed = [json.loads(line) for line in tableturn("examples", "list", "--json").stdout.splitlines()]
     authors = {found["question"]: found["author"] for found in listed}
     assert authors["Who lives in Paris?"] == ("ann" if suffix == ".csv" else "bo")

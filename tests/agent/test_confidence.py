@@ -17,13 +17,13 @@ from tableturn.agent.evidence.confidence import (
     AnswerEvidence,
     Weights,
     confidence,
+    estimate_share,
     gather_evidence,
     list_doubts,
-    share_of,
-    shipped,
+    load_weights,
     sureness_in_words,
 )
-from tableturn.agent.model.track_record import Record, Recorded, Standing, add_record, standing
+from tableturn.agent.model.track_record import Record, Score, Standing, add_record, read_standing
 from tableturn.agent.records import Attempt, Reach, Result
 from tableturn.tools.readings import Agreement
 from tableturn.tools.sandbox import Comparison
@@ -45,7 +45,7 @@ def ran(sql: str = "SELECT 1", value: int | None = 1, **more: Any) -> Attempt:
 
 
 def test_every_signal_has_a_weight_of_the_right_sign() -> None:
-    known = shipped().signals
+    known = load_weights().signals
     assert set(known) == set(PLAIN.signals()) - {"unsure", "said"}
     assert {name for name, weight in known.items() if weight > 0} == {"drafts agree", "approved"}
     assert all(known[name] < 0 for name in BY_HAND if name != "approved")
@@ -76,9 +76,9 @@ def test_the_models_word_is_taken_as_it_is_and_structure_counts_only_without_it(
 
 
 def test_a_model_that_overrates_itself_is_believed_less() -> None:
-    weak, strong = Standing(here=Recorded(60, 100)), Standing(elsewhere=Recorded(99, 100))
+    weak, strong = Standing(here=Score(60, 100)), Standing(elsewhere=Score(99, 100))
     assert sure_of(SAID, weak) < 0.75 < sure_of(SAID) < sure_of(SAID, strong)
-    assert sure_of(SAID, Standing(here=Recorded(90, 100))) == pytest.approx(0.9, abs=0.001)  # pyright: ignore[reportUnknownMemberType]
+    assert sure_of(SAID, Standing(here=Score(90, 100))) == pytest.approx(0.9, abs=0.001)  # pyright: ignore[reportUnknownMemberType]
     assert OVER == 0.9
 
 
@@ -101,11 +101,11 @@ def test_the_models_record_counts_here_before_elsewhere(tmp_path: Path) -> None:
     for database, right in (("shop", 40), ("zoo", 99)):
         add_record(Record("m", database, 100, right, None, 100, 1, "2026-01-01T00:00:00"), path)
     add_record(Record("m", "shop", 1, None, 1, 1, 1, "2026-01-01T00:00:00"), path)
-    here, there = standing("m", "shop", path), standing("m", "zoo", path)
-    assert (here.here, here.elsewhere) == (Recorded(40, 100), Recorded(99, 100)), "approved answers say nothing"
-    assert share_of(here, 0.8) < 0.55 < 0.9 < share_of(there, 0.8)
+    here, there = read_standing("m", "shop", path), read_standing("m", "zoo", path)
+    assert (here.here, here.elsewhere) == (Score(40, 100), Score(99, 100)), "approved answers say nothing"
+    assert estimate_share(here, 0.8) < 0.55 < 0.9 < estimate_share(there, 0.8)
     assert sure_of(PLAIN, here) < sure_of(PLAIN) < sure_of(PLAIN, there)
-    assert standing("other", "shop", path) == Standing()
+    assert read_standing("other", "shop", path) == Standing()
 
 
 def test_what_is_known_of_an_attempt() -> None:
@@ -147,8 +147,8 @@ def test_confidence_is_the_share_of_right_answers_moved_by_the_weights() -> None
     assert sure_of(PLAIN, weights=weights) == 0.8
     assert sure_of(replace(PLAIN, empty=True, reach=Reach(0.0, 3, 0)), weights=weights) == 0.595
     assert sure_of(PLAIN, weights=replace(weights, intercept=1.0)) == 0.916
-    assert sure_of(PLAIN, Standing(here=Recorded(20, 20)), weights) == 0.9, "20 answers count as much as the rest"
-    assert sure_of(PLAIN, Standing(elsewhere=Recorded(0, 20)), weights) == 0.4
+    assert sure_of(PLAIN, Standing(here=Score(20, 20)), weights) == 0.9, "20 answers count as much as the rest"
+    assert sure_of(PLAIN, Standing(elsewhere=Score(0, 20)), weights) == 0.4
 
 
 def test_nothing_is_called_unsure_without_a_reason_or_sure_against_one() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tableturn.agent import Settings
-from tableturn.agent.nodes.revise_or_stop import stop_reason
+from tableturn.agent.nodes.revise_or_stop import decide_stop
 from tableturn.agent.records import Attempt, CodeResult, Result, Stop
 from tableturn.tools.database import ColumnSchema, Schema, TableSchema
 from tableturn.tools.database.table import PlainCell
@@ -26,7 +26,7 @@ def failed(sql: str) -> Attempt:
 
 def stop(*attempts: Attempt, code: CodeResult | None = None, **settings: Any) -> Stop | None:
     given: dict[str, Any] = {"gate": False, "max_attempts": 9, **settings}
-    return stop_reason(attempts, code, SCHEMA, Settings(**given))
+    return decide_stop(attempts, code, SCHEMA, Settings(**given))
 
 
 def kind(*attempts: Attempt, **more: Any) -> str | None:

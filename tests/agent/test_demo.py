@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tableturn.agent.cli.demo import TURNS, demo
+from tableturn.agent.cli.demo import TURNS, run_demo
 from tableturn.tools.sample import build_sample
 
 
@@ -16,7 +16,7 @@ def test_every_turn_is_answered_without_a_model(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-somebody")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
-    assert demo(tmp_path / "kestrel.sqlite") == 0
+    assert run_demo(tmp_path / "kestrel.sqlite") == 0
     said = capsys.readouterr().out
     assert all(turn in said for turn in TURNS)
     assert said.count("SELECT") >= len(TURNS) >= 5

@@ -486,7 +486,7 @@ def test_notes_are_kept_apart_as_queries_are(staff: SQLAgent, tmp_path: Path) ->
     ada, bo, cy = map(staff.for_user, ("ada", "bo", "cy"))
 
     def means(agent: SQLAgent) -> str | None:
-        known = agent.resources.knowledge and agent.resources.knowledge.now()
+        known = agent.resources.knowledge and agent.resources.knowledge.read()
         return next((entry.sql for entry in known.entries if entry.name == "cost"), None) if known else None
 
     ada.note("cost = SUM(salaries.amount)")
@@ -506,7 +506,7 @@ def test_notes_are_kept_apart_as_queries_are(staff: SQLAgent, tmp_path: Path) ->
     for hidden_or_unknown in ("bonus pool", "severance pool"):
         bo.note(f"rule: {hidden_or_unknown}")
         assert bo.forget(hidden_or_unknown), "that ada defined one of them is not told"
-    known = ada.resources.knowledge and ada.resources.knowledge.now()
+    known = ada.resources.knowledge and ada.resources.knowledge.read()
     assert known
     assert "bonus pool" in [entry.name for entry in known.entries]
     pool = next(one.id for one in ada.list_lessons() if one.name == "bonus pool")
@@ -516,7 +516,7 @@ def test_notes_are_kept_apart_as_queries_are(staff: SQLAgent, tmp_path: Path) ->
             change()
     assert "pay" in ada.note("pay means salaries").name
     assert bo.note("salaries means what ada says")
-    known = bo.resources.knowledge and bo.resources.knowledge.now()
+    known = bo.resources.knowledge and bo.resources.knowledge.read()
     assert known
     assert "what ada says" in [entry.text for entry in known.entries], "that ada explains salaries is not told"
 
@@ -526,7 +526,7 @@ def test_the_order_of_notes_tells_nothing_of_hidden_ones(staff: SQLAgent) -> Non
     ada.note("cost = SUM(salaries.amount)")
     for note in ("cost means effort", "name means surname", "zeal means effort"):
         bo.note(note)
-    known = bo.resources.knowledge and bo.resources.knowledge.now()
+    known = bo.resources.knowledge and bo.resources.knowledge.read()
     assert known
     assert [entry.name for entry in known.entries] == ["cost", "name", "zeal"]
 
@@ -537,7 +537,7 @@ def test_what_a_file_says_twice_of_what_is_hidden_is_not_told(staff: SQLAgent, t
         "metrics: {Cost: {expression: SUM(salaries.amount)}, cost: {expression: SUM(salaries.id)}}",
     )
     told = {user: staff.for_user(user).resources.knowledge for user in ("ada", "bo")}
-    problems = {user: known and (now := known.now()) and now.problems for user, known in told.items()}
+    problems = {user: known and (now := known.read()) and now.problems for user, known in told.items()}
     assert problems["ada"]
     assert problems["bo"] == ()
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from langchain_core.messages import HumanMessage
+from langchain_core.runnables import RunnableConfig
 from tableturn import Answer, SQLAgent
 from tableturn.agent.audit import AuditTrail
 from tableturn.prompts.find_sql import sql_so_far
@@ -83,7 +85,7 @@ def test_withheld_cells_are_said_to_the_person_alone(shop: Path) -> None:
         answer = chat.ask("Wo wohnt Kunde eins?")
         again = chat.last()
         config = {"configurable": {"thread_id": chat.thread}}
-        state = agent.graph.get_state(config).values
+        state = agent.graph.get_state(cast("RunnableConfig", config)).values
         tool = agent.as_tool()
         message = tool.invoke({"type": "tool_call", "id": "1", "name": tool.name, "args": {"question": "Wer?"}})
         chat.ask("Und die anderen?")
@@ -102,7 +104,7 @@ def test_rights_apply_to_it(shop: Path) -> None:
         with SQLAgent(shop, model=model, deny=["customers.name"]) as narrow:
             whole = Answer(kept.last().record, "")  # pyright: ignore[reportOptionalMemberAccess]
             assert narrow.conversation().last() is None
-            refused = narrow.deliver(Answer(whole.kept.__class__(**{**vars(whole.record), "withheld": "all"})))
+            refused = narrow.deliver(Answer(replace(whole.record, withheld="all")))
     assert refused.status == "failed"
     assert "Ada" not in refused.text
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tableturn.agent import SQLAgent
-from tableturn.agent.settings import PRESETS, REMOVED, Method, Settings, make_settings, read_settings, without_removed
+from tableturn.agent.settings import PRESETS, REMOVED, Method, Settings, drop_removed, make_settings, read_settings
 from tableturn.tools.deprecation import Deprecated
 from tableturn.tools.errors import SettingsError
 
@@ -154,7 +154,7 @@ def test_a_setting_that_there_is_not_is_told_in_a_run_too(shop: Path, name: str,
 def test_removed_settings_are_ignored_with_one_note() -> None:
     removed = {"old_rows": "use rows", "old_gate": "nothing replaces it"}
     with pytest.warns(Deprecated) as told:
-        assert without_removed({"old_rows": 1, "rows": 2, "old_gate": 3}, removed) == {"rows": 2}
+        assert drop_removed({"old_rows": 1, "rows": 2, "old_gate": 3}, removed) == {"rows": 2}
     (note,) = told
     said = "deprecated since version 0.3: setting 'old_rows', 'old_gate'; ignored (old_rows: use rows; old_gate: noth"
     assert str(note.message).startswith(said)

@@ -19,10 +19,10 @@ from tableturn.agent.evidence.trust import (
     TrustBound,
     apply_bound,
     find_bound,
-    fingerprints,
-    keep_bound,
     read_bounds,
+    take_fingerprints,
     trust_file,
+    write_bound,
 )
 from tableturn.tools.errors import SettingsError
 from tableturn.tools.examples import database_identity
@@ -56,10 +56,10 @@ def asked(shop: Path, path: Path | str, **settings: Any):
 
 def set_for(shop: Path, path: Path, level: float | None, **settings: Any) -> None:
     with SQLAgent(shop, model="offline", settings={"trust": str(path), **settings}) as agent:
-        prints = fingerprints(agent.resources, agent.settings)
+        prints = take_fingerprints(agent.resources, agent.settings)
         identity = database_identity(agent.resources.database)
     missing = 0 if level else 20
-    keep_bound(bound(database=identity, model="offline", level=level, missing=missing, fingerprints=prints), path)
+    write_bound(bound(database=identity, model="offline", level=level, missing=missing, fingerprints=prints), path)
 
 
 def test_answers_are_marked_from_the_level_on(shop: Path, tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_the_level_itself_is_trusted(confidence: float, trusted: bool) -> None:
 def test_one_bound_is_kept_for_a_database_and_a_model(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "trust.json"
     for kept in (bound(), bound(model="other"), bound(level=0.7)):
-        keep_bound(kept, path)
+        write_bound(kept, path)
     bounds = read_bounds(path)
     assert len(bounds) == 2
     found = find_bound(bounds, "shop@1", "m")
@@ -128,7 +128,7 @@ def test_bounds_that_two_processes_set_at_once_are_both_kept(tmp_path: Path) -> 
     path = tmp_path / "trust.json"
     folder = os.open(tmp_path, os.O_RDONLY)
     fcntl.flock(folder, fcntl.LOCK_EX)  # as another process does that writes
-    thread = threading.Thread(target=keep_bound, args=(bound(model="mine"), path))
+    thread = threading.Thread(target=write_bound, args=(bound(model="mine"), path))
     thread.start()
     thread.join(0.2)
     path.write_text(json.dumps({"version": 1, "bounds": [asdict(bound(model="theirs"))]}))
@@ -158,7 +158,7 @@ def test_where_bounds_are_kept() -> None:
 @pytest.mark.parametrize("level", ["NaN", "Infinity", "1.5", "-0.1"])
 def test_a_level_that_is_none_is_refused_as_damaged(tmp_path: Path, level: str) -> None:
     path = tmp_path / "trust.json"
-    keep_bound(bound(), path)
+    write_bound(bound(), path)
     path.write_text(path.read_text().replace('"level": 0.9', f'"level": {level}'))
     with pytest.raises(SettingsError, match="contains no bounds"):
         read_bounds(path)
@@ -169,10 +169,10 @@ def test_another_address_of_the_model_or_other_settings_of_approved_answers_with
         key = {"openai_api_key": "x"}
         model = ChatOpenAI(model="m", base_url=url, **key)  # pyright: ignore[reportArgumentType]
         with SQLAgent(shop, model=model, settings=settings) as agent:
-            return fingerprints(agent.resources, agent.settings)
+            return take_fingerprints(agent.resources, agent.settings)
 
     here = prints("http://a.example/v1")
-    assert here.changed(prints("http://a.example/v1/")) == []
-    assert here.changed(prints("http://b.example/v1")) == ["the model's provider or address"]
-    assert here.changed(prints("http://a.example/v1", own_examples=0)) == ["prompts or settings"]
-    assert here.changed(prints("http://a.example/v1", verified=False)) == ["prompts or settings"]
+    assert here.list_changes(prints("http://a.example/v1/")) == []
+    assert here.list_changes(prints("http://b.example/v1")) == ["the model's provider or address"]
+    assert here.list_changes(prints("http://a.example/v1", own_examples=0)) == ["prompts or settings"]
+    assert here.list_changes(prints("http://a.example/v1", verified=False)) == ["prompts or settings"]

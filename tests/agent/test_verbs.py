@@ -47,7 +47,7 @@ TABLE: dict[str, dict[str, str]] = {
     },
     "schema": {"python": OPEN, "chat": "/schema shows a table as a person sees it", "studio": TEACHES, "http": PAGE},
     "values": {"python": OPEN, "terminal": ASKS, "studio": TEACHES, "http": PAGE, "mcp": "by what a text mentions"},
-    "mentioned_values": {"python": OPEN, "terminal": ASKS, "chat": "Tab", "studio": TEACHES, "http": PAGE},
+    "find_values": {"python": OPEN, "terminal": ASKS, "chat": "Tab", "studio": TEACHES, "http": PAGE},
     "export": {"studio": TEACHES, "mcp": MODEL},
     "chart": {"python": ANSWER, "terminal": "`draw`", "studio": TEACHES, "mcp": MODEL},
     "draw": {
@@ -81,7 +81,7 @@ def used(door: str) -> set[str]:
 
 
 def test_the_table_has_every_verb() -> None:
-    helpers = {"check_picture", "some_of", "unquoted"}
+    helpers = {"check_picture", "join_names", "unquote"}
     own = {name for name, one in vars(verbs).items() if isfunction(one) and one.__module__ == verbs.__name__}
     assert {name for name in own if not name.startswith("_")} == TABLE.keys() | helpers
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2 as httpx
-from tableturn.evals.lab.bench.harness import Serving, client_of, free_port, served
+from tableturn.evals.lab.bench.harness import Serving, client_of, free_port, run_server
 from tableturn.evals.lab.bench.registry import BenchOptions
 from tableturn.evals.lab.bench.stand_in import TURNS, sample_database, slow_server
 
@@ -123,7 +123,7 @@ async def _serving(
         file.write_text(settings)
         options = ["--db", str(path), "--model", "openai:m", "--base-url", url, "--settings", str(file)]
         options += ["--workers", str(workers)] + (["--checkpoints", kept] if kept else [])
-        async with served(Path(folder), *options, file_bytes=_FULL_BYTES if full else None) as serving:
+        async with run_server(Path(folder), *options, file_bytes=_FULL_BYTES if full else None) as serving:
             yield serving
 
 

@@ -11,7 +11,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from tableturn.evals.lab.bench.harness import Serving, client_of, served
+from tableturn.evals.lab.bench.harness import Serving, client_of, run_server
 from tableturn.evals.lab.bench.registry import BenchOptions, Figures
 from tableturn.evals.lab.bench.stand_in import sample_database
 
@@ -40,7 +40,7 @@ async def _attack_server(limit: int | None) -> Figures:
             connection.executemany("INSERT INTO notes (note) VALUES (?)", [(requests.MARK,), (requests.FORMULA,)])
         before = database.read_bytes()
         options = ("--db", str(database), "--model", "offline", "--token", _TOKEN)
-        async with served(folder, *options) as serving:
+        async with run_server(folder, *options) as serving:
             target = await _target(serving)
             all_ = requests.attacks(target)
             chosen = all_ if limit is None else all_[:: max(len(all_) // limit, 1)]

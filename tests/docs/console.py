@@ -19,7 +19,7 @@ from typing import Any
 
 import typer
 from tableturn.agent.cli.app import app
-from tableturn.agent.cli.demo import demo
+from tableturn.agent.cli.demo import run_demo
 from tableturn.evals.lab.bench.registry import BENCHES
 from tableturn.evals.lab.commands import app as lab
 
@@ -109,7 +109,7 @@ def run(command: Command, shortened: bool) -> None:
                 text = _run(arguments, command, last=words is stages[-1])
             case ["make", "demo"]:
                 Path("build").mkdir()
-                assert demo(Path("build/kestrel.sqlite")) == 0
+                assert run_demo(Path("build/kestrel.sqlite")) == 0
             case [program, *_] if program in _PIPED:
                 text = subprocess.run(words, input=text, capture_output=True, text=True, check=True).stdout
             case _:

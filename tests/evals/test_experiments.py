@@ -20,18 +20,18 @@ from tableturn.evals.experiments.measure import (
     NotRun,
     RunRow,
     Setup,
-    drawn_by_level,
+    draw_by_level,
     experiment_names,
+    format_reported,
+    list_remarks,
     measure,
     read_experiment,
-    remarks,
-    reported,
     row_name,
 )
 from tableturn.evals.lab.bench.stand_in import reply_to
 from tableturn.evals.lab.suite import build_suite
 from tableturn.evals.metrics.judging import Verdict
-from tableturn.evals.metrics.summary import classified
+from tableturn.evals.metrics.summary import score_linking
 from tableturn.evals.runner.record import RunSpec, TurnRecord
 from tableturn.evals.runner.run import Listener
 from tableturn.tools.database.schema import ColumnSchema, Schema, TableSchema
@@ -82,7 +82,7 @@ def test_an_experiment_measures_what_the_paper_reports(spider_root: Path, tmp_pa
     predictions.write_text("\n".join([*(sql for _, sql in QUESTIONS[:3]), "SELECT none FROM nowhere"]))
     original = spider_root / "spider" / "database" / "league" / "league.sqlite"
     build_suite(original, [sql for _, sql in QUESTIONS], tmp_path / "suites")
-    # Recorded predictions need no example store.
+    # Score predictions need no example store.
     setup = Setup(options(f"replay:{predictions}"), spider_root, tmp_path / "suites")
     rows = measure(read_experiment("revision-table-1"), setup, tmp_path / "out", listening)
     assert [row.name for row in rows] == ["revision chain", "zero-shot"]
@@ -332,13 +332,15 @@ def test_schemas_are_described_beside_replayed_queries(
     experiment = Experiment(title="t", dataset="cosql", rows=(row("with comments", preset="track"),))
     setup = Setup(options(f"replay:{tmp_path / 'cosql.sql'}"), benchmarks)
     rows = measure(experiment, setup, tmp_path / "bare", unheard)
-    assert "Schemas are not described: pass --annotator MODEL to describe them." in remarks(experiment, setup, rows)
+    assert "Schemas are not described: pass --annotator MODEL to describe them." in list_remarks(
+        experiment, setup, rows
+    )
     with OpenAIServer(lambda body: says('{"1": "a thing"}')) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         setup = replace(setup, options=replace(setup.options, annotator="openai:describer"))
         rows = measure(experiment, setup, tmp_path / "out", unheard)
     assert len(list((tmp_path / "out" / "annotations").iterdir())) == 1
-    assert "Schemas described by openai:describer." in remarks(experiment, setup, rows)
+    assert "Schemas described by openai:describer." in list_remarks(experiment, setup, rows)
 
 
 def test_examples_that_had_no_room_are_told(
@@ -350,7 +352,7 @@ def test_examples_that_had_no_room_are_told(
     with OpenAIServer(reply) as server:
         setup = Setup(options("openai:m", base_url=server.base_url, examples=store), benchmarks)
         rows = measure(experiment, setup, tmp_path / "out", unheard)
-    told = [one for one in remarks(experiment, setup, rows) if "no room" in one]
+    told = [one for one in list_remarks(experiment, setup, rows) if "no room" in one]
     assert told == ["50 examples: 2 of 2 questions had no room for all their examples."]
 
 
@@ -387,13 +389,13 @@ def test_tables_and_columns_are_classified_as_used_and_not_used() -> None:
     names = ("id", "name")
     schema = Schema("s", tuple(TableSchema(table, tuple(map(ColumnSchema, names))) for table in ("a", "b", "c", "d")))
     linked = [("A", None, 0.9), ("b", None, 0.5), ("c", None, 0.4), ("a", "*", 0.9), ("a", "id", 0.8)]
-    found = classified([("SELECT name FROM a", schema, linked), ("SELECT", schema, linked)])
+    found = score_linking([("SELECT name FROM a", schema, linked), ("SELECT", schema, linked)])
     truth, said = [1, 0, 0, 0], [1, 1, 0, 0]
     for how in ("weighted", "macro"):
         p, r, f1, _ = precision_recall_fscore_support(truth, said, average=how)
         assert [found[f"table_{how}_{name}"] for name in ("p", "r", "f1")] == pytest.approx([p, r, f1])
     assert found["column_weighted_r"] == pytest.approx(6 / 8)
-    assert classified([]) == {}
+    assert score_linking([]) == {}
 
 
 def test_questions_are_drawn_with_the_shares_of_their_levels() -> None:
@@ -404,8 +406,8 @@ def test_questions_are_drawn_with_the_shares_of_their_levels() -> None:
     dataset = Dataset("spider", "dev", questions, ())
 
     def drawn(limit: int | None) -> dict[str, int]:
-        found = drawn_by_level(dataset, lambda question: question.level, levels, limit)
-        assert found == drawn_by_level(dataset, lambda question: question.level, levels, limit)
+        found = draw_by_level(dataset, lambda question: question.level, levels, limit)
+        assert found == draw_by_level(dataset, lambda question: question.level, levels, limit)
         assert [int(question.id) for question in found.questions] == sorted(int(one.id) for one in found.questions)
         return Counter(question.level for question in found.questions)
 
@@ -434,7 +436,7 @@ def test_mini_dev_runs_where_its_databases_are(tmp_path: Path) -> None:
 
 
 def test_a_papers_numbers_keep_their_decimals() -> None:
-    assert [reported(number) for number in (45.05, 79.7, 85.0, 0.125)] == ["45.05", "79.7", "85.0", "0.125"]
+    assert [format_reported(number) for number in (45.05, 79.7, 85.0, 0.125)] == ["45.05", "79.7", "85.0", "0.125"]
 
 
 def test_a_store_of_another_embedding_is_a_usage_error(benchmarks: Path, store: str, tmp_path: Path) -> None:
@@ -460,7 +462,7 @@ def test_replayed_rows_say_so_and_rows_that_share_predictions_compare_nothing(be
         rows = measure(experiment, setup, tmp_path / name, unheard)
         ran = [one for one in rows if not one.failed]
         assert all(one.replayed and one.ours["ex"] == 100.0 for one in ran)
-        told = " ".join(remarks(experiment, setup, rows))
+        told = " ".join(list_remarks(experiment, setup, rows))
         assert all(row_name(one).endswith(" (replayed)") for one in ran)
         assert ("do not compare them" in told) == (name != "track-table-1"), "its rows are of two sets"
         assert "Replayed: recorded predictions" in told

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from tableturn.evals.datasets import Dataset
 from tableturn.evals.official.execution import (
     OfficialDatabases,
+    drop_distinct,
     execute_both,
+    matches_in_some_order,
     same_rows,
-    some_column_order,
-    without_distinct,
 )
 from tableturn.tools.errors import QueryFailed
 
@@ -85,7 +85,7 @@ def test_an_endless_prediction_ends(league: Dataset) -> None:
 
 def test_distinct_goes_but_not_from_names_and_strings() -> None:
     sql = """SELECT count(DISTINCT a), "distinct", 'distinct' FROM t -- distinct"""
-    assert without_distinct(sql) == """SELECT count( a), "distinct", 'distinct' FROM t -- distinct"""
+    assert drop_distinct(sql) == """SELECT count( a), "distinct", 'distinct' FROM t -- distinct"""
 
 
 def test_rows_of_mixed_number_types_are_told_apart_first() -> None:
@@ -108,7 +108,7 @@ def test_column_search_finds_what_enumeration_finds(rows: list[tuple[int, ...]],
     other = [tuple(row[place] for place in order) for row in rows]
     if not ordered:
         shuffle(other)
-    assert some_column_order(rows, other, ordered=ordered)
+    assert matches_in_some_order(rows, other, ordered=ordered)
     other[0] = tuple((cell + 1) % 3 for cell in other[0])
     brute = any(
         [tuple(row[place] for place in p) for row in other] == rows
@@ -116,4 +116,4 @@ def test_column_search_finds_what_enumeration_finds(rows: list[tuple[int, ...]],
         else Counter(tuple(row[place] for place in p) for row in other) == Counter(rows)
         for p in permutations(range(width))
     )
-    assert some_column_order(rows, other, ordered=ordered) is brute
+    assert matches_in_some_order(rows, other, ordered=ordered) is brute

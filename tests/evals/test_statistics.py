@@ -86,18 +86,18 @@ def test_turns_of_few_interactions_show_nothing() -> None:
     found = compare(first, second)
     assert found.p == pytest.approx(0.0625)
     assert found.detectable is None
-    assert found.told("a", "b").endswith("; so few can show no difference at all.")
+    assert found.describe("a", "b").endswith("; so few can show no difference at all.")
 
 
 def test_a_comparison_is_told_in_words() -> None:
     better = RunComparison(2, 20, 0.18, Interval(0.08, 0.28), 0.0001, 100, 0.12)
-    assert better.told("a", "b") == (
+    assert better.describe("a", "b") == (
         "b is better than a: 18.0 points on 100 questions (b less a: +18.0, between +8.0 and +28.0; p = 0.0001)."
     )
     worse = RunComparison(20, 2, -0.18, None, 0.0001, 100, 0.12)
-    assert worse.told("a", "b") == "a is better than b: 18.0 points on 100 questions (b less a: -18.0; p = 0.0001)."
+    assert worse.describe("a", "b") == "a is better than b: 18.0 points on 100 questions (b less a: -18.0; p = 0.0001)."
     open_ = RunComparison(3, 4, 0.0167, Interval(-0.07, 0.1), 1.0, 60, 0.123)
-    assert open_.told("a", "b") == (
+    assert open_.describe("a", "b") == (
         "b and a cannot be told apart on these 60 questions: +1.7 points, between -7.0 and +10.0, p = 1.0000; "
         "so many can show 12 points."
     )

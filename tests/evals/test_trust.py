@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 from tableturn.agent import SQLAgent
-from tableturn.evals.trial.run import judged_answers
+from tableturn.evals.trial.run import list_judged_answers
 
 from tests.support.command_line import tableturn
 
@@ -84,7 +84,7 @@ def test_only_answers_are_counted() -> None:
         return said | {"question": question, "interaction": attempt}
 
     results = [turn("1~1", True), turn("1~2", False, question="y"), turn("1~3", False, "unanswerable", "z")]
-    assert judged_answers({"questions": results}) == [(0.5, True), (0.5, False)]
+    assert list_judged_answers({"questions": results}) == [(0.5, True), (0.5, False)]
 
 
 def test_the_same_question_and_query_count_once_and_as_wrong_where_any_says_so() -> None:
@@ -96,6 +96,6 @@ def test_the_same_question_and_query_count_once_and_as_wrong_where_any_says_so()
     same = [
         asked(question, players, True) for question in ("How many players?", "how many players", "How many  players!")
     ]
-    assert judged_answers({"questions": same}) == [(0.9, True)]
+    assert list_judged_answers({"questions": same}) == [(0.9, True)]
     more = [*same, asked("How many players?", f"{players} ", False), asked("How many players?", "SELECT 11", True)]
-    assert judged_answers({"questions": more}) == [(0.9, False), (0.9, True)]
+    assert list_judged_answers({"questions": more}) == [(0.9, False), (0.9, True)]

@@ -18,10 +18,10 @@ from langchain_core.outputs import ChatResult
 from sqlalchemy import BigInteger, create_engine, inspect
 from tableturn.agent import SQLAgent
 from tableturn.agent.records import Usage
-from tableturn.serve import Limits
-from tableturn.serve.checkpoints import Place
+from tableturn.serve import ServerLimits
+from tableturn.serve.checkpoints import StorageLocation
 from tableturn.serve.metrics import Metrics
-from tableturn.serve.running_turns import Turns
+from tableturn.serve.running_turns import RunningTurns
 from tableturn.serve.server import Server
 from tableturn.serve.store import Owner, StoreError, TurnRequest, TurnStore
 
@@ -59,17 +59,17 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 @asynccontextmanager
 async def kept(shop: Path, folder: Path, model: Any) -> AsyncGenerator[tuple[Client, Path, Server]]:
     """A client of a server whose conversations are in a file, that file, and what the requests share."""
-    place = Place.of(str(folder / "serve.sqlite"), str(shop))
+    place = StorageLocation.of(str(folder / "serve.sqlite"), str(shop))
 
     @asynccontextmanager
     async def opened() -> AsyncGenerator[SQLAgent]:
-        async with place.checkpointer() as checkpointer:
+        async with place.open_checkpointer() as checkpointer:
             with SQLAgent(shop, model=model, checkpointer=checkpointer) as agent:
                 yield agent
 
     async with serving(opened, store=place.url) as client:
         app: Any = client._transport.app  # pyright: ignore
-        yield client, Path(place.location), await app.state.lifecycle.server()
+        yield client, Path(place.location), await app.state.lifecycle.get_server()
 
 
 @contextmanager
@@ -199,7 +199,7 @@ async def test_a_turn_that_nobody_takes_is_lost(shop: Path, tmp_path: Path) -> N
     model = held()
     async with kept(shop, tmp_path, model) as (client, _, server):
         thread, other = await thread_of(client), await thread_of(client)
-        owner = server.anybody().owner
+        owner = server.make_default_asker().owner
         server.store.begin(TurnRequest(owner, thread, "Who?"))
         asked = asyncio.create_task(ask(client, other))
         await model.asked.wait()
@@ -216,7 +216,7 @@ def test_a_worker_that_was_held_up_itself_takes_no_other_for_gone(
     monkeypatch.setattr("tableturn.serve.store.WORKER_SECONDS", 0.2)
     one, two = TurnStore(f"sqlite:///{tmp_path}/store.sqlite"), TurnStore(f"sqlite:///{tmp_path}/store.sqlite")
     mended, beats = threading.Event(), list[float]()
-    beat, mend = one.beat, one.mend
+    beat, mend = one.beat, one.mark_orphans
 
     def held_up() -> None:
         beats.append(time.monotonic())
@@ -225,8 +225,8 @@ def test_a_worker_that_was_held_up_itself_takes_no_other_for_gone(
         beat()
 
     monkeypatch.setattr(one, "beat", held_up)
-    monkeypatch.setattr(one, "mend", lambda: (mend(), len(beats) > 2 and mended.set()))
-    turns = Turns(one, Limits(), Metrics())
+    monkeypatch.setattr(one, "mark_orphans", lambda: (mend(), len(beats) > 2 and mended.set()))
+    turns = RunningTurns(one, ServerLimits(), Metrics())
     turns._heart.start()
     assert mended.wait(60)
     assert time.monotonic() - beats[2] > 0.4, "the others had time to be heard of"
@@ -248,7 +248,7 @@ def test_the_heart_goes_on(error: Exception, tmp_path: Path, monkeypatch: pytest
         again.set()
 
     monkeypatch.setattr(store, "beat", beat)
-    turns = Turns(store, Limits(), Metrics())
+    turns = RunningTurns(store, ServerLimits(), Metrics())
     turns._heart.start()
     assert again.wait(60)
     turns._stopped.set()
@@ -260,7 +260,7 @@ def test_the_heart_goes_on(error: Exception, tmp_path: Path, monkeypatch: pytest
 def test_counts_of_an_earlier_version_get_wider() -> None:
     name = f"serve_{uuid.uuid4().hex[:8]}"
     url = POSTGRES.make_database(name)
-    place = Place.of(url, "shop.db")
+    place = StorageLocation.of(url, "shop.db")
     try:
         store, owner = TurnStore(place.url), Owner("ada", "shop")
         turn = store.begin(TurnRequest(owner, "", "Who?"))
@@ -272,8 +272,8 @@ def test_counts_of_an_earlier_version_get_wider() -> None:
         store = TurnStore(place.url)
         store.spend(Usage(1, 3_000_000_000, 3_000_000_000))
         store.beat()
-        assert store.tokens_today() == (3_000_000_100, 3_000_000_010)
-        assert store.turn(owner, turn.id).question == "Who?"
+        assert store.count_tokens_today() == (3_000_000_100, 3_000_000_010)
+        assert store.get_turn(owner, turn.id).question == "Who?"
         store.close()
         engine = create_engine(place.url)
         assert all(

@@ -12,7 +12,7 @@ import openai
 import pytest
 from tableturn.agent import SQLAgent
 from tableturn.serve import ServeSettings, create_app
-from tableturn.serve.config import Limits
+from tableturn.serve.config import ServerLimits
 
 from tests.serve.conftest import scripted, serving
 from tests.support.scripted import ScriptedModel
@@ -136,16 +136,16 @@ async def test_a_stream_that_waits_says_so(
 async def test_a_chat_elsewhere_is_not_listed_and_a_refused_one_is_gone(
     shop: Path, agent_over: Callable[..., SQLAgent]
 ) -> None:
-    limits = Limits(dollars_a_day=0.00001, dollars_a_million=(1.0, 1.0))
+    limits = ServerLimits(dollars_a_day=0.00001, dollars_a_million=(1.0, 1.0))
     app = create_app(agent_over(shop, model=scripted()), settings=ServeSettings(limits=limits))
     async with app.router.lifespan_context(app):
-        client, store = openai_client(app), (await app.state.lifecycle.server()).store
-        owner = (await app.state.lifecycle.server()).anybody().owner
+        client, store = openai_client(app), (await app.state.lifecycle.get_server()).store
+        owner = (await app.state.lifecycle.get_server()).make_default_asker().owner
         messages: Any = [{"role": "user", "content": "Who are the customers?"}]
         await client.chat.completions.create(model="tableturn", messages=messages)
-        assert store.threads(owner) == ()
-        kept = store.threads(owner, listed=False)
+        assert store.list_threads(owner) == []
+        kept = store.list_threads(owner, listed=False)
         with pytest.raises(openai.RateLimitError):
             await client.with_options(max_retries=0).chat.completions.create(model="tableturn", messages=messages)
-        assert store.threads(owner, listed=False) == kept
+        assert store.list_threads(owner, listed=False) == kept
         assert len(kept) == 1

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from tableturn.agent import SQLAgent
 from tableturn.serve import ServeSettings
-from tableturn.serve.checkpoints import Place
-from tableturn.serve.server import Server, opened_server
+from tableturn.serve.checkpoints import StorageLocation
+from tableturn.serve.server import Server, open_server
 from tableturn.serve.store import StoreError, TurnRequest
 from tableturn.tools.errors import SettingsError
 
@@ -23,19 +23,19 @@ from tests.tools.database.servers import POSTGRES
 
 
 @asynccontextmanager
-async def worker(shop: Path, place: Place, model: ScriptedModel) -> AsyncGenerator[Server]:
+async def worker(shop: Path, place: StorageLocation, model: ScriptedModel) -> AsyncGenerator[Server]:
     @asynccontextmanager
     async def opened() -> AsyncGenerator[SQLAgent]:
-        async with place.checkpointer() as checkpointer:
+        async with place.open_checkpointer() as checkpointer:
             with SQLAgent(shop, model=model, checkpointer=checkpointer) as agent:
                 yield agent
 
-    async with opened_server(opened, place.url, ServeSettings()) as server:
+    async with open_server(opened, place.url, ServeSettings()) as server:
         yield server
 
 
 async def ask(server: Server, thread: str, question: str) -> str:
-    asker = server.anybody()
+    asker = server.make_default_asker()
     turn = await server.turns.begin(asker.agent, TurnRequest(asker.owner, thread, question))
     await turn.wait()
     assert turn.answer is not None, turn.error
@@ -45,27 +45,27 @@ async def ask(server: Server, thread: str, question: str) -> str:
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 async def test_another_worker_goes_on(kind: str, shop: Path, tmp_path: Path) -> None:
     if kind == "sqlite":
-        place = Place.of(str(tmp_path / "conversations.sqlite"), str(shop))
+        place = StorageLocation.of(str(tmp_path / "conversations.sqlite"), str(shop))
     elif problem := POSTGRES.unavailable():
         pytest.skip(problem)
     else:
-        place = Place.of(POSTGRES.make_database(f"serve_{uuid.uuid4().hex[:8]}"), str(shop))
+        place = StorageLocation.of(POSTGRES.make_database(f"serve_{uuid.uuid4().hex[:8]}"), str(shop))
     model = scripted()
     async with worker(shop, place, model) as one, worker(shop, place, model) as two:
-        owner = one.anybody().owner
+        owner = one.make_default_asker().owner
         thread = one.store.add_thread(owner).id
         first = await ask(one, thread, "Who are the customers?")
         await ask(two, thread, "And in Paris?")
         assert "SELECT name FROM customers" in model.prompts[-1], "the other worker knows the turn before"
-        assert two.store.turn(owner, first).answer is not None
+        assert two.store.get_turn(owner, first).answer is not None
     async with worker(shop, place, model) as three:
-        assert [turn.question for turn in three.store.turns(owner, thread)] == [
+        assert [turn.question for turn in three.store.list_turns(owner, thread)] == [
             "Who are the customers?",
             "And in Paris?",
         ]
         three.store.delete(owner, thread)
         await three.forget((thread,))
-        assert three.agent.conversation(thread).thread not in [t.id for t in three.store.threads(owner)]
+        assert three.agent.conversation(thread).thread not in [t.id for t in three.store.list_threads(owner)]
     if kind == "sqlite":
         assert os.stat(place.location).st_mode & 0o777 == 0o600
 
@@ -74,8 +74,8 @@ async def test_failures_of_the_place_are_told_as_ours(
     shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tableturn.serve.checkpoints._BUSY_SECONDS", 0.0)
-    place = Place.of(str(tmp_path / "conversations.sqlite"), str(shop))
-    async with place.checkpointer() as saver:
+    place = StorageLocation.of(str(tmp_path / "conversations.sqlite"), str(shop))
+    async with place.open_checkpointer() as saver:
         with closing(sqlite3.connect(place.location, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             with pytest.raises(StoreError, match="locked"):
@@ -86,7 +86,7 @@ async def test_failures_of_the_place_are_told_as_ours(
 def test_a_file_that_is_something_else_is_left_alone(shop: Path) -> None:
     before = shop.read_bytes()
     with pytest.raises(SettingsError, match="something other than conversations"):
-        Place.of(str(shop), "other.db")
+        StorageLocation.of(str(shop), "other.db")
     assert shop.read_bytes() == before
     with pytest.raises(SettingsError, match="postgresql://"):
-        Place.of("redis://x", "other.db")
+        StorageLocation.of("redis://x", "other.db")

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from langchain_core.outputs import ChatResult
 from tableturn.agent import SQLAgent
-from tableturn.serve import Limits, ServeSettings
-from tableturn.serve.checkpoints import Place
+from tableturn.serve import ServerLimits, ServeSettings
+from tableturn.serve.checkpoints import StorageLocation
 from tableturn.serve.store import Busy, NotThere, Owner, TurnStore
 from tableturn.serve.store import TurnRequest as Question
 
@@ -34,11 +34,11 @@ class TurnRequest(ScriptedModel):
 @asynccontextmanager
 async def kept(shop: Path, folder: Path, model: Any) -> AsyncGenerator[tuple[Client, Path]]:
     """A client of a server whose conversations are in a file, and that file."""
-    place = Place.of(str(folder / "serve.sqlite"), str(shop))
+    place = StorageLocation.of(str(folder / "serve.sqlite"), str(shop))
 
     @asynccontextmanager
     async def opened() -> AsyncGenerator[SQLAgent]:
-        async with place.checkpointer() as checkpointer:
+        async with place.open_checkpointer() as checkpointer:
             with SQLAgent(shop, model=model, checkpointer=checkpointer) as agent:
                 yield agent
 
@@ -93,9 +93,9 @@ def test_a_worker_that_was_silent_writes_nothing_back(tmp_path: Path) -> None:
     turn = store.begin(Question(owner, thread, "Who?"))
     with pytest.raises(Busy):
         store.delete(owner, thread)
-    assert store.thread(owner, thread).id == thread, "refused as a whole"
+    assert store.get_thread(owner, thread).id == thread, "refused as a whole"
     store.end(turn, "lost")
-    kept = store.turn(owner, turn.id)
+    kept = store.get_turn(owner, turn.id)
     store.delete(owner, thread)
     with pytest.raises(NotThere):
         store.end(turn, "answered")
@@ -105,7 +105,7 @@ def test_a_worker_that_was_silent_writes_nothing_back(tmp_path: Path) -> None:
 
 
 async def test_what_was_spent_stays_spent(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
-    limits = Limits(dollars_a_day=0.00001, dollars_a_million=(1.0, 1.0))
+    limits = ServerLimits(dollars_a_day=0.00001, dollars_a_million=(1.0, 1.0))
     async with serving(agent_over(shop), ServeSettings(limits=limits)) as client:
         assert (await client.post("/ask", json={"question": "Who?"})).status_code == 200
         assert (await client.post("/ask", json={"question": "Who?"})).status_code == 429
@@ -114,7 +114,7 @@ async def test_what_was_spent_stays_spent(shop: Path, agent_over: Callable[..., 
 
 
 async def test_a_stopped_turn_has_cost_what_was_asked(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
-    limits = Limits(dollars_a_day=0.00001, dollars_a_million=(1.0, 1.0))
+    limits = ServerLimits(dollars_a_day=0.00001, dollars_a_million=(1.0, 1.0))
     model = TurnRequest(script=lambda prompt: "", delay=20)
     async with serving(agent_over(shop, model=model), ServeSettings(limits=limits)) as client:
         thread = (await client.post("/threads", json={})).json()["id"]
@@ -137,9 +137,9 @@ def test_spending_is_of_all_workers(tmp_path: Path) -> None:
         store.spend(Usage(1, 100, 10), person)
         store.beat()
     two.spend(Usage(1, 1, 1), "ben")
-    assert one.tokens_today() == (300, 30)
-    assert (one.tokens_today("ada"), two.tokens_today("ben")) == ((200, 20), (101, 11))
-    assert two.tokens_today() == (301, 31), "its own, before it is written"
+    assert one.count_tokens_today() == (300, 30)
+    assert (one.count_tokens_today("ada"), two.count_tokens_today("ben")) == ((200, 20), (101, 11))
+    assert two.count_tokens_today() == (301, 31), "its own, before it is written"
     one.close()
     two.close()
 
@@ -152,5 +152,5 @@ def test_a_place_of_an_earlier_version_gets_what_it_lacks(tmp_path: Path) -> Non
             connection.execute(f"ALTER TABLE tableturn_turns DROP COLUMN {column}")
     store = TurnStore(url)
     turn = store.begin(Question(owner, "", "Who?", approve=True))
-    assert store.turn(owner, turn.id).approve
+    assert store.get_turn(owner, turn.id).approve
     store.close()

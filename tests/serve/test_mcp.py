@@ -16,8 +16,8 @@ from mcp.shared.exceptions import MCPError
 from tableturn import __version__
 from tableturn.agent import SQLAgent
 from tableturn.serve import ServeSettings
-from tableturn.serve.mcp import mcp_server
-from tableturn.serve.server import opened_server, opener_of
+from tableturn.serve.mcp import make_mcp_server
+from tableturn.serve.server import make_opener, open_server
 
 from tests.serve.conftest import scripted, serving
 from tests.support.scripted import ScriptedModel
@@ -28,8 +28,8 @@ TOOLS = {"ask", "run_sql", "schema", "values", "explain", "approve", "correct", 
 @asynccontextmanager
 async def calling(agent: SQLAgent) -> AsyncGenerator[Client]:
     async with (
-        opened_server(opener_of(agent), None, ServeSettings()) as server,
-        Client(mcp_server(server.anybody)) as client,
+        open_server(make_opener(agent), None, ServeSettings()) as server,
+        Client(make_mcp_server(server.make_default_asker)) as client,
     ):
         yield client
 
@@ -59,15 +59,15 @@ async def test_what_speaks_against_an_answer_is_told(shop: Path, agent_over: Cal
 async def test_a_result_is_one_line_and_the_page_does_not_list_it(
     shop: Path, agent_over: Callable[..., SQLAgent]
 ) -> None:
-    async with opened_server(opener_of(agent_over(shop)), None, ServeSettings()) as server:
-        async with Client(mcp_server(server.anybody)) as client:
+    async with open_server(make_opener(agent_over(shop)), None, ServeSettings()) as server:
+        async with Client(make_mcp_server(server.make_default_asker)) as client:
             result = await client.call_tool("ask", {"question": "Who are the customers?"})
             (part,) = result.content
             text = getattr(part, "text", "")
             assert json.loads(text) == result.structured_content
             assert "\n" not in text
             threads = (await client.read_resource("tableturn://threads")).contents
-        assert server.store.threads(server.anybody().owner) == ()
+        assert server.store.list_threads(server.make_default_asker().owner) == []
         assert len(json.loads(getattr(threads[0], "text", ""))) == 1
 
 

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from tableturn.serve import Limits
+from tableturn.serve import ServerLimits
 from tableturn.serve.running_turns import RunningTurn
 from tableturn.serve.side_queries import SideQueries
 from tableturn.serve.store import Owner, TurnStore
@@ -64,12 +64,12 @@ def test_any_number_of_threads_is_deleted(tmp_path: Path) -> None:
     assert len(store.delete_older("shop", -1)) == 40_001
     store.add_thread(owner)
     assert len(store.delete(owner)) == 1
-    assert store.threads(owner) == ()
+    assert store.list_threads(owner) == []
     store.close()
 
 
 async def test_who_gives_up_ends_the_query_and_keeps_their_share_until_then() -> None:
-    work = SideQueries(Limits(at_once_a_person=1))
+    work = SideQueries(ServerLimits(at_once_a_person=1))
     owner, begun, seen = Owner("ada", "shop"), threading.Event(), threading.Event()
 
     def slow(cancellation: Cancellation) -> None:

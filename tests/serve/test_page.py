@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tableturn.agent import SQLAgent
 from tableturn.serve import ServeSettings
-from tableturn.serve.config import Limits
+from tableturn.serve.config import ServerLimits
 
 from tests.support.browser import started_browser
 from tests.support.openai_server import OpenAIServer, Script, fails, says, sql
@@ -336,7 +336,7 @@ def test_conversations_are_kept_renamed_and_deleted(visit: Visit, shop: Path, wi
 
 
 def test_older_conversations_are_a_button_away(visit: Visit, shop: Path) -> None:
-    page = visit(shop, serving=ServeSettings(limits=Limits(requests_a_minute=6_000)))
+    page = visit(shop, serving=ServeSettings(limits=ServerLimits(requests_a_minute=6_000)))
     page.evaluate(
         """async () => { for (let n = 0; n < 60; n++) await fetch("threads", {method: "POST",
         headers: {"content-type": "application/json"}, body: JSON.stringify({title: `A conversation ${n}`})}) }"""
@@ -578,7 +578,7 @@ def test_durations_sort_by_their_length(visit: Visit, shop: Path) -> None:
 
 
 def test_what_questions_may_still_cost_is_shown_on_a_phone_too(visit: Visit, shop: Path) -> None:
-    page = visit(shop, None, ServeSettings(limits=Limits(dollars_a_day=5.0, dollars_a_million=(0.25, 2.0))))
+    page = visit(shop, None, ServeSettings(limits=ServerLimits(dollars_a_day=5.0, dollars_a_million=(0.25, 2.0))))
     left = page.get_by_text("$5.00 left today")
     for width in (1280, 390):
         page.set_viewport_size({"width": width, "height": 844})

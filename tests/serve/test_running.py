@@ -20,12 +20,12 @@ import httpx
 import pytest
 import uvicorn
 from tableturn.agent import SQLAgent
-from tableturn.serve import Limits, ServeSettings, create_app
-from tableturn.serve.checkpoints import Place
+from tableturn.serve import ServerLimits, ServeSettings, create_app
+from tableturn.serve.checkpoints import StorageLocation
 from tableturn.serve.launch import wind_down_on_signal
 from tableturn.serve.protocol import Protocol
 from tableturn.serve.request_checks import TooMany
-from tableturn.serve.server import opened_server, opener_of
+from tableturn.serve.server import make_opener, open_server
 from tableturn.serve.side_queries import SideQueries
 from tableturn.serve.store import Owner, StoreError, TurnRequest, TurnStore
 
@@ -39,13 +39,13 @@ NOBODY = "postgresql://root@127.0.0.1:1/nothing"
 @pytest.mark.skipif(bool(POSTGRES.unavailable()), reason="needs PostgreSQL")
 async def test_workers_that_begin_at_once_set_up_one_after_another() -> None:
     name = f"serve_{uuid.uuid4().hex[:8]}"
-    place = Place.of(POSTGRES.make_database(name), "shop.db")
+    place = StorageLocation.of(POSTGRES.make_database(name), "shop.db")
     try:
         stores = await asyncio.gather(
             *(place.check() for _ in range(4)), *(asyncio.to_thread(TurnStore, place.url) for _ in range(4))
         )
         opened = [store for store in stores if store is not None]
-        assert [store.threads(Owner("nobody", "shop")) for store in opened] == [()] * 4, "all four work"
+        assert [store.list_threads(Owner("nobody", "shop")) for store in opened] == [[]] * 4, "all four work"
         for store in opened:
             store.close()
     finally:
@@ -54,7 +54,7 @@ async def test_workers_that_begin_at_once_set_up_one_after_another() -> None:
 
 async def test_a_place_that_cannot_be_reached_is_told_in_a_line() -> None:
     with pytest.raises(StoreError, match="--checkpoints") as told:
-        await Place.of(NOBODY, "shop.db").check()
+        await StorageLocation.of(NOBODY, "shop.db").check()
     assert "\n" not in str(told.value)
 
 
@@ -80,17 +80,17 @@ def test_it_says_where_it_is_and_ends_when_told(shop: Path, tmp_path: Path) -> N
 
 
 async def test_who_waits_is_told_when_the_server_stops(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
-    async with opened_server(opener_of(agent_over(shop, model=scripted(delay=60))), None, ServeSettings()) as server:
+    async with open_server(make_opener(agent_over(shop, model=scripted(delay=60))), None, ServeSettings()) as server:
         from tableturn.tools.errors import TurnCancelled
 
-        asker = server.anybody()
+        asker = server.make_default_asker()
         turn = await server.turns.begin(asker.agent, TurnRequest(asker.owner, "", "Who?"))
         elsewhere = Owner("ada", asker.owner.database)
         other = server.store.begin(TurnRequest(elsewhere, "", "Who?"))
         following = asyncio.create_task(server.turns.follow(elsewhere, other.id))
         await server.turns.wind_down(0.1)
         assert isinstance(turn.error, TurnCancelled)
-        assert server.store.turn(asker.owner, turn.id).status == "stopped"
+        assert server.store.get_turn(asker.owner, turn.id).status == "stopped"
         assert (await following).status == "running", "another worker's goes on"
         with pytest.raises(TurnCancelled):
             await server.turns.begin(asker.agent, TurnRequest(asker.owner, "", "Who?"))
@@ -144,7 +144,7 @@ async def test_a_persons_turns_are_counted_from_when_they_begin(
 
 
 async def test_queries_beside_turns_are_bounded() -> None:
-    work, gate = SideQueries(Limits(queries_at_once=3, at_once_a_person=2)), threading.Event()
+    work, gate = SideQueries(ServerLimits(queries_at_once=3, at_once_a_person=2)), threading.Event()
     ada, bo = Owner("ada", "shop"), Owner("bo", "shop")
     begun: list[str] = []
 
@@ -166,7 +166,7 @@ async def test_queries_beside_turns_are_bounded() -> None:
 async def test_queries_of_people_hold_up_nothing_else(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
     endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
     agent = agent_over(shop, settings={"query_seconds": 3})
-    async with serving(agent, ServeSettings(limits=Limits(queries_at_once=2))) as client:
+    async with serving(agent, ServeSettings(limits=ServerLimits(queries_at_once=2))) as client:
         turn = (await client.post("/ask", json={"question": "Who?"})).headers["tableturn-turn"]
         runs = [asyncio.create_task(client.post(f"/turns/{turn}/run", json={"sql": endless})) for _ in range(8)]
         await asyncio.sleep(0)

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 from tableturn.agent import SQLAgent
-from tableturn.serve import Limits, ServeSettings, create_app
+from tableturn.serve import ServerLimits, ServeSettings, create_app
 from tableturn.serve.request_checks import Rates, TooMany
 from tableturn.serve.store import Busy, NotThere, Owner, TurnRequest, TurnStore
 from tableturn.tools.database import PermissionsFile
@@ -209,7 +209,7 @@ def test_rates() -> None:
 
 
 async def test_a_name_counts_only_from_the_proxy(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
-    limits = Limits(requests_a_minute=60)
+    limits = ServerLimits(requests_a_minute=60)
     settings = ServeSettings(user_header="X-User", proxies=("10.0.0.7",), limits=limits)
     app = create_app(agent_over(shop, user="zed"), settings=settings)
 
@@ -225,7 +225,7 @@ async def test_a_name_counts_only_from_the_proxy(shop: Path, agent_over: Callabl
 
 
 async def test_the_pages_own_files_count_against_no_rate(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
-    async with serving(agent_over(shop), ServeSettings(limits=Limits(requests_a_minute=6))) as client:
+    async with serving(agent_over(shop), ServeSettings(limits=ServerLimits(requests_a_minute=6))) as client:
         for _ in range(30):
             assert (await client.get("/app.js")).status_code == 200
         assert (await client.get("/")).status_code == 200
@@ -235,7 +235,7 @@ async def test_the_pages_own_files_count_against_no_rate(shop: Path, agent_over:
 
 
 async def test_one_persons_sum_leaves_the_others_theirs(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
-    limits = Limits(dollars_a_day=1.0, dollars_a_person=0.0001, dollars_a_million=(10.0, 10.0))
+    limits = ServerLimits(dollars_a_day=1.0, dollars_a_person=0.0001, dollars_a_million=(10.0, 10.0))
     settings = ServeSettings(user_header="X-Forwarded-User", limits=limits)
     ada, ben = ({"X-Forwarded-User": name} for name in ("ada", "ben"))
     async with serving(agent_over(shop), settings) as client:
@@ -248,12 +248,12 @@ async def test_one_persons_sum_leaves_the_others_theirs(shop: Path, agent_over: 
 
 
 async def test_money_and_turns_at_once(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
-    limits = Limits(dollars_a_day=0.0001, dollars_a_million=(10.0, 10.0))
+    limits = ServerLimits(dollars_a_day=0.0001, dollars_a_million=(10.0, 10.0))
     async with serving(agent_over(shop), ServeSettings(limits=limits)) as client:
         assert (await client.post("/ask", json={"question": "Who?"})).status_code == 200
         assert (await client.post("/ask", json={"question": "Who?"})).status_code == 429
     slow = agent_over(shop, model=scripted(delay=30.0))
-    async with serving(slow, ServeSettings(limits=Limits(at_once=1))) as client:
+    async with serving(slow, ServeSettings(limits=ServerLimits(at_once=1))) as client:
         thread = (await client.post("/threads", json={})).json()["id"]
         first = asyncio.create_task(client.post(f"/threads/{thread}/turns", json={"question": "Who?"}))
         while not (turns := (await client.get(f"/threads/{thread}")).json()["turns"]):
@@ -310,15 +310,15 @@ def test_turns_of_a_dead_worker_are_lost_and_offered(tmp_path: Path, monkeypatch
     with pytest.raises(Busy):
         alive.begin(TurnRequest(owner, thread, "And?"))
     alive.ask_to_stop(owner, turn.id)
-    assert dead.stop_wanted() == (turn.id,)
+    assert dead.list_stop_requests() == (turn.id,)
     monkeypatch.setattr("tableturn.serve.store.time.time", lambda: __import__("time").monotonic() + 10**10)
     alive.beat()
-    assert alive.mend() == 1
-    assert alive.turn(owner, turn.id).status == "lost"
+    assert alive.mark_orphans() == 1
+    assert alive.get_turn(owner, turn.id).status == "lost"
     again = alive.begin(TurnRequest(owner, thread, "Who?"))
     alive.end(again, "answered")
     with pytest.raises(NotThere):
-        alive.turn(Owner("eve", "shop"), turn.id)
+        alive.get_turn(Owner("eve", "shop"), turn.id)
     assert alive.delete(owner) == (thread,)
     dead.close()
     alive.close()

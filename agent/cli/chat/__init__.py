@@ -1,1 +1,1 @@
-"""A conversation at the terminal: typed there, or piped in a line a question."""
+"""A conversation at the terminal, typed or piped in with one question per line."""

@@ -1,4 +1,4 @@
-"""What a conversation at the terminal holds besides its turns: answers by number, their rows, what it cost."""
+"""A conversation at the terminal: its numbered answers, their rows, and its cost."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ...answers.commands import Answers, NumberedAnswer
 from ...answers.paging import Page, ResultPages, View
 from ...cancel_turn import OpenTurn, cancel_on_ctrl_c
 from ...records import Usage
-from ...verbs import dollars
+from ...verbs import price_tokens
 
 if TYPE_CHECKING:
     from ...answers.render import Why
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Cost:
-    """Adds up turns, those that were taken back among them."""
+    """The cost of a conversation, undone turns included."""
 
     price: tuple[float, float] | None = None  # dollars a million prompt and completion tokens; None leaves money out
     turns: int = 0  # turns that came to an answer or asked back
@@ -35,15 +35,15 @@ class Cost:
     _last: Usage = field(default_factory=Usage)
 
     def add(self, usage: Usage, *, goes_on: bool) -> None:
-        """Add a turn's usage; one that goes on after it asked back counts what it had cost by then again."""
+        """Add a turn's usage; if it continues after a question back, its usage replaces the last."""
         if not goes_on:
             self._whole += self._last
             self.turns += 1
         self._last = usage
 
     @property
-    def told(self) -> str:
-        """In words, on one line."""
+    def summary(self) -> str:
+        """The cost on one line."""
         spent = self._whole + self._last
         parts = [
             f"{self.turns:,} turn(s)",
@@ -51,7 +51,7 @@ class Cost:
             f"{spent.prompt_tokens:,} prompt and {spent.completion_tokens:,} completion tokens",
         ]
         if self.price is not None:
-            parts.append(f"${dollars(spent.prompt_tokens, spent.completion_tokens, self.price):,.4f}")
+            parts.append(f"${price_tokens(spent.prompt_tokens, spent.completion_tokens, self.price):,.4f}")
         if self.ended:
             parts.append(f"not counted: {self.ended:,} turns without an answer")
         return ", ".join(parts)
@@ -75,10 +75,10 @@ class Pages:
         self.now = Page(answer.columns, answer.headings, answer.rows[:PAGE], len(answer.rows), answer.truncated)
 
     def turn(self, first: int, count: int, chat: Chat) -> None:
-        """Turn to so many rows from number `first`, counted from 0."""
+        """Turn to `count` rows from number `first`, counted from 0."""
         last = first + count
         view, read = View(first, count), min(last * _AHEAD, chat.agent.settings.export_rows)
-        with interrupted() as stop:
+        with cancel_on_interrupt() as stop:
             page = self.results.page("", self.answer, chat.resources, view, stop, need=min(last, read), read=read)
         if not page.rows:
             raise SettingsError(f"there are no more rows: the last one is number {page.total:,}")
@@ -87,7 +87,7 @@ class Pages:
 
 @dataclass(kw_only=True)
 class Chat(Answers):
-    """A conversation."""
+    """A conversation at the terminal."""
 
     agent: SQLAgent
     conversation: Conversation
@@ -118,18 +118,18 @@ class Chat(Answers):
             return wording
         return self.edit_line("save as the answer to: ", wording or chosen.answer.rephrased)
 
-    def waits(self) -> bool:
+    def is_waiting(self) -> bool:
         """Whether the last turn asked back, so that the next words are a reply to it."""
         return bool(self.held) and self.held[-1].answer.status == "needs_clarification"
 
     def undo(self) -> str:
-        """Take the last turn back; return the words that began it, empty where there is none or they are not known."""
+        """Undo the last turn; return the words that began it, or '' if they are not known."""
         if not self.conversation.undo():
             raise SettingsError("there is no turn to undo")
         while self.held and not self.held[-1].asked and len(self.held) > 1:
             self.held.pop()  # what was made of it
         words = self.held.pop().asked if self.held else ""
-        while self.waits():
+        while self.is_waiting():
             words = self.held.pop().asked
         self._turn_to_last()
         return words
@@ -141,15 +141,15 @@ class Chat(Answers):
         self.pages = Pages(last) if last and last.columns else None
 
     def close(self) -> None:
-        """Let go of the rows that were read."""
+        """Release the rows that were read."""
         if self.pages is not None:
             self.pages.results.close()
         self.pages = None
 
 
 @contextmanager
-def interrupted() -> Generator[Cancellation]:
-    """Within it, Ctrl-C ends what runs with the cancellation that it gives.
+def cancel_on_interrupt() -> Generator[Cancellation]:
+    """Let Ctrl-C cancel what runs in the context with the yielded cancellation.
 
     Raises:
         KeyboardInterrupt: It did.

@@ -1,4 +1,4 @@
-"""Every command of a conversation, in one table: `/help`, completion and docs/ask.md are made of it."""
+"""The commands of a conversation in one table, for `/help`, completion and docs/ask.md."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from ...answers.commands import RUN
 from ...conversation_files import list_conversations
 from ..display import Rows, as_records, shown_sql
 from ..output import write_chart
-from .chat import PAGE, Chat, Pages, interrupted
+from .chat import PAGE, Chat, Pages, cancel_on_interrupt
 
 
-def _why(chat: Chat, rest: str) -> RenderableType:
+def _show_why(chat: Chat, rest: str) -> RenderableType:
     from ...answers.render import list_reasons
 
     held, _ = chat.choose(rest, "explain")
@@ -47,31 +47,31 @@ def _why(chat: Chat, rest: str) -> RenderableType:
 def _show_sql(chat: Chat, rest: str) -> RenderableType:
     first, _, _ = rest.partition(" ")
     if not rest or first.isdecimal():
-        return shown_sql(_sql(chat.choose(rest, "show")[0].answer, "show"))
+        return shown_sql(_get_sql(chat.choose(rest, "show")[0].answer, "show"))
     answer = chat.choose("", "run")[0].answer
     if rest == "edit":
-        rest = chat.draft = _edited(chat.draft or _sql(answer, "edit"))
+        rest = chat.draft = _edit(chat.draft or _get_sql(answer, "edit"))
     try:
-        with interrupted() as cancellation:
+        with cancel_on_interrupt() as cancellation:
             found = chat.take(verbs.rerun(answer, "" if rest == "run" else rest, chat.resources, cancellation))
     except (TableturnError, KeyboardInterrupt):
         if chat.draft:
-            warn("your query is kept: /sql edit opens it again")
+            warn("your query is saved: /sql edit opens it again")
         raise
     words = Text(safe(found.text), style="bold")
     shown = [shown_sql(found.sql)] if found.sql and found.sql != answer.sql else []
-    kept = [Text("/approve keeps it as the answer to the question", style="dim")] if shown else []
+    kept = [Text("/approve saves it as the answer to the question", style="dim")] if shown else []
     return Group(*shown, *([_show_page(chat.pages)] if chat.pages and found.rows else []), words, *kept)
 
 
-def _sql(answer: Answer, what: str) -> str:
+def _get_sql(answer: Answer, what: str) -> str:
     if answer.sql is None:
         raise SettingsError(f"that answer has no SQL to {what}")
     return answer.sql
 
 
-def _edited(text: str) -> str:
-    """Return the text as a person leaves it in an editor."""
+def _edit(text: str) -> str:
+    """Open the text in an editor and return it as the person leaves it."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise SettingsError("there is no terminal to edit it in: /sql SELECT ... runs another query")
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
@@ -79,9 +79,9 @@ def _edited(text: str) -> str:
         path = Path(folder) / "query.sql"
         path.write_text(f"{text}\n", encoding="utf-8")
         try:
-            from .prompt import as_before
+            from .prompt import restore_terminal
 
-            with as_before():
+            with restore_terminal():
                 subprocess.run([*shlex.split(editor), str(path)], check=True)  # noqa: S603 - the person's own editor
             edited = path.read_text(encoding="utf-8").strip()
         except subprocess.CalledProcessError as error:
@@ -99,13 +99,13 @@ def _edited(text: str) -> str:
 _MOST = 1_000  # rows that are shown at a time
 
 
-def _more(chat: Chat, rest: str) -> RenderableType:
-    pages = _pages(chat)
-    pages.turn(pages.now.offset + len(pages.now.rows), _count(rest, "/more 50"), chat)
+def _show_more(chat: Chat, rest: str) -> RenderableType:
+    pages = _get_pages(chat)
+    pages.turn(pages.now.offset + len(pages.now.rows), _parse_count(rest, "/more 50"), chat)
     return _show_page(pages)
 
 
-def _some(chat: Chat, rest: str) -> RenderableType:
+def _show_rows(chat: Chat, rest: str) -> RenderableType:
     found = re.fullmatch(r"(\d{1,7})(?:\s*-\s*(\d{1,7}))?", rest)
     if found is None:
         raise SettingsError("say which rows: /rows 50 shows the first fifty, /rows 101-120 rows 101 to 120")
@@ -114,15 +114,15 @@ def _some(chat: Chat, rest: str) -> RenderableType:
         raise SettingsError(f"there are no rows {rest}: rows are numbered from 1")
     if last - first >= _MOST:
         raise SettingsError(f"that is more than {_MOST:,} rows at a time: /export writes them all to a file")
-    pages = _pages(chat)
+    pages = _get_pages(chat)
     pages.turn(first - 1, last - first + 1, chat)
     return _show_page(pages)
 
 
-def _wide(chat: Chat, rest: str) -> RenderableType:
-    pages = _pages(chat)
+def _show_wide(chat: Chat, rest: str) -> RenderableType:
+    pages = _get_pages(chat)
     if rest:
-        pages.turn(pages.now.offset, _count(rest, "/wide 3"), chat)
+        pages.turn(pages.now.offset, _parse_count(rest, "/wide 3"), chat)
     now = pages.now
     rows = format_rows(now.rows, pages.answer.formats)
     return Group(as_records(now.headings, rows, now.offset + 1), Text(now.caption, style="dim"))
@@ -132,22 +132,22 @@ def _export(chat: Chat, rest: str) -> str:
     if not rest:
         raise SettingsError("name the file: /export sales.csv, or .json, .jsonl, .md, .xlsx, .parquet")
     answer = chat.choose("", "export")[0].answer
-    with interrupted() as cancellation:
+    with cancel_on_interrupt() as cancellation:
         written = verbs.export(answer, chat.resources, Path(rest).expanduser(), cancellation=cancellation)
     return f"wrote {written.rows:,} rows to {rest}{'; the query gives more' if written.truncated else ''}"
 
 
-def _chart(chat: Chat, rest: str) -> RenderableType:
+def _show_chart(chat: Chat, rest: str) -> RenderableType:
     answer = chat.choose("", "draw")[0].answer
     if rest:
         return write_chart(answer, Path(rest).expanduser())[1]
     drawn = verbs.chart(answer)
-    return "no chart fits this result" if drawn is None else _Drawn(drawn)
+    return "no chart fits this result" if drawn is None else _ChartView(drawn)
 
 
 @dataclass(frozen=True)
-class _Drawn:
-    """A chart, as wide as where it is printed."""
+class _ChartView:
+    """A chart as wide as the console."""
 
     chart: Chart
 
@@ -162,13 +162,13 @@ def _show_page(pages: Pages) -> RenderableType:
     return Rows(pages.now.headings, pages.now.rows, pages.now.caption, pages.answer.formats)
 
 
-def _pages(chat: Chat) -> Pages:
+def _get_pages(chat: Chat) -> Pages:
     if chat.pages is None:
         raise SettingsError("there are no rows to show: the last answer has none")
     return chat.pages
 
 
-def _count(rest: str, example: str) -> int:
+def _parse_count(rest: str, example: str) -> int:
     if not rest:
         return PAGE
     if not rest.isdecimal() or not 1 <= int(rest) <= _MOST:
@@ -176,7 +176,7 @@ def _count(rest: str, example: str) -> int:
     return int(rest)
 
 
-def _tables(chat: Chat, rest: str) -> RenderableType:
+def _list_tables(chat: Chat, rest: str) -> RenderableType:
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
     grid.add_column(justify="right", style="dim")
@@ -186,15 +186,15 @@ def _tables(chat: Chat, rest: str) -> RenderableType:
         rows = "" if table.row_count is None else f"{table.row_count:,} rows"
         about = "; ".join(filter(None, ("" if table.kind == "table" else table.kind, table.comment)))
         grid.add_row(Text(safe(table.name)), rows, Text(safe(about)))
-    return Group(grid, Text(f"rows as of {_minute(found)}", style="dim"))
+    return Group(grid, Text(f"rows as of {_format_minute(found)}", style="dim"))
 
 
-def _schema(chat: Chat, rest: str) -> RenderableType:
+def _show_schema(chat: Chat, rest: str) -> RenderableType:
     found = verbs.tables(chat.resources)
-    table = found.table(verbs.unquoted(rest)) if rest else None
+    table = found.table(verbs.unquote(rest)) if rest else None
     if table is None:
         what = f"there is no table {rest}" if rest else "which table"
-        raise SettingsError(f"{what}: {verbs.some_of([table.name for table in found.tables])}")
+        raise SettingsError(f"{what}: {verbs.join_names([table.name for table in found.tables])}")
     keys = {
         name: f"{key.ref_table}.{other}"
         for key in found.foreign_keys
@@ -212,18 +212,18 @@ def _schema(chat: Chat, rest: str) -> RenderableType:
         cells = (column.name, column.type.lower() or column.kind, key, samples, column.comment)
         grid.add_row(*(Text(safe(cell)) for cell in cells))
     kind = "" if table.kind == "table" else f" ({table.kind})"
-    size = "" if table.row_count is None else f", {table.row_count:,} rows as of {_minute(found)}"
+    size = "" if table.row_count is None else f", {table.row_count:,} rows as of {_format_minute(found)}"
     heading = f"{table.name}{kind}{size}{': ' if table.comment else ''}{table.comment}"
     return Group(Text(safe(heading), style="bold"), grid)
 
 
-def _minute(schema: Schema) -> str:
+def _format_minute(schema: Schema) -> str:
     """Return when the rows of a schema were counted."""
     return f"{datetime.fromtimestamp(schema.counted_at):%Y-%m-%d %H:%M}"
 
 
-def _values(chat: Chat, rest: str) -> RenderableType:
-    with interrupted() as cancellation:
+def _show_values(chat: Chat, rest: str) -> RenderableType:
+    with cancel_on_interrupt() as cancellation:
         found = verbs.values(rest, chat.resources, cancellation)
     more = f"the first {len(found.rows)} of more" if found.truncated else ""
     return Rows((found.columns[0], "rows"), found.rows, more)
@@ -251,7 +251,7 @@ def _correct(chat: Chat, rest: str) -> Said:
     chosen, words = chat.choose(rest, "correct")
     if not words.strip() or starts_like_sql(words):
         return RUN["/correct"](chat, rest)
-    if chat.waits():
+    if chat.is_waiting():
         raise SettingsError("the agent asked you something: answer that first")
     turn = verbs.word_correction(chosen.answer, words, chat.resources)
     return NextQuestion(turn.question, turn.notes, chosen.wording or turn.wording)
@@ -259,7 +259,7 @@ def _correct(chat: Chat, rest: str) -> Said:
 
 def _undo(chat: Chat, rest: str) -> str:
     words = chat.undo()
-    return f"taken back: {words}" if words else "the last turn was undone"
+    return f"undone: {words}" if words else "the last turn was undone"
 
 
 def _reset(chat: Chat, rest: str) -> str:
@@ -270,7 +270,7 @@ def _reset(chat: Chat, rest: str) -> str:
     return "all turns are forgotten: the next question stands alone"
 
 
-def _threads(chat: Chat, rest: str) -> str:
+def _list_threads(chat: Chat, rest: str) -> str:
     kept = list_conversations(chat.checkpoints, chat.agent.resources.database.location)
     if not kept and chat.kept:
         return "there is no saved conversation with this database yet; this one is saved from its first turn on"
@@ -281,15 +281,15 @@ def _threads(chat: Chat, rest: str) -> str:
 
 
 Said: TypeAlias = str | RenderableType | NextQuestion
-"""What a command gives: words or something to show, or a question that is asked now."""
+"""The result of a command: words or something to show, or a question to ask now."""
 
 Completes = Literal["", "tables", "columns", "files", "commands"]
-"""What stands after a command, as far as it can be completed."""
+"""The kinds of words after a command that can be completed."""
 
 
 @dataclass(frozen=True)
 class Command:
-    """A command."""
+    """A command of a conversation."""
 
     name: str  # with its slash
     takes: str  # what may follow it
@@ -300,14 +300,14 @@ class Command:
 
 def _help(chat: Chat, rest: str) -> Said:
     if rest:
-        return _listed((_command(f"/{rest.lstrip('/')}"),))
+        return _list_commands((_find_command(f"/{rest.lstrip('/')}"),))
     parts: list[RenderableType] = []
     for heading, commands in COMMANDS.items():
-        parts += [Text(f"{heading}:", style="bold"), _listed(commands)]
+        parts += [Text(f"{heading}:", style="bold"), _list_commands(commands)]
     return Group(*parts, Text("Anything else is a question. N is the number of an answer; without it, the last one."))
 
 
-def _listed(commands: tuple[Command, ...]) -> RenderableType:
+def _list_commands(commands: tuple[Command, ...]) -> RenderableType:
     grid = Table.grid(padding=(0, 2))
     grid.add_column(max_width=26)
     grid.add_column()
@@ -318,9 +318,11 @@ def _listed(commands: tuple[Command, ...]) -> RenderableType:
 
 COMMANDS: dict[str, tuple[Command, ...]] = {
     "The answer": (
-        Command("/more", "[COUNT]", "show the next rows", _more),
-        Command("/rows", "FROM[-TO]", "show the first rows up to a number, or the rows between two numbers", _some),
-        Command("/wide", "[COUNT]", "show rows as records, with the columns below each other", _wide),
+        Command("/more", "[COUNT]", "show the next rows", _show_more),
+        Command(
+            "/rows", "FROM[-TO]", "show the first rows up to a number, or the rows between two numbers", _show_rows
+        ),
+        Command("/wide", "[COUNT]", "show rows as records, with the columns below each other", _show_wide),
         Command(
             "/sql",
             "[edit | run | SELECT ...]",
@@ -328,20 +330,18 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
             _show_sql,
         ),
         Command("/explain", "[N]", "explain in plain words what the SQL computes", RUN["/explain"]),
-        Command("/why", "[N]", "show what the answer is based on, what was tried, and why it is sure or unsure", _why),
+        Command(
+            "/why", "[N]", "show what the answer is based on, what was tried, and why it is sure or unsure", _show_why
+        ),
         Command(
             "/chart",
             "[FILE]",
             "draw a chart of the result here, or in an .svg, .png or .html file",
-            _chart,
+            _show_chart,
             "files",
         ),
         Command(
-            "/export",
-            "FILE",
-            "write all rows to a .csv, .json, .jsonl, .md, .xlsx or .parquet file",
-            _export,
-            "files",
+            "/export", "FILE", "write all rows to a .csv, .json, .jsonl, .md, .xlsx or .parquet file", _export, "files"
         ),
         Command("/answers", "", "list the answers with their numbers", RUN["/answers"]),
     ),
@@ -349,19 +349,19 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         Command("/retry", "", "undo the last turn and ask it again", _retry),
         Command("/undo", "", "undo the last turn", _undo),
         Command("/reset", "", "forget all turns and start again", _reset),
-        Command("/threads", "", "list the saved conversations with this database", _threads),
+        Command("/threads", "", "list the saved conversations with this database", _list_threads),
         Command(
             "/cost",
             "",
             "show what the conversation has cost: calls, tokens and, with --price, money",
-            lambda chat, _: chat.cost.told,
+            lambda chat, _: chat.cost.summary,
         ),
         Command("/help", "[COMMAND]", "list the commands, or describe one", _help, "commands"),
     ),
     "The database": (
-        Command("/tables", "", "list the tables", _tables),
-        Command("/schema", "TABLE", "show a table's columns, keys and values", _schema, "tables"),
-        Command("/values", "COLUMN", "show the values of a column, most frequent first", _values, "columns"),
+        Command("/tables", "", "list the tables", _list_tables),
+        Command("/schema", "TABLE", "show a table's columns, keys and values", _show_schema, "tables"),
+        Command("/values", "COLUMN", "show the values of a column, most frequent first", _show_values, "columns"),
     ),
     "Teaching it": (
         Command(
@@ -396,7 +396,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
 BY_NAME = {command.name: command for commands in COMMANDS.values() for command in commands}
 
 
-def _command(name: str) -> Command:
+def _find_command(name: str) -> Command:
     if name not in BY_NAME:
         raise SettingsError(f"there is no command {name}: /help lists them")
     return BY_NAME[name]
@@ -405,4 +405,4 @@ def _command(name: str) -> Command:
 def run(chat: Chat, line: str) -> Said:
     """Run a command."""
     name, _, rest = line.partition(" ")
-    return _command(name).run(chat, rest.strip())
+    return _find_command(name).run(chat, rest.strip())

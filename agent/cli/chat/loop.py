@@ -1,4 +1,4 @@
-"""The loop: a line in, a turn or a command, what came of it out."""
+"""The loop of a conversation: reads a line, runs a turn or a command, and shows the result."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .commands import NextQuestion, Said, run
 
 LEAVE = ("exit", "quit", "/exit", "/quit", "/q")  # what ends a conversation, besides the end of input
 
-_INTERRUPTED = "tableturn: this turn was interrupted; the ones before it are kept"
+_INTERRUPTED = "tableturn: this turn was interrupted; earlier turns are not affected"
 
 
 def converse(
@@ -35,9 +35,9 @@ def converse(
     *,
     as_json: bool = False,
 ) -> int:
-    """Take turns until the input ends; the exit code is the last turn's."""
+    """Take turns until the input ends; return the last turn's exit code."""
     with (
-        open_checkpointer(thread, checkpoints, options.located(options.db)) as checkpointer,
+        open_checkpointer(thread, checkpoints, options.locate(options.db)) as checkpointer,
         options.open_agent(checkpointer) as agent,
         lock_conversation(thread, checkpoints, agent.resources.database.location) as name,
     ):
@@ -51,19 +51,19 @@ def converse(
         )
         chat.begin()
         code = ANSWERED
-        with closing(chat), _lines(chat) as lines:
+        with closing(chat), _open_lines(chat) as lines:
             for line in lines:
-                code = _taken(chat, line, as_json)
+                code = _take_line(chat, line, as_json)
         return code
 
 
-def _taken(chat: Chat, line: str, as_json: bool) -> int:
-    """Take one line; errors of ours are told, and the conversation goes on."""
+def _take_line(chat: Chat, line: str, as_json: bool) -> int:
+    """Take one line; print errors of ours and continue."""
     try:
         if is_command(line):
             said = run(chat, line)
             if not isinstance(said, NextQuestion):
-                _tell(said)
+                _print(said)
                 return ANSWERED
         else:
             said = NextQuestion(line)
@@ -76,7 +76,7 @@ def _taken(chat: Chat, line: str, as_json: bool) -> int:
 
 
 def _turn(chat: Chat, asked: NextQuestion, as_json: bool) -> int:
-    goes_on, question = chat.waits(), asked.question
+    goes_on, question = chat.is_waiting(), asked.question
     chat.lost = question
     chat.cost.ended += 1
     answer = take_turn(chat.conversation, question, notes=asked.notes)
@@ -88,14 +88,14 @@ def _turn(chat: Chat, asked: NextQuestion, as_json: bool) -> int:
         say_json(answer.to_dict())
     else:
         show_answer(answer, paged=Console().is_terminal)
-        _hint(answer)
+        _hint_at_wide(answer)
     if asked.wording and answer.answered:
         warn(f"right now? /approve saves it as the answer to: {asked.wording}")
     return ANSWERED if answer.answered else NOT_ANSWERED
 
 
-def _hint(answer: Answer) -> None:
-    """On a terminal: how to see the columns that there was no room for."""
+def _hint_at_wide(answer: Answer) -> None:
+    """Print a hint on a terminal if columns are hidden."""
     console = Console()
     if not console.is_terminal or not answer.rows:
         return
@@ -104,8 +104,8 @@ def _hint(answer: Answer) -> None:
         console.print(Text("/wide: all columns", style="dim"))
 
 
-def _tell(said: Said) -> None:
-    """Words as they are, all else as the terminal has room; never on standard output, which is for answers."""
+def _print(said: Said) -> None:
+    """Print what a command returned to standard error, which is not for answers."""
     console = Console(stderr=True)
     if isinstance(said, str) and not console.is_terminal:
         warn(said)
@@ -116,19 +116,19 @@ def _tell(said: Said) -> None:
 
 
 @contextmanager
-def _lines(chat: Chat) -> Generator[Iterator[str]]:
-    """What is typed at a terminal, or the lines of a pipe."""
+def _open_lines(chat: Chat) -> Generator[Iterator[str]]:
+    """Open the input: lines typed at a terminal, or those of a pipe."""
     if not sys.stdin.isatty() or not (sys.stdout.isatty() or sys.stderr.isatty()):
-        yield _until_left(line.encode("utf-8", "replace").decode() for line in sys.stdin)
+        yield _strip_lines(line.encode("utf-8", "replace").decode() for line in sys.stdin)
         return
-    from .prompt import keeps_typing, typed_lines
+    from .prompt import keep_typing, read_lines
 
-    with keeps_typing():
-        yield _until_left(typed_lines(chat))
-    warn(chat.cost.told)
+    with keep_typing():
+        yield _strip_lines(read_lines(chat))
+    warn(chat.cost.summary)
 
 
-def _until_left(lines: Iterator[str]) -> Iterator[str]:
+def _strip_lines(lines: Iterator[str]) -> Iterator[str]:
     for line in map(str.strip, lines):
         if line.lower() in LEAVE:
             return

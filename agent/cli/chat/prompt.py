@@ -1,4 +1,4 @@
-"""Reading lines at a terminal: editing, history, completion; keys typed between prompts wait for the next line."""
+"""Reading lines at a terminal, with editing, history, completion and typing ahead."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ _before: Any = None  # how the terminal was before the conversation
 
 
 @contextmanager
-def keeps_typing() -> Generator[None]:
-    """Within it, keys are neither shown nor put together to lines; Ctrl-C works as ever, and throws none away."""
+def keep_typing() -> Generator[None]:
+    """Keep keys typed in the context for the next prompt, without showing them; Ctrl-C works."""
     global _before
     if termios is None:
         yield
@@ -53,8 +53,8 @@ def keeps_typing() -> Generator[None]:
 
 
 @contextmanager
-def as_before() -> Generator[None]:
-    """Within it, the terminal is as it was before the conversation: for another program, such as an editor."""
+def restore_terminal() -> Generator[None]:
+    """Restore the terminal's original mode in the context, for another program."""
     if termios is None or _before is None:
         yield
         return
@@ -74,7 +74,7 @@ _WORD = re.compile(r"[^\s,;()\"'?]+$")
 
 
 class ChatCompleter(Completer):
-    """Completes as whoever asks may read: hidden names and values are not in what it looks in."""
+    """A completer that knows only names and values that this person may read."""
 
     def __init__(self, schema: Callable[[], Schema], values: ValueIndex) -> None:
         self._schema = schema
@@ -82,35 +82,35 @@ class ChatCompleter(Completer):
         self._paths = PathCompleter(expanduser=True)
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
-        """See prompt_toolkit; what cannot be looked up is not completed."""
+        """Yield completions; none for what cannot be looked up."""
         typed = document.text_before_cursor.lstrip()
         try:
             if typed[:1] != "/":
-                yield from self._words(typed)
+                yield from self._complete_words(typed)
                 return
             name, blank, rest = typed.partition(" ")
             if not blank:
-                yield from _commands(name)
+                yield from _complete_commands(name)
             elif name in BY_NAME:
-                yield from self._arguments(BY_NAME[name].completes, rest, complete_event)
+                yield from self._complete_arguments(BY_NAME[name].completes, rest, complete_event)
         except (TableturnError, OSError):
             return
 
-    def _arguments(self, kind: str, rest: str, event: CompleteEvent) -> Iterator[Completion]:
+    def _complete_arguments(self, kind: str, rest: str, event: CompleteEvent) -> Iterator[Completion]:
         if kind == "files":
             yield from self._paths.get_completions(Document(rest, len(rest)), event)
         elif kind == "commands":
-            yield from _commands(f"/{rest.lstrip('/')}", len(rest))
+            yield from _complete_commands(f"/{rest.lstrip('/')}", len(rest))
         elif kind in ("tables", "columns"):
-            yield from self._names(rest, columns=kind == "columns", tables=kind == "tables", dotted=True)
+            yield from self._complete_names(rest, columns=kind == "columns", tables=kind == "tables", dotted=True)
         else:
-            yield from self._words(rest)
+            yield from self._complete_words(rest)
 
-    def _words(self, typed: str) -> Iterator[Completion]:
+    def _complete_words(self, typed: str) -> Iterator[Completion]:
         found = _WORD.search(typed)
         if found is None:
             return
-        yield from self._names(found[0], columns=True, tables=True)
+        yield from self._complete_names(found[0], columns=True, tables=True)
         seen: set[str] = set()
         # A value could begin with any of the last few words, the longest run first.
         places = [match.start() for match in re.finditer(r"[^\s,;()\"'?]+", typed)]
@@ -123,32 +123,32 @@ class ChatCompleter(Completer):
                     seen.add(value)
                     yield Completion(value, -len(begun), display_meta=f"{table}.{column}")
 
-    def _names(self, begun: str, *, columns: bool, tables: bool, dotted: bool = False) -> Iterator[Completion]:
+    def _complete_names(self, begun: str, *, columns: bool, tables: bool, dotted: bool = False) -> Iterator[Completion]:
         schema, low = self._schema(), begun.lower()
         found: dict[str, str] = {}
         for table in schema.tables:
-            if tables and _begins(table.name, low):
+            if tables and _has_part(table.name, low):
                 found.setdefault(table.name, "table")
             for column in table.columns if columns else ():
                 whole = f"{table.name}.{column.name}"
                 if (dotted or "." in low) and whole.lower().startswith(low):
                     found.setdefault(whole, "column")
-                elif _begins(column.name, low):
+                elif _has_part(column.name, low):
                     found.setdefault(whole if dotted else column.name, f"column of {table.name}")
         for name, meta in list(found.items())[:_MOST]:
             if safe(name) == name:
                 yield Completion(name, -len(begun), display_meta=meta)
 
 
-def _commands(begun: str, typed: int | None = None) -> Iterator[Completion]:
+def _complete_commands(begun: str, typed: int | None = None) -> Iterator[Completion]:
     for name, command in BY_NAME.items():
         if name.startswith(begun):
             text = name if typed is None else name[1:]
             yield Completion(text, -(len(begun) if typed is None else typed), display=name, display_meta=command.about)
 
 
-def _begins(name: str, begun: str) -> bool:
-    """Whether a name, or one of its parts, begins so."""
+def _has_part(name: str, begun: str) -> bool:
+    """Whether a name, or one of its parts, begins with `begun`."""
     low = name.lower()
     return low.startswith(begun) or any(part.startswith(begun) for part in re.split(r"[_\s]+", low) if begun)
 
@@ -156,13 +156,13 @@ def _begins(name: str, begun: str) -> bool:
 _WELCOME = "Ask a question; Tab completes, /help lists commands, Ctrl-D leaves."
 
 
-def typed_lines(chat: Chat) -> Iterator[str]:
-    """Yield lines until Ctrl-D; Ctrl-C clears the one that is being typed."""
+def read_lines(chat: Chat) -> Iterator[str]:
+    """Yield lines until Ctrl-D; Ctrl-C clears the current line."""
     resources = chat.agent.resources
     completer = ChatCompleter(lambda: resources.schemas.schema(False), resources.values)
     session: PromptSession[str] = PromptSession(
         "> ",
-        history=_history(),
+        history=_open_history(),
         completer=ThreadedCompleter(completer),
         complete_while_typing=False,
         enable_open_in_editor=True,
@@ -173,7 +173,7 @@ def typed_lines(chat: Chat) -> Iterator[str]:
     start(lambda: resources.values.beginning("a", 1))  # the first question, or Tab, would have to wait for the index
     while True:
         try:
-            yield _plain(session.prompt())
+            yield _clean_text(session.prompt())
         except KeyboardInterrupt:
             continue
         except EOFError:
@@ -184,12 +184,12 @@ def _edit_line(session: PromptSession[str], prompt: str, text: str) -> str:
     """Return a text as a person leaves it on the line."""
     asked: PromptSession[str] = PromptSession(output=session.output)
     try:
-        return _plain(asked.prompt(prompt, default=text)).strip() or text
+        return _clean_text(asked.prompt(prompt, default=text)).strip() or text
     except (KeyboardInterrupt, EOFError):
         raise SettingsError("nothing was saved") from None
 
 
-def _history() -> History:
+def _open_history() -> History:
     """Return what was typed in earlier conversations, in a file that is its owner's alone."""
     path = state_folder() / "history"
     try:
@@ -203,7 +203,7 @@ def _history() -> History:
 
 
 class _PlainHistory(FileHistory):
-    """A file of lines, also of those whose bytes no text stands for; a full disk costs no line."""
+    """A history file that accepts any bytes and survives a full disk."""
 
     def load_history_strings(self) -> Iterable[str]:
         try:
@@ -213,10 +213,10 @@ class _PlainHistory(FileHistory):
 
     def store_string(self, string: str) -> None:
         try:
-            super().store_string(_plain(string))
+            super().store_string(_clean_text(string))
         except OSError as error:
             warn(f"tableturn: this line cannot be saved in the history: {error.strerror or error}")
 
 
-def _plain(line: str) -> str:
+def _clean_text(line: str) -> str:
     return line.encode("utf-8", "replace").decode()

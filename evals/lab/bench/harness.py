@@ -128,7 +128,7 @@ def free_port() -> int:
 
 
 @asynccontextmanager
-async def served(folder: Path, *options: str, file_bytes: int | None = None) -> AsyncGenerator[Serving]:
+async def run_server(folder: Path, *options: str, file_bytes: int | None = None) -> AsyncGenerator[Serving]:
     """Run `tableturn serve` in processes of its own.
 
     Args:

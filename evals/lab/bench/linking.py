@@ -27,9 +27,9 @@ from ..training.fit_linker_turns import (
     LinkedDatabase,
     LinkedTurn,
     TrainDialogue,
-    linked_turns,
     measure,
     read_dialogues,
+    read_turns,
     score_turns,
     stand_in,
     take_nothing,
@@ -92,7 +92,7 @@ def _link(dialogues: Sequence[TrainDialogue], *, own: bool = False, given: Given
         return shipped_model().score(turn.evidence)[:2]
 
     linked = [score_turns(dialogue, find, shipped(), own=own, given=given) for dialogue in dialogues]
-    turns = [turn for dialogue in linked for turn in linked_turns(dialogue, shipped(), given)]
+    turns = [turn for dialogue in linked for turn in read_turns(dialogue, shipped(), given)]
     return measure(turns, *zip(*map(find, turns), strict=True))
 
 

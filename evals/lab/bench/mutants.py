@@ -35,7 +35,7 @@ AREAS: Mapping[str, Mapping[str, Sequence[str]]] = tomllib.loads(
 
 
 def run(options: BenchOptions) -> Figures:
-    """Plant mutants in turn and run the tests of their area.
+    """Run the tests of each mutant's area with that mutant planted.
 
     Raises:
         SettingsError: An area's tests fail without a mutant.

@@ -1,4 +1,4 @@
-"""Check that each experiment of the papers ends and each row changes only what it names."""
+"""A check that each experiment of the papers ends and each row changes only what it names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from tests.evals.rows import count_compared, find_misnamed
 
-from ....agent.context.rephrase_examples import complete, rephrase_all, simplify_all
+from ....agent.context.rephrase_examples import complete_pairs, rephrase_all, simplify_all
 from ....agent.model.chat import PromptedTranslator
 from ....agent.model.choose_model import resolve_model
 from ....tools.errors import TableturnError
@@ -70,8 +70,8 @@ def _make_store(data: Path, place: Path, url: str) -> str:
         model = resolve_model(MODEL, base_url=url, timeout=60.0, max_retries=0)
         assert model is not None
         translator = PromptedTranslator(model)
-        complete(store, rephrase_all, lambda pair: pair.rephrased, translator, calls=10_000)
-        complete(store, simplify_all, lambda pair: pair.simplified, translator, calls=10_000)
+        complete_pairs(store, rephrase_all, lambda pair: pair.rephrased, translator, calls=10_000)
+        complete_pairs(store, simplify_all, lambda pair: pair.simplified, translator, calls=10_000)
     return str(place)
 
 

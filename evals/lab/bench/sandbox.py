@@ -1,4 +1,4 @@
-"""What the sandbox costs, what it holds, and what it leaves behind."""
+"""The cost of the sandbox, what it stops, and what it leaves behind."""
 
 from __future__ import annotations
 

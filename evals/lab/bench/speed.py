@@ -33,7 +33,7 @@ from ....agent import SQLAgent
 from ....tools.database import Database
 from ....tools.errors import QueryError, SettingsError
 from .gold import LIMITS, gold_queries
-from .harness import Serving, client_of, least_seconds, percentile_ms, served
+from .harness import Serving, client_of, least_seconds, percentile_ms, run_server
 from .registry import BenchOptions, Figures
 from .scale import build_large
 from .stand_in import ROOT, TURNS, reply_to, sample_database, slow_server
@@ -264,7 +264,7 @@ async def _measure_load(conversations: int) -> Figures:
         for name, workers in (("one", 1), ("two", 2)):
             with tempfile.TemporaryDirectory() as folder:
                 options = ("--db", str(path), "--model", "openai:m", "--base-url", model, "--workers", str(workers))
-                async with served(Path(folder), *options) as serving:
+                async with run_server(Path(folder), *options) as serving:
                     loop, held = await _measure_closed_loop(serving, conversations)
                     figures[name] = loop
                     if workers == 1:
@@ -300,7 +300,7 @@ async def _measure_newcomers(people: int, tables: int, *, own_rights: bool) -> F
             denied = "".join(f'[users.new{number}]\ndeny = ["entity{number}.field_1"]\n' for number in range(people))
             rules.write_text(f'[default]\ndeny = ["entity{people}.field_1"]\n{denied}')
             options += ["--permissions", str(rules)]
-        async with served(Path(folder), *options) as serving, client_of(serving) as client:
+        async with run_server(Path(folder), *options) as serving, client_of(serving) as client:
             ada = {"X-User": "ada"}
             await client.post("/ask", json={"question": TURNS[0][0]}, headers=ada)
             coming = asyncio.gather(*(come(f"new{number}") for number in range(people)))

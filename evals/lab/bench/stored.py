@@ -39,10 +39,10 @@ from ....tools.examples import ExampleStore, example_of, open_with_seeds
 from ....tools.record_files import read_lines
 from ...adjudication.judging import Case, agreement, judge_cases
 from ...adjudication.ruling import Adjudicator, concerns, read_rulings
-from ...datasets.load import LAYOUTS, Dataset, Expects, GoldTurn, Outcome, load_dataset, whole_operators
+from ...datasets.load import LAYOUTS, Dataset, Expects, GoldTurn, Outcome, join_operators, load_dataset
 from ...metrics.judging import StrictJudge
 from ...metrics.statistics import Judged, compare
-from ...runner.agents import AgentAnswering, kept_model
+from ...runner.agents import AgentAnswering, cached_model
 from ...runner.record import RunSpec, TurnRecord
 from ...runner.run import run_settings
 from ..disputes import Golds, find_disputes, published_predictions
@@ -123,7 +123,7 @@ def _digest(prompt: str) -> str:
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:32]
 
 
-def stored_model(
+def open_stored_model(
     replies: Path | None, model: str | None, base_url: str | None, seconds: float = 3_600
 ) -> BaseChatModel:
     """Return a chat model with stored replies; new ones are asked for and stored.
@@ -147,7 +147,7 @@ def stored_model(
     )
     if model is None:
         return nobody
-    return kept_model(model, base_url, Settings(request_seconds=seconds, request_retries=0), cache) or nobody
+    return cached_model(model, base_url, Settings(request_seconds=seconds, request_retries=0), cache) or nobody
 
 
 def check_all_stored(model: BaseChatModel) -> None:
@@ -175,7 +175,7 @@ def measure_declines(options: BenchOptions) -> Figures:
     dataset = read_acts(options.folder)
     count = min(options.limit or QUESTIONS, QUESTIONS)
     sorts = {sort: draw_questions(dataset, outcome, count) for sort, outcome in _SORTS.items()}
-    model = stored_model(options.replies or DECLINES, options.model, options.base_url)
+    model = open_stored_model(options.replies or DECLINES, options.model, options.base_url)
     records = asyncio.run(_answer_turns(dataset, model, [turn for turns in sorts.values() for turn in turns]))
     check_all_stored(model)
     labels: list[Any] = read_lines(LABELS.read_text("utf-8"))
@@ -214,7 +214,7 @@ def read_acts(folder: Path) -> Dataset:
             turn += 1
             # The reply to what was asked back belongs to the same turn.
             place += 2 if outcome == "ask_back" else 0
-            golds = (whole_operators(gold),) if gold else ()
+            golds = (join_operators(gold),) if gold else ()
             name, text, expects = f"{number}.{turn}", str(said["text"]).strip(), Expects(outcome)
             questions.append(GoldTurn(name, record["db_name"], text, golds, str(number), turn, expects=expects))
     return Dataset("cosql-acts", "train", tuple(questions), LAYOUTS["cosql"].parts("databases", folder), root=folder)
@@ -262,7 +262,7 @@ def measure_learning(options: BenchOptions) -> Figures:
     calls wrong and nobody has judged.
     """
     dataset = load_dataset("kaggle-dbqa", "test", options.folder).first(options.limit)
-    model = stored_model(options.replies, options.model, options.base_url, _LEARNING["request_seconds"])
+    model = open_stored_model(options.replies, options.model, options.base_url, _LEARNING["request_seconds"])
     pairs: Any = json.loads((options.folder / "kaggle-dbqa" / "fewshot.json").read_text(encoding="utf-8"))
     answers = asyncio.run(_answer_arms(dataset, model, pairs))
     check_all_stored(model)
@@ -418,7 +418,7 @@ def measure_judge_agreement(options: BenchOptions) -> Figures:
         ModelError: A case could not be asked.
     """
     labelled = [one for cases in (verdict_cases, mutant_cases) for one in islice(cases(options.folder), options.limit)]
-    model = stored_model(options.replies or STORED, options.model, options.base_url)
+    model = open_stored_model(options.replies or STORED, options.model, options.base_url)
     said: dict[Case, Word] = {}
     for dataset in {one.dataset.name + one.dataset.split: one.dataset for one in labelled}.values():
         cases = list(dict.fromkeys(one.case for one in labelled if one.dataset is dataset))

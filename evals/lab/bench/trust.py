@@ -13,8 +13,8 @@ import pandas as pd
 from sklearn.metrics import roc_auc_score
 
 from ....agent.evidence.confidence import Weights, confidence
-from ....agent.model.track_record import Recorded, Standing
-from ...metrics.statistics import bounded
+from ....agent.model.track_record import Score, Standing
+from ...metrics.statistics import find_level
 from ..training.fit_evidence import fit
 from .registry import BenchOptions, Figures, divide, share
 from .replays import SIX, STRONG, TOGETHER, play_draft_sets
@@ -84,8 +84,8 @@ def _rows(answers: pd.DataFrame) -> Iterable[Any]:
     return answers.itertuples(index=False)
 
 
-def _record(answers: pd.DataFrame) -> Recorded:
-    return Recorded(int(answers["right"].sum()), len(answers))
+def _record(answers: pd.DataFrame) -> Score:
+    return Score(int(answers["right"].sum()), len(answers))
 
 
 def _describe(scored: Sequence[Scored]) -> Figures:
@@ -183,7 +183,7 @@ def _resample(answers: Answers, alpha: float = ALPHA, most: int = LABELS) -> dic
     for _ in range(RESAMPLES if questions else 0):
         order = [questions[at] for at in random.permutation(len(questions))]
         drawn = [answers[name][int(random.integers(len(answers[name])))] for name in order]
-        level = bounded(drawn[:labels], alpha, CERTAINTY).level
+        level = find_level(drawn[:labels], alpha, CERTAINTY).level
         trusted = [right for sure, right in drawn[labels:] if level is not None and sure >= level]
         over.append(sum(not right for right in trusted) > alpha * len(trusted))
         marked.append(len(trusted) / (len(drawn) - labels))

@@ -1,4 +1,4 @@
-"""Test suites: small databases that tell gold from near misses (Zhong et al., 2020)."""
+"""Suites of small databases that tell gold from near misses (Zhong et al., 2020)."""
 
 from __future__ import annotations
 

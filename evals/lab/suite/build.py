@@ -32,7 +32,7 @@ from ....tools.errors import DatabaseUnavailable, ResultTooLarge, SettingsError,
 from ....tools.results import same_result
 from ....tools.sql.parse import parse
 from ...metrics.judging import ordering
-from ...official.execution import lenient_text, open_read_only
+from ...official.execution import decode_leniently, open_read_only
 from ..bench.gold import Rows
 from .mutants import mutants
 
@@ -224,7 +224,7 @@ class Original:
 def _open_blank() -> sqlite3.Connection:
     """Open an empty database in memory."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
-    connection.text_factory = lenient_text
+    connection.text_factory = decode_leniently
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LIMITS.cell_bytes)
     return connection
 

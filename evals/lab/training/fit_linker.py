@@ -38,13 +38,13 @@ from .fit_linker_turns import (
     FOLDS,
     LinkedTurn,
     TrainDialogue,
-    changed_subjects,
+    change_subjects,
     column_redundancy,
     keep_probable,
-    linked_turn,
-    linked_turns,
     measure,
     read_dialogues,
+    read_turn,
+    read_turns,
     score_turns,
     table_redundancy,
 )
@@ -286,7 +286,7 @@ def fit(dialogues: Sequence[TrainDialogue]) -> tuple[Model, Associations, Figure
     apart = [associate([d for d in dialogues if d.database.fold != fold]) for fold in range(FOLDS)]
 
     def gather(some: Sequence[TrainDialogue]) -> list[LinkedTurn]:
-        return [turn for dialogue in some for turn in linked_turns(dialogue, apart[dialogue.database.fold])]
+        return [turn for dialogue in some for turn in read_turns(dialogue, apart[dialogue.database.fold])]
 
     def score(turn: LinkedTurn) -> tuple[Shares, Shares]:
         return first.models[turn.database.fold].score(turn.evidence)[:2]
@@ -307,9 +307,9 @@ def fit(dialogues: Sequence[TrainDialogue]) -> tuple[Model, Associations, Figure
     several, single = ([d for d in seen if (len(d.questions) > 1) == many] for many in (True, False))
     after_own = [score_turns(d, score, apart[d.database.fold], own=True) for d in dialogues if len(d.questions) > 1]
     # Changes of subject come after gold SQL, every third after what the first linker found.
-    both = zip(changed_subjects(several, single), changed_subjects(after_own, single), strict=True)
+    both = zip(change_subjects(several, single), change_subjects(after_own, single), strict=True)
     changes = [pair[number % 3 == 2] for number, pair in enumerate(both)]
-    last = [linked_turn(d, len(d.questions) - 1, apart[d.database.fold]) for d in changes]
+    last = [read_turn(d, len(d.questions) - 1, apart[d.database.fold]) for d in changes]
     changed = [turn for turn in last if turn.tables.any()]
     gold = gather(several)
     begun = [turn for turn in gold if not turn.number]

@@ -126,13 +126,13 @@ def take_nothing(asked: TrainQuestion, past: list[PastTurn]) -> tuple[TrainQuest
     return asked, past
 
 
-def linked_turns(dialogue: TrainDialogue, associations: Associations, given: Given = take_nothing) -> list[LinkedTurn]:
+def read_turns(dialogue: TrainDialogue, associations: Associations, given: Given = take_nothing) -> list[LinkedTurn]:
     """Return the turns of a dialogue whose gold SQL can be read."""
-    turns = [linked_turn(dialogue, number, associations, given) for number in range(len(dialogue.questions))]
+    turns = [read_turn(dialogue, number, associations, given) for number in range(len(dialogue.questions))]
     return [turn for turn in turns if turn.tables.any()]
 
 
-def linked_turn(
+def read_turn(
     dialogue: TrainDialogue, number: int, associations: Associations, given: Given = take_nothing
 ) -> LinkedTurn:
     """Return one turn of a dialogue."""
@@ -161,7 +161,7 @@ def score_turns(
     answers, found = [""] * count, [Found()] * count
     for number, asked in enumerate(dialogue.questions):
         seen = replace(dialogue, answers=tuple(answers), found=tuple(found))
-        tables, columns = score(linked_turn(seen, number, associations, given))
+        tables, columns = score(read_turn(seen, number, associations, given))
         answers[number] = stand_in(names.table_number, names.columns, tables, columns) if own else asked.gold
         found[number] = keep_probable(names, tables, columns)
     return replace(dialogue, answers=tuple(answers), found=tuple(found))
@@ -189,7 +189,7 @@ def stand_in(tables: Iterable[str], columns: Iterable[tuple[str, str]], tables_p
     return f"SELECT {', '.join(shown) or '1'} FROM {', '.join(map(quoted, found))}"
 
 
-def changed_subjects(interactions: Sequence[TrainDialogue], single: Sequence[TrainDialogue]) -> list[TrainDialogue]:
+def change_subjects(interactions: Sequence[TrainDialogue], single: Sequence[TrainDialogue]) -> list[TrainDialogue]:
     """Return first turns of interactions, each followed by an unrelated question.
 
     Interactions of CoSQL seldom change the subject, people do: without such turns the linker learns that what was asked

@@ -27,13 +27,13 @@ from pydantic import BaseModel, ValidationError
 
 from ....agent.context.task_inputs import generate_task
 from ....agent.effects import Body, Tally, run
-from ....agent.model.turn_budget import left_of
+from ....agent.model.turn_budget import compute_budget
 from ....agent.nodes.link import link
 from ....agent.records import Turn
 from ....agent.resources import Resources, Run
 from ....agent.settings import make_settings
 from ....agent.sqlagent import SQLAgent
-from ....agent.state import dump, dump_all, fresh_turn, turn_of
+from ....agent.state import dump, dump_all, reset_turn, turn_of
 from ....prompts.reply_types import Rephrasing
 from ....tools.database import Schema
 from ....tools.errors import DatabaseUnavailable, SettingsError, SQLParseError
@@ -123,12 +123,12 @@ def _make_records(
 
     def finish(body: Body[T]) -> T:
         """Return what a node's body gives; none of these asks a model."""
-        return run(body, resources.translator(settings), Tally(left_of(settings, {})))
+        return run(body, resources.translator(settings), Tally(compute_budget(settings, {})))
 
     history: list[PastTurn] = []
     for turn, asked in enumerate(turns):
         rephrasing = Rephrasing(asked.text, asked.text, self_contained=not history)
-        state: Any = fresh_turn(asked.text) | {
+        state: Any = reset_turn(asked.text) | {
             "turn": dump(Turn(asked.text, rephrasing=rephrasing)),
             "turns": dump_all(history),
         }

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tableturn.agent.offline.frame import Column, Frame, Operand, Predicate, counted, narrowed
+from tableturn.agent.offline.frame import Column, Frame, Operand, Predicate, add_conditions, count_rows
 from tableturn.agent.offline.sql import read_sql, write_sql
 from tableturn.tools.database import Database
 from tableturn.tools.errors import NotUnderstood
@@ -49,12 +49,12 @@ def _rows(zoo: Database, frame: Frame) -> list[tuple[object, ...]]:
     ],
 )
 def test_counted(zoo: Database, sql: str, number: int) -> None:
-    assert _rows(zoo, counted(_frame(zoo, sql), KEY)) == [(number,)]
+    assert _rows(zoo, count_rows(_frame(zoo, sql), KEY)) == [(number,)]
 
 
 def test_what_no_key_tells_apart_is_not_counted(zoo: Database) -> None:
     with pytest.raises(NotUnderstood, match="animal"):
-        counted(_frame(zoo, "SELECT name FROM animal LIMIT 2"), None)
+        count_rows(_frame(zoo, "SELECT name FROM animal LIMIT 2"), None)
 
 
 def test_narrowed_adds_and_replaces(zoo: Database) -> None:
@@ -63,12 +63,12 @@ def test_narrowed_adds_and_replaces(zoo: Database) -> None:
     lynx = (Predicate(kind, "=", "lynx"),)
     old = (Predicate(age, ">", 5),)
 
-    assert _rows(zoo, narrowed(wolves, [old])) == [("Ugo",)]
-    assert _rows(zoo, narrowed(wolves, [lynx])) == [("Tia",)]
-    assert narrowed(narrowed(wolves, [old]), [(Predicate(age, "<", 9),)]).where[1:] == (
+    assert _rows(zoo, add_conditions(wolves, [old])) == [("Ugo",)]
+    assert _rows(zoo, add_conditions(wolves, [lynx])) == [("Tia",)]
+    assert add_conditions(add_conditions(wolves, [old]), [(Predicate(age, "<", 9),)]).where[1:] == (
         old,
         (Predicate(age, "<", 9),),
     )
-    assert narrowed(narrowed(wolves, [old]), [(Predicate(age, "<", 9),)], swap=True).where[1:] == (
+    assert add_conditions(add_conditions(wolves, [old]), [(Predicate(age, "<", 9),)], swap=True).where[1:] == (
         (Predicate(age, "<", 9),),
     )

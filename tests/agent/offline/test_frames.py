@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tableturn.agent.offline.frame import Column, Frame, Operand, Operator, Predicate, Scalar, give_me, meeting
-from tableturn.agent.offline.sql import joined, read_sql, write_sql
+from tableturn.agent.offline.frame import Column, Frame, Operand, Operator, Predicate, Scalar, intersect, phrase_frame
+from tableturn.agent.offline.sql import list_joined_tables, read_sql, write_sql
 from tableturn.tools.database import Database
 from tableturn.tools.errors import NotUnderstood
 
@@ -73,7 +73,7 @@ def test_tables_that_no_key_connects_are_refused(zoo: Database) -> None:
 def test_a_sentence_that_asks_for_a_frame(zoo: Database) -> None:
     frame = read_sql("SELECT name FROM animal WHERE age > 2 ORDER BY age DESC", zoo.schema())
     assert frame is not None
-    assert give_me(replace(frame, limit=2)) == (
+    assert phrase_frame(replace(frame, limit=2)) == (
         "Give me the name of animal where the age is more than 2, sorted by the age from highest, only the first 2."
     )
 
@@ -111,7 +111,7 @@ def test_what_meets_two_conditions_that_no_row_meets(zoo: Database, sql: str, ro
     assert frame is not None
     other = Predicate(Operand(Column("animal", "kind")), "=", "lynx")
 
-    both = meeting(frame, other, Column("animal", "animal_id"))
+    both = intersect(frame, other, Column("animal", "animal_id"))
     assert [*zoo.execute(write_sql(both, zoo.schema())).rows] == rows
 
 
@@ -120,19 +120,19 @@ def test_a_frame_tells_what_it_joins_holds_and_ranks(zoo: Database) -> None:
     frame = read_sql(f"SELECT wage FROM keeper WHERE name IN ({inner}) AND wage BETWEEN 5 AND 15 LIMIT 3", zoo.schema())
     assert frame is not None
 
-    assert joined(frame, zoo.schema()) == {"keeper", "animal"}
+    assert list_joined_tables(frame, zoo.schema()) == {"keeper", "animal"}
     assert sorted(map(str, frame.literals())) == ["15", "3", "5", "wolf"]
-    assert not frame.ranks()
-    assert Frame((Operand(Column("keeper", "wage"), "max"),)).ranks()
+    assert not frame.is_ranking()
+    assert Frame((Operand(Column("keeper", "wage"), "max"),)).is_ranking()
 
 
 def test_a_frame_that_shows_only_what_it_fixes_repeats(zoo: Database) -> None:
     fixed = read_sql("SELECT name FROM animal WHERE name = 'Rex'", zoo.schema())
     told = read_sql("SELECT name, age FROM animal WHERE name = 'Rex'", zoo.schema())
     assert fixed is not None
-    assert fixed.repeats()
+    assert fixed.repeats_conditions()
     assert told is not None
-    assert not told.repeats()
+    assert not told.repeats_conditions()
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,10 @@ from tableturn.evals.lab.training.fit_linker_turns import (
     LinkedDatabase,
     TrainDialogue,
     TrainQuestion,
-    changed_subjects,
-    linked_turns,
+    change_subjects,
     measure,
     read_dialogues,
+    read_turns,
     score_turns,
 )
 from tableturn.evals.metrics.summary import redundancy
@@ -73,7 +73,7 @@ def dialogue_about(name: str, *questions: str) -> TrainDialogue:
 def test_single_questions_follow_the_first_turns_of_interactions_about_their_database() -> None:
     interactions = [dialogue_about("a", "1", "2", "3"), dialogue_about("b", "x"), dialogue_about("a", "4", "5", "6")]
     single = [dialogue_about(name, text) for name, text in (("a", "p"), ("c", "q"), ("a", "r"))]
-    changed = changed_subjects(interactions, single)
+    changed = change_subjects(interactions, single)
     assert [[asked.text for asked in d.questions] for d in changed] == [["1", "p"], ["4", "5", "r"]]
     assert [turn.sql for turn in changed[1].past(2)] == ["SELECT '4' FROM t", "SELECT '5' FROM t"]
 
@@ -95,7 +95,7 @@ def test_fits_and_writes_what_the_linker_reads(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["associations.json", "forests.npz"]
     stored = json.loads((tmp_path / "associations.json").read_text())
     read = Model.read(tmp_path / "forests.npz")
-    (turn, *_) = linked_turns(dialogues[0], Associations(stored["pairs"], stored["usual"]))
+    (turn, *_) = read_turns(dialogues[0], Associations(stored["pairs"], stored["usual"]))
     for written, again in zip(model.score(turn.evidence), read.score(turn.evidence), strict=True):
         assert np.array_equal(written, again)
         assert np.all((written > 0) & (written < 1))
@@ -109,7 +109,7 @@ def test_interactions_whose_database_is_missing_are_passed_over(data_dir: Path, 
 
 @pytest.mark.data
 def test_the_shipped_model_knows_training_databases(dialogues: list[TrainDialogue]) -> None:
-    turns = [turn for dialogue in dialogues for turn in linked_turns(dialogue, shipped())]
+    turns = [turn for dialogue in dialogues for turn in read_turns(dialogue, shipped())]
     found = [shipped_model().score(turn.evidence) for turn in turns]
     figures = measure(turns, [tables for tables, _, _ in found], [columns for _, columns, _ in found])
     assert figures["table_recall"] > 0.97
@@ -133,7 +133,7 @@ def test_gold_answers_keep_what_the_linker_found(dialogues: list[TrainDialogue])
     dialogue = next(dialogue for dialogue in dialogues if len(dialogue.questions) > 2)
     wrong = score_turns(dialogue, lambda turn: (1 - turn.tables, 1 - turn.columns), shipped(), own=False)
     assert wrong.answers == dialogue.answers
-    turn = linked_turns(wrong, shipped())[1]
+    turn = read_turns(wrong, shipped())[1]
     before = turn.evidence.tables_before
     assert np.array_equal(before.last, 1 - before.likely_last), "SQL and finding disagree"
 

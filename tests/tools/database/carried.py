@@ -18,7 +18,7 @@ import pandas as pd
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.dialects.mysql import LONGBLOB, LONGTEXT
-from tableturn.evals.official.execution import lenient_text, open_read_only
+from tableturn.evals.official.execution import decode_leniently, open_read_only
 
 from .servers import MARIADB, POSTGRES, Server
 
@@ -126,7 +126,7 @@ def _convert(value: object, kind: Kind) -> object:
 
 def _opened(path: Path) -> sqlite3.Connection:
     connection = open_read_only(path)
-    connection.text_factory = lenient_text
+    connection.text_factory = decode_leniently
     return connection
 
 
