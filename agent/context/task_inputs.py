@@ -19,7 +19,15 @@ from ...prompts.read_answer import ReplyForm
 from ...prompts.reply_types import Rephrasing
 from ...tools.database import Schema
 from ...tools.examples import database_identity
-from ...tools.linking import PastTurn, copies, drop_samples, families, lighten, requested, widen
+from ...tools.linking import (
+    PastTurn,
+    drop_samples,
+    find_copies,
+    find_families,
+    requested_tables,
+    shorten_schema,
+    widen_schema,
+)
 from ...tools.sql import dialect_notes
 from ..advice import advise
 from ..effects import Body, do, wait_for
@@ -104,8 +112,8 @@ def overview(question: str, history: tuple[PastTurn, ...], run: Run) -> Body[tup
             return schema, False
 
         def likeliest() -> tuple[Schema, bool]:
-            linked = run.linker().link(question, history, max_columns=MOST_COLUMNS, as_crowd=True)
-            return lighten(linked.kept, schema), True
+            linked = run.linker().link(question, history, max_columns=MOST_COLUMNS, choose_tables=True)
+            return shorten_schema(linked.kept, schema), True
 
         return advise("linking", likeliest, (schema, False))
 
@@ -120,7 +128,7 @@ def shown_schema(state: AgentState, run: Run) -> Body[Schema]:
 def _shown(state: AgentState, schema: Schema) -> Schema:
     part = schema.part(turn_of(state).shown)
     for attempt in attempts_of(state):
-        part = advise("linking", partial(widen, schema, part, attempt.sql), part)
+        part = advise("linking", partial(widen_schema, schema, part, attempt.sql), part)
     return part
 
 
@@ -132,7 +140,7 @@ def _first_names(names: Iterable[str]) -> list[str]:
 
 def _alike(shown: Schema, schema: Schema) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Return tables shown, each with those that are not and differ from it by numbers in their names alone."""
-    others = families(schema)
+    others = find_families(schema)
     first = {id(others[table.name]): table.name for table in reversed(shown.tables) if table.name in others}
     found = ((name, [other for other in others[name] if not shown.table(other)]) for name in reversed(first.values()))
     return tuple((name, tuple(sorted(like))) for name, like in found if like)
@@ -156,7 +164,7 @@ def _task(state: AgentState, run: Run) -> GenerateTask:
     settings, turn, database, whole = run.settings, turn_of(state), run.resources.database, run.schema
     own_form, shown = settings.prompt_style == "full", _shown(state, whole)
     if whole.shown_columns > MOST_COLUMNS:
-        shown = lighten(shown, whole) if own_form else drop_samples(shown)
+        shown = shorten_schema(shown, whole) if own_form else drop_samples(shown)
     complete = whole.shown_columns == shown.shown_columns and len(whole.tables) == len(shown.tables)
     likely = [table for table, column, _ in turn.items if column is None]
     names = dict.fromkeys([*likely, *(table.name for table in whole.tables)])
@@ -164,8 +172,8 @@ def _task(state: AgentState, run: Run) -> GenerateTask:
     copied, alike = list[str](), ()
     if own_form and unshown:
         alike = _alike(shown, whole)
-        copied = [name for name in unshown if name in copies(whole)]
-        kin, aside = families(whole), {*copied, *(name for _, names in alike for name in names)}
+        copied = [name for name in unshown if name in find_copies(whole)]
+        kin, aside = find_families(whole), {*copied, *(name for _, names in alike for name in names)}
         rest = {kin.get(name, (name,))[0]: name for name in reversed(unshown) if name not in aside}
         unshown, copied = _first_names(sorted(rest.values(), key=unshown.index)), _first_names(copied)[:_MOST_COPIES]
     attempts, day = attempts_of(state), date.today()
@@ -190,7 +198,7 @@ def _task(state: AgentState, run: Run) -> GenerateTask:
         alike=alike,
         requested=advise(
             "linking",
-            lambda: frozenset[str]().union(*(requested(shown, attempt.sql) for attempt in attempts)),
+            lambda: frozenset[str]().union(*(requested_tables(shown, attempt.sql) for attempt in attempts)),
             frozenset[str](),
         ),
         ranked=settings.link_schema,

@@ -12,7 +12,7 @@ from langgraph.types import interrupt
 from ...prompts.find_sql import starts_like_sql
 from ...tools.database import Estimate, Table
 from ...tools.errors import QueryError
-from ...tools.linking import set_aside
+from ...tools.linking import is_set_aside
 from ...tools.sql import Mended, mend_names
 from ..advice import advisory
 from ..answers.phrasing import explain_query, shown
@@ -106,7 +106,7 @@ def _mended(sql: str, outcome: Table | QueryError, state: AgentState, run: Run) 
         return None
     schema = run.schema
     part = schema.part(turn_of(state).shown)
-    return mend_names(sql, part, {table.name for table in part.tables if set_aside(table, schema)})
+    return mend_names(sql, part, {table.name for table in part.tables if is_set_aside(table, schema)})
 
 
 SAVE = "approve and save"  # what is offered besides where answers can be saved as examples

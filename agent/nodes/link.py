@@ -59,7 +59,7 @@ def link(state: AgentState, run: Run) -> Body[Update]:
             found,
             threshold=settings.link_threshold,
             max_columns=MOST_COLUMNS,
-            as_crowd=settings.prompt_style == "full",
+            choose_tables=settings.prompt_style == "full",
         )
 
     def find_schema() -> tuple[LinkedSchema, Schema, PastTurn | None]:

@@ -18,7 +18,7 @@ from ...prompts.judge import Exhibit, Judgement, JudgeTask, Opinion, Word
 from ...tools.database import Cell, Database, Limits, Table
 from ...tools.database.quoting import quoted
 from ...tools.errors import DatabaseUnavailable, ModelError, QueryError, ReplyError, SettingsError, SQLParseError
-from ...tools.linking import PastTurn, requested
+from ...tools.linking import PastTurn, requested_tables
 from ...tools.sql import regularize
 from ..datasets.load import Closing, Dataset, GoldTurn, OneOpen, load_dataset, whole_operators
 from ..metrics.judging import Verdict
@@ -69,7 +69,7 @@ class Cases(Closing):
         answer_sql, gold_sql = whole_operators(case.sql), whole_operators(case.gold)
         answer, gold = (_run(database, sql) for sql in (answer_sql, gold_sql))
         data: list[tuple[str, str]] = []
-        for name in sorted(requested(schema, answer_sql) | requested(schema, gold_sql))[:5]:
+        for name in sorted(requested_tables(schema, answer_sql) | requested_tables(schema, gold_sql))[:5]:
             rows = _run(database, f"SELECT * FROM {quoted(name, database.dialect)} LIMIT 3")
             data.append((name, csv_text(rows.columns, rows.rows) if isinstance(rows, Table) else ""))
         before = self._turns.get(question.id, ())

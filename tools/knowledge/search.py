@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from ..linking.vocabulary import shipped
+from ..linking.vocabulary import shipped_associations
 from ..values.match import ValueMatch
 from ..words import (
     FUNCTION_WORDS,
@@ -102,7 +102,7 @@ class Wording:
 
     def find_learned(self, word: str) -> frozenset[str]:
         """Return the stems of names learned for a question's stem."""
-        pairs = shipped().pairs.get(word, {})
+        pairs = shipped_associations().pairs.get(word, {})
         return self._words & {part for part, weight in pairs.items() if weight >= _LEARNED}
 
 
