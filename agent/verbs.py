@@ -27,14 +27,14 @@ from ..tools.examples import (
     VERIFIED,
     Example,
     ExampleStore,
+    choose_foremost,
     database_identity,
     example_id,
     example_of,
-    foremost,
-    gives_way,
+    is_replaced,
+    make_verifier,
     may_remove,
-    meaning_of,
-    runs_on,
+    shared_id,
 )
 from ..tools.export import Exported, Format, Target, export_query, export_rows, format_of, write_file
 from ..tools.knowledge import Entry, Knowledge
@@ -132,7 +132,7 @@ def approve(
     store = resources.examples.saving()
     author = database.session.identity.name
     example = example_of(database, kept, sql, simplified=simplified, shared=shared, author=author)
-    done = store.add([example], runs_on(database, (settings or resources.settings).limits))
+    done = store.add([example], make_verifier(database, (settings or resources.settings).limits))
     outdated = _other_answers(store, example, database)
     if done.added:
         _add_to_record(answer, resources)
@@ -183,8 +183,8 @@ def _other_answers(store: ExampleStore, example: Example, database: Database) ->
         if hit.example.source in VERIFIED
         and hit.example.owner == example.owner
         and hit.example.question.split() == example.question.split()
-        and meaning_of(hit.example) != meaning_of(example)
-        and gives_way(hit.example, example, database)
+        and shared_id(hit.example) != shared_id(example)
+        and is_replaced(hit.example, example, database)
     ]
 
 
@@ -300,7 +300,7 @@ def forget(name: str, resources: Resources) -> str:
     if store is not None:
         # Shared ones too: `visible` shows all of them.
         own = [hit for hit in store.seen_by(database).visible(identity) if hit.example.owner == identity]
-        questions = foremost((hit.example for hit in own if hit.example.question == wanted), database)
+        questions = choose_foremost((hit.example for hit in own if hit.example.question == wanted), database)
         approved = next((hit for hit in own if hit.id == wanted or hit.example in questions), None)
         if approved is not None and not may_remove(approved.example, database):
             raise KnowledgeError(f"{wanted!r} was approved by people who may read more: only they can remove it")

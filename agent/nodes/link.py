@@ -11,7 +11,7 @@ from operator import attrgetter
 from ...prompts.reply_types import Draft
 from ...tools.database import Schema
 from ...tools.errors import ExampleStoreError
-from ...tools.examples import Verified, answered_by, database_identity, foremost
+from ...tools.examples import VerifiedAnswer, choose_foremost, database_identity, find_answer
 from ...tools.examples.verified import Spelt
 from ...tools.knowledge.entry import Selection
 from ...tools.linking import LOOK, LinkedSchema, PastTurn, base_turn, still_runs, tell_values
@@ -90,7 +90,7 @@ def link(state: AgentState, run: Run) -> Body[Update]:
         turn = replace(turn, marked=marked, all_columns=whole)
     said = (turn.evidence, *(text for past in history for text in (past.question, past.rephrased)))
 
-    def look_up() -> tuple[list[str], Verified | None, str]:
+    def look_up() -> tuple[list[str], VerifiedAnswer | None, str]:
         notes = _notes(known, turn, run)
         if verified := verified_answer(turn, bool(history), run.schema, run):
             return notes, verified, ""
@@ -151,7 +151,7 @@ _LOOKED_THROUGH = 12  # most similar questions of the database among which the s
 
 
 @advisory("examples", None)
-def verified_answer(turn: Turn, history: bool, schema: Schema, run: Run) -> Verified | None:
+def verified_answer(turn: Turn, history: bool, schema: Schema, run: Run) -> VerifiedAnswer | None:
     """Return the verified query that answers a turn; None where there is none, or the turn may lean on those before it.
 
     Looks into the example store, so call it within an effect. A store that is broken is told of where examples are
@@ -168,7 +168,9 @@ def verified_answer(turn: Turn, history: bool, schema: Schema, run: Run) -> Veri
             return None
         for found in store.verified(question, _LOOKED_THROUGH, database, identity):
             leaves = [example for example in found if run.resources.outgoing.level(example.sql) == "values"]
-            if answer := answered_by(question, foremost(leaves, database), schema, _spelling(run.resources.values)):
+            if answer := find_answer(
+                question, choose_foremost(leaves, database), schema, _spelling(run.resources.values)
+            ):
                 return answer
     except ExampleStoreError:
         pass
@@ -188,7 +190,7 @@ def _spelling(values: ValueIndex) -> Spelt:
     return spelt
 
 
-def verified_note(found: Verified) -> str:
+def verified_note(found: VerifiedAnswer) -> str:
     """Return what to say of an answer that a verified query gave."""
     example = found.example
     by = f", by {example.author}" if example.author else ""

@@ -17,7 +17,7 @@ from tableturn.agent import Saved, SQLAgent, TableturnError
 from tableturn.tools.database import Database, Identity, Permissions, PermissionsFile, Rights, Session
 from tableturn.tools.errors import AuditError, DatabaseUnavailable, ExampleRefused, KnowledgeError, SettingsError
 from tableturn.tools.examples import ExampleStore, example_id, example_of
-from tableturn.tools.examples.entry import make_entry
+from tableturn.tools.examples.entry import make_record
 
 from tests.support.command_line import tableturn
 from tests.support.scripted import ScriptedModel, rephrased, task_of, writes
@@ -473,7 +473,7 @@ def test_a_record_of_other_rights_under_an_identifier_of_before_is_written_anew(
     with ExampleStore.open(tmp_path / "store") as store:
         store.add([before])
         pairs = store._backend.make(before.owner, "pairs")
-        *_, pair = make_entry(replace(old, added=next(store.list()).example.added)).rows
+        *_, pair = make_record(replace(old, added=next(store.list()).example.added)).rows
         pairs.put([example_id(before)], store.embedding([TEAM]), [pair[-1]], anew=True)
     assert told(staff, "ada") == HEADS
     assert approved(staff, "ada", HEADS).new is False
