@@ -15,7 +15,7 @@ from ...tools.examples import VerifiedAnswer, choose_foremost, database_identity
 from ...tools.examples.verified import Spelt
 from ...tools.knowledge.entry import Selection
 from ...tools.linking import LOOK, LinkedSchema, PastTurn, base_turn, still_runs, tell_values
-from ...tools.values import ValueIndex, ValueMatch, likely
+from ...tools.values import ValueIndex, ValueMatch, likely_values
 from ..advice import advise, advisory
 from ..context.knowledge import ASKED, definitions_for, problems_note, unknown_word, unread_definitions
 from ..context.task_inputs import MOST_COLUMNS, leaned_on, window
@@ -112,7 +112,7 @@ def _meant(text: str, found: tuple[ValueMatch, ...], shown: Schema, run: Run) ->
     """Return the values that a text likely means, those of the tables shown first at the beginning."""
     if run.settings.prompt_style == "full" and run.schema.shown_columns > MOST_COLUMNS:
         return tell_values(text, found, shown)
-    values = likely(text, found, shown)
+    values = likely_values(text, found, shown)
     if shown.total_tables == len(shown.tables):
         return values
     place = {table.name: number for number, table in enumerate(shown.tables)}

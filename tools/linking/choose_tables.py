@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from ..database import ForeignKey, Schema, TableSchema
 from ..database.rendering.compact import table_line
 from ..database.rendering.text import Names
-from ..values import ValueMatch, likely
+from ..values import ValueMatch, likely_values
 from ..values.match import Question
 from ..words import MONTHS, name_stems, stem, stems
 from .join_path import join_path
@@ -241,17 +241,17 @@ class TableChooser:
 
         for number, each in enumerate(question.words):
             word = each.stem
-            if len(word) < 2 or question.says_nothing(number) or word.isdecimal():
+            if len(word) < 2 or question.is_too_common(number) or word.isdecimal():
                 continue
             for other, likeness in [(word, 1.0), *self._find_short_forms(word)]:
                 for name, weight in self._named.get(other, {}).items():
                     count(word, name, likeness * weight * self._rarity[other])
-        meant = likely(question.text, values, self._schema)
+        meant = likely_values(question.text, values, self._schema)
         holders: dict[tuple[int, int], set[str]] = defaultdict(set)
         for match in meant:
             holders[match.start, match.end].add(match.table)
         for match in meant:
-            words = question.between(match.start, match.end)
+            words = question.words_between(match.start, match.end)
             weight = match.score * self._weigh_rarity(holders[match.start, match.end]) * self._standing[match.table]
             for word in words:
                 count(word.stem, match.table, weight * len(words) ** -0.5)

@@ -14,7 +14,7 @@ from ..database import Cell, ColumnSchema, Schema, TableSchema
 from ..database.column_kinds import is_date_number
 from ..database.schema import Codes
 from ..derived import derived
-from ..values import ValueMatch, certain, likely
+from ..values import ValueMatch, certain_values, likely_values
 from ..words import listed_words, name_words
 
 WHOLE = 4  # the first tables are shown whole
@@ -120,7 +120,7 @@ def tell_values(text: str, found: Sequence[ValueMatch], part: Schema) -> tuple[V
         if not any(key.ref_table == table.name for table in part.tables[:WHOLE]):
             place[key.ref_table] = min(place[key.ref_table], place[key.table])
     near = sorted((match for match in found if match.table in place), key=lambda match: place[match.table])
-    meant = certain(text, likely(text, near, part))
+    meant = certain_values(text, likely_values(text, near, part))
     first: dict[tuple[int, int], int] = {}
     for match in meant:
         first.setdefault((match.start, match.end), max(WHOLE, place[match.table]))

@@ -117,7 +117,7 @@ class ChatCompleter(Completer):
             begun = typed[place:]
             if len(begun) < _SHORTEST or len(seen) >= _MOST:
                 continue
-            for table, column, value in self._values.beginning(begun, _MOST):
+            for table, column, value in self._values.find_beginning(begun, _MOST):
                 if value not in seen and safe(value) == value and "\n" not in value:
                     seen.add(value)
                     yield Completion(value, -len(begun), display_meta=f"{table}.{column}")
@@ -168,7 +168,9 @@ def typed_lines(chat: Chat) -> Iterator[str]:
         output=create_output(always_prefer_tty=True),
     )
     warn(_WELCOME)
-    start(lambda: resources.values.beginning("a", 1))  # the first question, or Tab, would have to wait for the index
+    start(
+        lambda: resources.values.find_beginning("a", 1)
+    )  # the first question, or Tab, would have to wait for the index
     while True:
         try:
             yield _plain(session.prompt())
