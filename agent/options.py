@@ -118,7 +118,7 @@ class AccessOptions:
         """Return who may read what, as `SQLAgent` and `Access.of` take it."""
         from ..tools.database import PermissionsFile
 
-        file = PermissionsFile.read(self.permissions).naming_everybody() if self.permissions and self.named else None
+        file = PermissionsFile.read(self.permissions).require_names() if self.permissions and self.named else None
         return {"allow": self.allow or None, "deny": self.deny or (), "permissions": file or self.permissions}
 
     def located(self, db: str) -> str:

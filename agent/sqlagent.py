@@ -15,7 +15,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel, Field
 
-from ..tools.database import Access, Database, Egress, Identity, Policy, Session, asked_in
+from ..tools.database import Access, Database, Egress, Identity, Policy, Session, name_conversation
 from ..tools.errors import QueryError, SettingsError
 from ..tools.masking import mask
 from . import verbs
@@ -117,7 +117,7 @@ class SQLAgent:
         base = database.session if isinstance(database, Database) else own
 
         def session_of(identity: Identity) -> Session:
-            return access.session(identity, base.policy).narrowed(chosen.permissions)
+            return access.session(identity, base.policy).narrow(chosen.permissions)
 
         with ExitStack() as stack:
             store, known = AgentExamples(examples, embedding, stack), KnowledgeSource(knowledge)
@@ -224,7 +224,7 @@ class SQLAgent:
         within = self.settings.overridden(make_settings(settings))
         database = self.resources.narrowed(within.permissions).database
         try:
-            with asked_in(answer.thread):
+            with name_conversation(answer.thread):
                 found = plain_result(database.execute(record.sql, within.limits))
                 headings = name_columns(record.sql, found.columns, database)
         except QueryError as error:

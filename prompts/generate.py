@@ -82,7 +82,7 @@ class GenerateTask(Task[Draft]):
         examples = tuple(map(_show_example, self.examples)) if self.style == "credit" else self.examples
         # The revision chain tells of the rows by its feedback alone (3.2.1).
         return Parts(
-            self.schema.structure() if self.style == "revision" else self.schema,
+            self.schema.structure_only() if self.style == "revision" else self.schema,
             self.history,
             examples,
             values=self.values,

@@ -83,7 +83,7 @@ class JudgeTask(Task[Judgement]):
 
     def context(self, shown: Parts) -> dict[str, object]:
         # What is merely probable is no ground for a verdict.
-        return {"schema_text": render_schema(shown.schema.stated(), "compact", samples=shown.samples)}
+        return {"schema_text": render_schema(shown.schema.declared_only(), "compact", samples=shown.samples)}
 
     def parse(self, text: str) -> Judgement:
         """Return both opinions from JSON.

@@ -15,7 +15,7 @@ from typing import cast
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from ..tools.database.rendering.text import identifier, one_line
+from ..tools.database.rendering.text import one_line, write_identifier
 from ..tools.errors import ModelError
 
 LINE_LIMIT = 500
@@ -90,7 +90,7 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     filters = cast("dict[str, object]", environment.filters)
-    filters.update(block=block, line=line, value=value, identifier=identifier)
+    filters.update(block=block, line=line, value=value, identifier=write_identifier)
     return environment
 
 

@@ -247,7 +247,7 @@ def _what_leaves(database: Database, masked: Callable[[str], str]) -> dict[str, 
             "distinct": column.distinct,
             "samples": [masked(str(sample)) for sample in column.samples],
         }
-        for table in leaving.shown.tables
+        for table in leaving.visible_schema.tables
         for column in table.columns
     ]
     return {"database": database.name, "mask": list(leaving.egress.mask), "columns": columns}

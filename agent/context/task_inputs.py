@@ -184,7 +184,7 @@ def _task(state: AgentState, run: Run) -> GenerateTask:
     return GenerateTask(
         question=turn.question,
         rephrasing=replace(beside, simplified=plain),
-        schema=shown if settings.tell_unshown else shown.alone(),
+        schema=shown if settings.tell_unshown else shown.as_whole(),
         history=window(state, run),
         base=turn.base,
         evidence=turn.evidence,

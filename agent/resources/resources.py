@@ -146,7 +146,7 @@ class Resources:
     def narrowed(self, permissions: Permissions) -> Resources:
         """Return these resources, or those of the same person who may read only what `permissions` show too."""
         own = self.database.session
-        session = own.narrowed(permissions)
+        session = own.narrow(permissions)
         return self if session == own else self.factory.under(session)
 
     def may_read(self, made: Rights | None) -> bool:

@@ -170,8 +170,8 @@ def test_rules_are_read_from_a_file(tmp_path: Path) -> None:
 
 def test_an_exact_entry_wins_over_a_pattern() -> None:
     egress = Egress.of({"columns": {"t.*": "none", "t.a": "values", "*.b": "statistics"}})
-    assert [egress.named("T", name) for name in ("a", "b", "c")] == ["values", "none", "none"]
-    assert egress.named("u", "c") is None
+    assert [egress.find_level("T", name) for name in ("a", "b", "c")] == ["values", "none", "none"]
+    assert egress.find_level("u", "c") is None
 
 
 def test_wider_rules_cover_narrower_ones() -> None:
@@ -268,7 +268,7 @@ def test_queries_are_told_to_whoever_listens_and_to_nobody_after(database: Datab
 
 
 def test_the_number_of_rows_of_a_table_may_leave(database: Database) -> None:
-    customers = database.leaving().shown.table("customers")
+    customers = database.leaving().visible_schema.table("customers")
     assert customers is not None
     assert customers.row_count == 32
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 from sqlglot import exp
 
-from ..database.quoting import naming
+from ..database.quoting import naming_of
 from ..database.schema import ColumnSchema
 from ..database.table import Limits, Table
 from ..errors import TableturnError
@@ -280,7 +280,7 @@ class Newest:
             return ""
 
     def _look_up(self, _state: str, table: str, column: str) -> str:
-        quoted = naming(self._dialect).quoted
+        quoted = naming_of(self._dialect).quote
         query = f"SELECT MAX({quoted(column)}) AS newest FROM {quoted(table)}"
         try:
             result = self._execute(query, Limits(seconds=_SECONDS, rows=1))

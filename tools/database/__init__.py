@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .permissions_file import Access, PermissionsFile
     from .rendering.render import SchemaStyle, render_schema
     from .schema import ColumnSchema, ForeignKey, Schema, TableSchema
-    from .session import Identity, Permissions, Policy, Rights, Session, asked_in
+    from .session import Identity, Permissions, Policy, Rights, Session, name_conversation
     from .table import Cell, Limits, Table
     from .watchdog import Cancellation
 
@@ -46,7 +46,7 @@ __all__ = [
     "Table",
     "TableSchema",
     "TooComplex",
-    "asked_in",
+    "name_conversation",
     "open_database",
     "render_schema",
 ]
@@ -62,7 +62,7 @@ __getattr__ = importing(
         "permissions_file": "Access PermissionsFile",
         "rendering.render": "SchemaStyle render_schema",
         "schema": "ColumnSchema ForeignKey Schema TableSchema",
-        "session": "Identity Permissions Policy Rights Session asked_in",
+        "session": "Identity Permissions Policy Rights Session name_conversation",
         "table": "Cell Limits Table",
         "watchdog": "Cancellation",
     },

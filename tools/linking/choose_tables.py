@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from ..database import ForeignKey, Schema, TableSchema
 from ..database.rendering.compact import table_line
-from ..database.rendering.text import Names
+from ..database.rendering.text import NameWriter
 from ..values import ValueMatch, likely_values
 from ..values.match import Question
 from ..words import MONTHS, name_stems, stem, stems
@@ -71,7 +71,7 @@ class TableChooser:
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
-        self._written = Names(schema, samples=_SAMPLES)
+        self._written = NameWriter(schema, samples=_SAMPLES)
         self._lists, self._views, united = code_tables(schema), tables_of_views(schema), united_views(schema)
         self._members = {**find_families(schema), **united}
         self._heads = {name: view for view, members in united.items() for name in members}

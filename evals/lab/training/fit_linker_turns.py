@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....tools.database import Database, Schema
-from ....tools.database.quoting import quoted
+from ....tools.database.quoting import quote
 from ....tools.errors import DatabaseUnavailable
 from ....tools.linking import STAR, PastTurn
 from ....tools.linking.evidence import Evidence, SchemaNames, gather
@@ -182,11 +182,11 @@ def stand_in(tables: Iterable[str], columns: Iterable[tuple[str, str]], tables_p
     if not found:
         return ""
     shown = [
-        f"{quoted(table)}.{quoted(column)}"
+        f"{quote(table)}.{quote(column)}"
         for (table, column), p in zip(columns, columns_p.tolist(), strict=True)
         if p >= 0.5 and table in found
     ]
-    return f"SELECT {', '.join(shown) or '1'} FROM {', '.join(map(quoted, found))}"
+    return f"SELECT {', '.join(shown) or '1'} FROM {', '.join(map(quote, found))}"
 
 
 def changed_subjects(interactions: Sequence[TrainDialogue], single: Sequence[TrainDialogue]) -> list[TrainDialogue]:

@@ -16,7 +16,7 @@ import duckdb
 from fsspec.spec import AbstractFileSystem
 
 from ...errors import DatabaseUnavailable
-from ..quoting import literal, quoted
+from ..quoting import literal, quote
 from ..schema import ColumnSchema
 from ..server.address import scrub_message
 from .entries import Entry, column, file_entry
@@ -195,6 +195,6 @@ class FileReader:
 def _rename_columns(scan: str, declared: list[tuple[str, str]]) -> tuple[list[ColumnSchema], str]:
     """Return columns with names that can be shown, and what selects them by these."""
     names = column_names(name for name, _ in declared)
-    listed = ", ".join(f"{quoted(own)} AS {quoted(name)}" for name, (own, _) in zip(names, declared, strict=True))
+    listed = ", ".join(f"{quote(own)} AS {quote(name)}" for name, (own, _) in zip(names, declared, strict=True))
     columns = [column(name, kind) for name, (_, kind) in zip(names, declared, strict=True)]
     return columns, f"(SELECT {listed} FROM {scan})"

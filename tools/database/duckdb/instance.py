@@ -32,7 +32,7 @@ from ...errors import (
 )
 from ..dialects import parse_statement
 from ..fetch import Sink, fetch
-from ..quoting import literal, quoted
+from ..quoting import literal, quote
 from ..schema import ForeignKey, TableSchema, keys_between
 from ..server.address import scrub_message
 from ..server.catalogue import Catalogue, Relation
@@ -92,7 +92,7 @@ _MACROS = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE database_
 def _attach(connection: duckdb.DuckDBPyConnection, path: Path, private: str) -> None:
     """Open a file for reading, under a name of our own."""
     try:
-        connection.execute(f"ATTACH {literal(str(path))} AS {quoted(private)} (READ_ONLY)")
+        connection.execute(f"ATTACH {literal(str(path))} AS {quote(private)} (READ_ONLY)")
     except duckdb.Error as error:
         if "Could not set lock" in str(error) or "Conflicting lock" in str(error):
             raise DatabaseUnavailable(f"the database {path} is locked by another program: try again later") from None
@@ -116,7 +116,7 @@ def _attached_tables(connection: duckdb.DuckDBPyConnection, private: str) -> tup
         more: dict[str, Any] = _read_view(sql, schema, names, macros) if kind == "view" else {"computed": computed}
         described = tuple(column(**each, generated=each["name"].lower() in computed) for each in columns)
         shown = name if schema == "main" else f"{schema}.{name}"
-        scan = f"{quoted(private)}.{quoted(schema)}.{quoted(name)}"
+        scan = f"{quote(private)}.{quote(schema)}.{quote(name)}"
         entries.append(Entry(schema, name, shown, described, kind, comment, estimate, scan=scan, **more))
     return entries, [ForeignKey(table, tuple(own), other, tuple(names)) for table, own, other, names in rows(_KEYS)]
 
@@ -169,7 +169,7 @@ def _query_anew(sql: str, body: exp.Query, names: Sequence[str]) -> str:
     ):
         return ""
     found = _VIEW.match(sql)
-    return f"({found[1]}) AS held ({', '.join(map(quoted, names))})" if found else ""
+    return f"({found[1]}) AS held ({', '.join(map(quote, names))})" if found else ""
 
 
 def _find_computed(sql: str, names: Sequence[str]) -> dict[str, frozenset[str]]:
@@ -242,7 +242,7 @@ class Instance:
         connection = self.connect()
         query = RunningQuery(connection, start + limits.seconds, cancellation)
         try:
-            with WATCHDOG.watching(query):
+            with WATCHDOG.watch(query):
                 # DuckDB's own parser has to call it one SELECT, whatever the check before it did.
                 explain = next((prefix for prefix in (EXPLAIN_JSON, EXPLAIN) if sql.startswith(prefix)), "")
                 statements = duckdb.extract_statements(sql.removeprefix(explain))
@@ -253,7 +253,7 @@ class Instance:
                 columns = [entry[0] for entry in connection.description or ()]
                 return fetch(BoundedRows(connection, columns, limits), limits, sink, start)
         except (duckdb.Error, MemoryError) as error:
-            raise (query.error(limits.seconds) if query.stopped else failure(error, self._private)) from None
+            raise (query.make_error(limits.seconds) if query.stopped else failure(error, self._private)) from None
         finally:
             connection.close()
 
@@ -263,7 +263,7 @@ class Instance:
             raise NothingReadable("the database has no tables that you may read")
         made: dict[str, Entry] = {}
         for schema in {entry.schema for entry in entries} - {"main"}:
-            self._root.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted(schema)}")
+            self._root.execute(f"CREATE SCHEMA IF NOT EXISTS {quote(schema)}")
         waiting = list(entries)
         # A view that is declared anew comes after all that it reads; where one of those is not made, neither is it.
         while ready := [entry for entry in waiting if not entry.is_anew or (entry.reads or set()) <= made.keys()]:
@@ -272,8 +272,8 @@ class Instance:
         return tuple(entry for entry in entries if entry.key in made)
 
     def _make(self, entry: Entry) -> bool:
-        listed = ", ".join(quoted(shown.name) for shown in entry.columns)
-        name = f"{quoted(entry.schema)}.{quoted(entry.name)}"
+        listed = ", ".join(quote(shown.name) for shown in entry.columns)
+        name = f"{quote(entry.schema)}.{quote(entry.name)}"
         try:
             self._root.execute(f"CREATE VIEW {name} AS SELECT {listed} FROM {entry.scan}")
         except duckdb.Error:

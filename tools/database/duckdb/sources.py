@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, cast
 
 from ...errors import DatabaseUnavailable
-from ..quoting import naming
+from ..quoting import naming_of
 
 _LONGEST = 60
 
@@ -22,7 +22,7 @@ def table_name(text: str) -> str:
     """Return a name that needs no quotes: `Sales_2024_EU` for the file `Sales 2024 (EU)`."""
     plain = unicodedata.normalize("NFKC", text)
     name = re.sub(r"\W+", "_", plain).strip("_")[:_LONGEST] or "data"
-    return f"t_{name}" if name[0].isdigit() or name.lower() in naming("duckdb").reserved else name
+    return f"t_{name}" if name[0].isdigit() or name.lower() in naming_of("duckdb").reserved else name
 
 
 def column_names(headers: Iterable[object]) -> list[str]:

@@ -14,7 +14,7 @@ from uuid import uuid4
 import duckdb
 
 from ...errors import DatabaseUnavailable
-from ..quoting import quoted
+from ..quoting import quote
 from ..server.address import scrub_message
 from .sources import column_names, number_repeated, table_name
 from .text_files import find_header, is_filled, join_titles
@@ -124,7 +124,7 @@ def fingerprint(frames: Mapping[str, pandas.DataFrame]) -> str:
 
 def copy_frame(connection: duckdb.DuckDBPyConnection, table: str, frame: pandas.DataFrame) -> None:
     """Copy a frame, whose columns have different names, into a table of its own."""
-    create = f"CREATE OR REPLACE TABLE {quoted(table)} AS SELECT * FROM {_INCOMING}"
+    create = f"CREATE OR REPLACE TABLE {quote(table)} AS SELECT * FROM {_INCOMING}"
     try:
         connection.register(_INCOMING, frame).execute(create)
     except (duckdb.ConversionException, duckdb.InvalidInputException, duckdb.NotImplementedException):

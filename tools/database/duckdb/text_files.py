@@ -17,7 +17,7 @@ from typing import IO, Any, cast
 import duckdb
 
 from ...errors import DatabaseUnavailable
-from ..quoting import literal, quoted
+from ..quoting import literal, quote
 from .entries import Entry, column, file_entry
 from .sources import File, column_names, kind_of
 
@@ -185,7 +185,7 @@ def _keep_ungrouped(first: _Reading, read: _Reading) -> _Reading:
     wrong = ", ".join(
         f"coalesce(bool_or(contains({cell}, {literal(thousands[-1])})"
         f" AND NOT regexp_full_match({cell}, {pattern})), false)"
-        for cell in map(quoted, numbers)
+        for cell in map(quote, numbers)
     )
     (flags,) = first.rows(wrong)
     texts = {name for name, is_wrong in zip(numbers, flags, strict=True) if is_wrong}

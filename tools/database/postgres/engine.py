@@ -22,13 +22,13 @@ from ...errors import DatabaseUnavailable, TableturnError
 from ..estimate import Estimate
 from ..fetch import Row, RowCursor
 from ..profile import ConnectionLost
-from ..quoting import literal, quoted
+from ..quoting import literal, quote
 from ..schema import ColumnSchema
 from ..server.address import Address, scrub_message, split_address, without_password
 from ..server.catalogue import Catalogue
 from ..server.connection import CUT, SHORT, Backend, Interrupter, ServerConnection
 from ..server.engine import ServerEngine
-from ..session import Session, remark
+from ..session import Session, write_remark
 from ..table import Cell, Limits
 from .dialect import ALONE, GRAMMAR, PROFILE, TOO_LARGE, estimate, failure
 
@@ -228,10 +228,10 @@ class PostgresBackend(Backend):
 
     def connect(self) -> PostgresConnection:
         connection = self._connect()
-        path = ", ".join(map(quoted, self._address.schemas))
+        path = ", ".join(map(quote, self._address.schemas))
         searched = (f"SET search_path = {path}",) if path else ()
         connection.execute("; ".join((*PROFILE.setup, *searched)).encode())
-        return PostgresConnection(connection, self._person_settings(), partial(remark, self._session.identity))
+        return PostgresConnection(connection, self._person_settings(), partial(write_remark, self._session.identity))
 
     def state(self, connection: ServerConnection) -> str:
         # How many rows were ever written, by the server's statistics.
@@ -259,7 +259,7 @@ class PostgresBackend(Backend):
             raise DatabaseUnavailable(f"this login may not read {found[0][0]}: GRANT SELECT on it") from None
 
     def cut(self, column: ColumnSchema) -> str:
-        name = quoted(column.name)
+        name = quote(column.name)
         if column.kind in SHORT:
             return name
         return f"substring({name} FROM 1 FOR {CUT})" if column.type == "bytea" else f"left({name}::text, {CUT})"
@@ -280,7 +280,7 @@ class PostgresBackend(Backend):
             f"; SELECT set_config('tableturn.{name}', {literal(value)}, true)"
             for name, value in (("user", identity.name), ("groups", groups), ("claims", claims))
         )
-        return settings + (f"; SET LOCAL ROLE {quoted(self._role)}" if self._role else "")
+        return settings + (f"; SET LOCAL ROLE {quote(self._role)}" if self._role else "")
 
 
 def open_engine(url: str, session: Session) -> ServerEngine:

@@ -19,7 +19,7 @@ from ...errors import DatabaseUnavailable, ResultTooLarge, TableturnError
 from ..estimate import Estimate
 from ..fetch import Cursor, Row
 from ..profile import ConnectionLost, Profile
-from ..quoting import quoted
+from ..quoting import quote
 from ..schema import ColumnSchema
 from ..session import Session
 from ..table import Cell, Limits
@@ -252,7 +252,7 @@ class Backend(ABC):
 
     def quoted(self, name: str) -> str:
         """Return a name as an SQL identifier."""
-        return quoted(name, self.dialect)
+        return quote(name, self.dialect)
 
     def source(self, relation: Relation) -> str:
         """Return a table's name with its schema's, as SQL."""

@@ -274,12 +274,12 @@ class ServerEngine:
         connection = self._pool.take()
         query = RunningQuery(connection, time.monotonic() + seconds + _GRACE_SECONDS, cancellation)
         try:
-            with WATCHDOG.watching(query):
+            with WATCHDOG.watch(query):
                 connection.begin(seconds)
                 return work(connection)
         except connection.errors as error:
             failed = connection.failure(error)
-            raise (query.error(seconds) if query.stopped or isinstance(failed, QueryTimeout) else failed) from None
+            raise (query.make_error(seconds) if query.stopped or isinstance(failed, QueryTimeout) else failed) from None
         finally:
             if not query.stopped:
                 connection.end()

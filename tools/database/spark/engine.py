@@ -24,13 +24,13 @@ from ...errors import DatabaseUnavailable, ResultTooLarge, SettingsError, Tablet
 from ..column_kinds import column_kind
 from ..fetch import Row, RowCursor
 from ..profile import ConnectionLost
-from ..quoting import quoted
+from ..quoting import quote
 from ..schema import ColumnSchema
 from ..server.address import Address, scrub_message, split_address, without_password
 from ..server.catalogue import Catalogue, Relation
 from ..server.connection import CUT, SHORT, Backend, Interrupter, ServerConnection, cell
 from ..server.engine import ServerEngine
-from ..session import Session, digest, remark
+from ..session import Session, digest, write_remark
 from ..table import Cell, Limits
 from ..watchdog import WATCHDOG, RunningQuery
 from .statements import GRAMMAR, PROFILE, TOO_LARGE, as_subquery, as_text, check_plan, check_text, limit_rows
@@ -97,7 +97,7 @@ class SparkConnection(ServerConnection):
         self.errors = self._driver.errors
         self._usable = True
         self._client = self._driver.connect(backend.address.url)
-        self._remark = remark(backend.session.identity)
+        self._remark = write_remark(backend.session.identity)
         self._begun = False
         self._seconds = 0.0
         self._running = ExitStack()
@@ -125,7 +125,7 @@ class SparkConnection(ServerConnection):
         with self._timed():
             self._client.config(self._driver.progress_request())
         if self._backend.named:
-            self.rows(f"SET CATALOG {quoted(self._backend.named, 'spark')}")
+            self.rows(f"SET CATALOG {quote(self._backend.named, 'spark')}")
 
     def end(self) -> None:
         # What still runs in the session ends with it.
@@ -188,7 +188,7 @@ class SparkConnection(ServerConnection):
 
     def _timed(self) -> AbstractContextManager[RunningQuery]:
         # A session may have several statements at once.
-        return WATCHDOG.watching(RunningQuery(self._interrupter, time.monotonic() + self._seconds))
+        return WATCHDOG.watch(RunningQuery(self._interrupter, time.monotonic() + self._seconds))
 
 
 def failure(error: Any, longest: int) -> TableturnError | ConnectionLost:
@@ -337,7 +337,7 @@ def open_engine(url: str, session: Session) -> ServerEngine:
 
 def qualified_name(schema: str, name: str) -> str:
     """Return a table's name with its schema, as SQL."""
-    return f"{quoted(schema, 'spark')}.{quoted(name, 'spark')}"
+    return f"{quote(schema, 'spark')}.{quote(name, 'spark')}"
 
 
 def read_names(ask: Ask, schemas: Sequence[str]) -> tuple[str, tuple[str, ...], tuple[tuple[str, str], ...]]:
@@ -351,7 +351,7 @@ def read_names(ask: Ask, schemas: Sequence[str]) -> tuple[str, tuple[str, ...], 
     names = [
         (schema, str(name))
         for schema in read
-        for of_schema, name, *_ in sorted(ask(f"SHOW TABLES IN {quoted(schema, 'spark')}"), key=lambda row: str(row[1]))
+        for of_schema, name, *_ in sorted(ask(f"SHOW TABLES IN {quote(schema, 'spark')}"), key=lambda row: str(row[1]))
         if of_schema  # what belongs to a session alone is of no schema
     ]
     return str(catalogue), read, tuple(names)

@@ -30,7 +30,7 @@ from ..server.catalogue import Catalogue, Relation
 from ..server.connection import Backend, BoundedRows, Interrupter, ServerConnection, cell
 from ..server.engine import ServerEngine
 from ..server.statement_check import Grammar
-from ..session import Session, digest, remark
+from ..session import Session, digest, write_remark
 from ..table import Cell, Limits
 
 Row = tuple[Cell, ...]
@@ -70,7 +70,7 @@ class SQLAlchemyConnection(ServerConnection):
         self.connection.rollback()
 
     def _remark(self) -> str:
-        return remark(self._session.identity)
+        return write_remark(self._session.identity)
 
     @property
     def driver(self) -> Any:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...errors import DatabaseUnavailable
-from ..quoting import quoted
+from ..quoting import quote
 from ..session import Permissions
 from .visibility import FULL_TEXT, Entry, Visibility, module_of, resolve
 
@@ -94,7 +94,7 @@ def read_catalogue(connection: sqlite3.Connection, state: FileState, rules: Perm
 def _add_columns(connection: sqlite3.Connection, entry: Entry) -> Entry:
     """Return an entry with its columns; without any if SQLite cannot tell them."""
     try:
-        rows = connection.execute(f"PRAGMA table_xinfo({quoted(entry.name)})").fetchall()
+        rows = connection.execute(f"PRAGMA table_xinfo({quote(entry.name)})").fetchall()
     except (sqlite3.Error, UnicodeDecodeError):
         rows = []
     columns = frozenset(row[1].lower() for row in rows)
@@ -114,7 +114,7 @@ def _find_reads(connection: sqlite3.Connection, view: str) -> frozenset[tuple[st
 
     connection.set_authorizer(note)
     try:
-        connection.execute(f"SELECT * FROM {quoted(view)} LIMIT 0").close()
+        connection.execute(f"SELECT * FROM {quote(view)} LIMIT 0").close()
     except (sqlite3.Error, UnicodeDecodeError):
         return frozenset()  # such a view is not readable anyway
     finally:

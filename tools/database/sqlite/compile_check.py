@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 from ...errors import QueryError
 from ..engine import TooComplex
-from ..quoting import quoted
+from ..quoting import quote
 from ..schema import TableSchema
 from ..table import Limits
 from .bounded_work import count_expanded, value_limit
@@ -48,8 +48,8 @@ def refusal(sql: str, tables: Iterable[TableSchema]) -> QueryError | None:
     try:
         for table in declared:
             types = (column.type if _PLAIN_TYPE.match(column.type) else "" for column in table.columns)
-            columns = (f"{quoted(column.name)} {kind}" for column, kind in zip(table.columns, types, strict=True))
-            connection.execute(f"CREATE TABLE {quoted(table.name)} ({', '.join(columns)})")
+            columns = (f"{quote(column.name)} {kind}" for column, kind in zip(table.columns, types, strict=True))
+            connection.execute(f"CREATE TABLE {quote(table.name)} ({', '.join(columns)})")
         if "json_" in sql.lower():
             declare_table_functions(connection)
         guard = Guard(visibility, connection)

@@ -30,7 +30,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from ...errors import QueryError, QueryFailed, QueryRejected
-from ..quoting import naming, quoted
+from ..quoting import naming_of, quote
 from .catalogue import Catalogue
 from .functions import TABLE_FUNCTIONS
 from .tokens import named_tables, tokens, unquoted, words
@@ -51,7 +51,7 @@ _NO_TABLE = "no such table: "
 
 
 # As SQLite compares names: letters beyond ASCII keep their case.
-_folded = naming().key
+_folded = naming_of().key
 
 
 class Stale(Exception):
@@ -132,26 +132,26 @@ def _declare(connection: sqlite3.Connection, made: Confinement, catalogue: Catal
     visibility = catalogue.visibility
 
     def show(entry: Entry, source: str) -> None:
-        rows = connection.execute(f"PRAGMA {made.schema}.table_xinfo({quoted(entry.name)})")
+        rows = connection.execute(f"PRAGMA {made.schema}.table_xinfo({quote(entry.name)})")
         names = [str(row[1]) for row in rows if visibility.shows(entry.name, row[1])]
         # In capitals it is what the authorizer is told where the number of a row is meant.
-        listed = ", ".join(f"t.{quoted(name)} AS {quoted('rowid' if name == 'ROWID' else name)}" for name in names)
-        connection.execute(f"CREATE TEMP VIEW {quoted(entry.name)} AS SELECT {listed} FROM {source} AS t")
+        listed = ", ".join(f"t.{quote(name)} AS {quote('rowid' if name == 'ROWID' else name)}" for name in names)
+        connection.execute(f"CREATE TEMP VIEW {quote(entry.name)} AS SELECT {listed} FROM {source} AS t")
 
     def block(name: str) -> None:
-        nothing = quoted(f"{made.schema} {name}")
-        connection.execute(f"CREATE TEMP VIEW {quoted(name)} AS SELECT * FROM {nothing}")
+        nothing = quote(f"{made.schema} {name}")
+        connection.execute(f"CREATE TEMP VIEW {quote(name)} AS SELECT * FROM {nothing}")
 
     shown = [entry for entry in catalogue.visible if entry.kind != "virtual"]
     views = [entry for entry in shown if entry.kind == "view"]
     for entry in shown:
         if entry.kind == "table":
-            show(entry, f"{made.schema}.{quoted(entry.name)}")
+            show(entry, f"{made.schema}.{quote(entry.name)}")
     for entry in views:
         # The views of the file, over those that stand for its tables.
         if entry.sql.startswith(_CREATE_VIEW) and made.reserved.isdisjoint(named_tables(entry.sql)):
             whole = entry.key not in visibility.hidden_columns
-            name = quoted(entry.name if whole else f"{made.schema}_{entry.name}")
+            name = quote(entry.name if whole else f"{made.schema}_{entry.name}")
             # One that names the schema, or cannot be understood, is found unreadable, and blocked.
             with suppress(sqlite3.Error):
                 connection.execute(f"CREATE TEMP VIEW {name} {_view_body(entry.sql[len(_CREATE_VIEW) :])}")
@@ -164,7 +164,7 @@ def _declare(connection: sqlite3.Connection, made: Confinement, catalogue: Catal
     while unreadable := [entry for entry in views if not _is_readable(connection, entry.name)]:
         views = [entry for entry in views if entry not in unreadable]
         for entry in unreadable:
-            connection.execute(f"DROP VIEW IF EXISTS temp.{quoted(entry.name)}")
+            connection.execute(f"DROP VIEW IF EXISTS temp.{quote(entry.name)}")
             block(_folded(entry.name))
             blocked |= {_folded(entry.name)}
     return blocked
@@ -184,7 +184,7 @@ def _view_body(declared: str) -> str:
 
 def _is_readable(connection: sqlite3.Connection, name: str) -> bool:
     try:
-        connection.execute(f"SELECT 1 FROM temp.{quoted(name)} LIMIT 0").close()
+        connection.execute(f"SELECT 1 FROM temp.{quote(name)} LIMIT 0").close()
     except (sqlite3.Error, UnicodeDecodeError):
         return False
     return True

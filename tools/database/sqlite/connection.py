@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from ..quoting import quoted
+from ..quoting import quote
 from .catalogue import Catalogue
 from .confined import Confinement, confine
 from .functions import PROFILE, declare_table_functions
@@ -123,7 +123,7 @@ def guard_connection(
             # Of a module that this SQLite lacks, queries fail with SQLite's own message.
             with suppress(*SQLITE_ERRORS):
                 if entry.kind == "virtual":
-                    connection.execute(f"SELECT 1 FROM {quoted(entry.name)} LIMIT 0").close()
+                    connection.execute(f"SELECT 1 FROM {quote(entry.name)} LIMIT 0").close()
         guard = Guard(catalogue.visibility, connection)
     except BaseException:
         connection.close()

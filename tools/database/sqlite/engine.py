@@ -18,7 +18,7 @@ from ...forkserver import available
 from ..dialects import parse_statement
 from ..estimate import Estimate
 from ..fetch import Sink
-from ..quoting import quoted
+from ..quoting import quote
 from ..schema import Schema, TableSchema
 from ..schema_cache import SchemaCache
 from ..session import Session
@@ -97,7 +97,7 @@ class SQLiteEngine:
             return False
         self._probed = state
         with self._pool.taken() as connection, suppress(*SQLITE_ERRORS):
-            return any(connection.sqlite.execute(f"SELECT 1 FROM {quoted(name)} LIMIT 1").fetchone() for name in empty)
+            return any(connection.sqlite.execute(f"SELECT 1 FROM {quote(name)} LIMIT 1").fetchone() for name in empty)
         return False
 
     def _read_schema(self, catalogue: Catalogue) -> Schema:

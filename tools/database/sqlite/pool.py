@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ...errors import DatabaseUnavailable, QueryError, QueryFailed, QueryRejected, SettingsError, TableLocked
 from ..fetch import Sink, fetch
-from ..quoting import quoted
+from ..quoting import quote
 from ..session import Permissions
 from ..table import Cell, Limits, Table
 from ..watchdog import WATCHDOG, Cancellation, RunningQuery, check_cancelled
@@ -48,7 +48,7 @@ def run_query(
     connection.guard.refusal = None
     query = RunningQuery(sqlite, start + limits.seconds, cancellation)
     try:
-        with connection.transaction(), WATCHDOG.watching(query):
+        with connection.transaction(), WATCHDOG.watch(query):
             try:
                 return _fetch(sqlite, sql, limits, sink, start)
             except sqlite3.OperationalError as error:
@@ -60,7 +60,7 @@ def run_query(
         connection.note_error(error)
         query.check(time.monotonic())  # the transaction's wait is not watched
         if query.stopped:
-            raise query.error(limits.seconds) from None
+            raise query.make_error(limits.seconds) from None
         failed = failure(error, sql, connection.guard.refusal, longest)
         raise (confinement.conceal(failed) if confinement else failed) from None
 
@@ -185,15 +185,15 @@ class ConnectionPool:
 
     def distinct_values(self, table: str, column: str, limit: int, seconds: float) -> tuple[Cell, ...]:
         """Return values of a column, names as declared."""
-        name = quoted(column)
-        sql = f"SELECT DISTINCT {name} FROM {quoted(table)} WHERE {name} IS NOT NULL LIMIT {int(limit)}"
+        name = quote(column)
+        sql = f"SELECT DISTINCT {name} FROM {quote(table)} WHERE {name} IS NOT NULL LIMIT {int(limit)}"
         values: list[Cell] = []
         with self.taken() as connection:
             sqlite, connection.guard.refusal = connection.sqlite, None
             sqlite.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _CELL_BYTES)
             query = RunningQuery(sqlite, time.monotonic() + seconds)
             try:
-                with lenient_text(sqlite), WATCHDOG.watching(query):
+                with lenient_text(sqlite), WATCHDOG.watch(query):
                     for (value,) in sqlite.execute(sql):
                         values.append(value)
             except (*SQLITE_ERRORS, MemoryError) as error:

@@ -19,10 +19,10 @@ from typing import Any
 
 from ..codes import Rows, code_rows
 from ..column_kinds import column_kind
-from ..egress import Egress, Leaving
-from ..fetch import size_of
+from ..egress import Egress, SchemaEgress
+from ..fetch import measure_size
 from ..profiling import complete_schema, profile_column
-from ..quoting import quoted
+from ..quoting import quote
 from ..schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from ..session import digest
 from ..table import Cell
@@ -67,8 +67,8 @@ def read_schema(
     pages, size = (connection.execute(f"PRAGMA {each}").fetchone()[0] for each in ("page_count", "page_size"))
     bare = [_table(connection, entry, catalogue) for entry in catalogue.visible]
     keys = _foreign_keys(connection, {table.name.lower(): table for table in bare})
-    leaving = Leaving(egress, Schema(name, tuple(bare), tuple(keys)))
-    profiler = Profiler(guarded, pages * size, leaving.unread, egress.restricts or catalogue.visibility.restricted)
+    leaving = SchemaEgress(egress, Schema(name, tuple(bare), tuple(keys)))
+    profiler = Profiler(guarded, pages * size, leaving.is_unread, egress.restricts or catalogue.visibility.restricted)
     tables: list[TableSchema] = []
     for table in bare:
         try:
@@ -90,7 +90,7 @@ def read_schema(
 def _table(connection: sqlite3.Connection, entry: Entry, catalogue: Catalogue) -> TableSchema:
     """Return a table as it is declared, without what may not be seen."""
     try:
-        rows = connection.execute(f"PRAGMA table_xinfo({quoted(entry.name)})").fetchall()
+        rows = connection.execute(f"PRAGMA table_xinfo({quote(entry.name)})").fetchall()
     except SQLITE_ERRORS:
         rows = []
     visibility = catalogue.visibility
@@ -119,7 +119,7 @@ def _foreign_keys(connection: sqlite3.Connection, tables: Mapping[str, TableSche
     """Return the keys whose two ends are there, with names as declared, each once."""
     keys: dict[ForeignKey, None] = {}
     for table in tables.values():
-        rows = connection.execute(f"PRAGMA foreign_key_list({quoted(table.name)})").fetchall()
+        rows = connection.execute(f"PRAGMA foreign_key_list({quote(table.name)})").fetchall()
         for _, parts in groupby(sorted(rows, key=lambda row: (-row[0], row[1])), key=itemgetter(0)):
             _, _, (ref_name, *_), names, ref_names, *_ = zip(*parts, strict=True)
             if ref_table := tables.get(ref_name.lower()):
@@ -193,7 +193,7 @@ class Profiler:
 
     def profile(self, table: TableSchema) -> TableSchema:
         """Return a table with the contents of those of its columns that may be read."""
-        name = quoted(table.name)
+        name = quote(table.name)
         columns = [column for column in table.columns if not self.unread(table.name, column.name)]
         if not columns:
             self.connection.execute(f"SELECT 1 FROM {name} LIMIT 0")
@@ -203,7 +203,7 @@ class Profiler:
         row_count = len(rows) if complete else self._row_count(name)
         if complete:
             self.rows[table.name] = code_rows(names, rows)
-        reading = (row_count or 0) * size_of(rows) // max(len(rows), 1) // _BYTES_A_STEP
+        reading = (row_count or 0) * measure_size(rows) // max(len(rows), 1) // _BYTES_A_STEP
         held = tuple(zip(*rows[:_ROWS], strict=True)) or ((),) * len(columns)
         profiles: dict[str, ColumnSchema] = {}
         for column, values in zip(columns, held, strict=True):
@@ -213,7 +213,7 @@ class Profiler:
                 ordered = sorted(profile.samples, key=lambda cell: (type(cell).__name__, cell))
                 profile = replace(profile, samples=tuple(ordered))
             if not complete and row_count is not None:
-                count = self._number(f"SELECT count(DISTINCT {quoted(column.name)}) FROM {name}", reading)
+                count = self._number(f"SELECT count(DISTINCT {quote(column.name)}) FROM {name}", reading)
                 profile = replace(profile, distinct=count)
             profiles[column.name] = profile
         every = tuple(profiles.get(column.name, column) for column in table.columns)
@@ -223,25 +223,25 @@ class Profiler:
         """Return how many first rows a table has, and how many values of a column are in them."""
         if self.unread(table, column):
             return None
-        part = f"(SELECT {quoted(column)} AS v FROM {quoted(table)} LIMIT {_ROWS})"
+        part = f"(SELECT {quote(column)} AS v FROM {quote(table)} LIMIT {_ROWS})"
         return self._first_row(f"SELECT count(*), count(DISTINCT v) FROM {part}")
 
     def includes(self, table: str, column: str, ref_table: str, ref_column: str) -> bool:
         """Whether the first values of a column all stand in another one; False if there are none."""
         if self.unread(table, column) or self.unread(ref_table, ref_column):
             return False
-        name, ref_name = quoted(column), quoted(ref_column)
+        name, ref_name = quote(column), quote(ref_column)
         # IN makes an index of what has none, once.
         sql = (
-            f"SELECT count(*) > 0 AND sum(v IN (SELECT {ref_name} FROM {quoted(ref_table)})) = count(*)"
-            f" FROM (SELECT DISTINCT {name} AS v FROM (SELECT {name} FROM {quoted(table)} LIMIT {_ROWS})"
+            f"SELECT count(*) > 0 AND sum(v IN (SELECT {ref_name} FROM {quote(ref_table)})) = count(*)"
+            f" FROM (SELECT DISTINCT {name} AS v FROM (SELECT {name} FROM {quote(table)} LIMIT {_ROWS})"
             f" WHERE {name} IS NOT NULL)"
         )
         return bool(self._number(sql))
 
     def _rows(self, table: str, columns: Sequence[str]) -> tuple[list[tuple[Cell, ...]], bool]:
         """Return the first rows within the bounds, and whether these are all."""
-        names = list(map(quoted, columns))
+        names = list(map(quote, columns))
         try:
             return self._fetch_rows(table, names)
         except sqlite3.DataError:
@@ -264,7 +264,7 @@ class Profiler:
                     rows += part
                     if len(part) < _ROWS_A_FETCH:
                         return rows, len(rows) <= _ROWS
-                    size += size_of(part)
+                    size += measure_size(part)
                 cursor.close()
             except SQLITE_ERRORS:
                 # Too much work: what was read until then will do.
@@ -301,7 +301,7 @@ class Profiler:
             self._done += _STEPS_AT_ONCE
             return self._done > most  # to SQLite, true means to stop
 
-        with WATCHDOG.watching(RunningQuery(self.connection, self._deadline)):
+        with WATCHDOG.watch(RunningQuery(self.connection, self._deadline)):
             self.connection.set_progress_handler(count, _STEPS_AT_ONCE)
             try:
                 yield

@@ -188,7 +188,7 @@ def resolve(rules: Permissions, entries: Sequence[Entry], shadows: Mapping[str, 
             hidden[entry.key] = gone
     if rules:
         # The names that the allow lists give in full: those of the first list, as far as lists over it agree.
-        *over, first = (frozenset(layer.allow) for layer in rules.layers())
+        *over, first = (frozenset(layer.allow) for layer in rules.list_layers())
         visible -= _find_revealing(entries, visible, hidden, first.intersection(*filter(None, over)))
         visible -= {
             entry.key
