@@ -125,9 +125,9 @@ class AccessOptions:
         """Return the database with the schemas that `--schema` names."""
         if self.schemas is None:
             return db
-        from ..tools.database.server.address import in_schemas
+        from ..tools.database.server.address import add_schemas
 
-        return in_schemas(db, self.schemas)
+        return add_schemas(db, self.schemas)
 
     def open_database(self, db: str) -> Database:
         """Open a database as this person may read it."""

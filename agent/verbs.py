@@ -20,7 +20,7 @@ from typing import cast
 from sqlglot import exp
 
 from ..tools.charts import Chart, Kind, Wish
-from ..tools.charts.chart import Picture, can_render, picture
+from ..tools.charts.chart import Picture, can_render, draw_picture
 from ..tools.database import Cancellation, ColumnSchema, Database, Limits, Schema, Table, TableSchema, render_schema
 from ..tools.errors import ExampleRefused, ExportError, KnowledgeError, SettingsError, TableturnError
 from ..tools.examples import (
@@ -39,7 +39,7 @@ from ..tools.examples import (
 from ..tools.export import Exported, Format, Target, export_query, export_rows, format_of, write_file
 from ..tools.knowledge import Entry, Knowledge
 from ..tools.knowledge.fragment import fragment_kind, read_fragment
-from ..tools.outgoing import Outgoing
+from ..tools.outgoing import ModelView
 from ..tools.values import ValueMatch
 from .answers.answer import Answer
 from .answers.phrasing import explain_query, name_columns, phrase_answer
@@ -327,7 +327,7 @@ def schema(database: Database, names: Sequence[str] | None = None) -> SchemaText
             raise SettingsError(f"there is no table {', '.join(map(repr, missing))}")
         chosen = [table for name in names if (table := part.table(name)) is not None]
         part = part.part([(table.name, [column.name for column in table.columns]) for table in chosen])
-    return SchemaText(part, Outgoing(database).text(render_schema(part)))
+    return SchemaText(part, ModelView(database).text(render_schema(part)))
 
 
 def values(column: str, resources: Resources, cancellation: Cancellation | None = None) -> Table:
@@ -416,7 +416,7 @@ def draw(answer: Answer, file: Path) -> Chart | None:
     check_picture(file)
     drawn = chart(answer)
     if drawn is not None and answer.chart is not None:
-        write_file(picture(answer.chart, cast("Picture", file.suffix.lower()[1:])), file)
+        write_file(draw_picture(answer.chart, cast("Picture", file.suffix.lower()[1:])), file)
         return drawn
     return None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..tools import importing
+from ..tools import lazy_importer
 
 if TYPE_CHECKING:
     from .app import create_app as create_app
@@ -20,4 +20,4 @@ __all__ = ["Limits", "ServeSettings", "create_app"]
 
 
 # The command line lists its commands without a web framework.
-__getattr__ = importing(__name__, {"app": "create_app", "config": "Limits ServeSettings"})
+__getattr__ = lazy_importer(__name__, {"app": "create_app", "config": "Limits ServeSettings"})

@@ -92,7 +92,7 @@ def describe(schema: Schema, rows: Sequence[Sequence[str]]) -> Annotations:
 
 
 def _tells_values(tables: Sequence[str], fields: Sequence[str], values: Sequence[str]) -> bool:
-    """Whether `values` are column values, each described after its column."""
+    """Whether `values` are values of a column, each described after the column."""
     described = {(table, field) for table, field, value in zip(tables, fields, values, strict=True) if value}
     plain = {(table, field) for table, field, value in zip(tables, fields, values, strict=True) if not value}
     return bool(described) and described < plain and "" not in {field for _, field in described}

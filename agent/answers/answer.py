@@ -9,7 +9,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
-from ...tools.charts import Chart, Spec, Wish, choose, vega_lite, wished
+from ...tools.charts import Chart, Spec, Wish, choose, read_wish, vega_lite
 from ...tools.export import export_rows
 from ..advice import advise, failures_noted
 from ..evidence.confidence import sureness_in_words
@@ -150,7 +150,7 @@ class Answer(AnswerRecord):
 
     @cached_property
     def _wish(self) -> Wish | None:
-        return self._charted(lambda: wished(self.question))
+        return self._charted(lambda: read_wish(self.question))
 
     def _charted(self, call: Callable[[], R]) -> R | None:
         """Return what the call gives, or None and a note where it fails: charts are made once an answer is there."""

@@ -224,12 +224,12 @@ def schema(
     as_json: JsonOption = False,
 ) -> None:
     """Show the schema as it appears in prompts, or with --what-leaves, what a provider may see of each column."""
-    from ...tools.outgoing import Outgoing
+    from ...tools.outgoing import ModelView
     from ..verbs import schema as read_schema
 
     with options.open() as database:
         if what_leaves:
-            found = _what_leaves(database, Outgoing(database).text)
+            found = _what_leaves(database, ModelView(database).text)
             say_json(found) if as_json else say(_levels_text(found))
             return
         text = read_schema(database).text

@@ -13,7 +13,7 @@ from ...prompts.find_sql import starts_like_sql
 from ...tools.database import Estimate, Table
 from ...tools.errors import QueryError
 from ...tools.linking import is_set_aside
-from ...tools.sql import Mended, mend_names
+from ...tools.sql import MendedQuery, mend_names
 from ..advice import advisory
 from ..answers.phrasing import explain_query, shown
 from ..effects import Body, do
@@ -100,7 +100,7 @@ def _spelt(sql: str, run: Run) -> Body[str]:
 
 
 @advisory("checks", None)
-def _mended(sql: str, outcome: Table | QueryError, state: AgentState, run: Run) -> Mended | None:
+def _mended(sql: str, outcome: Table | QueryError, state: AgentState, run: Run) -> MendedQuery | None:
     """A query that failed for misspelt names, with these put right: of the tables shown, none of them set aside."""
     if not (run.settings.mend_names and isinstance(outcome, QueryError) and outcome.kind in _OF_NAMES):
         return None

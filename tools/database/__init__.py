@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import importing
+from .. import lazy_importer
 
 if TYPE_CHECKING:
     from .database import Database, open_database
@@ -52,7 +52,7 @@ __all__ = [
 ]
 
 # Most of it is slow to load, and the processes that run queries have no need of it.
-__getattr__ = importing(
+__getattr__ = lazy_importer(
     __name__,
     {
         "database": "Database open_database",

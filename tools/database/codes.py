@@ -56,7 +56,7 @@ def add_codes(
 ) -> tuple[list[TableSchema], tuple[ForeignKey, ...]]:
     """Return the tables with the meanings of codes in their columns, and all keys.
 
-    `keys` are declared and likely references, `rows` those of tables that have few, by the table's name.
+    `keys` are declared and likely references, `rows` those of small tables, by the table's name.
     """
     keys = tuple(keys)
     large = sum(len(table.columns) for table in tables) > LARGE
@@ -230,12 +230,8 @@ def is_strange(target: TableSchema, key: ColumnSchema, table: TableSchema, colum
     # Of `class_cd` alone the words say all: values have to tell.
     if _split_words(column.name) == _split_words(key.name):
         return False
-    return (
-        _count_strange(
-            _split_words(target.name.rpartition(".")[2]), _split_words(column.name), _split_words(table.name)
-        )
-        > 0
-    )
+    words, around = _split_words(column.name), _split_words(table.name)
+    return _count_strange(_split_words(target.name.rpartition(".")[2]), words, around) > 0
 
 
 def _count_strange(listed: Iterable[str], words: Sequence[str], around: Sequence[str]) -> int:
@@ -256,10 +252,7 @@ def _split_words(name: str) -> list[str]:
 
 
 def _is_kin(word: str, others: Iterable[str]) -> bool:
-    """Whether a word is one of others, or an abbreviation in either direction.
-
-    `inv` is short for `invoice`, and `bldg` for `building`.
-    """
+    """Whether a word is one of others, or an abbreviation in either direction: `inv`, `invoice`."""
     for other in others:
         short, long = sorted((word, other), key=len)
         letters = iter(long)

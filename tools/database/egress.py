@@ -76,9 +76,8 @@ class Egress:
         levels: dict[str, Level] = {
             name.strip().lower(): _check_level(level, f"columns.{name}") for name, level in entries.items()
         }
-        return cls(
-            _check_level(given.get("default", "values"), "default"), tuple(sorted(levels.items())), _read_masks(given)
-        )
+        default = _check_level(given.get("default", "values"), "default")
+        return cls(default, tuple(sorted(levels.items())), _read_masks(given))
 
     @property
     def restricts(self) -> bool:

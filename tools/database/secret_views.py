@@ -156,9 +156,8 @@ class _Place:
         while place is not None:
             columns = place.find_columns(source)
             if not isinstance(column.this, exp.Star):
-                columns = (
-                    [each for each in columns if each[0] == name] or (not source and place.find_columns(name)) or []
-                )
+                named = [each for each in columns if each[0] == name]
+                columns = named or (not source and place.find_columns(name)) or []
             columns = columns or [each for each in place.before if not source and each[0] == name]
             if columns:
                 return any(shows for _, shows in columns)

@@ -20,12 +20,7 @@ _ASIDE = re.compile(r"\[[^\]]*(?:\]|\Z)|'(?:[^']|'')*'")
 
 @lru_cache(maxsize=1_024)
 def read_compact(text: str) -> Schema:
-    """Return the schema that a text in the compact prompt form describes.
-
-    Of any other text, the names become columns of one table.
-
-    Of primary keys, the columns stand in the table's order. Sample values and comments are passed over.
-    """
+    """Return the schema in a text of the compact form; other texts give a table of their names."""
     read = [table for line in text.splitlines() if (table := _read_table(line))]
     tables = tuple(table for table, _ in read)
     if not tables:

@@ -57,10 +57,7 @@ class HashedEmbedding:
 
 @dataclass(frozen=True)
 class ModelEmbedding:
-    """An embedding by a library that encodes texts in batches.
-
-    `close` gives back connections.
-    """
+    """An embedding by a library that encodes texts in batches; `close` closes its connections."""
 
     name: str
     encode: Callable[[list[str]], Any]

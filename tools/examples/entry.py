@@ -84,10 +84,7 @@ def example_of(
 
 
 def make_verifier(database: Database | Callable[[str], Database], limits: Limits | None = None) -> Verify:
-    """Return a check for `ExampleStore.add` that runs an example's SQL on its database.
-
-    The databases are one of which all examples are, or a function from a database's name to it.
-    """
+    """Return a check for `ExampleStore.add` that runs an example's SQL on its database."""
 
     def verify(example: Example) -> None:
         found = database if isinstance(database, Database) else database(example.database)
@@ -152,10 +149,7 @@ def record_of(example: Example, sql: str, keys: Iterable[str], id_: str = "") ->
 
 
 def skeleton_of(sql: str) -> str:
-    """Return the SQL skeleton; raise `SQLParseError` if the text is not one query.
-
-    The same query with other values has the same: it is remembered, since parsing costs the most.
-    """
+    """Return the SQL skeleton, cached; raise `SQLParseError` if the text is not one query."""
     plain = _LITERAL.sub(lambda match: match["kept"] or ("''" if match[0][0] == "'" else "1"), sql)
     # The query may be another engine's, whose texts end elsewhere too: the skeleton is the same in every dialect.
     for text, dialect in ((plain, "sqlite"), *((sql, dialect) for dialect in _OTHER_DIALECTS)):
@@ -174,9 +168,7 @@ def _digest(*parts: str) -> str:
 def example_id(example: Example) -> str:
     """Return an id that is equal for the same question, SQL, database and rights.
 
-    Spacing in the question, spacing outside literals and quoted names of the SQL, and comments don't count.
-
-    Within literals and quoted names spaces count; comments don't. A private example is its owner's alone.
+    Spaces and comments don't count, except spaces within literals and quoted names.
     """
     own = (example.owner,) if example.owner and not example.shared else ()
     # What was approved without restrictions keeps the identifier that it had before rights counted.

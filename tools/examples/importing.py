@@ -117,10 +117,7 @@ def _benchmark_example(item: Any, source: str, **place: Any) -> Example:
 
 
 class DatabaseFolder:
-    """The databases of a folder by name, opened when needed: `NAME.sqlite`, `NAME/NAME.sqlite`.
-
-    The last few stay open; one that was given before may be closed by then.
-    """
+    """The last used databases of a folder, opened by name: `NAME.sqlite`, `NAME/NAME.sqlite`."""
 
     def __init__(self, folder: Path, *, whole_schemas: bool = False) -> None:
         """Open no database yet; `whole_schemas` also stores whole schemas (CREDIT-SQL 3.4)."""
@@ -204,9 +201,8 @@ def read_verified(
             continue
         try:
             by, simplified = texts.get("author") or author, texts.get("simplified", "")
-            example = check_example(
-                example_of(database, question, sql, simplified=simplified, source="verified", author=by)
-            )
+            example = example_of(database, question, sql, simplified=simplified, source="verified", author=by)
+            check_example(example)
             result = database.execute(sql)
         except (ExampleRefused, SQLParseError, QueryError) as error:
             refuse(f"refused {one_line(question)!r}: {one_line(error)}")

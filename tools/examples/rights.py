@@ -26,7 +26,7 @@ VERIFIED = ("approved", "verified")
 class Approval:
     """The record in `Example.rights`: rights of the session that ran the SQL, and columns read.
 
-    A `*` is spelled out in the columns; the column is empty for a table itself.
+    A `*` is expanded to all columns; the column is empty for a table itself.
     """
 
     rights: Rights = field(default_factory=Rights)

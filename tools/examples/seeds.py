@@ -94,10 +94,8 @@ def default_store(embedding: Embedding | None = None) -> ExampleStore:
 
 
 def open_with_seeds(location: str | Path | None = None, embedding: Embedding | None = None) -> ExampleStore:
-    """Open a store that also offers the seeds while it shares few examples of its own.
-
-    A store that only holds what was approved on one database would otherwise leave every other without any.
-    """
+    """Open a store that also offers the seeds while it shares few examples of its own."""
+    # A store with the examples of one database alone would leave every other database without any.
     return ExampleStore.open(location, embedding, partial(default_store, embedding))
 
 

@@ -73,10 +73,7 @@ Positive = Annotated[int, Field(ge=1)]
 
 @dataclass(frozen=True)
 class Selector:
-    """A way of choosing few-shot examples; threads may share it.
-
-    `select` returns the examples to show, the best first; empty if there are none.
-    """
+    """A way of choosing few-shot examples, best first; threads may share it."""
 
     select: Select
 
@@ -179,13 +176,7 @@ def _rank_plainly(
 
 
 def _select_by_draft(store: ExampleStore, k: Count = 8) -> Select:
-    """Choose half by the draft's SQL skeleton (DAIL-SQL), half by the question's.
-
-    Without a draft, all are chosen by the question's.
-
-    A right draft finds its own form first whatever else is shown; where the draft is wrong, the question's own votes
-    are what can still show the right one.
-    """
+    """Choose half by the draft's SQL skeleton (DAIL-SQL), the rest by the question's."""
 
     def select(query: ExampleQuery) -> tuple[Example, ...]:
         by_sql: list[FoundExample] = []
@@ -202,10 +193,7 @@ def _select_by_draft(store: ExampleStore, k: Count = 8) -> Select:
 def _select_diverse(
     store: ExampleStore, n: Positive = 18, m: Positive = 20, method: Method = "kmeans", seed: Count = 0
 ) -> Select:
-    """Choose the N most chosen of M diverse samples (CREDIT-SQL 3.3: N = 18, M = 20).
-
-    The first call after a change of the store takes seconds, the others nothing.
-    """
+    """Choose the N most chosen of M diverse samples (CREDIT-SQL 3.3: N = 18, M = 20)."""
 
     def choose(visible: Sequence[Example]) -> tuple[Example, ...]:
         vectors = np.asarray([vectorize(example.sql) for example in visible], dtype=np.float64)

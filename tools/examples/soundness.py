@@ -74,10 +74,7 @@ def find_contradiction(question: str, sql: str) -> str:
 
 
 def mend_quotes(example: Example) -> Example:
-    """Return the example with compared texts in single quotes instead of double ones.
-
-    What may be a name stays as it is: what is no side of a comparison, and what the example's schema has as a column.
-    """
+    """Return the example with compared texts in single quotes, except names of its columns."""
     try:
         query = Query.of(example.sql, "sqlite")
     except SQLParseError:

@@ -85,8 +85,7 @@ class ExampleStore:
     def verified(self, question: str, k: int, database: Database, identity: str) -> Iterator[list[Example]]:
         """Yield the k nearest verified examples of each standing, the highest standing first.
 
-        However many narrower rights have approved, they come after those of equal or wider ones (`standing_of`).
-        Only what is new since the last time is read. The identity is the `database_identity`.
+        Only examples that are new since the last call are read. The identity is the `database_identity`.
         """
         seen, pairs = self.seen_by(database), self._backend.find(identity, PAIRS)
         ids = pairs.list_ids() if pairs else []
@@ -143,9 +142,8 @@ class ExampleStore:
     def near(self, index: Index, text: str, k: int, database: str = "", *, shared: bool = True) -> list[FoundExample]:
         """Return the examples of the k nearest keys, best first.
 
-        By `question` it compares whole questions; by `skeleton` what `mask` gives (revision chain 3.1.3), one key a
-        distinct skeleton and SQL skeleton; by `sql` SQL skeletons, one key each. Shared examples are looked through too
-        if `shared`, others only for their own database (its `database_identity`).
+        An index `question` compares whole questions, `skeleton` the keys of `mask` (revision chain 3.1.3), and `sql`
+        SQL skeletons. Shared examples are searched if `shared`, others only for the database with that identity.
         """
         vector = self.embedding([text])[0]
         # Of equally near ones, the database's own come first.
@@ -229,8 +227,6 @@ class ExampleStore:
         """Return what `make` makes of all visible examples, cached until these change.
 
         A change by another process is noticed if the number of examples changes.
-
-        Of what other processes change, the number of those examples tells.
         """
         own = database if self.holds_own(database) else ""
         if self._reader is not None:
@@ -302,12 +298,7 @@ class ExampleStore:
             self._changes[0] += 1
 
     def _compare_with_stored(self, examples: Sequence[Example]) -> tuple[Sequence[Example], Sequence[ExampleRecord]]:
-        """Return the examples that are new, and records of those stored in another form.
-
-        Stored examples already have their keys, and are not run again.
-
-        What is there has its keys, and is not run again.
-        """
+        """Return the examples that are new, and records of those stored in another form."""
         by_room: dict[str, dict[str, Example]] = {}
         for example in examples:
             given = by_room.setdefault(room_of(example), {})

@@ -80,10 +80,7 @@ def default_location() -> Path:
 
 
 def is_made(location: str | Path) -> bool:
-    """Whether a store exists at the location, without making one; True for a server's URL.
-
-    Opening a folder that holds none makes one.
-    """
+    """Whether a store exists at the location, without making one; True for a server's URL."""
     if "://" in str(location):
         return True
     path = Path(location)
@@ -228,9 +225,8 @@ class ChromaTable:
     def call(self, method: str, *values: Any, **named: Any) -> Any:
         """Call a method of the collection."""
         find = self.backend.client.get_collection
-        return self.backend.run_call(
-            lambda: getattr(find(self.name, embedding_function=None), method)(*values, **named)
-        )
+        run = self.backend.run_call
+        return run(lambda: getattr(find(self.name, embedding_function=None), method)(*values, **named))
 
 
 class ChromaBackend:

@@ -14,7 +14,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from ..database.schema import Schema
 from ..sql import Query
 from ..sql.dialects import quote_text
-from ..sql.parse import analysis_or
+from ..sql.parse import default_if_unparsed
 from ..sql.query import plain_text
 from ..words import Word, listed_words, words
 from .example import Example
@@ -91,14 +91,12 @@ def _is_name(word: Word) -> bool:
 
 
 def _join_words(said: Iterable[Word]) -> str:
-    """Return words without plural endings, each between two spaces of its own.
-
-    Stems are too coarse where nobody looks again (orders, ordered).
-    """
+    """Return words without plural endings, each between two spaces of its own."""
+    # Stems would be too coarse, as nobody looks again: orders, ordered.
     return "".join(f" {re.sub(r'(?<=..[^s])s$', '', word.folded)} " for word in said)
 
 
-@analysis_or(None)
+@default_if_unparsed(None)
 def _change_values(
     asked: Sequence[Word], question: str, example: Example, schema: Schema, spelt: Spelt
 ) -> VerifiedAnswer | None:
@@ -137,10 +135,7 @@ def _change_values(
 
 
 def _find_slots(query: Query, told: str) -> dict[str, tuple[Sequence[Token], Sequence[tuple[str, str]]]]:
-    """Return the constants named once in a question, by words, with tokens and columns.
-
-    A number has no columns.
-    """
+    """Return the constants named once in a question, by words; numbers have no columns."""
     columns: dict[str, list[tuple[str, str]]] = {}
     comparisons = (exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike)
     for node in (node for scope in query.scopes for node in query.own(scope, *comparisons)):

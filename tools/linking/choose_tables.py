@@ -194,12 +194,8 @@ class TableChooser:
         return spread
 
     def _rank_tables(self, score: Mapping[str, float], question: Question, used: set[str]) -> list[str]:
-        """Return tables by score, without copies that no question or earlier query names.
-
-        Of tables that differ by a period, one stands for all: the one that the question names, or the last.
-
-        Of tables that differ by a period those stand for all that the question names, or the last, or what reads all.
-        """
+        """Return tables by score, without copies that no question or earlier query names."""
+        # Of tables that differ by a period, those that the question names stand for all, or the last, or a view of all.
         said, periods = {word.stem for word in question.words}, Periods.of(question.text)
         ranked: dict[str, None] = {}
         left: list[str] = []

@@ -11,7 +11,7 @@ from ..database import Database, Limits
 from ..errors import QueryError
 from ..examples.embedding import embed
 from ..sql import Query
-from ..sql.parse import analysis_or
+from ..sql.parse import default_if_unparsed
 from .evidence import find_cues
 from .linked import PastTurn, SchemaItem
 
@@ -80,7 +80,7 @@ def base_turn(
     return None
 
 
-_parsed = analysis_or(None)(Query.of)
+_parsed = default_if_unparsed(None)(Query.of)
 
 
 def _choose_turn(question: str, relevant: Sequence[tuple[float, PastTurn]]) -> PastTurn | None:

@@ -19,7 +19,7 @@ from .vocabulary import Associations, MentionShares, Shares, Vocabulary, descrip
 _DECAY = 0.6  # what an earlier turn counts for, against the one after it
 
 
-class SchemaNames:
+class NameIndex:
     """An index of a schema's names for searches; items are numbered in schema order."""
 
     def __init__(self, schema: Schema) -> None:
@@ -81,7 +81,7 @@ def gather(
     question: str,
     history: Sequence[PastTurn],
     values: Sequence[ValueMatch],
-    names: SchemaNames,
+    names: NameIndex,
     associations: Associations,
 ) -> Evidence:
     """Return a turn's evidence from its question, earlier turns (oldest first) and values."""
@@ -182,7 +182,7 @@ def _gather_past(
     )
 
 
-def _gather_likely(history: Sequence[PastTurn], names: SchemaNames) -> tuple[Shares, Shares]:
+def _gather_likely(history: Sequence[PastTurn], names: NameIndex) -> tuple[Shares, Shares]:
     """Return the linker's probabilities of the latest turn, and decayed ones of those before."""
     tables, columns = np.zeros((2, len(names.table_number))), np.zeros((2, len(names.columns)))
     for ago, turn in enumerate(reversed(history)):
@@ -197,7 +197,7 @@ def _gather_likely(history: Sequence[PastTurn], names: SchemaNames) -> tuple[Sha
     return tables, columns
 
 
-def _score_values(values: Sequence[ValueMatch], names: SchemaNames) -> tuple[Shares, Shares, int]:
+def _score_values(values: Sequence[ValueMatch], names: NameIndex) -> tuple[Shares, Shares, int]:
     value, shared = np.zeros(len(names.columns)), np.zeros(len(names.columns))
     holders: dict[tuple[int, int], dict[int, float]] = {}
     for match in values:

@@ -222,10 +222,7 @@ def _explain_words(e: Evidence) -> tuple[Shares, Shares, Shares]:
 
 
 def _share_mentions(mentions: Sequence[Mention], table: Shares) -> tuple[Shares, Shares]:
-    """Return the best and the sum of each column's shares of mentioned words.
-
-    Columns that hold one word share its mention by their tables' probabilities.
-    """
+    """Return each column's best and total share of mentioned words, by its table's probability."""
     best, total = np.zeros((2, len(table)))
     for mention in mentions:
         share = mention.share * table[mention.holders] / max(table[mention.holders].sum(), 1e-6)

@@ -74,9 +74,8 @@ def widen_schema(schema: Schema, part: Schema, sql: str) -> Schema:
             if reference.kind == "unknown" and reference.scope:
                 for source in reference.scope.sources:
                     if source.table and reference.node.table.lower() in ("", source.name):
-                        _add_columns(
-                            columns, schema, source.table.name, [column.name for column in source.table.columns]
-                        )
+                        names = [column.name for column in source.table.columns]
+                        _add_columns(columns, schema, source.table.name, names)
     return schema.part(list(columns.items()))
 
 

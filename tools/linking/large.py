@@ -112,8 +112,6 @@ def tell_values(text: str, found: Sequence[ValueMatch], part: Schema) -> tuple[V
     """Return the values to mention with a part of a large schema, its likeliest tables first.
 
     Of values with the same words, only those of its first tables and their codes are returned.
-
-    For the same words those of its first tables and their codes are told.
     """
     place = {table.name: number for number, table in enumerate(part.tables)}
     for key in part.foreign_keys:
@@ -216,12 +214,8 @@ def is_set_aside(table: TableSchema, others: Schema) -> bool:
 
 @derived
 def find_copies(schema: Schema) -> frozenset[str]:
-    """Return tables that are likely staging tables, backups, stale copies or deprecated.
-
-    Names, columns and comments tell; a name that only hints counts if the table without the hint exists.
-
-    What a name only hints at is so if the table without it is there.
-    """
+    """Return tables that are likely staging tables, backups, stale copies or deprecated."""
+    # A hint in a name counts if the table without the hint exists.
     numbered = find_families(schema)
     originals = [
         table
@@ -270,10 +264,7 @@ def copy_words(table: TableSchema) -> frozenset[str]:
 
 @derived
 def find_families(schema: Schema) -> Mapping[str, Sequence[str]]:
-    """Return by name the tables that differ only in sequential numbers or dates of their names.
-
-    Columns that are described otherwise are others.
-    """
+    """Return by name the tables that differ only in sequential numbers or dates of their names."""
     members: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for table in schema.tables:
         if _NUMBERS.search(table.name):

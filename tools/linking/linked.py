@@ -10,7 +10,7 @@ from ..database.schema import Schema
 from ..database.session import Rights
 from ..sql import Query
 from ..sql.dialects import Clause
-from ..sql.parse import analysis_or
+from ..sql.parse import default_if_unparsed
 
 STAR = "*"  # the column name that stands for all columns of a table (`table.*`, Track-SQL's all-column intent)
 
@@ -79,7 +79,7 @@ class PastUse:
     selects: int = 0
 
 
-@analysis_or(None)
+@default_if_unparsed(None)
 def read_past(sql: str, schema: Schema) -> Query | None:
     """Return the analysis of a past query; None if it is empty or cannot be parsed."""
     query = Query.of(sql, schema.dialect, schema) if sql else None

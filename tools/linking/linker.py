@@ -8,7 +8,7 @@ from functools import cached_property
 from ..database import Schema
 from ..values import ValueIndex, ValueMatch
 from .choose_tables import TableChooser
-from .evidence import SchemaNames, gather
+from .evidence import NameIndex, gather
 from .keep import keep_likely
 from .linked import STAR, LinkedSchema, PastTurn, SchemaItem
 from .scoring import shipped_model
@@ -30,7 +30,7 @@ class SchemaLinker:
         """Index a schema's names; `link` looks in `values` unless it is given some."""
         self._schema = schema
         self._values = values
-        self._names = SchemaNames(schema)
+        self._names = NameIndex(schema)
 
     def link(
         self,

@@ -73,10 +73,7 @@ class _Index:
         return heads
 
     def find_spellings(self, word: Word) -> list[tuple[str, float]]:
-        """Return the stems that a word stands for, with the likeness of the spellings.
-
-        A word that no text holds counts for the one that it nearly spells.
-        """
+        """Return the stems that a word stands for, or nearly spells, with their likeness."""
         if word.stem in self.holders:
             return [(word.stem, 1.0)]
         # A name that is written as one word: `orderItems`, `co2`, `unitprice`.

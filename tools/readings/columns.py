@@ -235,7 +235,12 @@ def _swap_column(query: Query, facts: Source, column: TableColumn, other: _Other
     for one in query.columns_of(scope):
         if not one.node.table and not one.source.using:
             edit.of(one.node).set("table", exp.to_identifier(one.source.node.alias_or_name, quoted=True))
-    return Rival("like", f"by {_name(other.table, other.column)}", f"by {_name(column.table, column.schema)}", edit.sql)
+    return Rival(
+        "like",
+        f"by {_name_column(other.table, other.column)}",
+        f"by {_name_column(column.table, column.schema)}",
+        edit.sql,
+    )
 
 
 def _free_name(scope: Scope, table: TableSchema) -> str:
@@ -243,7 +248,7 @@ def _free_name(scope: Scope, table: TableSchema) -> str:
     return name if name not in {fold(source.node.alias_or_name) for source in scope.sources} else f"{name}_2"
 
 
-def _name(table: TableSchema, column: ColumnSchema) -> str:
+def _name_column(table: TableSchema, column: ColumnSchema) -> str:
     name = plain_name(column.name).removesuffix(" code").removesuffix(" id")
     return f"the {name} of the {singular(plain_name(table.name))}"
 

@@ -66,7 +66,8 @@ def _count_named(reading: Reading, scope: Scope, node: exp.Expr) -> Rival | None
     others = {name for key in keys if key.table == rows.table.name != key.ref_table for name in key.columns}
     for column in rows.table.columns:
         # A flight's number and an employee's manager are no other things than the rows are.
-        same = column.name not in others and any(part.startswith(_thing_word(column)) for part in own)
+        thing = (_named_parts(column) or [column.name.lower()])[-1]  # `emp` of `manager_emp_id`
+        same = column.name not in others and any(part.startswith(thing) for part in own)
         if same or _is_key(rows.table, column):
             continue
         if _is_counted(reading, None, column) and (column.distinct or 3) > 2:
@@ -84,11 +85,6 @@ def _is_counted(reading: Reading, table: TableSchema | None, column: ColumnSchem
 
 def _named_parts(column: ColumnSchema) -> list[str]:
     return [part for part in name_stems(column.name) if part not in ("id", "code", "number", "no")]
-
-
-def _thing_word(column: ColumnSchema) -> str:
-    """Return the last word of the thing that a column identifies: `emp` of `manager_emp_id`."""
-    return (_named_parts(column) or [column.name.lower()])[-1]
 
 
 def _is_key(table: TableSchema, column: ColumnSchema) -> bool:
@@ -226,7 +222,7 @@ _PLAIN = (exp.Column, exp.Literal, exp.Paren, exp.Add, exp.Sub, exp.Mul, exp.Div
 
 
 def _chain_joins(query: Query, scope: Scope, thing: Source) -> list[tuple[Source, exp.Expr]] | None:
-    """Return the other sources as a chain of joins from `thing`; None if they are not a chain."""
+    """Return the other sources as a chain of joins from `thing`; None if not a chain."""
     left: list[tuple[frozenset[int], exp.Expr]] = []
     for source in scope.sources:
         on = source.join.args.get("on") if source.join is not None else None

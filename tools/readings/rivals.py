@@ -8,7 +8,7 @@ from itertools import chain, islice
 from sqlglot import exp
 
 from ..database.schema import Schema
-from ..sql.parse import analysis_or
+from ..sql.parse import default_if_unparsed
 from ..sql.query import Query
 from ..sql.scope import Scope
 from ..words import listed_words, words
@@ -86,7 +86,7 @@ _DERIVATIONS: tuple[Derivation, ...] = (
 )  # fmt: skip
 
 
-@analysis_or(())
+@default_if_unparsed(())
 def rivals(
     sql: str, schema: Schema, context: QuestionContext, most: int = MOST, look: Look | None = None
 ) -> tuple[Rival, ...]:
@@ -101,7 +101,7 @@ def rivals(
     return tuple(islice(derived, most))
 
 
-@analysis_or(())
+@default_if_unparsed(())
 def _derive_rivals(derive: Derivation, reading: Reading) -> tuple[Rival, ...]:
     """Return the rivals of one matter; none if it is not understood."""
     return tuple(derive(reading))

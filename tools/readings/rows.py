@@ -10,7 +10,7 @@ from ..database.schema import ColumnSchema, TableSchema
 from ..database.table import Cell
 from ..sql.query import Query, TableColumn, argument_of
 from ..sql.scope import Scope, Source
-from ..words import listed, listed_words, name_stems, plain_name, stems
+from ..words import join_words, listed_words, name_stems, plain_name, stems
 from .reading import Reading, Rival, add_condition, make_column, name_rows, split_name
 
 _OUT = frozenset(
@@ -76,12 +76,13 @@ def _exclude_rows(
     if values := _find_excluded(column, known):
         if not own and not any(other.kind == "time" for other in table.columns):
             return None
-        if any(_is_said(reading, value) for value in known) or reading.context.names(column.name):
+        said = any(parts and reading.context.stems.issuperset(parts) for parts in map(stems, known))
+        if said or reading.context.names(column.name):
             return None
         condition: exp.Expr = exp.not_(exp.In(this=of, expressions=list(map(exp.Literal.string, values))))
         if column.nulls is not False and not column.not_null:
             condition = exp.or_(condition, of.copy().is_(exp.Null()))
-        words, marks = f"{listed(list(map(plain_name, values)))} {{}}", set(map(str.casefold, values))
+        words, marks = f"{join_words(list(map(plain_name, values)))} {{}}", set(map(str.casefold, values))
     elif own and not reading.context.has(*_SETTLING, *(split_name(column.name) - _PREPOSITIONS)):
         flagged = _write_flag_condition(of, column) or _write_end_condition(reading, scope, table, column, of)
         if flagged is None:
@@ -90,17 +91,12 @@ def _exclude_rows(
         marks = split_name(column.name) & (_OUT_FLAGS | _IN_FLAGS)
     else:
         return None
-    if marks and marks <= _STATES and not _is_how_many(reading, scope, source):
+    one_number = scope.select.args.get("group") is None and bool(reading.query.aggregates(scope))
+    if marks and marks <= _STATES and not (one_number and reading.query.counted_source(scope) is source):
         return None
     words, edit = words.format(name_rows(table)), reading.query.edit()
     add_condition(edit, scope, source, condition)
     return Rival("left_out", f"without {words}", f"{words} are in", edit.sql)
-
-
-def _is_how_many(reading: Reading, scope: Scope, source: Source) -> bool:
-    """Whether the query returns one number about the rows of a table."""
-    grouped = scope.select.args.get("group") is not None
-    return not grouped and bool(reading.query.aggregates(scope)) and reading.query.counted_source(scope) is source
 
 
 def _find_known_values(reading: Reading, source: Source, column: ColumnSchema) -> list[str]:
@@ -132,11 +128,6 @@ def _find_excluded(column: ColumnSchema, known: list[str]) -> list[str]:
     out = [value for value in known if _is_out(value)]
     named = not _STATUS.isdisjoint(split_name(column.name))
     return sorted(out) if len(out) < len(known) and (len(out) > 1 or (out and named)) else []
-
-
-def _is_said(reading: Reading, value: str) -> bool:
-    wanted = stems(value)
-    return bool(wanted) and all(part in reading.context.stems for part in wanted)
 
 
 def _write_flag_condition(of: exp.Expr, column: ColumnSchema) -> tuple[exp.Expr, str] | None:
@@ -196,7 +187,7 @@ def missing_rivals(reading: Reading) -> Iterator[Rival]:
 def _widen_negations(query: Query, scope: Scope) -> Iterator[Rival]:
     """Yield readings of negated conditions with NULLs, and of IS NULL with ''."""
     tested = {column.item for node in scope.select.find_all(exp.Is) if (column := query.column(node.this)) is not None}
-    for part in query.conjuncts(scope):
+    for part in query.list_conjuncts(scope):
         denied = part.this.unnest() if isinstance(part, exp.Not) else part
         column = (
             query.column(denied.this) if isinstance(denied, exp.NEQ | exp.In | exp.Like | exp.Is | exp.EQ) else None

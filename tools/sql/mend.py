@@ -1,4 +1,4 @@
-"""Correction of misspelt names of tables and columns, where only one can be meant."""
+"""Correction of misspelt names of tables and columns, if only one can be meant."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from sqlglot import exp
 from ..database.quoting import Naming
 from ..database.schema import Schema
 from ..words import spelt_alike
-from .parse import analysis_or
+from .parse import default_if_unparsed
 from .query import Query
 from .scope import Resolution, Source
 
 
 @dataclass(frozen=True)
-class Mended:
+class MendedQuery:
     """A query with corrected names."""
 
     sql: str
@@ -33,9 +33,9 @@ class _Fix:
     meant: str = ""
 
 
-@analysis_or(None)
-def mend_names(sql: str, part: Schema, avoid: Collection[str] = ()) -> Mended | None:
-    """Return the query with unknown names replaced by the nearest, except those in `avoid`.
+@default_if_unparsed(None)
+def mend_names(sql: str, part: Schema, avoid: Collection[str] = ()) -> MendedQuery | None:
+    """Return the query with unknown names replaced by the nearest, except those to `avoid`.
 
     None if a name has no nearest one, or more than one, or nothing is misspelt.
     """
@@ -47,10 +47,10 @@ def mend_names(sql: str, part: Schema, avoid: Collection[str] = ()) -> Mended | 
     if not fixes or not all(place.text for place in fixes):
         return None
     names = {_join_parts(place.parts): place.meant for place in fixes if place.meant}
-    return Mended(_apply(query, fixes), names)
+    return MendedQuery(_apply(query, fixes), names)
 
 
-@analysis_or("")
+@default_if_unparsed("")
 def _spell(sql: str, schema: Schema) -> str:
     query = Query.of(sql, schema.dialect, schema)
     naming, sources = query.rules.naming, [source for scope in query.scopes for source in scope.sources]

@@ -77,8 +77,6 @@ class ValueIndex:
         """Whether a column has exactly this text, as the engine compares texts.
 
         True for a column whose values may not leave, False for an unknown one.
-
-        Of a column whose values may not leave the answer is always yes, of an unknown one no.
         """
         if self._is_withheld(table, column):
             return True
@@ -96,8 +94,6 @@ class ValueIndex:
         """Whether a column has a value LIKE the pattern, or ILIKE with `any_case`.
 
         True if the look-up takes too long, or if the column's values may not leave.
-
-        Of a column whose values may not leave the answer is always yes: it gives rise to no remark.
         """
         comparison = exp.ILike if any_case else exp.Like
         return self._is_withheld(table, column) or self._database_has(table, column, comparison, pattern)
@@ -160,10 +156,7 @@ class ValueIndex:
 
 
 def _open_store(database: Database, folder: Path) -> ValueStore:
-    """Open the index file of a database as it is now, and remove outdated ones.
-
-    If the folder cannot be written, the index is kept in memory.
-    """
+    """Open the current index file of a database, else one in memory; remove outdated ones."""
     schema = database.schema()
     columns = columns_to_index(schema, database.leaving().levels)
     # Who asks and what they may see are part of the name: nothing that was read under wider rights is found under

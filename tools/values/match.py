@@ -256,10 +256,7 @@ def _measure_fit(span: Span, text: str) -> tuple[float, str]:
 
 
 def _find_flags(question: Question, indexed: IndexedValues) -> Iterator[Candidate]:
-    """Yield values of yes-or-no columns of whose name the question has at least half.
-
-    Both values are given: which one is meant is for the reader to say; the likelier one scores higher.
-    """
+    """Yield both values of yes-or-no columns of whose name the question has at least half."""
     numbers = {word.stem: number for number, word in reversed(tuple(enumerate(question.words)))}
     negated = any(word.folded in NOT for word in question.words)
     for column, values in indexed.flags:

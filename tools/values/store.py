@@ -90,10 +90,7 @@ class ValueStore:
         return [StoredColumn(*row) for row in rows]
 
     def add(self, column: int, held: int, texts: Sequence[str], state: str) -> None:
-        """Add all or none of a column's values, and set the column's state.
-
-        If it holds another number, another process was faster, and it is left as it is.
-        """
+        """Add all or none of a column's values and set its state, unless another process was faster."""
         rows = [(text, stems(text)) for text in texts]
         seen = sorted({part for _, parts in rows for part in parts if len(part) > 3})
         words = ((len(word), word, word[::-1]) for word in seen)

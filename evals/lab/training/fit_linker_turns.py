@@ -19,7 +19,7 @@ from ....tools.database import Database, Schema
 from ....tools.database.quoting import quote
 from ....tools.errors import DatabaseUnavailable
 from ....tools.linking import STAR, PastTurn
-from ....tools.linking.evidence import Evidence, SchemaNames, gather
+from ....tools.linking.evidence import Evidence, NameIndex, gather
 from ....tools.linking.vocabulary import Associations, Shares
 from ....tools.values import ValueIndex, ValueMatch
 from ...datasets import Dataset
@@ -45,12 +45,12 @@ Found = tuple[tuple[str, str | None, float], ...]
 class LinkedDatabase:
     """A database, as linking sees it."""
 
-    names: SchemaNames
+    names: NameIndex
 
     @classmethod
     def of(cls, schema: Schema) -> LinkedDatabase:
         """Index a schema's names."""
-        return cls(SchemaNames(schema))
+        return cls(NameIndex(schema))
 
     @property
     def fold(self) -> int:
@@ -167,7 +167,7 @@ def score_turns(
     return replace(dialogue, answers=tuple(answers), found=tuple(found))
 
 
-def keep_probable(names: SchemaNames, tables: Shares, columns: Shares) -> Found:
+def keep_probable(names: NameIndex, tables: Shares, columns: Shares) -> Found:
     """Return the items that are probable enough for later turns to know of."""
     probable = zip(names.table_number, tables.tolist(), strict=True)
     return (

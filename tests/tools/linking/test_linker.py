@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tableturn.tools.database import ColumnSchema, ForeignKey, Schema, TableSchema
 from tableturn.tools.linking import STAR, LinkedSchema, PastTurn, SchemaItem, SchemaLinker, widen_schema
-from tableturn.tools.linking.evidence import SchemaNames, gather
+from tableturn.tools.linking.evidence import NameIndex, gather
 from tableturn.tools.linking.keep import keep_likely
 from tableturn.tools.linking.linked import past_use
 from tableturn.tools.linking.vocabulary import Associations
@@ -349,7 +349,7 @@ def test_a_column_called_star_has_one_item_and_is_kept() -> None:
 
 
 def test_probabilities_of_earlier_turns_stand_beside_their_sql() -> None:
-    names = SchemaNames(CONCERTS)
+    names = NameIndex(CONCERTS)
     found = (("singer", None, 0.4), ("singer", "Age", 0.3), ("nowhere", None, 0.9), ("singer", "*", 0.2))
     earlier = PastTurn("x", sql="SELECT City FROM stadium")
     latest = PastTurn("y", sql="SELECT City FROM stadium WHERE Capacity > 3", items=found)

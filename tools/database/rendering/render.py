@@ -116,10 +116,7 @@ def render_craft(written: NameWriter) -> str:
 
 
 def render_frames(written: NameWriter) -> str:
-    """Write the form of SQL-CRAFT, appendix A.4, with keys as pandas indexing and merges.
-
-    Names are as the frames have them.
-    """
+    """Write the form of SQL-CRAFT, appendix A.4, with keys as pandas indexing and merges."""
     schema = written.schema
     primary = (
         f"{_write_frame(table.name)}[{_quote_text(name)}]" for table in schema.tables for name in table.primary_key

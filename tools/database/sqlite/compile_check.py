@@ -1,4 +1,4 @@
-"""The check of whether SQLite would compile a query, by SQLite itself, without the data.
+"""The check of whether SQLite can compile a query, by SQLite itself, without the data.
 
 A parser that reads many dialects lets pass what SQLite refuses. So the tables that a query reads are declared, empty
 and in memory, and the query is prepared there (EXPLAIN: compiled, never run) behind the same guard, and inside the same
@@ -33,7 +33,7 @@ _STEPS = 1_000
 
 
 def refusal(sql: str, tables: Iterable[TableSchema]) -> QueryError | None:
-    """Return why SQLite refuses to compile a query; raise `TooComplex` if that takes too much."""
+    """Return SQLite's error in compiling a query; raise `TooComplex` if it takes too long."""
     longest = Limits().cell_bytes
     try:
         value_limit(sql, longest)

@@ -16,11 +16,11 @@ from ..session import Permissions
 from ..table import Cell, Limits, Table
 from ..watchdog import WATCHDOG, Cancellation, RunningQuery, check_cancelled
 from .bounded_work import value_limit
-from .catalogue import Catalogue, FileState, read_catalogue, schema_version
+from .catalogue import FileCatalogue, FileState, read_catalogue, schema_version
 from .confined import Stale
 from .connection import NOT_UTF8, SQLITE_ERRORS, QueryConnection, connect, connect_guarded, lenient_text
 from .guard import failure
-from .location import has_no_writer, unavailable
+from .location import explain_unavailable, has_no_writer
 from .tokens import words
 
 LIMITS_HERE = (
@@ -87,7 +87,7 @@ _SETTLED_NS = 2_000_000_000
 
 
 class ConnectionPool:
-    """Hands out guarded connections, one thread at a time each."""
+    """A pool of guarded connections, each used by one thread at a time."""
 
     about = b""
 
@@ -96,7 +96,7 @@ class ConnectionPool:
         self._lock = threading.Lock()
         self._idle: list[QueryConnection] = []
         self._closed = False
-        self._settled: tuple[tuple[FileState, FileState | None], Catalogue] | None = None
+        self._settled: tuple[tuple[FileState, FileState | None], FileCatalogue] | None = None
         self._state = FileState.of(path)
         try:
             self._reader = connect(path)
@@ -106,10 +106,10 @@ class ConnectionPool:
                 self._reader.sqlite.close()
                 raise
         except SQLITE_ERRORS as error:
-            raise unavailable(path, error) from None
+            raise explain_unavailable(path, error) from None
 
-    def catalogue(self) -> Catalogue:
-        """Return the names in the database, as of now."""
+    def catalogue(self) -> FileCatalogue:
+        """Return the current names in the database."""
         # Many threads ask dozens of times a turn: none waits if neither the file nor its log was written to.
         files = self.files()
         settled = self._settled
@@ -123,7 +123,7 @@ class ConnectionPool:
             return self._catalogue
 
     def files(self) -> tuple[FileState, FileState | None]:
-        """Return the states of the file and its write-ahead log; one changes with the schema."""
+        """Return the states of the file and its write-ahead log, which change with the schema."""
         file = FileState.of(self._path)
         try:
             return file, FileState.of(f"{self._path}-wal")
@@ -131,8 +131,8 @@ class ConnectionPool:
             return file, None
 
     @contextmanager
-    def taken(self) -> Generator[QueryConnection]:
-        """Take a connection for one query, and give it back."""
+    def borrow(self) -> Generator[QueryConnection]:
+        """Lend a connection for one query while a block runs."""
         connection = self._take()
         try:
             yield connection
@@ -158,7 +158,7 @@ class ConnectionPool:
             self.catalogue()
             return self._take()
         except SQLITE_ERRORS as error:
-            raise unavailable(self._path, error) from None
+            raise explain_unavailable(self._path, error) from None
 
     def _give(self, connection: QueryConnection) -> None:
         with self._lock:
@@ -170,7 +170,7 @@ class ConnectionPool:
 
     def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
         self._limit_heap(limits.memory_bytes)
-        with self.taken() as connection:
+        with self.borrow() as connection:
             try:
                 return run_query(connection, sql, limits, cancellation, sink)
             except Stale:
@@ -188,7 +188,7 @@ class ConnectionPool:
         name = quote(column)
         sql = f"SELECT DISTINCT {name} FROM {quote(table)} WHERE {name} IS NOT NULL LIMIT {int(limit)}"
         values: list[Cell] = []
-        with self.taken() as connection:
+        with self.borrow() as connection:
             sqlite, connection.guard.refusal = connection.sqlite, None
             sqlite.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _CELL_BYTES)
             query = RunningQuery(sqlite, time.monotonic() + seconds)
@@ -215,7 +215,7 @@ class ConnectionPool:
             _lowest_heap = min(limit, _lowest_heap or limit)
 
     def close(self) -> None:
-        """Close every idle connection; those in use are closed when they are given back."""
+        """Close idle connections; those in use are closed when they are given back."""
         with self._lock:
             self._closed = True
             self._drop_idle()
@@ -239,7 +239,7 @@ class ConnectionPool:
                 self._catalogue = read_catalogue(self._reader.sqlite, state, self._rules)
                 self._drop_idle()
         except SQLITE_ERRORS as error:
-            raise unavailable(self._path, error) from None
+            raise explain_unavailable(self._path, error) from None
         except SettingsError as error:
             raise DatabaseUnavailable(f"{self._path} was altered while open: {error}: nothing is shown") from None
         self._state = state
