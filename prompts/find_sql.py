@@ -26,6 +26,10 @@ LABEL = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 
+OTHER_READING = re.compile(
+    r"^[ \t>*#_-]{0,8}(?:an)?other reading[ \t*_]{0,4}:[ \t*_]{0,4}(?P<words>[^\n]*)", re.IGNORECASE | re.MULTILINE
+)
+
 _START = re.compile(
     r"(?:SELECT|VALUES|INSERT|UPDATE|DELETE|REPLACE|CREATE|DROP|ALTER|PRAGMA|ATTACH|EXPLAIN)\b(?!\s*[:,.])"
     # Words that begin sentences too, in one case and before what only statements have.
@@ -126,7 +130,7 @@ def sql_so_far(reply: str) -> str:
         reply = clean_reply(reply)
     except ReplyError:
         return ""
-    blocks = [fence for fence in find_fences(reply) if _holds_sql(fence)]
+    blocks = [fence for fence in find_fences(OTHER_READING.split(reply, maxsplit=1)[0]) if _holds_sql(fence)]
     if blocks:
         return _HALF_A_FENCE.sub("", blocks[-1].content).rstrip()
     return reply if starts_like_sql(reply) else ""

@@ -12,9 +12,9 @@ from typing import Literal, cast, get_args
 
 from ..tools.database.quoting import engine_name
 from ..tools.errors import ReplyError
-from .find_sql import LABEL, LABELS, READS_A_TABLE, cut_at_label, find_sql, may_hold_sql, starts_like_sql
+from .find_sql import LABEL, LABELS, OTHER_READING, READS_A_TABLE, cut_at_label, find_sql, may_hold_sql, starts_like_sql
 from .reply_text import clean_reply, find_fences, find_json, text_field
-from .reply_types import Draft, Intent, Rephrasing
+from .reply_types import Draft, Intent, OtherReading, Rephrasing
 
 ReplyForm = Literal["sql", "answer", "settle", "any"]
 """What a reply may be.
@@ -53,7 +53,7 @@ def read_answer(text: str, question: str, dialect: str = "sqlite", form: ReplyFo
     """
     if form == "sql":
         return find_sql(text, dialect)
-    reply = clean_reply(text)
+    reply, other = _cut_other_reading(clean_reply(text), dialect)
     record = find_json(reply)
     if record is not None and not _JSON_KEYS & {key.casefold() for key in record}:
         record = None  # a value within a query
@@ -71,11 +71,34 @@ def read_answer(text: str, question: str, dialect: str = "sqlite", form: ReplyFo
     if draft is not None and not (declines and may_decline and not READS_A_TABLE.search(draft.sql)):
         understood = Rephrasing(lines.question, lines.question) if lines.question else None
         doubt = "" if _NOTHING.fullmatch(lines.why) else lines.why
-        return replace(draft, sure=lines.sure, doubt=doubt, understood=understood)
+        return replace(draft, sure=lines.sure, doubt=doubt, other=other, understood=understood)
     if not may_decline:
         kind = {"ambiguous": "asks back", "unanswerable": "declines"}.get(lines.intent, "answers nothing")
         raise ReplyError(f"the model {kind}: {lines.words}"[:200], "malformed", _write_hint(form, dialect))
     return Draft("", understood=Rephrasing(question, "", lines.intent, lines.words, lines.choices))
+
+
+def _cut_other_reading(reply: str, dialect: str) -> tuple[str, OtherReading | None]:
+    """Return the reply without the other reading that it offers after its answer, and that reading."""
+    blocks = find_fences(reply)
+    label = next(
+        (match for match in OTHER_READING.finditer(reply) if not any(match[0] in block.content for block in blocks)),
+        None,
+    )
+    if label is None:
+        return reply, None
+    before, after = reply[: label.start()], reply[label.end() :]
+    words = label["words"].strip(' \t*_"“”`.')
+    offered = next(iter(find_fences(after)), None)
+    if offered is None or not any(starts_like_sql(block.content) for block in find_fences(before)):
+        # Without a query of its own it is words alone; the label may then stand before the answer.
+        return f"{before}\n{after}", None
+    rest = after.split(offered.content, 1)[1].split("\n", 2)[-1]
+    try:
+        sql = find_sql(f"```sql\n{offered.content}\n```", dialect).sql
+    except ReplyError:
+        sql = ""
+    return f"{before}\n{rest}", OtherReading(words, sql) if sql and not _NOTHING.fullmatch(words) else None
 
 
 def _write_hint(form: ReplyForm, dialect: str) -> str:

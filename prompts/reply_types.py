@@ -22,6 +22,14 @@ class Rephrasing:
 
 
 @dataclass(frozen=True)
+class OtherReading:
+    """Another reading of a question, with its query."""
+
+    words: str  # how it reads the question
+    sql: str
+
+
+@dataclass(frozen=True)
 class Draft:
     """A SQL query, not yet run."""
 
@@ -31,6 +39,7 @@ class Draft:
     caveats: tuple[str, ...] = ()  # sentences that a reader must know before relying on it: words not understood
     sure: float | None = None  # how sure its writer says it is, from 0 to 1: no measured confidence
     doubt: str = ""  # why it is not surer
+    other: OtherReading | None = None  # what else a careful person could mean, by its writer
     understood: Rephrasing | None = None  # how the same reply understood the question
 
     @property

@@ -166,9 +166,11 @@ def _task(state: AgentState, run: Run) -> GenerateTask:
     if whole.shown_columns > MOST_COLUMNS:
         shown = shorten_schema(shown, whole) if own_form else drop_samples(shown)
     complete = whole.shown_columns == shown.shown_columns and len(whole.tables) == len(shown.tables)
-    likely = [table for table, column, _ in turn.items if column is None]
-    names = dict.fromkeys([*likely, *(table.name for table in whole.tables)])
-    unshown = [name for name in names if shown.table(name) is None] if settings.tell_unshown else []
+    unshown: list[str] = []
+    if settings.tell_unshown and not complete:
+        likely = [table for table, column, _ in turn.items if column is None]
+        names = dict.fromkeys([*likely, *(table.name for table in whole.tables)])
+        unshown = [name for name in names if shown.table(name) is None]
     copied, alike = list[str](), ()
     if own_form and unshown:
         alike = _alike(shown, whole)

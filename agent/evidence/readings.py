@@ -1,7 +1,7 @@
 """Other readings of a question, run beside the query that answers it.
 
-They cost no request: each differs from the query in one matter that nothing settles (`tools.readings`). What may not
-leave is not run, and where a reading takes too long nothing is said of it.
+They cost no request: the writer of the query gives them with it, and ties are counted. What may not leave is not told,
+and if a reading takes too long nothing is said of it.
 """
 
 from __future__ import annotations
@@ -9,17 +9,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
 
 from ...tools.database import Limits
-from ...tools.database.table import Cell
 from ...tools.errors import QueryError
-from ...tools.examples import VERIFIED
-from ...tools.readings import Agreement, Look, Outcome, QuestionContext, Rival, rivals
-from ...tools.readings.compare import ReadingResult, outcome_of, short_cell, summarize
+from ...tools.readings import Agreement, Outcome, ReadingResult, Rival, outcome_of, short_cell, summarize, tie_reading
 from ...tools.sql import is_ordered
 from ..advice import advisory
-from ..context.task_inputs import as_asked, readable_turns
+from ..context.task_inputs import as_asked
 from ..records import AnswerRecord, Attempt, Offer, Readings, Turn, plain_result
 from ..resources import Run
 from ..settings import Settings
@@ -51,13 +47,9 @@ def readings_of(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Rea
     ):
         return Readings()
     schema = run.resources.database.schema()
-    look = _look(run)
-    # Beside the person's words stand notes, definitions, and the questions that this one leans on.
-    before = [] if turn.rephrasing.self_contained else [past.question for past in readable_turns(state, run)]
-    noted = [f"{entry.name} {entry.text} {entry.sql}" for entry in turn.knowledge]
-    context = QuestionContext(as_asked(turn), " ".join([*before, turn.evidence, *noted]))
-    found = rivals(chosen.sql, schema, context, look=look)
-    found = tuple(rival for rival in found if not _is_settled(rival, turn, run, look))
+    other, ties = chosen.other, tie_reading(chosen.sql, schema, as_asked(turn))
+    meant = Rival("meaning", other.words, "", run.spelt(other.sql)) if other else None
+    found = tuple(reading for reading in (meant, ties) if reading is not None)
     if not found:
         return Readings()
     here, ordered = ReadingResult(result.rows, result.truncated), is_ordered(chosen.sql, schema.dialect)
@@ -76,42 +68,14 @@ def asks_which(answer: AnswerRecord, turn: Turn, settings: Settings) -> Turn | N
         return None
     first = changed[0]
     single = answer.rows[0][0] if answer.row_count == 1 and len(answer.columns) == 1 else None
-    here = first.assumed if single is None else f"{first.assumed} ({short_cell(single)})"
+    assumed = first.assumed or "as it stands"
+    here = assumed if single is None else f"{assumed} ({short_cell(single)})"
     offered = (
         Offer(here, first.matter, answer.sql),
         *(Offer(f"{one.words} ({one.says})", one.matter, one.sql) for one in changed),
     )
     asks = replace(turn.rephrasing, intent="ambiguous", reply=WHICH, choices=tuple(offer.words for offer in offered))
     return replace(turn, rephrasing=asks, offered=offered, stop=None)
-
-
-def _look(run: Run) -> Look:
-    """Look up values once, as far as they may leave."""
-
-    @cache
-    def look(sql: str) -> tuple[Cell, ...] | None:
-        try:
-            table = run.resources.outgoing.execute(sql, _limits(run, SECONDS), run.cancellation)
-        except QueryError:
-            return None
-        return None if table.withheld else tuple(row[0] for row in table.rows)
-
-    return look
-
-
-def _is_settled(rival: Rival, turn: Turn, run: Run, look: Look) -> bool:
-    """Whether a person has said so: by a choice when asked back, or by finding a query right that leaves it open."""
-    replies = {reply for _, reply in turn.clarified}
-    chosen = any(offer.words in replies for offer in turn.offered)
-    if chosen and any(offer.matter == rival.matter for offer in turn.offered):
-        return True
-    schema = run.resources.database.schema()
-    own = (example for example in turn.examples if example.source in VERIFIED)
-    return any(
-        (other.matter, other.words) == (rival.matter, rival.words)
-        for example in own
-        for other in rivals(example.sql, schema, QuestionContext(example.question), look=look)
-    )
 
 
 def _run(found: tuple[Rival, ...], run: Run) -> Iterator[tuple[Rival, ReadingResult]]:

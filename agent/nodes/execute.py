@@ -76,6 +76,7 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
         confidence=turn.confidence,
         sure=turn.sure,
         doubt=turn.doubt,
+        other=turn.other,
         dialect=run.resources.database.dialect,
         estimate=cost,
     )

@@ -71,6 +71,7 @@ def run_next(turn: Turn, done: Done[Draft], source: AttemptSource, notes: Iterab
         confidence=draft.confidence,
         sure=draft.sure,
         doubt=draft.doubt,
+        other=draft.other,
         caveats=draft.caveats,
         rephrasing=draft.understood or turn.rephrasing,
     )

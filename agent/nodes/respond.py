@@ -249,7 +249,9 @@ def basis_for(
         cut=cut,
         ties=ties,
         definitions=tuple(entry.name for entry in used if entry.name),
-        assumed=tuple(dict.fromkeys(one.assumed for one in readings.tried if one.says and one.matter != "ties")),
+        assumed=tuple(
+            dict.fromkeys(one.assumed for one in readings.tried if one.says and one.assumed and one.matter != "ties")
+        ),
         readings=readings.line,
     )
 

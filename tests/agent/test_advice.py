@@ -27,7 +27,7 @@ ENTRIES: dict[Part, str] = {
     "plain questions": "tableturn.agent.nodes.rephrase.english_stem",
     "follow-up": "tableturn.agent.nodes.link.base_turn",
     "checks": "tableturn.agent.evidence.feedback.check",
-    "readings": "tableturn.agent.evidence.readings.rivals",
+    "readings": "tableturn.agent.evidence.readings.tie_reading",
     "confidence": "tableturn.agent.evidence.confidence.gather_evidence",
     "basis": "tableturn.agent.nodes.respond.basis_of",
     "headings": "tableturn.agent.answers.phrasing.headings_of",

@@ -70,4 +70,7 @@ def reply(request: dict[str, Any]) -> Behaviour:
     """What the model says: what `replies.yaml` has for the question that the prompt names last, or its last entry."""
     prompt = "\n".join(str(message["content"]) for message in request["messages"])
     found = max(reversed(_replies()), key=lambda one: (prompt.rfind(one["asked"]), len(one["asked"])))
-    return says(f"Question: {found.get('read_as', found['asked'])}\n```sql\n{found['sql']}\n```\nSure: 95")
+    other = (
+        f"\nOther reading: {found['other']['words']}\n```sql\n{found['other']['sql']}\n```" if "other" in found else ""
+    )
+    return says(f"Question: {found.get('read_as', found['asked'])}\n```sql\n{found['sql']}\n```\nSure: 95{other}")

@@ -7,7 +7,9 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tableturn.prompts.find_sql import sql_so_far
 from tableturn.prompts.read_answer import ReplyForm, read_answer
+from tableturn.prompts.reply_types import OtherReading
 from tableturn.tools.errors import ReplyError
 
 SQL = "SELECT name FROM customer"
@@ -161,3 +163,36 @@ def test_labelled_lines_are_never_sql(sql: str, shape: str, tail: str, form: Rep
 )
 def test_comments_and_casts_are_no_labelled_lines(sql: str) -> None:
     assert read_answer(f"```sql\n{sql}\n```", "q", "postgres").sql == sql
+
+
+OTHER = "Other reading: **by booking date.**\n```sql\nSELECT 2\nFROM b\n```"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"```sql\nSELECT 1 FROM a\n```\nSure: 70, dates\n{OTHER}",
+        f"```sql\nSELECT 1 FROM a\n```\n{OTHER}\nSure: 70, dates",
+        f"```sql\nSELECT 1 FROM a\n```\nSure: 70, dates\n{OTHER[:-4]}",
+    ],
+)
+def test_another_reading_is_no_answer(reply: str) -> None:
+    draft = read_answer(reply, "q")
+    assert (draft.sql, draft.sure, draft.doubt, draft.notes) == ("SELECT 1 FROM a", 0.7, "dates", ())
+    assert draft.other == OtherReading("by booking date", "SELECT 2\nFROM b")
+    assert sql_so_far(reply) == "SELECT 1 FROM a"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "```sql\nSELECT 1 FROM a\n```\nOther reading: none",
+        "```sql\nSELECT 1 FROM a\n```\nOther reading: by booking date",
+        "Other reading: by booking date\n```sql\nSELECT 1 FROM a\n```",
+        "```sql\nSELECT 1 FROM a\n```\nOther reading: none\n```sql\nSELECT 2\n```",
+        "```sql\nSELECT 1 FROM a\n```\nOther reading: by date\n```sql\nno query\n```",
+    ],
+)
+def test_words_alone_are_no_other_reading(reply: str) -> None:
+    draft = read_answer(reply, "q")
+    assert (draft.sql, draft.other) == ("SELECT 1 FROM a", None)

@@ -20,7 +20,7 @@ from tableturn.tools.sample import build_sample
 from .browser import started_browser
 from .command_line import tableturn
 
-_QUESTIONS = Path(__file__).parents[2] / "evals" / "lab" / "bench" / "data" / "rival_questions.yaml"
+_QUESTIONS = Path(__file__).parent / "sample_questions.yaml"
 
 
 def report(folder: Path) -> Path:
@@ -29,7 +29,6 @@ def report(folder: Path) -> Path:
     questions = [
         {"question": each["question"], "sql": each["sql"], "database": "kestrel.sqlite"}
         for each in yaml.safe_load(_QUESTIONS.read_text("utf-8"))
-        if each["database"] == "kestrel"
     ]
     (folder / "questions.json").write_text(json.dumps(questions), "utf-8")
     with contextlib.chdir(folder):  # the report names files as the command does

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 
 from sqlglot.errors import SqlglotError
@@ -34,11 +34,13 @@ def keep_likely(schema: Schema, items: Sequence[SchemaItem], threshold: float, m
             None for all over the threshold.
     """
     over = [item for item in items if item.p >= threshold] or list(items[:1])
-    shown = _first_items(schema, over, max_columns)
+    # A column may really be called `*`; otherwise that stands for all columns of a table.
+    starred = {table.name for table in schema.tables for column in table.columns if column.name == STAR}
+    shown = _first_items(over, max_columns, starred)
     # The order of this dictionary is the order in which the tables are shown.
     columns: dict[str, list[str]] = {item.table: [] for item in shown or over[:1]}
     for item in shown:
-        if _is_column(schema, item):
+        if _is_column(item, starred):
             columns[item.table].append(str(item.column))
     keys: Iterable[ForeignKey] = ()
     if len(shown) < len(over):
@@ -96,12 +98,14 @@ def requested_tables(schema: Schema, sql: str) -> frozenset[str]:
     return frozenset(found | {near for name in unknown for near in nearest_names(name, names)})
 
 
-def _is_column(schema: Schema, item: SchemaItem) -> bool:
-    """Whether an item is a single column; a column may really be called `*`."""
-    return item.column is not None and (item.column != STAR or schema.column(item.table, STAR) is not None)
+def _is_column(item: SchemaItem, starred: Collection[str]) -> bool:
+    """Whether an item is a single column: not a table, nor all columns of one."""
+    return item.column is not None and (item.column != STAR or item.table in starred)
 
 
-def _first_items(schema: Schema, items: Sequence[SchemaItem], max_columns: int | None) -> Sequence[SchemaItem]:
+def _first_items(
+    items: Sequence[SchemaItem], max_columns: int | None, starred: Collection[str]
+) -> Sequence[SchemaItem]:
     """Return the most probable tables within the limit, and their most probable columns."""
     # They are counted apart: in a crowd of tables those outrank columns that were not scored one by one, and a table
     # without the columns asked for is of no use.
@@ -113,7 +117,7 @@ def _first_items(schema: Schema, items: Sequence[SchemaItem], max_columns: int |
     for item in items:
         if item.table not in tables and len(tables) >= max(1, max_columns // _COLUMNS_A_TABLE):
             continue
-        if _is_column(schema, item):
+        if _is_column(item, starred):
             if not room:
                 continue
             room -= 1

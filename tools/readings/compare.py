@@ -5,15 +5,38 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from ..database.table import Cell, PlainCell
 from ..results import label_cells, same_result
-from .reading import Rival
 
 Rows = Sequence[Sequence[Cell]] | Sequence[Sequence[PlainCell]]
 
 _ROUND = ((1e9, "bn"), (1e6, "M"))
 _TEXT = 40
+_WORDS = 120
+
+
+Matter = Literal["meaning", "ties", "left_out", "net", "date", "like", "count", "missing", "zeros"]
+"""What a question can leave open.
+
+- `meaning`: what else its words can mean, as the writer of the query says.
+- `ties`: what shares the last place that LIMIT lets through.
+
+The others stand in answers of earlier versions alone.
+"""
+
+
+@dataclass(frozen=True)
+class Rival:
+    """Another reading of a question."""
+
+    matter: Matter
+    words: str  # how it reads the question: `by booking date`
+    assumed: str  # how the query reads it; empty if that is not known
+    sql: str
+    outputs: int = 0  # columns of its result that answer the question; further ones say where ties are
+    limit: int = 0  # for ties, the rows that the query lets through; 0 for all
 
 
 @dataclass(frozen=True)
@@ -46,15 +69,13 @@ class ReadingResult:
 
 def outcome_of(rival: Rival, here: ReadingResult, there: ReadingResult, ordered: bool) -> Outcome | None:
     """Return the outcome of a rival; None if its result cannot be compared."""
-    # Nobody means a date that the rows in question do not have.
-    nothing = rival.matter == "date" and all(cell in (None, 0) for row in there.rows for cell in row)
-    # Whether there are groups without any is told by how many groups there are.
-    no_more = rival.matter == "zeros" and not rival.limit and len(here.rows) >= len(there.rows)
+    # Nobody means what finds nothing.
+    nothing = all(cell in (None, 0) for row in there.rows for cell in row)
     if rival.matter == "ties":
         says = _count_ties(rival, there)
     elif here.truncated or there.truncated or nothing:
         return None
-    elif no_more or same_result(here.rows, there.rows, ordered=ordered):
+    elif same_result(here.rows, there.rows, ordered=ordered):
         says = ""
     else:
         says = _describe(here.rows, there.rows)
@@ -122,5 +143,11 @@ def _format_number(number: float) -> str:
 
 def summarize(outcomes: Sequence[Outcome]) -> str:
     """Return the outcomes that differ in one line; empty if none does."""
-    line = "; ".join(f"{outcome.says} {outcome.words}" for outcome in outcomes if not outcome.same)
+    line = "; ".join(map(_say, filter(lambda outcome: not outcome.same, outcomes)))
     return f"{line[:1].upper()}{line[1:]}." if line else ""
+
+
+def _say(outcome: Outcome) -> str:
+    if outcome.matter == "meaning":
+        return f"read as “{' '.join(outcome.words.split())[:_WORDS]}”: {outcome.says}"
+    return f"{outcome.says} {outcome.words}"

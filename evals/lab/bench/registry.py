@@ -159,7 +159,6 @@ BENCHES: Mapping[str, Bench] = {
     "poisoned": _without_data("tests.corpus.attacks", "cells and names that give orders, and how many left a fence"),
     "readonly-cost": Bench("speed", "gold queries behind the guard: same rows, and time against an open connection"),
     "regularize": Bench("tests.corpus.golds", "gold SQL with the same result once regularised"),
-    "rivals": Bench("retrieval", "other readings shown if a question hangs on them, and if it does not"),
     "sandbox": _without_data("sandbox", "escapes held, cost of a warm run, and what 10,000 runs leave behind"),
     "schema-scale": _without_data("scale", "reading and rendering a schema of a thousand tables"),
     "score-speed": Bench("evaluating", "seconds to judge 1,034 predictions, ours and the official tool's"),

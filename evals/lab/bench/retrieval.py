@@ -1,12 +1,11 @@
-"""Definitions, examples and values that prompts show, and the readings that answers name.
+"""Definitions, examples and values that prompts show.
 
 `data/knowledge_*.yaml` hold forty entries a database, `data/knowledge_questions.yaml` sixty questions with what each
 needs. Both were written before there was anything to retrieve them with. `data/knowledge_others_*.yaml` and
 `data/knowledge_others_questions.yaml` are by people who had not seen the retrieval, which was then made better with
 them; `data/knowledge_test_*.yaml` and `data/knowledge_test_questions.yaml` by people whose work is only ever scored.
 If either is there, half of the entries of a database is theirs: of ours stay the first ten questions, what they
-need, and further entries up to twenty. `data/rival_questions.yaml` holds questions with a query that a competent
-analyst wrote and what it leaves open.
+need, and further entries up to twenty.
 """
 
 from __future__ import annotations
@@ -17,16 +16,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, cast
 
 from pandas import DataFrame
 from sqlglot import exp
 
-from tests.support.scripted import ScriptedModel
-
-from ....agent import SQLAgent
 from ....agent.nodes.link import CANDIDATES
 from ....agent.settings import Settings
 from ....tools.database import Database, Schema, render_schema
@@ -384,52 +379,3 @@ def _tell_noise(table: DataFrame) -> Figures:
 
 
 measure_value_noise = Measure(partial(_read_sets, sets=_NOISE_SETS), _show_values, _tell_noise)
-
-
-_SETTINGS = {"record": "off", "examples": "none", "clarify": False, "readings": "tell"}
-
-
-def _read_rivals(options: BenchOptions) -> Iterator[tuple[SQLAgent, Mapping[str, str]]]:
-    """Yield the questions, each with an agent whose model writes the analyst's query."""
-    records = cast("Sequence[Mapping[str, str]]", read_records(DATA / "rival_questions.yaml"))[: options.limit]
-    model = ScriptedModel(script=lambda prompt: "")
-    with tempfile.TemporaryDirectory() as folder:
-        for name, some in groupby(sorted(records, key=itemgetter("database")), itemgetter("database")):
-            with SQLAgent(_find_database(name, options, folder), model=model, settings=_SETTINGS) as agent:
-                for record in some:
-                    model.script = lambda prompt, sql=record["sql"]: f"```sql\n{sql}\n```"
-                    yield agent, record
-
-
-def _show_rivals(case: tuple[SQLAgent, Mapping[str, str]]) -> Iterator[Mapping[str, Any]]:
-    agent, record = case
-    readings = agent.ask(record["question"]).readings
-    found = {reading.matter for reading in readings.tried if not reading.same}
-    shown = bool(found) if record["matter"] == "settled" else record["matter"] in found
-    yield {"matter": record["matter"], "question": record["question"], "shown": shown, "line": readings.line}
-
-
-def _tell_rivals(table: DataFrame) -> Figures:
-    """Return whether the reading that a question hangs on is shown, and none if nothing is open.
-
-    `decisive` are questions that a reading changes, `decisive_shown` the share of those whose reading is shown,
-    `by_matter` shown of all; `false_alarms` is the share of settled questions at which a reading is said to change
-    something.
-    """
-    settled = table[table["matter"] == "settled"]
-    decisive = table.drop(settled.index)
-    missed, alarms = decisive[~decisive["shown"]], settled[settled["shown"]]
-    return {
-        "questions": len(table),
-        "decisive": len(decisive),
-        "decisive_shown": share(decisive["shown"]) if len(decisive) else None,
-        "by_matter": {
-            str(matter): f"{flags.sum()} of {len(flags)}" for matter, flags in decisive.groupby("matter")["shown"]
-        },
-        "false_alarms": divide(len(alarms), len(settled)) if len(settled) else None,
-        "missed": list(missed["matter"] + ": " + missed["question"]),
-        "alarms": list(alarms["question"] + " " + alarms["line"]),
-    }
-
-
-measure_rivals = Measure(_read_rivals, _show_rivals, _tell_rivals)

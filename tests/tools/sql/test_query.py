@@ -24,7 +24,7 @@ from tableturn.tools.knowledge import Entry
 from tableturn.tools.knowledge.fragment import used_entries
 from tableturn.tools.knowledge.proposals import propose_entries
 from tableturn.tools.linking.linked import past_use
-from tableturn.tools.readings import QuestionContext, rivals
+from tableturn.tools.readings import tie_reading
 from tableturn.tools.sql import (
     Query,
     check,
@@ -86,7 +86,7 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
 def _read_in_all_ways(sql: str, schema: Schema) -> None:
     check(sql, schema, compiles=lambda sql, tables: None)
     basis_of(sql, schema, "how many customers are there in each country?")
-    rivals(sql, schema, QuestionContext("how many customers are there in each country?"))
+    tie_reading(sql, schema, "how many customers are there in each country?")
     explain(sql, schema)
     headings(sql, ["a", "b"], schema)
     used_items(sql, schema)

@@ -39,7 +39,13 @@ _STRUCTURED = re.compile(
 
 def render_compact(written: NameWriter) -> str:
     """Write a line about the database, a legend of the signs used, then one line per table."""
-    schema, keys = written.schema, keys_of_tables(written.schema)
+    return _compact(written.schema, written.marked, written.samples)
+
+
+@derived
+def _compact(schema: Schema, marked: frozenset[tuple[str, str]], samples: int) -> str:
+    # A whole schema is shown the same way turn after turn.
+    written, keys = NameWriter(schema, marked, samples), keys_of_tables(schema)
     shown, total = len(schema.tables), schema.total_tables
     title = f"Database {one_line(schema.name, _LONGEST_TITLE)}"
     lines = [f"{title}: {shown} of its {total} tables" if shown < total else title, _write_legend(written)]

@@ -39,6 +39,15 @@ class FileState(NamedTuple):
         return cls(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
 
 
+def file_states(path: Path) -> tuple[FileState, FileState | None]:
+    """Return the states of a database file and its write-ahead log; one changes with the schema."""
+    file = FileState.of(path)
+    try:
+        return file, FileState.of(f"{path}-wal")
+    except DatabaseUnavailable:
+        return file, None
+
+
 @dataclass(frozen=True)
 class FileCatalogue:
     """The names in a database file at one version of its schema, in declaration order.

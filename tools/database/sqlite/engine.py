@@ -26,7 +26,7 @@ from ..table import Cell, Limits, Table
 from ..watchdog import Cancellation
 from ..wire import pack_opening
 from ..workers import Workers, query_nursery
-from .catalogue import FileCatalogue
+from .catalogue import FileCatalogue, file_states
 from .compile_check import refusal
 from .connection import SQLITE_ERRORS, connect, lenient_text
 from .location import explain_unavailable, locate
@@ -73,7 +73,7 @@ class SQLiteEngine:
         self._pool.close()
 
     def state(self) -> str:
-        return " ".join(".".join(map(str, file)) for file in self._pool.files() if file)
+        return " ".join(".".join(map(str, file)) for file in file_states(self.path) if file)
 
     def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
         return self._queries.execute(sql, limits, cancellation, sink)

@@ -16,7 +16,7 @@ from ..session import Permissions
 from ..table import Cell, Limits, Table
 from ..watchdog import WATCHDOG, Cancellation, RunningQuery, check_cancelled
 from .bounded_work import value_limit
-from .catalogue import FileCatalogue, FileState, read_catalogue, schema_version
+from .catalogue import FileCatalogue, FileState, file_states, read_catalogue, schema_version
 from .confined import Stale
 from .connection import NOT_UTF8, SQLITE_ERRORS, QueryConnection, connect, connect_guarded, lenient_text
 from .guard import failure
@@ -111,7 +111,7 @@ class ConnectionPool:
     def catalogue(self) -> FileCatalogue:
         """Return the current names in the database."""
         # Many threads ask dozens of times a turn: none waits if neither the file nor its log was written to.
-        files = self.files()
+        files = file_states(self._path)
         settled = self._settled
         if settled is not None and settled[0] == files and not self._closed:
             return settled[1]
@@ -121,14 +121,6 @@ class ConnectionPool:
             at_rest = time.time_ns() - max(file.modified for file in files if file) > _SETTLED_NS
             self._settled = (files, self._catalogue) if at_rest else None
             return self._catalogue
-
-    def files(self) -> tuple[FileState, FileState | None]:
-        """Return the states of the file and its write-ahead log, which change with the schema."""
-        file = FileState.of(self._path)
-        try:
-            return file, FileState.of(f"{self._path}-wal")
-        except DatabaseUnavailable:
-            return file, None
 
     @contextmanager
     def borrow(self) -> Generator[QueryConnection]:

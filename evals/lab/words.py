@@ -1,0 +1,77 @@
+"""A draw of names, first lines of docstrings, and messages, mixed with other packages', for readers to judge.
+
+`python -m tableturn.evals.lab.words SEED OUT FOLDER...` writes OUT/items.json, which hides where each item comes from,
+and OUT/key.json, which tells.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import random
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+OURS = Path(__file__).parents[2]
+ROOMS = ("agent", "tools", "prompts", "serve", "evals")
+DRAWN = {"docstring": 80, "name": 80, "message": 40}  # from this package; as many from the others together
+
+Item = tuple[str, str]  # kind, text
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+def read_items(file: Path) -> Iterator[Item]:
+    """Yield what a reader of the file meets, with its kind."""
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, Definition) and not node.name.startswith("__"):
+            yield "name", _signature(node)
+            if text := ast.get_docstring(node):
+                yield "docstring", f"{_signature(node)}\n    {text.splitlines()[0]}"
+        elif isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+            texts = [_text(argument) for argument in node.exc.args[:1]]
+            yield from (("message", text) for text in texts if len(text.split()) > 2)
+
+
+def _signature(node: Definition) -> str:
+    if isinstance(node, ast.ClassDef):
+        return f"class {node.name}"
+    returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
+    return f"def {node.name}({ast.unparse(node.args)}){returns}"
+
+
+def _text(node: ast.expr) -> str:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_text(part) if isinstance(part, ast.Constant) else "{...}" for part in node.values)
+    return ""
+
+
+def draw(seed: int, others: list[Path]) -> list[tuple[Item, str]]:
+    """Return the items in a random order, each with its origin: `ours`, or the folder's name."""
+    random_ = random.Random(seed)  # noqa: S311 - a draw, no secret
+    own = [item for room in ROOMS for file in sorted((OURS / room).rglob("*.py")) for item in sorted(read_items(file))]
+    pools = {
+        folder.name: [item for file in sorted(folder.rglob("*.py")) for item in read_items(file)] for folder in others
+    }
+    drawn: list[tuple[Item, str]] = []
+    for kind, number in DRAWN.items():
+        for origin, items, share in [("ours", own, number), *((k, v, number // len(pools)) for k, v in pools.items())]:
+            fitting = [item for item in items if item[0] == kind]
+            drawn += [(item, origin) for item in random_.sample(fitting, min(share, len(fitting)))]
+    random_.shuffle(drawn)
+    return drawn
+
+
+def main(seed: str, out: str, *folders: str) -> None:
+    """Write the items, and the key to where each comes from."""
+    drawn, target = draw(int(seed), list(map(Path, folders))), Path(out)
+    target.mkdir(parents=True, exist_ok=True)
+    items = [{"number": number, "kind": item[0], "text": item[1]} for number, (item, _) in enumerate(drawn)]
+    (target / "items.json").write_text(json.dumps(items, indent=1), "utf-8")
+    (target / "key.json").write_text(json.dumps([origin for _, origin in drawn]), "utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

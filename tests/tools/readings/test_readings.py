@@ -1,0 +1,96 @@
+"""Readings of a question beside the written one: ties, and what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tableturn.tools.database import Database
+from tableturn.tools.database.schema import ColumnSchema, Schema, TableSchema
+from tableturn.tools.readings import Outcome, ReadingResult, Rival, outcome_of, summarize, tie_reading
+from tableturn.tools.sample import build_sample
+
+
+@pytest.fixture(scope="module")
+def kestrel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    path: Path = build_sample(tmp_path_factory.mktemp("sample") / "kestrel.sqlite")
+    with Database.open(path) as database:
+        yield database
+
+
+def _count_ties(database: Database, sql: str, question: str) -> str | None:
+    reading = tie_reading(sql, database.schema(), question)
+    if reading is None:
+        return None
+    here, there = (ReadingResult(database.execute(one).rows) for one in (sql, reading.sql))
+    outcome = outcome_of(reading, here, there, ordered=True)
+    return outcome and outcome.says
+
+
+def test_what_shares_the_last_place_is_counted(kestrel: Database) -> None:
+    sql = "SELECT name FROM products ORDER BY {} LIMIT 5"
+    assert _count_ties(kestrel, sql.format("product_id"), "The first five products") is None, "a key never ties"
+    assert _count_ties(kestrel, sql.format("name"), "Five products by name") == ""
+    many = "SELECT city FROM customers GROUP BY city ORDER BY COUNT(*) > 0 LIMIT 3"
+    assert _count_ties(kestrel, many, "Which three cities have customers?") not in (None, "")
+
+
+def test_what_cannot_be_read_leaves_nothing_open(kestrel: Database) -> None:
+    for sql in (
+        "SELECT FROM",
+        "SELECT * FROM nowhere ORDER BY x LIMIT 1",
+        "SELECT 1 UNION SELECT 2 ORDER BY 1 LIMIT 1",
+    ):
+        assert tie_reading(sql, kestrel.schema(), "Which is it?") is None
+
+
+def test_the_line_says_what_changes_alone() -> None:
+    changed = Outcome("meaning", "without   returned orders", "", "", says="11.1 M")
+    tied = Outcome("ties", "with those that share the last place", "", "", says="2 more")
+    same = Outcome("meaning", "by shipped date", "", "")
+    assert summarize([changed, same]) == "Read as “without returned orders”: 11.1 M."
+    assert summarize([tied]) == "2 more with those that share the last place."
+    assert summarize([same]) == summarize([]) == ""
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        (((3,),), ""),
+        (((4,),), "4"),
+        (((0,),), None),
+        (((None,),), None),
+        ((), None),
+    ],
+)
+def test_a_reading_that_finds_nothing_is_none(rows: tuple[tuple[int | None, ...], ...], says: str | None) -> None:
+    reading = Rival("meaning", "by another date", "", "SELECT 1")
+    outcome = outcome_of(reading, ReadingResult(((3,),)), ReadingResult(rows), ordered=False)
+    assert (outcome and outcome.says) == says
+
+
+@pytest.mark.parametrize(
+    ("question", "sql", "may_tie"),
+    [
+        ("maximum order total", "SELECT id, total FROM orders ORDER BY total DESC LIMIT 1", False),
+        ("What is the maximum order total?", "SELECT id, total FROM orders ORDER BY total DESC LIMIT 1", False),
+        ("Which is the maximum order total?", "SELECT total FROM orders ORDER BY total DESC LIMIT 1", False),
+        ("newest order", "SELECT id FROM orders ORDER BY ordered_on DESC LIMIT 1", False),
+        ("What is the newest order?", "SELECT id FROM orders ORDER BY ordered_on DESC LIMIT 1", False),
+        ("Which order is the newest?", "SELECT id FROM orders ORDER BY ordered_on DESC LIMIT 1", True),
+        ("What is our largest order?", "SELECT id FROM orders ORDER BY total DESC LIMIT 1", True),
+        ("The order with the highest total", "SELECT id FROM orders ORDER BY total DESC LIMIT 1", True),
+        ("The three newest orders", "SELECT id FROM orders ORDER BY ordered_on DESC LIMIT 3", True),
+    ],
+)
+def test_what_shares_the_first_place_matters_where_it_is_asked_which_is_first(
+    question: str, sql: str, may_tie: bool
+) -> None:
+    columns = (
+        ColumnSchema("id", "INT", "number"),
+        ColumnSchema("total", "REAL", "number"),
+        ColumnSchema("ordered_on", "DATE", "time"),
+    )
+    schema = Schema("s", (TableSchema("orders", columns),))
+    assert (tie_reading(sql, schema, question) is not None) is may_tie
