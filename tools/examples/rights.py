@@ -24,10 +24,7 @@ VERIFIED = ("approved", "verified")
 
 @dataclass(frozen=True)
 class Approval:
-    """The record in `Example.rights`: rights of the session that ran the SQL, and columns read.
-
-    A `*` is expanded to all columns; the column is empty for a table itself.
-    """
+    """The record in `Example.rights`: the session's rights and the columns that its SQL read."""
 
     rights: Rights = field(default_factory=Rights)
     columns: tuple[tuple[str, str], ...] = ()

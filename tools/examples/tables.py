@@ -116,10 +116,7 @@ class MemoryTable:
         return [row for row in self.scan() if value in map(row.fields.get, names)][:limit]
 
     def find_nearest(self, vector: Vectors, k: int, among: Sequence[str] | None = None) -> list[Row]:
-        """Return the k rows nearest to a vector, best first, searching only `among` if given.
-
-        Equally near rows come in the order in which they were added.
-        """
+        """Return the k rows nearest to a vector, best first, searching only `among` if given."""
         with self._lock:
             rows = list(self._rows.values())
             if self._matrix is None:

@@ -191,10 +191,7 @@ class _Reader:
         return word.folded in STOP_WORDS or (word.folded in _GREETINGS and self.question.begins_sentence(word.start))
 
     def _ends_with_name(self, match: ValueMatch, own: Set[str], before: Sequence[Word]) -> bool:
-        """Whether small words end a phrase in the place of a name: after the column, or as in ME.
-
-        Written as a name is (May) or as one letter (A), a word tells by itself.
-        """
+        """Whether small words end a phrase in the place of a name: after the column, or as in ME."""
         after = self.question.words_between(match.end, len(self.question.text))[:1]
         gap = self.question.text[match.end : after[0].start] if after else "."
         ends = bool(gap.strip()) or (after[0].folded in _JOINS and not match.mention.islower())

@@ -74,10 +74,7 @@ _MARK = "[SN]"
 
 
 def render_credit(written: NameWriter) -> str:
-    """Write the form of CREDIT-SQL, appendix C: a line per table, then the foreign keys.
-
-    The form has no place for sample values or marks.
-    """
+    """Write the form of CREDIT-SQL, appendix C: a line per table, then the foreign keys."""
     schema = written.schema
     lines = [f"Database: {one_line(schema.name, _LONGEST_NAME)}", *_split_path(schema)]
     for table in schema.tables:
