@@ -364,7 +364,7 @@ class _Awaiting(NamedTuple):
             loop.call_soon_threadsafe(lambda: stopped.done() or stopped.set_result(None))
 
         try:
-            with self.cancellation.watched(stop) if self.cancellation else nullcontext():
+            with self.cancellation.watch(stop) if self.cancellation else nullcontext():
                 limit = None if seconds == math.inf else seconds
                 await asyncio.wait((task, stopped), timeout=limit, return_when=asyncio.FIRST_COMPLETED)
             if task.done():

@@ -16,7 +16,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime, get_runtime
 from langgraph.types import Overwrite, Send
 
-from ..tools.database import asked_in
+from ..tools.database import name_conversation
 from ..tools.errors import TableturnError
 from .advice import collect_failures
 from .cancel_turn import make_undoable, open_turn
@@ -153,7 +153,7 @@ class _Node(Runnable[AgentState, Update]):
             waits = not blocking and runtime.context is not None
             start = asyncio.to_thread(self._start, state, config, runtime) if waits else None
             this, tally = self._start(state, config, runtime) if start is None else await start
-            with asked_in(this.thread), collect_failures() as notes:
+            with name_conversation(this.thread), collect_failures() as notes:
                 update = await arun(self._body(state, this), this.translator, tally, blocking=blocking)
         except GraphBubbleUp:
             raise

@@ -118,16 +118,16 @@ class AccessOptions:
         """Return the access rules as `SQLAgent` and `Access.of` take them."""
         from ..tools.database import PermissionsFile
 
-        file = PermissionsFile.read(self.permissions).naming_everybody() if self.permissions and self.named else None
+        file = PermissionsFile.read(self.permissions).require_names() if self.permissions and self.named else None
         return {"allow": self.allow or None, "deny": self.deny or (), "permissions": file or self.permissions}
 
     def locate(self, db: str) -> str:
         """Return the database's address with the schemas of `--schema`."""
         if self.schemas is None:
             return db
-        from ..tools.database.server.address import in_schemas
+        from ..tools.database.server.address import add_schemas
 
-        return in_schemas(db, self.schemas)
+        return add_schemas(db, self.schemas)
 
     def open_database(self, db: str) -> Database:
         """Open a database with this person's rights."""

@@ -15,7 +15,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel, Field
 
-from ..tools.database import Access, Database, Egress, Identity, Policy, Session, asked_in
+from ..tools.database import Access, Database, Egress, Identity, Policy, Session, name_conversation
 from ..tools.errors import QueryError, SettingsError
 from ..tools.masking import mask
 from . import verbs
@@ -118,7 +118,7 @@ class SQLAgent:
         base = database.session if isinstance(database, Database) else own
 
         def session_of(identity: Identity) -> Session:
-            return access.session(identity, base.policy).narrowed(chosen.permissions)
+            return access.session(identity, base.policy).narrow(chosen.permissions)
 
         with ExitStack() as stack:
             store, known = AgentExamples(examples, embedding, stack), KnowledgeSource(knowledge)
@@ -230,7 +230,7 @@ class SQLAgent:
             text = record.text if said is None or record.sentence is None else f"{said} {record.sentence.rest}".strip()
             return Answer(replace(record, text=text), answer.thread, record)
         try:
-            with asked_in(answer.thread):
+            with name_conversation(answer.thread):
                 found = plain_result(database.execute(record.sql, within.limits))
                 defined = {used.name: used.text for used in record.used_knowledge}
                 looks = look_up_columns(record.sql, found, database, within.locale, defined)

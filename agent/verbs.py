@@ -22,27 +22,27 @@ from sqlglot import exp
 
 from ..prompts.find_sql import starts_like_sql
 from ..tools.charts import Chart, Kind, Wish
-from ..tools.charts.chart import Picture, can_render, picture
+from ..tools.charts.chart import Picture, can_render, draw_picture
 from ..tools.database import Cancellation, ColumnSchema, Database, Limits, Schema, Table, TableSchema, render_schema
 from ..tools.errors import ExampleRefused, ExportError, KnowledgeError, SettingsError
 from ..tools.examples import (
     VERIFIED,
     Example,
     ExampleStore,
-    Found,
+    FoundExample,
+    choose_foremost,
     database_identity,
     example_id,
     example_of,
-    foremost,
-    gives_way,
+    is_replaced,
+    make_verifier,
     may_remove,
-    meaning_of,
-    runs_on,
+    shared_id,
 )
 from ..tools.export import Exported, Format, Target, export_query, export_rows, format_of, write_file
 from ..tools.knowledge import Entry, Knowledge
 from ..tools.knowledge.fragment import fragment_kind, read_fragment, run_definition
-from ..tools.outgoing import Outgoing
+from ..tools.outgoing import ModelView
 from ..tools.values import ValueMatch
 from .answers.answer import Answer
 from .answers.phrasing import explain_query, look_up_columns, phrase_answer
@@ -169,7 +169,7 @@ def _save_answer(question: str, sql: str, resources: Resources, settings: Settin
     """Save a right answer in the name of whoever asks, in the place of earlier ones to the same question."""
     database, store = resources.database, resources.examples.open_for_saving()
     example = example_of(database, question, sql, author=database.session.identity.name, **more)
-    done = store.add([example], runs_on(database, (settings or resources.settings).limits))
+    done = store.add([example], make_verifier(database, (settings or resources.settings).limits))
     outdated = _find_outdated(store, example, database)
     return Saved(example_id(example), example, done.added == 1, store.remove(outdated))
 
@@ -222,8 +222,8 @@ def _find_outdated(store: ExampleStore, example: Example, database: Database) ->
         if hit.example.source in VERIFIED
         and hit.example.owner == example.owner
         and hit.example.question.split() == example.question.split()
-        and meaning_of(hit.example) != meaning_of(example)
-        and gives_way(hit.example, example, database)
+        and shared_id(hit.example) != shared_id(example)
+        and is_replaced(hit.example, example, database)
     ]
 
 
@@ -362,7 +362,7 @@ def list_lessons(resources: Resources) -> tuple[Lesson, ...]:
     return tuple(found)
 
 
-def _approved(resources: Resources) -> list[Found]:
+def _approved(resources: Resources) -> list[FoundExample]:
     """Return the answers that people found right and that whoever asks may see, shared ones too."""
     store, identity = resources.examples.open_own(), database_identity(resources.database)
     seen = store.seen_by(resources.database).visible(identity) if store else ()
@@ -380,7 +380,7 @@ def _defined(resources: Resources) -> dict[str, Entry]:
     }
 
 
-def _find_lesson(id_: str, resources: Resources) -> Entry | Found | None:
+def _find_lesson(id_: str, resources: Resources) -> Entry | FoundExample | None:
     """Return what has an id that begins so; None if nothing or several have."""
     lessons = _defined(resources) | {hit.id: hit for hit in _approved(resources)}
     found = [lesson for known, lesson in lessons.items() if known.startswith(id_)] if len(id_) >= _SHORT_ID else []
@@ -419,7 +419,7 @@ def forget(name: str, resources: Resources) -> str:
     if resources.knowledge.remove(defined):
         return f"the definition of {defined!r}"
     own = _approved(resources)
-    questions = foremost((hit.example for hit in own if hit.example.question == wanted), database)
+    questions = choose_foremost((hit.example for hit in own if hit.example.question == wanted), database)
     approved = next((hit for hit in own if hit == lesson or hit.example in questions), None)
     if approved is not None:
         _check_removable(approved, database)
@@ -428,7 +428,7 @@ def forget(name: str, resources: Resources) -> str:
     raise KnowledgeError(f"there is no definition, and no approved answer of this database, called {wanted!r}")
 
 
-def _check_removable(hit: Found, database: Database) -> None:
+def _check_removable(hit: FoundExample, database: Database) -> None:
     if not may_remove(hit.example, database):
         question = hit.example.question
         raise KnowledgeError(f"{question!r} was approved by people who may read more: only they can change it")
@@ -452,7 +452,7 @@ def schema(database: Database, names: Sequence[str] | None = None) -> SchemaText
             raise SettingsError(f"there is no table {', '.join(map(repr, missing))}")
         chosen = [table for name in names if (table := part.table(name)) is not None]
         part = part.part([(table.name, [column.name for column in table.columns]) for table in chosen])
-    return SchemaText(part, Outgoing(database).text(render_schema(part)))
+    return SchemaText(part, ModelView(database).text(render_schema(part)))
 
 
 def values(column: str, resources: Resources, cancellation: Cancellation | None = None) -> Table:
@@ -541,7 +541,7 @@ def draw(answer: Answer, file: Path) -> Chart | None:
     check_picture(file)
     drawn = chart(answer)
     if drawn is not None and answer.chart is not None:
-        write_file(picture(answer.chart, cast("Picture", file.suffix.lower()[1:])), file)
+        write_file(draw_picture(answer.chart, cast("Picture", file.suffix.lower()[1:])), file)
         return drawn
     return None
 

@@ -11,7 +11,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..tools.database.rendering.text import examples
+from ..tools.database.rendering.text import write_samples
 from ..tools.database.schema import ColumnSchema, TableSchema
 from ..tools.errors import ReplyError
 from .cut_to_budget import Prompt
@@ -82,7 +82,7 @@ class AnnotateColumnsTask(_AnnotateTask):
 
     name: ClassVar[str] = "annotate_columns"
     amounts = (4, 1, 0)  # sample values
-    values = staticmethod(examples)
+    values = staticmethod(write_samples)
 
     columns: tuple[tuple[TableSchema, ColumnSchema], ...]
     dialect: str = "sqlite"

@@ -39,7 +39,7 @@ _GONE = {
 
 @dataclass(frozen=True)
 class Prompt:
-    """A rendered prompt, with a sentence for the answer's notes on each thing that did not fit."""
+    """A rendered prompt, with a sentence for the answer's notes on each omission."""
 
     messages: tuple[Message, ...]  # system message first
     tokens: int  # estimated, at most the budget it was rendered for
@@ -48,7 +48,7 @@ class Prompt:
 
 @dataclass(frozen=True)
 class Parts:
-    """The parts of a prompt that may be thinned out, each with what matters most first."""
+    """The parts of a prompt that may be cut, each with the most important items first."""
 
     # Key columns stay as long as their table does; of many tables the last go before the columns of the first.
     schema: Schema = NO_SCHEMA
@@ -81,7 +81,7 @@ class Parts:
             "tables": [(name, None) for name in reversed(order[1:_FIRST_TABLES])],
         }
 
-    def steps(self) -> int:
+    def count_steps(self) -> int:
         """Count the single cuts that `cut` can make."""
         return sum(map(len, self._cuts.values()))
 
@@ -120,11 +120,11 @@ def fit(budget: int, everything: Parts, render: Render) -> Prompt:
     Raises:
         PromptTooLarge: If the least is still too large.
     """
-    prompt = attempt(0, everything, render)
+    prompt = try_cuts(0, everything, render)
     if prompt.tokens <= budget:
         return prompt
-    low, high = 0, everything.steps()
-    prompt = attempt(high, everything, render)
+    low, high = 0, everything.count_steps()
+    prompt = try_cuts(high, everything, render)
     if prompt.tokens > budget:
         raise PromptTooLarge(
             f"the least that this prompt needs is about {prompt.tokens} tokens, the budget is {budget}: "
@@ -132,7 +132,7 @@ def fit(budget: int, everything: Parts, render: Render) -> Prompt:
         )
     while high - low > 1:
         middle = (low + high) // 2
-        tried = attempt(middle, everything, render)
+        tried = try_cuts(middle, everything, render)
         if tried.tokens <= budget:
             high, prompt = middle, tried
         else:
@@ -140,7 +140,7 @@ def fit(budget: int, everything: Parts, render: Render) -> Prompt:
     return prompt
 
 
-def attempt(steps: int, everything: Parts, render: Render) -> Prompt:
+def try_cuts(steps: int, everything: Parts, render: Render) -> Prompt:
     """Return the prompt after `steps` cuts, whatever its size."""
     left, left_out = everything.cut(steps)
     messages = render(left, left_out)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ..tools.database.rendering.render import render_schema
 from ..tools.database.schema import Schema
-from ..tools.linking import requested
+from ..tools.linking import requested_tables
 from .cut_to_budget import Parts
 from .reply_text import clean_reply, find_json, text_field
 from .reply_types import Explanation
@@ -30,7 +30,7 @@ class ExplainTask(Task[Explanation]):
     ranked: bool = True  # whether the schema is in order of probability, not as declared
 
     def parts(self) -> Parts:
-        return Parts(self.schema, samples=0, requested=requested(self.schema, self.sql), ranked=self.ranked)
+        return Parts(self.schema, samples=0, requested=requested_tables(self.schema, self.sql), ranked=self.ranked)
 
     def context(self, shown: Parts) -> dict[str, object]:
         return {"schema_text": render_schema(shown.schema, "compact", samples=0)}

@@ -1,4 +1,4 @@
-"""Finding the one SQL statement in a model's reply, which is untrusted."""
+"""The search for the one SQL statement in a model's reply, which is untrusted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import islice
 
 from ..tools.database.quoting import engine_name
 from ..tools.errors import ReplyError
-from ..tools.sql.parse import CHANGES, MAX_LENGTH, analysis_or, parse, statement_ends
+from ..tools.sql.parse import CHANGES, MAX_LENGTH, default_if_unparsed, parse, statement_ends
 from .reply_text import Fence, clean_reply, find_fences, find_json, is_refusal, text_field
 from .reply_types import Draft
 
@@ -218,7 +218,7 @@ def _read_sentence(reply: str, dialect: str) -> str:
 
 
 def starts_like_sql(text: str, *, is_block: bool = False) -> bool:
-    """Whether `text` begins like a statement, leading comments aside."""
+    """Whether `text` begins like a statement, after any leading comments."""
     position = 0
     while comment := _COMMENT.match(text, position):
         position = comment.end()
@@ -227,7 +227,7 @@ def starts_like_sql(text: str, *, is_block: bool = False) -> bool:
 
 
 def cut_at_prose(text: str) -> str:
-    """Cut `text`, which starts with a statement, where prose follows."""
+    """Cut `text`, which starts with a statement, at the prose that follows."""
     ends = [len(text)]
     for pattern in (_NEXT_LABEL, _PROSE_LINE, re.compile(r"^[ \t>]*```", re.MULTILINE)):
         if match := pattern.search(text, 1):
@@ -260,9 +260,9 @@ def is_sql(text: str, dialect: str = "sqlite") -> bool:
     return READS_A_TABLE.search(text) is not None and parses(cut_statement(text, dialect)[0], dialect)
 
 
-@analysis_or(False)
+@default_if_unparsed(False)
 def parses(text: str, dialect: str = "sqlite") -> bool:
-    """Whether the text is one query; a very long one counts as none."""
+    """Whether the text is one query; False for a very long one."""
     return len(text) <= _PARSE_LIMIT and bool(parse(text, dialect))
 
 

@@ -14,10 +14,10 @@ from ..tools.examples.compact_schema import read_compact
 from ..tools.examples.example import Example
 from ..tools.examples.seeds import SeedProgram
 from ..tools.knowledge.entry import Entry
-from ..tools.knowledge.fragment import compiled
+from ..tools.knowledge.fragment import compile_definitions
 from ..tools.linking.linked import PastTurn
 from ..tools.values.match import ValueMatch
-from .cut_to_budget import Parts, Prompt, attempt, fit
+from .cut_to_budget import Parts, Prompt, fit, try_cuts
 from .find_sql import find_sql
 from .read_answer import ReplyForm, read_answer
 from .reply_types import Draft, Rephrasing
@@ -82,7 +82,7 @@ class GenerateTask(Task[Draft]):
         examples = tuple(map(_show_example, self.examples)) if self.style == "credit" else self.examples
         # The revision chain tells of the rows by its feedback alone (3.2.1).
         return Parts(
-            self.schema.structure() if self.style == "revision" else self.schema,
+            self.schema.structure_only() if self.style == "revision" else self.schema,
             self.history,
             examples,
             values=self.values,
@@ -126,7 +126,7 @@ class GenerateTask(Task[Draft]):
                 copies=(),
                 ranked=False,
             )
-            prompt = attempt(0, replace(whole.parts(), programs=programs), partial(render, whole))
+            prompt = try_cuts(0, replace(whole.parts(), programs=programs), partial(render, whole))
             if prompt.tokens <= budget:
                 return prompt
         return fit(budget, replace(self.parts(), programs=programs), partial(render, self))
@@ -139,7 +139,7 @@ class GenerateTask(Task[Draft]):
         """
         draft = read_answer(text, self.question, self.schema.dialect, reply or self.reply)
         try:
-            return replace(draft, sql=compiled(draft.sql, self.definitions, self.schema.dialect))
+            return replace(draft, sql=compile_definitions(draft.sql, self.definitions, self.schema.dialect))
         except KnowledgeError as error:
             raise ReplyError(str(error), "malformed", f"{error}. Write the SQL yourself where none is given.") from None
 

@@ -9,7 +9,7 @@ from ..tools.database.quoting import engine_name
 from ..tools.database.rendering.render import render_schema
 from ..tools.database.schema import Schema
 from ..tools.errors import ReplyError
-from ..tools.linking import PastTurn, requested
+from ..tools.linking import PastTurn, requested_tables
 from .cut_to_budget import Parts
 from .reply_text import clean_reply, find_json, text_field
 from .task import Task
@@ -78,12 +78,12 @@ class JudgeTask(Task[Judgement]):
         return replace(self, first=self.second, second=self.first)
 
     def parts(self) -> Parts:
-        used = requested(self.schema, self.first.sql) | requested(self.schema, self.second.sql)
+        used = requested_tables(self.schema, self.first.sql) | requested_tables(self.schema, self.second.sql)
         return Parts(self.schema, self.history, requested=used, ranked=False)
 
     def context(self, shown: Parts) -> dict[str, object]:
         # What is merely probable is no ground for a verdict.
-        return {"schema_text": render_schema(shown.schema.stated(), "compact", samples=shown.samples)}
+        return {"schema_text": render_schema(shown.schema.declared_only(), "compact", samples=shown.samples)}
 
     def parse(self, text: str) -> Judgement:
         """Return both opinions from JSON.

@@ -1,4 +1,4 @@
-"""Reading the lines around the SQL of a reply.
+"""The parser of the lines around the SQL of a reply.
 
 Asked for are short labelled lines before or after one block of SQL; taken is what models make of that: other labels of
 the same meaning, JSON with such keys, labels filled in with "none", or the SQL alone.
@@ -33,7 +33,7 @@ _MOST_CHOICES = 6
 
 @dataclass(frozen=True)
 class Lines:
-    """The labelled lines around the SQL of a reply; empty where there are none."""
+    """The labelled lines around the SQL of a reply; empty if there are none."""
 
     question: str = ""
     say: str = ""
@@ -45,7 +45,7 @@ class Lines:
 
 
 def read_answer(text: str, question: str, dialect: str = "sqlite", form: ReplyForm = "any") -> Draft:
-    """Return the draft of a reply, with how it understood the question.
+    """Return the draft of a reply, with how the model understood the question.
 
     A query wins over lines that decline, unless it reads no table: models that were offered a line like to fill it in.
 
@@ -173,7 +173,7 @@ def _strip_marks(choices: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _read_sureness(words: str) -> tuple[float | None, str]:
-    """Return a confidence from 0 to 1, and the reason; `85`, `85 %` and `0.85` are the same."""
+    """Return a confidence from 0 to 1 and its reason; `85`, `85 %` and `0.85` are equal."""
     number = _NUMBER.search(words)
     if number is None:
         named = next((word for word in re.findall(r"[a-z]+", words.lower()) if word in _WORDS), "")

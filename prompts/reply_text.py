@@ -79,7 +79,7 @@ def find_fences(text: str) -> tuple[Fence, ...]:
 
 
 def find_json(text: str) -> dict[str, object] | None:
-    """Return the first JSON object in the text, inside a fence or bare; None if there is none."""
+    """Return the first JSON object in the text, fenced or bare; None if there is none."""
     decoder = json.JSONDecoder(strict=False)
     start = -1
     for _ in range(_JSON_TRIES):

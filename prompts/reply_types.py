@@ -45,7 +45,7 @@ class Draft:
 
     @property
     def declines(self) -> bool:
-        """Whether it asks back or says why there is no query, instead of giving one."""
+        """Whether the reply asks back or gives a reason instead of a query."""
         return self.understood is not None and self.understood.intent != "answerable"
 
 
@@ -67,6 +67,6 @@ class Explanation:
 
     @property
     def text(self) -> str:
-        """Both as text for a prompt; empty if there is no meaning."""
+        """The meaning and the differences as text for a prompt; empty if there is no meaning."""
         differences = f"\nThe question differs: {self.differences}" if self.differences else ""
         return f"The query means: {self.meaning}{differences}" if self.meaning else ""

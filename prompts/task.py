@@ -18,7 +18,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Task(ABC, Generic[R]):
-    """Base of every task: a frozen dataclass of inputs, with a template and a parser."""
+    """A task: a frozen dataclass of inputs, with a template and a parser."""
 
     name: ClassVar[str]
     """Short name, for usage per task, traces and the prompt index."""

@@ -1,4 +1,4 @@
-"""Rendering of templates, and of untrusted text in them.
+"""Templates, and the rendering of untrusted text in them.
 
 Questions, names, cell values, error messages and examples are data. Each stands in a block between an opening and a
 closing tag; the tag's name is chosen so that it does not occur in the data, which therefore cannot end its block.
@@ -15,7 +15,7 @@ from typing import cast
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from ..tools.database.rendering.text import identifier, one_line
+from ..tools.database.rendering.text import one_line, write_identifier
 from ..tools.errors import ModelError
 
 LINE_LIMIT = 500
@@ -79,7 +79,7 @@ def value(text: str) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def _make_environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=False,  # noqa: S701 - prompts are plain text; data is fenced by `block`
@@ -90,13 +90,13 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     filters = cast("dict[str, object]", environment.filters)
-    filters.update(block=block, line=line, value=value, identifier=identifier)
+    filters.update(block=block, line=line, value=value, identifier=write_identifier)
     return environment
 
 
 def render_messages(template: str, **values: object) -> tuple[Message, ...]:
     """Return the system and the user message of a template, each a Jinja block."""
-    loaded = _environment().get_template(f"{template}.j2")
+    loaded = _make_environment().get_template(f"{template}.j2")
     messages: list[Message] = []
     for role in ("system", "user"):
         text = "".join(loaded.blocks[role](loaded.new_context(values)))

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["Toolset", "as_tools"]
 
 
-def importing(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return a package's `__getattr__`, given the names that each of its modules has, with spaces between."""
+def lazy_importer(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return a package's `__getattr__`, given the names in each of its modules."""
     homes = {name: place for place, names in places.items() for name in names.split()}
 
     def find(name: str) -> Any:
@@ -27,4 +27,4 @@ def importing(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
     return find
 
 
-__getattr__ = importing(__name__, {"toolset": "Toolset as_tools"})
+__getattr__ = lazy_importer(__name__, {"toolset": "Toolset as_tools"})

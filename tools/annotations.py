@@ -37,7 +37,7 @@ class Annotations:
         return Annotations({**self.tables, **more.tables}, {**self.columns, **more.columns})
 
     def on(self, schema: Schema) -> Schema:
-        """Return the schema with these as comments where it has none of its own."""
+        """Return the schema with these as comments for items that have none."""
         if not self.tables and not self.columns:
             return schema
         tables = tuple(

@@ -14,7 +14,7 @@ _LOCK = RLock()
 
 
 class shared_property(cached_property[R]):  # noqa: N801 - a decorator, as the one that it extends
-    """A cached property that one thread at a time works out, as Python 3.12's own no longer is."""
+    """A cached property that one thread at a time computes, as Python 3.12's no longer does."""
 
     if not TYPE_CHECKING:
 
@@ -32,11 +32,11 @@ def derived(make: Callable[P, R]) -> Callable[P, R]:
     name = f"{make.__module__}.{make.__qualname__}"
 
     @wraps(make)
-    def made(*args: P.args, **kwargs: P.kwargs) -> R:
+    def make_once(*args: P.args, **kwargs: P.kwargs) -> R:
         cache: dict[tuple[object, ...], R] = vars(args[0]).setdefault(name, {})
         try:
             return cache[args[1:]]
         except KeyError:
             return cache.setdefault(args[1:], make(*args, **kwargs))
 
-    return made
+    return make_once

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from .annotations import Annotations
 from .database import Cell, Schema, TableSchema
-from .database.quoting import naming
+from .database.quoting import naming_of
 from .errors import QueryError
 
 _MOST_ROWS = 20_000
@@ -30,11 +30,11 @@ def read_dictionary(schema: Schema, read: Callable[[str, int], Sequence[Row]]) -
 
     `read` gives the rows of a query, so many at most; what may not be read or may not leave it does not give.
     """
-    annotations, rules = Annotations(), naming(schema.dialect)
+    annotations, rules = Annotations(), naming_of(schema.dialect)
     for table in list(_find_candidates(schema))[:_MOST_TABLES]:
-        columns = ", ".join(rules.quoted(column.name) for column in table.columns)
+        columns = ", ".join(rules.quote(column.name) for column in table.columns)
         with suppress(QueryError):  # one that takes too long, or may not be read, is none
-            rows = read(f"SELECT {columns} FROM {rules.written_path(table.path)}", _MOST_ROWS)
+            rows = read(f"SELECT {columns} FROM {rules.write_path(table.path)}", _MOST_ROWS)
             annotations |= describe(schema, [tuple("" if cell is None else str(cell) for cell in row) for row in rows])
     return annotations
 
@@ -92,7 +92,7 @@ def describe(schema: Schema, rows: Sequence[Sequence[str]]) -> Annotations:
 
 
 def _tells_values(tables: Sequence[str], fields: Sequence[str], values: Sequence[str]) -> bool:
-    """Whether `values` are column values, each described after its column."""
+    """Whether `values` are values of a column, each described after the column."""
     described = {(table, field) for table, field, value in zip(tables, fields, values, strict=True) if value}
     plain = {(table, field) for table, field, value in zip(tables, fields, values, strict=True) if not value}
     return bool(described) and described < plain and "" not in {field for _, field in described}

@@ -42,7 +42,7 @@ is not in the form that was asked for.
 
 
 class TableturnError(Exception):
-    """Base of every error that tableturn raises on purpose.
+    """The base of every error that tableturn raises on purpose.
 
     What to do: catch this class to handle all errors of tableturn in one place.
     """

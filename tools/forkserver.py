@@ -35,7 +35,7 @@ def available() -> bool:
 
 
 class NotStarted(OSError):
-    """The server does not start; the message says why."""
+    """The server does not start; the message gives the reason."""
 
 
 class ForkServer:

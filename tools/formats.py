@@ -24,7 +24,7 @@ from .database.schema import ColumnSchema, Schema, TableSchema
 from .database.table import Cell, plain_cell
 from .errors import SettingsError
 from .sql.dialects import fold
-from .sql.parse import analysis_or
+from .sql.parse import default_if_unparsed
 from .sql.query import Query, is_aggregate
 from .terminal import safe
 from .words import name_stems, name_words, stems
@@ -199,7 +199,7 @@ class _Meaning:
     stored: bool = False  # whether its numbers stand in a table, or are rounded: all their digits count
 
 
-@analysis_or(())
+@default_if_unparsed(())
 def _read_meanings(sql: str, columns: Sequence[str], schema: Schema) -> tuple[_Meaning, ...]:
     query = Query.of(sql, schema.dialect, schema)
     outputs, reader = query.tree.expressions, _MeaningReader(query)

@@ -42,7 +42,7 @@ def record_queries() -> Generator[list[str]]:
         _SENT.reset(token)
 
 
-class Outgoing:
+class ModelView:
     """A view of a database for a model, with withheld cells masked."""
 
     def __init__(self, database: Database) -> None:
@@ -71,7 +71,7 @@ class Outgoing:
             return self._database.execute(sql, limits, cancellation)
         self._compile(sql)
         if level == "none":
-            columns = self._name_columns(sql)
+            columns = tuple(item.alias_or_name or "result" for item in self._list_outputs(sql)) or ("result",)
             marks = (WITHHELD,) * len(columns)
             return Table(columns, ("text",) * len(columns), (marks,), False, 0.0, "all")
         try:
@@ -102,10 +102,6 @@ class Outgoing:
     def text(self, text: str) -> str:
         """Return the text for a model, with personal data masked."""
         return mask(text, self._database.session.policy.egress.mask)
-
-    def _name_columns(self, sql: str) -> tuple[str, ...]:
-        """Return the result's column names as far as the SQL tells them."""
-        return tuple(item.alias_or_name or "result" for item in self._list_outputs(sql)) or ("result",)
 
     def _mask_cells(self, sql: str, table: Table) -> Table:
         """Return the result with every cell withheld except counts."""

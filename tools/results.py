@@ -25,7 +25,7 @@ class Undecided(Exception):
     """The work limit of a comparison is used up."""
 
 
-class Work:
+class WorkLimit:
     """A work limit that comparisons share, in cells looked at."""
 
     def __init__(self, cells: int) -> None:
@@ -53,7 +53,7 @@ def same_result(a: Rows, b: Rows, ordered: bool = False, ties: Sequence[Hashable
 
 
 def compare_results(
-    a: Rows, b: Rows, ordered: bool = False, ties: Sequence[Hashable] | None = None, work: Work | None = None
+    a: Rows, b: Rows, ordered: bool = False, ties: Sequence[Hashable] | None = None, work: WorkLimit | None = None
 ) -> bool | None:
     """Compare as `same_result` does; None if it would take more than `work`."""
     rows_a, rows_b = (result.rows if isinstance(result, Table) else result for result in (a, b))
@@ -70,7 +70,7 @@ def compare_results(
     groupings: Iterable[Column] = [(0,) * len(rows_a)]
     if ordered:
         groupings = [_number_runs(ties)] if ties is not None else _guess_ties(rows_a, left)
-    work = work or Work(_WORK_CELLS + _WORK_LOOKS * len(rows_a) * len(rows_a[0]))
+    work = work or WorkLimit(_WORK_CELLS + _WORK_LOOKS * len(rows_a) * len(rows_a[0]))
     try:
         return any(columns_match(left, right, groups, work) for groups in groupings)
     except Undecided:
@@ -127,7 +127,7 @@ def _order_key(value: Cell) -> tuple[int, int | float | str | bytes]:
     return (0, 0) if value is None else (1, value)
 
 
-def columns_match(left: Sequence[Column], right: Sequence[Column], groups: Column, work: Work) -> bool:
+def columns_match(left: Sequence[Column], right: Sequence[Column], groups: Column, work: WorkLimit) -> bool:
     """Whether some assignment of columns makes the two multisets of rows equal.
 
     Columns are told apart by refinement: a column by the rows that its values stand in, a row by the columns that its
@@ -142,7 +142,9 @@ def columns_match(left: Sequence[Column], right: Sequence[Column], groups: Colum
     return _same_rows(left, right, groups, groups) or _can_match(left, right, groups, groups, work)
 
 
-def _can_match(left: Sequence[Column], right: Sequence[Column], rows_a: Column, rows_b: Column, work: Work) -> bool:
+def _can_match(
+    left: Sequence[Column], right: Sequence[Column], rows_a: Column, rows_b: Column, work: WorkLimit
+) -> bool:
     """Whether the remaining columns can be assigned, given labels of the rows so far."""
     colours = _refine(left, right, rows_a, rows_b, work)
     if colours is None:
@@ -167,9 +169,9 @@ def _same_rows(left: Sequence[Column], right: Sequence[Column], rows_a: Column, 
 
 
 def _refine(
-    left: Sequence[Column], right: Sequence[Column], rows_a: Column, rows_b: Column, work: Work
+    left: Sequence[Column], right: Sequence[Column], rows_a: Column, rows_b: Column, work: WorkLimit
 ) -> tuple[Column, Column] | None:
-    """Return colours of both results' columns; only equal colours can match. None if none can."""
+    """Return colours of both results' columns, equal for columns that can match, or None."""
     before = 0
     while True:
         work.spend(len(left) * len(rows_a))

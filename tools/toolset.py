@@ -18,7 +18,7 @@ from pydantic import Field, SkipValidation
 
 from .database import Database, Limits, Table, render_schema
 from .errors import QueryError, SandboxUnavailable
-from .outgoing import Outgoing
+from .outgoing import ModelView
 from .values import ValueIndex, ValueMatch
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Toolset:
         sandbox: SandboxLimits | None = None,
     ) -> None:
         self._database = database
-        self._outgoing = Outgoing(database)
+        self._outgoing = ModelView(database)
         self._values = values
         self._store = store
         self._sandbox = sandbox
@@ -86,7 +86,7 @@ class Toolset:
 
     @cached_property
     def run_sql(self) -> DataTool[Table | QueryError]:
-        """Runs one query read-only. Artifact: `Table`, or the `QueryError`."""
+        """The tool that runs one query read-only. Artifact: `Table`, or the `QueryError`."""
         engine = self._database.engine.name
 
         def run_sql(
@@ -104,7 +104,7 @@ class Toolset:
 
     @cached_property
     def describe_schema(self) -> DataTool[Schema]:
-        """Describes the schema, or some tables of it. Artifact: `Schema`."""
+        """The tool that describes the schema, or some tables of it. Artifact: `Schema`."""
 
         def describe_schema(
             tables: Annotated[list[str] | None, Field(description="Names of tables; leave out for all.")] = None,
@@ -123,7 +123,7 @@ class Toolset:
 
     @cached_property
     def find_values(self) -> DataTool[tuple[ValueMatch, ...]]:
-        """Finds database values that a text mentions. Artifact: tuple of `ValueMatch`."""
+        """The tool that finds values that a text mentions. Artifact: tuple of `ValueMatch`."""
 
         def find_values(
             text: Annotated[str, Field(description="A question or phrase.")],
@@ -138,7 +138,7 @@ class Toolset:
 
     @cached_property
     def find_examples(self) -> DataTool[tuple[Example, ...]]:
-        """Finds few-shot examples. Artifact: tuple of `Example`."""
+        """The tool that finds few-shot examples. Artifact: tuple of `Example`."""
 
         def find_examples(
             question: Annotated[str, Field(description="A self-contained question.")],
@@ -166,7 +166,7 @@ class Toolset:
 
     @cached_property
     def run_pandas(self) -> DataTool[PandasRun]:
-        """Runs pandas code in the sandbox. Artifact: `PandasRun`."""
+        """The tool that runs pandas code in the sandbox. Artifact: `PandasRun`."""
 
         def run_pandas(
             code: Annotated[

@@ -20,7 +20,7 @@ class _Stemmer(Protocol):
 
 
 class _PerThread(threading.local):
-    """Snowball's stemmers keep their work in attributes, so that two threads must not share one."""
+    """Snowball stemmers, one per thread because they keep their work in attributes."""
 
     @cached_property
     def stemmer(self) -> _Stemmer:
@@ -304,11 +304,11 @@ def nearest_names(name: str, known: Iterable[str], limit: int = 3) -> tuple[str,
 
 def did_you_mean(near: Sequence[str]) -> str:
     """Return the question that offers the names; empty if there are none."""
-    return f"did you mean {listed(near, 'or')}?" if near else ""
+    return f"did you mean {join_words(near, 'or')}?" if near else ""
 
 
 def find_misspelt(word: str, known: Iterable[str]) -> tuple[str, float] | None:
-    """Return the known word that `word` misspells, with its likeness from 0 to 1, or None."""
+    """Return the known word that `word` misspells, with the likeness from 0 to 1; or None."""
     from rapidfuzz import fuzz, process
 
     match = process.extractOne(word, known, scorer=fuzz.ratio, score_cutoff=_TAKEN)
@@ -329,7 +329,7 @@ def spelt_alike(word: str, known: Collection[str]) -> list[tuple[int, str]]:
     return sorted(pair for pair in distances if pair[0] <= allowed)
 
 
-def listed(items: Sequence[str], last: str = "and") -> str:
+def join_words(items: Sequence[str], last: str = "and") -> str:
     """Return `a`, `a and b` or `a, b and c`."""
     if len(items) < 2:
         return "".join(items)

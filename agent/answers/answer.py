@@ -9,7 +9,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
-from ...tools.charts import Chart, Spec, Wish, choose, vega_lite, wished
+from ...tools.charts import Chart, Spec, Wish, choose, read_wish, vega_lite
 from ...tools.export import export_rows
 from ...tools.formats import PLAIN
 from ..advice import advise, collect_failures
@@ -158,7 +158,7 @@ class Answer(AnswerRecord):
 
     @cached_property
     def _wish(self) -> Wish | None:
-        return self._charted(lambda: wished(self.question))
+        return self._charted(lambda: read_wish(self.question))
 
     def _charted(self, call: Callable[[], R]) -> R | None:
         """Return the call's result; None, with a note, if it fails."""

@@ -15,7 +15,7 @@ from ...tools.errors import SQLParseError
 from ...tools.formats import ColumnFormat, FormatKind, column_formats, format_cell
 from ...tools.sql import Heading, SearchedLiteral, explain, is_ordered
 from ...tools.sql import headings as headings_of
-from ...tools.words import listed
+from ...tools.words import join_words
 from ..advice import advise, advisory
 from ..evidence.choose_attempt import is_empty
 from ..records import AnswerRecord, PlainCell, Result
@@ -93,7 +93,7 @@ def _phrase_series(result: Result, looks: ColumnLooks) -> str:
     form = looks.formats[times[0]]
     count = f"{'the first ' if result.truncated else ''}{len(points):,} {_PERIODS[form.kind]}"
     span = " to ".join(format_cell(point, form) for point in (known[0], known[-1]))
-    return f"{_capitalize(listed(measures))} for {count}, {span}."
+    return f"{_capitalize(join_words(measures))} for {count}, {span}."
 
 
 def _phrase_ranking(result: Result, looks: ColumnLooks) -> str:

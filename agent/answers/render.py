@@ -13,7 +13,7 @@ from html import escape
 from io import BytesIO
 from typing import Any
 
-from ...tools.charts.chart import can_render, picture
+from ...tools.charts.chart import can_render, draw_picture
 from ...tools.errors import ExportError
 from ...tools.examples import Example
 from ...tools.export import escape_markdown, export_rows
@@ -153,7 +153,7 @@ def _chart(answer: Answer) -> str:
     if spec is None or not can_render():
         return ""
     try:
-        drawn = base64.b64encode(picture(spec, "svg")).decode()
+        drawn = base64.b64encode(draw_picture(spec, "svg")).decode()
     except ExportError:
         return ""
     return f'<img alt="{_text(answer.question)}" style="max-width:100%" src="data:image/svg+xml;base64,{drawn}">'

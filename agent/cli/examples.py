@@ -18,7 +18,7 @@ from ..options import AccessOptions, BaseUrlOption, DatabaseOptions, EmbeddingOp
 
 if TYPE_CHECKING:
     from ...tools.database import Database
-    from ...tools.examples import Added, Example, ExampleStore, Found
+    from ...tools.examples import AdditionResult, Example, ExampleStore, FoundExample
     from ..context.rephrase_examples import Forms
 
 app = typer.Typer(help="Few-shot examples: add, import, list, search, remove.", no_args_is_help=True)
@@ -73,11 +73,11 @@ def add(
     shared: Annotated[bool, typer.Option("--shared", help="Use it for questions to other databases too.")] = False,
 ) -> None:
     """Add one example. Its SQL must run on the database."""
-    from ...tools.examples import example_of, runs_on
+    from ...tools.examples import example_of, make_verifier
 
     with stored.open() as examples, options.open() as database:
         example = example_of(database, question, sql, simplified=simplified, shared=shared)
-        _report([examples.add([example], runs_on(database))])
+        _report([examples.add([example], make_verifier(database))])
 
 
 @app.command("import")
@@ -125,7 +125,7 @@ def import_(
             code = _import_verified(files, database, examples, trust, author or options.user or "")
         raise typer.Exit(code)
 
-    from ...tools.examples import DatabaseFolder, runs_on, seed_examples
+    from ...tools.examples import DatabaseFolder, make_verifier, seed_examples
 
     problems = _Problems()
     with stored.open() as examples:
@@ -135,7 +135,7 @@ def import_(
             done.append(examples.add(_select_shared(read, problems.refuse), strict=False))
         else:
             with closing(DatabaseFolder(databases, whole_schemas=whole_schemas)) as folder:
-                done.append(examples.add(folder.with_schemas(read), runs_on(folder), strict=False))
+                done.append(examples.add(folder.complete_examples(read), make_verifier(folder), strict=False))
     for refusal in (refusal for part in done for refusal in part.refused):
         problems.refuse(refusal.reason)
     _report(done, problems.refused, "" if databases else "; no SQL was run: that needs --databases")
@@ -148,7 +148,7 @@ def _import_verified(files: list[Path], database: Database, examples: ExampleSto
 
     problems = _Problems()
     doubted = 0
-    done: list[Added] = []
+    done: list[AdditionResult] = []
     for file in files:
         try:
             pairs = read_verified(file, database, examples, author, problems.refuse)
@@ -298,7 +298,7 @@ def search(
     searches with its rephrasing of the question and with the part of the schema that it keeps; this command uses the
     question as given and the whole schema.
     """
-    from ...tools.examples import ExampleQuery, Found, SelectorKind, database_identity, example_id, make_selector
+    from ...tools.examples import ExampleQuery, FoundExample, SelectorKind, database_identity, example_id, make_selector
     from ...tools.toolset import Toolset
     from ...tools.values import ValueIndex
     from ..nodes.retrieve_examples import selector_numbers
@@ -317,7 +317,7 @@ def search(
             chosen = Toolset(asked, index, lambda: examples).find_examples.call(
                 question=question, selector=kind, query=query, numbers=numbers, own=settings.own_examples
             )
-        _print((Found(example_id(example), example) for example in chosen), as_json)
+        _print((FoundExample(example_id(example), example) for example in chosen), as_json)
 
 
 @app.command()
@@ -355,14 +355,14 @@ def reindex(stored: StoreOptions) -> None:
         say(f"indexed {examples.reindex()} examples")
 
 
-def _report(done: Sequence[Added], refused: int = 0, remark: str = "") -> None:
+def _report(done: Sequence[AdditionResult], refused: int = 0, remark: str = "") -> None:
     added, known = sum(part.added for part in done), sum(part.known for part in done)
     updated = sum(part.updated for part in done)
     told = f", simplified anew {updated}" if updated else ""
     say(f"added {added}, already stored {known}, refused {refused}{told}{remark}")
 
 
-def _print(found: Iterable[Found], as_json: bool) -> None:
+def _print(found: Iterable[FoundExample], as_json: bool) -> None:
     from ...tools.examples import to_json
 
     for hit in found:

@@ -224,12 +224,12 @@ def schema(
     as_json: JsonOption = False,
 ) -> None:
     """Show the schema as in prompts, or what a provider may see of each column."""
-    from ...tools.outgoing import Outgoing
+    from ...tools.outgoing import ModelView
     from ..verbs import schema as read_schema
 
     with options.open() as database:
         if what_leaves:
-            found = _list_levels(database, Outgoing(database).text)
+            found = _list_levels(database, ModelView(database).text)
             say_json(found) if as_json else say(_format_levels(found))
             return
         text = read_schema(database).text
@@ -247,7 +247,7 @@ def _list_levels(database: Database, masked: Callable[[str], str]) -> dict[str, 
             "distinct": column.distinct,
             "samples": [masked(str(sample)) for sample in column.samples],
         }
-        for table in leaving.shown.tables
+        for table in leaving.visible_schema.tables
         for column in table.columns
     ]
     return {"database": database.name, "mask": list(leaving.egress.mask), "columns": columns}

@@ -19,7 +19,15 @@ from ...prompts.read_answer import ReplyForm
 from ...prompts.reply_types import Rephrasing
 from ...tools.database import Schema
 from ...tools.examples import database_identity
-from ...tools.linking import PastTurn, copies, drop_samples, families, lighten, requested, widen
+from ...tools.linking import (
+    PastTurn,
+    drop_samples,
+    find_copies,
+    find_families,
+    requested_tables,
+    shorten_schema,
+    widen_schema,
+)
 from ...tools.sql import dialect_notes
 from ...tools.words import is_foreign
 from ..advice import advise
@@ -98,7 +106,7 @@ MOST_COLUMNS = 400
 """Columns shown of a large schema, keys aside; the least probable would be the first to leave the prompt anyway."""
 
 MOST_UNSHOWN = 20  # names of tables beyond those shown; they leave the prompt before anything else does
-_MOST_COPIES = 12  # names of copies beyond those shown
+_MOST_COPIES = 12  # names of find_copies beyond those shown
 _ROOM_OF_NAMES = 450  # characters of each of both
 
 
@@ -111,8 +119,8 @@ def select_overview(question: str, history: tuple[PastTurn, ...], run: Run) -> B
             return schema, False
 
         def likeliest() -> tuple[Schema, bool]:
-            linked = run.linker().link(question, history, max_columns=MOST_COLUMNS, as_crowd=True)
-            return lighten(linked.kept, schema), True
+            linked = run.linker().link(question, history, max_columns=MOST_COLUMNS, choose_tables=True)
+            return shorten_schema(linked.kept, schema), True
 
         return advise("linking", likeliest, (schema, False))
 
@@ -127,7 +135,7 @@ def select_schema(state: AgentState, run: Run) -> Body[Schema]:
 def _select_shown(state: AgentState, schema: Schema) -> Schema:
     part = schema.part(turn_of(state).shown)
     for attempt in attempts_of(state):
-        part = advise("linking", partial(widen, schema, part, attempt.sql), part)
+        part = advise("linking", partial(widen_schema, schema, part, attempt.sql), part)
     return part
 
 
@@ -139,7 +147,7 @@ def _fit_names(names: Iterable[str]) -> list[str]:
 
 def _group_alike(shown: Schema, schema: Schema) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Return shown tables with the hidden ones whose names differ only by numbers."""
-    others = families(schema)
+    others = find_families(schema)
     first = {id(others[table.name]): table.name for table in reversed(shown.tables) if table.name in others}
     found = ((name, [other for other in others[name] if not shown.table(other)]) for name in reversed(first.values()))
     return tuple((name, tuple(sorted(like))) for name, like in found if like)
@@ -163,7 +171,7 @@ def _build_task(state: AgentState, run: Run) -> GenerateTask:
     settings, turn, database, whole = run.settings, turn_of(state), run.resources.database, run.schema
     own_form, shown = settings.prompt_style == "full", _select_shown(state, whole)
     if whole.shown_columns > MOST_COLUMNS:
-        shown = lighten(shown, whole) if own_form else drop_samples(shown)
+        shown = shorten_schema(shown, whole) if own_form else drop_samples(shown)
     complete = whole.shown_columns == shown.shown_columns and len(whole.tables) == len(shown.tables)
     unshown: list[str] = []
     if settings.tell_unshown and not complete:
@@ -173,8 +181,8 @@ def _build_task(state: AgentState, run: Run) -> GenerateTask:
     copied, alike = list[str](), ()
     if own_form and unshown:
         alike = _group_alike(shown, whole)
-        copied = [name for name in unshown if name in copies(whole)]
-        kin, aside = families(whole), {*copied, *(name for _, names in alike for name in names)}
+        copied = [name for name in unshown if name in find_copies(whole)]
+        kin, aside = find_families(whole), {*copied, *(name for _, names in alike for name in names)}
         rest = {kin.get(name, (name,))[0]: name for name in reversed(unshown) if name not in aside}
         unshown, copied = _fit_names(sorted(rest.values(), key=unshown.index)), _fit_names(copied)[:_MOST_COPIES]
     attempts, day = attempts_of(state), date.today()
@@ -185,7 +193,7 @@ def _build_task(state: AgentState, run: Run) -> GenerateTask:
     return GenerateTask(
         question=turn.question,
         rephrasing=replace(beside, simplified=plain),
-        schema=shown if settings.tell_unshown else shown.alone(),
+        schema=shown if settings.tell_unshown else shown.as_whole(),
         history=select_window(state, run),
         base=turn.base,
         evidence=turn.evidence,
@@ -199,7 +207,7 @@ def _build_task(state: AgentState, run: Run) -> GenerateTask:
         alike=alike,
         requested=advise(
             "linking",
-            lambda: frozenset[str]().union(*(requested(shown, attempt.sql) for attempt in attempts)),
+            lambda: frozenset[str]().union(*(requested_tables(shown, attempt.sql) for attempt in attempts)),
             frozenset[str](),
         ),
         ranked=settings.link_schema,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ...tools.database import Table
 from ...tools.errors import SQLParseError
 from ...tools.results import same_result
-from ...tools.sql import Query, SearchedLiteral, constants, is_ordered
+from ...tools.sql import Query, SearchedLiteral, find_constants, is_ordered
 from ..records import Attempt, CodeResult, Result
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def objection(attempt: Attempt, previous: Attempt, code: CodeResult | None = Non
         return None  # or the same query, of which its writer now says why it may be wrong
     if sought is not None:
         # With the value that the column holds, a result without rows is the better founded one.
-        found = constants(attempt.sql, attempt.dialect).looks_for(sought.near)
+        found = find_constants(attempt.sql, attempt.dialect).looks_for(sought.near)
         return None if found else f"does not look for {sought.near!r}"
     comparison = compare_code(attempt, code)
     if differs(compare_code(previous, code)) and comparison is not None and comparison.agree:

@@ -13,9 +13,9 @@ from sqlglot import exp
 from ...prompts.templating import estimate_tokens
 from ...tools.database import Schema
 from ...tools.errors import SQLParseError
-from ...tools.expectation import Expectation, LinkedItem, expect, items_fit
+from ...tools.expectation import Expectation, LinkedItem, expect_traits, items_fit
 from ...tools.sql import Finding, Query, check, searched_literals, used_items
-from ...tools.sql.parse import analysis_or
+from ...tools.sql.parse import default_if_unparsed
 from ...tools.values import ValueMatch
 from ...tools.words import name_stems
 from ..advice import advise
@@ -64,7 +64,7 @@ def look_at(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[Attempt
     return looked_at, findings
 
 
-@analysis_or(None)
+@default_if_unparsed(None)
 def _reach(sql: str, schema: Schema, items: Sequence[LinkedItem]) -> Reach | None:
     query = Query.of(sql, schema.dialect, schema)
     expected = {(table, column): p for table, column, p in items}
@@ -91,11 +91,11 @@ def _expected(state: AgentState, turn: Turn, run: Run, dialect: str) -> Expectat
     """
     past = readable_turns(state, run) if state.get("turns") else ()
     if not past:
-        return expect(turn.question)
+        return expect_traits(turn.question)
     if past[-1].sql:
-        return expect(turn.question, past[-1].sql, dialect)
+        return expect_traits(turn.question, past[-1].sql, dialect)
     rephrased = turn.rephrasing.rephrased
-    return expect(rephrased) if rephrased != turn.question else None
+    return expect_traits(rephrased) if rephrased != turn.question else None
 
 
 P = TypeVar("P", int, str)

@@ -12,8 +12,8 @@ from langgraph.types import interrupt
 from ...prompts.find_sql import starts_like_sql
 from ...tools.database import Estimate, Table
 from ...tools.errors import QueryError
-from ...tools.linking import set_aside
-from ...tools.sql import Mended, mend_names
+from ...tools.linking import is_set_aside
+from ...tools.sql import MendedQuery, mend_names
 from ..advice import advisory
 from ..answers.phrasing import explain_query, shown
 from ..effects import Body, do
@@ -98,13 +98,13 @@ def _spell(sql: str, run: Run) -> Body[str]:
 
 
 @advisory("checks", None)
-def _mend(sql: str, outcome: Table | QueryError, state: AgentState, run: Run) -> Mended | None:
+def _mend(sql: str, outcome: Table | QueryError, state: AgentState, run: Run) -> MendedQuery | None:
     """Return a failed query with misspelled names corrected, or None."""
     if not (run.settings.mend_names and isinstance(outcome, QueryError) and outcome.kind in _OF_NAMES):
         return None
     schema = run.schema
     part = schema.part(turn_of(state).shown)
-    return mend_names(sql, part, {table.name for table in part.tables if set_aside(table, schema)})
+    return mend_names(sql, part, {table.name for table in part.tables if is_set_aside(table, schema)})
 
 
 SAVE = "approve and save"  # what is offered besides where answers can be saved as examples

@@ -11,11 +11,11 @@ from operator import attrgetter
 from ...prompts.reply_types import Draft
 from ...tools.database import Schema
 from ...tools.errors import ExampleStoreError
-from ...tools.examples import Verified, answered_by, database_identity, foremost
+from ...tools.examples import VerifiedAnswer, choose_foremost, database_identity, find_answer
 from ...tools.examples.verified import Spelt
 from ...tools.knowledge.entry import Selection
 from ...tools.linking import LOOK, LinkedSchema, PastTurn, base_turn, still_runs, tell_values
-from ...tools.values import ValueIndex, ValueMatch, likely
+from ...tools.values import ValueIndex, ValueMatch, likely_values
 from ..advice import advise, advisory
 from ..context.knowledge import ASKED, find_definitions, find_unknown_word, note_problems, note_unread_definitions
 from ..context.task_inputs import MOST_COLUMNS, find_question_before, select_window
@@ -59,7 +59,7 @@ def link(state: AgentState, run: Run) -> Body[Update]:
             found,
             threshold=settings.link_threshold,
             max_columns=MOST_COLUMNS,
-            as_crowd=settings.prompt_style == "full",
+            choose_tables=settings.prompt_style == "full",
         )
 
     def find_schema() -> tuple[LinkedSchema, Schema, PastTurn | None]:
@@ -90,7 +90,7 @@ def link(state: AgentState, run: Run) -> Body[Update]:
         turn = replace(turn, marked=marked, all_columns=whole)
     said = (turn.evidence, *(text for past in history for text in (past.question, past.rephrased)))
 
-    def look_up() -> tuple[list[str], Verified | None, str]:
+    def look_up() -> tuple[list[str], VerifiedAnswer | None, str]:
         notes = _list_notes(known, turn, run)
         if verified := find_verified(turn, bool(history), run.schema, run):
             return notes, verified, ""
@@ -112,7 +112,7 @@ def _choose_values(text: str, found: tuple[ValueMatch, ...], shown: Schema, run:
     """Return the values that a text likely means; if few tables are shown, in their order."""
     if run.settings.prompt_style == "full" and run.schema.shown_columns > MOST_COLUMNS:
         return tell_values(text, found, shown)
-    values = likely(text, found, shown)
+    values = likely_values(text, found, shown)
     if shown.total_tables == len(shown.tables):
         return values
     place = {table.name: number for number, table in enumerate(shown.tables)}
@@ -151,7 +151,7 @@ _LOOKED_THROUGH = 12  # most similar questions of the database among which the s
 
 
 @advisory("examples", None)
-def find_verified(turn: Turn, history: bool, schema: Schema, run: Run) -> Verified | None:
+def find_verified(turn: Turn, history: bool, schema: Schema, run: Run) -> VerifiedAnswer | None:
     """Return the verified query that answers a turn, or None.
 
     Looks into the example store, so call it within an effect. A store that is broken is told of where examples are
@@ -168,7 +168,8 @@ def find_verified(turn: Turn, history: bool, schema: Schema, run: Run) -> Verifi
             return None
         for found in store.verified(question, _LOOKED_THROUGH, database, identity):
             leaves = [example for example in found if run.resources.outgoing.level(example.sql) == "values"]
-            if answer := answered_by(question, foremost(leaves, database), schema, _make_speller(run.resources.values)):
+            foremost = choose_foremost(leaves, database)
+            if answer := find_answer(question, foremost, schema, _make_speller(run.resources.values)):
                 return answer
     except ExampleStoreError:
         pass
@@ -188,7 +189,7 @@ def _make_speller(values: ValueIndex) -> Spelt:
     return spelt
 
 
-def describe_verified(found: Verified) -> str:
+def describe_verified(found: VerifiedAnswer) -> str:
     """Return a note that says which verified query gave the answer."""
     example = found.example
     by = f", by {example.author}" if example.author else ""

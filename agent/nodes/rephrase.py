@@ -14,7 +14,7 @@ from langgraph.types import Overwrite
 
 from ...prompts.rephrase import RephraseTask, SimplifyTask
 from ...prompts.reply_types import Rephrasing
-from ...tools.charts import wished
+from ...tools.charts import read_wish
 from ...tools.database import Schema
 from ...tools.errors import ModelError, NotUnderstood, ReplyError, TableturnError
 from ...tools.examples import seed_dialogues
@@ -50,7 +50,7 @@ def rephrase(state: AgentState, run: Run) -> Body[Update]:
         evidence = (state.get("evidence") or "").strip()
         turn = Turn(question, rights=run.resources.rights, evidence=evidence)
         # Words about a picture stand apart: SQL answers what is asked, not how it looks.
-        if wish := advise("charts", lambda: wished(question), None):
+        if wish := advise("charts", lambda: read_wish(question), None):
             turn = replace(turn, question=wish.question, asked=question)
         reset = reset_turn(question) | {"drafts": Overwrite([]), "messages": [message] if message else []}
     notes = list(filter(None, [note_unread_turns(state, run)]))

@@ -250,7 +250,7 @@ def basis_for(
         return None
     date = found.date
     if date is not None:
-        date = replace(date, newest=run.resources.newest.of(date.table, date.column))
+        date = replace(date, newest=run.resources.newest.find(date.table, date.column))
     result = chosen.result
     cut = f"the first {result.row_count:,} rows" if result.truncated and not result.withheld else found.cut
     ties = found.ties

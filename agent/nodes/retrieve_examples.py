@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...tools.errors import ExampleStoreError
-from ...tools.examples import Example, ExampleQuery, contradiction, database_identity, regular_example
+from ...tools.examples import Example, ExampleQuery, database_identity, find_contradiction, regular_example
 from ..advice import advise
 from ..context.task_inputs import find_question_before, select_schema, select_window
 from ..effects import Body, wait_for
@@ -50,7 +50,7 @@ def retrieve(state: AgentState, run: Run) -> Body[Update]:
             # Those of this database may have been stored with a table's schema as a part of its name.
             replace(example, sql=run.spell(example.sql)) if example.owner == identity else example
             for example in found
-            if not contradiction(example.question, example.sql)
+            if not find_contradiction(example.question, example.sql)
         )
         return tuple(map(regular_example, sound) if settings.regular_examples else sound)
 

@@ -22,7 +22,7 @@ from ...tools.database.schema import Schema
 from ...tools.database.table import Cell, Limits
 from ...tools.errors import NotUnderstood, QueryError, QueryFailed, QueryRejected
 from ...tools.linking import PastTurn
-from ...tools.outgoing import Outgoing
+from ...tools.outgoing import ModelView
 from ...tools.sql import explain
 from ...tools.values import ValueIndex
 from ...tools.values.match import ValueMatch
@@ -150,7 +150,7 @@ class Parser:
             NotUnderstood: It cannot run at all, so the question was misread.
         """
         try:
-            tried = Outgoing(self._database).execute(sql, _TRIAL)
+            tried = ModelView(self._database).execute(sql, _TRIAL)
             return None if tried.withheld else tried.rows
         except (QueryFailed, QueryRejected) as error:
             raise NotUnderstood("What I read into this question is no query that runs. Put it another way.") from error

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...tools.annotations import Annotations, AnnotationStore, annotations_key
-from ...tools.basis import Newest
+from ...tools.basis import NewestDates
 from ...tools.database import Cancellation, Cell, Database, Identity, Limits, Permissions, Rights, Schema
 from ...tools.dictionary import read_dictionary
 from ...tools.linking import SchemaLinker
-from ...tools.outgoing import Outgoing
+from ...tools.outgoing import ModelView
 from ...tools.sql import spell_tables
 from ...tools.toolset import Toolset
 from ...tools.values import ValueIndex
@@ -91,7 +91,7 @@ class Schemas:
         """Return what the database's data dictionaries say, read once per schema."""
         kept = self._dictionary
         if kept is None or kept[0] is not bare:
-            outgoing = Outgoing(self._database)
+            outgoing = ModelView(self._database)
 
             def read(sql: str, rows: int) -> Sequence[tuple[Cell, ...]]:
                 return outgoing.execute(sql, Limits(seconds=_DICTIONARY_SECONDS, rows=rows)).rows
@@ -142,7 +142,7 @@ class Resources:
     def narrow(self, permissions: Permissions) -> Resources:
         """Return these resources, or narrower ones that `permissions` also allow."""
         own = self.database.session
-        session = own.narrowed(permissions)
+        session = own.narrow(permissions)
         return self if session == own else self.factory.get_resources(session)
 
     def may_read(self, made: Rights | None) -> bool:
@@ -150,14 +150,14 @@ class Resources:
         return self.rights.cover(made)
 
     @cached_property
-    def outgoing(self) -> Outgoing:
+    def outgoing(self) -> ModelView:
         """The database with withheld cells masked, for models."""
-        return Outgoing(self.database)
+        return ModelView(self.database)
 
     @cached_property
-    def newest(self) -> Newest:
+    def newest(self) -> NewestDates:
         """The age of the data, if it may be sent to a model."""
-        return Newest(self.outgoing.execute, self.database.engine.state, self.database.dialect)
+        return NewestDates(self.outgoing.execute, self.database.engine.state, self.database.dialect)
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from ...agent.effects import Tally, Translator, arun, ask
 from ...agent.model.turn_budget import TRIES, Budget, BudgetReached
 from ...prompts.judge import Exhibit, Judgement, JudgeTask, Opinion, Word
 from ...tools.database import Cell, Database, Limits, Table
-from ...tools.database.quoting import quoted
+from ...tools.database.quoting import quote
 from ...tools.errors import DatabaseUnavailable, ModelError, QueryError, ReplyError, SettingsError, SQLParseError
-from ...tools.linking import PastTurn, requested
+from ...tools.linking import PastTurn, requested_tables
 from ...tools.sql import regularize
 from ..datasets.load import Closing, Dataset, GoldTurn, OneOpen, join_operators, load_dataset
 from ..metrics.judging import Verdict
@@ -69,8 +69,8 @@ class Cases(Closing):
         answer_sql, gold_sql = join_operators(case.sql), join_operators(case.gold)
         answer, gold = (_run(database, sql) for sql in (answer_sql, gold_sql))
         data: list[tuple[str, str]] = []
-        for name in sorted(requested(schema, answer_sql) | requested(schema, gold_sql))[:5]:
-            rows = _run(database, f"SELECT * FROM {quoted(name, database.dialect)} LIMIT 3")
+        for name in sorted(requested_tables(schema, answer_sql) | requested_tables(schema, gold_sql))[:5]:
+            rows = _run(database, f"SELECT * FROM {quote(name, database.dialect)} LIMIT 3")
             data.append((name, csv_text(rows.columns, rows.rows) if isinstance(rows, Table) else ""))
         before = self._turns.get(question.id, ())
         return JudgeTask(

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from ...tools.database import Database
-from ...tools.database.quoting import quoted
+from ...tools.database.quoting import quote
 from ...tools.database.server.address import without_password
 from ...tools.errors import DatabaseUnavailable, QueryError, SettingsError
 from ...tools.record_files import read_json, read_records
@@ -306,7 +306,7 @@ def find_empty(dataset: Dataset) -> list[str]:
         # One that cannot be read is told with each of its questions.
         with suppress(DatabaseUnavailable, QueryError), Database.open(dataset.place(name)) as database:
             tables = [table.name for table in database.schema().tables if table.kind == "table"]
-            rows = {one: f"SELECT 1 FROM {quoted(one, database.dialect)} LIMIT 1" for one in tables}
+            rows = {one: f"SELECT 1 FROM {quote(one, database.dialect)} LIMIT 1" for one in tables}
             if empty := [one for one, sql in rows.items() if not database.execute(sql).rows]:
                 found.append(f"{name}: tables without rows: {', '.join(empty)}")
     return found

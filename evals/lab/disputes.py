@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 from sqlglot import exp
 
 from ...tools.database import Cell, Schema
-from ...tools.database.quoting import quoted
+from ...tools.database.quoting import quote
 from ...tools.errors import QueryError, SettingsError, SQLParseError
 from ...tools.sql import regularize
 from ...tools.sql.parse import parse
@@ -245,7 +245,7 @@ def _find_misspelt(golds: Golds, question: GoldTurn, tree: exp.Expr, schema: Sch
         place = _resolve_column(node.this, schema) if isinstance(node.this, exp.Column) else None
         if place is None or not node.expression.is_string:
             continue
-        table, column = map(quoted, place)
+        table, column = map(quote, place)
         constant = node.expression.sql("sqlite")
         written = f"SELECT DISTINCT {column} FROM {table} WHERE lower(trim({column})) = lower(trim({constant}))"
         found = golds.result(question, written)
@@ -332,8 +332,8 @@ def date(text: str) -> float | None:
 
 def _read_texts(golds: Golds, question: GoldTurn, table: str, column: str) -> dict[str, float]:
     """Return the number or date of each text of a column, or {} if texts sort correctly."""
-    name = quoted(column)
-    sql = f"SELECT DISTINCT {name} FROM {quoted(table)} WHERE typeof({name}) = 'text' AND trim({name}) != ''"
+    name = quote(column)
+    sql = f"SELECT DISTINCT {name} FROM {quote(table)} WHERE typeof({name}) = 'text' AND trim({name}) != ''"
     found = golds.result(question, f"{sql} LIMIT {_MOST_VALUES + 1}")
     texts = [str(row[0]) for row in found or ()]
     if len(texts) < 2 or len(texts) > _MOST_VALUES:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from ...tools.errors import DatabaseUnavailable, QueryFailed
-from ...tools.results import Work, columns_match
+from ...tools.results import WorkLimit, columns_match
 from ..datasets.load import Closing, join_operators
 from .exact_match import SchemaNames, group_keys
 
@@ -104,7 +104,7 @@ def matches_in_some_order(
         for rows in (left, right)
     )
     groups = tuple(range(len(left))) if ordered else (0,) * len(left)
-    return columns_match(ours, theirs, groups, Work(sys.maxsize))
+    return columns_match(ours, theirs, groups, WorkLimit(sys.maxsize))
 
 
 def suite_files(main: Path, name: str) -> list[Path]:

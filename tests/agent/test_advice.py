@@ -21,7 +21,7 @@ from tests.support.scripted import writes
 
 ENTRIES: dict[Part, str] = {
     "linking": "tableturn.tools.linking.SchemaLinker.__init__",
-    "values": "tableturn.agent.nodes.link.likely",
+    "values": "tableturn.agent.nodes.link.likely_values",
     "knowledge": "tableturn.tools.knowledge.Knowledge.find",
     "examples": "tableturn.tools.examples.choose_examples",
     "plain questions": "tableturn.agent.nodes.rephrase.english_stem",

@@ -13,7 +13,7 @@ import pytest
 from tableturn.agent import SQLAgent
 from tableturn.tools.database import Database
 from tableturn.tools.errors import NothingReadable, QueryError, SettingsError
-from tableturn.tools.outgoing import Outgoing
+from tableturn.tools.outgoing import ModelView
 from tableturn.tools.sql import spell_tables
 
 from tests.support.scripted import writes
@@ -188,7 +188,7 @@ def test_denied_columns_and_what_may_leave_by_both_spellings(tmp_path: Path) -> 
                 with pytest.raises(QueryError):
                     database.execute(sql.format(name))
     with Database.open(url, egress={"columns": {"sales.person.total": "none"}}) as database:
-        outgoing = Outgoing(database)
+        outgoing = ModelView(database)
         for sql in (
             "SELECT total FROM sales.person",
             'SELECT total FROM "sales.person"',

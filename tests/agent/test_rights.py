@@ -17,7 +17,7 @@ from tableturn.agent import Saved, SQLAgent, TableturnError
 from tableturn.tools.database import Database, Identity, Permissions, PermissionsFile, Rights, Session
 from tableturn.tools.errors import AuditError, DatabaseUnavailable, ExampleRefused, KnowledgeError, SettingsError
 from tableturn.tools.examples import ExampleStore, example_id, example_of
-from tableturn.tools.examples.entry import make_entry
+from tableturn.tools.examples.entry import make_record
 
 from tests.support.command_line import tableturn
 from tests.support.scripted import ScriptedModel, rephrased, task_of, writes
@@ -51,8 +51,8 @@ def rules(*, allow: tuple[str, ...] | None = None, deny: tuple[str, ...] = ()) -
         (rules(allow=("a*",)), rules(allow=("ab", "ac*")), True),
         (rules(allow=("a",), deny=("a.x",)), rules(allow=("a",)), False),
         (rules(allow=("a",)), rules(allow=("a",), deny=("a.x",)), True),
-        (rules(deny=("a",)), rules(deny=("a",)).narrowed(rules(allow=("b",))), True),
-        (rules(deny=("a",)).narrowed(rules(allow=("b",))), rules(deny=("a",)), False),
+        (rules(deny=("a",)), rules(deny=("a",)).narrow(rules(allow=("b",))), True),
+        (rules(deny=("a",)).narrow(rules(allow=("b",))), rules(deny=("a",)), False),
     ],
 )
 def test_rights_cover_what_they_surely_show(wide: Permissions, narrow: Permissions, covered: bool) -> None:
@@ -64,12 +64,12 @@ def test_layers_only_narrow() -> None:
     lists = [rules(), rules(deny=("a",)), rules(allow=("a*",)), rules(allow=("*.x",)), rules(deny=("b.y",))]
     for base in lists:
         for over in lists:
-            both = base.narrowed(over)
+            both = base.narrow(over)
             assert [both.shows(*name) for name in names] == [base.shows(*name) and over.shows(*name) for name in names]
             assert base.covers(both)
             assert over.covers(both)
             assert bool(both) == (bool(base) or bool(over))
-            assert both.narrowed(base) == both, "what holds already is not laid over once more"
+            assert both.narrow(base) == both, "what holds already is not laid over once more"
 
 
 def test_rights_of_different_people_are_not_compared() -> None:
@@ -79,7 +79,7 @@ def test_rights_of_different_people_are_not_compared() -> None:
     assert not Session().rights.cover(ada.rights)
     assert not ada.rights.cover(Session().rights)
     assert Rights().cover(None)
-    assert not Session().narrowed(rules(deny=("a",))).rights.cover(None)
+    assert not Session().narrow(rules(deny=("a",))).rights.cover(None)
     assert "token" not in repr(Session(Identity("ada", claims=(("key", "token"),))).rights)
 
 
@@ -473,7 +473,7 @@ def test_a_record_of_other_rights_under_an_identifier_of_before_is_written_anew(
     with ExampleStore.open(tmp_path / "store") as store:
         store.add([before])
         pairs = store._backend.make(before.owner, "pairs")
-        *_, pair = make_entry(replace(old, added=next(store.list()).example.added)).rows
+        *_, pair = make_record(replace(old, added=next(store.list()).example.added)).rows
         pairs.put([example_id(before)], store.embedding([TEAM]), [pair[-1]], anew=True)
     assert told(staff, "ada") == HEADS
     assert approved(staff, "ada", HEADS).new is False

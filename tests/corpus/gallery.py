@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
-from tableturn.tools.charts import Chart, choose, vega_lite, wished
-from tableturn.tools.charts.chart import picture
+from tableturn.tools.charts import Chart, choose, read_wish, vega_lite
+from tableturn.tools.charts.chart import draw_picture
 from tableturn.tools.database import Database
 from tableturn.tools.sample import build_sample
 
@@ -39,7 +39,7 @@ class Piece:
     def chart(self, database: Database) -> Chart | None:
         """The chart that is chosen."""
         table = database.execute(self.sql)
-        return choose(table.columns, table.rows, wished(self.question), title=self.question, partial=table.truncated)
+        return choose(table.columns, table.rows, read_wish(self.question), title=self.question, partial=table.truncated)
 
 
 PIECES = (
@@ -255,7 +255,7 @@ def sheet(database: Database, theme: Theme) -> bytes:
         "resolve": {"scale": independent, "legend": independent},
         "config": {"aria": False, "view": {"stroke": None}},
     }
-    return small(picture(themed(whole, theme), "svg"))
+    return small(draw_picture(themed(whole, theme), "svg"))
 
 
 def small(drawn: bytes) -> bytes:

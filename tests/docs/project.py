@@ -62,7 +62,7 @@ def evaluation_in(folder: Path) -> dict[str, Any]:
 
 
 @functools.cache
-def _replies() -> list[dict[str, str]]:
+def _replies() -> list[dict[str, Any]]:
     return yaml.safe_load((_HERE / "replies.yaml").read_text(encoding="utf-8"))
 
 

@@ -78,9 +78,9 @@ def test_things_give_way_in_order() -> None:
 @pytest.mark.parametrize("steps", range(12))
 def test_each_cut_takes_one_thing_more(steps: int) -> None:
     everything = Parts(SCHEMA, HISTORY, EXAMPLES, values=VALUES)
-    total = everything.steps()
+    total = everything.count_steps()
     left, sentences = everything.cut(min(steps, total))
-    assert left.steps() == total - min(steps, total)
+    assert left.count_steps() == total - min(steps, total)
     assert bool(sentences) == (steps > 0)
 
 
@@ -103,7 +103,7 @@ def test_unlikely_tables_go_before_the_columns_of_likely_and_requested_ones() ->
     assert shown["t0"] == shown["t19"] == 5
     assert len(shown) < 10
     assert any("tables, the least likely ones" in sentence for sentence in sentences)
-    least, _ = everything.cut(everything.steps())
+    least, _ = everything.cut(everything.count_steps())
     assert [table.name for table in least.schema.tables] == ["t19"]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any, get_args
 
-from tableturn.tools.charts.chart import SCHEMA, Spec, picture
+from tableturn.tools.charts.chart import SCHEMA, Spec, draw_picture
 
 from tests.corpus.gallery import small
 
@@ -134,7 +134,9 @@ def main(folder: Path) -> None:
         if not figure.drawn:
             continue
         for theme in get_args(Theme):
-            (folder / f"{name}-{theme}.svg").write_bytes(small(picture(themed(specification(figure), theme), "svg")))
+            (folder / f"{name}-{theme}.svg").write_bytes(
+                small(draw_picture(themed(specification(figure), theme), "svg"))
+            )
 
 
 if __name__ == "__main__":

@@ -6,6 +6,6 @@
 """
 
 from .basis import Basis, DateUse, Filter, Origin, basis_of
-from .dates import Newest
+from .dates import NewestDates
 
-__all__ = ["Basis", "DateUse", "Filter", "Newest", "Origin", "basis_of"]
+__all__ = ["Basis", "DateUse", "Filter", "NewestDates", "Origin", "basis_of"]

@@ -1,4 +1,4 @@
-"""The record of what an answer rests on, and how a query gives it."""
+"""The basis of an answer: a record, and how it is read from a query."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Literal
 from sqlglot import exp
 
 from ..database.schema import Schema
-from ..sql.parse import analysis
+from ..sql.parse import guard_depth
 from ..sql.query import Query, argument_of
 from ..sql.scope import Scope
 from ..values.match import ValueMatch
-from ..words import listed, plain_name
-from .dates import MIDNIGHT, DateUse, date_use
+from ..words import join_words, plain_name
+from .dates import MIDNIGHT, DateUse, find_date_use
 from .filters import Filter, filters_of
-from .grain import Duplicates, grain_of
+from .grain import Duplicates, find_grain
 
 Origin = Literal["verified", "definition", "generated", "offline", "edited"]
 """Where a query comes from: a person has verified it, a definition has its SQL, a model or the offline translator
@@ -68,12 +68,12 @@ class Basis:
 
     def text(self) -> str:
         """Return the basis in about three lines of plain words."""
-        tables = f" over {listed([plain_name(table) for table in self.tables])}" if self.tables else ""
+        tables = f" over {join_words([plain_name(table) for table in self.tables])}" if self.tables else ""
         rows = f"{self.grain}, duplicates removed" if self.grain and self.duplicates == "removed" else self.grain
         first = "; ".join(filter(None, (f"{_ORIGINS[self.origin]}{tables}", rows, _describe_date(self))))
-        second = [_say_only(lead, [f for f in self.filters if _place(f) == place]) for place, lead in _LEADS.items()]
+        second = [_say_only(lead, [f for f in self.filters if _group_of(f) == place]) for place, lead in _LEADS.items()]
         word = "definition" if len(self.definitions) == 1 else "definitions"
-        remarks = [f"{word} used: {listed(self.definitions)}"] if self.definitions else []
+        remarks = [f"{word} used: {join_words(self.definitions)}"] if self.definitions else []
         remarks += [*self.nulls[:_MOST], *filter(None, (self.cut and f"shown: {self.cut}", self.ties))]
         remarks += [f"assumed: {', '.join(self.assumed)}"] if self.assumed else []
         third = "; ".join(remarks)
@@ -81,17 +81,17 @@ class Basis:
         return "\n".join([*lines, *([f"Other readings: {self.readings}"] if self.readings else [])])
 
 
-@analysis
+@guard_depth
 def basis_of(
     sql: str, schema: Schema, question: str, mentions: Sequence[ValueMatch] = (), *, origin: Origin = "generated"
 ) -> Basis:
-    """Return the part of the basis that the query itself tells.
+    """Return the part of the basis that the query itself gives.
 
     The schema is everything that whoever asked may read, as far as it may leave; the question has what was said beside.
     """
     query = Query.of(sql, schema.dialect, schema)
-    grain, duplicates = grain_of(query)
-    date, ranged = date_use(query)
+    grain, duplicates = find_grain(query)
+    date, ranged = find_date_use(query)
     count, offset = query.limit, query.tree.args.get("offset")
     whole = grain == "a single row" and offset is None and (count is None or count.name != "0")
     return Basis(
@@ -158,7 +158,7 @@ def _describe_cut(query: Query) -> str:
     return rows if query.order else rows.replace("the first", "any") + ", in no order"
 
 
-def _place(condition: Filter) -> str:
+def _group_of(condition: Filter) -> str:
     """Return the group in which a condition is listed; empty if it is not listed."""
     if condition.part:
         return "part"

@@ -12,7 +12,7 @@ from typing import Literal
 
 from sqlglot import exp
 
-from ..database.quoting import naming
+from ..database.quoting import naming_of
 from ..database.schema import ColumnSchema
 from ..database.table import Limits, Table
 from ..errors import TableturnError
@@ -54,8 +54,8 @@ class DateUse:
     newest: str = ""
 
 
-def date_use(query: Query) -> tuple[DateUse | None, list[exp.Expr]]:
-    """Return the date that a query uses, and the conditions that its range covers.
+def find_date_use(query: Query) -> tuple[DateUse | None, list[exp.Expr]]:
+    """Return the date that a query uses, and the conditions that define its range.
 
     If there is none, it is a date by which the tables tell their age: of what happened, of the largest table first.
     """
@@ -72,7 +72,7 @@ def date_use(query: Query) -> tuple[DateUse | None, list[exp.Expr]]:
 
 
 def _find_bounds(scope: Scope, column: TableColumn, query: Query) -> tuple[str, str, list[exp.Expr]]:
-    """Return the first and last day of a date's conditions, and those that say only that."""
+    """Return the first and last day of a date's conditions, and conditions on these only."""
     times = times_of(column.schema, is_sqlite=query.rules.is_sqlite)
     if times is None or sum(other.table is column.table for other in scope.sources) > 1:
         return "", "", []
@@ -259,7 +259,7 @@ def _compare_moments(operator: Operator, day: str, clock: str, times: Times) -> 
     return Bound("", f"{day}{MIDNIGHT}" if operator == "<=" else add_days(day, -1), True)
 
 
-class Newest:
+class NewestDates:
     """A cache of the newest dates of a database's columns.
 
     May be used from several threads. `execute` runs a query as far as its result may leave; `state` gives a key that
@@ -272,7 +272,7 @@ class Newest:
         self._dialect = dialect
         self._look_up_cached = lru_cache(256)(self._look_up)
 
-    def of(self, table: str, column: str) -> str:
+    def find(self, table: str, column: str) -> str:
         """Return the newest date as text; empty if it is withheld or takes too long."""
         try:
             return self._look_up_cached(self._state(), table, column)
@@ -280,7 +280,7 @@ class Newest:
             return ""
 
     def _look_up(self, _state: str, table: str, column: str) -> str:
-        quoted = naming(self._dialect).quoted
+        quoted = naming_of(self._dialect).quote
         query = f"SELECT MAX({quoted(column)}) AS newest FROM {quoted(table)}"
         try:
             result = self._execute(query, Limits(seconds=_SECONDS, rows=1))

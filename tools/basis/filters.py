@@ -220,7 +220,7 @@ def _is_month(node: exp.Expr) -> bool:
 
 
 def _list_values(part: exp.Expr, query: Query) -> Iterator[tuple[str | float, exp.Expr]]:
-    """Yield the texts and numbers of a condition, without formats of functions."""
+    """Yield the texts and numbers of a condition, without functions' formats."""
     for node in part.find_all(exp.Literal, exp.Column):
         if isinstance(node, exp.Literal) and isinstance(node.parent, exp.TimeToStr) and node.arg_key == "format":
             continue

@@ -10,7 +10,7 @@ from sqlglot import exp
 from ..sql.explain import Explainer
 from ..sql.query import Query, is_aggregate
 from ..sql.scope import Scope, Source
-from ..words import listed, plain_name
+from ..words import join_words, plain_name
 
 Duplicates = Literal["kept", "removed", "none"]
 """Whether equal rows of a result are kept, were removed, or cannot be."""
@@ -22,7 +22,7 @@ _ROW_FUNCTIONS = re.compile(
 )
 
 
-def grain_of(query: Query) -> tuple[str, Duplicates]:
+def find_grain(query: Query) -> tuple[str, Duplicates]:
     """Return the meaning of a row in words, empty if unknown, and how duplicates are treated."""
     tree = query.tree.unnest()
     if isinstance(tree, exp.SetOperation):
@@ -76,7 +76,7 @@ def _find_group_grain(scope: Scope, query: Query) -> tuple[str, Duplicates]:
 def _say_terms(terms: list[exp.Expr], query: Query) -> str:
     """Return terms in plain words, or as SQL if there are none."""
     explainer = Explainer(query)
-    return listed(
+    return join_words(
         [
             explainer.say(term).removeprefix("the ") if explainer.has_words(term) else f"“{query.text(term)}”"
             for term in terms
@@ -93,7 +93,7 @@ def _find_row_grain(scope: Scope, query: Query) -> tuple[str, Duplicates]:
         return "", "kept"
     source = query.row_source(scope)
     if source is None:
-        pairing = f"one row per pairing of rows of {listed([_name_source(source) for source in scope.sources])}"
+        pairing = f"one row per pairing of rows of {join_words([_name_source(source) for source in scope.sources])}"
         return "" if any(source.side for source in scope.sources) else pairing, "kept"
     key = source.table.primary_key if source.table is not None else ()
     columns = [query.column(item.unalias()) for item in scope.select.expressions]

@@ -76,7 +76,7 @@ def vega_lite(chart: Chart) -> Spec:
     return spec
 
 
-def picture(spec: Spec, kind: Picture) -> bytes:
+def draw_picture(spec: Spec, kind: Picture) -> bytes:
     """Return the drawn specification as a file's contents, without browser or network.
 
     Raises:

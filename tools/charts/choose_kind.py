@@ -1,4 +1,4 @@
-"""Which chart fits a result, by rules over the types and shape of its columns.
+"""The choice of a chart for a result, by the types and shape of its columns.
 
 A rule looks at the columns and gives a chart or nothing; the first that gives one is taken. Where none does, no chart
 is better than one that misleads: rows are told apart by their names (not drawn over one another), measures of other
@@ -119,7 +119,7 @@ class _ChartData:
     @cached_property
     def time(self) -> _Field | None:
         """The column of times."""
-        return _first(self.of("time"))
+        return _first_or_none(self.of("time"))
 
     @cached_property
     def measures(self) -> list[_Field]:
@@ -167,7 +167,7 @@ def _try_line(result: _ChartData, kind: Kind = "line") -> Chart | None:
     time, measures = result.time, result.measures
     if time is None or not measures or time.distinct < 3:
         return None
-    groups = _first([column for column in result.of("category", "label") if _name_rows(time, column)])
+    groups = _first_or_none([column for column in result.of("category", "label") if _name_rows(time, column)])
     if groups is not None and groups.distinct <= _MOST_GROUPS:
         return _make_chart(kind, time, measures[:1], groups)
     return _make_chart(kind, time, _find_alike(measures)) if time.names_rows else None
@@ -175,7 +175,8 @@ def _try_line(result: _ChartData, kind: Kind = "line") -> Chart | None:
 
 def _try_parts(result: _ChartData, kind: Kind = "stacked", of_any: bool = False) -> Chart | None:
     """Return a pie or a divided bar for parts of one whole."""
-    names, measure = _find_names(result), _first([column for column in result.measures if of_any or column.is_share])
+    measure = _first_or_none([column for column in result.measures if of_any or column.is_share])
+    names = _find_names(result)
     if names is None or measure is None or not measure.numbers or result.rows > _MOST_GROUPS:
         return None
     return _make_chart(kind, None, [measure], names) if min(measure.numbers) >= 0 < max(measure.numbers) else None
@@ -219,15 +220,16 @@ def _try_points(result: _ChartData) -> Chart | None:
     measures, dimensions = result.measures, result.of("category", "label")
     if len(measures) == 1 and result.time and result.time.distinct >= _FEWEST_POINTS:
         categories = result.of("category")
-        groups = _first([column for column in categories if 1 < column.distinct <= _MOST_GROUPS])
+        groups = _first_or_none([column for column in categories if 1 < column.distinct <= _MOST_GROUPS])
         return _make_chart("point", result.time, measures, groups) if len(categories) < 2 else None
     if len(measures) < 2 or result.rows < _FEWEST_POINTS or min(column.distinct for column in measures[:2]) < 2:
         return None
     across, up = sorted(measures[:2], key=lambda column: column.index)
     if result.wish.x or result.wish.y:
         up, across = measures[0], measures[-1]
-    groups = _first([column for column in dimensions if 1 < column.distinct <= _MOST_GROUPS < result.rows])
-    return _make_chart("point", across, [up], groups, _first([column for column in dimensions if column is not groups]))
+    groups = _first_or_none([column for column in dimensions if 1 < column.distinct <= _MOST_GROUPS < result.rows])
+    others = [column for column in dimensions if column is not groups]
+    return _make_chart("point", across, [up], groups, _first_or_none(others))
 
 
 def _try_unlike(result: _ChartData) -> Chart | None:
@@ -237,7 +239,7 @@ def _try_unlike(result: _ChartData) -> Chart | None:
 
 
 def _try_histogram(result: _ChartData) -> Chart | None:
-    measure = _first(result.measures)
+    measure = _first_or_none(result.measures)
     if measure is None or measure.distinct < 2:
         return None
     marks = tuple(Mark(value, 1) for value in measure.numbers)
@@ -268,7 +270,7 @@ _WISHED: dict[Kind, _Rule] = {
 }
 
 
-def _first(columns: Sequence[_Field]) -> _Field | None:
+def _first_or_none(columns: Sequence[_Field]) -> _Field | None:
     return columns[0] if columns else None
 
 
@@ -298,13 +300,13 @@ def _find_names(result: _ChartData) -> _Field | None:
     for column in dimensions:
         if column.names_rows and not (column.role == "label" and texts):
             return column
-    return _join_columns(texts[:3]) if len(texts) > 1 else _first([c for c in dimensions if c.names_rows])
+    return _join_columns(texts[:3]) if len(texts) > 1 else _first_or_none([c for c in dimensions if c.names_rows])
 
 
 def _find_person(dimensions: Sequence[_Field]) -> _Field | None:
     """Return a column of first and last names combined."""
     parts = [
-        _first([column for column in dimensions if column.words[:1] == (word,) and "name" in column.words])
+        _first_or_none([column for column in dimensions if column.words[:1] == (word,) and "name" in column.words])
         for word in ("first", "last")
     ]
     return _join_columns([column for column in parts if column]) if all(parts) else None

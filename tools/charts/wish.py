@@ -71,7 +71,7 @@ class Wish:
     x: tuple[str, ...] = ()  # words for what it is measured by, the first for the axis
 
 
-def wished(question: str) -> Wish | None:
+def read_wish(question: str) -> Wish | None:
     """Return the chart that a question asks for; None if it asks for none.
 
     Words such as `plot` and `chart` count where they are what is asked for ("plot sales by month", "sales by month as

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import importing
+from .. import lazy_importer
 
 if TYPE_CHECKING:
     from .database import Database, open_database
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .permissions_file import Access, PermissionsFile
     from .rendering.render import SchemaStyle, render_schema
     from .schema import ColumnSchema, ForeignKey, Schema, TableSchema
-    from .session import Identity, Permissions, Policy, Rights, Session, asked_in
+    from .session import Identity, Permissions, Policy, Rights, Session, name_conversation
     from .table import Cell, Limits, Table
     from .watchdog import Cancellation
 
@@ -46,13 +46,13 @@ __all__ = [
     "Table",
     "TableSchema",
     "TooComplex",
-    "asked_in",
+    "name_conversation",
     "open_database",
     "render_schema",
 ]
 
 # Most of it is slow to load, and the processes that run queries have no need of it.
-__getattr__ = importing(
+__getattr__ = lazy_importer(
     __name__,
     {
         "database": "Database open_database",
@@ -62,7 +62,7 @@ __getattr__ = importing(
         "permissions_file": "Access PermissionsFile",
         "rendering.render": "SchemaStyle render_schema",
         "schema": "ColumnSchema ForeignKey Schema TableSchema",
-        "session": "Identity Permissions Policy Rights Session asked_in",
+        "session": "Identity Permissions Policy Rights Session name_conversation",
         "table": "Cell Limits Table",
         "watchdog": "Cancellation",
     },

@@ -1,4 +1,4 @@
-"""The meanings of codes: rows of small tables, beside each column that refers to one."""
+"""The meanings of codes: rows of small tables, attached to the columns that refer to them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _KIND_WORDS = frozenset(("class", "flag", "kind", "stat", "state", "status", "ty
 
 
 def code_rows(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Rows:
-    """Return the rows as dicts if they are few enough to be a table of codes; else none."""
+    """Return the rows as dicts if they are few enough for a table of codes, else none."""
     if len(columns) > _MOST_COLUMNS or len(rows) > _MOST_ROWS:
         return ()
     return [dict(zip(columns, row, strict=True)) for row in rows]
@@ -56,12 +56,12 @@ def add_codes(
 ) -> tuple[list[TableSchema], tuple[ForeignKey, ...]]:
     """Return the tables with the meanings of codes in their columns, and all keys.
 
-    `keys` are declared and likely references, `rows` those of tables that have few, by the table's name.
+    `keys` are declared and likely references, `rows` those of small tables, by the table's name.
     """
     keys = tuple(keys)
     large = sum(len(table.columns) for table in tables) > LARGE
-    lists = [made for table in tables if large and (made := _list(table, rows.get(table.name, ())))]
-    lists += [made for table in tables for made in _lists_of_register(table, rows.get(table.name, ()))]
+    lists = [made for table in tables if large and (made := _read_list(table, rows.get(table.name, ())))]
+    lists += [made for table in tables for made in _read_register(table, rows.get(table.name, ()))]
     inferred = list(_infer_codes(tables, keys, lists, includes))
     found = {(table, column): codes for table, column, codes in inferred if codes.part}
     keys += tuple(
@@ -76,21 +76,21 @@ def add_codes(
             continue
         if not large and not any(map(_NAMED.search, (key.columns[0], target.name, key.ref_columns[0]))):
             continue
-        codes = _codes(target, key.ref_columns[0], rows.get(target.name, ()))
+        codes = _read_codes(target, key.ref_columns[0], rows.get(target.name, ()))
         if codes is not None:
             found[key.table, key.columns[0]] = codes
     if not found:
         return list(tables), keys
 
-    def told(table: TableSchema) -> TableSchema:
+    def add_to_columns(table: TableSchema) -> TableSchema:
         columns = (replace(column, codes=found.get((table.name, column.name))) for column in table.columns)
         return replace(table, columns=tuple(columns))
 
-    return list(map(told, tables)), keys
+    return list(map(add_to_columns, tables)), keys
 
 
-def _codes(table: TableSchema, key: str, rows: Rows) -> Codes | None:
-    """Return the meanings of a table's codes; None if its keys are not codes, or have no labels."""
+def _read_codes(table: TableSchema, key: str, rows: Rows) -> Codes | None:
+    """Return the meanings of a table's codes; None if its keys are not codes or lack labels."""
     texts = [column.name for column in table.columns if column.kind == "text" and column.name != key]
     named = [name for word in _LABELS for name in texts if name.lower().endswith(word)]
     # The column of texts that says what the table's rows are: the one that is called so, or the only one.
@@ -99,10 +99,10 @@ def _codes(table: TableSchema, key: str, rows: Rows) -> Codes | None:
         return None
     if len(rows) > _LIST_ROWS or len(rows[0]) > _LIST_COLUMNS:
         return None
-    return _meanings(table.name, key, label, rows)
+    return _make_codes(table.name, key, label, rows)
 
 
-def _meanings(table: str, key: str, label: str, rows: Rows, part: str = "") -> Codes | None:
+def _make_codes(table: str, key: str, label: str, rows: Rows, part: str = "") -> Codes | None:
     told = [(row[key], text) for row in rows if isinstance(text := row[label], str) and text.strip()]
     short = all(isinstance(code, int) or (isinstance(code, str) and len(code) <= _LONGEST_CODE) for code, _ in told)
     if not short or any(is_secret_text(text) for _, text in told):
@@ -115,7 +115,7 @@ def _meanings(table: str, key: str, label: str, rows: Rows, part: str = "") -> C
 
 @dataclass(frozen=True)
 class _List:
-    """A table of codes: what it says, and the words of its name and its key."""
+    """A table of codes with the words of its name and its key."""
 
     codes: Codes
     kind: str
@@ -127,7 +127,7 @@ class _List:
 def _infer_codes(
     tables: Sequence[TableSchema], keys: Sequence[ForeignKey], lists: Sequence[_List], includes: Includes
 ) -> Iterator[tuple[str, str, Codes]]:
-    """Yield a table, a column and the list of its codes that values and names make likely.
+    """Yield a table, a column and its likely list of codes, by values and names.
 
     Letters and numbers of codes are the same in many lists: those that differ are told by the values, others by the
     words that the list's name shares with the column's and the table's.
@@ -136,18 +136,20 @@ def _infer_codes(
     for each in lists:
         for value in each.values:
             having[value].append(each)
-    for table, column in undeclared(tables, keys) if lists else ():
+    for table, column in undeclared_columns(tables, keys) if lists else ():
         # What more lists have in common tells nothing.
         seen = min(
             (having.get(sample, []) for sample in column.samples if sample not in (None, "")), key=len, default=[]
         )
         fitting = seen if len(seen) <= _MOST_LISTS else ()
-        named = _list_of(table, column, fitting) if table.key != (column.name,) and not column.likely_key else None
+        named = _choose_list(table, column, fitting) if table.key != (column.name,) and not column.likely_key else None
         if named and includes(table.name, column.name, named.table, named.key):
             yield table.name, column.name, named
 
 
-def undeclared(tables: Iterable[TableSchema], keys: Iterable[ForeignKey]) -> Iterator[tuple[TableSchema, ColumnSchema]]:
+def undeclared_columns(
+    tables: Iterable[TableSchema], keys: Iterable[ForeignKey]
+) -> Iterator[tuple[TableSchema, ColumnSchema]]:
     """Yield the columns of tables, not views, that are in none of the keys."""
     taken = {(key.table.lower(), column.lower()) for key in keys for column in key.columns}
     for table in tables:
@@ -156,19 +158,19 @@ def undeclared(tables: Iterable[TableSchema], keys: Iterable[ForeignKey]) -> Ite
                 yield table, column
 
 
-def _list(table: TableSchema, rows: Rows) -> _List | None:
-    """Return a table's codes, if that is what it holds."""
+def _read_list(table: TableSchema, rows: Rows) -> _List | None:
+    """Return the list of codes that a table is; None if it is not one."""
     keys = table.key or tuple(column.name for column in table.columns[:1])
     key = table.column(keys[0]) if table.kind == "table" and len(keys) == 1 else None
-    codes = _codes(table, key.name, rows) if key else None
+    codes = _read_codes(table, key.name, rows) if key else None
     if key is None or codes is None or len(rows) < 2:
         return None
-    own = frozenset(_words(table.name))
-    return _List(codes, key.kind, frozenset(code for code, _ in codes.meanings), own, own | set(_words(key.name)))
+    own = frozenset(_split_words(table.name))
+    return _List(codes, key.kind, frozenset(code for code, _ in codes.meanings), own, own | set(_split_words(key.name)))
 
 
-def _lists_of_register(table: TableSchema, rows: Rows) -> Iterator[_List]:
-    """Yield the lists of a table that holds several: a column names the list, the next has codes, another says what."""
+def _read_register(table: TableSchema, rows: Rows) -> Iterator[_List]:
+    """Yield the lists in a table of several lists, each with its name and its codes."""
     columns = [column for column in table.columns if rows and column.name in rows[0]]
     if table.kind != "table" or len(columns) < len(("part", "code", "label")) or columns[0].kind != "text":
         return
@@ -184,14 +186,14 @@ def _lists_of_register(table: TableSchema, rows: Rows) -> Iterator[_List]:
         if not isinstance(name, str) or not 0 < len(name.strip()) <= _LONGEST_NAME or is_secret_text(name):
             continue
         own = [row for row in rows if row[part] == name]
-        codes = _meanings(table.name, key, label, own, name) if 1 < len(own) <= _LIST_ROWS else None
+        codes = _make_codes(table.name, key, label, own, name) if 1 < len(own) <= _LIST_ROWS else None
         if codes is not None:
-            words = frozenset(_words(name))
+            words = frozenset(_split_words(name))
             yield _List(codes, columns[1].kind, frozenset(code for code, _ in codes.meanings), words, words)
 
 
-def _list_of(table: TableSchema, column: ColumnSchema, lists: Iterable[_List]) -> Codes | None:
-    """Return the table of codes that a column likely refers to; None if none, or two, fit."""
+def _choose_list(table: TableSchema, column: ColumnSchema, lists: Iterable[_List]) -> Codes | None:
+    """Return the table of codes that a column likely refers to; None unless exactly one fits."""
     seen = {sample for sample in column.samples if sample not in (None, "")}
     fitting = [
         each
@@ -203,7 +205,7 @@ def _list_of(table: TableSchema, column: ColumnSchema, lists: Iterable[_List]) -
         and len(seen) > 1
         and (column.distinct or len(seen)) <= len(each.values)
     ]
-    words, around = _words(column.name), _words(table.name)
+    words, around = _split_words(column.name), _split_words(table.name)
     telling = [word for word in words if word not in _CODE_WORDS]
     own = [word for word in telling if word not in _KIND_WORDS]
     ranked: list[tuple[float, Codes]] = []
@@ -224,15 +226,16 @@ def _list_of(table: TableSchema, column: ColumnSchema, lists: Iterable[_List]) -
 
 
 def is_strange(target: TableSchema, key: ColumnSchema, table: TableSchema, column: ColumnSchema) -> bool:
-    """Whether a table of codes is named after another thing than a column and its table: `cd_vehicle_class`."""
+    """Whether a table of codes has another name than a column and its table: `cd_vehicle_class`."""
     # Of `class_cd` alone the words say all: values have to tell.
-    if _words(column.name) == _words(key.name):
+    if _split_words(column.name) == _split_words(key.name):
         return False
-    return _count_strange(_words(target.name.rpartition(".")[2]), _words(column.name), _words(table.name)) > 0
+    words, around = _split_words(column.name), _split_words(table.name)
+    return _count_strange(_split_words(target.name.rpartition(".")[2]), words, around) > 0
 
 
 def _count_strange(listed: Iterable[str], words: Sequence[str], around: Sequence[str]) -> int:
-    """Return how many words of a list's name have no kin in a column's name or its table's."""
+    """Return how many words of a list's name are unlike a column's name and its table's."""
     context = {*words, *around, "".join(word[0] for word in around)}
     return sum(word not in _CODE_WORDS | _KIND_WORDS and not _is_kin(word, context) for word in listed)
 
@@ -244,15 +247,12 @@ def _are_common(codes: Collection[Cell]) -> bool:
     return together or all(len(str(code)) == 1 for code in codes)
 
 
-def _words(name: str) -> list[str]:
+def _split_words(name: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(name)]
 
 
 def _is_kin(word: str, others: Iterable[str]) -> bool:
-    """Whether a word is one of others, or short for one, or one is short for it.
-
-    `inv` is short for `invoice`, and `bldg` for `building`.
-    """
+    """Whether a word is one of others, or an abbreviation in either direction: `inv`, `invoice`."""
     for other in others:
         short, long = sorted((word, other), key=len)
         letters = iter(long)
@@ -264,6 +264,6 @@ def _is_kin(word: str, others: Iterable[str]) -> bool:
 
 
 def is_count(column: ColumnSchema) -> bool:
-    """Whether a column's name says that it is a number of things: `planned_beds`."""
+    """Whether a column's name means a number of things, such as `planned_beds`."""
     last = _WORD.findall(column.name.lower())[-1:]
     return column.kind == "number" and list(map(singular, last)) != last

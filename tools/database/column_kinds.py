@@ -77,7 +77,7 @@ _LEAST_DATE = 100_000  # 240131; what is smaller is a count of days, or a part o
 
 
 def is_date_number(column: ColumnSchema) -> bool:
-    """Whether a column of numbers holds dates, by its name and its values: 20240131, or seconds."""
+    """Whether a column of numbers holds dates, such as 20240131, or Unix seconds."""
     values = [sample for sample in column.samples if isinstance(sample, int)]
     dated = column.kind == "number" and bool(_DATED & {*name_words(column.name)})
     return dated and bool(values) and max(values) >= _LEAST_DATE
@@ -98,7 +98,7 @@ TextForm = Literal["numbers", "signed", "dates", "mixed_dates", ""]
 
 
 def text_form(column: ColumnSchema) -> TextForm:
-    """Return the form of a column's texts that sort otherwise than what they mean; else empty."""
+    """Return the form of a column's texts if they don't sort by their meaning; else empty."""
     texts = [text for text in filled_texts(column.samples) if text.lower() not in STAND_INS]
     if not texts or "INTERVAL" in column.type.upper():
         return ""
@@ -114,8 +114,8 @@ def text_form(column: ColumnSchema) -> TextForm:
     return ""
 
 
-def stand_in(column: ColumnSchema) -> str | None:
-    """Return the sample that stands for a missing value; None if none does."""
+def find_stand_in(column: ColumnSchema) -> str | None:
+    """Return the sample that stands for a missing value; None if there is none."""
     texts = [value for value in column.samples if isinstance(value, str)]
     if any(not text.strip() for text in texts):
         return ""
@@ -125,12 +125,12 @@ def stand_in(column: ColumnSchema) -> str | None:
 
 
 def filled_texts(values: Iterable[Cell]) -> list[str]:
-    """Return the texts among values that are not blank, without the blanks around them."""
+    """Return the texts that are not blank, stripped of surrounding blanks."""
     return [text for value in values if isinstance(value, str) and (text := value.strip())]
 
 
-def telling(values: Iterable[Cell], most: int) -> tuple[Cell, ...]:
-    """Return the first values, the last few of which give way to values of other forms."""
+def choose_samples(values: Iterable[Cell], most: int) -> tuple[Cell, ...]:
+    """Return the first values, the last few of them replaced by values of other forms."""
     # What is rare may be what a query fails on.
     every = list(values)
     first, others = every[:most], every[most:]
@@ -138,10 +138,10 @@ def telling(values: Iterable[Cell], most: int) -> tuple[Cell, ...]:
     if not others or not any(isinstance(value, str) for value in first):
         return tuple(first)
     found: dict[str, Cell] = {}
-    shown = {_form(value) for value in first}
+    shown = {_text_shape(value) for value in first}
     if texts and any(_PLAIN.fullmatch(text) or _SIGNED.fullmatch(text) or is_time_like(text) for text in texts):
         for value in others:
-            if (form := _form(value)) not in shown:
+            if (form := _text_shape(value)) not in shown:
                 found.setdefault(form, value)
     elif "" in others and "" not in shown:
         found[""] = ""
@@ -149,7 +149,7 @@ def telling(values: Iterable[Cell], most: int) -> tuple[Cell, ...]:
     return (*first[: most - len(added)], *added)
 
 
-def _form(value: Cell) -> str:
+def _text_shape(value: Cell) -> str:
     text = value.strip() if isinstance(value, str) else None
     if not text:
         return "" if text == "" else type(value).__name__

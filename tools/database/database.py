@@ -1,4 +1,4 @@
-"""A database that can only be read: the one door through which everything else reaches it."""
+"""The read-only database, through which everything else reaches the data."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import QueryError, QueryFailed, QueryTooCostly, ResultTooLarge
 from .dialects import check_parts
-from .egress import Egress, Leaving
+from .egress import Egress, SchemaEgress
 from .engine import Engine, open_engine
 from .estimate import Estimate, spend, within_limit
 from .fetch import Sink
@@ -46,7 +46,7 @@ class Database:
         self.name = engine.database
         self.location = engine.location
         self.dialect = engine.dialect
-        self._leaving: Leaving | None = None
+        self._leaving: SchemaEgress | None = None
 
     @property
     def rights(self) -> Rights:
@@ -62,12 +62,12 @@ class Database:
 
     @property
     def shared_session(self) -> Session:
-        """The session for what people share: without the person if rows do not depend on it."""
+        """The session for shared data: without the person if all see the same rows."""
         return self.session if self.rows_by_person else replace(self.session, identity=Identity())
 
     @property
     def limits_note(self) -> str:
-        """Those of `Limits` that neither the kernel nor a server keeps here, in words; often empty."""
+        """The limits that neither the kernel nor a server keeps here, in words; often empty."""
         return getattr(self.engine, "limits_note", "")
 
     @classmethod
@@ -104,11 +104,11 @@ class Database:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Rights of the login that it should not have, promises that cannot be kept; what to do."""
+        """Warnings of excess rights of the login and of guarantees that are missing, with remedies."""
         return self.engine.warnings
 
     def for_user(self, identity: Identity, policy: Policy | None = None) -> Database:
-        """Return the same database for somebody else, to be closed on its own."""
+        """Return the same database for another person, to be closed separately."""
         session = Session(identity, policy or self.session.policy)
         return Database(self.engine.under(session), session)
 
@@ -149,7 +149,7 @@ class Database:
         limits = limits or _DEFAULT_LIMITS
         check_size(sql, limits)
         if limits.estimated_rows or limits.estimated_rows_per_day:
-            self._admit(sql, limits)
+            self._check_cost(sql, limits)
         return self.engine.execute(sql, limits, cancellation, sink)
 
     def estimate(self, sql: str, limits: Limits | None = None) -> Estimate | None:
@@ -164,8 +164,8 @@ class Database:
         found = self.engine.estimate(sql)
         return None if found is None else within_limit(found, sql, self.dialect, limits.rows + 1)
 
-    def _admit(self, sql: str, limits: Limits) -> None:
-        """Raise `QueryTooCostly` if a query may read too much, or if nobody can tell how much."""
+    def _check_cost(self, sql: str, limits: Limits) -> None:
+        """Raise `QueryTooCostly` if a query may read too much, or if its cost is unknown."""
         found = self.estimate(sql, limits)
         if found is None:
             raise QueryTooCostly(
@@ -188,21 +188,21 @@ class Database:
             DatabaseUnavailable: The database is gone, damaged or locked.
             SettingsError: The policy's rules of what may leave name what the database doesn't have.
         """
-        return self.leaving().shown
+        return self.leaving().visible_schema
 
-    def leaving(self) -> Leaving:
-        """Return what of the schema as it stands may leave; raises what `schema` does."""
+    def leaving(self) -> SchemaEgress:
+        """Return the egress rules applied to the current schema."""
         schema, policy = self.engine.schema(), self.session.policy
         found = self._leaving
         if found is None or found.schema is not schema:
-            found = Leaving(policy.egress, schema)
+            found = SchemaEgress(policy.egress, schema)
             if not policy.permissions:  # an entry for what is hidden from this person is no mistake
                 found.check()
             self._leaving = found
         return found
 
     def compile_check(self, sql: str, tables: Sequence[TableSchema]) -> QueryError | None:
-        """Return why the engine would refuse a query; raise `TooComplex` if telling takes too long."""
+        """Return the engine's error in compiling a query; raise `TooComplex` if it takes too long."""
         try:
             check_size(sql, _DEFAULT_LIMITS)
         except ResultTooLarge as error:
@@ -210,7 +210,7 @@ class Database:
         return self.engine.compile_check(sql, tables)
 
     def gives_row(self, sql: str, seconds: float = 1.0) -> bool | None:
-        """Whether a query gives any row; None if that cannot be told in time."""
+        """Whether a query gives any row; None if that takes too long."""
         try:
             return bool(self.execute(sql, replace(_DEFAULT_LIMITS, seconds=seconds, rows=1)).rows)
         except QueryError:
@@ -232,7 +232,7 @@ class Database:
 
 
 def check_size(sql: str, limits: Limits) -> None:
-    """Raise `ResultTooLarge` for a statement with more bytes, or more parts, than it may have."""
+    """Raise `ResultTooLarge` for a statement with too many bytes or parts."""
     size = len(sql.encode("utf-8", "surrogatepass"))
     if size > limits.sql_bytes:
         raise ResultTooLarge(f"the statement has {size:,} bytes: it may have {limits.sql_bytes:,}")

@@ -1,4 +1,4 @@
-"""Sqlglot's dialects, as the engines of today read them."""
+"""Sqlglot's dialects, adapted to current engines."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _JOINED = {TokenType.ON, TokenType.USING}
 
 @dataclass
 class _Level:
-    """Counts since a bracket: things read twice, links of a chain, joins that await their ON."""
+    """Counts since a bracket: double reads, links of a chain, joins without ON."""
 
     twice: int = 0
     chain: int = 0
@@ -55,12 +55,12 @@ class TooLong(ParseError):
 
 
 def count_parts(sql: str) -> int:
-    """Return how many SELECTs and joins a text has together, in texts and comments too."""
+    """Return the number of SELECTs and joins in a text, also in strings and comments."""
     return len(_PARTS.findall(sql))
 
 
 def check_parts(sql: str) -> None:
-    """Raise `ResultTooLarge` for a text of more SELECTs and joins than engines plan in time."""
+    """Raise `ResultTooLarge` for a text with more SELECTs and joins than engines can plan."""
     parts, joins = count_parts(sql), len(_JOINS.findall(sql))
     if parts > MOST_PARTS:
         raise ResultTooLarge(f"the statement has {parts:,} SELECTs and joins: it may have {MOST_PARTS}")
@@ -90,7 +90,7 @@ def parse_tokens(tokens: list[Token], sql: str, grammar: Dialect) -> list[exp.Ex
 # What a turn runs is estimated, checked and explained: these are one reading.
 @lru_cache(8)
 def read_text(sql: str, dialect: str) -> tuple[Sequence[Token], Sequence[exp.Expr | None]]:
-    """Return the tokens and syntax trees of a text, as `parse_tokens` does; do not change them."""
+    """Return the tokens and syntax trees of a text, cached: do not change them."""
     grammar = grammar_of(dialect)
     tokens = grammar.tokenize(sql)
     return tokens, parse_tokens(tokens, sql, grammar)
@@ -105,7 +105,7 @@ def parse_statement(sql: str, dialect: str) -> exp.Expr:
 
 
 def _check_depth(tokens: list[Token], grammar: Dialect) -> None:
-    """Raise `RecursionError` for tokens that would crash the parser, or keep it busy for hours."""
+    """Raise `RecursionError` for tokens that would crash the parser or take it hours."""
     types, nested = grammar.parser_class.TYPE_TOKENS, grammar.parser_class.NESTED_TYPE_TOKENS
     levels = [_Level()]
     cases = angles = froms = 0
@@ -140,7 +140,7 @@ def _check_depth(tokens: list[Token], grammar: Dialect) -> None:
 
 
 def grammar_of(dialect: str) -> Dialect:
-    """Return sqlglot's dialect of a name; for an unknown one, standard SQL."""
+    """Return sqlglot's dialect of a name; standard SQL for an unknown one."""
     if dialect == "spark":
         # Whoever reads other dialects has no need of it.
         from .spark.statements import Spark4

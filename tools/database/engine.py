@@ -1,4 +1,4 @@
-"""Engines, the kinds of databases: their protocol, and the choice of one for a database."""
+"""The protocol of engines, the kinds of databases, and the choice of an engine."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Engine(Protocol):
     warnings: tuple[str, ...]
 
     def state(self) -> str:
-        """Return a key that changes when the contents may have changed; empty if that is unknown."""
+        """Return a key that changes when the contents may have changed; empty if unknown."""
         ...
 
     def under(self, session: Session) -> Engine:
@@ -72,7 +72,7 @@ class Engine(Protocol):
         ...
 
     def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
-        """Run one reading statement; a sink takes the rows as they come, instead of the table.
+        """Run a reading statement; a sink takes the rows as they come, instead of the table.
 
         Raises:
             QueryError: It may not run, failed, ran out of time, or gave too much.
@@ -81,15 +81,15 @@ class Engine(Protocol):
         ...
 
     def distinct_values(self, table: str, column: str, limit: int, seconds: float) -> tuple[Cell, ...]:
-        """Return distinct non-null values of a column, named as declared; may raise `QueryFailed`."""
+        """Return distinct non-null values of a column, named as declared."""
         ...
 
     def compile_check(self, sql: str, tables: Sequence[TableSchema]) -> QueryError | None:
-        """Return why the engine would refuse a query; raise `TooComplex` if telling takes too long."""
+        """Return the engine's error in compiling a query; raise `TooComplex` if it takes too long."""
         ...
 
     def estimate(self, sql: str) -> Estimate | None:
-        """Return the cost of a query by the engine's plan, without running it; None if unknown.
+        """Return the engine's estimate of a query's cost without running it; None if unknown.
 
         Raises:
             QueryError: The engine would not run it.
@@ -98,7 +98,7 @@ class Engine(Protocol):
         ...
 
     def close(self) -> None:
-        """Close what is open; queries that still run end by themselves."""
+        """Close all connections; running queries end by themselves."""
         ...
 
 
@@ -120,7 +120,7 @@ Compiles = Callable[[str, Sequence[TableSchema]], QueryError | None]
 
 
 def open_engine(source: str | Path | object, session: Session) -> Engine:
-    """Open the database that a path or a URL names, or that an object is.
+    """Open the database that a path, a URL or an object stands for.
 
     Raises:
         DatabaseUnavailable: There is no engine of that kind, or it cannot open the database.
@@ -169,7 +169,7 @@ def _open_object(given: object, session: Session) -> Engine:
 
 
 def compile_check(dialect: str) -> Compiles | None:
-    """Return a function that tells, from a schema alone, why an engine would refuse a query.
+    """Return a function that checks queries against a schema alone; None if not possible.
 
     None if only an open database can tell.
     """

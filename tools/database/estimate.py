@@ -98,14 +98,14 @@ def within_limit(estimate: Estimate, sql: str, dialect: str, rows: int) -> Estim
         and isinstance(tables[0].this, exp.Identifier)
         and tree.find(exp.AggFunc, exp.Window, exp.Subquery, exp.Distinct, exp.Unnest, exp.Anonymous) is None
     )
-    taken = min(rows, _number(tree.args.get("limit"), rows)) + _number(tree.args.get("offset"), 0)
+    taken = min(rows, _read_number(tree.args.get("limit"), rows)) + _read_number(tree.args.get("offset"), 0)
     if not only_takes or estimate.rows <= taken:
         return estimate
     part = None if estimate.bytes is None else round(estimate.bytes * taken / estimate.rows)
     return replace(estimate, rows=taken, bytes=part)
 
 
-def _number(clause: exp.Expr | None, otherwise: int) -> int:
+def _read_number(clause: exp.Expr | None, otherwise: int) -> int:
     if not isinstance(clause, exp.Limit | exp.Offset):
         return otherwise
     number = clause.expression

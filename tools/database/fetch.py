@@ -1,4 +1,4 @@
-"""Results, fetched within their limits."""
+"""Results fetched within their limits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Row = tuple[Cell, ...]
 
 
 class Cursor(Protocol):
-    """A DB-API cursor after `execute`, as far as it is needed."""
+    """The used part of a DB-API cursor after `execute`."""
 
     @property
     def description(self) -> Any: ...
@@ -41,7 +41,7 @@ class RowCursor:
 
 
 class Sink(Protocol):
-    """A receiver of a result, part by part, so that none of it is kept.
+    """A receiver of a result's rows, part by part, so that they are not all in memory.
 
     What it raises ends the query. Where an engine starts a query over, it starts the sink over too.
     """
@@ -81,7 +81,7 @@ def fetch(cursor: Cursor, limits: Limits, sink: Sink | None = None, start: float
         else:
             sink.take(part[: limits.rows - taken])
         taken += len(part)
-        size += _look_at(part, seen)
+        size += _measure_rows(part, seen)
         if size > limits.result_bytes:
             raise ResultTooLarge(
                 f"the result has more than {limits.result_bytes:,} bytes: select fewer columns or rows, or aggregate"
@@ -93,12 +93,12 @@ def fetch(cursor: Cursor, limits: Limits, sink: Sink | None = None, start: float
     )
 
 
-def size_of(rows: Sequence[Row]) -> int:
-    """Return roughly the bytes that the values take: 8 each, and the length of texts and blobs."""
-    return _look_at(rows, [set() for _ in rows[0]]) if rows else 0
+def measure_size(rows: Sequence[Row]) -> int:
+    """Return the approximate bytes of values: 8 each, plus the length of texts and blobs."""
+    return _measure_rows(rows, [set() for _ in rows[0]]) if rows else 0
 
 
-def _look_at(rows: Sequence[Row], seen: Sequence[set[type]]) -> int:
+def _measure_rows(rows: Sequence[Row], seen: Sequence[set[type]]) -> int:
     """Add the types of each column to `seen`, and return the size of all values."""
     size = 8 * len(rows) * len(seen)
     for kinds, column in zip(seen, zip(*rows, strict=True), strict=False):

@@ -79,12 +79,12 @@ class PermissionsFile:
         users = {name: lists.permissions() for name, lists in content.users.items()}
         return cls(path, default, users, Egress.of(content.egress))
 
-    def naming_everybody(self) -> PermissionsFile:
-        """Return these rules for a program that names whoever asks, and may itself read everything."""
+    def require_names(self) -> PermissionsFile:
+        """Return these rules with everything readable if no person is named."""
         return replace(self, users={**self.users, "": Permissions()})
 
     def of(self, name: str) -> Permissions:
-        """Return what a person may read; the default if the name is empty or has no table."""
+        """Return a person's permissions; the default if the name is empty or has no table."""
         found = self.users.get(name, self.default)
         if found is None:
             what = f"neither a user {name!r} nor a [default]" if name else "no [default], so name a user"
@@ -95,7 +95,7 @@ class PermissionsFile:
 
 @dataclass(frozen=True)
 class Access:
-    """The rules of whoever opens a database, for everybody and for each person: all hold."""
+    """The rules for whoever opens a database: those for everybody and those per person."""
 
     permissions: Permissions = field(default_factory=Permissions)
     file: PermissionsFile | None = None
@@ -107,7 +107,7 @@ class Access:
         deny: Iterable[str] = (),
         permissions: PermissionsFile | str | Path | None = None,
     ) -> Access:
-        """Return the rules that two lists and a file make."""
+        """Return the rules made of two lists and a file."""
         file = PermissionsFile.read(permissions) if isinstance(permissions, str | Path) else permissions
         return cls(Permissions.of(allow, deny), file)
 
@@ -115,17 +115,17 @@ class Access:
         return bool(self.permissions) or self.file is not None
 
     def session(self, identity: Identity, base: Policy) -> Session:
-        """Return a person's session, within a policy that holds anyway."""
+        """Return a person's session under these rules and a given policy."""
         session = Session(identity, base)
         if self.file is not None:
-            session = session.narrowed(self.file.of(identity.name))
+            session = session.narrow(self.file.of(identity.name))
             egress = self.file.egress
             # Never laid over other rules, as two sets of levels may each hide what the other shows.
             if egress != Egress() and base.egress not in (Egress(), egress):
                 raise SettingsError(f"egress is given both here and in {self.file.path}: give it once")
             if egress != Egress():
                 session = replace(session, policy=replace(session.policy, egress=egress))
-        return session.narrowed(self.permissions)
+        return session.narrow(self.permissions)
 
 
 def _first_mistake(error: ValidationError) -> str:

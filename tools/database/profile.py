@@ -1,4 +1,4 @@
-"""Profiles: an engine's peculiarities as data, read from the `data/profile.toml` beside it."""
+"""Profiles: an engine's particulars as data, from the `data/profile.toml` beside it."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from ..errors import (
 
 
 class ConnectionLost(Exception):
-    """The server hung up, or went away, before it had answered."""
+    """The server closed the connection before it had answered."""
 
 
 @dataclass(frozen=True)
 class Profile:
-    """An engine's allowed functions, meanings of errors, and statements of our own.
+    """An engine's allowed functions, error codes, and statements of tableturn's own.
 
     Attributes:
         functions: The functions that queries may call, in lower case.
@@ -77,11 +77,11 @@ class Profile:
                 return QueryFailed(message, meaning)
 
     def kind_of(self, message: str) -> QueryErrorKind | None:
-        """Return what a message tells of a mistake."""
+        """Return the kind of a query's mistake by the error message; None if unknown."""
         return next((kind for kind, pattern in self.messages if pattern.search(message)), None)
 
     def begins(self, seconds: float) -> tuple[str, ...]:
-        """Return what begins a transaction whose statements may take so long each."""
+        """Return the statements that begin a transaction with a time limit per statement."""
         limit = max(2, round(seconds * 1_000))
         # Shorter than the statement's own limit, so that the server says which of the two passed.
         times = {"lock": min(1_000, limit // 2), "idle": limit + 30_000, "seconds": limit / 1_000}
@@ -90,7 +90,7 @@ class Profile:
 
 @cache
 def read_profile(package: str, part: str = "") -> Profile:
-    """Return the profile of the engine in a package, or that of one of its kinds of server."""
+    """Return the profile of the engine in a package, or of one of its kinds of server."""
     held = tomllib.loads(files(package).joinpath("data", "profile.toml").read_text(encoding="utf-8"))
     other: dict[str, Any] = held.get(part, {})
     meanings = {**held.get("faults", {}), **held.get("kinds", {})}

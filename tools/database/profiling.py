@@ -1,4 +1,4 @@
-"""Facts that a schema does not declare: contents of columns, likely keys, meanings of codes."""
+"""Facts that a schema does not declare: column contents, likely keys, meanings of codes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ..words import singular
-from .codes import LARGE, Includes, Rows, add_codes, is_count, is_strange, undeclared
-from .column_kinds import column_kind, telling
+from .codes import LARGE, Includes, Rows, add_codes, is_count, is_strange, undeclared_columns
+from .column_kinds import choose_samples, column_kind
 from .schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from .table import Cell
 
@@ -43,10 +43,10 @@ _MOST_HOLDERS, _MOST_LOOKS = 20, 1_000  # unique columns of one form of codes, a
 
 
 def profile_column(column: ColumnSchema, values: Sequence[Cell], *, complete: bool, seen: bool = True) -> ColumnSchema:
-    """Return a column with what its values show, which are all there are in a `complete` table."""
+    """Return a column with facts from its values; of a `complete` table these are all values."""
     counts = Counter(values)
     nulls = counts.pop(None, 0) > 0
-    samples = column.samples or telling([value for value, _ in counts.most_common()], _SAMPLES)
+    samples = column.samples or choose_samples([value for value, _ in counts.most_common()], _SAMPLES)
     return replace(
         column,
         kind=column.kind if column.kind != "other" else column_kind(column.type, samples),
@@ -57,7 +57,7 @@ def profile_column(column: ColumnSchema, values: Sequence[Cell], *, complete: bo
 
 
 def complete_schema(schema: Schema, rows: Mapping[str, Rows], unique: Unique, includes: Includes) -> Schema:
-    """Return a schema with likely keys beside those declared, and with the meanings of codes.
+    """Return a schema with likely keys beside the declared ones, and with meanings of codes.
 
     `rows` are those of tables that have few.
     """
@@ -69,7 +69,7 @@ def complete_schema(schema: Schema, rows: Mapping[str, Rows], unique: Unique, in
 
 
 class _Target(NamedTuple):
-    """A table with a key of one column, and how strongly a name speaks for it."""
+    """A table with a key of one column, and the strength of a name that points to it."""
 
     table: TableSchema
     column: ColumnSchema
@@ -79,24 +79,24 @@ class _Target(NamedTuple):
 def _mark_likely_keys(
     tables: Sequence[TableSchema], declared: Iterable[ForeignKey], unique: Unique
 ) -> list[TableSchema]:
-    """Return the tables with the likely keys of those marked that declare none."""
+    """Return the tables; those without a declared key have the likely one marked."""
     referring = {(key.table, column) for key in declared for column in key.columns}
-    names = {_joined(_words(table.name)) for table in tables}
-    marked = [_with_likely_key(table, _named_like_keys(table, names), referring, unique) for table in tables]
+    names = {_join_words(_split_words(table.name)) for table in tables}
+    marked = [_mark_likely_key(table, _find_key_names(table, names), referring, unique) for table in tables]
     # A first column that other tables have too may be the key where names say nothing, as `PNO` of `T0401`.
     keys = {name for table in marked for name in table.key} | _GENERIC
     holders = Counter(column.name for table in marked if table.kind == "table" for column in table.columns)
     shared = {name for name, count in holders.items() if count > 1 and name not in keys}
     return [
-        _with_likely_key(table, [column for column in table.columns[:1] if column.name in shared], referring, unique)
+        _mark_likely_key(table, [column for column in table.columns[:1] if column.name in shared], referring, unique)
         for table in marked
     ]
 
 
-def _with_likely_key(
+def _mark_likely_key(
     table: TableSchema, columns: Iterable[ColumnSchema], referring: Collection[tuple[str, str]], unique: Unique
 ) -> TableSchema:
-    """Mark the first of some columns that is unique as the likely key of a table without a key."""
+    """Mark the first unique column among some as the likely key of a table without a key."""
     if table.kind != "table" or table.key or table.row_count == 0:
         return table
     for column in columns:
@@ -112,19 +112,19 @@ def _with_likely_key(
     return table
 
 
-def _named_like_keys(table: TableSchema, names: Collection[str]) -> list[ColumnSchema]:
-    """Return the columns that are called like a key of the table, the likeliest first."""
-    owner = _words(table.name)
-    ends = {_joined(owner[start:]) for start in range(1, len(owner))}
+def _find_key_names(table: TableSchema, names: Collection[str]) -> list[ColumnSchema]:
+    """Return the columns named like a key of the table, the likeliest first."""
+    owner = _split_words(table.name)
+    ends = {_join_words(owner[start:]) for start in range(1, len(owner))}
     # `pet_id` of `has_pet` is the key of `pet`.
-    owners = {_joined(owner), *(end for end in ends if end not in names)}
+    owners = {_join_words(owner), *(end for end in ends if end not in names)}
     ranked: list[tuple[int, ColumnSchema]] = []
     for column in table.columns:
-        words = _words(column.name)
-        name = _joined(words)
+        words = _split_words(column.name)
+        name = _join_words(words)
         likeness = (
             name in _ALONE,
-            bool(words) and words[-1] in _KEY_WORDS and _joined(words[:-1]) in owners,
+            bool(words) and words[-1] in _KEY_WORDS and _join_words(words[:-1]) in owners,
             any(name == own + word for own in owners for word in _KEY_WORDS),
             column is table.columns[0] and name in _KEY_WORDS,
         )
@@ -134,29 +134,29 @@ def _named_like_keys(table: TableSchema, names: Collection[str]) -> list[ColumnS
 
 
 def _infer_keys(tables: Sequence[TableSchema], declared: Iterable[ForeignKey], includes: Includes) -> list[ForeignKey]:
-    """Return likely references, by names and kinds of columns, and inclusion of values."""
-    targets = _targets(tables)
+    """Return likely references, by columns' names and kinds and by inclusion of values."""
+    targets = _index_targets(tables)
     large = sum(len(table.columns) for table in tables) > LARGE
     found: list[ForeignKey] = []
-    for table, column in undeclared(tables, declared):
-        best = _best(table, column, targets)
+    for table, column in undeclared_columns(tables, declared):
+        best = _best_targets(table, column, targets)
         if len(best) > 1:
             # In a large schema the others are copies, as a rule, which have no key, or not all of its values.
-            best = [target for target in best if target.column.primary_key] or _original(best) if large else []
+            best = [target for target in best if target.column.primary_key] or _find_original(best) if large else []
         ends = [(target.table.name, target.column.name) for target in best]
         ends = [end for end in ends if includes(table.name, column.name, *end)]
         if len(ends) == 1:
             found.append(ForeignKey(table.name, (column.name,), ends[0][0], (ends[0][1],), inferred=True))
-    return [*found, *_keys_by_values(tables, (*declared, *found), includes)] if large else found
+    return [*found, *_infer_keys_by_values(tables, (*declared, *found), includes)] if large else found
 
 
-def _keys_by_values(
+def _infer_keys_by_values(
     tables: Sequence[TableSchema], keys: Iterable[ForeignKey], includes: Includes
 ) -> Iterator[ForeignKey]:
-    """Yield references that names don't tell: columns of codes such as `V0012` that one unique column holds all of."""
+    """Yield references by codes such as `V0012` that one unique column has all of."""
     unique: dict[str, list[_Target]] = defaultdict(list)
     other: list[tuple[TableSchema, ColumnSchema, str]] = []
-    for table, column in undeclared(tables, keys):
+    for table, column in undeclared_columns(tables, keys):
         if form := _form_of_codes(column):
             if column.distinct == table.row_count:
                 unique[form].append(_Target(table, column))
@@ -167,12 +167,12 @@ def _keys_by_values(
         holders = unique[form] if len(unique[form]) <= min(_MOST_HOLDERS, looks) else []
         looks -= len(holders)
         held = [to for to in holders if includes(table.name, column.name, to.table.name, to.column.name)]
-        for target in _original(held) if held else ():
+        for target in _find_original(held) if held else ():
             yield ForeignKey(table.name, (column.name,), target.table.name, (target.column.name,), inferred=True)
 
 
 def _form_of_codes(column: ColumnSchema) -> str:
-    """Return the form of a column's codes, letters and digits together, as `A9999`; '' where they have no one form."""
+    """Return the common form of a column's codes, as `A9999`; empty if there is none."""
     codes = [str(sample) for sample in column.samples] if column.kind == "text" else []
     if not all(_LEAST_CODE <= len(code) <= _LONGEST_CODE for code in codes):
         return ""
@@ -181,20 +181,20 @@ def _form_of_codes(column: ColumnSchema) -> str:
     return form if set(form) <= set("A9_/.-") and "A" in form and "9" in form[form.index("A") :] else ""
 
 
-def _original(targets: Sequence[_Target]) -> list[_Target]:
-    """Return the target whose table's name stands in all others', as in those of its copies."""
+def _find_original(targets: Sequence[_Target]) -> list[_Target]:
+    """Return the target whose table's name is part of all others', as a copy's name has it."""
     shortest = min(targets, key=lambda target: len(target.table.name))
     return [shortest] if all(shortest.table.name.lower() in target.table.name.lower() for target in targets) else []
 
 
-def _targets(tables: Sequence[TableSchema]) -> dict[str, list[_Target]]:
-    """Return by what a referring column would be called the targets for which that name speaks."""
+def _index_targets(tables: Sequence[TableSchema]) -> dict[str, list[_Target]]:
+    """Return the targets by the names that columns referring to them would have."""
     targets: dict[str, list[_Target]] = defaultdict(list)
     for table in tables:
         column = table.column(table.key[0]) if table.kind == "table" and len(table.key) == 1 else None
         if column is None:
             continue
-        key, owner = _joined(_words(column.name)), _joined(_words(table.name))
+        key, owner = _join_words(_split_words(column.name)), _join_words(_split_words(table.name))
         strengths = {owner + key: 3}
         if key not in _GENERIC:
             # `customer_id` in a table `customers` is that table's own key; elsewhere the name alone speaks for it.
@@ -203,23 +203,23 @@ def _targets(tables: Sequence[TableSchema]) -> dict[str, list[_Target]]:
             strengths.setdefault(owner, 1)
         if key == _CODE:
             # `status_cd` means the codes of `order_status` as well as those of `status`.
-            words = _words(table.name)
+            words = _split_words(table.name)
             for start in range(1, len(words)):
-                strengths.setdefault(_joined(words[start:]) + key, 1)
+                strengths.setdefault(_join_words(words[start:]) + key, 1)
         for name, strength in strengths.items():
             targets[name].append(_Target(table, column, strength))
     return targets
 
 
-def _best(table: TableSchema, column: ColumnSchema, targets: Mapping[str, list[_Target]]) -> list[_Target]:
-    """Return the targets that the column's name speaks for most."""
+def _best_targets(table: TableSchema, column: ColumnSchema, targets: Mapping[str, list[_Target]]) -> list[_Target]:
+    """Return the targets that the column's name points to most strongly."""
     own_key = table.key == (column.name,)
-    words = _words(column.name)
+    words = _split_words(column.name)
     # `rate_id` and `tax_rate` may be named after a table as a whole; of `bathroom_count` no part is.
     measures = not _MEASURES.isdisjoint((*words[:1], *words[-1:]))
     counts = is_count(column)
     for start in range(1 if measures else len(words)):
-        name = _joined(words[start:])
+        name = _join_words(words[start:])
         fitting = [
             target
             for target in targets.get(name, ())
@@ -238,13 +238,13 @@ def _best(table: TableSchema, column: ColumnSchema, targets: Mapping[str, list[_
     if own is None or own.kind != column.kind:
         return []
     # What names another row of the table: `mgr_id`, `parent_category_id`, `reports_to`.
-    named = words[:1] and words[0] in _SUPERIORS and words[1:] in (["id"], _words(own.name))
+    named = words[:1] and words[0] in _SUPERIORS and words[1:] in (["id"], _split_words(own.name))
     return [_Target(table, own)] if named or words == ["report", "to"] else []
 
 
-def _words(name: str) -> list[str]:
+def _split_words(name: str) -> list[str]:
     return [_CODE if word == "cd" else word for word in (singular(found.lower()) for found in _WORD.findall(name))]
 
 
-def _joined(words: Sequence[str]) -> str:
+def _join_words(words: Sequence[str]) -> str:
     return "".join(words)

@@ -37,7 +37,7 @@ class Naming:
     reserved: frozenset[str]
 
     def key(self, name: str, in_quotes: bool = True) -> str:
-        """Return what names are compared by: two that mean the same thing have the same key.
+        """Return the key by which names are compared; names with equal keys are the same.
 
         A name is given without its quotes; one of a schema is compared as if it stood in them.
         """
@@ -45,7 +45,7 @@ class Naming:
             return name.translate(_ASCII_LOWER)
         return name.upper() if self.case == "upper" and not in_quotes else name
 
-    def quoted(self, name: str) -> str:
+    def quote(self, name: str) -> str:
         """Return a name in quotes."""
         return self.mark + name.replace(self.mark, self.mark * 2) + self.mark
 
@@ -54,34 +54,34 @@ class Naming:
         same_case = self.case == "ignored" or self.key(name, in_quotes=False) == name
         return same_case and _PLAIN.match(name) is not None and name.lower() not in self.reserved
 
-    def written(self, name: str) -> str:
-        """Return a declared name as a query has to write it: in quotes if it needs them."""
-        return name if self.is_plain(name) else self.quoted(name)
+    def write_name(self, name: str) -> str:
+        """Return a declared name as a query writes it, in quotes if necessary."""
+        return name if self.is_plain(name) else self.quote(name)
 
-    def written_path(self, path: Iterable[str]) -> str:
-        """Return the parts of a table's name as a query has to write them, with dots between."""
-        return ".".join(map(self.written, path))
+    def write_path(self, path: Iterable[str]) -> str:
+        """Return a table's name as a query writes it, its parts joined by dots."""
+        return ".".join(map(self.write_name, path))
 
 
 @lru_cache(maxsize=64)
-def naming(dialect: str = "sqlite") -> Naming:
-    """Return the rules of a dialect's names; an unknown dialect ignores case."""
-    told = _dialects().get(dialect, {})
-    reserved = frozenset(_dialects()["sqlite"]["reserved"].split())
+def naming_of(dialect: str = "sqlite") -> Naming:
+    """Return the naming rules of a dialect; an unknown dialect ignores case."""
+    told = _read_dialects().get(dialect, {})
+    reserved = frozenset(_read_dialects()["sqlite"]["reserved"].split())
     if dialect != "sqlite":
         # sqlglot takes a while to import, and whoever only reads SQLite has no need of it here.
         from sqlglot.dialects.dialect import Dialect
 
         known = Dialect.get(dialect)
         listed: set[str] = known.generator_class.RESERVED_KEYWORDS if known is not None else set()
-        reserved = reserved.union(_dialects()["postgres"]["reserved"].split(), map(str.lower, listed))
+        reserved = reserved.union(_read_dialects()["postgres"]["reserved"].split(), map(str.lower, listed))
     exact = told.get("tables_exact", False)
     return Naming(dialect, told.get("mark", '"'), told.get("case", "ignored"), exact, reserved)
 
 
-def quoted(name: str, dialect: str = "sqlite") -> str:
+def quote(name: str, dialect: str = "sqlite") -> str:
     """Return a name as an SQL identifier in quotes."""
-    return naming(dialect).quoted(name)
+    return naming_of(dialect).quote(name)
 
 
 def literal(text: str) -> str:
@@ -90,10 +90,10 @@ def literal(text: str) -> str:
 
 
 def engine_name(dialect: str) -> str:
-    """Return what people call the engines that read a dialect."""
-    return _dialects().get(dialect, {}).get("engine") or dialect or "the database"
+    """Return the usual name of the engines that read a dialect."""
+    return _read_dialects().get(dialect, {}).get("engine") or dialect or "the database"
 
 
 @cache
-def _dialects() -> dict[str, dict[str, Any]]:
+def _read_dialects() -> dict[str, dict[str, Any]]:
     return tomllib.loads(files(__package__ or "").joinpath("data", "names.toml").read_text(encoding="utf-8"))

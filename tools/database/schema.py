@@ -101,7 +101,7 @@ class TableSchema:
         return _by_name(self.columns)
 
     def column(self, name: str) -> ColumnSchema | None:
-        """Return the column of that name, else of that name in another case; None if there is none."""
+        """Return the column of that name, exact case preferred; None if there is none."""
         return self._by_name.get(name) or self._by_name.get(name.lower())
 
     @property
@@ -148,12 +148,12 @@ class Schema:
 
     @property
     def total_columns(self) -> int:
-        """How many columns the tables have, those that are left out of this part of them included."""
+        """The number of columns of the tables, also of those left out of this part."""
         return sum(table.total_columns for table in self.tables)
 
     @property
     def shown_columns(self) -> int:
-        """How many columns of the tables are here."""
+        """The number of columns of the tables in this part."""
         return sum(len(table.columns) for table in self.tables)
 
     @property
@@ -166,7 +166,7 @@ class Schema:
         return _by_name(self.tables)
 
     def table(self, name: str) -> TableSchema | None:
-        """Return the table of that name, else of that name in another case; None if there is none."""
+        """Return the table of that name, exact case preferred; None if there is none."""
         return self._by_name.get(name) or self._by_name.get(name.lower())
 
     def column(self, table: str, name: str) -> ColumnSchema | None:
@@ -175,34 +175,34 @@ class Schema:
         return found.column(name) if found else None
 
     def path(self, table: str) -> tuple[str, ...]:
-        """Return the parts of a table's name; a name that is not in this part is split at its dot."""
+        """Return the parts of a table's name; an unknown name is split at its dot."""
         found = self.table(table)
         if found is not None:
             return found.path
         schema, _, name = table.partition(".") if self.dialect != "sqlite" else ("", "", table)
         return (schema, name) if schema and name else (table,)
 
-    def alone(self) -> Schema:
-        """Return these tables and columns as if the database had no others."""
+    def as_whole(self) -> Schema:
+        """Return this part as a whole schema, as if the database had nothing else."""
         tables = tuple(replace(table, total_columns=len(table.columns)) for table in self.tables)
         return replace(self, tables=tables, total_tables=len(tables))
 
-    def structure(self) -> Schema:
+    def structure_only(self) -> Schema:
         """Return the schema without samples, counts, likely keys and meanings of codes."""
 
-        def declared(table: TableSchema) -> TableSchema:
+        def drop_contents(table: TableSchema) -> TableSchema:
             columns = (replace(column, samples=(), distinct=None, nulls=None) for column in table.columns)
             return replace(table, columns=tuple(columns), row_count=None)
 
-        stated = self.stated()
+        stated = self.declared_only()
         keys = tuple(key for key in self.foreign_keys if not key.inferred)
-        return replace(stated, tables=tuple(map(declared, stated.tables)), foreign_keys=keys)
+        return replace(stated, tables=tuple(map(drop_contents, stated.tables)), foreign_keys=keys)
 
-    def stated(self) -> Schema:
+    def declared_only(self) -> Schema:
         """Return the schema without likely keys, meanings of codes and view definitions."""
         likely = {(table.name, column.name) for table in self.tables for column in table.columns if column.likely_key}
         tables = tuple(
-            replace(table, columns=tuple(map(_stated, table.columns)), definition="") for table in self.tables
+            replace(table, columns=tuple(map(_drop_inferred, table.columns)), definition="") for table in self.tables
         )
         keys = tuple(
             key for key in self.foreign_keys if not (key.inferred and (key.ref_table, key.ref_columns[0]) in likely)
@@ -233,7 +233,7 @@ class Schema:
 
 
 def keys_between(keys: Iterable[ForeignKey], tables: Sequence[TableSchema]) -> tuple[ForeignKey, ...]:
-    """Return the keys whose two ends are among the columns of some tables."""
+    """Return the keys with both ends among the columns of some tables."""
     named = _by_name(tables)
 
     def stands(name: str, columns: tuple[str, ...]) -> bool:
@@ -243,7 +243,7 @@ def keys_between(keys: Iterable[ForeignKey], tables: Sequence[TableSchema]) -> t
     return tuple(key for key in keys if stands(key.table, key.columns) and stands(key.ref_table, key.ref_columns))
 
 
-def _stated(column: ColumnSchema) -> ColumnSchema:
+def _drop_inferred(column: ColumnSchema) -> ColumnSchema:
     # Most columns of a large schema have neither, and copies take time.
     unstated = column.likely_key or column.codes is not None
     return replace(column, likely_key=False, codes=None) if unstated else column

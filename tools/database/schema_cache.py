@@ -1,4 +1,4 @@
-"""A schema between two readings: when its counts and samples are read again, and by whom."""
+"""The cache of a schema, which decides when counts and samples are read again."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _Reading:
 
 
 class SchemaCache:
-    """A schema that is read again, by one thread at a time, once the contents have changed."""
+    """A cached schema, read again by one thread at a time once the contents have changed."""
 
     def __init__(
         self, state: Callable[[], str], pause: float = 0.0, is_outdated: Callable[[Schema], bool] = lambda _: False
@@ -42,28 +42,28 @@ class SchemaCache:
 
     def get(self, catalogue: object, read: Callable[[bool], Schema]) -> Schema:
         """Return the schema of a catalogue."""
-        known = self._reading_of(catalogue)
+        known = self._find_reading(catalogue)
         if known is not None and not self._is_due(known):
             return known.schema
         if not self._lock.acquire(blocking=known is None):
             assert known is not None
             return known.schema
         try:
-            latest = self._reading_of(catalogue)
+            latest = self._find_reading(catalogue)
             if latest is None or latest is known:
                 latest = self._last = self._read(catalogue, known, read)
             return latest.schema
         finally:
             self._lock.release()
 
-    def _reading_of(self, catalogue: object) -> _Reading | None:
+    def _find_reading(self, catalogue: object) -> _Reading | None:
         last = self._last
         return last if last is not None and (last.catalogue is catalogue or last.catalogue == catalogue) else None
 
     def _read(self, catalogue: object, known: _Reading | None, read: Callable[[bool], Schema]) -> _Reading:
         start = time.monotonic()
         try:
-            state = self._now()
+            state = self._read_state()
             schema = replace(read(known is not None), counted_at=time.time())
         except DatabaseUnavailable:
             if known is None:
@@ -75,7 +75,7 @@ class SchemaCache:
     def _is_due(self, known: _Reading) -> bool:
         if time.monotonic() - known.end < max(self._pause, _SHARE * known.seconds):
             return self._is_outdated(known.schema)
-        return self._now() != known.state
+        return self._read_state() != known.state
 
-    def _now(self) -> str:
+    def _read_state(self) -> str:
         return self._state() or time.strftime("%Y-%m-%d %H")

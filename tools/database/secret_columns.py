@@ -43,7 +43,7 @@ _FORMS = re.compile(
 """Secrets whatever their column is called: hashed passwords, signed tokens, keys of services, logins in URLs."""
 
 
-def _set(text: str) -> frozenset[str]:
+def _read_names(text: str) -> frozenset[str]:
     return frozenset(map(str.strip, text.split(",")))
 
 
@@ -51,19 +51,19 @@ _SPACED = re.compile(r"[\s:-]+")
 _IBAN = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}")
 
 _PASSWORDS = tuple(
-    _set(
+    _read_names(
         "password, passwd, pwd, passphrase, passcode, passwort, kennwort, contrasena, senha, motdepasse, wachtwoord, "
         "losenord, salasana, haslo, heslo, parola, пароль, 密码, 密碼"
     )
 )
-_PASSWORD_WORDS = _set("pw, pwhash, pwdhash, passhash, de passe, user pass, db pass").union(_PASSWORDS)
-_SURE = _PASSWORD_WORDS | _set("secret, apikey, api key, secret key, private key, credential, iban")
-_GENERIC = _set("key, key material, session, sid, tok, seed")
+_PASSWORD_WORDS = _read_names("pw, pwhash, pwdhash, passhash, de passe, user pass, db pass").union(_PASSWORDS)
+_SURE = _PASSWORD_WORDS | _read_names("secret, apikey, api key, secret key, private key, credential, iban")
+_GENERIC = _read_names("key, key material, session, sid, tok, seed")
 """What names much else, too."""
 _IDENTIFIERS = _GENERIC | {"session id", "sessionid"}
 """What a UUID may be, which is no secret."""
 _NAMES = (_SURE | _GENERIC).union(
-    _set(
+    _read_names(
         "token, hash, salt, digest, jwt, bearer, nonce, signature, cookie, otp, totp, sessionid, md5, sha1, sha256, "
         "sha512, bcrypt, csrf, access key, auth key, encryption key, signing key, license key, licence key, "
         "master key, service key, session key, ssh key, activation key, pass word, activation code, recovery code, "
@@ -73,27 +73,27 @@ _NAMES = (_SURE | _GENERIC).union(
 )
 """How the names of such columns end, before `_AFTER`."""
 
-_AFTER = _set(
+_AFTER = _read_names(
     "value, text, string, encrypted, enc, hashed, plain, raw, hex, base64, b64, encoded, uuid, guid, v, old, new, "
     "current, previous, prev, last, prod, production, staging, dev, test, live, sandbox, blob, bytes, binary, sent, "
     "temp"
 )
 _RUN_TOGETHER = tuple(name for name in _NAMES - _GENERIC if len(name) > 4 and " " not in name)
-_LOGINS = _set(
+_LOGINS = _read_names(
     "smtp, imap, pop, mail, email, ftp, sftp, ssh, db, database, sql, mysql, pg, user, admin, root, login, ldap, "
     "proxy, vpn, wifi, wlan, auth, hash, service, server, api"
 )
 """Of what `pass` may be short for a password; of others, it lets people board."""
-_SERVICES = _set(
+_SERVICES = _read_names(
     "stripe, openai, anthropic, google, map, sendgrid, twilio, mailgun, aws, azure, gcp, consumer, subscription, "
     "storage, shared, webhook, deploy, unlock, write, read, integration, service, server, publishable, app, "
     "application, rest, auth, crypto"
 )
 """Whose key is one that opens something, where its values look drawn by a program."""
-_SUBJECTS = _set("user, login, db, database, admin, account, customer, client")
+_SUBJECTS = _read_names("user, login, db, database, admin, account, customer, client")
 """Whose a password is, where its name says so at the end."""
-_HASHES = _set("hash, digest, md5, sha1, sha256, sha512")
-_PUBLIC = _set(
+_HASHES = _read_names("hash, digest, md5, sha1, sha256, sha512")
+_PUBLIC = _read_names(
     "git, commit, tree, revision, transaction, tx, txn, block, merkle, url, uri, link, file, path, content, image, "
     "photo, page, document, doc, object, asset, package, artifact, row, record, query, schema, checksum, etag, build, "
     "layer, geo, product, download, attachment, release, media, video, audio"
@@ -103,7 +103,7 @@ _PUBLIC = _set(
 _PASSWORD_IN_URL = re.compile(r"\w://[^/\s:@]*:[^/\s@]+@")
 _NAME = re.compile(r'"[^"]+"|`[^`]+`|\w+')
 _WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+|[^\W\d_A-Za-z]+")
-_FLAGS = _set("pass, fail, passed, failed, yes, true, false, none, null, unset, strong, weak, medium")
+_FLAGS = _read_names("pass, fail, passed, failed, yes, true, false, none, null, unset, strong, weak, medium")
 _OPAQUE = re.compile(r"[A-Za-z0-9+/=_.:~$!@#%^&*|-]+")
 _RUN = re.compile(r"[A-Za-z0-9+/_-]{20,}={0,2}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -122,12 +122,12 @@ def secret_columns(schema: Schema) -> set[tuple[str, str]]:
         return found
     from .secret_views import TEXT_KINDS, columns_from_secrets
 
-    secrets = {text for table, column in columns if (table.name, column.name) in found for text in _texts(column)}
+    secrets = {text for table, column in columns if (table.name, column.name) in found for text in _list_texts(column)}
     own = {column.name.lower() for table, column in columns if table.kind == "table"}
     for table, column in columns if found else ():
         # A view, or a copy, may call a secret column something else.
         is_view = table.kind != "table"
-        texts = _texts(column)
+        texts = _list_texts(column)
         copied = any(text in secrets and len(text) >= (_COPIED if is_view else _LONG) for text in texts)
         renamed = is_view and column.name.lower() not in own and column.samples and _holds_secrets(column, "token")
         if copied or (renamed and not all(map(_UUID.fullmatch, texts))):
@@ -145,7 +145,7 @@ def secret_columns(schema: Schema) -> set[tuple[str, str]]:
 @lru_cache(10_000)
 def is_secret_name(name: str) -> bool:
     """Whether a column is a secret by its name alone."""
-    return _secret_name(name, "") in _SURE
+    return _find_secret_name(name, "") in _SURE
 
 
 def names_secret(definition: str) -> bool:
@@ -154,7 +154,7 @@ def names_secret(definition: str) -> bool:
 
 
 def is_secret_text(text: str) -> bool:
-    """Whether a text is a secret by its form: a key or a token, a hash, a password within a URL, or long and random."""
+    """Whether a text looks like a secret: a key or token, a hash, a password in a URL."""
     return bool(_FORMS.search(text) or _PASSWORD_IN_URL.search(text)) or any(
         _is_random(part, _LONG) for part in text.split()
     )
@@ -166,18 +166,18 @@ def is_iban(text: str) -> bool:
 
 
 def _is_secret(column: ColumnSchema, table: str) -> bool:
-    texts = _texts(column)
+    texts = _list_texts(column)
     if any(_FORMS.search(text) for text in texts):
         return True
     if texts and 2 * sum(is_iban(_SPACED.sub("", text).upper().removeprefix("IBAN")) for text in texts) > len(texts):
         return True
-    name = _secret_name(column.name, table)
+    name = _find_secret_name(column.name, table)
     return bool(name) and _holds_secrets(column, name)
 
 
 def _holds_secrets(column: ColumnSchema, name: str) -> bool:
-    """Whether the values of a column fit a name; without any, whether the name alone suffices."""
-    texts = _texts(column)
+    """Whether a column's values fit a secret's name, or the name alone suffices."""
+    texts = _list_texts(column)
     if not column.samples:
         return column.kind in ("text", "binary") and name in _SURE
     if name in _PASSWORDS:
@@ -195,7 +195,7 @@ def _holds_secrets(column: ColumnSchema, name: str) -> bool:
     return 2 * sum(_is_random(text, least) for text in texts) > len(column.samples)
 
 
-def _texts(column: ColumnSchema) -> list[str]:
+def _list_texts(column: ColumnSchema) -> list[str]:
     texts: list[str] = []
     for sample in column.samples:
         if isinstance(sample, bytes):
@@ -205,9 +205,9 @@ def _texts(column: ColumnSchema) -> list[str]:
     return texts
 
 
-def _secret_name(name: str, table: str) -> str:
-    """Return the secret that a column's name names; empty if it names none."""
-    words = _words(name)
+def _find_secret_name(name: str, table: str) -> str:
+    """Return the secret that a column's name means; empty if it means none."""
+    words = _split_words(name)
     has_password = any(word.endswith(_PASSWORDS) or word in _PASSWORD_WORDS for word in words)
     while len(words) > 1 and (words[-1] in _AFTER or (has_password and words[-1] in _SUBJECTS)):
         words.pop()
@@ -220,7 +220,7 @@ def _secret_name(name: str, table: str) -> str:
             if has_password or ending in _PASSWORD_WORDS:
                 return "password"
             # A hash without a word of its own is one of what the table holds.
-            subjects = words if len(words) > 1 else _words(table)[-1:]
+            subjects = words if len(words) > 1 else _split_words(table)[-1:]
             if ending.split()[-1] in _HASHES and not _PUBLIC.isdisjoint(subjects):
                 return ""
             if ending == "key" and len(words) > 1 and words[-2] not in _SERVICES:
@@ -231,7 +231,7 @@ def _secret_name(name: str, table: str) -> str:
     return ""
 
 
-def _words(name: str) -> list[str]:
+def _split_words(name: str) -> list[str]:
     # Without accents, and with letters of the usual width.
     signs = unicodedata.normalize("NFKD", name.replace("ł", "l"))
     plain = unicodedata.normalize("NFC", "".join(sign for sign in signs if not unicodedata.combining(sign)))

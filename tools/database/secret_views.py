@@ -1,4 +1,4 @@
-"""Columns of views that show something of secret columns, by the views' definitions."""
+"""Columns of views that show secret columns, by the views' definitions."""
 
 from __future__ import annotations
 
@@ -34,43 +34,45 @@ _Columns = list[tuple[str, bool]]
 
 
 def columns_from_secrets(schema: Schema, secrets: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Return the columns of views that show something of secret columns, other views' included.
+    """Return the columns of views that show secret columns, directly or through other views.
 
     A text column is left out only if it can be traced to columns that are not secrets. A secret that is only compared,
     counted or measured does not show. Of tables and columns that the schema lacks, since they may not be read, the name
     alone tells, as that of a partition's column does.
     """
-    found = set(secrets) | _without_definition(schema, secrets)
+    found = set(secrets) | _guess_secrets(schema, secrets)
     tables: dict[str, TableSchema] = {}
     for table in schema.tables:
         name = table.name.casefold()
         # A definition does not tell which of two tables it means if their names differ in case alone.
         tables[name] = replace(table, columns=()) if name in tables else table
-    views = [(view, _text_columns(view), _words(view.definition)) for view in schema.tables if view.definition]
-    columns = {_words(column) for _, column in secrets}
+    views = [
+        (view, _list_text_columns(view), _split_words(view.definition)) for view in schema.tables if view.definition
+    ]
+    columns = {_split_words(column) for _, column in secrets}
     due = {view.name for view, _, words in views if any(name <= words for name in columns)}
     due |= {view.name for view, _, _ in views if names_secret(view.definition)}
     fresh = {table for table, _ in found}
     while fresh or due:
         before = frozenset(found)
-        names = {table: _words(_last_part(table)) for table in fresh}
+        names = {table: _split_words(_last_part(table)) for table in fresh}
         for view, texts, words in views:
             others = (name for table, name in names.items() if table != view.name)
             if not texts <= found and (view.name in due or any(name <= words for name in others)):
-                found |= texts & _secrets_of(view, schema.dialect, tables, found)
+                found |= texts & _find_secrets(view, schema.dialect, tables, found)
         fresh, due = {table for table, _ in found - before}, set[str]()
     return found - set(secrets)
 
 
 def views_that_name(schema: Schema, tables: Iterable[str]) -> set[str]:
-    """Return the views whose definitions may name one of some tables, or a secret column."""
-    names = [_words(_last_part(table)) for table in tables]
-    words = {view.name: _words(view.definition) for view in schema.tables if view.definition}
+    """Return the views whose definitions may name some tables, or a secret column."""
+    names = [_split_words(_last_part(table)) for table in tables]
+    words = {view.name: _split_words(view.definition) for view in schema.tables if view.definition}
     named = {view for view in words if any(name <= words[view] for name in names)}
     return named | {view.name for view in schema.tables if names_secret(view.definition)}
 
 
-def _words(text: str) -> frozenset[str]:
+def _split_words(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.casefold()))
 
 
@@ -78,31 +80,31 @@ def _last_part(table: str) -> str:
     return table.rpartition(".")[2]
 
 
-def _text_columns(table: TableSchema) -> set[tuple[str, str]]:
+def _list_text_columns(table: TableSchema) -> set[tuple[str, str]]:
     return {(table.name, column.name) for column in table.columns if column.kind in TEXT_KINDS}
 
 
-def _without_definition(schema: Schema, secrets: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Return columns that may show secrets in views without a definition: texts named otherwise."""
+def _guess_secrets(schema: Schema, secrets: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Return columns that may show secrets in views without a definition."""
     tables = [table for table in schema.tables if table.kind == "table"]
     columns = {(table.name, column.name) for table in tables for column in table.columns}
     if columns.isdisjoint(secrets):
         return set()
     plain = {name.casefold() for _, name in columns.difference(secrets)}
     views = [table for table in schema.tables if table.kind == "view" and not table.definition]
-    return {place for view in views for place in _text_columns(view) if place[1].casefold() not in plain}
+    return {place for view in views for place in _list_text_columns(view) if place[1].casefold() not in plain}
 
 
-def _secrets_of(
+def _find_secrets(
     view: TableSchema, dialect: str, tables: Mapping[str, TableSchema], secrets: Collection[tuple[str, str]]
 ) -> set[tuple[str, str]]:
-    """Return the columns of a view that show something of secrets: all, if that is unclear."""
+    """Return the columns of a view that show secrets; all columns if that is unclear."""
     columns = [(view.name, column.name) for column in view.columns]
     try:
         if len(view.definition) > _LONGEST:
             raise SqlglotError("too long")
         tree = parse_statement(view.definition, dialect)
-        outputs = _outputs(tree.expression if isinstance(tree, exp.Create) else tree, _Place(tables, secrets))
+        outputs = _trace_outputs(tree.expression if isinstance(tree, exp.Create) else tree, _Place(tables, secrets))
     except (SqlglotError, RecursionError):
         return set(columns)
     if len(outputs) != len(columns):
@@ -112,7 +114,7 @@ def _secrets_of(
 
 @dataclass(frozen=True)
 class _Place:
-    """A place in a query, with what names mean there; an ambiguous name means all that it may.
+    """A place in a query with the meanings of names there; ambiguous names have all meanings.
 
     Attributes:
         tables: The database's tables and views by their names in lower case.
@@ -129,7 +131,7 @@ class _Place:
     before: _Columns = field(default_factory=list[tuple[str, bool]])
     outer: _Place | None = None
 
-    def table(self, node: exp.Table) -> _Columns:
+    def find_table(self, node: exp.Table) -> _Columns:
         """Return the columns of a table or common table expression; none if it may not be read."""
         parts = [part.name.casefold() for part in node.parts]
         if len(parts) == 1 and parts[0] in self.ctes:
@@ -143,18 +145,19 @@ class _Place:
         table = known[0]
         return [(column.name.casefold(), (table.name, column.name) in self.secrets) for column in table.columns]
 
-    def columns(self, source: str = "") -> _Columns:
-        """Return the columns of the sources of a name; of all sources without one."""
+    def find_columns(self, source: str = "") -> _Columns:
+        """Return the columns of the sources with a name; of all sources without a name."""
         return [column for name, columns in self.sources if source in ("", name) for column in columns]
 
     def shows(self, column: exp.Column) -> bool:
-        """Whether a column, or a whole row, shows something of a secret."""
+        """Whether a column, or a whole row, shows a secret."""
         source, name = column.table.casefold(), column.name.casefold()
         place: _Place | None = self
         while place is not None:
-            columns = place.columns(source)
+            columns = place.find_columns(source)
             if not isinstance(column.this, exp.Star):
-                columns = [each for each in columns if each[0] == name] or (not source and place.columns(name)) or []
+                named = [each for each in columns if each[0] == name]
+                columns = named or (not source and place.find_columns(name)) or []
             columns = columns or [each for each in place.before if not source and each[0] == name]
             if columns:
                 return any(shows for _, shows in columns)
@@ -166,15 +169,15 @@ class _Place:
         return is_secret_name(column.name) or any(name == secret.casefold() for _, secret in self.secrets)
 
 
-def _outputs(query: exp.Expr, place: _Place) -> _Columns:
+def _trace_outputs(query: exp.Expr, place: _Place) -> _Columns:
     """Return the columns of a query; raise `SqlglotError` if they cannot be traced."""
     if not isinstance(query, exp.Query) or any(query.args.get(part) for part in _UNTRACED_PARTS):
         raise SqlglotError(f"untraced query: {type(query).__name__}")
     place = _with_ctes(query, place)
     if isinstance(query, exp.SetOperation):
-        return _unite(_outputs(query.this, place), _outputs(query.expression, place))
+        return _unite(_trace_outputs(query.this, place), _trace_outputs(query.expression, place))
     if isinstance(query, exp.Subquery) and not query.args.get("joins"):
-        return _outputs(query.this, place)
+        return _trace_outputs(query.this, place)
     if not isinstance(query, exp.Select):
         raise SqlglotError(f"untraced query: {type(query).__name__}")
     aliases = [output.alias.casefold() for output in query.expressions if output.alias]
@@ -193,7 +196,7 @@ def _outputs(query: exp.Expr, place: _Place) -> _Columns:
         elif any(star.args.values()) or merges:
             raise SqlglotError("untraced star")
         else:
-            outputs += place.columns(output.text("table").casefold())
+            outputs += place.find_columns(output.text("table").casefold())
     return outputs
 
 
@@ -211,13 +214,13 @@ def _with_ctes(query: exp.Query, place: _Place) -> _Place:
         if any(table.name.casefold() in {*later, *own} for table in arms.find_all(exp.Table)):
             raise SqlglotError("a common table expression is used before it stands")
         if clause.args.get("recursive") and isinstance(arms, exp.SetOperation) and not arms.args.get("with_"):
-            first = _rename(_outputs(arms.this, place), cte)
+            first = _rename(_trace_outputs(arms.this, place), cte)
             place = replace(place, ctes={**place.ctes, name: first})
-            columns = _unite(first, _outputs(arms.expression, place))
+            columns = _unite(first, _trace_outputs(arms.expression, place))
             # What the second arm reads of itself may pass from column to column.
             columns = [(column, any(shows for _, shows in columns)) for column, _ in columns]
         else:
-            columns = _rename(_outputs(cte.this, place), cte)
+            columns = _rename(_trace_outputs(cte.this, place), cte)
         place = replace(place, ctes={**place.ctes, name: columns})
     return place
 
@@ -229,7 +232,7 @@ def _unite(first: _Columns, second: _Columns) -> _Columns:
 
 
 def _with_source(node: exp.Expr, place: _Place) -> _Place:
-    """Return a place after an item of its FROM clause."""
+    """Return a place extended by an item of its FROM clause."""
     inner = node.this
     if any(value for part, value in node.args.items() if part not in _SOURCE_PARTS):
         raise SqlglotError(f"untraced source: {type(node).__name__}")
@@ -237,9 +240,9 @@ def _with_source(node: exp.Expr, place: _Place) -> _Place:
         place = _with_source(inner, place)
     else:
         if isinstance(node, exp.Table) and isinstance(inner, exp.Identifier):
-            columns = place.table(node)
+            columns = place.find_table(node)
         elif isinstance(node, exp.Subquery | exp.Lateral) and isinstance(inner, exp.Query):
-            columns = _outputs(inner, place if isinstance(node, exp.Lateral) else place.outer or place)
+            columns = _trace_outputs(inner, place if isinstance(node, exp.Lateral) else place.outer or place)
         else:
             raise SqlglotError(f"untraced source: {type(node).__name__}")
         source = node.alias_or_name.casefold(), _rename(columns, node)
@@ -250,7 +253,7 @@ def _with_source(node: exp.Expr, place: _Place) -> _Place:
 
 
 def _rename(columns: _Columns, node: exp.Expr) -> _Columns:
-    """Return columns by the names that an alias lists."""
+    """Return columns under the names that an alias lists."""
     names = [name.casefold() for name in node.alias_column_names] or [name for name, _ in columns]
     if len(names) != len(columns):  # engines differ in what the others are called
         raise SqlglotError("not as many names as columns")
@@ -258,7 +261,7 @@ def _rename(columns: _Columns, node: exp.Expr) -> _Columns:
 
 
 def _shows(value: exp.Expr, place: _Place) -> bool:
-    """Whether a value shows something of a secret."""
+    """Whether a value shows a secret."""
     if isinstance(value, exp.Column):
         return place.shows(value)
     if isinstance(value, _MEASURES) and not isinstance(value, _VALUES):
@@ -266,9 +269,9 @@ def _shows(value: exp.Expr, place: _Place) -> bool:
     if isinstance(value, _UNTRACED):
         raise SqlglotError(f"untraced value: {type(value).__name__}")
     if isinstance(value, exp.Query):
-        return any(shows for _, shows in _outputs(value, place))
+        return any(shows for _, shows in _trace_outputs(value, place))
     if isinstance(value, exp.Star):
-        return any(shows for _, shows in place.columns())
+        return any(shows for _, shows in place.find_columns())
     parts = value.iter_expressions()
     if isinstance(value, exp.Window):
         parts = [value.this]

@@ -20,7 +20,7 @@ from .egress import Egress, any_matches
 
 @dataclass(frozen=True)
 class Permissions:
-    """Allow and deny lists as given, in lower case; without entries everything may be read.
+    """Allow and deny lists as given, in lower case; without entries all may be read.
 
     Attributes:
         allow: `table` or `table.column` entries, `*` standing for any run of characters; empty allows all.
@@ -40,20 +40,20 @@ class Permissions:
         return cls((), ("*",)) if allowed == () else cls(allowed or (), _clean_entries(deny))
 
     def __bool__(self) -> bool:
-        return any(layer.allow or layer.deny for layer in self.layers())
+        return any(layer.allow or layer.deny for layer in self.list_layers())
 
-    def layers(self) -> Iterator[Permissions]:
+    def list_layers(self) -> Iterator[Permissions]:
         """Yield these lists, and those that they are laid over."""
         layer: Permissions | None = self
         while layer is not None:
             yield layer
             layer = layer.within
 
-    def narrowed(self, by: Permissions) -> Permissions:
-        """Return what both show."""
+    def narrow(self, by: Permissions) -> Permissions:
+        """Return permissions that allow only what both allow."""
         if by.within is not None:
-            return replace(by, within=self.narrowed(by.within))
-        if not by or by in self.layers():
+            return replace(by, within=self.narrow(by.within))
+        if not by or by in self.list_layers():
             return self
         return replace(by, within=self) if self else by
 
@@ -62,30 +62,30 @@ class Permissions:
         names = (table.lower(), f"{table}.{column}".lower())
         return all(
             (not layer.allow or any_matches(layer.allow, names)) and not any_matches(layer.deny, names)
-            for layer in self.layers()
+            for layer in self.list_layers()
         )
 
     def check(self, names: Container[str]) -> None:
         """Raise `SettingsError` for an entry without `*` that names no known table or column."""
-        for entry in (entry for layer in self.layers() for entry in (*layer.allow, *layer.deny)):
+        for entry in (entry for layer in self.list_layers() for entry in (*layer.allow, *layer.deny)):
             if "*" not in entry and entry not in names:
                 raise SettingsError(
                     f"the allow or deny list names {entry!r}, but the database has no such table or column"
                 )
 
     def covers(self, other: Permissions) -> bool:
-        """Whether these certainly show everything that `other` shows, whatever the database holds.
+        """Whether these certainly allow all that `other` allows, whatever the database holds.
 
         Only the lists are compared: hiding a table covers nothing of hiding one of its columns, since `a.b` can also be
         the name of a table. In doubt the answer is no.
         """
         # An entry's own `*` is a character that only a `*` of another one matches.
-        denied = [entry for layer in other.layers() for entry in layer.deny]
-        allows = [layer.allow for layer in other.layers() if layer.allow]
+        denied = [entry for layer in other.list_layers() for entry in layer.deny]
+        allows = [layer.allow for layer in other.list_layers() if layer.allow]
         return all(
             all(any_matches(denied, (entry,)) for entry in layer.deny)
             and (not layer.allow or any(all(any_matches(layer.allow, (entry,)) for entry in allow) for allow in allows))
-            for layer in self.layers()
+            for layer in self.list_layers()
         )
 
 
@@ -95,7 +95,7 @@ def _clean_entries(given: Iterable[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Identity:
-    """The person or program that asks, as the program that runs the agent says, never a model.
+    """The person or program that asks, as named by the calling program, never by a model.
 
     Attributes:
         name: The person's name, all of whose characters can be sent to a server; empty if unknown.
@@ -117,19 +117,19 @@ class Identity:
 
 @dataclass(frozen=True)
 class Policy:
-    """Rules of what may be read, and of what may leave for a model."""
+    """The rules of what may be read, and of what may leave for a model."""
 
     permissions: Permissions = Permissions()
     egress: Egress = field(default_factory=Egress)
 
     def covers(self, other: Policy) -> bool:
-        """Whether everything that may be read, or leave, under another policy may under this one."""
+        """Whether all that another policy lets be read or leave, this one does too."""
         return self.permissions.covers(other.permissions) and self.egress.covers(other.egress)
 
 
 @dataclass(frozen=True)
 class Rights:
-    """Under which rights something was made that is kept: a turn, an answer, an example.
+    """The rights under which a turn, an answer or an example was made.
 
     Who asked is a digest, for claims can be secrets, and kept data is no place for them; empty for nobody.
     """
@@ -139,16 +139,16 @@ class Rights:
 
     @property
     def key(self) -> str:
-        """A key for what people with other rights keep apart; empty if everything may be read."""
+        """A key that separates what people with different rights store; empty if unrestricted."""
         permissions = self.policy.permissions
         return digest(self.person, permissions) if self.person or permissions else ""
 
     def read_all_of(self, made: Rights) -> bool:
-        """Whether these rights let everything be read that was read for `made`."""
+        """Whether these rights allow reading all that could be read for `made`."""
         return self.person == made.person and self.policy.permissions.covers(made.policy.permissions)
 
     def cover(self, made: Rights | None) -> bool:
-        """Whether these rights are equal to others, or wider, so that what was made may be read.
+        """Whether these rights equal or exceed those of `made`, so that its results may be read.
 
         Rights of different people are never compared: what a person may read beside the policy is for the engine to
         know. What has no record of its rights (None) counts as made under all rights.
@@ -166,17 +166,17 @@ class Session:
 
     @property
     def key(self) -> str:
-        """A key that is equal for sessions that may read the same; empty if nothing is restricted."""
+        """A key that is equal for sessions that may read the same; empty if unrestricted."""
         return "" if self == Session() else digest(self.identity, self.policy)
 
     @cached_property
     def rights(self) -> Rights:
-        """What is written beside everything that is kept."""
+        """The rights that are stored beside everything made in this session."""
         return Rights("" if self.identity == Identity() else digest(self.identity), self.policy)
 
-    def narrowed(self, permissions: Permissions) -> Session:
-        """Return the same person, who may read only what these permissions show too."""
-        return replace(self, policy=replace(self.policy, permissions=self.policy.permissions.narrowed(permissions)))
+    def narrow(self, permissions: Permissions) -> Session:
+        """Return the same person's session, restricted to what these permissions allow too."""
+        return replace(self, policy=replace(self.policy, permissions=self.policy.permissions.narrow(permissions)))
 
 
 def digest(*parts: object) -> str:
@@ -189,8 +189,8 @@ _LONGEST = 64
 
 
 @contextmanager
-def asked_in(thread: str) -> Generator[None]:
-    """Have the statements that are sent in this context name a conversation."""
+def name_conversation(thread: str) -> Generator[None]:
+    """Name a conversation in the statements that are sent in this context."""
     before = _THREAD.set(thread)
     try:
         yield
@@ -198,8 +198,8 @@ def asked_in(thread: str) -> Generator[None]:
         _THREAD.reset(before)
 
 
-def remark(identity: Identity) -> str:
-    """Return a comment, with a blank after it, by which a server's log tells who asked.
+def write_remark(identity: Identity) -> str:
+    """Return an SQL comment, with a blank after it, that names who asks in a server's log.
 
     It has the form that sqlcommenter and OpenTelemetry read: keys in order, values in quotes and percent-encoded, so
     that no value can end the comment. It stands first, for servers cut long statements short in what they list.

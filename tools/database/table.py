@@ -1,4 +1,4 @@
-"""Results: what a query gave back, and under which limits."""
+"""The results of queries, and their limits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WITHHELD = "[withheld]"
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of one query. Each ends the query with a typed error, never the connection.
+    """Limits of one query; exceeding one ends the query with a typed error.
 
     Attributes:
         seconds: Time to run, including fetching. The default of 5 s keeps a conversation fluent.

@@ -1,4 +1,4 @@
-"""The watchdog: it ends queries that run past their time or are cancelled.
+"""The watchdog that ends queries that exceed their time or are cancelled.
 
 SQLite's progress handler would need Python's interpreter lock after every few thousand steps of every query, so that
 fifty conversations at once would slow each other down, and it counts steps while a single step can take a second
@@ -24,7 +24,7 @@ OVERDUE = "the query ran longer than {seconds:g} s: join on keys, filter earlier
 
 
 class Cancellation:
-    """A handle on one caller's queries.
+    """A handle by which a caller cancels queries.
 
     Pass it to `Database.execute`, then call `cancel` from any thread: the query ends with `QueryTimeout`, and so does,
     at once, every query that is started with it afterwards.
@@ -44,8 +44,8 @@ class Cancellation:
             watcher()
 
     @contextmanager
-    def watched(self, watcher: Callable[[], None]) -> Generator[None]:
-        """Call a function once when this is cancelled, in the thread that does so; at once if it is."""
+    def watch(self, watcher: Callable[[], None]) -> Generator[None]:
+        """Call a function once, in the cancelling thread, when this is cancelled; at once if it is."""
         with self._lock:
             if not self._cancelled.is_set():
                 self._watchers.append(watcher)
@@ -76,7 +76,7 @@ class Interruptible(Protocol):
     """A connection whose running statement another thread can end."""
 
     def interrupt(self) -> None:
-        """End the statement that runs; called again and again until it has ended."""
+        """End the running statement; called repeatedly until it has ended."""
         ...
 
 
@@ -104,13 +104,13 @@ class RunningQuery:
                 if not self.done:
                     self.connection.interrupt()
 
-    def error(self, seconds: float) -> QueryTimeout:
+    def make_error(self, seconds: float) -> QueryTimeout:
         """Return the error of a query that was stopped."""
         return QueryTimeout(CANCELLED if self.stopped == "cancelled" else OVERDUE.format(seconds=seconds))
 
 
 class Watchdog:
-    """The thread that watches the running queries of a process; it starts with the first query."""
+    """A thread that watches a process's running queries, started by the first query."""
 
     def __init__(self) -> None:
         self._running: dict[RunningQuery, None] = {}
@@ -123,8 +123,8 @@ class Watchdog:
         atexit.register(self._end)
 
     @contextmanager
-    def watching(self, query: RunningQuery) -> Generator[RunningQuery]:
-        """Look after a query while a block runs."""
+    def watch(self, query: RunningQuery) -> Generator[RunningQuery]:
+        """Watch a query while a block runs."""
         if self._process != os.getpid():
             self._start()
         self._running[query] = None

@@ -48,24 +48,24 @@ _OF_OPENING = {kind.__name__: kind for kind in (DatabaseUnavailable, NothingRead
 
 
 def pack_order(sql: str, limits: Limits, in_parts: bool) -> bytes:
-    """Pack a query, its limits, and whether its rows are wanted in parts as they come."""
+    """Pack a query, its limits, and whether its rows are wanted in parts."""
     return ormsgpack.packb((sql.encode("utf-8", "surrogatepass"), tuple(vars(limits).values()), in_parts))
 
 
 def unpack_order(data: bytes) -> tuple[str, list[Any], bool]:
-    """Return the query, what makes its `Limits`, and whether it is wanted in parts."""
+    """Return the query, the arguments of its `Limits`, and whether rows are wanted in parts."""
     sql, limits, in_parts = ormsgpack.unpackb(data)
     return sql.decode("utf-8", "surrogatepass"), limits, in_parts
 
 
 def pack_opening(path: str | os.PathLike[str], permissions: Permissions, *more: Any) -> bytes:
-    """Pack a database's path, the permissions on it, and what else its engine has to know."""
-    layers = [(layer.allow, layer.deny) for layer in permissions.layers()]
+    """Pack a database's path, the permissions on it, and further data for its engine."""
+    layers = [(layer.allow, layer.deny) for layer in permissions.list_layers()]
     return ormsgpack.packb((os.fsencode(path), layers, *more))
 
 
 def unpack_opening(data: bytes) -> Any:
-    """Return what `pack_opening` was given."""
+    """Return the content that `pack_opening` packed."""
     path, layers, *more = ormsgpack.unpackb(data)
     permissions: Permissions | None = None
     for allow, deny in reversed(layers):
@@ -93,7 +93,7 @@ def unpack_error(data: bytes) -> TableturnError:
 
 
 def send(line: socket.socket, kind: Literal[0, 1, 2], body: bytes, seconds: float | None = None) -> None:
-    """Send a message; raise `TimeoutError` if the other side is too slow to take it."""
+    """Send a message; raise `TimeoutError` if the other side is too slow."""
     if seconds is not None:  # a worker, which waits without end, makes no other call of the kernel
         line.settimeout(seconds)
     line.sendall(_HEAD.pack(len(body), kind) + body)
@@ -102,7 +102,7 @@ def send(line: socket.socket, kind: Literal[0, 1, 2], body: bytes, seconds: floa
 def receive(
     line: socket.socket, most: int, deadline: float = math.inf, check: Callable[[], None] | None = None
 ) -> tuple[int, bytes] | None:
-    """Return the next message; None if the line has ended.
+    """Return the next message; None if the connection has ended.
 
     `deadline` is that of the whole message, on the clock `time.monotonic`. `check` is called again and again while the
     message is awaited, and raises an error to give up.
@@ -122,7 +122,7 @@ def receive(
 
 
 def _read(line: socket.socket, size: int, deadline: float, check: Callable[[], None] | None) -> bytes | None:
-    """Return as many bytes as `size` says; None if the line ends before."""
+    """Return `size` bytes; None if the connection ends before."""
     whole = memoryview(bytearray(size))
     left = whole
     while left:
@@ -163,7 +163,7 @@ def _long_integer(value: Any) -> ormsgpack.Ext:
 
 
 def unpack_table(data: bytes) -> Table:
-    """Return the result that `pack_table` was given; bytes that are none are a `ValueError`."""
+    """Return the result that `pack_table` packed; raise `ValueError` for other bytes."""
     try:
         names, types, count, columns, truncated, elapsed = ormsgpack.unpackb(
             data, ext_hook=lambda _, long: int.from_bytes(long, signed=True)
@@ -181,7 +181,7 @@ def unpack_table(data: bytes) -> Table:
 
 
 def soft_limit(kind: int, value: int) -> None:
-    """Set a limit of this process, as far as it may have it."""
+    """Set a limit of this process, as far as the hard limit allows."""
     import resource  # which some systems lack, where there are no workers
 
     hard = resource.getrlimit(kind)[1]

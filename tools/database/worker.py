@@ -1,4 +1,4 @@
-"""A worker: runs queries in a process of its own, which the kernel holds to their limits.
+"""A worker that runs queries in its own process, limited by the kernel.
 
 An engine inside a process can be interrupted between its steps, but not within one, and its memory and temporary files
 belong to the whole process. So a query from outside runs in a worker: a small process whose address space, processor
@@ -32,7 +32,7 @@ _INFINITE = resource.RLIM_INFINITY
 
 
 class Queries(Protocol):
-    """A database that is open for queries: `about` is what the caller is told of it, once."""
+    """A database that is open for queries; `about` describes it to the caller."""
 
     @property
     def about(self) -> bytes: ...
@@ -45,7 +45,7 @@ class Queries(Protocol):
 def serve_database(
     line: socket.socket, open_database: Callable[[], Queries], *, files: int = 0, threads: int = 1, own_bytes: int = 0
 ) -> None:
-    """Serve one database until the line ends. Never returns.
+    """Serve one database until the connection ends; never return.
 
     Args:
         line: To the caller.
@@ -73,7 +73,7 @@ def serve_database(
 
 
 class _Worker:
-    """An open database, and the limits that are set."""
+    """An open database with the limits that are set."""
 
     def __init__(self, queries: Queries, files: int, threads: int, own_bytes: int) -> None:
         self.queries = queries
@@ -110,7 +110,7 @@ class _Worker:
 
 
 class _Parts:
-    """A sink that sends rows in parts as they come; the first part has no rows."""
+    """A sink that sends rows in parts; the first part has no rows."""
 
     def __init__(self, line: socket.socket) -> None:
         self._line = line

@@ -1,4 +1,4 @@
-"""The caller's side of `worker`: workers of one database, shared by any number of threads."""
+"""The caller's side of `worker`: workers of one database, shared by threads."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _ENVIRONMENT = {
 
 
 def query_nursery(package: str) -> ForkServer:
-    """Return the process that forks an engine's workers, which its module `worker` serves."""
+    """Return the process that forks an engine's workers."""
     return ForkServer(f"{package}.worker", _ENVIRONMENT, START_SECONDS, ("TMPDIR", "TZ"), socket.SOCK_STREAM)
 
 
@@ -62,11 +62,11 @@ class _Worker:
         with suppress(OSError):
             handle = os.pidfd_open(self.pid)
             try:
-                if not _ready(self.line.fileno(), 0, 0):
+                if not _wait_ready(self.line.fileno(), 0, 0):
                     signal.pidfd_send_signal(handle, signal.SIGKILL)
                 if self.folder is not None:
                     # What it holds is free, and it makes no further file, once it is gone.
-                    _ready(handle, select.POLLIN, _END_MILLISECONDS)
+                    _wait_ready(handle, select.POLLIN, _END_MILLISECONDS)
             finally:
                 os.close(handle)
         self.line.close()
@@ -74,18 +74,18 @@ class _Worker:
             shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def _ready(descriptor: int, events: int, milliseconds: int) -> bool:
-    """Whether something happens in time; without `events`, whether the other side hung up."""
+def _wait_ready(descriptor: int, events: int, milliseconds: int) -> bool:
+    """Whether an event happens in time; without `events`, whether the other side hung up."""
     poll = select.poll()
     poll.register(descriptor, events)
     return bool(poll.poll(milliseconds))
 
 
 class Workers:
-    """Runs queries on one database under one set of permissions, each in a worker of its own."""
+    """A pool of workers that run queries on one database under one set of permissions."""
 
     def __init__(self, nursery: ForkServer, opening: bytes, folder: Path | None = None) -> None:
-        """Start the nursery, and no worker yet; each gets a folder of its own in `folder`, if any."""
+        """Start the nursery without workers; each worker gets its own folder in `folder`, if given."""
         self._nursery, self._opening, self._folder = nursery, opening, folder
         self._lock = threading.Lock()
         self._idle: list[_Worker] = []
@@ -97,7 +97,7 @@ class Workers:
 
     @property
     def about(self) -> bytes:
-        """The database, in a worker's own words."""
+        """The database as described by a worker."""
         worker = self._take(Limits(seconds=START_SECONDS), None)
         self._give(worker, usable=True)
         return worker.about
@@ -141,7 +141,7 @@ class Workers:
         return outcome
 
     def close(self) -> None:
-        """End the workers that wait; those at work are ended when they are given back."""
+        """End idle workers; busy ones end when they are given back."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
@@ -207,7 +207,7 @@ class Workers:
 def _take_message(
     line: socket.socket, deadline: float, limits: Limits, cancellation: Cancellation | None
 ) -> tuple[int, bytes]:
-    """Return a worker's next message; after an error, the worker must not be used again."""
+    """Return a worker's next message; after an error the worker must not be used again."""
     check = partial(check_cancelled, cancellation) if cancellation else None
     answer = receive(line, _longest_message(limits), deadline, check)
     if answer is None:
@@ -216,6 +216,6 @@ def _take_message(
 
 
 def _longest_message(limits: Limits) -> int:
-    """Return the most bytes that the message of a result within the limits can have."""
+    """Return the maximum bytes of a message with a result within the limits."""
     # Four a character, and what describes it.
     return 4 * limits.result_bytes + 64 * (limits.rows + 1) + (1 << 20)

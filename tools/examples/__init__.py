@@ -1,4 +1,4 @@
-"""Few-shot examples: a store, embeddings, the ways of choosing, and our own seeds.
+"""Few-shot examples: a store, embeddings, selectors, and seeds that come with tableturn.
 
 >>> from tableturn.tools.examples import ExampleQuery, default_store, make_selector
 >>> with default_store() as store:
@@ -8,53 +8,53 @@
 
 from .compact_schema import regular_example
 from .embedding import embed, make_embedding
-from .entry import example_id, example_of, meaning_of, runs_on
-from .example import Added, Example, Found, to_json
+from .entry import example_id, example_of, make_verifier, shared_id
+from .example import AdditionResult, Example, FoundExample, to_json
 from .importing import DatabaseFolder, read_examples
 from .masking import mask
-from .rights import VERIFIED, database_identity, foremost, gives_way, may_remove
+from .rights import VERIFIED, choose_foremost, database_identity, is_replaced, may_remove
 from .seeds import default_store, open_existing, open_with_seeds, seed_dialogues, seed_examples, seed_programs
 from .selectors import ExampleQuery, Selector, SelectorKind, choose_examples, make_selector
-from .soundness import contradiction
+from .soundness import find_contradiction
 from .store import ExampleStore
 from .tables import default_location, is_made
-from .verified import Verified, answered_by
+from .verified import VerifiedAnswer, find_answer
 
 __all__ = [
     "VERIFIED",
-    "Added",
+    "AdditionResult",
     "DatabaseFolder",
     "Example",
     "ExampleQuery",
     "ExampleStore",
-    "Found",
+    "FoundExample",
     "Selector",
     "SelectorKind",
-    "Verified",
-    "answered_by",
+    "VerifiedAnswer",
     "choose_examples",
-    "contradiction",
+    "choose_foremost",
     "database_identity",
     "default_location",
     "default_store",
     "embed",
     "example_id",
     "example_of",
-    "foremost",
-    "gives_way",
+    "find_answer",
+    "find_contradiction",
     "is_made",
+    "is_replaced",
     "make_embedding",
     "make_selector",
+    "make_verifier",
     "mask",
     "may_remove",
-    "meaning_of",
     "open_existing",
     "open_with_seeds",
     "read_examples",
     "regular_example",
-    "runs_on",
     "seed_dialogues",
     "seed_examples",
     "seed_programs",
+    "shared_id",
     "to_json",
 ]

@@ -1,4 +1,4 @@
-"""The schema text that an example carries: read back, and used to write the example's SQL in the regular form."""
+"""An example's schema text: parsed, and used to write its SQL in the regular form."""
 
 from __future__ import annotations
 
@@ -20,31 +20,28 @@ _ASIDE = re.compile(r"\[[^\]]*(?:\]|\Z)|'(?:[^']|'')*'")
 
 @lru_cache(maxsize=1_024)
 def read_compact(text: str) -> Schema:
-    """Return the tables, columns and keys of a schema in the compact prompt form; anything else gives what it names.
-
-    Of primary keys, the columns stand in the table's order. Sample values and comments are passed over.
-    """
-    read = [table for line in text.splitlines() if (table := _table(line))]
+    """Return the schema in a text of the compact form; other texts give a table of their names."""
+    read = [table for line in text.splitlines() if (table := _read_table(line))]
     tables = tuple(table for table, _ in read)
     if not tables:
-        names = dict.fromkeys(_unquoted(match[0]) for match in _NAME.finditer(_ASIDE.sub(" ", text)))
+        names = dict.fromkeys(_unquote(match[0]) for match in _NAME.finditer(_ASIDE.sub(" ", text)))
         tables = (TableSchema("", tuple(map(ColumnSchema, names))),) if names else ()
     return Schema("", tables, tuple(key for _, keys in read for key in keys))
 
 
 @lru_cache(maxsize=1_024)
 def regular_example(example: Example) -> Example:
-    """The example with its SQL in the regular form (CREDIT-SQL 3.2); as it is where that cannot be read."""
+    """Return the example with its SQL in regular form (CREDIT-SQL 3.2), if it can be parsed."""
     try:
         return replace(example, sql=regularize(example.sql, read_compact(example.schema)))
     except SQLParseError:
         return example
 
 
-def _table(line: str) -> tuple[TableSchema, list[ForeignKey]] | None:
-    """Return the table that a line describes, and what it references; None where it describes none."""
+def _read_table(line: str) -> tuple[TableSchema, list[ForeignKey]] | None:
+    """Return the table that a line describes, and its foreign keys; None if it is not a table."""
     pieces = [piece for piece in _PIECE.findall(line) if piece != "^"] or [""]
-    path = _path(pieces)
+    path = _read_path(pieces)
     rest = pieces[2 * len(path) - 1 :]
     if not _NAME.fullmatch(pieces[0]) or rest[:1] != ["("]:
         return None
@@ -52,20 +49,20 @@ def _table(line: str) -> tuple[TableSchema, list[ForeignKey]] | None:
     columns: list[ColumnSchema] = []
     keys: list[ForeignKey] = []
     primary = 0
-    for item in _items(rest[1:]):
+    for item in _split_items(rest[1:]):
         start, is_primary = "".join(item[:1]), item[1:2] == ["*"]
         if _NAME.fullmatch(start):
             primary += is_primary
             kind = cast(ColumnKind, next((piece for piece in item[1:4] if piece in get_args(ColumnKind)), "text"))
             likely = item[1:3] == ["~", "*"]
-            columns.append(ColumnSchema(_unquoted(start), "", kind, primary * is_primary, likely_key=likely))
+            columns.append(ColumnSchema(_unquote(start), "", kind, primary * is_primary, likely_key=likely))
         elif start != "(":
             continue
         for place, arrow in enumerate(item):
             if arrow in ("->", "~>"):
-                target = _path(item[place + 1 :])
+                target = _read_path(item[place + 1 :])
                 # A column's own `a -> t.b`, or `(a, b) -> t(c, d)`.
-                own, references = _names(item[:place]), _names(item[place + 2 * len(target) :])
+                own, references = _read_names(item[:place]), _read_names(item[place + 2 * len(target) :])
                 if start != "(":
                     own, target, references = own[:1], target[:-1], target[-1:]
                 if target and references:
@@ -73,16 +70,16 @@ def _table(line: str) -> tuple[TableSchema, list[ForeignKey]] | None:
     return TableSchema(table, tuple(columns), schema=".".join(path[:-1])), keys
 
 
-def _path(pieces: Sequence[str]) -> tuple[str, ...]:
-    """Return the parts of the name that the pieces begin with, between which dots stand."""
+def _read_path(pieces: Sequence[str]) -> tuple[str, ...]:
+    """Return the parts of the dotted name at the start of the pieces."""
     end = 1
     while pieces[end : end + 1] == ["."]:
         end += 2
-    return tuple(map(_unquoted, pieces[:end:2]))
+    return tuple(map(_unquote, pieces[:end:2]))
 
 
-def _items(pieces: Iterable[str]) -> list[list[str]]:
-    """Split what stands between a table's parentheses at its commas, not at those of values, comments and keys."""
+def _split_items(pieces: Iterable[str]) -> list[list[str]]:
+    """Split the content of a table's parentheses at its commas, but not at nested ones."""
     items: list[list[str]] = [[]]
     depth = 0
     for piece in pieces:
@@ -96,10 +93,10 @@ def _items(pieces: Iterable[str]) -> list[list[str]]:
     return items
 
 
-def _names(pieces: Iterable[str]) -> tuple[str, ...]:
-    return tuple(_unquoted(piece) for piece in pieces if _NAME.fullmatch(piece))
+def _read_names(pieces: Iterable[str]) -> tuple[str, ...]:
+    return tuple(_unquote(piece) for piece in pieces if _NAME.fullmatch(piece))
 
 
-def _unquoted(name: str) -> str:
+def _unquote(name: str) -> str:
     quote = name[:1]
     return name[1:-1].replace(2 * quote, quote) if quote in ('"', "`") else name

@@ -1,4 +1,4 @@
-"""Choosing a few rows that span many: clusters, farthest points, and votes over seeds (CREDIT-SQL 3.3)."""
+"""The choice of a few diverse rows: clusters, farthest points, votes (CREDIT-SQL 3.3)."""
 
 from __future__ import annotations
 
@@ -27,8 +27,10 @@ _MOST_PAIRWISE = 8_000
 """Rows up to which the methods that compare all pairs are run (half a gigabyte); beyond, on an even sample of them."""
 
 
-def voted(vectors: Matrix, n: int = 18, rounds: int = 20, seed: int = 0, method: Method = "kmeans") -> list[int]:
-    """Return the n rows chosen most often in `rounds` samples with the seeds from `seed` on, most chosen first.
+def choose_diverse(
+    vectors: Matrix, n: int = 18, rounds: int = 20, seed: int = 0, method: Method = "kmeans"
+) -> list[int]:
+    """Return the n rows chosen most often in samples with `rounds` seeds, most chosen first.
 
     A sample is the nearest row to each cluster's centroid, of equally near ones the first, then farthest points. Of
     equally often chosen rows, the first. Rows that repeat are chosen once.
@@ -40,24 +42,25 @@ def voted(vectors: Matrix, n: int = 18, rounds: int = 20, seed: int = 0, method:
     if not 0 < n < len(rows):
         return first[:n].tolist()
 
-    def squares(place: Matrix) -> Matrix:
+    def square_distances(place: Matrix) -> Matrix:
         return ((rows - place) ** 2).sum(axis=1)
 
     counts: Counter[int] = Counter()
-    for centroids in _clusters(rows, weights, n, range(seed, seed + rounds), method):
-        chosen = list(dict.fromkeys(int(np.argmin(squares(centroid).round(_DECIMALS))) for centroid in centroids))
-        gaps = np.min([squares(rows[row]) for row in chosen], axis=0)
+    for centroids in _find_centroids(rows, weights, n, range(seed, seed + rounds), method):
+        nearest = (int(np.argmin(square_distances(centroid).round(_DECIMALS))) for centroid in centroids)
+        chosen = list(dict.fromkeys(nearest))
+        gaps = np.min([square_distances(rows[row]) for row in chosen], axis=0)
         while len(chosen) < n:
             chosen.append(int(np.argmax(gaps)))
-            gaps = np.minimum(gaps, squares(rows[chosen[-1]]))
+            gaps = np.minimum(gaps, square_distances(rows[chosen[-1]]))
         counts.update(chosen)
     return first[sorted(counts, key=lambda row: (-counts[row], row))[:n]].tolist()
 
 
-def _clusters(
+def _find_centroids(
     rows: Matrix, weights: npt.NDArray[np.intp], n: int, seeds: range, method: Method
 ) -> Iterator[list[Matrix]]:
-    """Yield the centroids of n clusters for each seed; once where they are the same for every seed."""
+    """Yield the centroids of n clusters for each seed; once if no seed changes them."""
     if find_spec("sklearn") is None:
         raise SettingsError("choosing examples by diversity needs scikit-learn: pip install 'tableturn[evals]'")
     # scikit-learn takes over a second to load; only what follows needs it.

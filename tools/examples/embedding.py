@@ -1,4 +1,4 @@
-"""Turning texts into vectors: the default needs no download, no network, and gives the same vector everywhere."""
+"""Embeddings of texts; the default needs no download and is the same everywhere."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _BATCH = 256
 
 
 class Embedding(Protocol):
-    """Texts to unit vectors, one row a text. `name` identifies the vectors: stores built under another don't match."""
+    """A function from texts to unit vectors, one row per text; `name` identifies the vectors."""
 
     @property
     def name(self) -> str: ...
@@ -47,7 +47,7 @@ class Embedding(Protocol):
 
 
 class HashedEmbedding:
-    """`embed` as an `Embedding`."""
+    """The function `embed` as an `Embedding`."""
 
     name = f"hashed-{VERSION}-{DIMENSIONS}"
 
@@ -57,17 +57,14 @@ class HashedEmbedding:
 
 @dataclass(frozen=True)
 class ModelEmbedding:
-    """A model's vectors, by a library that is given texts in batches and returns a row of numbers for each.
-
-    `close` gives back connections.
-    """
+    """An embedding by a library that encodes texts in batches; `close` closes its connections."""
 
     name: str
     encode: Callable[[list[str]], Any]
     close: Callable[[], object] = lambda: None
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
-        """Return one unit row a text; raises an `ExampleStoreError` where the model fails or answers no vectors."""
+        """Return one unit row per text; raise `ExampleStoreError` if the model fails."""
         if not texts:
             return np.zeros((0, 1), dtype=np.float32)
         parts: list[Vectors] = []
@@ -78,7 +75,7 @@ class ModelEmbedding:
                 if vectors.shape[:-1] != (len(batch),) or not vectors.size or not np.isfinite(vectors).all():
                     raise ValueError(f"the answer does not hold {len(batch)} equally long vectors of numbers")
                 parts.append(vectors)
-            return unit(np.concatenate(parts))
+            return normalize_rows(np.concatenate(parts))
         except Exception as error:  # a model's files or an answer of another form break a library at any place
             raise ExampleStoreError(f"the embedding {brief_repr(self.name)} failed: {one_line(error)}") from error
 
@@ -138,19 +135,19 @@ def _sentence_embedding(model: str) -> ModelEmbedding:
 
 
 def embed(texts: Sequence[str]) -> Vectors:
-    """Return the default embedding: word stems, pairs of them, and what the words tell of the SQL, hashed.
+    """Return the default embedding: hashed word stems, pairs of stems, and cues to the SQL.
 
     float32 of shape (len(texts), 256); deterministic, whatever the process or machine.
     """
     vectors = np.zeros((len(texts), DIMENSIONS), dtype=np.float32)
     for row, text in zip(vectors, texts, strict=True):
-        for feature, weight in _features(text.lower()):
-            place, sign = _place(feature)
+        for feature, weight in _list_features(text.lower()):
+            place, sign = _hash_feature(feature)
             row[place] += sign * weight
-    return unit(vectors)
+    return normalize_rows(vectors)
 
 
-def unit(vectors: Vectors) -> Vectors:
+def normalize_rows(vectors: Vectors) -> Vectors:
     """Divide each row by its length; rows of zeros stay."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
@@ -159,7 +156,7 @@ def unit(vectors: Vectors) -> Vectors:
 _TOKEN = re.compile(r"#\w+|[^\W_]+(?:['’][^\W\d_]+)?|[^\w\s?.]|_")
 
 
-def _features(text: str) -> Iterator[tuple[str, float]]:
+def _list_features(text: str) -> Iterator[tuple[str, float]]:
     tokens = _TOKEN.findall(text)
     stems = [stem(fold(token)) for token in tokens if token[0] != "#"]
     for word in stems:
@@ -181,7 +178,7 @@ def _features(text: str) -> Iterator[tuple[str, float]]:
 
 
 @lru_cache(maxsize=200_000)
-def _place(feature: str) -> tuple[int, float]:
+def _hash_feature(feature: str) -> tuple[int, float]:
     code = int.from_bytes(blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=8).digest())
     return (code >> 1) % DIMENSIONS, 1.0 if code & 1 else -1.0
 

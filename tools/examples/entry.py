@@ -1,4 +1,4 @@
-"""An example as the store writes it: its identifier, the keys it is found by, and the room it belongs to."""
+"""An example as the store writes it: its identifier, search keys and room."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..sql import sql_skeleton
 from .example import Example, brief_repr, one_line, to_json
 from .masking import mask
 from .rights import approval_of, database_identity, read_approval, schema_part
-from .soundness import contradiction
+from .soundness import find_contradiction
 from .tables import Fields
 
 Verify = Callable[[Example], object]
@@ -46,8 +46,8 @@ _SPACING = re.compile(rf"{_NAME} | '(?:[^']|'')*') | (?: \s | {_COMMENT} )+", re
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One example to write: with the time of its addition, and its rows as `(table, id, text to find it by, fields)`.
+class ExampleRecord:
+    """An example to write, with its rows as `(table, id, text to find it by, fields)`.
 
     Its keys are its SQL skeleton, and its question's skeleton with that one; the simplified form's too if it differs.
     """
@@ -58,7 +58,7 @@ class Entry:
 
 
 def room_of(example: Example) -> str:
-    """Return the name of the room in which an example is kept."""
+    """Return the name of the room that holds an example."""
     return SHARED if example.shared else example.owner or example.database
 
 
@@ -72,7 +72,7 @@ def example_of(
     shared: bool = False,
     author: str = "",
 ) -> Example:
-    """Make an example of an approved query, or raise a `SQLParseError`.
+    """Make an example of an approved query; raise `SQLParseError` if it is not one query.
 
     It has the part of the schema that it uses, and the record of its rights. Where it is not shared with other
     databases' questions, it is found under its `database_identity` alone.
@@ -83,11 +83,8 @@ def example_of(
     )
 
 
-def runs_on(database: Database | Callable[[str], Database], limits: Limits | None = None) -> Verify:
-    """Return a check for `ExampleStore.add`: the SQL has to run on its database, within limits or the database's own.
-
-    The databases are one of which all examples are, or a function from a database's name to it.
-    """
+def make_verifier(database: Database | Callable[[str], Database], limits: Limits | None = None) -> Verify:
+    """Return a check for `ExampleStore.add` that runs an example's SQL on its database."""
 
     def verify(example: Example) -> None:
         found = database if isinstance(database, Database) else database(example.database)
@@ -103,57 +100,56 @@ def runs_on(database: Database | Callable[[str], Database], limits: Limits | Non
     return verify
 
 
-def sound(example: Example) -> Example:
-    """Return the example itself if its texts can be kept, and its SQL does not say the opposite of its question."""
+def check_example(example: Example) -> Example:
+    """Return the example; raise `ExampleRefused` if a text or the SQL is unsuitable."""
     texts = {field.name: getattr(example, field.name) for field in fields(example) if field.type == "str"}
     texts |= {f"earlier question {number}": text for number, text in enumerate(example.earlier, 1)}
     for name, value in texts.items():
         if not isinstance(value, str):
-            raise refusal(example, f"its {name} is a text, not {brief_repr(value)}")
+            raise make_refusal(example, f"its {name} is a text, not {brief_repr(value)}")
         if len(value) > LONGEST:
-            raise refusal(example, f"its {name} has {len(value):,} characters, and {LONGEST:,} are the most")
+            raise make_refusal(example, f"its {name} has {len(value):,} characters, and {LONGEST:,} are the most")
         if wrong := _NO_CHARACTER.search(value):
-            raise refusal(example, f"its {name} holds U+{ord(wrong[0]):04X}, which is not a valid character")
+            raise make_refusal(example, f"its {name} holds U+{ord(wrong[0]):04X}, which is not a valid character")
     if not all(text.strip() for text in (example.question, example.sql, example.database)):
-        raise refusal(example, "an example needs a question, its SQL and the name of its database")
-    if wrong := contradiction(example.question, example.sql):
-        raise refusal(example, wrong)
+        raise make_refusal(example, "an example needs a question, its SQL and the name of its database")
+    if wrong := find_contradiction(example.question, example.sql):
+        raise make_refusal(example, wrong)
     return example
 
 
-def refusal(example: Example, reason: object) -> ExampleRefused:
+def make_refusal(example: Example, reason: object) -> ExampleRefused:
     """Return the error that says why an example is refused."""
     return ExampleRefused(f"refused {brief_repr(example.sql)} for {brief_repr(example.question)}: {one_line(reason)}")
 
 
-def make_entry(example: Example, verify: Verify | None = None, id_: str = "") -> Entry:
-    """Find the keys of an example that is `sound`; an `ExampleRefused` says that its SQL is not one query, or fails."""
+def make_record(example: Example, verify: Verify | None = None, id_: str = "") -> ExampleRecord:
+    """Return the record of a checked example; raise `ExampleRefused` if its SQL is not valid."""
     try:
         sql = skeleton_of(example.sql)
         if verify:
             verify(example)
     except TableturnError as error:
-        raise refusal(example, error) from error
+        raise make_refusal(example, error) from error
     texts = dict.fromkeys((example.question, example.simplified or example.question))
-    return entry_of(example, sql, [mask(text, example.schema) for text in texts], id_)
+    return record_of(example, sql, [mask(text, example.schema) for text in texts], id_)
 
 
-def entry_of(example: Example, sql: str, keys: Iterable[str], id_: str = "") -> Entry:
-    """Make the entry of an example from its SQL skeleton and those of its question and its simplified form."""
+def record_of(example: Example, sql: str, keys: Iterable[str], id_: str = "") -> ExampleRecord:
+    """Return the record of an example, given the skeletons of its SQL and its questions."""
     id_, sql_id = id_ or example_id(example), _digest(sql)
     skeletons = {_digest(key, sql): key for key in keys}
     first, *_, last = *skeletons, *skeletons  # both, so that an update leaves none of earlier forms
     example = example if example.added else replace(example, added=datetime.now(UTC))
     fields = {"example": to_json(example), "sql": sql_id, "skeleton_1": first, "skeleton_2": last}
     rows = [("skeletons", key, text, {"pair": id_, "sql": sql_id}) for key, text in skeletons.items()]
-    return Entry(id_, example, (*rows, ("sqls", sql_id, sql, {"pair": id_}), (PAIRS, id_, example.question, fields)))
+    return ExampleRecord(
+        id_, example, (*rows, ("sqls", sql_id, sql, {"pair": id_}), (PAIRS, id_, example.question, fields))
+    )
 
 
 def skeleton_of(sql: str) -> str:
-    """Return `sql_skeleton`, or raise a `SQLParseError` if it is not one query.
-
-    The same query with other values has the same: it is remembered, since parsing costs the most.
-    """
+    """Return the SQL skeleton, cached; raise `SQLParseError` if the text is not one query."""
     plain = _LITERAL.sub(lambda match: match["kept"] or ("''" if match[0][0] == "'" else "1"), sql)
     # The query may be another engine's, whose texts end elsewhere too: the skeleton is the same in every dialect.
     for text, dialect in ((plain, "sqlite"), *((sql, dialect) for dialect in _OTHER_DIALECTS)):
@@ -170,9 +166,9 @@ def _digest(*parts: str) -> str:
 
 
 def example_id(example: Example) -> str:
-    """Return the same text for the same question, SQL, database and rights, whatever the spacing of question and SQL.
+    """Return an id that is equal for the same question, SQL, database and rights.
 
-    Within literals and quoted names spaces count; comments don't. A private example is its owner's alone.
+    Spaces and comments don't count, except spaces within literals and quoted names.
     """
     own = (example.owner,) if example.owner and not example.shared else ()
     # What was approved without restrictions keeps the identifier that it had before rights counted.
@@ -181,6 +177,6 @@ def example_id(example: Example) -> str:
     return _digest(*own, example.database, " ".join(example.question.split()), spaced)
 
 
-def meaning_of(example: Example) -> str:
-    """Return a text that is the same for an example, its shared twin and those approved under other rights."""
+def shared_id(example: Example) -> str:
+    """Return an id that is equal for an example, its shared copy and those under other rights."""
     return example_id(replace(example, shared=True, rights=""))

@@ -1,4 +1,4 @@
-"""A few-shot example, its form in files and stores, and what a store says of examples."""
+"""A few-shot example, its form in files and stores, and results about examples."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ Index = Literal["question", "skeleton", "sql"]
 
 
 @dataclass(frozen=True)
-class Found:
-    """An example with its identifier; if found by a key, with its cosine and the identifier of its SQL skeleton."""
+class FoundExample:
+    """An example with its id and, if found by a key, its cosine and its SQL skeleton's id."""
 
     id: str
     example: Example
@@ -73,26 +73,26 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Refusal:
-    """An example that was not added, and why."""
+class RefusedExample:
+    """An example that was not added, and the reason."""
 
     example: Example
     reason: str
 
 
 @dataclass(frozen=True)
-class Added:
-    """What an addition did: `updated` are those that got another form of their question, or a database's schema."""
+class AdditionResult:
+    """The numbers of examples added, already known, refused, and updated with new forms."""
 
     added: int = 0
     known: int = 0
-    refused: tuple[Refusal, ...] = ()
+    refused: tuple[RefusedExample, ...] = ()
     updated: int = 0
 
 
 @dataclass(frozen=True)
-class Stats:
-    """A store in numbers: `sql_skeletons` are distinct ones, counted for each owner of examples."""
+class StoreStats:
+    """A store in numbers; `sql_skeletons` are distinct per owner of examples."""
 
     examples: int
     shared: int
@@ -103,12 +103,12 @@ class Stats:
 
 
 def one_line(text: object, longest: int = 240) -> str:
-    """Write an untrusted text for a message: one line of printable characters, cut if it is long."""
+    """Return an untrusted text as one line of printable characters, cut if it is long."""
     return rendered.one_line(" ".join(str(text).split()), longest)
 
 
 def brief_repr(value: object) -> str:
-    """Write a value as Python does, cut if it is long or deep."""
+    """Return a value as Python writes it, cut if it is long or deep."""
     return repr(one_line(value, 80)) if isinstance(value, str) else one_line(reprlib.repr(value), 80)
 
 
@@ -116,14 +116,14 @@ _READER = TypeAdapter(Example)
 
 
 def to_json(example: Example) -> str:
-    """Write an example as one line of JSON; times in ISO 8601."""
+    """Return an example as one line of JSON, with times in ISO 8601."""
     content = asdict(example)
     content["added"] = example.added.isoformat() if example.added else None
     return json.dumps(content, ensure_ascii=False)
 
 
 def from_mapping(content: Mapping[str, Any]) -> Example:
-    """Read an example from untrusted content; an `ExampleStoreError` says which field is missing, unknown or wrong."""
+    """Read an example from untrusted fields; raise `ExampleStoreError` at a wrong field."""
     given = {name: value for name, value in content.items() if name != "id"}  # `examples list --json` prints it
     try:
         return _READER.validate_python({"source": "import", **given})
@@ -135,7 +135,7 @@ def from_mapping(content: Mapping[str, Any]) -> Example:
 
 @lru_cache(maxsize=1_024)
 def from_json(line: str) -> Example:
-    """Read an example from an untrusted line that `to_json` may have written, or raise an `ExampleStoreError`."""
+    """Read an example from an untrusted line of JSON; raise `ExampleStoreError` if wrong."""
     try:
         content = json.loads(line)
     except (ValueError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""Reading examples from files: our own lines of JSON, a benchmark's layout, or a person's verified questions."""
+"""Reading of examples from JSON lines, benchmark files and people's verified questions."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from ..record_files import read_records
 from ..results import same_result
 from ..sql.parse import join_split_operators
 from ..words import stems
-from .entry import example_of, refusal, sound
+from .entry import check_example, example_of, make_refusal
 from .example import Example, brief_repr, from_json, from_mapping, one_line
 from .rights import database_identity, schema_part
-from .soundness import fault, mended
+from .soundness import find_fault, mend_quotes
 from .store import ExampleStore
 
 _NAMES = {
@@ -47,7 +47,7 @@ _RANKS = re.compile(
 def read_examples(path: Path, refuse: Callable[[str], object] | None = None) -> Iterator[Example]:
     """Read examples from a file, in its order.
 
-    Text in double quotes is put into single ones (`mended`); what would teach wrong (`fault`) is no example.
+    Text in double quotes is put into single ones (`mend_quotes`); examples with a fault (`find_fault`) are refused.
 
     Args:
         path: `.jsonl`: an example a line, with the fields of `Example`. `.json`: a list of objects with `question`,
@@ -59,11 +59,11 @@ def read_examples(path: Path, refuse: Callable[[str], object] | None = None) -> 
     Raises:
         ExampleStoreError: The file is missing or not of one of these forms; the message names the place.
     """
-    for place, record in _records(path):
+    for place, record in _read_records(path):
         try:
-            example = mended(sound(record()))
-            if wrong := fault(example.question, example.sql):
-                raise refusal(example, wrong)
+            example = mend_quotes(check_example(record()))
+            if wrong := find_fault(example.question, example.sql):
+                raise make_refusal(example, wrong)
         except (ExampleStoreError, ExampleRefused) as error:
             if refuse is None:
                 raise ExampleStoreError(f"{place}: {error}") from None
@@ -72,8 +72,8 @@ def read_examples(path: Path, refuse: Callable[[str], object] | None = None) -> 
             yield example
 
 
-def _records(path: Path) -> Iterator[tuple[str, Callable[[], Example]]]:
-    """Yield each record's place, and what reads it."""
+def _read_records(path: Path) -> Iterator[tuple[str, Callable[[], Example]]]:
+    """Yield each record's place, and a function that reads the record."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
@@ -90,26 +90,26 @@ def _records(path: Path) -> Iterator[tuple[str, Callable[[], Example]]]:
     if not isinstance(content, list):
         raise ExampleStoreError(f"{path} is not a list of examples; for one example per line, name it .jsonl")
     for number, item in enumerate(cast(list[Any], content), 1):
-        place, fields = f"{path}, item {number}", _fields(item)
+        place, fields = f"{path}, item {number}", _get_fields(item)
         if not isinstance(turns := fields.get("interaction"), list):
             yield place, partial(_benchmark_example, item, f"import:{path.stem}")
             continue
         dialogue = f"import:{path.stem}-{crc32(text.encode()):08x}#{number}"  # other files may have this one's name
         earlier: tuple[str, ...] = ()
-        for count, turn in enumerate(map(_fields, cast(list[Any], turns)), 1):
+        for count, turn in enumerate(map(_get_fields, cast(list[Any], turns)), 1):
             asked = {"database": fields.get("database_id"), "turn": count, "earlier": earlier}
             yield f"{place}, turn {count}", partial(_benchmark_example, turn, dialogue, **asked)
             earlier += (str(turn.get("utterance", "")),)
 
 
-def _fields(item: Any) -> dict[str, Any]:
+def _get_fields(item: Any) -> dict[str, Any]:
     return cast(dict[str, Any], item) if isinstance(item, dict) else {}
 
 
 def _benchmark_example(item: Any, source: str, **place: Any) -> Example:
     if not isinstance(item, dict):
         raise ExampleStoreError("not an object")
-    fields = _fields(item)
+    fields = _get_fields(item)
     known = {name: next((fields[each] for each in names if each in fields), None) for name, names in _NAMES.items()}
     if isinstance(sql := known["sql"], str):
         known["sql"] = join_split_operators(sql)
@@ -117,26 +117,23 @@ def _benchmark_example(item: Any, source: str, **place: Any) -> Example:
 
 
 class DatabaseFolder:
-    """The databases of a folder by name, opened when needed: `NAME.sqlite` or `NAME/NAME.sqlite`.
-
-    The last few stay open; one that was given before may be closed by then.
-    """
+    """The last used databases of a folder, opened by name: `NAME.sqlite`, `NAME/NAME.sqlite`."""
 
     def __init__(self, folder: Path, *, whole_schemas: bool = False) -> None:
-        """Open nothing yet; with `whole_schemas`, shared examples also get their whole database's (CREDIT-SQL 3.4)."""
+        """Open no database yet; `whole_schemas` also stores whole schemas (CREDIT-SQL 3.4)."""
         self._folder = folder
         self._whole_schemas = whole_schemas
         self._open: dict[str, Database] = {}
 
     def __call__(self, name: str) -> Database:
-        """Return the database of that name; raises `DatabaseUnavailable` if there is none, or it cannot be opened."""
-        database = self._open.pop(name, None) or self._opened(name)
+        """Return the database of that name; raise `DatabaseUnavailable` if it cannot be opened."""
+        database = self._open.pop(name, None) or self._open_database(name)
         self._open[name] = database  # the last one used is the last in order
         if len(self._open) > _OPEN:
             self._open.pop(next(iter(self._open))).close()
         return database
 
-    def _opened(self, name: str) -> Database:
+    def _open_database(self, name: str) -> Database:
         try:
             for place in (f"{name}/{name}.sqlite", f"{name}.sqlite", f"{name}.db"):
                 if name == Path(name).name and (self._folder / place).is_file():
@@ -145,8 +142,10 @@ class DatabaseFolder:
             raise DatabaseUnavailable(f"{brief_repr(name)} is not the name of a database: {one_line(error)}") from None
         raise DatabaseUnavailable(f"{self._folder} holds no database {brief_repr(name)}")
 
-    def with_schemas(self, examples: Iterable[Example]) -> Iterator[Example]:
-        """Yield examples with what they lack: the part of the schema that they use, and private ones their owner.
+    def complete_examples(self, examples: Iterable[Example]) -> Iterator[Example]:
+        """Yield examples with their schema part, and private ones with their owner, added.
+
+        Examples whose database is not in the folder are unchanged: adding them gives the reason.
 
         Those whose database is not here come back as they are: adding them gives the reason.
         """
@@ -158,7 +157,7 @@ class DatabaseFolder:
                 if self._whole_schemas and example.shared and not whole:
                     whole = render_schema(database.schema(), samples=0)
                 # A file cannot tell whose an example is: it is this folder's database's, or nobody's where it is
-                # shared. A private one that names another owner stays as it is, to be refused (`runs_on`).
+                # shared. A private one that names another owner stays as it is, to be refused (`make_verifier`).
                 owner, identity = example.owner, database_identity(database)
                 owner = ("" if owner != identity else owner) if example.shared else owner or identity
                 yield replace(example, schema=schema, database_schema=whole, owner=owner)
@@ -173,7 +172,7 @@ class DatabaseFolder:
 
 @dataclass(frozen=True)
 class VerifiedPair:
-    """An example that runs, and why it may not answer its question; empty if nothing is wrong."""
+    """An example that runs, and a doubt about its answer, empty if there is none."""
 
     example: Example
     doubt: str = ""
@@ -182,7 +181,7 @@ class VerifiedPair:
 def read_verified(
     path: Path, database: Database, store: ExampleStore, author: str, refuse: Callable[[str], object]
 ) -> list[VerifiedPair]:
-    """Read a person's verified questions as a database's own examples, each run and looked at.
+    """Read a person's verified questions as a database's own examples, and run each.
 
     The records have `question` and `sql` (or `query`), perhaps `simplified` and `author`, else the one that is given;
     `refuse` gets the reason of each that is no pair or does not run. An equal question in the store with another result
@@ -194,7 +193,7 @@ def read_verified(
     pairs: list[VerifiedPair] = []
     results: dict[tuple[str, ...], tuple[str, Table]] = {}
     for number, record in enumerate(read_records(path), 1):
-        texts = {name: text for name, text in _fields(record).items() if isinstance(text, str) and text.strip()}
+        texts = {name: text for name, text in _get_fields(record).items() if isinstance(text, str) and text.strip()}
         question, sql = texts.get("utterance") or texts.get("question"), texts.get("query") or texts.get("sql")
         if not question or not sql:
             missing = "sql" if question else "question"
@@ -202,20 +201,21 @@ def read_verified(
             continue
         try:
             by, simplified = texts.get("author") or author, texts.get("simplified", "")
-            example = sound(example_of(database, question, sql, simplified=simplified, source="verified", author=by))
+            example = example_of(database, question, sql, simplified=simplified, source="verified", author=by)
+            check_example(example)
             result = database.execute(sql)
         except (ExampleRefused, SQLParseError, QueryError) as error:
             refuse(f"refused {one_line(question)!r}: {one_line(error)}")
             continue
         earlier = results.get(asked := tuple(stems(question)))
-        doubt = _doubt(example, result) or _other_answer(example, result, database, store, earlier)
+        doubt = _find_doubt(example, result) or _find_other_answer(example, result, database, store, earlier)
         results.setdefault(asked, (sql, result))
         pairs.append(VerifiedPair(example, doubt))
     return pairs
 
 
-def _doubt(example: Example, result: Table) -> str:
-    """Say why a pair's SQL may not answer its question, from the two and the result; empty if nothing is wrong."""
+def _find_doubt(example: Example, result: Table) -> str:
+    """Return why a pair's SQL may not answer its question; empty if nothing is wrong."""
     superlative = _SUPERLATIVE.search(example.question)
     if superlative and not _RANKS.search(example.sql):
         return f"the question asks for {superlative[0]!r}, and the query ranks nothing"
@@ -228,10 +228,10 @@ def _doubt(example: Example, result: Table) -> str:
     return ""
 
 
-def _other_answer(
+def _find_other_answer(
     example: Example, result: Table, database: Database, store: ExampleStore, earlier: tuple[str, Table] | None
 ) -> str:
-    """Say which query to the same question gives something else; empty if none does."""
+    """Return a note on a query for the same question with another result; empty if none."""
     others = [earlier] if earlier else []
     near = store.seen_by(database).nearest("question", example.question, 3, example.owner, shared=False)
     for hit in near if not earlier else ():

@@ -1,4 +1,4 @@
-"""The text under which a question is indexed by form: its skeleton, and marks for what the skeleton leaves out."""
+"""The key of a question for searches by form: its skeleton, and counts that it lacks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ENDS_LIST = listed_words("of for whose that with where which who from in by ord
 def mask(
     question: str, schema: str | Schema | None, values: Sequence[ValueMatch] = (), form: SkeletonForm = "marked"
 ) -> str:
-    """Return the key by which questions of one form are near each other, whatever their database (3.1.2).
+    """Return a key that is similar for questions of one form over any databases (3.1.2).
 
     The skeleton removes what distinguishes forms of SQL: how many columns are asked for, how many values are given, how
     many tables take part. So it is followed by marks such as `#columns2 #values1 #numbers0 #tables1`, which embeddings
@@ -36,7 +36,7 @@ def mask(
     read = schema if isinstance(schema, Schema) else read_compact(schema or "")
     if form == "plain":
         return question_skeleton(question, read, values, every_name=True)
-    tables, holders = _words(read)
+    tables, holders = _index_stems(read)
     tokens = _TOKEN.findall(question)
     stems = [stem(fold(token)) for token in tokens]
 
@@ -61,11 +61,12 @@ def mask(
         held_by = holders[stemmed]
         if len(held_by) <= 2 and not held_by & needed and not any(stemmed in name for name in tables):
             needed.add(min(held_by))
-    marks = f"#columns{min(_listed(tokens, kinds), 4)} #values{min(named, 2)} #numbers{min(kinds.count('number'), 2)}"
+    listed, numbers = min(_count_listed(tokens, kinds), 4), min(kinds.count("number"), 2)
+    marks = f"#columns{listed} #values{min(named, 2)} #numbers{numbers}"
     return f"{question_skeleton(question, read, values)} {marks} #tables{min(len(needed), 3)}"
 
 
-def _listed(tokens: Sequence[str], kinds: Sequence[str]) -> int:
+def _count_listed(tokens: Sequence[str], kinds: Sequence[str]) -> int:
     """Count the things that the question's opening list names."""
     opening = dropwhile(lambda pair: pair[1] not in ("column", "table"), zip(tokens, kinds, strict=True))
     listed = takewhile(lambda word: word not in _ENDS_LIST, (token.lower() for token, _ in opening))
@@ -73,8 +74,8 @@ def _listed(tokens: Sequence[str], kinds: Sequence[str]) -> int:
 
 
 @derived
-def _words(schema: Schema) -> tuple[list[set[str]], dict[str, set[int]]]:
-    """Return the stems of each table's name, and for each stem of a column's name the tables that hold it."""
+def _index_stems(schema: Schema) -> tuple[list[set[str]], dict[str, set[int]]]:
+    """Return the stems of each table's name, and the tables of each stem of a column's name."""
     columns: dict[str, set[int]] = {}
     for index, table in enumerate(schema.tables):
         for word in (word for column in table.columns for word in name_parts(column.name)):

@@ -1,4 +1,4 @@
-"""Under which rights an example was approved, to whom it may be shown since, and to which others it gives way."""
+"""The rights under which examples were approved, and under which they may be shown."""
 
 from __future__ import annotations
 
@@ -24,10 +24,7 @@ VERIFIED = ("approved", "verified")
 
 @dataclass(frozen=True)
 class Approval:
-    """What is written in `Example.rights`: of the session in which the SQL was run, and what it read.
-
-    A `*` is spelled out in the columns; the column is empty for a table itself.
-    """
+    """The record in `Example.rights`: the session's rights and the columns that its SQL read."""
 
     rights: Rights = field(default_factory=Rights)
     columns: tuple[tuple[str, str], ...] = ()
@@ -38,7 +35,7 @@ _APPROVAL = TypeAdapter(Approval)
 
 @lru_cache(maxsize=4_096)
 def read_approval(text: str) -> Approval:
-    """Return the record in a text; without one, an approval under all rights that says nothing of what was read."""
+    """Return the record in a text; if it is missing or wrong, one of unrestricted rights."""
     try:
         record: Any = json.loads(text) if text else {}
         return _APPROVAL.validate_python(record)
@@ -47,7 +44,7 @@ def read_approval(text: str) -> Approval:
 
 
 def approval_of(database: Database, sql: str) -> str:
-    """Return the record of a query's rights, as a text; a `SQLParseError` says that it is not one query."""
+    """Return the record of a query's rights as text; raise `SQLParseError` if not one query."""
     schema = database.schema()
     used = used_items(sql, schema)
     columns = {(table, "") for table in used.tables}
@@ -59,7 +56,7 @@ def approval_of(database: Database, sql: str) -> str:
 
 
 def database_identity(database: Database) -> str:
-    """Return what tells one database from every other, also from those whose files have the same name.
+    """Return an identity that differs between databases, also of files with the same name.
 
     Its short name and a digest of the file's real path: a database that moves leaves its private examples behind.
     """
@@ -68,15 +65,15 @@ def database_identity(database: Database) -> str:
 
 
 def schema_part(sql: str, schema: Schema) -> str:
-    """Write the part of a schema that a query uses; a `SQLParseError` says that it is not one query."""
+    """Write the part of a schema that a query uses; raise `SQLParseError` if not one query."""
     used = used_items(sql, schema).tables
     tables = [table for table in schema.tables if table.name in used]
     part = schema.part([(table.name, [column.name for column in table.columns]) for table in tables])
     return render_schema(part, samples=0)
 
 
-def readable(example: Example, database: Database) -> Example | None:
-    """Return an example as it may be shown to whoever asks a database; None if it may not.
+def restrict_example(example: Example, database: Database) -> Example | None:
+    """Return an example as this session may see it; None if it may not.
 
     Examples of other databases may: whoever shared them meant them to be seen. One of this database may where it was
     approved under equal or narrower rights; or where all columns that its SQL read then may be read now: the part of
@@ -85,7 +82,7 @@ def readable(example: Example, database: Database) -> Example | None:
     """
     if not _is_own(example, database):
         return example
-    made, now = _approvers(example, database), database.rights
+    made, now = _approval_rights(example, database), database.rights
     if now.cover(made):
         return example
     # No columns at all say nothing of what was read.
@@ -100,14 +97,14 @@ def readable(example: Example, database: Database) -> Example | None:
         return replace(example, schema="")
 
 
-def foremost(examples: Iterable[Example], database: Database) -> list[Example]:
-    """Return the examples with one answer per question, the one that counts most for whoever asks.
+def choose_foremost(examples: Iterable[Example], database: Database) -> list[Example]:
+    """Return the examples with the one answer per question that counts most for this session.
 
     An answer approved under equal rights counts more than one under wider rights, and that one more than one under
     narrower rights; of several, the latest counts. Questions keep their order. Examples of other databases all stay.
     """
 
-    def weight(example: Example) -> tuple[bool, bool, str]:
+    def rank_example(example: Example) -> tuple[bool, bool, str]:
         return *standing_of(example, database), example.added.isoformat() if example.added else ""
 
     best: dict[object, Example] = {}
@@ -115,31 +112,32 @@ def foremost(examples: Iterable[Example], database: Database) -> list[Example]:
         one_of_several = _is_own(example, database) and example.source in VERIFIED
         question = " ".join(example.question.split()) if one_of_several else number
         known = best.get(question)
-        if known is None or weight(example) > weight(known):
+        if known is None or rank_example(example) > rank_example(known):
             best[question] = example
     return list(best.values())
 
 
 def standing_of(example: Example, database: Database) -> Standing:
-    """Return how much an answer counts for whoever asks, the greater the more: equal rights, wider, then narrower."""
-    made, now = _approvers(example, database), database.rights
+    """Return the rank of an answer for this session: equal rights, then wider, then narrower."""
+    made, now = _approval_rights(example, database), database.rights
     wider = made.read_all_of(now)
     return wider and now.read_all_of(made), wider
 
 
 def may_remove(example: Example, database: Database) -> bool:
-    """Whether whoever asks a database may take out an example: they may read it, and all that its approver might."""
-    return bool(readable(example, database)) and database.rights.read_all_of(_approvers(example, database))
+    """Whether this session may remove an example: it may read all that the approver might."""
+    readable = restrict_example(example, database) is not None
+    return readable and database.rights.read_all_of(_approval_rights(example, database))
 
 
-def gives_way(old: Example, new: Example, database: Database) -> bool:
-    """Whether an approved answer is replaced by a new one to the same question, approved by whoever asks a database.
+def is_replaced(old: Example, new: Example, database: Database) -> bool:
+    """Whether a new answer to the same question replaces an approved one.
 
     People with narrower rights keep theirs if they may not read the new one: its absence would tell of the new one.
     """
     if not may_remove(old, database):
         return False
-    made = _approvers(old, database)
+    made = _approval_rights(old, database)
     return made.read_all_of(database.rights) or _reads_only(new, made, database.schema())
 
 
@@ -147,14 +145,14 @@ def _is_own(example: Example, database: Database) -> bool:
     return example.owner == database_identity(database) if example.owner else example.database == database.name
 
 
-def _approvers(example: Example, database: Database) -> Rights:
-    """Return the rights under which an example was approved; the person counts as in `Database.rights`."""
+def _approval_rights(example: Example, database: Database) -> Rights:
+    """Return the rights of an example's approval, without the person if rows are the same."""
     made = read_approval(example.rights).rights
     return made if database.rows_by_person else replace(made, person="")
 
 
 def _reads_only(example: Example, rights: Rights, schema: Schema) -> bool:
-    """Whether all that an example reads may certainly be read under rights; what a view reads is not known here."""
+    """Whether all that an example reads may be read under `rights`; False for views."""
 
     def certain(table: str, column: str) -> bool:
         found = schema.table(table)

@@ -19,12 +19,12 @@ from ..database.schema import Schema
 from ..errors import SettingsError, SQLParseError
 from ..sql import vectorize
 from ..values.match import ValueMatch
-from .diversity import Method, voted
+from .diversity import Method, choose_diverse
 from .embedding import Vectors
-from .entry import meaning_of, skeleton_of
-from .example import Example, Found, brief_repr
+from .entry import shared_id, skeleton_of
+from .example import Example, FoundExample, brief_repr
 from .masking import SkeletonForm, mask
-from .rights import foremost
+from .rights import choose_foremost
 from .store import ExampleStore
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ _SHARPNESS = 8.0
 
 @dataclass(frozen=True)
 class ExampleQuery:
-    """One turn, as far as the choice of examples goes.
+    """The parts of a turn by which examples are chosen.
 
     Attributes:
         simplified: The question in plain common words; empty if not simplified.
@@ -73,20 +73,17 @@ Positive = Annotated[int, Field(ge=1)]
 
 @dataclass(frozen=True)
 class Selector:
-    """Chooses few-shot examples in one way. Safe to use from several threads.
-
-    `select` returns the examples to show, the best first; empty if there are none.
-    """
+    """A way of choosing few-shot examples, best first; threads may share it."""
 
     select: Select
 
 
-def _by_question(store: ExampleStore, k: Count = 5) -> Select:
+def _select_by_question(store: ExampleStore, k: Count = 5) -> Select:
     """Choose the k nearest questions (SQL-CRAFT 3, k = 5)."""
     return lambda query: tuple(hit.example for hit in store.nearest("question", query.question, k, query.database))
 
 
-def _by_skeleton(
+def _select_by_skeleton(
     store: ExampleStore,
     k1: Count = 4,
     k2: Count = 4,
@@ -95,7 +92,7 @@ def _by_skeleton(
     form: SkeletonForm = "marked",
     simplified: bool = True,
 ) -> Select:
-    """Choose k1 by the question's skeleton, then k2 by its simplified form's, without repeats (revision chain 3.1.3).
+    """Choose k1 by the question's skeleton, then k2 by its simplified form's (3.1.3).
 
     Without a simplified form all k1 + k2 go by the question.
 
@@ -108,9 +105,9 @@ def _by_skeleton(
         second = query.simplified if query.simplified != query.question else ""
         asked = [(query.question, k1), (second, k2)] if second else [(query.question, k1 + k2)]
         if form == "plain":
-            return _take(_plainly_ranked(store, query, asked, least, simplified))
-        first, *others = [(_ranked(store, text, query, k1 + k2, pool, least), k) for text, k in asked]
-        return _take([first, *others, (first[0], k1 + k2)])[: k1 + k2]
+            return _take_from_rankings(_rank_plainly(store, query, asked, least, simplified))
+        first, *others = [(_rank_by_skeleton(store, text, query, k1 + k2, pool, least), k) for text, k in asked]
+        return _take_from_rankings([first, *others, (first[0], k1 + k2)])[: k1 + k2]
 
     return select
 
@@ -119,8 +116,8 @@ _Ranked = Iterable[tuple[object, Example]]
 """Examples, best first, each with its kind: of one kind one is shown."""
 
 
-def _take(rankings: Iterable[tuple[_Ranked, int]]) -> tuple[Example, ...]:
-    """Take from each ranking as many examples as it may give, of kinds that none has given yet."""
+def _take_from_rankings(rankings: Iterable[tuple[_Ranked, int]]) -> tuple[Example, ...]:
+    """Take up to k examples from each ranking, each of a kind that was not taken yet."""
     chosen: dict[object, Example] = {}
     for ranked, k in rankings:
         most = len(chosen) + k
@@ -131,7 +128,7 @@ def _take(rankings: Iterable[tuple[_Ranked, int]]) -> tuple[Example, ...]:
     return tuple(chosen.values())
 
 
-def _ranked(
+def _rank_by_skeleton(
     store: ExampleStore, text: str, query: ExampleQuery, k: int, pool: int = _POOL, least: float = 0.0
 ) -> list[tuple[object, Example]]:
     """Return the examples by a question's skeleton, best first.
@@ -142,19 +139,19 @@ def _ranked(
     """
     hits = store.near("skeleton", mask(text, query.schema, query.values), max(pool, k), query.database)
     votes: dict[str, float] = defaultdict(float)
-    nearest: dict[str, Found] = {}
+    nearest: dict[str, FoundExample] = {}
     for hit in hits:
-        kind = hit.skeleton if pool else meaning_of(hit.example)
+        kind = hit.skeleton if pool else shared_id(hit.example)
         votes[kind] += math.exp(_SHARPNESS * hit.similarity) if pool else 0
         nearest.setdefault(kind, hit)
     kinds = sorted(nearest, key=lambda kind: -votes[kind])
     return [(kind, nearest[kind].example) for kind in kinds if not least or nearest[kind].similarity >= least]
 
 
-def _plainly_ranked(
+def _rank_plainly(
     store: ExampleStore, query: ExampleQuery, asked: Iterable[tuple[str, int]], least: float, simplified: bool
 ) -> Iterator[tuple[_Ranked, int]]:
-    """Yield each text's number with the pairs as the revision chain ranks them (3.1): all, under plain skeletons.
+    """Yield the pairs ranked as in the revision chain (3.1), and k, for each text.
 
     The repository R = {(S_o, SQL), (S_r, SQL)} (3.1.2) has twice as many keys as pairs where all are simplified. The
     first call after a change of the store indexes all of it.
@@ -178,42 +175,35 @@ def _plainly_ranked(
         yield ((examples[row], examples[row]) for row in order[cosines[order] >= least]), k
 
 
-def _by_draft(store: ExampleStore, k: Count = 8) -> Select:
-    """Choose half by the draft's SQL skeleton (DAIL-SQL's idea), half by the question's; by that without a draft.
-
-    A right draft finds its own form first whatever else is shown; where the draft is wrong, the question's own votes
-    are what can still show the right one.
-    """
+def _select_by_draft(store: ExampleStore, k: Count = 8) -> Select:
+    """Choose half by the draft's SQL skeleton (DAIL-SQL), the rest by the question's."""
 
     def select(query: ExampleQuery) -> tuple[Example, ...]:
-        by_sql: list[Found] = []
+        by_sql: list[FoundExample] = []
         if query.draft_sql:
             with suppress(SQLParseError):
                 by_sql = store.near("sql", skeleton_of(query.draft_sql), k, query.database)
-        by_question = _ranked(store, query.question, query, k)
+        by_question = _rank_by_skeleton(store, query.question, query, k)
         in_turn = zip_longest(((hit.skeleton, hit.example) for hit in by_sql), by_question)
-        return _take([(filter(None, chain.from_iterable(in_turn)), k)])
+        return _take_from_rankings([(filter(None, chain.from_iterable(in_turn)), k)])
 
     return select
 
 
-def _voted(
+def _select_diverse(
     store: ExampleStore, n: Positive = 18, m: Positive = 20, method: Method = "kmeans", seed: Count = 0
 ) -> Select:
-    """Choose the N most chosen of M diverse samples of the visible examples (CREDIT-SQL 3.3: N = 18, M = 20).
-
-    The first call after a change of the store takes seconds, the others nothing.
-    """
+    """Choose the N most chosen of M diverse samples (CREDIT-SQL 3.3: N = 18, M = 20)."""
 
     def choose(visible: Sequence[Example]) -> tuple[Example, ...]:
         vectors = np.asarray([vectorize(example.sql) for example in visible], dtype=np.float64)
-        return tuple(visible[row] for row in voted(vectors, n, m, seed, method))
+        return tuple(visible[row] for row in choose_diverse(vectors, n, m, seed, method))
 
     return lambda query: store.cached(("voted", n, m, method, seed), choose, query.database)
 
 
-def _at_random(store: ExampleStore, k: Count = 18, seed: Count = 0) -> Select:
-    """Choose k at random (CREDIT-SQL 5.1, without diverse examples), the same for every question."""
+def _select_at_random(store: ExampleStore, k: Count = 18, seed: Count = 0) -> Select:
+    """Choose k at random, the same for every question (CREDIT-SQL 5.1)."""
 
     def choose(visible: Sequence[Example]) -> tuple[Example, ...]:
         chance = random.Random(seed)  # noqa: S311 - a sample, not a secret
@@ -222,7 +212,7 @@ def _at_random(store: ExampleStore, k: Count = 18, seed: Count = 0) -> Select:
     return lambda query: store.cached(("random", k, seed), choose, query.database)
 
 
-def _none(store: ExampleStore, **numbers: object) -> Select:
+def _select_none(store: ExampleStore, **numbers: object) -> Select:
     """Choose nothing: zero-shot."""
     return lambda query: ()
 
@@ -230,11 +220,11 @@ def _none(store: ExampleStore, **numbers: object) -> Select:
 def choose_examples(
     store: ExampleStore, database: Database, query: ExampleQuery, kind: SelectorKind, k: int, numbers: Mapping[str, Any]
 ) -> list[Example]:
-    """Choose what a question of a database is shown: the k nearest that belong to it alone, then a selector's.
+    """Choose the examples for a question: k of the database's own, then a selector's.
 
     The former show the very tables that are asked about, which no example of the same form over other data does. A
     database without any of its own is shown what it was before. Below the likeness `least` of the numbers none is
-    shown, as in `_by_skeleton`; the words of the whole questions count too, since they name the same tables.
+    shown, as in `_select_by_skeleton`; the words of the whole questions count too, since they name the same tables.
     """
     seen, least = store.seen_by(database), numbers.get("least", 0.0)
     near = seen.near("question", query.question, _LOOKED_AT * k, query.database, shared=False)
@@ -243,23 +233,23 @@ def choose_examples(
         key = mask(query.question, query.schema, query.values)
         alike = seen.near("skeleton", key, _LOOKED_AT * k, query.database, shared=False)
         near += [hit for hit in alike if hit.similarity >= least]
-    own = ((meaning_of(hit.example), hit.example) for hit in near)
-    others = [(meaning_of(example), example) for example in make_selector(kind, seen, **numbers).select(query)]
-    return foremost(_take([(own, k), (others, len(others))]), database)
+    own = ((shared_id(hit.example), hit.example) for hit in near)
+    others = [(shared_id(example), example) for example in make_selector(kind, seen, **numbers).select(query)]
+    return choose_foremost(_take_from_rankings([(own, k), (others, len(others))]), database)
 
 
 _WAYS: Mapping[str, Callable[..., Select]] = {
-    "skeleton": _by_skeleton,
-    "question": _by_question,
-    "draft": _by_draft,
-    "voted": _voted,
-    "random": _at_random,
-    "none": _none,
+    "skeleton": _select_by_skeleton,
+    "question": _select_by_question,
+    "draft": _select_by_draft,
+    "voted": _select_diverse,
+    "random": _select_at_random,
+    "none": _select_none,
 }
 
 
 @cache
-def _validating(kind: SelectorKind) -> Callable[..., Select]:
+def _validate_options(kind: SelectorKind) -> Callable[..., Select]:
     return validate_call(config=ConfigDict(strict=True, arbitrary_types_allowed=True))(_WAYS[kind])
 
 
@@ -278,7 +268,7 @@ def make_selector(kind: SelectorKind, store: ExampleStore, **numbers: Any) -> Se
     if kind not in _WAYS:
         raise SettingsError(f"no example selector is called {kind!r}; there are {', '.join(_WAYS)}")
     try:
-        return Selector(_validating(kind)(store, **numbers))
+        return Selector(_validate_options(kind)(store, **numbers))
     except ValidationError as error:
         wrong = error.errors()[0]
         said = f"{wrong['loc'][0]}: {wrong['msg']}, not {brief_repr(wrong['input'])}"

@@ -1,4 +1,4 @@
-"""What is wrong with an example: shown to a model, a pair whose SQL does not do what its question says is copied."""
+"""Checks of an example's SQL against its question, since a model would copy a mistake."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ _MASKED_TEXTS = listed_words("? _ [mask] <mask> mask terminal value [value] <val
 _MAKES_ONE = (exp.Max, exp.Min, exp.Limit, exp.Fetch, exp.Window, exp.Subquery, exp.Exists, exp.All)
 
 
-def contradiction(question: str, sql: str) -> str:
-    """Say why a query cannot answer a question, as their words alone tell; empty if nothing is wrong."""
+def find_contradiction(question: str, sql: str) -> str:
+    """Return why the words of a query contradict its question; empty if nothing is wrong."""
     if one := _ONE.search(sql):
         down = bool(_DOWN.search(one["by"]) or one["by"].lstrip().startswith("-"))
         if not down and _HIGHEST.search(question) and not _UPWARDS.search(question):
@@ -73,11 +73,8 @@ def contradiction(question: str, sql: str) -> str:
     return ""
 
 
-def mended(example: Example) -> Example:
-    """The example with its texts in single quotes: in double ones they are names everywhere but in SQLite and MySQL.
-
-    What may be a name stays as it is: what is no side of a comparison, and what the example's schema has as a column.
-    """
+def mend_quotes(example: Example) -> Example:
+    """Return the example with compared texts in single quotes, except names of its columns."""
     try:
         query = Query.of(example.sql, "sqlite")
     except SQLParseError:
@@ -85,7 +82,7 @@ def mended(example: Example) -> Example:
     known = read_compact(example.schema) if example.schema else Schema("", ())
     columns = {column.name.lower() for table in known.tables for column in table.columns}
     sql = query.sql
-    found = {node.meta["start"]: node for node in _quoted_texts(query.tree) if node.name.lower() not in columns}
+    found = {node.meta["start"]: node for node in _find_quoted_texts(query.tree) if node.name.lower() not in columns}
     for start, node in sorted(found.items(), reverse=True):
         end = node.meta["end"] + 1
         if sql[start : start + 1] == '"' == sql[end - 1 : end]:
@@ -93,8 +90,8 @@ def mended(example: Example) -> Example:
     return replace(example, sql=sql) if found else example
 
 
-def _quoted_texts(tree: exp.Expr) -> Iterator[exp.Identifier]:
-    """Words in double quotes with which something is compared."""
+def _find_quoted_texts(tree: exp.Expr) -> Iterator[exp.Identifier]:
+    """Yield words in double quotes that something is compared with."""
     for node in tree.find_all(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.In, exp.Between):
         for side in (node.args.get("expression"), node.args.get("low"), node.args.get("high"), *node.expressions):
             if isinstance(side, exp.Column) and not side.table and side.this.args.get("quoted"):
@@ -103,8 +100,8 @@ def _quoted_texts(tree: exp.Expr) -> Iterator[exp.Identifier]:
                     yield identifier
 
 
-def fault(question: str, sql: str) -> str:
-    """Say why an example would teach wrong, of its words and the form of its SQL; empty if nothing does."""
+def find_fault(question: str, sql: str) -> str:
+    """Return what a model would learn wrongly from an example; empty if nothing is wrong."""
     try:
         tree = Query.of(sql, "sqlite").tree
     except SQLParseError:
@@ -112,9 +109,9 @@ def fault(question: str, sql: str) -> str:
     texts = (literal.name.strip().lower() for literal in tree.find_all(exp.Literal) if literal.is_string)
     if _MASKED.search(question) or not _MASKED_TEXTS.isdisjoint(texts):
         return "a value is masked: it stands for nothing that the question says"
-    if _SUPERLATIVE.search(question) and not _SORTED.search(question) and not _picks(tree, question):
+    if _SUPERLATIVE.search(question) and not _SORTED.search(question) and not _picks_extreme(tree, question):
         return "the question asks for the one with the most or the least, and the SQL does not pick it"
-    if _turned_round(tree, question):
+    if _is_turned_round(tree, question):
         return "the question asks for the most or the least, and the SQL puts the opposite first"
     counts = any(each.find(exp.Count, exp.Sum, exp.Avg) for each in tree.expressions)
     groups = tree.args.get("group") or tree.args.get("distinct") or tree.find(exp.Window, exp.Subquery)
@@ -123,8 +120,8 @@ def fault(question: str, sql: str) -> str:
     return ""
 
 
-def _picks(tree: exp.Expr, question: str) -> bool:
-    """Whether something in the SQL picks the first: a limit, a largest or smallest, a comparison with all others.
+def _picks_extreme(tree: exp.Expr, question: str) -> bool:
+    """Whether the SQL picks the first: by a limit, an extreme or a comparison with all others.
 
     Where a column is called so ("the highest position"), it may be what the question means.
     """
@@ -133,8 +130,8 @@ def _picks(tree: exp.Expr, question: str) -> bool:
     return named or tree.find(*_MAKES_ONE) is not None
 
 
-def _turned_round(tree: exp.Expr, question: str) -> bool:
-    """Whether the first of an order is kept, and that is the least where the most is asked for, or the reverse."""
+def _is_turned_round(tree: exp.Expr, question: str) -> bool:
+    """Whether a limit keeps the least although the question asks for the most, or the reverse."""
     most, least = _HIGHEST.search(question), _LOWEST.search(question)
     order = tree.args.get("order")
     if bool(most) == bool(least) or order is None or tree.args.get("limit") is None or len(order.expressions) != 1:

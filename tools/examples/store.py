@@ -1,4 +1,4 @@
-"""The example store: question-SQL pairs, found by question, by skeleton, or by a draft's SQL skeleton."""
+"""The example store: question-SQL pairs, found by question, skeleton or SQL skeleton."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import ExampleRefused
 from .embedding import Embedding, HashedEmbedding, Vectors
-from .entry import PAIRS, SHARED, Entry, Verify, example_id, make_entry, meaning_of, room_of, sound
-from .example import Added, Example, Found, Index, Refusal, Stats, from_json
-from .rights import VERIFIED, Standing, readable, standing_of
+from .entry import PAIRS, SHARED, ExampleRecord, Verify, check_example, example_id, make_record, room_of, shared_id
+from .example import AdditionResult, Example, FoundExample, Index, RefusedExample, StoreStats, from_json
+from .rights import VERIFIED, Standing, restrict_example, standing_of
 from .tables import REBUILT_SUFFIX, ChromaBackend, ChromaTable, Fields, MemoryBackend, MemoryTable, Row
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _T = TypeVar("_T")
 
 
 class ExampleStore:
-    """Examples by key. Safe to use from several threads.
+    """A store of examples; threads may share it.
 
     A room holds a table of pairs, with the questions' vectors, and a table for each other index. Those have one row a
     distinct key, not one a pair, so that a thousand pairs of one kind neither crowd out the rest nor cost memory; a
@@ -47,7 +47,7 @@ class ExampleStore:
         embedding: Embedding | None = None,
         further: Callable[[], ExampleStore] | None = None,
     ) -> None:
-        """Use `open`; this is for tables that are open already."""
+        """Use `open`; this constructor takes tables that are already open."""
         self._backend = backend
         self._make_further = cache(further) if further else None
         self.embedding: Embedding = embedding or HashedEmbedding()
@@ -77,34 +77,33 @@ class ExampleStore:
         return cls(MemoryBackend() if location is None else ChromaBackend(location, chosen.name), chosen, further)
 
     def seen_by(self, database: Database) -> ExampleStore:
-        """Return this store as whoever opened a database may read it: see `readable`."""
+        """Return this store restricted to the examples that a database's session may read."""
         seen = copy(self)
         seen._reader, seen._reader_name = database, database.name
         return seen
 
     def verified(self, question: str, k: int, database: Database, identity: str) -> Iterator[list[Example]]:
-        """Yield the nearest k of a database's own verified examples of each standing, the greatest first.
+        """Yield the k nearest verified examples of each standing, the highest standing first.
 
-        However many narrower rights have approved, they come after those of equal or wider ones (`standing_of`).
-        Only what is new since the last time is read. The identity is the `database_identity`.
+        Only examples that are new since the last call are read. The identity is the `database_identity`.
         """
         seen, pairs = self.seen_by(database), self._backend.find(identity, PAIRS)
-        ids = pairs.ids() if pairs else []
+        ids = pairs.list_ids() if pairs else []
         if not pairs or not ids:
             return
         known = self._standings.setdefault((identity, database.rights, database.schema().version), {})
         new = pairs.get([id_ for id_ in ids if id_ not in known])
         for id_, row in new.items():
-            hit = seen._hit(row)
+            hit = seen._read_row(row)
             known[id_] = standing_of(hit.example, database) if hit and hit.example.source in VERIFIED else None
         standings = {id_: standing for id_ in ids if (standing := known.get(id_))}
         vector = self.embedding([question])[0]
         for standing in sorted(set(standings.values()), reverse=True):
             among = [id_ for id_, each in standings.items() if each == standing]
-            yield [hit.example for row in pairs.nearest(vector, k, among) if (hit := seen._hit(row))]
+            yield [hit.example for row in pairs.find_nearest(vector, k, among) if (hit := seen._read_row(row))]
 
-    def add(self, examples: Iterable[Example], verify: Verify | None = None, *, strict: bool = True) -> Added:
-        """Add examples that are not there yet; `verify` is called with each new one (see `runs_on`).
+    def add(self, examples: Iterable[Example], verify: Verify | None = None, *, strict: bool = True) -> AdditionResult:
+        """Add examples that are not stored yet; `verify` is called with each new one.
 
         If `strict`, a refused example ends the addition, and the batches before it are kept; otherwise the others are
         added.
@@ -113,60 +112,61 @@ class ExampleStore:
             ExampleRefused: SQL that is not one query or doesn't run (if `strict`).
             ExampleStoreError: The store cannot be written.
         """
-        refused: list[Refusal] = []
+        refused: list[RefusedExample] = []
 
-        def passing(examples: Sequence[Example], check: Callable[[Example], _T]) -> Iterator[_T]:
+        def check_each(examples: Sequence[Example], check: Callable[[Example], _T]) -> Iterator[_T]:
             for example in examples:
                 try:
                     yield check(example)
                 except ExampleRefused as error:
                     if strict:
                         raise
-                    refused.append(Refusal(example, str(error)))
+                    refused.append(RefusedExample(example, str(error)))
 
         given = added = updated = 0
         stream = iter(examples)
         while part := list(islice(stream, _BATCH)):
-            unknown, changed = self._compared(list(passing(part, sound)))
-            entries = list(passing(unknown, lambda example: make_entry(example, verify)))
+            unknown, changed = self._compare_with_stored(list(check_each(part, check_example)))
+            entries = list(check_each(unknown, lambda example: make_record(example, verify)))
             for room in dict.fromkeys(room_of(entry.example) for entry in entries):
                 added += self._write(room, [one for one in entries if room_of(one.example) == room])
             for entry in changed:
                 self._rewrite(entry)
             given, updated = given + len(part), updated + len(changed)
-        return Added(added, given - len(refused) - added - updated, tuple(refused), updated)
+        return AdditionResult(added, given - len(refused) - added - updated, tuple(refused), updated)
 
-    def put(self, entries: Sequence[Entry]) -> None:
-        """Write entries of shared examples that are sound, each once."""
+    def put(self, entries: Sequence[ExampleRecord]) -> None:
+        """Write records of checked, shared examples, each once."""
         self._write(SHARED, entries)
 
-    def near(self, index: Index, text: str, k: int, database: str = "", *, shared: bool = True) -> list[Found]:
-        """Return the examples that stand for the k nearest keys, best first.
+    def near(self, index: Index, text: str, k: int, database: str = "", *, shared: bool = True) -> list[FoundExample]:
+        """Return the examples of the k nearest keys, best first.
 
-        By `question` it compares whole questions; by `skeleton` what `mask` gives (revision chain 3.1.3), one key a
-        distinct skeleton and SQL skeleton; by `sql` SQL skeletons, one key each. Shared examples are looked through too
-        if `shared`, others only for their own database (its `database_identity`).
+        An index `question` compares whole questions, `skeleton` the keys of `mask` (revision chain 3.1.3), and `sql`
+        SQL skeletons. Shared examples are searched if `shared`, others only for the database with that identity.
         """
         vector = self.embedding([text])[0]
         # Of equally near ones, the database's own come first.
-        found = self._nearest(database, index, vector, k) if database else []
+        found = self._find_nearest(database, index, vector, k) if database else []
         if shared:
-            found += self._nearest(SHARED, index, vector, k)
-            if further := self._further():
-                found += further._nearest(SHARED, index, vector, k)
+            found += self._find_nearest(SHARED, index, vector, k)
+            if further := self._further_store():
+                found += further._find_nearest(SHARED, index, vector, k)
         return sorted(found, key=lambda hit: -hit.similarity)[:k]
 
-    def nearest(self, index: Index, text: str, k: int, database: str = "", *, shared: bool = True) -> list[Found]:
-        """Return what `near` does, each example once: under its owner's name or shared, to a prompt it is one."""
-        first: dict[str, Found] = {}
+    def nearest(
+        self, index: Index, text: str, k: int, database: str = "", *, shared: bool = True
+    ) -> list[FoundExample]:
+        """Return the examples of `near`, each once, whether shared or under an owner's name."""
+        first: dict[str, FoundExample] = {}
         for hit in self.near(index, text, k, database, shared=shared):
-            first.setdefault(meaning_of(hit.example), hit)
+            first.setdefault(shared_id(hit.example), hit)
         return [*first.values()]
 
     def remove(self, ids: Sequence[str]) -> int:
-        """Remove examples by identifier; return how many were there."""
+        """Remove examples by identifier; return the number removed."""
         removed = 0
-        for room in self._backend.rooms():
+        for room in self._backend.list_rooms():
             pairs = self._backend.find(room, PAIRS)
             there = pairs.get(ids) if pairs else {}
             if pairs and there:
@@ -174,40 +174,40 @@ class ExampleStore:
                 for row in there.values():
                     self._drop_keys(room, pairs, row)
                 removed += len(there)
-        self._changed()
+        self._note_change()
         return removed
 
-    def list(self, database: str | None = None, source: str | None = None) -> Iterator[Found]:
+    def list(self, database: str | None = None, source: str | None = None) -> Iterator[FoundExample]:
         """Yield all examples, or those of databases with one short name, or of one source."""
-        for room in self._backend.rooms():
+        for room in self._backend.list_rooms():
             for hit in self._scan(room):
                 if database in (None, hit.example.database) and source in (None, hit.example.source):
                     yield hit
 
-    def visible(self, database: str = "") -> Iterator[Found]:
-        """Yield all examples that a database's question may see; `database` is its `database_identity`."""
+    def visible(self, database: str = "") -> Iterator[FoundExample]:
+        """Yield the examples that a question over the database with that identity may see."""
         yield from self._scan(SHARED)
-        if further := self._further():
+        if further := self._further_store():
             yield from further.visible()
         if database != SHARED:
             yield from self._scan(database)
 
     def holds_own(self, database: str) -> bool:
-        """Whether a database (its `database_identity`) has examples that only its own questions may see."""
+        """Whether the database with that identity has examples that only its questions may see."""
         return bool(database) and self._count("question", database) > 0
 
     def count(self) -> int:
         """Count the examples."""
-        return sum(self._count("question", room) for room in self._backend.rooms())
+        return sum(self._count("question", room) for room in self._backend.list_rooms())
 
-    def stats(self) -> Stats:
-        """Return the store in numbers; reads all of it."""
+    def stats(self) -> StoreStats:
+        """Return the store in numbers, by reading all of it."""
         examples = [hit.example for hit in self.list()]
         databases = Counter(example.database for example in examples)
         sources = Counter(example.source for example in examples)
         shared = sum(example.shared for example in examples)
-        skeletons = sum(self._count("sql", room) for room in self._backend.rooms())
-        return Stats(len(examples), shared, dict(databases), dict(sources), skeletons, self.embedding.name)
+        skeletons = sum(self._count("sql", room) for room in self._backend.list_rooms())
+        return StoreStats(len(examples), shared, dict(databases), dict(sources), skeletons, self.embedding.name)
 
     def reindex(self) -> int:
         """Rebuild every index from the examples themselves; return their number.
@@ -219,14 +219,14 @@ class ExampleStore:
         if isinstance(self._backend, MemoryBackend):
             return self.count()
         backend = self._backend
-        total = sum(self._rebuild(backend, room) for room in backend.rooms())
-        self._changed()
+        total = sum(self._rebuild(backend, room) for room in backend.list_rooms())
+        self._note_change()
         return total
 
     def cached(self, key: Hashable, make: Callable[[Sequence[Example]], _T], database: str = "") -> _T:
-        """Return what is made of all examples that a database's questions may see, kept until those change.
+        """Return what `make` makes of all visible examples, cached until these change.
 
-        Of what other processes change, the number of those examples tells.
+        A change by another process is noticed if the number of examples changes.
         """
         own = database if self.holds_own(database) else ""
         if self._reader is not None:
@@ -239,7 +239,7 @@ class ExampleStore:
             return known[1]
 
     def close(self) -> None:
-        """Give back files and connections."""
+        """Close files and connections."""
         self._backend.close()
 
     def __enter__(self) -> ExampleStore:
@@ -248,82 +248,79 @@ class ExampleStore:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _further(self) -> ExampleStore | None:
-        """Return the store whose shared examples are found too: one while this store has few of its own."""
+    def _further_store(self) -> ExampleStore | None:
+        """Return the store of further shared examples; None once this store has enough."""
         if not self._make_further or self._count("question", SHARED) >= ENOUGH_SHARED:
             return None
         return self._make_further()
 
-    def _hit(self, row: Row, similarity: float = 1.0, skeleton: str = "") -> Found | None:
-        """Return a pair as the reader may see it; None if they may not, and nothing else tells that it is there."""
-        example = _example(row)
+    def _read_row(self, row: Row, similarity: float = 1.0, skeleton: str = "") -> FoundExample | None:
+        """Return a row's example as the reader may see it; None if they may not."""
+        example = _read_example(row)
         # Nobody's example of another database needs no look at the rights; most are such.
         if self._reader and (example.owner or example.database == self._reader_name):
-            example = readable(example, self._reader)
-        return Found(row.id, example, similarity, skeleton) if example else None
+            example = restrict_example(example, self._reader)
+        return FoundExample(row.id, example, similarity, skeleton) if example else None
 
-    def _nearest(self, room: str, index: Index, vector: Vectors, k: int) -> list[Found]:
+    def _find_nearest(self, room: str, index: Index, vector: Vectors, k: int) -> list[FoundExample]:
         """Return the pairs of the k nearest keys."""
         keys, pairs, wanted = self._backend.find(room, _TABLES[index]), self._backend.find(room, PAIRS), k
         while keys and pairs and k > 0:
-            rows = keys.nearest(vector, wanted)
+            rows = keys.find_nearest(vector, wanted)
             first = pairs.get(list({key.fields["pair"]: key for key in rows})) if index != "question" else {}
-            found = [hit for key in rows if (hit := self._hit_of(index, key, pairs, first))]
+            found = [hit for key in rows if (hit := self._read_key(index, key, pairs, first))]
             if len(found) >= k or len(rows) < wanted:
                 return found[:k]
             wanted *= 4
         return []
 
-    def _hit_of(self, index: Index, key: Row, pairs: _Table, first: Mapping[str, Row]) -> Found | None:
-        """Return a key's pair, or another of its pairs if that one is gone or may not be read."""
+    def _read_key(self, index: Index, key: Row, pairs: _Table, first: Mapping[str, Row]) -> FoundExample | None:
+        """Return a key's pair, or another of its pairs if that one is missing or unreadable."""
         if index == "question":
-            return self._hit(key, key.similarity, key.fields["sql"])
+            return self._read_row(key, key.similarity, key.fields["sql"])
         skeleton = key.fields.get("sql", key.id)
         pair = first.get(key.fields["pair"])
-        if pair and (hit := self._hit(pair, key.similarity, skeleton)):
+        if pair and (hit := self._read_row(pair, key.similarity, skeleton)):
             return hit
-        others = pairs.having(_KEY_FIELDS[index], key.id, max(pairs.count(), 1) if self._reader else 1)
-        return next(filter(None, (self._hit(other, key.similarity, skeleton) for other in others)), None)
+        others = pairs.find_by_value(_KEY_FIELDS[index], key.id, max(pairs.count(), 1) if self._reader else 1)
+        return next(filter(None, (self._read_row(other, key.similarity, skeleton) for other in others)), None)
 
-    def _scan(self, room: str) -> Iterator[Found]:
+    def _scan(self, room: str) -> Iterator[FoundExample]:
         pairs = self._backend.find(room, PAIRS)
-        return filter(None, map(self._hit, pairs.scan() if pairs else ()))
+        return filter(None, map(self._read_row, pairs.scan() if pairs else ()))
 
     def _count(self, index: Index, room: str) -> int:
         table = self._backend.find(room, _TABLES[index])
         return table.count() if table else 0
 
-    def _changed(self) -> None:
+    def _note_change(self) -> None:
         with self._lock:
             self._changes[0] += 1
 
-    def _compared(self, examples: Sequence[Example]) -> tuple[Sequence[Example], Sequence[Entry]]:
-        """Return those that are not there, and those that are with another form; both without repeats.
-
-        What is there has its keys, and is not run again.
-        """
+    def _compare_with_stored(self, examples: Sequence[Example]) -> tuple[Sequence[Example], Sequence[ExampleRecord]]:
+        """Return the examples that are new, and records of those stored in another form."""
         by_room: dict[str, dict[str, Example]] = {}
         for example in examples:
             given = by_room.setdefault(room_of(example), {})
             first = given.setdefault(id_ := example_id(example), example)
-            given[id_] = replace(first, **_forms(first) | _forms(example))
+            given[id_] = replace(first, **_new_forms(first) | _new_forms(example))
         unknown: list[Example] = []
-        changed: list[Entry] = []
+        changed: list[ExampleRecord] = []
         for room, given in by_room.items():
             pairs = self._backend.find(room, PAIRS)
             there = pairs.get(list(given)) if pairs else {}
             unknown += [example for id_, example in given.items() if id_ not in there]
             for id_, row in there.items():
-                new = old = _example(row)
+                new = old = _read_example(row)
                 if example_id(old) != id_:  # of before rights counted, and approved under others
                     new = replace(given[id_], added=old.added)
-                new = replace(new, **_forms(given[id_]))
+                new = replace(new, **_new_forms(given[id_]))
                 if new != old:
-                    changed.append(make_entry(new, id_=id_))
+                    changed.append(make_record(new, id_=id_))
         return unknown, changed
 
-    def _write(self, room: str, entries: Sequence[Entry], suffix: str = "", *, anew: bool = False) -> int:
-        """Write what of the entries is not there, and with `anew` pairs that are; return how many pairs were written.
+    def _write(self, room: str, entries: Sequence[ExampleRecord], suffix: str = "", *, anew: bool = False) -> int:
+        """Write the records that are not stored yet; return how many pairs were written.
 
         Nothing is made or written before all vectors are there: an embedding that fails leaves no table that is bound
         to it.
@@ -342,11 +339,11 @@ class ExampleStore:
             ids, fields = list(rows[table]), [fields for _, fields in rows[table].values()]
             self._backend.make(room, table + suffix).put(ids, of_table, fields, anew=anew)
         if rows[PAIRS]:
-            self._changed()
+            self._note_change()
         return len(rows[PAIRS])
 
-    def _rewrite(self, entry: Entry) -> None:
-        """Give a pair that is there another example and other keys; keys first, as when it was written."""
+    def _rewrite(self, entry: ExampleRecord) -> None:
+        """Replace a stored pair's example and keys; keys first, as when it was written."""
         room = room_of(entry.example)
         pairs = self._backend.make(room, PAIRS)
         before = pairs.get([entry.id])
@@ -356,14 +353,14 @@ class ExampleStore:
             self._drop_keys(room, pairs, row)
 
     def _drop_keys(self, room: str, pairs: _Table, row: Row) -> None:
-        """Remove the keys that a pair had and no pair has now."""
+        """Remove the keys that a pair had and that no pair has now."""
         for index, names in _KEY_FIELDS.items():
             keys = {row.fields[name] for name in names if name in row.fields}
-            unused = [key for key in keys if not pairs.having(names, key, 1)]
+            unused = [key for key in keys if not pairs.find_by_value(names, key, 1)]
             self._backend.make(room, _TABLES[index]).remove(unused)
 
     def _rebuild(self, backend: ChromaBackend, room: str) -> int:
-        """Rebuild all tables of a room from its pairs, then replace the old ones; return how many pairs there are.
+        """Rebuild all tables of a room and replace the old ones; return the number of pairs.
 
         Until then everybody finds the old ones, and an interruption changes nothing.
         """
@@ -373,7 +370,7 @@ class ExampleStore:
         for _ in range(2):
             stream = pairs.scan()
             while part := list(islice(stream, _BATCH)):
-                self._write(room, [make_entry(_example(row)) for row in part], REBUILT_SUFFIX)
+                self._write(room, [make_record(_read_example(row)) for row in part], REBUILT_SUFFIX)
             if pairs.count() == backend.make(room, PAIRS + REBUILT_SUFFIX).count():
                 break  # otherwise somebody wrote meanwhile
         for table in reversed(_TABLES.values()):  # pairs last: they have their keys
@@ -381,11 +378,11 @@ class ExampleStore:
         return backend.make(room, PAIRS).count()
 
 
-def _forms(example: Example) -> dict[str, str]:
-    """Return what an example that is there already may be given anew."""
+def _new_forms(example: Example) -> dict[str, str]:
+    """Return the forms of an example that replace those of a stored one."""
     forms = {name: getattr(example, name) for name in ("simplified", "rephrased", "database_schema")}
     return {name: form for name, form in forms.items() if form}
 
 
-def _example(row: Row) -> Example:
+def _read_example(row: Row) -> Example:
     return from_json(row.fields["example"])

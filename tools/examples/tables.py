@@ -1,4 +1,4 @@
-"""Named tables of vectors, each row with a few text fields: in plain memory, or in Chroma."""
+"""Named tables of vectors and text fields, in plain memory or in Chroma."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _DECIMALS = 4
 
 
 class Row(NamedTuple):
-    """A stored row; its similarity is the cosine to the vector that was looked for, 1 if there was none."""
+    """A stored row; its similarity is the cosine to the searched vector, 1 without one."""
 
     id: str
     fields: Fields
@@ -75,15 +75,12 @@ class Row(NamedTuple):
 
 
 def default_location() -> Path:
-    """Return the folder of the store if none is named; a person would miss what is in it."""
+    """Return the folder of the store if none is named."""
     return data_folder() / "examples"
 
 
 def is_made(location: str | Path) -> bool:
-    """Whether there is something to open: a server's URL, a folder that holds a store, or whatever else is there.
-
-    Opening a folder that holds none makes one.
-    """
+    """Whether a store exists at the location, without making one; True for a server's URL."""
     if "://" in str(location):
         return True
     path = Path(location)
@@ -94,7 +91,7 @@ def is_made(location: str | Path) -> bool:
 
 
 class MemoryTable:
-    """Rows by identifier, with exact search; `ChromaTable` has the same methods. Safe to use from several threads."""
+    """Rows by identifier, with exact search and the methods of `ChromaTable`."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -103,7 +100,7 @@ class MemoryTable:
         self._matrix: Vectors | None = None  # stacked when it is first searched, not at every addition
 
     def put(self, ids: Sequence[str], vectors: Vectors, fields: Sequence[Fields], *, anew: bool = False) -> None:
-        """Write rows; those that are there are left as they are, or written `anew`. No identifier comes twice."""
+        """Write rows; existing ones are kept, or replaced if `anew`. Identifiers are distinct."""
         with self._lock:
             for id_, vector, row in zip(ids, vectors, fields, strict=True):
                 if anew or id_ not in self._rows:
@@ -111,18 +108,15 @@ class MemoryTable:
             self._matrix = None
 
     def get(self, ids: Sequence[str]) -> dict[str, Row]:
-        """Return the rows that are there, by identifier; no identifier is asked for twice."""
+        """Return the existing rows by identifier; the identifiers are distinct."""
         return {id_: row for id_ in ids if (row := self._rows.get(id_))}
 
-    def having(self, names: Sequence[str], value: str, limit: int) -> list[Row]:
+    def find_by_value(self, names: Sequence[str], value: str, limit: int) -> list[Row]:
         """Return rows in which one of the named fields is `value`."""
         return [row for row in self.scan() if value in map(row.fields.get, names)][:limit]
 
-    def nearest(self, vector: Vectors, k: int, among: Sequence[str] | None = None) -> list[Row]:
-        """Return the k rows nearest to a vector, best first; `among` holds the only ones to look at, all of them there.
-
-        Equally near rows come in the order in which they were added.
-        """
+    def find_nearest(self, vector: Vectors, k: int, among: Sequence[str] | None = None) -> list[Row]:
+        """Return the k rows nearest to a vector, best first, searching only `among` if given."""
         with self._lock:
             rows = list(self._rows.values())
             if self._matrix is None:
@@ -135,7 +129,7 @@ class MemoryTable:
         return [Row(rows[i].id, rows[i].fields, float(similarities[i])) for i in islice(best, k)]
 
     def remove(self, ids: Iterable[str]) -> None:
-        """Remove rows; unknown identifiers are passed over."""
+        """Remove rows; unknown identifiers are ignored."""
         with self._lock:
             for id_ in ids:
                 self._rows.pop(id_, None)
@@ -143,10 +137,10 @@ class MemoryTable:
             self._matrix = None
 
     def scan(self) -> Iterator[Row]:
-        """Yield all rows, in the order in which they came; those added meanwhile are not among them."""
+        """Yield all rows in order of addition, without those added meanwhile."""
         return iter(list(self._rows.values()))
 
-    def ids(self) -> list[str]:
+    def list_ids(self) -> list[str]:
         """Return the identifiers of all rows."""
         return list(self._rows)
 
@@ -156,7 +150,7 @@ class MemoryTable:
 
 
 class MemoryBackend:
-    """Tables under two-part names: a room and what it holds; `ChromaBackend` has the same methods."""
+    """Tables by room and name, with the methods of `ChromaBackend`."""
 
     def __init__(self) -> None:
         self._tables: dict[tuple[str, str], MemoryTable] = {}
@@ -169,18 +163,18 @@ class MemoryBackend:
         """Return a table, made if it doesn't exist."""
         return self._tables.setdefault((room, name), MemoryTable())
 
-    def rooms(self) -> list[str]:
+    def list_rooms(self) -> list[str]:
         """Return the rooms that have a table, in alphabetical order."""
         return sorted({room for room, _ in list(self._tables)})
 
     def close(self) -> None:
-        """Give back what the tables hold; the backend is not used afterwards."""
+        """Free the tables; the backend must not be used afterwards."""
         self._tables.clear()
 
 
 @dataclass(frozen=True)
 class ChromaTable:
-    """A table like `MemoryTable`, looked up by its name at each call: another client may have rebuilt it."""
+    """A table like `MemoryTable`, looked up by name at each call since others may rebuild it."""
 
     backend: ChromaBackend
     name: str
@@ -192,13 +186,13 @@ class ChromaTable:
             self.call("upsert" if anew else "add", list(ids[part]), vectors[part], rows)
 
     def get(self, ids: Sequence[str]) -> dict[str, Row]:
-        return {row.id: row for row in self._rows(ids=list(ids))} if ids else {}
+        return {row.id: row for row in self._get_rows(ids=list(ids))} if ids else {}
 
-    def having(self, names: Sequence[str], value: str, limit: int) -> list[Row]:
+    def find_by_value(self, names: Sequence[str], value: str, limit: int) -> list[Row]:
         tests = [{name: value} for name in names]
-        return self._rows(where=tests[0] if len(tests) == 1 else {"$or": tests}, limit=limit)
+        return self._get_rows(where=tests[0] if len(tests) == 1 else {"$or": tests}, limit=limit)
 
-    def nearest(self, vector: Vectors, k: int, among: Sequence[str] | None = None) -> list[Row]:
+    def find_nearest(self, vector: Vectors, k: int, among: Sequence[str] | None = None) -> list[Row]:
         ids = None if among is None else list(among)
         result = self.call("query", vector[None], ids=ids, n_results=k, include=["metadatas", "distances"])
         parts = (result["ids"][0], result["metadatas"][0], result["distances"][0])
@@ -211,31 +205,32 @@ class ChromaTable:
 
     def scan(self) -> Iterator[Row]:
         offset = 0
-        while rows := self._rows(limit=_PAGE, offset=offset):
+        while rows := self._get_rows(limit=_PAGE, offset=offset):
             yield from rows
             offset += len(rows)
 
-    def ids(self) -> list[str]:
+    def list_ids(self) -> list[str]:
         return self.call("get", include=[])["ids"]
 
     def count(self) -> int:
         return self.call("count")
 
-    def _rows(self, **which: Any) -> list[Row]:
+    def _get_rows(self, **which: Any) -> list[Row]:
         found = self.call("get", include=["metadatas"], **which)
         return [Row(id_, fields) for id_, fields in zip(found["ids"], found["metadatas"], strict=True)]
 
     def call(self, method: str, *values: Any, **named: Any) -> Any:
         """Call a method of the collection."""
         find = self.backend.client.get_collection
-        return self.backend.do(lambda: getattr(find(self.name, embedding_function=None), method)(*values, **named))
+        run = self.backend.run_call
+        return run(lambda: getattr(find(self.name, embedding_function=None), method)(*values, **named))
 
 
 class ChromaBackend:
-    """Tables like those of `MemoryBackend`. Each carries its embedding's name: vectors of two kinds never meet."""
+    """Tables like those of `MemoryBackend`, each marked with its embedding's name."""
 
     def __init__(self, location: str | Path, embedding: str) -> None:
-        """Open or make the store in a folder, or at a Chroma server's URL; the embedding is the name of its vectors'.
+        """Open or make the store in a folder, or at a Chroma server's URL.
 
         Raises:
             ExampleStoreError: It cannot be opened, or was made by another version or with another embedding.
@@ -244,12 +239,12 @@ class ChromaBackend:
         self._where = str(location)
         self._checked = False
         with _opening:
-            self.client = self.do(lambda: _client(location))
+            self.client = self.run_call(lambda: _open_client(location))
         try:
-            self.batch: int = self.do(self.client.get_max_batch_size)
-            self._check()
+            self.batch: int = self.run_call(self.client.get_max_batch_size)
+            self._check_collections()
         except BaseException:
-            _close(self.client)
+            _close_client(self.client)
             raise
 
     def find(self, room: str, name: str) -> ChromaTable | None:
@@ -263,7 +258,7 @@ class ChromaBackend:
                 return bool(self.client.get_collection(table.name, embedding_function=None))
             return False
 
-        return table if self.do(is_there) else None
+        return table if self.run_call(is_there) else None
 
     def make(self, room: str, name: str) -> ChromaTable:
         table = ChromaTable(self, _full_name(room, name))
@@ -273,26 +268,26 @@ class ChromaBackend:
             "metadata": {"format": FORMAT, "embedding": self._embedding, "room": room},
             "embedding_function": None,
         }
-        self.do(lambda: self.client.get_or_create_collection(table.name, **settings))
+        self.run_call(lambda: self.client.get_or_create_collection(table.name, **settings))
         return table
 
-    def rooms(self) -> list[str]:
-        return sorted({str((each.metadata or {}).get("room", "")) for each in self._collections()})
+    def list_rooms(self) -> list[str]:
+        return sorted({str((each.metadata or {}).get("room", "")) for each in self._list_collections()})
 
     def replace(self, room: str, name: str, by: str = "") -> None:
-        """Remove a table if it exists, and give its name to another, `by`, if that exists."""
+        """Remove a table if it exists, and rename the table `by`, if it exists, to it."""
         full = _full_name(room, name)
         if self.find(room, name):
-            self.do(lambda: self.client.delete_collection(full))
+            self.run_call(lambda: self.client.delete_collection(full))
         if by and (other := self.find(room, by)):
             other.call("modify", name=full)
 
     def close(self) -> None:
         with _opening:
-            _close(self.client)
+            _close_client(self.client)
 
-    def do(self, call: Callable[[], _T]) -> _T:
-        """Run a call into Chroma, whose errors have no common base; where its Rust panics, they are no `Exception`."""
+    def run_call(self, call: Callable[[], _T]) -> _T:
+        """Run a call into Chroma, and raise its errors as `ExampleStoreError`."""
         pauses = iter(_PAUSES)
         while True:
             try:
@@ -310,18 +305,18 @@ class ChromaBackend:
                 text = f"the example store ({self._where}) failed: {one_line(error)}{repair}"
                 raise ExampleStoreError(text) from error
 
-    def _collections(self) -> list[Collection]:
-        return [each for each in self.do(self.client.list_collections) if each.name.startswith("tableturn.")]
+    def _list_collections(self) -> list[Collection]:
+        return [each for each in self.run_call(self.client.list_collections) if each.name.startswith("tableturn.")]
 
     def _check_indexes(self) -> None:
-        """Look into a folder's index files before Chroma does, once."""
+        """Check a folder's index files before Chroma reads them, once."""
         if not self._checked and "://" not in self._where and (damaged := damaged_index(Path(self._where))):
             raise ExampleStoreError(f"the example store ({self._where}) failed: hnsw index {damaged.name}{_REPAIR}")
         self._checked = True
 
-    def _check(self) -> None:
-        """Refuse a store that would answer badly, and end a replacement that was broken off."""
-        collections = self._collections()
+    def _check_collections(self) -> None:
+        """Refuse a store of another format or embedding; finish an interrupted replacement."""
+        collections = self._list_collections()
         names = {collection.name for collection in collections}
         for collection in collections:
             made = collection.metadata or {}
@@ -338,7 +333,7 @@ class ChromaBackend:
                 )
             name = collection.name.removesuffix(REBUILT_SUFFIX)
             if name not in names:
-                self.do(lambda collection=collection, name=name: collection.modify(name=name))
+                self.run_call(lambda collection=collection, name=name: collection.modify(name=name))
 
 
 def _full_name(room: str, name: str) -> str:
@@ -347,7 +342,7 @@ def _full_name(room: str, name: str) -> str:
     return f"tableturn.{code}.{name}"
 
 
-def _client(location: str | Path) -> ClientAPI:
+def _open_client(location: str | Path) -> ClientAPI:
     import chromadb
     from chromadb.config import Settings
 
@@ -360,21 +355,21 @@ def _client(location: str | Path) -> ClientAPI:
             )
         port = url.port or (443 if url.scheme == "https" else 80)
         client = chromadb.HttpClient(url.hostname or "", port, ssl=url.scheme == "https", settings=quiet)
-        for session in _sessions(client):
+        for session in _find_sessions(client):
             session.timeout = _SECONDS
         return client
     return chromadb.PersistentClient(Path(location), quiet)
 
 
-def _close(client: ClientAPI) -> None:
-    sessions = _sessions(client)
+def _close_client(client: ClientAPI) -> None:
+    sessions = _find_sessions(client)
     cast(Any, client).close()
     for session in sessions:
         session.close()
 
 
-def _sessions(client: ClientAPI) -> list[Any]:
-    """Return a server's client's HTTP sessions, which Chroma neither gives a time limit nor closes."""
+def _find_sessions(client: ClientAPI) -> list[Any]:
+    """Return the HTTP sessions of a server's client, which Chroma neither limits nor closes."""
     parts = (client, getattr(client, "_admin_client", None))
     sessions = [getattr(getattr(part, "_server", None), "_session", None) for part in parts]
     return [session for session in sessions if session is not None]
@@ -411,18 +406,18 @@ def _is_sound(folder: Path) -> bool:
     if count * size > _READ_WHOLE:
         return True
     words = np.fromfile(lowest, "<u4", count * size // _WORD).reshape(count, size // _WORD)
-    return _lead_somewhere(words[:, :links], count) and _above(folder, count, levels, entry, most_above)
+    return _links_lead(words[:, :links], count) and _upper_links_lead(folder, count, levels, entry, most_above)
 
 
-def _lead_somewhere(blocks: npt.NDArray[np.uint32], count: int) -> bool:
-    """Whether each block, a number and so many links, links to elements that there are."""
+def _links_lead(blocks: npt.NDArray[np.uint32], count: int) -> bool:
+    """Whether all links in blocks (a number and as many links) lead to existing elements."""
     used = (blocks[:, 0] & 0xFFFF)[:, None]
     unused = np.arange(1, blocks.shape[1]) > used
     return bool(np.all(used < blocks.shape[1]) and np.all((blocks[:, 1:] < count) | unused))
 
 
-def _above(folder: Path, count: int, levels: int, entry: int, most: int) -> bool:
-    """Whether links on higher levels lead to elements that reach as high."""
+def _upper_links_lead(folder: Path, count: int, levels: int, entry: int, most: int) -> bool:
+    """Whether links on higher levels lead to elements that reach these levels."""
     words, block = np.fromfile(folder / "link_lists.bin", "<u4"), most + 1
     places = [0]
     for _ in range(count):
@@ -434,4 +429,4 @@ def _above(folder: Path, count: int, levels: int, entry: int, most: int) -> bool
     above = np.delete(words[:end], places).reshape(-1, block)
     used = (above[:, 0] & 0xFFFF)[:, None] > np.arange(most)
     own = np.concatenate([np.arange(1, height + 1) for height in heights])[:, None]
-    return _lead_somewhere(above, count) and bool(np.all((heights[np.where(used, above[:, 1:], 0)] >= own) | ~used))
+    return _links_lead(above, count) and bool(np.all((heights[np.where(used, above[:, 1:], 0)] >= own) | ~used))

@@ -1,4 +1,4 @@
-"""A question that was answered before, word for word or with other values: its verified query, with those values."""
+"""Answers from verified queries: the same question again, or with other values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from ..database.schema import Schema
 from ..sql import Query
 from ..sql.dialects import quote_text
-from ..sql.parse import analysis_or
+from ..sql.parse import default_if_unparsed
 from ..sql.query import plain_text
 from ..words import Word, listed_words, words
 from .example import Example
@@ -30,7 +30,7 @@ _SMALL = listed_words("please a an the")
 _SLOTS = 4
 """Values in a question up to which values are changed."""
 _VALUE = r"((?: \S+ ){1,6}?)"
-"""What stands for a value in a pattern of `_key`."""
+"""What stands for a value in a pattern of `_join_words`."""
 
 _TELLING = frozenset("&%#*@/\\‰!")
 """Punctuation that is more than that, inside a question."""
@@ -42,38 +42,40 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
 @dataclass(frozen=True)
-class Verified:
-    """A verified question, and its query with the values of another one: `changed` has each `(before, now)`."""
+class VerifiedAnswer:
+    """A verified example, its SQL with another question's values, and `(before, now)` changes."""
 
     example: Example
     sql: str
     changed: tuple[tuple[str, str], ...] = ()
 
 
-def answered_by(question: str, candidates: Iterable[Example], schema: Schema, spelt: Spelt) -> Verified | None:
-    """Return the first verified question that asks the same, or the same of other values; None if none does.
+def find_answer(question: str, candidates: Iterable[Example], schema: Schema, spelt: Spelt) -> VerifiedAnswer | None:
+    """Return the first verified question that is the same, or differs only in values.
 
     Values count as others only where the query compares a column with the one, and that column holds the other. What
     the query does not name stays as it is, so it must be the same in both questions. The question is self-contained;
     of the candidates, the most similar stand first.
     """
-    asked, candidates = _said(question), list(candidates)
-    if same := [example for example in candidates if _key(_said(example.question)) == _key(asked)]:
+    asked, candidates = _telling_words(question), list(candidates)
+    if same := [
+        example for example in candidates if _join_words(_telling_words(example.question)) == _join_words(asked)
+    ]:
         literal = " ".join(question.split()).casefold()
         # Of several, the one that is spelt alike.
         found = min(same, key=lambda one: " ".join(one.question.split()).casefold() != literal)
-        return Verified(found, found.sql)
-    with_values = (_with_values(asked, question, example, schema, spelt) for example in candidates)
+        return VerifiedAnswer(found, found.sql)
+    with_values = (_change_values(asked, question, example, schema, spelt) for example in candidates)
     return next(filter(None, with_values), None)
 
 
-def _said(question: str) -> list[Word]:
-    """Return the words and signs that tell what is asked."""
-    kept = (word for word in _spoken(question.rstrip("!")) if word.folded not in _SMALL or _is_name(word))
+def _telling_words(question: str) -> list[Word]:
+    """Return the words and signs of a question that matter, without polite and small ones."""
+    kept = (word for word in _split_words(question.rstrip("!")) if word.folded not in _SMALL or _is_name(word))
     return list(dropwhile(lambda word: word.folded in _POLITE and not _is_name(word), kept))
 
 
-def _spoken(text: str) -> list[Word]:
+def _split_words(text: str) -> list[Word]:
     """Return a text's words and signs in their order."""
     signs = (
         Word(sign, place, place + 1, sign, sign)
@@ -84,32 +86,30 @@ def _spoken(text: str) -> list[Word]:
 
 
 def _is_name(word: Word) -> bool:
-    """Whether a word is polite in lower case alone: US, grade A."""
+    """Whether a capitalised word is a name though it is small in lower case: US, grade A."""
     return word.text.isupper() and word.folded != "i" and (len(word.text) > 1 or word.start > 0)
 
 
-def _key(said: Iterable[Word]) -> str:
-    """Write words without their plurals, each between two spaces of its own.
-
-    Stems are too coarse where nobody looks again (orders, ordered).
-    """
+def _join_words(said: Iterable[Word]) -> str:
+    """Return words without plural endings, each between two spaces of its own."""
+    # Stems would be too coarse, as nobody looks again: orders, ordered.
     return "".join(f" {re.sub(r'(?<=..[^s])s$', '', word.folded)} " for word in said)
 
 
-@analysis_or(None)
-def _with_values(
+@default_if_unparsed(None)
+def _change_values(
     asked: Sequence[Word], question: str, example: Example, schema: Schema, spelt: Spelt
-) -> Verified | None:
-    words_told, text = _said(example.question), example.sql.casefold()
-    wanted, told = _key(asked), _key(words_told)
+) -> VerifiedAnswer | None:
+    words_told, text = _telling_words(example.question), example.sql.casefold()
+    wanted, told = _join_words(asked), _join_words(words_told)
     # Not a column's values alone tell ">= 5" from "5": of one whose values may not leave, every text counts as held.
     if _NO_SIGN.sub("", wanted) != _NO_SIGN.sub("", told):
         return None
     # Reading the query costs most: words of its question that the new one lacks must stand in it as constants.
-    if any(_key([word]) not in wanted and word.text.casefold() not in text for word in words_told):
+    if any(_join_words([word]) not in wanted and word.text.casefold() not in text for word in words_told):
         return None
     query = Query.of(example.sql, schema.dialect, schema)
-    slots = _slots(query, told)
+    slots = _find_slots(query, told)
     if not 0 < len(slots) <= _SLOTS:
         return None
     longest_first = sorted(slots, key=len, reverse=True)
@@ -131,14 +131,11 @@ def _with_values(
     sql = query.sql
     for token, value in sorted(edits, key=lambda edit: -edit[0].start):
         sql = sql[: token.start] + value + sql[token.end + 1 :]
-    return Verified(example, sql, tuple(changed)) if changed else None
+    return VerifiedAnswer(example, sql, tuple(changed)) if changed else None
 
 
-def _slots(query: Query, told: str) -> dict[str, tuple[Sequence[Token], Sequence[tuple[str, str]]]]:
-    """Return the constants that a question names just once, by its words, with the columns compared with each.
-
-    A number has no columns.
-    """
+def _find_slots(query: Query, told: str) -> dict[str, tuple[Sequence[Token], Sequence[tuple[str, str]]]]:
+    """Return the constants named once in a question, by words; numbers have no columns."""
     columns: dict[str, list[tuple[str, str]]] = {}
     comparisons = (exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike)
     for node in (node for scope in query.scopes for node in query.own(scope, *comparisons)):
@@ -148,7 +145,7 @@ def _slots(query: Query, told: str) -> dict[str, tuple[Sequence[Token], Sequence
     constants: dict[str, list[Token]] = {}
     for token in query.tokens:
         if token.token_type in (TokenType.STRING, TokenType.NUMBER):
-            constants.setdefault(_key(_spoken(token.text)), []).append(token)
+            constants.setdefault(_join_words(_split_words(token.text)), []).append(token)
     slots: dict[str, tuple[Sequence[Token], Sequence[tuple[str, str]]]] = {}
     for key, tokens in constants.items():
         (kind, text), *others = {(token.token_type, token.text) for token in tokens}

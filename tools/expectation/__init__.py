@@ -23,7 +23,7 @@ import numpy.typing as npt
 from sqlglot import exp
 
 from ..database import Schema
-from ..sql.parse import analysis_or
+from ..sql.parse import default_if_unparsed
 from ..sql.query import Query
 
 SCALE = 20
@@ -74,7 +74,7 @@ class Expectation:
 
     def fit(self, sql: str, dialect: str = "sqlite") -> float | None:
         """Return the log-probability of a query's form in nats; None if it does not parse."""
-        form = traits(sql, dialect)
+        form = read_traits(sql, dialect)
         if form is None:
             return None
         shares = (values.get(form[trait], 0.0) for trait, values in self.probabilities.items())
@@ -82,10 +82,10 @@ class Expectation:
 
 
 @lru_cache(maxsize=256)
-def expect(question: str, before: str | None = None, dialect: str = "sqlite") -> Expectation:
+def expect_traits(question: str, before: str | None = None, dialect: str = "sqlite") -> Expectation:
     """Return the expected traits of a question's query, given the query before it."""
     vocabulary, models = _load_models()
-    known = grams(question) | encode_traits(before, dialect)
+    known = list_grams(question) | encode_traits(before, dialect)
     words = np.array(sorted(vocabulary[gram] for gram in known if gram in vocabulary), dtype=np.intp)
     return Expectation({trait: model(words) for trait, model in models.items()})
 
@@ -105,7 +105,7 @@ def _load_models() -> tuple[Mapping[str, int], Mapping[str, Model]]:
     return vocabulary, models
 
 
-@analysis_or(None)
+@default_if_unparsed(None)
 def items_fit(sql: str, schema: Schema, items: Iterable[LinkedItem]) -> float | None:
     """Return the log-probability, in nats, of exactly the items that a query uses.
 
@@ -120,7 +120,7 @@ def items_fit(sql: str, schema: Schema, items: Iterable[LinkedItem]) -> float | 
     return sum(math.log(max(share, FLOOR)) for share in shares) + len(used - set(expected)) * math.log(FLOOR)
 
 
-def grams(question: str) -> frozenset[str]:
+def list_grams(question: str) -> frozenset[str]:
     """Return the question's words and word pairs, with its beginning and end marked."""
     masked = " \n ".join(_QUOTED.split(question.lower()))
     words = [START]
@@ -132,8 +132,8 @@ def grams(question: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=512)
-@analysis_or(None)
-def traits(sql: str, dialect: str = "sqlite") -> Traits | None:
+@default_if_unparsed(None)
+def read_traits(sql: str, dialect: str = "sqlite") -> Traits | None:
     """Return the traits of a query; None if it cannot be parsed."""
     tree = Query.of(sql, dialect).tree
     outputs = tree.selects if isinstance(tree, exp.Query) else []
@@ -164,7 +164,7 @@ def traits(sql: str, dialect: str = "sqlite") -> Traits | None:
 
 def encode_traits(sql: str | None, dialect: str = "sqlite") -> frozenset[str]:
     """Return the traits of the query before as extra words of the question."""
-    form = traits(sql, dialect) if sql else None
+    form = read_traits(sql, dialect) if sql else None
     return frozenset(f"~{trait}={value}" for trait, value in (form or {}).items())
 
 

@@ -1,4 +1,4 @@
-"""Definitions of a business's words, checked against its database and found for a question.
+"""Definitions of a business's words, checked against its database and found for questions.
 
 >>> from tableturn.tools.database import Database
 >>> from tableturn.tools.knowledge import Knowledge, read_knowledge
@@ -8,7 +8,7 @@
 """
 
 from .entry import Entry, Selection
-from .fragment import compiled, used_entries
+from .fragment import compile_definitions, used_entries
 from .read import knowledge_path, knowledge_schema, read_knowledge
 from .search import Knowledge, unknown_words
 from .write import KnowledgeWriter
@@ -18,7 +18,7 @@ __all__ = [
     "Knowledge",
     "KnowledgeWriter",
     "Selection",
-    "compiled",
+    "compile_definitions",
     "knowledge_path",
     "knowledge_schema",
     "read_knowledge",

@@ -62,7 +62,7 @@ class Entry:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The words that people use for it."""
+        """The words that people use for the definition."""
         return (self.name, *self.also) if self.kind in ("term", "metric") else self.also
 
     @property
@@ -73,7 +73,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Selection:
-    """The entries that a question needs, most specific first, and how many had no room."""
+    """The entries that a question needs, most specific first, and the number left out."""
 
     entries: tuple[Entry, ...] = ()
     left_out: int = 0

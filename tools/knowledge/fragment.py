@@ -15,7 +15,7 @@ from ..database.table import Limits
 from ..errors import KnowledgeError, QueryError, QueryTimeout, SQLParseError, TableturnError
 from ..sql import Query, spell_tables
 from ..sql.dialects import KEYWORDS, rules_of
-from ..words import did_you_mean, listed, nearest_names, stems
+from ..words import did_you_mean, join_words, nearest_names, stems
 from .entry import Entry, Item
 from .read import DATABASE
 
@@ -99,9 +99,9 @@ def _column_item(column: exp.Column, schema: Schema, about: Sequence[str] = ()) 
     likely = [table for table in holders if table in about] or holders
     if not likely:
         columns = (held for table in schema.tables for held in table.columns)
-        raise KnowledgeError(f"there is no column {column.name!r}{_hint(column.name, columns)}")
+        raise KnowledgeError(f"there is no column {column.name!r}{_write_hint(column.name, columns)}")
     if len(likely) > 1:
-        raise KnowledgeError(f"{column.name!r} is a column of {listed(likely, 'or')}: qualify it by its table")
+        raise KnowledgeError(f"{column.name!r} is a column of {join_words(likely, 'or')}: qualify it by its table")
     return _find_item(schema, likely[0], column.name)
 
 
@@ -110,12 +110,12 @@ def _find_item(schema: Schema, table: str, column: str = "", within: str = "") -
     held = schema.table(f"{within}.{table}") or schema.table(table)
     if held is None:
         if holders := _find_holders(schema, table):
-            raise KnowledgeError(f"{table!r} is a column of {listed(holders, 'or')}: qualify it by its table")
-        raise KnowledgeError(f"there is no table {table!r}{_hint(table, schema.tables)}")
+            raise KnowledgeError(f"{table!r} is a column of {join_words(holders, 'or')}: qualify it by its table")
+        raise KnowledgeError(f"there is no table {table!r}{_write_hint(table, schema.tables)}")
     if not column:
         return held.name, ""
     if (found := held.column(column)) is None:
-        raise KnowledgeError(f"{held.name} has no column {column!r}{_hint(column, held.columns)}")
+        raise KnowledgeError(f"{held.name} has no column {column!r}{_write_hint(column, held.columns)}")
     return held.name, found.name
 
 
@@ -123,7 +123,7 @@ def _find_holders(schema: Schema, column: str) -> list[str]:
     return [table.name for table in schema.tables if table.column(column) is not None]
 
 
-def _hint(name: str, known: Iterable[TableSchema | ColumnSchema]) -> str:
+def _write_hint(name: str, known: Iterable[TableSchema | ColumnSchema]) -> str:
     near = did_you_mean(nearest_names(name, (item.name for item in known), 2))
     return f"; {near}" if near else ""
 
@@ -332,7 +332,7 @@ def _drop_conflicts(entries: Sequence[Entry], problems: list[Problem]) -> list[E
     return trusted
 
 
-def compiled(sql: str, entries: Sequence[Entry], dialect: str) -> str:
+def compile_definitions(sql: str, entries: Sequence[Entry], dialect: str) -> str:
     """Return a query with named definitions replaced by their SQL.
 
     A model that writes `METRIC('net revenue')` gets the expression as the file has it, not as it would write it again;

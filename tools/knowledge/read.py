@@ -1,4 +1,4 @@
-"""Knowledge files: their fields, their entries, and where they are by default.
+"""Knowledge files: their fields, their entries, and their default places.
 
 terms:
   active customer:
@@ -117,7 +117,7 @@ class _Written(_Section):
 
 
 class _Short(_Written):
-    """A part that a text alone may stand for: the text is its first field."""
+    """A section for which a text may stand: the text becomes its first field."""
 
 
 class Term(_Short):
@@ -141,7 +141,7 @@ class Metric(_Written):
 
 
 class ColumnNote(_Short):
-    """What a column holds."""
+    """The content of a column."""
 
     means: str = Field("", description="What it holds.")
     also: list[Words] = Field([], description="Other words for it.")
@@ -149,7 +149,7 @@ class ColumnNote(_Short):
 
 
 class TableNote(_Short):
-    """What a table holds."""
+    """The content of a table."""
 
     means: str = Field("", description="What a row is.")
     also: list[Words] = Field([], description="Other words for it.")
@@ -157,7 +157,7 @@ class TableNote(_Short):
 
 
 class Join(_Short):
-    """How two tables belong together, where the schema does not say so."""
+    """A join of two tables that the schema does not declare."""
 
     on: Words = Field(description="visits.customer_ref = customers.id; further pairs after AND.")
     means: str = Field("", description="What it joins.")
@@ -171,7 +171,7 @@ class Convention(_Short):
 
 
 class Never(_Short):
-    """What must not be used."""
+    """A table or column that must not be used."""
 
     use: Words = Field(description="A table, or table.column.")
     instead: str = Field("", description="What to use in its place.")
@@ -258,7 +258,7 @@ def read_file(path: Path) -> str:
 
 
 def parse_file(text: str, path: Path) -> KnowledgeFile | tuple[Entry, ...]:
-    """Return a file's fields, or the entries of Markdown notes or a dbt `schema.yml`."""
+    """Return a file's fields, or the entries of Markdown notes or of a dbt `schema.yml`."""
     if path.suffix.lower() in (".md", ".markdown"):
         return _from_markdown(text, path.name)
     content = load_yaml(text, str(path))
@@ -506,7 +506,7 @@ class _MetricReader:
         filters = [*filters, *_read_filters(metric)]
 
         def part(node: Any) -> str:
-            """Write the expression of a named metric or measure, with its own filters."""
+            """Write the expression of a named metric or measure with its filters."""
             inner = _as_node(node) or {"name": node}
             if any(inner.get(key) for key in ("offset_window", "offset_to_grain")):
                 raise KnowledgeError("it compares with another time (an offset), which is not an expression over rows")

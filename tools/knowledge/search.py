@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from ..linking.vocabulary import shipped
+from ..linking.vocabulary import shipped_associations
 from ..values.match import ValueMatch
 from ..words import (
     FUNCTION_WORDS,
@@ -73,7 +73,7 @@ _FAMILIAR = frozenset(
 """Abbreviations that need no explanation, and words that people write in capitals."""
 
 
-class Wording:
+class WordIndex:
     """An index of words of entries and names, found also by typos, other forms and synonyms."""
 
     def __init__(self, names: Collection[str], words: Collection[str]) -> None:
@@ -98,16 +98,16 @@ class Wording:
     def find_meanings(self, word: str) -> Mapping[str, float]:
         """Return the stems that a question's stem may stand for, with weights."""
         meanings = {other: _KIN for other in self._by_head.get(word[:_HEAD], ()) if _are_kin(word, other)}
-        return meanings | dict.fromkeys(self._words & _synonyms().get(word, set()), _SYNONYM) | {word: 1.0}
+        return meanings | dict.fromkeys(self._words & _read_synonyms().get(word, set()), _SYNONYM) | {word: 1.0}
 
     def find_learned(self, word: str) -> frozenset[str]:
         """Return the stems of names learned for a question's stem."""
-        pairs = shipped().pairs.get(word, {})
+        pairs = shipped_associations().pairs.get(word, {})
         return self._words & {part for part, weight in pairs.items() if weight >= _LEARNED}
 
 
 @cache
-def _synonyms() -> Mapping[str, set[str]]:
+def _read_synonyms() -> Mapping[str, set[str]]:
     """Return synonyms in both directions."""
     both_ways: dict[str, set[str]] = defaultdict(set)
     for word, others in synonyms().items():
@@ -152,7 +152,7 @@ class Knowledge:
     """
 
     def __init__(self, entries: Sequence[Entry], problems: Sequence[Problem], schema: Schema) -> None:
-        """Use `of`."""
+        """Use `Knowledge.of`."""
         self.entries = tuple(entries)
         self.problems = tuple(problems)
         self.schema = schema
@@ -220,7 +220,7 @@ class _KnowledgeIndex:
         self.schema_words = frozenset(word for item in items for word in name_stems(item.name))
         self.common = self.schema_words | _STOP | question_words() | frozenset(map(stem, STOP_WORDS))
         self.known = frozenset(word for names in self.names for name in names for word in name)
-        self.wording = Wording(self.known, self.known | self.words.keys() | self.schema_words)
+        self.wording = WordIndex(self.known, self.known | self.words.keys() | self.schema_words)
 
 
 class _Search:

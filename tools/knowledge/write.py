@@ -17,10 +17,7 @@ from .read import KnowledgeFile, parse_file, read_file
 
 
 class KnowledgeWriter:
-    """A writer of one knowledge file that keeps its comments and order.
-
-    Several threads and processes may do so at once. The file is made where there is none.
-    """
+    """A writer of one knowledge file that keeps its comments and order; threads may share it."""
 
     def __init__(self, path: Path, author: str = "") -> None:
         self.path = path

@@ -1,9 +1,9 @@
-"""Schema linking: which tables and columns matter for a turn, what joins them, and which past query it builds on."""
+"""Schema linking: relevant tables and columns, their joins, and the past query to build on."""
 
 from .context import LOOK, base_turn, still_runs
 from .join_path import join_path
-from .keep import requested, widen
-from .large import copies, drop_samples, families, lighten, set_aside, tell_values
+from .keep import requested_tables, widen_schema
+from .large import drop_samples, find_copies, find_families, is_set_aside, shorten_schema, tell_values
 from .linked import STAR, LinkedSchema, PastTurn, SchemaItem
 from .linker import SchemaLinker
 
@@ -15,14 +15,14 @@ __all__ = [
     "SchemaItem",
     "SchemaLinker",
     "base_turn",
-    "copies",
     "drop_samples",
-    "families",
+    "find_copies",
+    "find_families",
+    "is_set_aside",
     "join_path",
-    "lighten",
-    "requested",
-    "set_aside",
+    "requested_tables",
+    "shorten_schema",
     "still_runs",
     "tell_values",
-    "widen",
+    "widen_schema",
 ]

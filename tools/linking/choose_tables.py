@@ -1,4 +1,4 @@
-"""The part of a large schema to show: the likeliest tables whole, and of many more the keys and the likeliest columns.
+"""The choice of tables from a large schema: the likeliest whole, many more by key columns.
 
 The linker's probabilities are made for small schemas. In a crowd too many tables fit: every business has customers.
 Which of them is meant shows also by how much of the question a table's names, comments, codes and values cover, and by
@@ -15,12 +15,22 @@ from dataclasses import dataclass, replace
 
 from ..database import ForeignKey, Schema, TableSchema
 from ..database.rendering.compact import table_line
-from ..database.rendering.text import Names
-from ..values import ValueMatch, likely
+from ..database.rendering.text import NameWriter
+from ..values import ValueMatch, likely_values
 from ..values.match import Question
 from ..words import MONTHS, name_stems, stem, stems
 from .join_path import join_path
-from .large import WHOLE, Light, copies, copy_words, families, lists, registers, united_views, views
+from .large import (
+    WHOLE,
+    BriefTables,
+    code_registers,
+    code_tables,
+    copy_words,
+    find_copies,
+    find_families,
+    tables_of_views,
+    united_views,
+)
 from .linked import SchemaItem
 
 _IN_TABLE = 1.5  # what a word counts in a table's name, against 1 in a column's, a comment or what codes mean
@@ -39,15 +49,15 @@ question names; with how many those come that say what their codes mean."""
 _FEW = 9
 """Columns shown of a table that is not shown whole, and three times as many of one that is; keys come in addition."""
 
-_ROOM = 2_120  # tokens of the lines shown, by `_tokens`
+_ROOM = 2_120  # tokens of the lines shown, by `_count_tokens`
 _SAMPLES = 3  # sample values of a column that are counted with
 
 _PIECE = re.compile(r"[A-Za-z]+|\d|[^\w\s]+|[^\W_a-zA-Z\d]")
 _VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
 
 
-def _tokens(line: str) -> int:
-    """Return how many tokens a line takes: of five schemas' lines 2 to 11 % above Qwen's vocabulary, never below.
+def _count_tokens(line: str) -> int:
+    """Estimate the tokens of a line, never too few: 2 to 11 % above Qwen's on five schemas.
 
     Words are whole pieces; names without vowels or in capitals break at each second letter, numbers at each digit.
     """
@@ -56,14 +66,14 @@ def _tokens(line: str) -> int:
     return sum(math.ceil(len(p) / (1.5 if p in opaque else 8)) if p.isalpha() and p.isascii() else 1 for p in pieces)
 
 
-class Crowd:
-    """A large schema, ready to be asked which of its tables a question is about."""
+class TableChooser:
+    """A chooser of the tables of a large schema that a question is about."""
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
-        self._written = Names(schema, samples=_SAMPLES)
-        self._lists, self._views, united = lists(schema), views(schema), united_views(schema)
-        self._members = {**families(schema), **united}
+        self._written = NameWriter(schema, samples=_SAMPLES)
+        self._lists, self._views, united = code_tables(schema), tables_of_views(schema), united_views(schema)
+        self._members = {**find_families(schema), **united}
         self._heads = {name: view for view, members in united.items() for name in members}
         # Looked up by several threads at once: a look adds nothing.
         self._from: dict[str, list[ForeignKey]] = {table.name: [] for table in schema.tables}
@@ -78,7 +88,7 @@ class Crowd:
         self._standing: dict[str, float] = {}
         self._named: dict[str, dict[str, float]] = defaultdict(dict)
         for table in schema.tables:
-            if table.name in copies(schema):
+            if table.name in find_copies(schema):
                 self._copies[table.name] = frozenset(map(stem, copy_words(table)))
             weight = _ASIDE if table.name in self._copies or table.row_count == 0 else 1.0
             self._standing[table.name] = weight
@@ -90,19 +100,19 @@ class Crowd:
             own = dict.fromkeys(name_stems(table.name), weight * _IN_TABLE)
             for word, counts in {**dict.fromkeys(known, weight), **own}.items():
                 self._named[word][table.name] = counts
-        self._rarity = {word: self._rare(names) for word, names in self._named.items()}
+        self._rarity = {word: self._weigh_rarity(names) for word, names in self._named.items()}
 
-    def _first_of(self, name: str) -> str:
-        """Return one name for all tables of a family."""
+    def _family_head(self, name: str) -> str:
+        """Return the name that stands for all tables of a table's family."""
         return self._members.get(name, (name,))[0]
 
-    def _rare(self, holders: Iterable[str]) -> float:
-        """Return what a word says: the more the fewer tables know it. Copies know nothing of their own."""
-        known = {self._first_of(name) for name in holders if name not in self._copies}
+    def _weigh_rarity(self, holders: Iterable[str]) -> float:
+        """Return the weight of a word: higher if fewer tables have it; copies are not counted."""
+        known = {self._family_head(name) for name in holders if name not in self._copies}
         return math.log((len(self._schema.tables) + 1) / (len(known) + 0.5))
 
-    def keep(self, text: str, items: Sequence[SchemaItem], values: Sequence[ValueMatch]) -> Schema:
-        """Return the tables to show, the likeliest first; those shown whole, `WHOLE`, stand before the others.
+    def choose(self, text: str, items: Sequence[SchemaItem], values: Sequence[ValueMatch]) -> Schema:
+        """Return the tables to show, likeliest first; the first `WHOLE` are shown whole.
 
         Args:
             text: The question.
@@ -110,41 +120,41 @@ class Crowd:
             values: Values that the question may mention.
         """
         question = Question.of(text)
-        score = self._spread(self._score(question, items, values))
+        score = self._spread_scores(self._score(question, items, values))
         used = {item.table for item in items if item.used_before}
-        ranked = self._ranked(score, question, used)
+        ranked = self._rank_tables(score, question, used)
         place = {(item.table, item.column): number for number, item in enumerate(items)}
         shown: dict[str, Sequence[str]] = {}
-        light = Light(self._schema)
+        light = BriefTables(self._schema)
         room = _ROOM
-        for name in self._in_order(ranked, used):
+        for name in self._order_tables(ranked, used):
             table = self._schema.table(name)
             if table is None or name in shown:
                 continue
-            columns = self._columns(table, 3 * _FEW if light.whole(table) else _FEW, place)
+            columns = self._choose_columns(table, 3 * _FEW if light.is_whole(table) else _FEW, place)
             part = replace(table, columns=tuple(column for column in table.columns if column.name in columns))
-            line = table_line(light.of(part), self._from[name], self._written)
-            if (tokens := _tokens(line)) < room or not shown:
+            line = table_line(light.shorten_next(part), self._from[name], self._written)
+            if (tokens := _count_tokens(line)) < room or not shown:
                 room -= tokens
                 shown[name] = columns
         return self._schema.part(list(shown.items()))
 
-    def _in_order(self, ranked: Sequence[str], used: Iterable[str]) -> Iterable[str]:
-        """Tables shown whole, those used before, those that join them, what their codes mean, and the others."""
+    def _order_tables(self, ranked: Sequence[str], used: Iterable[str]) -> Iterable[str]:
+        """Return all tables in order of choice; a table may be named more than once."""
         first: dict[str, str] = {}  # of each family
         for name in ranked:
             if name not in self._lists:
-                first.setdefault(self._first_of(name), name)
+                first.setdefault(self._family_head(name), name)
         things = list(first.values()) or list(ranked)
         likeliest = things[:_JOINED]
         between = [name for key in join_path(self._joinable, likeliest) for name in (key.table, key.ref_table)]
         told = [key.ref_table for name in things[:_LISTS] for key in self._from[name] if key.ref_table in self._lists]
-        return [*things[:WHOLE], *sorted(used), *likeliest, *between, *registers(self._schema), *told, *ranked]
+        return [*things[:WHOLE], *sorted(used), *likeliest, *between, *code_registers(self._schema), *told, *ranked]
 
     def _score(self, question: Question, items: Sequence[SchemaItem], values: Sequence[ValueMatch]) -> dict[str, float]:
         score = {item.table: item.p * self._standing[item.table] for item in items if not item.column}
         words: dict[str, float] = defaultdict(float)
-        for weights in self._weigh(question, values).values():
+        for weights in self._weigh_words(question, values).values():
             for name, weight in weights.items():
                 words[name] += weight
         most = max(words.values(), default=1.0)
@@ -157,11 +167,11 @@ class Crowd:
                 score[view] *= _VIEW
         return score
 
-    def _spread(self, score: dict[str, float]) -> dict[str, float]:
-        """Return scores with what passes along keys: the best two of the tables beside it count for a table too."""
+    def _spread_scores(self, score: dict[str, float]) -> dict[str, float]:
+        """Return scores to which the two best neighbours of each table have been added."""
         # Tables of one family refer to another as one.
         links = {
-            (key.ref_table, self._first_of(key.table))
+            (key.ref_table, self._family_head(key.table))
             for key in self._schema.foreign_keys
             if self._standing[key.table] == 1
         }
@@ -183,11 +193,9 @@ class Crowd:
             spread[view] = max(spread[name] for name in (view, *self._views[view]))
         return spread
 
-    def _ranked(self, score: Mapping[str, float], question: Question, used: set[str]) -> list[str]:
-        """Return tables by score, without copies that neither the question nor an earlier query names.
-
-        Of tables that differ by a period those stand for all that the question names, or the last, or what reads all.
-        """
+    def _rank_tables(self, score: Mapping[str, float], question: Question, used: set[str]) -> list[str]:
+        """Return tables by score, without copies that no question or earlier query names."""
+        # Of tables that differ by a period, those that the question names stand for all, or the last, or a view of all.
         said, periods = {word.stem for word in question.words}, Periods.of(question.text)
         ranked: dict[str, None] = {}
         left: list[str] = []
@@ -208,7 +216,9 @@ class Crowd:
                 ranked.update(dict.fromkeys([first, *filter(None, [head]), *(others if len(ranked) < _NEAR else ())]))
         return list(ranked) or left
 
-    def _columns(self, table: TableSchema, most: int, place: Mapping[tuple[str, str | None], int]) -> Sequence[str]:
+    def _choose_columns(
+        self, table: TableSchema, most: int, place: Mapping[tuple[str, str | None], int]
+    ) -> Sequence[str]:
         """Return a table's keys and its likeliest columns, as declared."""
         names = [column.name for column in table.columns]
         if len(names) <= most:
@@ -218,8 +228,8 @@ class Crowd:
         kept = self._keyed[table.name].union(likeliest)
         return [name for name in names if name in kept]
 
-    def _weigh(self, question: Question, values: Sequence[ValueMatch]) -> Mapping[str, Mapping[str, float]]:
-        """Return what each content word says for which tables: by their names, or by a value that it mentions."""
+    def _weigh_words(self, question: Question, values: Sequence[ValueMatch]) -> Mapping[str, Mapping[str, float]]:
+        """Return each content word's weight for each table that has it in its names or values."""
         weighed: dict[str, dict[str, float]] = defaultdict(dict)
 
         def count(word: str, name: str, weight: float) -> None:
@@ -227,24 +237,24 @@ class Crowd:
 
         for number, each in enumerate(question.words):
             word = each.stem
-            if len(word) < 2 or question.says_nothing(number) or word.isdecimal():
+            if len(word) < 2 or question.is_too_common(number) or word.isdecimal():
                 continue
-            for other, likeness in [(word, 1.0), *self._short_for(word)]:
+            for other, likeness in [(word, 1.0), *self._find_short_forms(word)]:
                 for name, weight in self._named.get(other, {}).items():
                     count(word, name, likeness * weight * self._rarity[other])
-        meant = likely(question.text, values, self._schema)
+        meant = likely_values(question.text, values, self._schema)
         holders: dict[tuple[int, int], set[str]] = defaultdict(set)
         for match in meant:
             holders[match.start, match.end].add(match.table)
         for match in meant:
-            words = question.between(match.start, match.end)
-            weight = match.score * self._rare(holders[match.start, match.end]) * self._standing[match.table]
+            words = question.words_between(match.start, match.end)
+            weight = match.score * self._weigh_rarity(holders[match.start, match.end]) * self._standing[match.table]
             for word in words:
                 count(word.stem, match.table, weight * len(words) ** -0.5)
         return weighed
 
-    def _short_for(self, word: str) -> Iterator[tuple[str, float]]:
-        """Yield names' words that may be short for a question's word, or the other way round: `mvmt`, `movement`."""
+    def _find_short_forms(self, word: str) -> Iterator[tuple[str, float]]:
+        """Yield known words that abbreviate a word or that it abbreviates: `mvmt`, `movement`."""
         for other in self._named:
             short, long = sorted((word, other), key=len)
             if other[0] != word[0] or len(short) < 3 or short == long or not (word + other).isalpha():
@@ -266,14 +276,14 @@ _MONTHS = {form: number for number, name in enumerate(MONTHS, 1) for form in {na
 
 @dataclass(frozen=True)
 class Periods:
-    """The years that a question or a table's name tells, and the months, those of quarters among them."""
+    """The years and months that a text names; a quarter counts as its months."""
 
     years: frozenset[int]
     months: frozenset[int]
 
     @classmethod
     def of(cls, text: str) -> Periods:
-        """Read them off a question or a name."""
+        """Read the periods from a question or a name."""
         lower = text.lower()
         told = _PERIOD.findall(lower)
         months = {_MONTHS[word] for word in re.findall(r"[^\W\d_]+", lower) if word in _MONTHS}
@@ -284,7 +294,7 @@ class Periods:
         return cls(frozenset(int(year) for year, *_ in told), frozenset(months))
 
     def cover(self, name: str) -> bool:
-        """Whether a table's name tells a period that the question names."""
+        """Whether a table's name has a period that the question names."""
         told = Periods.of(name)
         months = self.months & told.months or not (self.months and told.months)
         return bool(self.years & told.years and months)

@@ -1,4 +1,4 @@
-"""The context extractor: which earlier query this turn's starts from (Track-SQL 2.3)."""
+"""The context extractor: the earlier query that a turn builds on (Track-SQL 2.3)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ..database import Database, Limits
 from ..errors import QueryError
 from ..examples.embedding import embed
 from ..sql import Query
-from ..sql.parse import analysis_or
-from .evidence import cues
+from ..sql.parse import default_if_unparsed
+from .evidence import find_cues
 from .linked import PastTurn, SchemaItem
 
 Probabilities = Mapping[tuple[str, str | None], float]
@@ -52,7 +52,7 @@ def base_turn(
     runs: Callable[[str], bool] | None = None,
     dialect: str = "sqlite",
 ) -> PastTurn | None:
-    """Return the past turn whose SQL has the highest relevance R (equation 8); of equals, the latest; or None.
+    """Return the past turn with the highest relevance R (equation 8), the latest of equals.
 
     Args:
         question: This turn's question.
@@ -72,7 +72,7 @@ def base_turn(
         if turn.sql and _parsed(turn.sql, dialect)
     ]
     while relevant:
-        chosen = _meant(question, relevant) if latest else max(reversed(relevant), key=_relevance)[1]
+        chosen = _choose_turn(question, relevant) if latest else max(reversed(relevant), key=_relevance)[1]
         # Looking takes a query: only what is chosen is looked at.
         if chosen is None or runs is None or runs(chosen.sql):
             return chosen
@@ -80,17 +80,17 @@ def base_turn(
     return None
 
 
-_parsed = analysis_or(None)(Query.of)
+_parsed = default_if_unparsed(None)(Query.of)
 
 
-def _meant(question: str, relevant: Sequence[tuple[float, PastTurn]]) -> PastTurn | None:
+def _choose_turn(question: str, relevant: Sequence[tuple[float, PastTurn]]) -> PastTurn | None:
     """Return the turn to start from; `relevant` holds at least one, oldest first."""
     *earlier, last = relevant
     if earlier and _GOES_BACK.search(question):
         return max(earlier, key=_relevance)[1]
     nearest = max(relevant, key=_relevance)
     clearly = nearest[0] > last[0] + NEARER
-    said = cues(question)
+    said = find_cues(question)
     if any(said[cue] for cue in _POINTING) or len(question.split()) <= _ELLIPSIS:
         clearly = clearly and _EARLIER_ONE.search(question) is not None
     elif nearest[0] < AFRESH:
@@ -99,7 +99,7 @@ def _meant(question: str, relevant: Sequence[tuple[float, PastTurn]]) -> PastTur
 
 
 def still_runs(database: Database, sql: str, seconds: float = LOOK) -> bool:
-    """Whether a past query runs: it starts, and what it reads is there; how long it takes does not matter."""
+    """Whether a past query still runs, whatever time it takes: its tables and columns exist."""
     try:
         database.execute(sql, Limits(seconds=seconds, rows=1))
     except QueryError as error:
@@ -108,14 +108,14 @@ def still_runs(database: Database, sql: str, seconds: float = LOOK) -> bool:
 
 
 def relevance(question: str, now: Probabilities, turn: PastTurn) -> float:
-    """Return R of equation 8, 0 to 2: the questions' similarity (equation 5), plus how alike their schema items are."""
+    """Return R of equation 8, from 0 to 2: similarity of questions plus that of schema items."""
     before = {(table, column): p for table, column, p in turn.items}
     one, other = embed([question, turn.question])
     return max(0.0, float(one @ other)) + 1 - divergence(now, before)
 
 
 def divergence(one: Probabilities, other: Probabilities) -> float:
-    """Return the normalised Jensen-Shannon divergence of equations 6 and 7: from 0, the same, to 1, disjoint.
+    """Return the normalised Jensen-Shannon divergence (equations 6, 7), from 0 to 1.
 
     Both are made to sum to 1; items left out have probability 0. Equation 7 has its arguments exchanged against the
     usual definition of D_KL; the usual one is meant, as only that gives equation 6 its stated range.

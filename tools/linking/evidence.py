@@ -1,4 +1,4 @@
-"""The evidence for each table and column in one turn: its words, the values it mentions, and the turns before."""
+"""The evidence for each table and column in one turn: words, values and earlier turns."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ..values import ValueMatch
 from ..words import Word, name_words, stem, words
 from .linked import ROLES, STAR, PastTurn, PastUse, past_use
 from .shape import Shape
-from .vocabulary import Associations, Mentioned, Shares, Vocabulary, description_words, without
+from .vocabulary import Associations, MentionShares, Shares, Vocabulary, description_words, drop_words
 
 _DECAY = 0.6  # what an earlier turn counts for, against the one after it
 
 
-class Names:
-    """A schema's names, ready to be looked for in texts. Items are known by their number in schema order."""
+class NameIndex:
+    """An index of a schema's names for searches; items are numbered in schema order."""
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
@@ -37,7 +37,7 @@ class Names:
         # Columns without their tables' words: "name" of `concert.concert_name`.
         self.own_parts = Vocabulary(
             *(
-                [without(parts, of[table]) for parts, table in zip(every, self.shape.table_of, strict=True)]
+                [drop_words(parts, of[table]) for parts, table in zip(every, self.shape.table_of, strict=True)]
                 for every, of in ((column_names, table_names), (columns, tables))
             )
         )
@@ -46,8 +46,8 @@ class Names:
 
 
 @dataclass(frozen=True)
-class Past:
-    """How earlier turns mention and use the items of one kind: arrays with one number an item."""
+class PastMentions:
+    """The mentions and uses of items of one kind in earlier turns, one number per item."""
 
     before: Shares  # how much of its name earlier questions mention, decayed
     latest: Shares  # the same of the latest question
@@ -64,11 +64,11 @@ class Evidence:
     """The evidence of one turn on a schema of some shape."""
 
     shape: Shape
-    tables: Mentioned
-    columns: Mentioned
-    own_parts: Mentioned  # columns by their names without their tables' words
-    tables_before: Past
-    columns_before: Past
+    tables: MentionShares
+    columns: MentionShares
+    own_parts: MentionShares  # columns by their names without their tables' words
+    tables_before: PastMentions
+    columns_before: PastMentions
     roles: Mapping[str, Shares]  # by role, 1 for columns that the latest past SQL used so
     star_last: Shares  # 1 where the latest past SQL asked for all of the table's columns
     value: Shares  # the best score of a mentioned value that the column holds
@@ -78,9 +78,13 @@ class Evidence:
 
 
 def gather(
-    question: str, history: Sequence[PastTurn], values: Sequence[ValueMatch], names: Names, associations: Associations
+    question: str,
+    history: Sequence[PastTurn],
+    values: Sequence[ValueMatch],
+    names: NameIndex,
+    associations: Associations,
 ) -> Evidence:
-    """Gather a turn's evidence from its question, the turns before it, oldest first, and the values mentioned."""
+    """Return a turn's evidence from its question, earlier turns (oldest first) and values."""
     asked = words(question)
     uses = [names.past_use(turn.sql) for turn in history if turn.sql]
     last = uses[-1] if uses else PastUse()
@@ -90,25 +94,25 @@ def gather(
         roles[role][names.column_number[table, column]] = 1.0
     star_last = np.zeros(tables)
     star_last[[names.table_number[table] for table, column in last.columns if column == STAR]] = 1.0
-    value, value_share, mentioned_values = _value(values, names)
+    value, value_share, mentioned_values = _score_values(values, names)
     earlier = [words(turn.question) for turn in history]
     used_tables = [[names.table_number[name] for name in use.tables] for use in uses]
     used_columns = [[names.column_number[place] for place in use.columns if place[1] != STAR] for use in uses]
-    likely_tables, likely_columns = _likely(history, names)
+    likely_tables, likely_columns = _gather_likely(history, names)
     return Evidence(
         shape=names.shape,
-        tables=names.table_names.mentioned(asked, associations),
-        columns=names.column_names.mentioned(asked, associations),
-        own_parts=names.own_parts.mentioned(asked, associations),
-        tables_before=_before(earlier, names.table_names, used_tables, likely_tables),
-        columns_before=_before(earlier, names.column_names, used_columns, likely_columns),
+        tables=names.table_names.measure_mentions(asked, associations),
+        columns=names.column_names.measure_mentions(asked, associations),
+        own_parts=names.own_parts.measure_mentions(asked, associations),
+        tables_before=_gather_past(earlier, names.table_names, used_tables, likely_tables),
+        columns_before=_gather_past(earlier, names.column_names, used_columns, likely_columns),
         roles=roles,
         star_last=star_last,
         value=value,
         value_share=value_share,
         usual=np.array([associations.usual.get(head, 0.0) for head in names.column_heads]),
         turn={
-            **cues(question),
+            **find_cues(question),
             "length": len(asked),
             "turns": len(history),
             "values": mentioned_values,
@@ -149,16 +153,16 @@ _CUES: Mapping[str, str] = {
 _PATTERNS = {cue: re.compile(rf"\b{pattern}\b", re.IGNORECASE) for cue, pattern in _CUES.items()}
 
 
-def cues(question: str) -> dict[str, float]:
-    """Return 1 for each cue that a question holds, else 0."""
+def find_cues(question: str) -> dict[str, float]:
+    """Return 1 for each cue that a question has, 0 for the others."""
     return {cue: float(pattern.search(question) is not None) for cue, pattern in _PATTERNS.items()}
 
 
-def _before(
+def _gather_past(
     earlier: Sequence[Sequence[Word]], vocabulary: Vocabulary, uses: Sequence[Sequence[int]], likely: Shares
-) -> Past:
+) -> PastMentions:
     count = likely.shape[1]
-    shares = [vocabulary.coverage(vocabulary.mentions(asked)) for asked in earlier]
+    shares = [vocabulary.cover(vocabulary.find_mentions(asked)) for asked in earlier]
     mentioned = np.zeros(count)
     for ago, share in enumerate(reversed(shares), start=1):
         np.maximum(mentioned, _DECAY**ago * share, out=mentioned)
@@ -166,7 +170,7 @@ def _before(
     for row, numbers in zip(used, reversed(uses), strict=False):
         row[list(numbers)] = 1.0
     decayed = used[1:] * _DECAY ** np.arange(1, len(used))[:, None]
-    return Past(
+    return PastMentions(
         before=mentioned,
         latest=shares[-1] if shares else np.zeros(count),
         last=used[0],
@@ -178,8 +182,8 @@ def _before(
     )
 
 
-def _likely(history: Sequence[PastTurn], names: Names) -> tuple[Shares, Shares]:
-    """Return how probable the linker found tables and columns: in the latest turn, and, decayed, in those before."""
+def _gather_likely(history: Sequence[PastTurn], names: NameIndex) -> tuple[Shares, Shares]:
+    """Return the linker's probabilities of the latest turn, and decayed ones of those before."""
     tables, columns = np.zeros((2, len(names.table_number))), np.zeros((2, len(names.columns)))
     for ago, turn in enumerate(reversed(history)):
         row, decay = min(ago, 1), _DECAY ** max(0, ago - 1)
@@ -193,7 +197,7 @@ def _likely(history: Sequence[PastTurn], names: Names) -> tuple[Shares, Shares]:
     return tables, columns
 
 
-def _value(values: Sequence[ValueMatch], names: Names) -> tuple[Shares, Shares, int]:
+def _score_values(values: Sequence[ValueMatch], names: NameIndex) -> tuple[Shares, Shares, int]:
     value, shared = np.zeros(len(names.columns)), np.zeros(len(names.columns))
     holders: dict[tuple[int, int], dict[int, float]] = {}
     for match in values:

@@ -1,4 +1,4 @@
-"""Evidence as named features, one number an item: what the forests and the net read."""
+"""Evidence as named features, one number per item: the inputs of forests and net."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..derived import derived
-from .evidence import Evidence, Past
-from .vocabulary import Mention, Mentioned, Shares
+from .evidence import Evidence, PastMentions
+from .vocabulary import Mention, MentionShares, Shares
 
 Features = Mapping[str, Shares | float]  # a number is that of all items
 
@@ -17,16 +17,16 @@ Features = Mapping[str, Shares | float]  # a number is that of all items
 def table_features(e: Evidence) -> Features:
     """Return the first stage's features, of tables."""
     shape, last = e.shape, e.tables_before.last
-    explained, exclusive, new = _explained(e)
-    by_columns = {**_of_columns(e), "value_share": shape.best_column(e.value_share), "explained": explained}
+    explained, exclusive, new = _explain_words(e)
+    by_columns = {**_best_column_features(e), "value_share": shape.best_column(e.value_share), "explained": explained}
     by_columns["exclusive"] = exclusive
     beside = {"": e.tables.share, "_exclusive": exclusive, "_last": last}
     return {
-        **_of_names(e.tables, e.tables_before),
+        **_name_features(e.tables, e.tables_before),
         **by_columns,
-        **{f"{name}_most": _relative(share) for name, share in by_columns.items()},
+        **{f"{name}_most": _scale_to_greatest(share) for name, share in by_columns.items()},
         "new": new,
-        "new_most": _relative(new),
+        "new_most": _scale_to_greatest(new),
         "columns_said": shape.sum_columns(e.columns.share),
         "column_place": 1 - shape.best_column(1 - e.columns.position),
         "column_before": shape.best_column(e.columns_before.before),
@@ -47,12 +47,12 @@ def table_features(e: Evidence) -> Features:
         "arriving": shape.arriving,
         "size": shape.sizes,
         "place": np.arange(shape.tables) / max(shape.tables, 1),
-        **_of_turn(e),
+        **_turn_features(e),
     }
 
 
 def table_features_again(e: Evidence, tables: Shares, columns: Shares) -> Features:
-    """Return the second stage's, given what the first gave tables and columns."""
+    """Return the second stage's features of tables, with the first stage's probabilities."""
     shape, last = e.shape, e.tables_before.last
     neighbour, bridge = shape.best_neighbours(tables)
     by_columns = shape.best_column(columns)
@@ -64,11 +64,11 @@ def table_features_again(e: Evidence, tables: Shares, columns: Shares) -> Featur
         **table_features(e),
         "p": tables,
         "p_rank": ranks,
-        "p_most": _relative(tables),
+        "p_most": _scale_to_greatest(tables),
         "p_sum": tables.sum(),
         "p_best_other": np.where(tables == first, second, first),
         "p_column": by_columns,
-        "p_column_most": _relative(by_columns),
+        "p_column_most": _scale_to_greatest(by_columns),
         "p_key": shape.best_column(columns * shape.keys),
         "p_own": shape.best_column(columns * (1 - shape.keys)),
         "p_columns": shape.sum_columns(columns),
@@ -85,7 +85,7 @@ def column_features(e: Evidence, tables: Shares) -> Features:
     table = tables[shape.table_of]
     joins = np.zeros(len(table))
     np.maximum.at(joins, shape.end_columns, tables[shape.end_tables] * tables[shape.end_others])
-    contested, contested_sum = _contested(e.columns.mentions, table)
+    contested, contested_sum = _share_mentions(e.columns.mentions, table)
     in_table = {
         "said": e.columns.share,
         "own_part": e.own_parts.share,
@@ -95,9 +95,9 @@ def column_features(e: Evidence, tables: Shares) -> Features:
     best = {name: shape.best_column(share)[shape.table_of] for name, share in in_table.items()}
     return {
         "table": table,
-        "table_most": _relative(table),
+        "table_most": _scale_to_greatest(table),
         "tables_sum": tables.sum(),
-        **_of_names(e.columns, e.columns_before),
+        **_name_features(e.columns, e.columns_before),
         "own_part_said": e.own_parts.share,
         "own_part_head": e.own_parts.head,
         "own_part_place": e.own_parts.position,
@@ -107,7 +107,7 @@ def column_features(e: Evidence, tables: Shares) -> Features:
         "table_place": e.tables.position[shape.table_of],
         "contested": contested,
         "contested_sum": contested_sum,
-        "namesake": _of_namesakes(e, table),
+        "namesake": _compare_namesakes(e, table),
         "value": e.value,
         "value_share": e.value_share,
         "value_and_table": e.value * table,
@@ -124,12 +124,12 @@ def column_features(e: Evidence, tables: Shares) -> Features:
         "place": shape.position.astype(float),
         "size": shape.sizes[shape.table_of],
         **{str(kind): flags for kind, flags in shape.kinds.items()},
-        **_of_turn(e),
+        **_turn_features(e),
     }
 
 
 def column_features_again(e: Evidence, tables: Shares, columns: Shares) -> Features:
-    """Return the second stage's, with the tables' final probabilities and the first stage's of columns."""
+    """Return the second stage's features of columns, with the tables' final probabilities."""
     shape = e.shape
     own = columns * (1 - shape.keys)
     return {
@@ -139,8 +139,8 @@ def column_features_again(e: Evidence, tables: Shares, columns: Shares) -> Featu
         "p_others": shape.sum_columns(columns)[shape.table_of] - columns,
         "p_own_others": shape.sum_columns(own)[shape.table_of] - own,
         "p_all": columns.sum(),
-        "p_most": _relative(columns),
-        "p_sister": _of_namesakes(e, columns),
+        "p_most": _scale_to_greatest(columns),
+        "p_sister": _compare_namesakes(e, columns),
         "p_display": shape.sum_columns(columns * shape.display)[shape.table_of],
     }
 
@@ -149,17 +149,17 @@ def star_features(e: Evidence, tables: Shares) -> Features:
     """Return features of `table.*`."""
     return {
         "table": tables,
-        "table_most": _relative(tables),
+        "table_most": _scale_to_greatest(tables),
         "asked": e.turn["all_columns"] * tables,
         "last": e.star_last,
-        **_of_columns(e),
+        **_best_column_features(e),
         "size": e.shape.sizes,
-        **_of_turn(e),
+        **_turn_features(e),
     }
 
 
-def _of_columns(e: Evidence) -> dict[str, Shares]:
-    """Return the best that is known of each table's columns."""
+def _best_column_features(e: Evidence) -> dict[str, Shares]:
+    """Return the best feature values among each table's columns."""
     by_columns = {
         "column_said": e.columns.share,
         "own_part_said": e.own_parts.share,
@@ -169,22 +169,22 @@ def _of_columns(e: Evidence) -> dict[str, Shares]:
     return {name: e.shape.best_column(share) for name, share in by_columns.items()}
 
 
-def _of_names(mentioned: Mentioned, past: Past) -> Features:
+def _name_features(mentioned: MentionShares, past: PastMentions) -> Features:
     return {
         "said": mentioned.share,
         "said_wholly": (mentioned.share > 0.99).astype(float),
-        "said_most": _relative(mentioned.share),
+        "said_most": _scale_to_greatest(mentioned.share),
         "head": mentioned.head,
         "said_place": mentioned.position,
         "associated": mentioned.associated,
         "associated_sum": mentioned.associated_sum,
-        "associated_most": _relative(mentioned.associated_sum),
+        "associated_most": _scale_to_greatest(mentioned.associated_sum),
         **vars(past),
     }
 
 
 @derived
-def _of_turn(e: Evidence) -> Features:
+def _turn_features(e: Evidence) -> Features:
     """Return features of the whole turn, the same for all items."""
     return {
         **e.turn,
@@ -200,7 +200,7 @@ def _of_turn(e: Evidence) -> Features:
     }
 
 
-def _explained(e: Evidence) -> tuple[Shares, Shares, Shares]:
+def _explain_words(e: Evidence) -> tuple[Shares, Shares, Shares]:
     """Return how much of the question's schema words each table accounts for.
 
     First the share of words that its name or its columns' names hold; then the same with each word shared among the
@@ -221,8 +221,8 @@ def _explained(e: Evidence) -> tuple[Shares, Shares, Shares]:
     return explained, np.minimum(exclusive, 3.0), np.minimum(new, 3.0)
 
 
-def _contested(mentions: Sequence[Mention], table: Shares) -> tuple[Shares, Shares]:
-    """Share each word's mention among the columns that hold it, by their tables' probabilities: best and sum."""
+def _share_mentions(mentions: Sequence[Mention], table: Shares) -> tuple[Shares, Shares]:
+    """Return each column's best and total share of mentioned words, by its table's probability."""
     best, total = np.zeros((2, len(table)))
     for mention in mentions:
         share = mention.share * table[mention.holders] / max(table[mention.holders].sum(), 1e-6)
@@ -231,14 +231,14 @@ def _contested(mentions: Sequence[Mention], table: Shares) -> tuple[Shares, Shar
     return best, total
 
 
-def _of_namesakes(e: Evidence, columns: Shares) -> Shares:
-    """Return shares as part of the greatest of the columns of one name."""
+def _compare_namesakes(e: Evidence, columns: Shares) -> Shares:
+    """Return shares relative to the greatest among columns of the same name."""
     best = np.zeros(e.shape.same_name.max(initial=-1) + 1)
     np.maximum.at(best, e.shape.same_name, columns)
     return columns / np.maximum(best[e.shape.same_name], 1e-6)
 
 
-def _relative(shares: Shares) -> Shares:
-    """Return shares as part of the greatest."""
+def _scale_to_greatest(shares: Shares) -> Shares:
+    """Return shares relative to the greatest."""
     greatest = shares.max(initial=0.0)
     return shares / greatest if greatest > 0 else shares

@@ -16,7 +16,7 @@ _Way = tuple[tuple[ForeignKey, str], ...]
 
 
 def join_path(schema: Schema, tables: Iterable[str], mentioned: Collection[str] = ()) -> tuple[ForeignKey, ...]:
-    """Return the foreign keys of a cheapest tree that connects tables, tables in between included.
+    """Return the foreign keys of a cheapest tree that connects tables, also through others.
 
     They come in the order in which a FROM clause can join them, starting at the first table. Tables that no keys
     connect with the first are left out, as unknown ones are.
@@ -30,25 +30,27 @@ def join_path(schema: Schema, tables: Iterable[str], mentioned: Collection[str] 
         tables: Names in any case.
         mentioned: Stems of the question's words: `reported by` distinguishes two keys to one table.
     """
-    return next(_trees(schema, tables, mentioned), ())
+    return next(_find_trees(schema, tables, mentioned), ())
 
 
 def join_paths(schema: Schema, tables: Iterable[str]) -> tuple[ForeignKey, ...]:
-    """Return, as `join_path` does, the keys of every group of tables that keys connect."""
-    return tuple(chain.from_iterable(_trees(schema, tables)))
+    """Return the keys of cheapest trees, one per group of tables that keys connect."""
+    return tuple(chain.from_iterable(_find_trees(schema, tables)))
 
 
-def _trees(schema: Schema, tables: Iterable[str], mentioned: Collection[str] = ()) -> Iterator[tuple[ForeignKey, ...]]:
-    """Yield the keys of the first table's tree, and then of those of what it leaves out."""
+def _find_trees(
+    schema: Schema, tables: Iterable[str], mentioned: Collection[str] = ()
+) -> Iterator[tuple[ForeignKey, ...]]:
+    """Yield the keys of the first table's tree, then of trees of the tables not yet reached."""
     wanted = list(dict.fromkeys(table.name for name in tables if (table := schema.table(name))))
-    links = _links(schema, frozenset(mentioned))
+    links = _link_tables(schema, frozenset(mentioned))
     while wanted:
         tree: dict[str, None] = {}
-        yield tuple(_grow(links, wanted, tree))
+        yield tuple(_grow_tree(links, wanted, tree))
         wanted = [name for name in wanted if name not in tree]
 
 
-def _links(schema: Schema, mentioned: frozenset[str]) -> _Links:
+def _link_tables(schema: Schema, mentioned: frozenset[str]) -> _Links:
     def unmentioned(key: ForeignKey) -> int:
         return -len(mentioned & {stem for column in key.columns for stem in name_stems(column)})
 
@@ -63,8 +65,8 @@ def _links(schema: Schema, mentioned: frozenset[str]) -> _Links:
     return links
 
 
-def _grow(links: _Links, goals: Sequence[str], tree: dict[str, None]) -> Iterator[ForeignKey]:
-    """Grow a tree from the first goal to the others, the nearest first, as far as keys lead."""
+def _grow_tree(links: _Links, goals: Sequence[str], tree: dict[str, None]) -> Iterator[ForeignKey]:
+    """Yield the keys of a tree grown from the first goal to the others, nearest first."""
     # Each way to the next is found by Dijkstra's algorithm, from all tables of the tree at once.
     tree[goals[0]] = None
     while any(goal not in tree for goal in goals):

@@ -1,4 +1,4 @@
-"""The part of a schema that is worth showing, given its items' probabilities."""
+"""The part of a schema to show, by its items' probabilities."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _LIKELY = 0.1
 """Where not all are shown, tables in between are added for those that are so probable; Track-SQL's threshold."""
 
 
-def keep(schema: Schema, items: Sequence[SchemaItem], threshold: float, max_columns: int | None) -> Schema:
-    """Return the tables and columns over the threshold, most probable first, with what joins them.
+def keep_likely(schema: Schema, items: Sequence[SchemaItem], threshold: float, max_columns: int | None) -> Schema:
+    """Return the tables and columns over the threshold, likeliest first, with joining keys.
 
     Keys stay whatever their probability: the primary key of each table shown and both ends of each join between
     them; tables in between are added, so that what is shown can be joined wherever keys lead from one to the other.
@@ -36,7 +36,7 @@ def keep(schema: Schema, items: Sequence[SchemaItem], threshold: float, max_colu
     over = [item for item in items if item.p >= threshold] or list(items[:1])
     # A column may really be called `*`; otherwise that stands for all columns of a table.
     starred = {table.name for table in schema.tables for column in table.columns if column.name == STAR}
-    shown = _first(over, max_columns, starred)
+    shown = _first_items(over, max_columns, starred)
     # The order of this dictionary is the order in which the tables are shown.
     columns: dict[str, list[str]] = {item.table: [] for item in shown or over[:1]}
     for item in shown:
@@ -54,34 +54,35 @@ def keep(schema: Schema, items: Sequence[SchemaItem], threshold: float, max_colu
         keys = join_paths(schema, columns)
     for key in list(keys):
         for table, ends in ((key.table, key.columns), (key.ref_table, key.ref_columns)):
-            _add(columns, schema, table, ends)
+            _add_columns(columns, schema, table, ends)
     for name in columns:
-        _add(columns, schema, name)
+        _add_columns(columns, schema, name)
     return schema.part(list(columns.items()))
 
 
-def widen(schema: Schema, part: Schema, sql: str) -> Schema:
-    """Return a part of a schema with the tables and columns that a query, runnable or not, reaches for beyond it.
+def widen_schema(schema: Schema, part: Schema, sql: str) -> Schema:
+    """Return a part of a schema with the further tables and columns that a query names.
 
     A table that the part lacks comes whole and first: whoever wrote the query knew only its name. If the schema has no
     table of a name, those come whose names are most like it; if the tables have no column of a name, they come whole.
     """
-    named = requested(schema, sql)
+    named = requested_tables(schema, sql)
     missing = [table for table in schema.tables if table.name in named and part.table(table.name) is None]
     columns = {table.name: [column.name for column in table.columns] for table in (*missing, *part.tables)}
     if query := read_past(sql, schema):
         for table, column in sorted(query.used.columns):
-            _add(columns, schema, table, [column])
+            _add_columns(columns, schema, table, [column])
         for reference in query.resolution.references:
             if reference.kind == "unknown" and reference.scope:
                 for source in reference.scope.sources:
                     if source.table and reference.node.table.lower() in ("", source.name):
-                        _add(columns, schema, source.table.name, [column.name for column in source.table.columns])
+                        names = [column.name for column in source.table.columns]
+                        _add_columns(columns, schema, source.table.name, names)
     return schema.part(list(columns.items()))
 
 
-def requested(schema: Schema, sql: str) -> frozenset[str]:
-    """Return the tables that a query names, parsed or not, and for names of no table those most like them."""
+def requested_tables(schema: Schema, sql: str) -> frozenset[str]:
+    """Return the tables that a query names, also unparsed; for unknown names, similar tables."""
     names = [table.name for table in schema.tables]
     if (query := read_past(sql, schema)) is None:
         try:
@@ -102,8 +103,10 @@ def _is_column(item: SchemaItem, starred: Collection[str]) -> bool:
     return item.column is not None and (item.column != STAR or item.table in starred)
 
 
-def _first(items: Sequence[SchemaItem], max_columns: int | None, starred: Collection[str]) -> Sequence[SchemaItem]:
-    """Return the most probable tables that there is room for, and their most probable columns."""
+def _first_items(
+    items: Sequence[SchemaItem], max_columns: int | None, starred: Collection[str]
+) -> Sequence[SchemaItem]:
+    """Return the most probable tables within the limit, and their most probable columns."""
     # They are counted apart: in a crowd of tables those outrank columns that were not scored one by one, and a table
     # without the columns asked for is of no use.
     if max_columns is None:
@@ -123,8 +126,8 @@ def _first(items: Sequence[SchemaItem], max_columns: int | None, starred: Collec
     return first
 
 
-def _add(columns: dict[str, list[str]], schema: Schema, table: str, names: Sequence[str] = ()) -> None:
-    """Add columns of a table, its key if none are named, in the schema's spelling, after those that are there."""
+def _add_columns(columns: dict[str, list[str]], schema: Schema, table: str, names: Sequence[str] = ()) -> None:
+    """Add columns of a table, in the schema's spelling; the table's key if none are named."""
     found = schema.table(table)
     if found is None:
         return

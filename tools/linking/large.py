@@ -1,4 +1,4 @@
-"""Large schemas: tables that stand for one thing, lists of codes, and how the part that is shown is written.
+"""Large schemas: families of tables, copies, tables of codes, and the short forms of tables.
 
 Its first tables are shown whole, of the others names and keys, and what codes mean.
 """
@@ -14,7 +14,7 @@ from ..database import Cell, ColumnSchema, Schema, TableSchema
 from ..database.column_kinds import is_date_number
 from ..database.schema import Codes
 from ..derived import derived
-from ..values import ValueMatch, certain, likely
+from ..values import ValueMatch, certain_values, likely_values
 from ..words import listed_words, name_words
 
 WHOLE = 4  # the first tables are shown whole
@@ -51,53 +51,53 @@ _DATED = re.compile(r"_?(19|20)\d{2}_?[01]\d(_?[0-3]\d)?$")
 _NUMBERS = re.compile(r"\d+")
 
 
-class Light:
-    """The tables of a part of a large schema as they are shown, one after the other."""
+class BriefTables:
+    """A writer of the short forms of a large schema's tables, one after the other."""
 
     def __init__(self, schema: Schema) -> None:
-        self._schema, self._lists = schema, lists(schema)
-        self._family = {**families(schema), **united_views(schema)}
+        self._schema, self._lists = schema, code_tables(schema)
+        self._family = {**find_families(schema), **united_views(schema)}
         self._whole = WHOLE
         self._first: dict[str, str] = {}
         self._columns: dict[str, list[str]] = {}
 
-    def whole(self, table: TableSchema) -> bool:
+    def is_whole(self, table: TableSchema) -> bool:
         """Whether the next table would be shown whole."""
-        return self._whole > 0 and table.name not in self._lists and not self._like(table)
+        return self._whole > 0 and table.name not in self._lists and not self._find_like(table)
 
-    def of(self, table: TableSchema) -> TableSchema:
-        """Return the next table as it is shown."""
+    def shorten_next(self, table: TableSchema) -> TableSchema:
+        """Return the next table in the form in which it is shown."""
         if codes := self._lists.get(table.name):
             own = replace(codes, table="")
             columns = (replace(each, codes=own if each.name == codes.key else None) for each in table.columns)
-            return replace(_bare(replace(table, columns=tuple(columns))), brief=True)
-        if like := self._like(table):
+            return replace(_drop_contents(replace(table, columns=tuple(columns))), brief=True)
+        if like := self._find_like(table):
             return replace(table, like=like)
         self._columns[table.name] = [column.name for column in table.columns]
         if table.name in self._family:
             self._first[self._family[table.name][0]] = table.name
         # Where the columns' names say nothing (`f1`, `k`), values have to.
-        if table.name in registers(self._schema) or not any(map(_TELLING.search, self._columns[table.name])):
+        if table.name in code_registers(self._schema) or not any(map(_TELLING.search, self._columns[table.name])):
             return table
-        if not self.whole(table):
-            return _brief(table)
+        if not self.is_whole(table):
+            return _shorten_table(table)
         self._whole -= 1
         return table
 
-    def _like(self, table: TableSchema) -> str:
-        """Return a table that came before with the same columns: of its family, or read by the view that it is."""
+    def _find_like(self, table: TableSchema) -> str:
+        """Return an earlier table with the same columns, of its family or in its query; else ''."""
         columns = [column.name for column in table.columns]
-        for name in views(self._schema).get(table.name, ()):
+        for name in tables_of_views(self._schema).get(table.name, ()):
             if self._columns.get(name) == columns:
                 return name
         return self._first.get(self._family.get(table.name, (table.name,))[0], "")
 
 
-def lighten(part: Schema, schema: Schema) -> Schema:
-    """Return a part of a large schema as it is shown: the first tables whole, of others names, keys and codes."""
-    light = Light(schema)
-    tables = [light.of(table) for table in part.tables]
-    listed = {table.name for table in tables} & {*lists(schema)}
+def shorten_schema(part: Schema, schema: Schema) -> Schema:
+    """Return a part of a large schema with its first tables whole and the others shortened."""
+    light = BriefTables(schema)
+    tables = [light.shorten_next(table) for table in part.tables]
+    listed = {table.name for table in tables} & {*code_tables(schema)}
 
     # Meanings stand beside the codes themselves if these are shown.
     def without_told(column: ColumnSchema) -> ColumnSchema:
@@ -109,16 +109,16 @@ def lighten(part: Schema, schema: Schema) -> Schema:
 
 
 def tell_values(text: str, found: Sequence[ValueMatch], part: Schema) -> tuple[ValueMatch, ...]:
-    """Return the values to tell with a part of a large schema, its likeliest tables first.
+    """Return the values to mention with a part of a large schema, its likeliest tables first.
 
-    For the same words those of its first tables and their codes are told.
+    Of values with the same words, only those of its first tables and their codes are returned.
     """
     place = {table.name: number for number, table in enumerate(part.tables)}
     for key in part.foreign_keys:
         if not any(key.ref_table == table.name for table in part.tables[:WHOLE]):
             place[key.ref_table] = min(place[key.ref_table], place[key.table])
     near = sorted((match for match in found if match.table in place), key=lambda match: place[match.table])
-    meant = certain(text, likely(text, near, part))
+    meant = certain_values(text, likely_values(text, near, part))
     first: dict[tuple[int, int], int] = {}
     for match in meant:
         first.setdefault((match.start, match.end), max(WHOLE, place[match.table]))
@@ -126,17 +126,17 @@ def tell_values(text: str, found: Sequence[ValueMatch], part: Schema) -> tuple[V
 
 
 def drop_samples(part: Schema) -> Schema:
-    """Return a part of a large schema with sample values and views' queries of its first tables alone."""
-    return replace(part, tables=(*part.tables[:_SAMPLED], *map(_bare, part.tables[_SAMPLED:])))
+    """Return a part of a large schema in which only the first tables have samples and queries."""
+    return replace(part, tables=(*part.tables[:_SAMPLED], *map(_drop_contents, part.tables[_SAMPLED:])))
 
 
-def _bare(table: TableSchema) -> TableSchema:
-    """Return a table without sample values and a view's query."""
+def _drop_contents(table: TableSchema) -> TableSchema:
+    """Return a table without sample values and without a view's query."""
     return replace(table, columns=tuple(replace(column, samples=()) for column in table.columns), definition="")
 
 
-def _brief(table: TableSchema) -> TableSchema:
-    """Return a table as later ones are shown: names, keys, and how dates are written."""
+def _shorten_table(table: TableSchema) -> TableSchema:
+    """Return a table with names, keys and samples of dates only."""
 
     def dates(column: ColumnSchema) -> tuple[Cell, ...]:
         if column.kind == "time":  # its samples tell a date from a date with its time
@@ -148,14 +148,14 @@ def _brief(table: TableSchema) -> TableSchema:
 
 
 @derived
-def lists(schema: Schema) -> Mapping[str, Codes]:
-    """Return the tables of codes, by name, with what they say."""
+def code_tables(schema: Schema) -> Mapping[str, Codes]:
+    """Return the tables of codes by name, with their meanings."""
     told = [column.codes for table in schema.tables for column in table.columns if column.codes]
     return {codes.table: codes for codes in told if not codes.part}
 
 
 @derived
-def views(schema: Schema) -> Mapping[str, Sequence[str]]:
+def tables_of_views(schema: Schema) -> Mapping[str, Sequence[str]]:
     """Return the tables that each view's query names."""
     return {
         view.name: [
@@ -170,20 +170,22 @@ def views(schema: Schema) -> Mapping[str, Sequence[str]]:
 
 @derived
 def united_views(schema: Schema) -> Mapping[str, Sequence[str]]:
-    """Return the views that read tables of one family together and have their columns, each with the family."""
+    """Return the views that unite tables of one family, each with the family."""
     united: dict[str, Sequence[str]] = {}
-    for name, tables in views(schema).items():
-        members = max((families(schema).get(table, ()) for table in tables), key=len, default=())
-        if len({*members} & {*tables}) > 1 and {*members} >= {table for table in tables if table in families(schema)}:
+    for name, tables in tables_of_views(schema).items():
+        members = max((find_families(schema).get(table, ()) for table in tables), key=len, default=())
+        if len({*members} & {*tables}) > 1 and {*members} >= {
+            table for table in tables if table in find_families(schema)
+        }:
             united[name] = members
     return united
 
 
 @derived
-def registers(schema: Schema) -> Sequence[str]:
-    """Return tables that hold the codes of many lists, each by its list's name and the code: no key leads to them."""
+def code_registers(schema: Schema) -> Sequence[str]:
+    """Return tables that hold the codes of many lists, by the list's name and the code."""
     joined = {name for key in schema.foreign_keys for name in (key.table, key.ref_table)}
-    apart = [table for table in schema.tables if table.name not in joined | copies(schema)]
+    apart = [table for table in schema.tables if table.name not in joined | find_copies(schema)]
     return [table.name for table in apart if _is_register(table)][:_REGISTERS]
 
 
@@ -205,18 +207,16 @@ def _is_register(table: TableSchema) -> bool:
 # Copies of others, and parts of one that numbers in their names tell apart.
 
 
-def set_aside(table: TableSchema, others: Schema) -> bool:
-    """Whether a table of a schema is empty, or one of its `copies`."""
-    return table.row_count == 0 or table.name in copies(others)
+def is_set_aside(table: TableSchema, others: Schema) -> bool:
+    """Whether a table is empty, or a copy of another one."""
+    return table.row_count == 0 or table.name in find_copies(others)
 
 
 @derived
-def copies(schema: Schema) -> frozenset[str]:
-    """Return tables that by name, columns or comment are staging tables, backups, stale copies or deprecated.
-
-    What a name only hints at is so if the table without it is there.
-    """
-    numbered = families(schema)
+def find_copies(schema: Schema) -> frozenset[str]:
+    """Return tables that are likely staging tables, backups, stale copies or deprecated."""
+    # A hint in a name counts if the table without the hint exists.
+    numbered = find_families(schema)
     originals = [
         table
         for table in schema.tables
@@ -237,12 +237,12 @@ def _is_named_aside(table: TableSchema, schema: Schema) -> bool:
     dated = _DATED.sub("", table.name)
     if {words[0], words[-1]} & _SET_ASIDE or _SAID_ASIDE.search(f"{table.name.replace('_', ' ')}. {table.comment}"):
         return True
-    return dated != table.name and schema.table(dated) is not None and table.name not in families(schema)
+    return dated != table.name and schema.table(dated) is not None and table.name not in find_families(schema)
 
 
 def _is_copy_of(table: TableSchema, other: TableSchema, schema: Schema) -> bool:
-    """Whether a table has the columns of another one, and what tells it from that is a word, a number, or no key."""
-    kin, own, theirs = families(schema).get(table.name, ()), _column_names(table), _column_names(other)
+    """Whether a table has another's columns, and differs by a word, a number or a missing key."""
+    kin, own, theirs = find_families(schema).get(table.name, ()), _column_names(table), _column_names(other)
     if table is other or other.name in kin or len(theirs) < 2 or len(own & theirs) < _SAME * len(own | theirs):
         return False
     # Tables that hold together about as many rows as the other one are its partitions.
@@ -257,27 +257,24 @@ def _is_copy_of(table: TableSchema, other: TableSchema, schema: Schema) -> bool:
 
 
 def copy_words(table: TableSchema) -> frozenset[str]:
-    """Return words of a table's name that tell a copy, numbers if there are no others."""
+    """Return the words of a table's name that mark a copy, or its numbers if there are none."""
     words = _own_words(table)
     return frozenset(words) & _COPIES or frozenset(filter(str.isdecimal, words))
 
 
 @derived
-def families(schema: Schema) -> Mapping[str, Sequence[str]]:
-    """Return by name tables of the same columns whose names differ in numbers alone that go on or are dates.
-
-    Columns that are described otherwise are others.
-    """
+def find_families(schema: Schema) -> Mapping[str, Sequence[str]]:
+    """Return by name the tables that differ only in sequential numbers or dates of their names."""
     members: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for table in schema.tables:
         if _NUMBERS.search(table.name):
             parts = (part for column in table.columns for part in (column.name, column.comment))
             members[_NUMBERS.sub("0", table.name), *parts].append(table.name)
-    return {name: names for names in members.values() if len(names) > 1 and _go_on(names) for name in names}
+    return {name: names for names in members.values() if len(names) > 1 and _are_sequential(names) for name in names}
 
 
-def _go_on(names: Sequence[str]) -> bool:
-    """Whether the numbers of names are years, with or without more, or follow one another."""
+def _are_sequential(names: Sequence[str]) -> bool:
+    """Whether the numbers in names are years, or follow one another."""
     numbers = [[int(number) for number in _NUMBERS.findall(name)] for name in names]
     if all(any(1900 <= int(str(number)[:4]) < 2100 for number in each) for each in numbers):
         return True

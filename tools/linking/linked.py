@@ -1,4 +1,4 @@
-"""Which parts of a schema matter for a turn, with probabilities, and what past queries used."""
+"""The tables and columns that matter for a turn, and those that past queries used."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..database.schema import Schema
 from ..database.session import Rights
 from ..sql import Query
 from ..sql.dialects import Clause
-from ..sql.parse import analysis_or
+from ..sql.parse import default_if_unparsed
 
 STAR = "*"  # the column name that stands for all columns of a table (`table.*`, Track-SQL's all-column intent)
 
@@ -36,13 +36,13 @@ class SchemaItem(NamedTuple):
 
 @dataclass(frozen=True)
 class LinkedSchema:
-    """A linker's finding for one turn."""
+    """A linker's result for one turn."""
 
     items: tuple[SchemaItem, ...]  # every table, column and `table.*` of the database, most probable first
     kept: Schema  # the part to show: over the threshold, most probable first, closed over foreign keys; never empty
 
     def all_columns(self, threshold: float) -> tuple[tuple[str, int], ...]:
-        """Return tables of which all columns are probably asked for (Track-SQL 2.2), among those kept.
+        """Return the kept tables whose columns are probably all asked for (Track-SQL 2.2).
 
         With each comes how many of its columns that are kept are more probable than all of them.
 
@@ -71,7 +71,7 @@ class PastTurn:
 
 @dataclass(frozen=True)
 class PastUse:
-    """What a query used."""
+    """The tables and columns that a query used."""
 
     tables: frozenset[str] = frozenset()
     columns: frozenset[tuple[str, str]] = frozenset()  # the column is `*` for all of the table's
@@ -79,15 +79,15 @@ class PastUse:
     selects: int = 0
 
 
-@analysis_or(None)
+@default_if_unparsed(None)
 def read_past(sql: str, schema: Schema) -> Query | None:
-    """Return the reading of a past query; None if it is empty or cannot be parsed."""
+    """Return the analysis of a past query; None if it is empty or cannot be parsed."""
     query = Query.of(sql, schema.dialect, schema) if sql else None
     return query if query and query.resolution else None
 
 
 def past_use(sql: str, schema: Schema) -> PastUse:
-    """Return what a past query used; nothing of one that is empty or cannot be parsed."""
+    """Return the tables and columns that a past query used; none if it cannot be parsed."""
     query = read_past(sql, schema)
     if query is None:
         return PastUse()

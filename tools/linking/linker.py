@@ -1,4 +1,4 @@
-"""Schema linking: how probably this turn's SQL uses each table, column and `table.*` (Track-SQL 2.2)."""
+"""Schema linking: the probability of each table, column and `table.*` (Track-SQL 2.2)."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from functools import cached_property
 
 from ..database import Schema
 from ..values import ValueIndex, ValueMatch
-from .choose_tables import Crowd
-from .evidence import Names, gather
-from .keep import keep
+from .choose_tables import TableChooser
+from .evidence import NameIndex, gather
+from .keep import keep_likely
 from .linked import STAR, LinkedSchema, PastTurn, SchemaItem
 from .scoring import shipped_model
-from .vocabulary import shipped
+from .vocabulary import shipped_associations
 
 EVIDENCE = 10  # values that the linker goes by, coincidences among them: it is fitted on as many
 
 
 class SchemaLinker:
-    """Links questions to one schema. Its look-up structures are built once; `link` may be called from any thread.
+    """A linker of questions to one schema; threads may share it.
 
     Examples:
         >>> linker = SchemaLinker(database.schema(), ValueIndex.open(database))
@@ -30,7 +30,7 @@ class SchemaLinker:
         """Index a schema's names; `link` looks in `values` unless it is given some."""
         self._schema = schema
         self._values = values
-        self._names = Names(schema)
+        self._names = NameIndex(schema)
 
     def link(
         self,
@@ -40,7 +40,7 @@ class SchemaLinker:
         *,
         threshold: float = 0.0,
         max_columns: int | None = None,
-        as_crowd: bool = False,
+        choose_tables: bool = False,
     ) -> LinkedSchema:
         """Score every item for a question and keep the probable ones.
 
@@ -51,24 +51,24 @@ class SchemaLinker:
                 is there.
             threshold: Least probability of what is kept (Track-SQL's s); 0 keeps the whole schema, in order.
             max_columns: How many columns are kept at most, keys aside.
-            as_crowd: Whether of a schema that has more, and without a threshold, `Crowd` says what is kept.
+            choose_tables: Whether `TableChooser` chooses the part of a larger schema, if there is no threshold.
         """
         if not values and self._values is not None:
             values = self._values.find(question)
-        items = self._items(question, history, values[:EVIDENCE])
-        if as_crowd and not threshold and self._schema.shown_columns > (max_columns or 0):
-            return LinkedSchema(items, self._crowd.keep(question, items, values))
-        return LinkedSchema(items, keep(self._schema, items, threshold, max_columns))
+        items = self._list_items(question, history, values[:EVIDENCE])
+        if choose_tables and not threshold and self._schema.shown_columns > (max_columns or 0):
+            return LinkedSchema(items, self._chooser.choose(question, items, values))
+        return LinkedSchema(items, keep_likely(self._schema, items, threshold, max_columns))
 
     @cached_property
-    def _crowd(self) -> Crowd:
-        return Crowd(self._schema)
+    def _chooser(self) -> TableChooser:
+        return TableChooser(self._schema)
 
-    def _items(
+    def _list_items(
         self, question: str, history: Sequence[PastTurn], values: Sequence[ValueMatch]
     ) -> tuple[SchemaItem, ...]:
         names = self._names
-        evidence = gather(question, history, values, names, shipped())
+        evidence = gather(question, history, values, names, shipped_associations())
         tables, columns, stars = (array.tolist() for array in shipped_model().score(evidence))
         uses = [names.past_use(turn.sql) for turn in history]
         used_tables = {table for use in uses for table in use.tables}

@@ -1,4 +1,4 @@
-"""From evidence to probabilities: boosted trees item by item, then a small message-passing network.
+"""The scoring of evidence: boosted trees per item, then a small message-passing network.
 
 Tables are scored first, columns given their tables. The net reads all of this and the schema's keys: what joins
 two probable tables becomes probable, the weaker of two alternatives improbable (Track-SQL reaches the same by letting a
@@ -49,7 +49,7 @@ _ALONE = 1 << 18  # multiplications up to which OpenBLAS keeps a matrix product 
 
 @dataclass(frozen=True)
 class Forest:
-    """A sum of trees, and a logistic output.
+    """A sum of trees with a logistic output.
 
     All trees lie in one list of nodes. A leaf leads to itself, so that every row may take the same number of steps.
     """
@@ -63,8 +63,8 @@ class Forest:
     base: float  # log-odds to start from
     depth: int  # the most steps from a root to a leaf
 
-    def of(self, inputs: Matrix) -> Shares:
-        """Return probabilities, one a row of inputs."""
+    def predict(self, inputs: Matrix) -> Shares:
+        """Return one probability per row of inputs."""
         rows, width = inputs.shape
         flat = inputs.ravel()
         start = (np.arange(rows, dtype=np.int32) * width)[:, None]
@@ -75,16 +75,16 @@ class Forest:
         odds = self.base + self.value[node].sum(axis=1, dtype=np.float64)
         return 1 / (1 + np.exp(-odds))
 
-    def fill(self, features: Features, rows: Numbers, others: Shares) -> Shares:
-        """Return probabilities of the rows; those of others as they are."""
+    def predict_rows(self, features: Features, rows: Numbers, others: Shares) -> Shares:
+        """Return `others` with the probabilities of `rows` replaced by predictions."""
         filled = others.copy()
         if len(rows):
-            filled[rows] = self.of(matrix(self.features, features, rows))
+            filled[rows] = self.predict(stack_features(self.features, features, rows))
         return filled
 
 
-def _by_group(how: np.ufunc, rows: Array, group_of: Numbers, count: int) -> Array:
-    """Return the rows of each group in one, column by column; 0 for groups without rows."""
+def _reduce_groups(how: np.ufunc, rows: Array, group_of: Numbers, count: int) -> Array:
+    """Reduce the rows of each group to one, column by column; groups without rows get 0."""
     order = np.argsort(group_of, kind="stable")
     groups, starts = np.unique(group_of[order], return_index=True)
     found = np.zeros((count, rows.shape[1]), dtype=np.float32)
@@ -93,13 +93,13 @@ def _by_group(how: np.ufunc, rows: Array, group_of: Numbers, count: int) -> Arra
     return found
 
 
-def _most(rows: Array, group_of: Numbers, count: int) -> Array:
-    return _by_group(np.maximum, rows, group_of, count)
+def _max_by_group(rows: Array, group_of: Numbers, count: int) -> Array:
+    return _reduce_groups(np.maximum, rows, group_of, count)
 
 
 @dataclass(frozen=True)
 class Net:
-    """A message-passing network over a graph. Its matrices have an input a row, and the bias as the last row.
+    """A message-passing network over a graph; the last row of each matrix is the bias.
 
     In each layer, a table gets messages from its columns, from the tables that foreign keys join it to and from the
     turn's best tables; a column from its table, from columns of the same name and from the table that it refers to.
@@ -119,67 +119,74 @@ class Net:
     column_out: Array
 
     def __call__(self, e: Evidence, tables: Shares, columns: Shares, rows: Numbers) -> tuple[Shares, Shares]:
-        """Return probabilities by trees and net together, given the trees'.
+        """Return the combined probabilities of trees and net, given those of the trees.
 
         Only the tables of these rows are scored, with their columns; the others keep the trees' probabilities.
         """
         of_tables, of_columns = net_features(e, tables, columns)
         graph, theirs = e.shape.part(rows)
-        odds, columns_odds = self.of(
-            matrix(self.table_names, of_tables, rows), matrix(self.column_names, of_columns, theirs), graph
+        odds, columns_odds = self.predict(
+            stack_features(self.table_names, of_tables, rows),
+            stack_features(self.column_names, of_columns, theirs),
+            graph,
         )
         tables, columns = tables.copy(), columns.copy()
-        tables[rows] = mixed(tables[rows], odds)
-        columns[theirs] = mixed(columns[theirs], columns_odds)
+        tables[rows] = mix_odds(tables[rows], odds)
+        columns[theirs] = mix_odds(columns[theirs], columns_odds)
         return tables, columns
 
-    def of(self, tables: Matrix, columns: Matrix, graph: Graph) -> tuple[Shares, Shares]:
-        """Return log-odds of a graph's tables and columns, given their features."""
-        t = _active(standard(tables, self.table_mean, self.table_scale), self.table_in)
-        c = _active(standard(columns, self.column_mean, self.column_scale), self.column_in)
+    def predict(self, tables: Matrix, columns: Matrix, graph: Graph) -> tuple[Shares, Shares]:
+        """Return the log-odds of a graph's tables and columns, given their features."""
+        t = _apply_layer(standardize(tables, self.table_mean, self.table_scale), self.table_in)
+        c = _apply_layer(standardize(columns, self.column_mean, self.column_scale), self.column_in)
         sizes = np.maximum(np.bincount(graph.table_of, minlength=len(t)), 1)[:, None].astype(np.float32)
         for table_layer, column_layer in zip(self.table_layers, self.column_layers, strict=True):
-            turn, others = _most(t, graph.turn_of, len(t))[graph.turn_of], t[graph.end_others]
+            turn, others = _max_by_group(t, graph.turn_of, len(t))[graph.turn_of], t[graph.end_others]
             to_tables = [
                 t,
-                _by_group(np.add, c, graph.table_of, len(t)) / sizes,
-                _most(c, graph.table_of, len(t)),
-                _most(others, graph.end_tables, len(t)),
+                _reduce_groups(np.add, c, graph.table_of, len(t)) / sizes,
+                _max_by_group(c, graph.table_of, len(t)),
+                _max_by_group(others, graph.end_tables, len(t)),
                 turn,
             ]
             to_columns = [
                 c,
                 t[graph.table_of],
-                _most(others, graph.end_columns, len(c)),
-                _most(c, graph.same_name, len(c))[graph.same_name],
+                _max_by_group(others, graph.end_columns, len(c)),
+                _max_by_group(c, graph.same_name, len(c))[graph.same_name],
                 turn[graph.table_of],
             ]
-            t = t + _active(np.concatenate(to_tables, axis=1), table_layer)
-            c = c + _active(np.concatenate(to_columns, axis=1), column_layer)
-        return _linear(t, self.table_out)[:, 0].astype(np.float64), _linear(c, self.column_out)[:, 0].astype(np.float64)
+            t = t + _apply_layer(np.concatenate(to_tables, axis=1), table_layer)
+            c = c + _apply_layer(np.concatenate(to_columns, axis=1), column_layer)
+        return _apply_linear(t, self.table_out)[:, 0].astype(np.float64), _apply_linear(c, self.column_out)[
+            :, 0
+        ].astype(np.float64)
 
 
 def net_features(e: Evidence, tables: Shares, columns: Shares) -> tuple[Features, Features]:
     """Return the net's inputs: the features that the trees read, and the trees' probabilities."""
     of_tables, of_columns = table_features_again(e, tables, columns), column_features_again(e, tables, columns)
     return (
-        {**of_tables, **{f"{name}_odds": _odds(np.asarray(of_tables[name])) for name in ("p", "p_column", "p_own")}},
-        {**of_columns, **{f"{name}_odds": _odds(np.asarray(of_columns[name])) for name in ("p", "table")}},
+        {
+            **of_tables,
+            **{f"{name}_odds": _log_odds(np.asarray(of_tables[name])) for name in ("p", "p_column", "p_own")},
+        },
+        {**of_columns, **{f"{name}_odds": _log_odds(np.asarray(of_columns[name])) for name in ("p", "table")}},
     )
 
 
-def mixed(p: Shares, odds: Shares) -> Shares:
+def mix_odds(p: Shares, odds: Shares) -> Shares:
     """Return probabilities by the weighted sum of the trees' and the net's log-odds."""
-    return 1 / (1 + np.exp(-(1 - NET_SHARE) * _odds(p) - NET_SHARE * odds))
+    return 1 / (1 + np.exp(-(1 - NET_SHARE) * _log_odds(p) - NET_SHARE * odds))
 
 
-def _odds(p: Shares) -> Shares:
+def _log_odds(p: Shares) -> Shares:
     clipped = np.clip(p, _MARGIN, 1 - _MARGIN)
     return np.log(clipped / (1 - clipped))
 
 
-def matrix(names: Sequence[str], features: Features, rows: Numbers) -> Matrix:
-    """Return features of some rows, in order."""
+def stack_features(names: Sequence[str], features: Features, rows: Numbers) -> Matrix:
+    """Return the named features of some rows as a matrix, in this order."""
     filled = np.empty((len(rows), len(names)), dtype=np.float32)
     for place, name in enumerate(names):
         feature = features[name]
@@ -187,12 +194,12 @@ def matrix(names: Sequence[str], features: Features, rows: Numbers) -> Matrix:
     return filled
 
 
-def standard(inputs: Matrix, mean: Array, scale: Array) -> Matrix:
-    """Return inputs of mean 0 and deviation 1, clipped."""
+def standardize(inputs: Matrix, mean: Array, scale: Array) -> Matrix:
+    """Return inputs with mean 0 and deviation 1, clipped."""
     return np.clip((inputs - mean) * scale, -_MOST_DEVIATIONS, _MOST_DEVIATIONS)
 
 
-def _linear(rows: Array, weights: Array) -> Array:
+def _apply_linear(rows: Array, weights: Array) -> Array:
     # In blocks so small that no threads are woken up: they would spin for longer than they compute. The limits of
     # thread pools are global to a process, and so to the programs that embed this one.
     block = max(_ALONE // weights.size, 1)
@@ -200,22 +207,22 @@ def _linear(rows: Array, weights: Array) -> Array:
     return np.concatenate(parts) + weights[-1]
 
 
-def _active(rows: Array, weights: Array) -> Array:
-    return np.maximum(_linear(rows, weights), 0)
+def _apply_layer(rows: Array, weights: Array) -> Array:
+    return np.maximum(_apply_linear(rows, weights), 0)
 
 
-def pack(name: str, part: Any) -> dict[str, npt.NDArray[Any]]:
-    """Return a part of the model as arrays of plain numbers and text under its name, matrices in half precision."""
+def pack_part(name: str, part: Any) -> dict[str, npt.NDArray[Any]]:
+    """Return a part of the model as named arrays, matrices in half precision."""
     arrays = {f"{name}.{field.name}": np.asarray(getattr(part, field.name)) for field in fields(part)}
     return {name: array.astype(np.float16) if array.ndim > 1 else array for name, array in arrays.items()}
 
 
-def unpack(kind: type[Part], name: str, stored: Mapping[str, npt.NDArray[Any]]) -> Part:
-    """Return the part that `pack` gave."""
-    return kind(*(_plain(stored[f"{name}.{field.name}"]) for field in fields(cast("Any", kind))))
+def unpack_part(kind: type[Part], name: str, stored: Mapping[str, npt.NDArray[Any]]) -> Part:
+    """Return the part that `pack_part` packed."""
+    return kind(*(_plain_array(stored[f"{name}.{field.name}"]) for field in fields(cast("Any", kind))))
 
 
-def _plain(array: npt.NDArray[Any]) -> Any:
+def _plain_array(array: npt.NDArray[Any]) -> Any:
     if not array.ndim:
         return array.item()
     if array.dtype == np.float16:
@@ -224,8 +231,8 @@ def _plain(array: npt.NDArray[Any]) -> Any:
 
 
 @dataclass(frozen=True)
-class Model:
-    """The forests, one for each stage, and the net, which is applied before the last."""
+class LinkingModel:
+    """A linking model: one forest per stage, and a net that is applied before the last stage."""
 
     tables: Forest
     columns: Forest
@@ -233,32 +240,32 @@ class Model:
     net: Net | None = None
 
     @classmethod
-    def read(cls, path: Path) -> Model:
-        """Read an archive of plain arrays."""
+    def read(cls, path: Path) -> LinkingModel:
+        """Read a model from an archive of plain arrays."""
         with np.load(path, allow_pickle=False) as stored:
-            net = unpack(Net, "net", stored) if "net.table_in" in stored else None
-            return cls(*(unpack(Forest, stage, stored) for stage in STAGES), net=net)
+            net = unpack_part(Net, "net", stored) if "net.table_in" in stored else None
+            return cls(*(unpack_part(Forest, stage, stored) for stage in STAGES), net=net)
 
     def pack(self) -> dict[str, npt.NDArray[Any]]:
-        """Return the archive's arrays."""
+        """Return the arrays of the model's archive."""
         parts = {name: part for name, part in vars(self).items() if part}
-        return {key: array for name, part in parts.items() for key, array in pack(name, part).items()}
+        return {key: array for name, part in parts.items() for key, array in pack_part(name, part).items()}
 
     def score(self, e: Evidence) -> tuple[Shares, Shares, Shares]:
-        """Return probabilities of tables, columns and `table.*`."""
-        rows = _worth_scoring(e)
-        tables = self.tables.fill(table_features(e), rows, np.full(e.shape.tables, _FLOOR))
+        """Return the probabilities of tables, columns and `table.*`."""
+        rows = _select_tables(e)
+        tables = self.tables.predict_rows(table_features(e), rows, np.full(e.shape.tables, _FLOOR))
         table = tables[e.shape.table_of]
-        columns = self.columns.fill(
+        columns = self.columns.predict_rows(
             column_features(e, tables), np.flatnonzero(table >= COLUMNS_FROM), table * _UNSCORED
         )
         if self.net:
             tables, columns = self.net(e, tables, columns, rows)
-        return tables, columns, self.stars.fill(star_features(e, tables), rows, tables * _UNSCORED)
+        return tables, columns, self.stars.predict_rows(star_features(e, tables), rows, tables * _UNSCORED)
 
 
-def _worth_scoring(e: Evidence) -> Numbers:
-    """Return the tables with evidence for them, at most `TABLES_SCORED`; all of a schema that has no more."""
+def _select_tables(e: Evidence) -> Numbers:
+    """Return the tables with the strongest evidence, at most `TABLES_SCORED`."""
     shape = e.shape
     if shape.tables <= TABLES_SCORED:
         return np.arange(shape.tables)
@@ -278,7 +285,7 @@ def _worth_scoring(e: Evidence) -> Numbers:
 
 
 @cache
-def shipped_model() -> Model:
+def shipped_model() -> LinkingModel:
     """Return the model that comes with the package."""
     with as_file(files(__package__ or "") / "data" / "forests.npz") as path:
-        return Model.read(path)
+        return LinkingModel.read(path)

@@ -1,4 +1,4 @@
-"""A schema's structure as arrays, and what follows for tables from their columns and neighbours."""
+"""A schema's structure as arrays, and values that tables get from columns and neighbours."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Numbers = npt.NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Graph:
-    """Tables and columns by number, of one schema or of several side by side."""
+    """The tables and columns of one schema, or of several side by side, by number."""
 
     turn_of: Numbers  # of each table, which of the schemas it belongs to
     table_of: Numbers  # of each column, its table
@@ -49,7 +49,7 @@ class Graph:
 
 @dataclass(frozen=True)
 class Shape(Graph):
-    """The graph of one schema, with what is known of its tables and columns."""
+    """The graph of one schema, with facts about its tables and columns."""
 
     position: Numbers  # of each column in its table, from 0
     primary: Shares  # 1 for a column of its table's primary key
@@ -79,10 +79,10 @@ class Shape(Graph):
             for table, ends, other in ((near, key.columns, far), (far, key.ref_columns, near))
             for column in filter(None, map(table.column, ends))
         ]
-        end_columns, end_tables, end_others = _numbers(ends).reshape(-1, 3).T
+        end_columns, end_tables, end_others = _to_numbers(ends).reshape(-1, 3).T
         keys = np.zeros(len(columns))
         keys[end_columns] = 1.0
-        table_of = _numbers([tables[table.name] for table, *_ in columns])
+        table_of = _to_numbers([tables[table.name] for table, *_ in columns])
         kinds: dict[ColumnKind, Shares] = {
             kind: np.array([float(column.kind == kind) for *_, column in columns])
             for kind in ("number", "time", "text")
@@ -93,23 +93,23 @@ class Shape(Graph):
         return cls(
             turn_of=np.zeros(len(tables), dtype=np.intp),
             table_of=table_of,
-            same_name=_numbers([names.setdefault(column.name.lower(), len(names)) for *_, column in columns]),
+            same_name=_to_numbers([names.setdefault(column.name.lower(), len(names)) for *_, column in columns]),
             end_columns=end_columns,
             end_tables=end_tables,
             end_others=end_others,
-            position=_numbers([place for _, place, _ in columns]),
+            position=_to_numbers([place for _, place, _ in columns]),
             primary=np.array([float(bool(column.primary_key)) for *_, column in columns]),
             kinds=kinds,
             sizes=np.array([float(len(table.columns)) for table in schema.tables]),
             display=display,
             keys=keys,
-            leaving=_counts([tables[near.name] for _, near, _ in joins], len(tables)),
-            arriving=_counts([tables[far.name] for *_, far in joins], len(tables)),
+            leaving=_count_columns([tables[near.name] for _, near, _ in joins], len(tables)),
+            arriving=_count_columns([tables[far.name] for *_, far in joins], len(tables)),
         )
 
     @cached_property
     def tables(self) -> int:
-        """How many tables there are."""
+        """The number of tables."""
         return len(self.sizes)
 
     def sum_columns(self, columns: Shares) -> Shares:
@@ -133,9 +133,9 @@ class Shape(Graph):
         return best, next_best
 
 
-def _counts(tables: Sequence[int], count: int) -> Shares:
-    return np.bincount(_numbers(tables), minlength=count).astype(np.float64)
+def _count_columns(tables: Sequence[int], count: int) -> Shares:
+    return np.bincount(_to_numbers(tables), minlength=count).astype(np.float64)
 
 
-def _numbers(numbers: Sequence[int] | Sequence[tuple[int, int, int]]) -> Numbers:
+def _to_numbers(numbers: Sequence[int] | Sequence[tuple[int, int, int]]) -> Numbers:
     return np.array(numbers, dtype=np.intp)

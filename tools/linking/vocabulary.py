@@ -1,4 +1,4 @@
-"""Which names of a schema a text speaks of: an inverted index from stems to names, weighted by rarity."""
+"""The mentions of a schema's names in texts: an index from stems to names, by rarity."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _EMPTY = FUNCTION_WORDS | {"every", "its", "this"}  # words of a description tha
 
 @dataclass(frozen=True)
 class Mention:
-    """A word of a text that names hold."""
+    """A word of a text that names have."""
 
     stem: str  # what the names hold
     share: float  # 1, or how alike the spellings are
@@ -30,8 +30,8 @@ class Mention:
 
 
 @dataclass(frozen=True)
-class Mentioned:
-    """How a text mentions the items of one kind: arrays with one number an item, 0 to 1."""
+class MentionShares:
+    """The mentions of items of one kind in a text: one number from 0 to 1 per item."""
 
     share: Shares  # how much of its name, or of its description, rare words counting more
     head: Shares  # how well the last word, which tells what the thing is
@@ -42,39 +42,38 @@ class Mentioned:
 
 
 class _Index:
-    """The words of one text an item."""
+    """An index of the words of texts, one text per item."""
 
     def __init__(self, texts: Sequence[tuple[str, ...]]) -> None:
         stemmed = [[stem(word) for word in text] for text in texts]
-        self.holders = _numbers((part, number) for number, parts in enumerate(stemmed) for part in dict.fromkeys(parts))
-        self._headed = _numbers((parts[-1], number) for number, parts in enumerate(stemmed) if parts)
+        self.holders = _to_arrays(
+            (part, number) for number, parts in enumerate(stemmed) for part in dict.fromkeys(parts)
+        )
+        self._headed = _to_arrays((parts[-1], number) for number, parts in enumerate(stemmed) if parts)
         self._weight = {part: math.log(1 + len(texts) / len(held)) for part, held in self.holders.items()}
         self._size = np.array([sum(self._weight[part] for part in dict.fromkeys(parts)) or 1.0 for parts in stemmed])
         joined = zip(texts, stemmed, strict=True)
         self._joined = {fold("".join(text)): parts for text, parts in joined if len(text) > 1}
         self._spellings = {word: stem(word) for text in texts for word in text if len(word) > 3}
 
-    def coverage(self, mentions: Sequence[Mention]) -> Shares:
-        """Return how much of each text is mentioned, from 0 (left out) to 1, rare words counting more."""
+    def cover(self, mentions: Sequence[Mention]) -> Shares:
+        """Return the mentioned share of each text, from 0 to 1; rare words count more."""
         sums = np.zeros(len(self._size))
         for mention in mentions:
             if mention.stem in self.holders:
                 sums[self.holders[mention.stem]] += mention.share * self._weight[mention.stem]
         return sums / self._size
 
-    def heads(self, mentions: Sequence[Mention]) -> Shares:
-        """Return how well the last word of each text is mentioned."""
+    def cover_heads(self, mentions: Sequence[Mention]) -> Shares:
+        """Return the share at which the last word of each text is mentioned."""
         heads = np.zeros(len(self._size))
         for mention in mentions:
             if mention.stem in self._headed:
                 heads[self._headed[mention.stem]] = mention.share
         return heads
 
-    def spelt(self, word: Word) -> list[tuple[str, float]]:
-        """Return the stems that a word stands for, with how alike the spellings are.
-
-        A word that no text holds counts for the one that it nearly spells.
-        """
+    def find_spellings(self, word: Word) -> list[tuple[str, float]]:
+        """Return the stems that a word stands for, or nearly spells, with their likeness."""
         if word.stem in self.holders:
             return [(word.stem, 1.0)]
         # A name that is written as one word: `orderItems`, `co2`, `unitprice`.
@@ -87,7 +86,7 @@ class _Index:
         return [(self._spellings[near[0]], near[1])] if near else []
 
 
-def _numbers(held: Iterable[tuple[str, int]]) -> dict[str, npt.NDArray[np.intp]]:
+def _to_arrays(held: Iterable[tuple[str, int]]) -> dict[str, npt.NDArray[np.intp]]:
     numbers: dict[str, list[int]] = defaultdict(list)
     for part, number in held:
         numbers[part].append(number)
@@ -95,7 +94,7 @@ def _numbers(held: Iterable[tuple[str, int]]) -> dict[str, npt.NDArray[np.intp]]
 
 
 class Vocabulary:
-    """The names of one kind of item, by number, with descriptions beside them (Track-SQL 2.2).
+    """The names of one kind of item, by number, with their descriptions (Track-SQL 2.2).
 
     Words of comments and annotations count as words of the name do, so that the linker's forests, fitted on names
     alone, read them without being fitted again.
@@ -109,22 +108,22 @@ class Vocabulary:
         for part, numbers in held:
             self._holders[part] = np.union1d(self._holders[part], numbers)
 
-    def mentions(self, words: Sequence[Word]) -> Sequence[Mention]:
-        """Return the words of a text that names or descriptions hold."""
+    def find_mentions(self, words: Sequence[Word]) -> Sequence[Mention]:
+        """Return the words of a text that names or descriptions have."""
         shares: dict[str, tuple[float, float]] = {}
         for number, word in enumerate(words):
-            for part, share in (spelt for text in self._texts for spelt in text.spelt(word)):
+            for part, share in (spelt for text in self._texts for spelt in text.find_spellings(word)):
                 best, position = shares.get(part, (0.0, number / len(words)))
                 shares[part] = max(share, best), position
         return [Mention(part, share, self._holders[part], position) for part, (share, position) in shares.items()]
 
-    def coverage(self, mentions: Sequence[Mention]) -> Shares:
-        """Return how much of each name, or of its description, is mentioned."""
-        return np.maximum.reduce([text.coverage(mentions) for text in self._texts])
+    def cover(self, mentions: Sequence[Mention]) -> Shares:
+        """Return the mentioned share of each name or its description."""
+        return np.maximum.reduce([text.cover(mentions) for text in self._texts])
 
-    def mentioned(self, words: Sequence[Word], associations: Associations) -> Mentioned:
-        """Return how a text mentions the items."""
-        mentions = self.mentions(words)
+    def measure_mentions(self, words: Sequence[Word], associations: Associations) -> MentionShares:
+        """Return the shares at which a text mentions the items."""
+        mentions = self.find_mentions(words)
         position, best, total = np.ones(self._count), np.zeros(self._count), np.zeros(self._count)
         for mention in mentions:
             position[mention.holders] = np.minimum(position[mention.holders], mention.position)
@@ -133,31 +132,31 @@ class Vocabulary:
                 if (holders := self._holders.get(part)) is not None:
                     best[holders] = np.maximum(best[holders], weight)
                     total[holders] += weight
-        heads = np.maximum.reduce([text.heads(mentions) for text in self._texts])
-        return Mentioned(self.coverage(mentions), heads, position, best, total, mentions)
+        heads = np.maximum.reduce([text.cover_heads(mentions) for text in self._texts])
+        return MentionShares(self.cover(mentions), heads, position, best, total, mentions)
 
 
 def description_words(text: str) -> tuple[str, ...]:
-    """Return the telling words of a comment or an annotation, in lower case; it may be empty."""
+    """Return the content words of a comment or annotation in lower case; possibly none."""
     return tuple(word for word in name_words(text) if word not in _EMPTY) if text else ()
 
 
-def without(parts: tuple[str, ...], others: Iterable[str]) -> tuple[str, ...]:
-    """Return words without those whose stems others have, as far as some remain."""
+def drop_words(parts: tuple[str, ...], others: Iterable[str]) -> tuple[str, ...]:
+    """Return words without those whose stems `others` have; unchanged if none would remain."""
     theirs = {stem(word) for word in others}
     return tuple(word for word in parts if stem(word) not in theirs) or parts
 
 
 @dataclass(frozen=True)
 class Associations:
-    """Which words of questions go with which words of names, by their stems, learned from training databases."""
+    """Weights between words of questions and of names, learned from training databases."""
 
     pairs: Mapping[str, Mapping[str, float]]  # for a stem of a question, those of names, each with its weight
     usual: Mapping[str, float]  # by stem of a column's name, the share of turns that use it of those on its table
 
 
 @cache
-def shipped() -> Associations:
+def shipped_associations() -> Associations:
     """Return the associations that come with the package."""
     stored = json.loads((files(__package__ or "") / "data" / "associations.json").read_text("utf-8"))
     return Associations(stored["pairs"], stored["usual"])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from ..database.schema import Schema
-from ..sql.parse import analysis_or
+from ..sql.parse import default_if_unparsed
 from ..sql.query import Query
 from ..sql.scope import Scope
 from ..words import listed_words, name_stems, stems, words
@@ -24,7 +24,7 @@ _ASKS_WHICH = listed_words("which who whose whom where with has have had having 
 """Words by which a question asks for the thing that comes first, and not for the value by which it does."""
 
 
-@analysis_or(None)
+@default_if_unparsed(None)
 def tie_reading(sql: str, schema: Schema, question: str) -> Rival | None:
     """Return the query with more rows, and with its ORDER BY terms as columns; None if nothing can tie."""
     if len(sql) > _LONGEST:

@@ -1,4 +1,4 @@
-"""Running a model's pandas code inside a boundary that the kernel keeps.
+"""The sandbox, which runs a model's pandas code inside a boundary of the kernel.
 
 >>> from tableturn.tools.sandbox import run_on_database
 >>> result, loaded = run_on_database("result = db_dict['orders'].groupby('country').size()", database)
@@ -10,7 +10,7 @@ answer to a pipe; every other door is closed by seccomp and Landlock, whatever t
 
 from typing import TYPE_CHECKING
 
-from .. import importing
+from .. import lazy_importer
 
 if TYPE_CHECKING:
     from .agreement import Comparison, results_agree
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 # The processes that run queries stand behind the same boundary, and have no need of the rest.
-__getattr__ = importing(
+__getattr__ = lazy_importer(
     __name__,
     {
         "agreement": "Comparison results_agree",

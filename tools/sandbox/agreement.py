@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ..database.table import Cell, Table
-from ..results import Work, compare_results
+from ..results import WorkLimit, compare_results
 from .terms import SandboxResult
 
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(:\d\d)?(\.\d+)?$", re.ASCII)
@@ -45,7 +45,7 @@ def results_agree(
     ran = code if isinstance(code, SandboxResult) else SandboxResult(code, "", None, 0.0)
     if ran.table is None:
         return Comparison(False, False, "The code gave no result.")
-    work = Work(_WORK_CELLS)
+    work = WorkLimit(_WORK_CELLS)
     readings = list(_yield_readings(ran, ran.table))
     truncated = ran.table.truncated or sql.truncated
     if truncated and not sampled and all(_surely_differ(reading, sql) for reading in readings):
@@ -76,7 +76,7 @@ def _yield_readings(ran: SandboxResult, table: Table) -> Iterator[Table]:
 
 
 def _surely_differ(code: Table, sql: Table) -> bool:
-    """Whether truncated results differ in columns, or one ends where the other goes on."""
+    """Whether truncated results differ in columns, or one ends before the other."""
     cut, whole = (code, sql) if code.truncated else (sql, code)
     return len(code.columns) != len(sql.columns) or (not whole.truncated and len(whole.rows) <= len(cut.rows))
 
@@ -86,7 +86,7 @@ def _with_rows(table: Table, rows: Sequence[Sequence[Cell]]) -> Table:
     return replace(table, columns=("",) * width, types=("mixed",) * width, rows=tuple(map(tuple, rows)))
 
 
-def _any_equal(readings: Sequence[Table], sql: Table, ordered: bool, work: Work) -> bool | None:
+def _any_equal(readings: Sequence[Table], sql: Table, ordered: bool, work: WorkLimit) -> bool | None:
     """Whether any reading equals the SQL's result; None if the work limit leaves it open."""
     expected = _plain_table(sql)
     verdicts = [compare_results(expected, _plain_table(reading), ordered, work=work) for reading in readings]
@@ -118,7 +118,7 @@ def _digits_to_numbers(sql: Table, code: Table) -> Table:
     return replace(sql, rows=tuple(zip(*columns, strict=True)))
 
 
-def _describe_difference(code: Table, sql: Table, ordered: bool, work: Work) -> str:
+def _describe_difference(code: Table, sql: Table, ordered: bool, work: WorkLimit) -> str:
     columns, rows = len(code.columns), len(code.rows)
     if columns != len(sql.columns):
         return f"The code gives {columns} column{'s' if columns != 1 else ''}, the SQL {len(sql.columns)}."

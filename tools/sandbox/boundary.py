@@ -42,18 +42,18 @@ class _FilterProgram(ctypes.Structure):
 
 
 @cache
-def _libc() -> ctypes.CDLL:
+def _load_libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
 
 
 def has_seccomp() -> bool:
     """Whether the kernel filters system calls."""
-    return _libc().prctl(_PR_GET_SECCOMP, 0, 0, 0, 0) >= 0
+    return _load_libc().prctl(_PR_GET_SECCOMP, 0, 0, 0, 0) >= 0
 
 
 def landlock_version() -> int:
     """Return the version of Landlock's interface; 0 if the kernel has none."""
-    version: int = _libc().syscall(_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), _LANDLOCK_VERSION_FLAG)
+    version: int = _load_libc().syscall(_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), _LANDLOCK_VERSION_FLAG)
     return max(0, version)
 
 
@@ -92,7 +92,7 @@ def drop_capabilities_for(*paths: str) -> None:
     what it takes to read `paths`, the right to read (and no other) is kept.
     """
     header, sets = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0), (ctypes.c_uint32 * 6)()
-    _check(_libc().capget(header, sets))
+    _check(_load_libc().capget(header, sets))
     permitted = sets[1] | sets[4] << 32
     if permitted:
         _set_capabilities(0, permitted)
@@ -104,9 +104,9 @@ def drop_capabilities_for(*paths: str) -> None:
 def _drop_capabilities(kept: int = 0) -> None:
     """Give up the privileges of root for good, except those in `kept`."""
     capability = 0
-    while _libc().prctl(_PR_CAPBSET_READ, capability, 0, 0, 0) >= 0:
+    while _load_libc().prctl(_PR_CAPBSET_READ, capability, 0, 0, 0) >= 0:
         # Refused to who is not root, and then there is nothing to drop.
-        _libc().prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
+        _load_libc().prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
         capability += 1
     # The question past the last one failed, and nobody is to take that for an error of their own.
     ctypes.set_errno(0)
@@ -116,7 +116,7 @@ def _drop_capabilities(kept: int = 0) -> None:
 def _set_capabilities(effective: int, permitted: int) -> None:
     low, high = (effective & _LOW, permitted & _LOW, 0), (effective >> 32, permitted >> 32, 0)
     header, wanted = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0), (ctypes.c_uint32 * 6)(*low, *high)
-    _check(_libc().capset(header, wanted))
+    _check(_load_libc().capset(header, wanted))
 
 
 def _restrict_files() -> None:
@@ -128,8 +128,8 @@ def _restrict_files() -> None:
     bits = (max((bits for since, bits in kind.items() if since <= version), default=0) for kind in rights)
     attributes = _RulesetAttributes(*((1 << count) - 1 for count in bits))
     size = ctypes.c_size_t(ctypes.sizeof(attributes))
-    ruleset = _check(_libc().syscall(_LANDLOCK_CREATE_RULESET, ctypes.byref(attributes), size, 0))
-    _check(_libc().syscall(_LANDLOCK_RESTRICT_SELF, ruleset, 0))
+    ruleset = _check(_load_libc().syscall(_LANDLOCK_CREATE_RULESET, ctypes.byref(attributes), size, 0))
+    _check(_load_libc().syscall(_LANDLOCK_RESTRICT_SELF, ruleset, 0))
     os.close(ruleset)
 
 
@@ -141,14 +141,16 @@ def _filter_calls(files: bool = False) -> None:
     steps = filter_program(machine, files)
     program = _FilterProgram(len(steps) // 8, steps)
     unmatched = _check(
-        _libc().syscall(machine.seccomp, _SECCOMP_SET_MODE_FILTER, _SECCOMP_FILTER_FLAG_TSYNC, ctypes.byref(program))
+        _load_libc().syscall(
+            machine.seccomp, _SECCOMP_SET_MODE_FILTER, _SECCOMP_FILTER_FLAG_TSYNC, ctypes.byref(program)
+        )
     )
     if unmatched:
         raise OSError("a thread has a filter of its own")
 
 
 def _prctl(option: int, value: int) -> None:
-    _check(_libc().prctl(option, ctypes.c_ulong(value), 0, 0, 0))
+    _check(_load_libc().prctl(option, ctypes.c_ulong(value), 0, 0, 0))
 
 
 def _check(result: int) -> int:

@@ -13,8 +13,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..database.database import Database
-from ..database.fetch import size_of
-from ..database.quoting import quoted
+from ..database.fetch import measure_size
+from ..database.quoting import quote
 from ..database.schema import ColumnSchema, TableSchema
 from ..database.table import Cell, Limits, Table
 from ..database.watchdog import Cancellation
@@ -90,7 +90,7 @@ def load_frames(
         except QueryError as error:
             notes.append(f"Table {table.name} was not loaded: {error}.")
             continue
-        room -= size_of(rows.rows)
+        room -= measure_size(rows.rows)
         loaded[table.name] = _to_frame(rows, table)
         if rows.truncated:
             sampled.append(table.name)
@@ -147,9 +147,9 @@ class _TableReader:
         self._database = database
         self._table = table
         self._execute = partial(database.execute, cancellation=cancellation)
-        self._name = quoted(table.name, database.dialect)
+        self._name = quote(table.name, database.dialect)
         # Every column by its name: where others are hidden, `*` is refused.
-        self._columns = ", ".join(quoted(column.name, database.dialect) for column in table.columns)
+        self._columns = ", ".join(quote(column.name, database.dialect) for column in table.columns)
 
     def read(self, limits: Limits) -> tuple[Table, bool]:
         """Return the rows of the table up to `limits.rows`, and whether they are a sample.
@@ -181,7 +181,7 @@ class _TableReader:
             chosen = self._select_numbers(f"SELECT {number} AS n FROM {self._name}", limits.rows)
             with contextlib.suppress(QueryFailed, QueryRejected):
                 return self._execute(f"SELECT {self._columns} FROM {self._name} WHERE {number} IN ({chosen})", limits)
-        position = quoted(max(names, key=len) + "_", self._database.dialect)
+        position = quote(max(names, key=len) + "_", self._database.dialect)
         number = _POSITIONS.get(self._database.dialect, _POSITION)
         chosen = self._select_numbers(f"SELECT {number} AS n FROM {self._name}", limits.rows)
         placed = f"SELECT {self._columns}, {number} AS {position} FROM {self._name}"

@@ -82,7 +82,7 @@ class Cancelled(Exception):
 
 
 class _Wait:
-    """Waiting that ends at a deadline, or when the caller cancels."""
+    """A wait that ends at a deadline, or when the caller cancels."""
 
     def __init__(self, seconds: float, cancellation: Cancellation | None) -> None:
         self._deadline = time.monotonic() + seconds
@@ -149,7 +149,7 @@ def exchange(
 
 
 def _exchange_bytes(ours: int, theirs: int, request: list[memoryview], most: int, wait: _Wait) -> bytes | None:
-    """Return the reply's bytes, or None if there are more than `most`; raise as `ready` does."""
+    """Return the reply's bytes; None if there are more than `most`; raise as `ready` does."""
     open_ends = {ours, theirs}
     poll = select.poll()
     for end, events in ((ours, select.POLLOUT), (theirs, select.POLLIN)):
@@ -192,7 +192,7 @@ def _write(end: int, request: list[memoryview]) -> bool:
 
 
 def _explain_ending(ending: bytes, limits: SandboxLimits) -> _RunOutcome:
-    """Return the reason why there is no reply."""
+    """Return the reason for a missing reply."""
     if not ending:
         return _RunOutcome(problem="the sandbox's parent process was ended during the run")
     how = Ending.unpack(ending)

@@ -1,4 +1,4 @@
-"""Running a model's code, and reading its untrusted reply."""
+"""The run of a model's code, and the reading of its untrusted reply."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def size_problem(code: str, most: int = CODE_BYTES) -> str | None:
 
 
 def refuse(code: str, most: int = CODE_BYTES) -> str | None:
-    """Return what the code does that is not allowed, with its line; None if nothing is found."""
+    """Return the first forbidden thing in the code, with its line; None if there is none."""
     if problem := size_problem(code, most):
         return problem
     try:

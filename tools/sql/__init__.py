@@ -17,9 +17,9 @@ from .dialect_notes import dialect_notes
 from .explain import Heading, explain, headings
 from .findings import Finding
 from .literals import SearchedLiteral, searched_literals
-from .mend import Mended, mend_names, spell_tables
+from .mend import MendedQuery, mend_names, spell_tables
 from .parse import parse_select, writes
-from .query import ALL_COLUMNS, Query, constants, is_ordered, used_items
+from .query import ALL_COLUMNS, Query, find_constants, is_ordered, used_items
 from .regular import regularize, same_sql
 from .skeleton import question_skeleton, skeleton_similarity, sql_skeleton
 from .vectors import FEATURES, vectorize
@@ -29,13 +29,13 @@ __all__ = [
     "FEATURES",
     "Finding",
     "Heading",
-    "Mended",
+    "MendedQuery",
     "Query",
     "SearchedLiteral",
     "check",
-    "constants",
     "dialect_notes",
     "explain",
+    "find_constants",
     "headings",
     "is_ordered",
     "mend_names",

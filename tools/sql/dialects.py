@@ -11,7 +11,7 @@ from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
 from ..database.dialects import grammar_of
-from ..database.quoting import Naming, engine_name, naming
+from ..database.quoting import Naming, engine_name, naming_of
 from ..database.schema import Schema
 from ..words import listed_words
 
@@ -61,7 +61,7 @@ class Rules:
 
     def spell_name(self, name: str) -> str:
         """Return a declared name as advice spells it."""
-        return name if self.is_sqlite else self.naming.written(name)
+        return name if self.is_sqlite else self.naming.write_name(name)
 
     def spell_table(self, table: str, schema: Schema) -> str:
         """Return a table's name as advice spells it."""
@@ -97,12 +97,12 @@ _RULES: Mapping[str, Mapping[str, Any]] = {
 @lru_cache(maxsize=64)
 def rules_of(dialect: str = "sqlite") -> Rules:
     """Return the rules of a dialect; standard SQL if it is unknown."""
-    return Rules(dialect, engine_name(dialect), naming(dialect), grammar_of(dialect), **_RULES.get(dialect, {}))
+    return Rules(dialect, engine_name(dialect), naming_of(dialect), grammar_of(dialect), **_RULES.get(dialect, {}))
 
 
 def fold(name: str) -> str:
     """Return the name in lower case as SQLite compares names, ASCII letters only."""
-    return naming("sqlite").key(name)
+    return naming_of("sqlite").key(name)
 
 
 def squeeze(text: str) -> str:
@@ -113,7 +113,7 @@ def squeeze(text: str) -> str:
 def quote_name(key: str, rules: Naming) -> str:
     """Return a name's key as regular SQL spells it, quoted only if it needs quotes."""
     if key.lower() in KEYWORDS or not rules.is_plain(key):
-        return rules.quoted(key)
+        return rules.quote(key)
     return key.lower() if rules.case == "upper" else key
 
 

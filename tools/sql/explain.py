@@ -1,4 +1,4 @@
-"""Queries in plain English.
+"""The explanation of queries in plain English.
 
 Deterministic and complete: the same query gives the same words, and nothing that changes the result is left out (if
 there are no words for an expression, it is quoted as SQL). Used for the feedback that compares what a query means
@@ -14,9 +14,9 @@ from functools import cached_property
 from sqlglot import exp
 
 from ..database.schema import Schema
-from ..words import listed, plain_name
+from ..words import join_words, plain_name
 from .dialects import quote_text
-from .parse import analysis, analysis_or
+from .parse import default_if_unparsed, guard_depth
 from .query import Query, argument_of, join_conditions, limit_count
 from .scope import Scope, Source, outwards
 
@@ -74,7 +74,7 @@ _PLAIN = frozenset({"expressions", "from_", "joins"})
 """Parts of a SELECT, beside WHERE, that two sides of a compound may share in one sentence."""
 
 
-@analysis
+@guard_depth
 def explain(sql: str, schema: Schema) -> str:
     """Return what a query means, in one or a few English sentences."""
     query = Query.of(sql, schema.dialect, schema)
@@ -108,7 +108,7 @@ class Explainer:
         if with_ is None:
             return words
         defined = [f"{plain_name(cte.alias)!r} is {self.say_query(cte.this)}" for cte in with_.expressions]
-        return f"{words}, where {listed(defined)}"
+        return f"{words}, where {join_words(defined)}"
 
     def _say_compound(self, node: exp.SetOperation) -> str:
         if (shared := self._say_shared(node)) is not None:
@@ -142,7 +142,7 @@ class Explainer:
             parts.append(f" where {self.say(where.this)}")
         if group is not None:
             terms = [self._say_term(term, node).removeprefix("the ") for term in group.expressions]
-            parts.append(f", for each {listed(terms)}")
+            parts.append(f", for each {join_words(terms)}")
         if having is not None:
             parts.append(f", only {'groups ' if group is not None else ''}where {self.say(having.this)}")
         for window in node.args.get("windows") or ():
@@ -162,7 +162,7 @@ class Explainer:
         conditions = " and ".join(self.say(part) for part in join_conditions(source))
         on = f" ({conditions})" if conditions and not self._is_obvious_join(source, scope) else ""
         if source.using:
-            on = f" (by equal {listed(sorted(plain_name(name) for name in source.using))})"
+            on = f" (by equal {join_words(sorted(plain_name(name) for name in source.using))})"
         if join.side == "LEFT":
             return f", with {source_words} where there is one{on}"
         if join.side in ("RIGHT", "FULL"):
@@ -215,7 +215,7 @@ class Explainer:
         return words
 
     def say(self, node: exp.Expr) -> str:
-        """Return an expression in words, or as SQL in back-ticks if there are no words for it."""
+        """Return an expression in words, or as SQL in back-ticks if it has no words."""
         if isinstance(node, _CONDITIONS):
             return self.say_condition(node)
         if isinstance(node, exp.Query):
@@ -238,11 +238,13 @@ class Explainer:
 
     def say_all(self, nodes: list[exp.Expr], last: str = "and") -> str:
         """Return a list of expressions in words."""
-        return listed([self.say(node) for node in nodes], last)
+        return join_words([self.say(node) for node in nodes], last)
 
     def say_order(self, node: exp.Expr, query: exp.Expr | None = None) -> str:
         """Return the terms of an ORDER BY in words."""
-        return listed([f"{self._say_term(one.this, query)} {self.say_sort(one)}" for one in node.expressions], "then")
+        return join_words(
+            [f"{self._say_term(one.this, query)} {self.say_sort(one)}" for one in node.expressions], "then"
+        )
 
     def say_sort(self, term: exp.Expr) -> str:
         """Return the direction of an ORDER BY term, and the place of NULLs if it is unusual."""
@@ -374,7 +376,7 @@ class Explainer:
         name = node.name if isinstance(node, exp.Anonymous) else node.sql_name()
         words = [self.say(one) for one in node.iter_expressions() if not isinstance(one, exp.Identifier)]
         plain = plain_name(name.lower())
-        return f"{plain} of {listed(words)}" if words else plain
+        return f"{plain} of {join_words(words)}" if words else plain
 
     @cached_property
     def _writers(self) -> tuple[tuple[type[exp.Expr] | tuple[type[exp.Expr], ...], Callable[[exp.Expr], str]], ...]:
@@ -490,7 +492,7 @@ def headings(sql: str, columns: Sequence[str], schema: Schema) -> tuple[Heading,
     return _find_headings(sql, columns, schema) or tuple(map(Heading, columns))
 
 
-@analysis_or(())
+@default_if_unparsed(())
 def _find_headings(sql: str, columns: Sequence[str], schema: Schema) -> tuple[Heading, ...]:
     query = Query.of(sql, schema.dialect, schema)
     outputs = query.tree.expressions

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from ..database.schema import Schema
 from .findings import MOST_LOOKED_UP, ColumnValues
-from .parse import analysis_or
+from .parse import default_if_unparsed
 from .query import Query, plain_text
 from .scope import Scope
 
@@ -52,7 +52,7 @@ class SearchedLiteral:
         return self.sought and not self.held
 
 
-@analysis_or(())
+@default_if_unparsed(())
 def searched_literals(sql: str, schema: Schema, contents: Contents) -> tuple[SearchedLiteral, ...]:
     """Return the literals that columns are compared with by =, !=, IN and LIKE.
 

@@ -1,4 +1,4 @@
-"""Correction of misspelt names of tables and columns, where only one can be meant."""
+"""Correction of misspelt names of tables and columns, if only one can be meant."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from sqlglot import exp
 from ..database.quoting import Naming
 from ..database.schema import Schema
 from ..words import spelt_alike
-from .parse import analysis_or
+from .parse import default_if_unparsed
 from .query import Query
 from .scope import Resolution, Source
 
 
 @dataclass(frozen=True)
-class Mended:
+class MendedQuery:
     """A query with corrected names."""
 
     sql: str
@@ -33,9 +33,9 @@ class _Fix:
     meant: str = ""
 
 
-@analysis_or(None)
-def mend_names(sql: str, part: Schema, avoid: Collection[str] = ()) -> Mended | None:
-    """Return the query with unknown names replaced by the nearest, except those in `avoid`.
+@default_if_unparsed(None)
+def mend_names(sql: str, part: Schema, avoid: Collection[str] = ()) -> MendedQuery | None:
+    """Return the query with unknown names replaced by the nearest, except those to `avoid`.
 
     None if a name has no nearest one, or more than one, or nothing is misspelt.
     """
@@ -47,10 +47,10 @@ def mend_names(sql: str, part: Schema, avoid: Collection[str] = ()) -> Mended | 
     if not fixes or not all(place.text for place in fixes):
         return None
     names = {_join_parts(place.parts): place.meant for place in fixes if place.meant}
-    return Mended(_apply(query, fixes), names)
+    return MendedQuery(_apply(query, fixes), names)
 
 
-@analysis_or("")
+@default_if_unparsed("")
 def _spell(sql: str, schema: Schema) -> str:
     query = Query.of(sql, schema.dialect, schema)
     naming, sources = query.rules.naming, [source for scope in query.scopes for source in scope.sources]
@@ -63,14 +63,14 @@ def _spell(sql: str, schema: Schema) -> str:
     for source, path in wrong.items():
         parts = _name_parts(source.node)[-len(path) :]
         alias = f" AS {query.text(parts[-1])}" if source in kept else ""
-        places.append(_Fix(parts, naming.written_path(path) + alias))
+        places.append(_Fix(parts, naming.write_path(path) + alias))
     for reference in query.resolution.references:
         node, source = reference.node, reference.source
         qualifier = _name_parts(node)
         if source is None and not qualifier:  # a whole row, as in count(t)
             source, qualifier = rows.get(query.rules.key(node.this)), [node.this]
         if source in wrong and source not in kept and qualifier and not source.node.alias:
-            places.append(_Fix(qualifier, naming.written(wrong[source][-1])))
+            places.append(_Fix(qualifier, naming.write_name(wrong[source][-1])))
     return _apply(query, places) if places else ""
 
 
@@ -127,10 +127,10 @@ def _fix_tables(unknown: list[Source], paths: Mapping[str, Sequence[str]], resol
         parts = _name_parts(source.node)
         meant = _find_nearest(source.node.name, paths) or _find_nearest(_join_parts(parts), paths)
         path = paths.get(meant, ())
-        yield _Fix(parts[-len(path) :], naming.written_path(path), meant)
+        yield _Fix(parts[-len(path) :], naming.write_path(path), meant)
         for reference in resolution.references if not source.node.alias else ():
             if reference.node.table == source.node.name:
-                yield _Fix(_name_parts(reference.node)[-1:], naming.written_path(path[-1:]))
+                yield _Fix(_name_parts(reference.node)[-1:], naming.write_path(path[-1:]))
 
 
 def _fix_columns(resolution: Resolution) -> Iterator[_Fix]:
@@ -144,7 +144,7 @@ def _fix_columns(resolution: Resolution) -> Iterator[_Fix]:
         node = reference.node.this
         if isinstance(node, exp.Identifier) and "start" in node.meta:
             meant = _find_nearest(node.name, sorted(known))
-            yield _Fix([node], naming.written(meant) if meant else "", meant)
+            yield _Fix([node], naming.write_name(meant) if meant else "", meant)
 
 
 def _find_nearest(name: str, known: Collection[str]) -> str:

@@ -42,20 +42,20 @@ logging.getLogger("sqlglot").addFilter(
 
 
 # What the parser cannot read is refused where it is parsed; another fault of an analysis is ours, and raised as it is.
-def analysis(function: Callable[P, T]) -> Callable[P, T]:
+def guard_depth(function: Callable[P, T]) -> Callable[P, T]:
     """Make a function raise `SQLParseError` if the SQL is nested too deeply for it."""
 
     @wraps(function)
-    def guarded(*args: P.args, **kwargs: P.kwargs) -> T:
+    def run(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
             return function(*args, **kwargs)
         except RecursionError:
             raise SQLParseError("The SQL is nested too deeply to be read; simplify it.") from None
 
-    return guarded
+    return run
 
 
-def analysis_or(otherwise: D) -> Callable[[Callable[P, T]], Callable[P, T | D]]:
+def default_if_unparsed(otherwise: D) -> Callable[[Callable[P, T]], Callable[P, T | D]]:
     """Make a function return `otherwise` if the SQL cannot be parsed or is too deep."""
 
     def decorate(function: Callable[P, T]) -> Callable[P, T | D]:
@@ -88,7 +88,7 @@ def join_split_operators(sql: str) -> str:
     return _SPLIT_OPERATOR.sub(lambda m: "".join(m["split"].split()) if m["split"] else m[0], sql)
 
 
-@analysis
+@guard_depth
 def parse(sql: str, dialect: str = "sqlite") -> Parsed:
     """Parse one query. The result may be shared, so it must not be changed.
 
@@ -106,7 +106,7 @@ def parse(sql: str, dialect: str = "sqlite") -> Parsed:
 
 
 def _read(sql: str, dialect: str) -> Parsed | str:
-    """Return the query, or why it is none, which is remembered too."""
+    """Return the query, or the reason why it is not one, cached too."""
     try:
         return _parse(sql, dialect)
     except SQLParseError as error:

@@ -17,7 +17,7 @@ from sqlglot import exp
 from ..database.schema import ColumnSchema, Schema, TableSchema
 from ..derived import shared_property
 from .dialects import Clause, fold
-from .parse import REMEMBERED_LENGTH, Parsed, analysis, analysis_or, parse
+from .parse import REMEMBERED_LENGTH, Parsed, default_if_unparsed, guard_depth, parse
 from .resolve import resolve
 from .scope import Reference, Resolution, Scope, Source, SourceColumn
 
@@ -138,7 +138,7 @@ class Query(Parsed):
     # Names
 
     @shared_property
-    @analysis
+    @guard_depth
     def resolution(self) -> Resolution:
         """The resolved names."""
         return resolve(self.tree, self.schema)
@@ -315,7 +315,7 @@ class Query(Parsed):
         """Return the conditions of a SELECT in the order of its clauses."""
         return self._conditions[id(scope)]
 
-    def conjuncts(self, scope: Scope) -> list[exp.Expr]:
+    def list_conjuncts(self, scope: Scope) -> list[exp.Expr]:
         """Return the conditions that hold for every row of a SELECT."""
         return [condition.node for condition in self.conditions(scope) if condition.is_conjunct]
 
@@ -411,7 +411,7 @@ class Query(Parsed):
         return None if limited is None else limit_count(limited)
 
     def _find_clause(self, name: str) -> exp.Expr | None:
-        """Return the statement, or what stands in parentheses as the whole of it, that has a clause."""
+        """Return the statement, or a wholly parenthesised one, that has a clause."""
         node: exp.Expr = self.tree
         while node.args.get(name) is None:
             if not isinstance(node, exp.Subquery):
@@ -520,19 +520,19 @@ def is_bound(source: Source, bound: Collection[SourceColumn]) -> bool:
     return bool(key) and all((id(source), fold(column)) in bound for column in key)
 
 
-@analysis
+@guard_depth
 def used_items(sql: str, schema: Schema) -> UsedItems:
     """Return the tables and columns of a schema that a query uses, sub-queries included."""
     return Query.of(sql, schema.dialect, schema).used
 
 
-@analysis_or(Constants())
-def constants(sql: str, dialect: str = "sqlite") -> Constants:
+@default_if_unparsed(Constants())
+def find_constants(sql: str, dialect: str = "sqlite") -> Constants:
     """Return the constants of a query; none if it cannot be parsed."""
     return Query.of(sql, dialect).constants
 
 
-@analysis_or(False)
+@default_if_unparsed(False)
 def is_ordered(sql: str, dialect: str = "sqlite") -> bool:
     """Whether the outermost query has an ORDER BY; False if it cannot be parsed."""
     return bool(Query.of(sql, dialect).order)

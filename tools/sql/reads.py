@@ -9,7 +9,7 @@ from typing import TypeVar
 from sqlglot import exp
 
 from ..database.schema import Schema, TableSchema
-from .parse import analysis_or
+from .parse import default_if_unparsed
 from .query import Query
 
 L = TypeVar("L")
@@ -22,7 +22,7 @@ _OTHER_READING = re.compile(r"/\*M?!|/\*\+|\bU&|\bTABLE\b|\bCOLUMNS\b", re.IGNOR
 """What an engine may read otherwise than our parser: comments that are run, names in escapes, whole tables."""
 
 
-@analysis_or(None)
+@default_if_unparsed(None)
 def may_read(sql: str, schema: Schema, columns: Mapping[tuple[str, str], L]) -> list[L] | None:
     """Return the values of `columns` that the query may read; None if that is unknown.
 

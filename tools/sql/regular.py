@@ -24,7 +24,7 @@ from ..database.quoting import Naming
 from ..database.schema import Schema
 from ..words import listed_words
 from .dialects import quote_name, quote_text
-from .parse import analysis, analysis_or
+from .parse import default_if_unparsed, guard_depth
 from .query import Query
 from .scope import Reference, Resolution, Source, outwards
 
@@ -61,16 +61,16 @@ _OPERATORS = frozenset(
 )
 
 
-@analysis
+@guard_depth
 def regularize(sql: str, schema: Schema) -> str:
     """Return the query in its regular form. Unknown names stay unqualified."""
     query = Query.of(sql, schema.dialect, schema)
     if any(reference.kind == "text_name" for reference in query.resolution.references):
         return query.sql  # a column is named by an expression's very spelling: any change might lose it
-    return write(query, rename(query))
+    return write(query, make_edits(query))
 
 
-@analysis_or(False)
+@default_if_unparsed(False)
 def same_sql(a: str, b: str, schema: Schema) -> bool:
     """Whether two queries are equal once regularised; False if either cannot be parsed."""
     return regularize(a, schema) == regularize(b, schema)
@@ -87,7 +87,7 @@ class Edits:
     mask: str | None = None  # written instead of every literal; None writes literals as they are
 
 
-def rename(query: Query) -> Edits:
+def make_edits(query: Query) -> Edits:
     """Return the edits that bring names, aliases and strings into regular form."""
     edits, resolution = Edits(), query.resolution
     naming = resolution.rules.naming

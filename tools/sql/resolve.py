@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from ..database.schema import Schema, TableSchema
 from .dialects import Clause, rules_of, squeeze
-from .parse import analysis
+from .parse import guard_depth
 from .scope import Reference, ReferenceKind, Resolution, Scope, Source, outwards
 
 _CLAUSES: dict[str, Clause] = {
@@ -48,7 +48,7 @@ _Refer = Callable[..., Reference]
 """Makes a reference of one column expression, given its kind and what it refers to."""
 
 
-@analysis
+@guard_depth
 def resolve(tree: exp.Expr, schema: Schema) -> Resolution:
     """Return the resolved names of a query.
 
@@ -396,7 +396,7 @@ class _Resolver:
 
 
 def _is_whole_term(node: exp.Column) -> bool:
-    """Whether a column is a whole ORDER BY term, where aliases come first."""
+    """Whether a column is a whole ORDER BY term, in which aliases come first."""
     above = node.parent
     while isinstance(above, exp.Paren | exp.Collate):
         above = above.parent

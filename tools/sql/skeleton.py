@@ -12,7 +12,7 @@ from sqlglot import exp
 from ..database.schema import Schema
 from ..derived import derived
 from ..words import FUNCTION_WORDS, english_stem, fold, listed_words, name_parts
-from .parse import analysis
+from .parse import guard_depth
 from .query import Query
 from .regular import Edits, is_alias, write
 
@@ -28,7 +28,7 @@ _COMMON = FUNCTION_WORDS | listed_words("list name number order total type year 
 """Words that tell what is asked, also where a schema has them."""
 
 
-@analysis
+@guard_depth
 def sql_skeleton(sql: str, dialect: str = "sqlite") -> str:
     """Return the query in regular form with every name and literal masked."""
     query = Query.of(sql, dialect)

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from .dialects import fold
-from .parse import analysis
+from .parse import guard_depth
 from .query import Query
 
 FEATURES = (
@@ -59,7 +59,7 @@ _NOT_ELSE = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Connector, exp.Dot)
 Vector = NDArray[np.float64]
 
 
-@analysis
+@guard_depth
 def vectorize(sql: str, dialect: str = "sqlite") -> Vector:
     """Return 41 counts in the order of `FEATURES`, averaged over a compound's sides."""
     return _count_query(Query.of(sql, dialect).tree)

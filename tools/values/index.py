@@ -1,4 +1,4 @@
-"""The value index of a database: which of its values a question mentions, in the database's spelling."""
+"""The value index of a database, built on first use in the cache folder."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ..database import Database, Limits
 from ..errors import QueryError
 from ..folders import cache_folder
 from ..words import fold, key, stem
-from .match import IndexedValues, ValueMatch, find, nearest
-from .store import DEFAULT_BOUNDS, IndexBounds, Store, columns_to_index, fill
+from .match import IndexedValues, ValueMatch, find_values, nearest_values
+from .store import DEFAULT_BOUNDS, IndexBounds, ValueStore, columns_to_index, fill_columns
 
 R = TypeVar("R")
 
@@ -26,7 +26,7 @@ _STEM = 3  # first letters of a word that its stem has too
 
 
 class ValueIndex:
-    """Finds a database's values. Built on first use, kept in the user's cache folder; threads may share one.
+    """A searchable index of a database's values, built on first use; threads may share it.
 
     Every look-up raises `DatabaseUnavailable` if the database's file is gone or damaged. Names are taken in any case.
 
@@ -59,26 +59,26 @@ class ValueIndex:
 
     def find(self, question: str, limit: int = 10) -> tuple[ValueMatch, ...]:
         """Return the values that a question mentions, best first."""
-        return self._ask(lambda indexed: tuple(find(question, indexed)[:limit]))
+        return self._ask_store(lambda indexed: tuple(find_values(question, indexed)[:limit]))
 
-    def beginning(self, text: str, limit: int = 10) -> tuple[tuple[str, str, str], ...]:
-        """Return values that begin with a text of a few words, in whatever case: table, column, value."""
+    def find_beginning(self, text: str, limit: int = 10) -> tuple[tuple[str, str, str], ...]:
+        """Return `(table, column, value)` of values that begin with a text, in any case."""
         *whole, last = [fold(word) for word in text.split()] or [""]
         start, begun = key([*map(stem, whole), last[:_STEM]]), text.casefold()
 
         def ask(indexed: IndexedValues) -> tuple[tuple[str, str, str], ...]:
-            found = [value for value in indexed.store.by_start(start) if value.text.casefold().startswith(begun)]
+            found = [value for value in indexed.store.find_by_start(start) if value.text.casefold().startswith(begun)]
             places = [(indexed.columns[value.column], value.text) for value in found[:limit]]
             return tuple((column.table, column.name, text) for column, text in places)
 
-        return self._ask(ask) if start else ()
+        return self._ask_store(ask) if start else ()
 
     def holds(self, table: str, column: str, text: str) -> bool:
-        """Whether a column holds exactly this text, as the engine compares; SQLite finds a number by its digits.
+        """Whether a column has exactly this text, as the engine compares texts.
 
-        Of a column whose values may not leave the answer is always yes, of an unknown one no.
+        True for a column whose values may not leave, False for an unknown one.
         """
-        if self._withheld(table, column):
+        if self._is_withheld(table, column):
             return True
 
         def ask(indexed: IndexedValues) -> bool | None:
@@ -87,28 +87,28 @@ class ValueIndex:
                 return True
             return False if stored and stored.state == "whole" else None
 
-        held = self._ask(ask)
+        held = self._ask_store(ask)
         return self._database_has(table, column, exp.EQ, text) if held is None else held
 
     def matches(self, table: str, column: str, pattern: str, *, any_case: bool = False) -> bool:
-        """Whether a column has a value that is LIKE the pattern, or ILIKE; yes if that takes too long to say.
+        """Whether a column has a value LIKE the pattern, or ILIKE with `any_case`.
 
-        Of a column whose values may not leave the answer is always yes: it gives rise to no remark.
+        True if the look-up takes too long, or if the column's values may not leave.
         """
         comparison = exp.ILike if any_case else exp.Like
-        return self._withheld(table, column) or self._database_has(table, column, comparison, pattern)
+        return self._is_withheld(table, column) or self._database_has(table, column, comparison, pattern)
 
     def nearest(self, table: str, column: str, text: str, limit: int = 3) -> tuple[str, ...]:
         """Return the column's values nearest to a text, nearest first; none if none is near."""
 
         def ask(indexed: IndexedValues) -> tuple[str, ...]:
             stored = indexed.by_name.get((table.lower(), column.lower()))
-            return nearest(indexed.store, stored, text, limit) if stored else ()
+            return nearest_values(indexed.store, stored, text, limit) if stored else ()
 
-        return self._ask(ask)
+        return self._ask_store(ask)
 
-    def _withheld(self, table: str, column: str) -> bool:
-        """Whether what a column holds may not leave, so that nothing may depend on it."""
+    def _is_withheld(self, table: str, column: str) -> bool:
+        """Whether a column's values may not leave, so that nothing may depend on them."""
         leaving = self._database.leaving()
         found, held = leaving.schema.table(table), leaving.schema.column(table, column)
         return bool(found and held and (found.name, held.name) in leaving.levels)
@@ -127,65 +127,62 @@ class ValueIndex:
         except QueryError:
             return True  # what could not be looked up is not said to be missing
 
-    def _ask(self, ask: Callable[[IndexedValues], R]) -> R:
-        """Ask the store, built further if it is not complete; a damaged one is rebuilt."""
+    def _ask_store(self, ask: Callable[[IndexedValues], R]) -> R:
+        """Ask the store, after building it further if it is incomplete; rebuild a damaged one."""
         with self._lock:
             try:
-                return ask(self._ready())
+                return ask(self._open_values())
             except sqlite3.DatabaseError:
-                self._close(remove=True)
-                return ask(self._ready())
+                self._close_store(remove=True)
+                return ask(self._open_values())
 
-    def _ready(self) -> IndexedValues:
+    def _open_values(self) -> IndexedValues:
         database, state = self._database, _contents_key(self._database)
         if self._indexed is None or state != self._state:
-            self._close()
+            self._close_store()
             self._indexed, self._state = IndexedValues(_open_store(database, self._folder), database.schema()), state
         if not self._complete:
             # Another process may be building, or the disk be full: what is there has to do.
             with suppress(sqlite3.OperationalError):
-                self._complete = fill(self._indexed.store, database, self._bounds)
+                self._complete = fill_columns(self._indexed.store, database, self._bounds)
             self._indexed = IndexedValues(self._indexed.store, database.schema())
         return self._indexed
 
-    def _close(self, *, remove: bool = False) -> None:
+    def _close_store(self, *, remove: bool = False) -> None:
         if self._indexed is not None:
             self._indexed.store.close(remove=remove)
         self._indexed = None
         self._complete = False
 
 
-def _open_store(database: Database, folder: Path) -> Store:
-    """Open the index file of a database as it is now, replaced if it is damaged, and remove outdated ones.
-
-    If the folder cannot be written, the index is kept in memory.
-    """
+def _open_store(database: Database, folder: Path) -> ValueStore:
+    """Open the current index file of a database, else one in memory; remove outdated ones."""
     schema = database.schema()
     columns = columns_to_index(schema, database.leaving().levels)
     # Who asks and what they may see are part of the name: nothing that was read under wider rights is found under
     # narrower ones, be they rights to columns, which change the list, or to rows, which only the engine knows.
-    owner = _digest(*filter(None, (database.location, database.session.key)), repr(columns))
-    path = folder / "values" / f"{owner}-{_digest(_contents_key(database), schema.version)}.sqlite"
+    owner = _hash_parts(*filter(None, (database.location, database.session.key)), repr(columns))
+    path = folder / "values" / f"{owner}-{_hash_parts(_contents_key(database), schema.version)}.sqlite"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         for other in path.parent.glob(f"{owner}-*"):
             if not other.name.startswith(path.stem):
                 other.unlink(missing_ok=True)
         try:
-            return Store(path, columns)
+            return ValueStore(path, columns)
         except sqlite3.DatabaseError as error:
             if isinstance(error, sqlite3.OperationalError):
                 raise  # it is no damage that the disk is full or the file locked
             path.unlink(missing_ok=True)
-            return Store(path, columns)
+            return ValueStore(path, columns)
     except (OSError, sqlite3.OperationalError):
-        return Store(":memory:", columns)
+        return ValueStore(":memory:", columns)
 
 
 def _contents_key(database: Database) -> str:
-    """Return what changes whenever the contents may have; daily if the engine cannot tell."""
+    """Return a key that changes whenever the contents may have; daily if the engine cannot tell."""
     return database.engine.state() or date.today().isoformat()
 
 
-def _digest(*parts: str) -> str:
+def _hash_parts(*parts: str) -> str:
     return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:24]

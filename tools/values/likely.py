@@ -1,4 +1,4 @@
-"""Which of the values found a question likely means: what a reader of SQL would show a colleague, and no more.
+"""The values, among those found, that a question likely means.
 
 Everything that could be a mention is evidence for a linker; shown to a model, a value is taken for a hint. So these
 are told: whole phrases and content words, best first, a value that keys copy from table to table once. Words that name
@@ -37,8 +37,8 @@ _JOINS = frozenset(("and", "or"))
 _GREETINGS = frozenset(("hello", "hi", "ok", "okay"))
 
 
-def likely(text: str, found: Sequence[ValueMatch], schema: Schema) -> tuple[ValueMatch, ...]:
-    """Return the values that a question likely means, in the order given.
+def likely_values(text: str, found: Sequence[ValueMatch], schema: Schema) -> tuple[ValueMatch, ...]:
+    """Return the values that a question likely means, in the given order.
 
     Args:
         text: The question.
@@ -46,20 +46,20 @@ def likely(text: str, found: Sequence[ValueMatch], schema: Schema) -> tuple[Valu
             the text in which values were found, those found further on are left out.
         schema: The tables in play; values of others are left out.
     """
-    reader, ends = _Reader(Question.of(text), schema, found), _other_ends(schema)
+    reader, ends = _Reader(Question.of(text), schema, found), _find_other_ends(schema)
     shown: list[ValueMatch] = []
     for match in found:
-        if not (schema.column(match.table, match.column) and reader.means(match)):
+        if not (schema.column(match.table, match.column) and reader.is_meant(match)):
             continue
         same = [other for other in shown if (other.start, other.end) == (match.start, match.end)]
-        copy = any(other.value == match.value and _place(other) in ends.get(_place(match), ()) for other in same)
+        copy = any(other.value == match.value and _place_of(other) in ends.get(_place_of(match), ()) for other in same)
         if not copy and len(same) < _A_MENTION:
             shown.append(match)
     return tuple(shown)
 
 
-def certain(text: str, meant: Sequence[ValueMatch]) -> tuple[ValueMatch, ...]:
-    """Return of values that a question likely means those that take no guess: of many, chance finds most others.
+def certain_values(text: str, meant: Sequence[ValueMatch]) -> tuple[ValueMatch, ...]:
+    """Return the likely values that are meant for certain.
 
     A word in another form has the same beginning; a part has two words; a code is written as one; a flag is denied only
     beside its word; a misspelt name is no word in small letters; a short number is any number.
@@ -90,13 +90,13 @@ def _is_code(value: str) -> bool:
     return len(value) <= _CODE_LENGTH and value.isupper()
 
 
-def _place(match: ValueMatch) -> Place:
+def _place_of(match: ValueMatch) -> Place:
     return match.table.lower(), match.column.lower()
 
 
 @derived
-def _other_ends(schema: Schema) -> Mapping[Place, set[Place]]:
-    """Return for each column at an end of a key those at the other ends."""
+def _find_other_ends(schema: Schema) -> Mapping[Place, set[Place]]:
+    """Return for each column of a foreign key the columns at the key's other end."""
     ends: dict[Place, set[Place]] = defaultdict(set)
     for key in schema.foreign_keys:
         for own, other in zip(key.columns, key.ref_columns, strict=True):
@@ -107,7 +107,7 @@ def _other_ends(schema: Schema) -> Mapping[Place, set[Place]]:
 
 
 class _Reader:
-    """Tells mentions from coincidences."""
+    """A reader of a question that tells mentions of values from coincidences."""
 
     def __init__(self, question: Question, schema: Schema, found: Sequence[ValueMatch]) -> None:
         self.question, self.schema, self.found = question, schema, found
@@ -115,13 +115,13 @@ class _Reader:
         self._things = frozenset(name_stems(table.name)[-1] for table in schema.tables)
         self._whole = [(match.start, match.end) for match in found if match.how in WHOLE]
 
-    def means(self, match: ValueMatch) -> bool:
+    def is_meant(self, match: ValueMatch) -> bool:
         """Whether the words likely mean the value."""
-        words = self.question.between(match.start, match.end)
+        words = self.question.words_between(match.start, match.end)
         small = all(map(self._is_small, words))
         if match.how == "flag":
             # No other value of a flag fits the question as well: yes, unless something is denied.
-            flags = (other for other in self.found if other.how == "flag" and _place(other) == _place(match))
+            flags = (other for other in self.found if other.how == "flag" and _place_of(other) == _place_of(match))
             return match.score == max(other.score for other in flags) and not (words and small)
         if not words:
             return False  # found further on
@@ -137,13 +137,13 @@ class _Reader:
         ordinary = match.mention.islower() and len(words) == 1 and not (named or beside & {*name_stems(match.table)})
         if ordinary and (words[0].stem in question_words() or self._is_elsewhere(match, beside)):
             return False
-        before = self.question.between(0, match.start)[-2:]
+        before = self.question.words_between(0, match.start)[-2:]
         if match.value.replace(" ", "").isdigit():
             # It may be the value of a column that is named too; of one that counts, only right behind its name.
             behind = name_stems(match.column)[-1:] != ("id",) or any(word.stem in own for word in before)
             if not (named and behind) or self._is_within_number(match):
                 return False
-        if small and not self._is_a_name(match, own - {word.stem for word in words}, before):
+        if small and not self._ends_with_name(match, own - {word.stem for word in words}, before):
             return False
         if {word.stem for word in words} == {"id"} and not (named or self._is_set_off(match)):
             return False
@@ -152,7 +152,7 @@ class _Reader:
         return self._is_telling(match, words)
 
     def _is_elsewhere(self, match: ValueMatch, beside: Set[str]) -> bool:
-        """Whether these words are also a value of another column that the question names, or whose table it names."""
+        """Whether the words are also a value of another column that the question points to."""
         return any(
             beside & {*name_stems(other.column), *name_stems(other.table)}
             for other in self.found
@@ -161,8 +161,8 @@ class _Reader:
         )
 
     def _is_telling(self, match: ValueMatch, words: Sequence[Word]) -> bool:
-        """Whether the words are more than names of tables and columns, and the value fits them well enough."""
-        capital = any(map(self.question.sets_off, words))
+        """Whether the words are more than names in the schema, and fit the value well enough."""
+        capital = any(map(self.question.stands_out, words))
         ordinary = all(word.stem in self._names for word in words)
         over = [other for other in self.found if other.start < match.end and match.start < other.end]
         if match.how == "typo":
@@ -178,7 +178,7 @@ class _Reader:
             same = (other.how for other in over if (other.start, other.end) == (match.start, match.end))
             if {*same} & {"exact", "case"}:
                 return False
-        kind = match.how in ("exact", "case") and words[-1].stem not in self._things and self._is_a_kind(match)
+        kind = match.how in ("exact", "case") and words[-1].stem not in self._things and self._names_kind(match)
         return capital or not ordinary or kind
 
     def _is_within_number(self, match: ValueMatch) -> bool:
@@ -187,32 +187,29 @@ class _Reader:
         return bool(re.search(r"\d[.,:/-]\Z", before) or re.match(r"[.,:/-]\d", after))
 
     def _is_small(self, word: Word) -> bool:
-        """Whether a word is one that questions are made of, or greets."""
-        return word.folded in STOP_WORDS or (word.folded in _GREETINGS and self.question.begins(word.start))
+        """Whether a word is common in questions, or a greeting."""
+        return word.folded in STOP_WORDS or (word.folded in _GREETINGS and self.question.begins_sentence(word.start))
 
-    def _is_a_name(self, match: ValueMatch, own: Set[str], before: Sequence[Word]) -> bool:
-        """Whether small words end a phrase where a name stands: behind the column's own name, or set off (in ME).
-
-        Written as a name is (May) or as one letter (A), a word tells by itself.
-        """
-        after = self.question.between(match.end, len(self.question.text))[:1]
+    def _ends_with_name(self, match: ValueMatch, own: Set[str], before: Sequence[Word]) -> bool:
+        """Whether small words end a phrase in the place of a name: after the column, or as in ME."""
+        after = self.question.words_between(match.end, len(self.question.text))[:1]
         gap = self.question.text[match.end : after[0].start] if after else "."
         ends = bool(gap.strip()) or (after[0].folded in _JOINS and not match.mention.islower())
         place = before if before and before[-1].folded in _IS else before[-1:]
         if ends and {word.stem for word in place} & own:
             return match.how in WHOLE
-        if match.mention.islower() or self.question.begins(match.start):
+        if match.mention.islower() or self.question.begins_sentence(match.start):
             return False
         if not match.mention.isupper() or (len(match.mention) == 1 and match.mention != "I"):
             return self._is_set_off(match)
         return self._is_set_off(match) and ends and bool(before) and before[-1].text in _BEFORE_NAMES
 
     def _is_set_off(self, match: ValueMatch) -> bool:
-        """Whether what is usually a small word is written as a kind or a code is: May, A, US."""
-        kind = match.how == "exact" and not match.mention.islower() and self._is_a_kind(match)
+        """Whether a usually small word is written as a kind or a code is: May, A, US."""
+        kind = match.how == "exact" and not match.mention.islower() and self._names_kind(match)
         return kind or (match.how == "abbreviation" and match.mention.isupper())
 
-    def _is_a_kind(self, match: ValueMatch) -> bool:
-        """Whether its column tells kinds apart: a good customer, of `good_or_bad_customer`."""
+    def _names_kind(self, match: ValueMatch) -> bool:
+        """Whether the value's column tells kinds apart, as `good_or_bad_customer` does."""
         column = self.schema.column(match.table, match.column)
         return column is not None and column.distinct is not None and column.distinct <= _KINDS

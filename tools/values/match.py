@@ -1,4 +1,4 @@
-"""A question taken apart, and the database values that it mentions, best first."""
+"""Questions and the database values that they mention, best first."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..database import Schema
 from ..database.column_kinds import STAND_INS
 from ..derived import derived
 from ..words import STOP_WORDS, Word, fold, key, name_stems, spelt_alike, stem, stems, words, wrong_letters
-from .store import Store, Stored, StoredColumn
+from .store import StoredColumn, StoredValue, ValueStore
 
 WHOLE = frozenset(("exact", "case", "inflection"))  # how a whole value is mentioned, spelt right
 LONGEST = 10  # words of the longest mention that is looked for
@@ -58,7 +58,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Question:
-    """A question taken apart."""
+    """A question as words, quotation marks and sentences."""
 
     text: str
     words: tuple[Word, ...]
@@ -66,68 +66,70 @@ class Question:
 
     @classmethod
     def of(cls, text: str) -> Question:
-        """Take a question apart."""
+        """Split a text into words, quotation marks and sentences."""
         quoted = tuple(match.span(match.lastindex or 0) for match in _QUOTED.finditer(text))
         return cls(text, words(text)[:_MOST_WORDS], quoted)
 
-    def says_nothing(self, number: int) -> bool:
-        """Whether a word is too common to mention a value by itself; a capital ("May", "IT") or quotes tell."""
+    def is_too_common(self, number: int) -> bool:
+        """Whether a word is too common to mention a value by itself, without capital or quotes."""
         word = self.words[number]
-        return word.folded in STOP_WORDS and (word.text == "I" or not self.sets_off(word))
+        return word.folded in STOP_WORDS and (word.text == "I" or not self.stands_out(word))
 
-    def sets_off(self, word: Word) -> bool:
-        """Whether a word stands out by capitals or quotes; capitals that begin a sentence are no sign."""
-        return (word.text[0].isupper() and not self.begins(word.start)) or self.in_quotes(word.start, word.end)
+    def stands_out(self, word: Word) -> bool:
+        """Whether a word has quotes, or a capital that does not begin a sentence."""
+        return (word.text[0].isupper() and not self.begins_sentence(word.start)) or self.is_in_quotes(
+            word.start, word.end
+        )
 
-    def begins(self, start: int) -> bool:
+    def begins_sentence(self, start: int) -> bool:
         """Whether a sentence or line begins at this place."""
         before = self.text[:start].rstrip("\"'“‘( \t")
         return not before or before[-1] in ".?!:\n"
 
-    def in_quotes(self, start: int, end: int) -> bool:
+    def is_in_quotes(self, start: int, end: int) -> bool:
         """Whether a place lies between quotation marks."""
         return any(first <= start and end <= last for first, last in self.quoted)
 
     def fills_quotes(self, start: int, end: int) -> bool:
-        """Whether a place is all that stands between quotation marks, punctuation aside."""
+        """Whether a range is all the text between quotation marks, punctuation aside."""
         return any(
             first <= start and end <= last and not re.search(r"\w", self.text[first:start] + self.text[end:last])
             for first, last in self.quoted
         )
 
-    def between(self, start: int, end: int) -> list[Word]:
-        """Return the words at a place."""
+    def words_between(self, start: int, end: int) -> list[Word]:
+        """Return the words in a range of the text."""
         return [word for word in self.words if start <= word.start and word.end <= end]
 
     def is_inside(self, start: int, end: int, others: Iterable[tuple[int, int]], own: Set[str]) -> bool:
-        """Whether one of other places holds this one and words that are not the column's own name."""
+        """Whether another range has this one and more words than the column's own name."""
         return any(
             first <= start
             and end <= last
-            and not {word.stem for word in self.between(first, start) + self.between(end, last)} <= own
+            and not {word.stem for word in self.words_between(first, start) + self.words_between(end, last)} <= own
             for first, last in others
         )
 
-    def span(self, first: int, last: int, stemmed: Sequence[str], similarity: float = 1.0) -> Span:
-        """Return the span of some words, to be looked up by these stems."""
+    def make_span(self, first: int, last: int, stemmed: Sequence[str], similarity: float = 1.0) -> Span:
+        """Return a span of words that is looked up by these stems."""
         start, end = self.words[first].start, self.words[last - 1].end
         return Span(first, last, start, end, self.text[start:end], key(stemmed), similarity)
 
-    def spans(self, respelt: Mapping[int, Sequence[tuple[str, float]]]) -> dict[str, list[Span]]:
-        """Return the spans that may be mentions, by key.
+    def find_spans(self, respelt: Mapping[int, Sequence[tuple[str, float]]]) -> dict[str, list[Span]]:
+        """Return the spans that may mention values, by key.
 
         Args:
             respelt: For misspelt words, by number, the stems that they may stand for, with their similarity.
         """
         found: dict[str, list[Span]] = defaultdict(list)
         total = len(self.words)
-        telling = [not self.says_nothing(number) for number in range(total)]
+        telling = [not self.is_too_common(number) for number in range(total)]
         for first in range(total):
             for last in range(first + 1, min(first + LONGEST, total) + 1):
                 if not any(telling[first:last]):
                     continue
                 stemmed = [word.stem for word in self.words[first:last]]
-                span = self.span(first, last, stemmed)
+                span = self.make_span(first, last, stemmed)
                 found[span.key].append(span)
                 wrong = [number for number in range(first, last) if number in respelt]
                 for choice in range(3 if len(wrong) == 1 else min(1, len(wrong))):
@@ -135,7 +137,7 @@ class Question:
                     for number in wrong:
                         stemmed[number - first], like = respelt[number][min(choice, len(respelt[number]) - 1)]
                         similarity = min(similarity, like)
-                    span = self.span(first, last, stemmed, similarity)
+                    span = self.make_span(first, last, stemmed, similarity)
                     found[span.key].append(span)
         return found
 
@@ -155,7 +157,7 @@ _LONGEST_INITIALS = 6
 
 _LEAST_SHARE = 0.35  # how much of a value, in letters, must be said: less is chance more often than not
 _CODE = 3  # other names of at most so many letters are codes: they are compared as written, as "US" is not "us"
-Candidate = tuple[Stored, Span, float, str]  # a value that a span may mention, and score and `how` as in a match
+Candidate = tuple[StoredValue, Span, float, str]  # a value that a span may mention, and score and `how` as in a match
 
 
 @derived
@@ -166,27 +168,30 @@ def stems_of_names(schema: Schema) -> frozenset[str]:
 
 
 class IndexedValues:
-    """A store, as far as it is filled, with what of it is looked at for every question."""
+    """A value store as far as it is filled, with its columns in memory."""
 
-    def __init__(self, store: Store, schema: Schema) -> None:
-        """Look at a store's columns, and at those of yes and no with their values."""
+    def __init__(self, store: ValueStore, schema: Schema) -> None:
+        """Read the store's columns, and the values of those with at most two."""
         self.store, self.names = store, stems_of_names(schema)
-        self.columns = {column.id: column for column in store.columns()}
+        self.columns = {column.id: column for column in store.list_columns()}
         self.by_name = {(column.table.lower(), column.name.lower()): column for column in self.columns.values()}
         self.flags = [
             (self.columns[column], values)
-            for column, values in store.few_valued()
+            for column, values in store.find_few_valued()
             if {value.text.casefold() in YES for value in values} == {True, False}
             and all(value.text.casefold() in YES | NO for value in values)
         ]
 
 
-def find(text: str, indexed: IndexedValues) -> list[ValueMatch]:
+def find_values(text: str, indexed: IndexedValues) -> list[ValueMatch]:
     """Return the values that a question mentions, best first, each once."""
     question = Question.of(text)
-    found = list(_candidates(question, indexed))
+    found = list(_find_candidates(question, indexed))
     taken = {(span.start, span.end) for _, span, _, how in found if how in WHOLE}
-    ranked = [(_rank(each, question, indexed.columns[each[0].column], indexed.names, taken), each) for each in found]
+    ranked = [
+        (_score_candidate(each, question, indexed.columns[each[0].column], indexed.names, taken), each)
+        for each in found
+    ]
     best: dict[int, ValueMatch] = {}
     for _, (value, span, score, how) in sorted(ranked, key=lambda pair: (-pair[0], pair[1][1].start, pair[1][0].id)):
         column = indexed.columns[value.column]
@@ -195,10 +200,10 @@ def find(text: str, indexed: IndexedValues) -> list[ValueMatch]:
     return list(best.values())
 
 
-def _rank(
+def _score_candidate(
     candidate: Candidate, question: Question, column: StoredColumn, names: Set[str], taken: Set[tuple[int, int]]
 ) -> float:
-    """Return how likely a candidate is a mention and no coincidence.
+    """Return the likelihood that a candidate is a mention and not a coincidence.
 
     For it speak, besides the fit: quotation marks, capitals, length, a column or table that the question names too.
     Against it: its words name a table or column; it lies inside a longer mention that fits (but for the words that
@@ -209,9 +214,13 @@ def _rank(
     rank += 0.05 * min(len(words), 4)
     if question.fills_quotes(span.start, span.end):
         rank += 0.4
-    elif question.in_quotes(span.start, span.end):
+    elif question.is_in_quotes(span.start, span.end):
         rank += 0.1
-    rank += 0.2 * sum(not word.text[0].islower() and not question.begins(word.start) for word in words) / len(words)
+    rank += (
+        0.2
+        * sum(not word.text[0].islower() and not question.begins_sentence(word.start) for word in words)
+        / len(words)
+    )
     own = set(name_stems(column.name))
     if question.is_inside(span.start, span.end, taken, own):
         rank -= 0.5
@@ -223,20 +232,20 @@ def _rank(
     return rank
 
 
-def _candidates(question: Question, indexed: IndexedValues) -> Iterator[Candidate]:
-    """Yield all candidates, the same value perhaps more than once."""
+def _find_candidates(question: Question, indexed: IndexedValues) -> Iterator[Candidate]:
+    """Yield all candidates, possibly with repeated values."""
     store = indexed.store
-    respelt = _respelt(question, indexed)
-    by_key = question.spans(respelt)
-    for value in store.by("key", by_key):
+    respelt = _find_respelt(question, indexed)
+    by_key = question.find_spans(respelt)
+    for value in store.find_by("key", by_key):
         for span in by_key[value.key]:
-            yield value, span, *_fit(span, value.text)
-    yield from _by_alias(question, by_key, indexed)
-    yield from _by_part(question, respelt, store)
-    yield from _flags(question, indexed)
+            yield value, span, *_measure_fit(span, value.text)
+    yield from _find_by_alias(question, by_key, indexed)
+    yield from _find_by_part(question, respelt, store)
+    yield from _find_flags(question, indexed)
 
 
-def _fit(span: Span, text: str) -> tuple[float, str]:
+def _measure_fit(span: Span, text: str) -> tuple[float, str]:
     if span.similarity < 1:
         return 0.9 * span.similarity, "typo"
     if span.text == text:
@@ -246,11 +255,8 @@ def _fit(span: Span, text: str) -> tuple[float, str]:
     return 0.9, "inflection"
 
 
-def _flags(question: Question, indexed: IndexedValues) -> Iterator[Candidate]:
-    """Yield values of columns of yes and no that the question names by half or more.
-
-    Both values are given: which one is meant is for the reader to say; the likelier one scores higher.
-    """
+def _find_flags(question: Question, indexed: IndexedValues) -> Iterator[Candidate]:
+    """Yield both values of yes-or-no columns of whose name the question has at least half."""
     numbers = {word.stem: number for number, word in reversed(tuple(enumerate(question.words)))}
     negated = any(word.folded in NOT for word in question.words)
     for column, values in indexed.flags:
@@ -259,17 +265,19 @@ def _flags(question: Question, indexed: IndexedValues) -> Iterator[Candidate]:
             name = {stem(fold(column.name))}
         named = [numbers[part] for part in name if part in numbers]
         if named and len(named) >= len(name) / 2:
-            span = question.span(min(named), min(named) + 1, [])
+            span = question.make_span(min(named), min(named) + 1, [])
             for value in values:
                 likely = (value.text.casefold() in NO) == negated
                 yield value, span, 0.5 + 0.1 * len(named) / len(name) + 0.1 * likely, "flag"
 
 
-def _by_alias(question: Question, by_key: Mapping[str, Sequence[Span]], indexed: IndexedValues) -> Iterator[Candidate]:
-    """Yield values by another name: from the list of such names, and by initials, in both directions."""
+def _find_by_alias(
+    question: Question, by_key: Mapping[str, Sequence[Span]], indexed: IndexedValues
+) -> Iterator[Candidate]:
+    """Yield values by another name: listed names and initials, in both directions."""
     store, spans = indexed.store, [span for group in by_key.values() for span in group]
-    wanted = {alias: span for span in spans if span.similarity == 1 for alias in aliases(span.text, span.key)}
-    found = store.by("key", {alias.key for alias in wanted})
+    wanted = {alias: span for span in spans if span.similarity == 1 for alias in find_aliases(span.text, span.key)}
+    found = store.find_by("key", {alias.key for alias in wanted})
     for alias, span in wanted.items():
         for value in found:
             if value.key != alias.key or (alias.is_code and value.text.strip() != alias.text):
@@ -278,17 +286,17 @@ def _by_alias(question: Question, by_key: Mapping[str, Sequence[Span]], indexed:
             if not alias.columns or alias.columns & {*name_stems(column.name), *name_stems(column.table)}:
                 yield value, span, 0.75 if alias.is_code else 0.85, "abbreviation"
     upper = {span.text.lower(): span for span in spans if _is_initials(span.text)}
-    for value in store.by("initials", upper):
+    for value in store.find_by("initials", upper):
         yield value, upper[value.initials or ""], 0.8, "abbreviation"
     # The first letters of three to six words that say something: what a code may stand for.
     said = {
         letters: span
         for span in spans
         if 3 <= span.last - span.first <= _LONGEST_INITIALS
-        and not any(question.says_nothing(number) for number in range(span.first, span.last))
+        and not any(question.is_too_common(number) for number in range(span.first, span.last))
         and (letters := "".join(word.folded[0] for word in question.words[span.first : span.last])).isalpha()
     }
-    for value in store.by("key", said):
+    for value in store.find_by("key", said):
         if _is_initials(value.text.strip()):
             yield value, said[value.key], 0.8, "abbreviation"
 
@@ -297,49 +305,49 @@ def _is_initials(text: str) -> bool:
     return 3 <= len(text) <= _LONGEST_INITIALS and text.isalpha() and text.isupper()
 
 
-def _respelt(question: Question, indexed: IndexedValues) -> dict[int, list[tuple[str, float]]]:
-    """Return for each word that no value holds the nearest words that values hold."""
+def _find_respelt(question: Question, indexed: IndexedValues) -> dict[int, list[tuple[str, float]]]:
+    """Return the nearest words of values for each word that no value has."""
     respelt: dict[int, list[tuple[str, float]]] = {}
     for number, word in enumerate(question.words):
-        if len(word.stem) < 4 or word.stem.isdigit() or word.stem in indexed.names or question.says_nothing(number):
+        if len(word.stem) < 4 or word.stem.isdigit() or word.stem in indexed.names or question.is_too_common(number):
             continue
-        if not indexed.store.knows(word.stem) and (near := _nearest_words(word.stem, indexed.store)):
+        if not indexed.store.has_stem(word.stem) and (near := _find_nearest_words(word.stem, indexed.store)):
             respelt[number] = [(other, 1 - distance / len(word.stem)) for distance, other in near]
     return respelt
 
 
-def _by_part(
-    question: Question, respelt: Mapping[int, Sequence[tuple[str, float]]], store: Store
+def _find_by_part(
+    question: Question, respelt: Mapping[int, Sequence[tuple[str, float]]], store: ValueStore
 ) -> Iterator[Candidate]:
-    """Yield values of which the question says some words only, one of them at least spelt right."""
+    """Yield values of which the question has only some words, at least one spelt right."""
     words = {
         number: (respelt[number][0] if number in respelt else (word.stem, 1.0))
         for number, word in enumerate(question.words)
-        if len(word.stem) > 1 and not question.says_nothing(number)
+        if len(word.stem) > 1 and not question.is_too_common(number)
     }
     numbers: dict[int, list[int]] = defaultdict(list)
     for number, (stemmed, _) in words.items():
-        holders = store.with_words((stemmed,), _COMMON + 1)
+        holders = store.find_with_words((stemmed,), _COMMON + 1)
         for value_id in holders if len(holders) <= _COMMON else ():
             numbers[value_id].append(number)
     for number in words:
         if number + 1 in words:
-            for value_id in store.with_words((words[number][0], words[number + 1][0]), _COMMON):
+            for value_id in store.find_with_words((words[number][0], words[number + 1][0]), _COMMON):
                 numbers[value_id] = sorted({*numbers[value_id], number, number + 1})
-    found: list[tuple[float, Stored, list[int]]] = []
-    for value in store.by("id", numbers):
+    found: list[tuple[float, StoredValue, list[int]]] = []
+    for value in store.find_by("id", numbers):
         run = _longest_run(numbers[value.id])
         share = sum(len(words[number][0]) for number in run) / len(value.key)
         if _LEAST_SHARE <= share < 1 and any(number not in respelt for number in run):
             found.append((share, value, run))
     for share, value, run in nlargest(_PARTS, found, key=lambda part: part[0]):
         similarity = min(words[number][1] for number in run)
-        span = question.span(run[0], run[-1] + 1, [], similarity)
+        span = question.make_span(run[0], run[-1] + 1, [], similarity)
         yield value, span, (0.4 + 0.4 * share) * similarity, "part"
 
 
 def _longest_run(numbers: Sequence[int]) -> list[int]:
-    """Return the longest run of words that follow each other, one word between them allowed."""
+    """Return the longest run of successive words, with gaps of at most one word."""
     best: list[int] = []
     run: list[int] = []
     for number in numbers:
@@ -355,7 +363,7 @@ def _longest_run(numbers: Sequence[int]) -> list[int]:
 
 @dataclass(frozen=True)
 class Alias:
-    """Another name."""
+    """Another name of a thing."""
 
     text: str  # as written
     key: str  # as the index looks it up
@@ -363,19 +371,19 @@ class Alias:
     is_code: bool  # whether it stands only for exactly this text
 
 
-def aliases(mention: str, mention_key: str) -> tuple[Alias, ...]:
-    """Return the other names of what a mention, as written in the question, names."""
+def find_aliases(mention: str, mention_key: str) -> tuple[Alias, ...]:
+    """Return the other names of a thing, given one as written in the question."""
     groups = (
         group
-        for group in _alias_groups().get(mention_key, ())
+        for group in _group_aliases().get(mention_key, ())
         if any(name.key == mention_key and (not name.is_code or name.text == mention) for name in group)
     )
     return tuple(dict.fromkeys(name for group in groups for name in group if name.key != mention_key))
 
 
 @cache
-def _alias_groups() -> Mapping[str, list[tuple[Alias, ...]]]:
-    """Return by each name's key the groups of names of one thing."""
+def _group_aliases() -> Mapping[str, list[tuple[Alias, ...]]]:
+    """Return the groups of names of one thing, by each name's key."""
     by_key: dict[str, list[tuple[Alias, ...]]] = defaultdict(list)
     for group in json.loads((files(__package__ or "") / "data" / "aliases.json").read_text("utf-8")):
         columns = frozenset(stem for name in group.get("columns", []) for stem in stems(name))
@@ -400,32 +408,32 @@ _TYPO, _TWO_TYPOS = 6, 12  # letters and digits from which one may be wrong, or 
 _PART = 4  # letters and digits from which a text may be a part of what was meant
 
 
-def nearest(store: Store, column: StoredColumn, text: str, limit: int) -> tuple[str, ...]:
-    """Return the values that a text may stand for: spelt alike, else its other names, and what is near it."""
+def nearest_values(store: ValueStore, column: StoredColumn, text: str, limit: int) -> tuple[str, ...]:
+    """Return the values that a text may stand for: spelt alike, other names, and near ones."""
     stemmed = stems(text)
-    others = aliases(text.strip(), key(stemmed))
+    others = find_aliases(text.strip(), key(stemmed))
     named = [
         value.text
-        for value in store.by("key", [other.key for other in others])
+        for value in store.find_by("key", [other.key for other in others])
         if value.column == column.id and (len(value.text) > 1 or any(value.text == other.text for other in others))
     ]
-    choices = store.in_column(column.id, _FEW) if column.held <= _FEW else _related(store, column, stemmed)
+    choices = store.list_column(column.id, _FEW) if column.held <= _FEW else _find_related(store, column, stemmed)
     found = process.extract(
         text, choices, scorer=fuzz.WRatio, processor=utils.default_process, limit=_LOOKED_AT, score_cutoff=_LEAST
     )
     alike = [choice for choice, _, _ in found]
-    same = [choice for choice in alike if _letters(choice) == _letters(text)]
+    same = [choice for choice in alike if _find_by_letters(choice) == _find_by_letters(text)]
     same = same or [choice for choice in alike if stemmed and key(stems(choice)) == key(stemmed)]
     near = same or [*named, *(choice for choice in alike if _is_near(text, choice))]
     return tuple(dict.fromkeys(near))[:limit]
 
 
 def _is_near(text: str, value: str) -> bool:
-    """Whether a text is a value misspelt, or whole words of it; what differs in digits is something else."""
+    """Whether a text is a misspelt value or whole words of it, with the same digits."""
     if text.strip().casefold() in STAND_INS:
         return False  # it asks for rows without a value: none is meant by it
-    meant, held = "".join(_letters(text)), "".join(_letters(value))
-    if len(meant) >= _PART and f" {' '.join(_letters(text))} " in f" {' '.join(_letters(value))} ":
+    meant, held = "".join(_find_by_letters(text)), "".join(_find_by_letters(value))
+    if len(meant) >= _PART and f" {' '.join(_find_by_letters(text))} " in f" {' '.join(_find_by_letters(value))} ":
         return True
     length = min(len(meant), len(held))
     if length < _TYPO or meant[0] != held[0] or re.findall(r"\d+", meant) != re.findall(r"\d+", held):
@@ -433,19 +441,19 @@ def _is_near(text: str, value: str) -> bool:
     return OSA.distance(meant, held) <= (2 if length >= _TWO_TYPOS else 1)
 
 
-def _letters(text: str) -> list[str]:
+def _find_by_letters(text: str) -> list[str]:
     return [fold(word) for word in _WORD.findall(text)]
 
 
-def _related(store: Store, column: StoredColumn, stemmed: list[str]) -> list[str]:
-    alike = (other for word in stemmed for other in (word, *(near for _, near in _nearest_words(word, store))))
-    ids = {number for word in dict.fromkeys(alike) for number in store.with_words((word,), _WORD_HOLDERS)}
-    return [value.text for value in store.by("id", ids) if value.column == column.id]
+def _find_related(store: ValueStore, column: StoredColumn, stemmed: list[str]) -> list[str]:
+    alike = (other for word in stemmed for other in (word, *(near for _, near in _find_nearest_words(word, store))))
+    ids = {number for word in dict.fromkeys(alike) for number in store.find_with_words((word,), _WORD_HOLDERS)}
+    return [value.text for value in store.find_by("id", ids) if value.column == column.id]
 
 
-def _nearest_words(word: str, store: Store) -> list[tuple[int, str]]:
-    """Return the index's words nearest to a stem, at most three, with the letters in which they differ.
+def _find_nearest_words(word: str, store: ValueStore) -> list[tuple[int, str]]:
+    """Return up to three words of the index nearest to a stem, with the letters that differ.
 
     Only words that begin or end like it are considered: of a word with one wrong letter, one half is right.
     """
-    return spelt_alike(word, store.alike(word, wrong_letters(word)))[:3]
+    return spelt_alike(word, store.find_alike(word, wrong_letters(word)))[:3]

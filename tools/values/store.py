@@ -1,4 +1,4 @@
-"""The index file: a SQLite database of its own, which holds values by column, by key and by word.
+"""The index file: a SQLite database with values by column, key and word.
 
 Keys sit in an ordinary B-tree: a question's word groups are looked up in microseconds however many values there are.
 Words sit in FTS5 (values that hold a word) and, forwards and backwards, in a B-tree (words that begin or end alike,
@@ -35,7 +35,7 @@ _LAYOUT = (
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredValue:
     """A value of a column, as stored."""
 
     id: int
@@ -56,44 +56,41 @@ class StoredColumn:
     held: int  # how many of its values are in
 
 
-class Store:
-    """An open index file. Not for several threads at once; several processes may have it open."""
+class ValueStore:
+    """An open index file, for one thread at a time; several processes may have it open."""
 
     def __init__(self, path: Path | str, columns: Sequence[tuple[str, str]]) -> None:
-        """Open the file, laid out for these columns where it is new; `sqlite3.DatabaseError` if it is damaged."""
+        """Open the file, made for these columns if new; raise `DatabaseError` if it is damaged."""
         self._path = path
         self._db = sqlite3.connect(path, timeout=5.0, isolation_level=None, check_same_thread=False)
         self._db.execute("PRAGMA synchronous=OFF")  # a damaged index is rebuilt: speed matters more
         self._db.execute("PRAGMA cache_size=-64000")
-        if not self._format():
+        if not self._read_format():
             with self._db:
                 self._db.execute("BEGIN IMMEDIATE")
-                if not self._format():  # no other process was faster
+                if not self._read_format():  # no other process was faster
                     for statement in _LAYOUT:
                         self._db.execute(statement)
                     self._db.execute(f"PRAGMA user_version={FORMAT}")
                     self._db.executemany("INSERT INTO col(tbl, name, state) VALUES (?, ?, 'waiting')", columns)
-        if self._format() != FORMAT:
+        if self._read_format() != FORMAT:
             raise sqlite3.DatabaseError("the index is of another format")
 
-    def _format(self) -> int:
+    def _read_format(self) -> int:
         return self._db.execute("PRAGMA user_version").fetchone()[0]
 
     def close(self, *, remove: bool = False) -> None:
-        """Close the file, and remove it if it is damaged."""
+        """Close the file, and with `remove` delete it."""
         self._db.close()
         if remove and self._path != ":memory:":
             Path(self._path).unlink(missing_ok=True)
 
-    def columns(self) -> list[StoredColumn]:
+    def list_columns(self) -> list[StoredColumn]:
         rows = self._db.execute("SELECT id, tbl, name, state, held FROM col ORDER BY id")
         return [StoredColumn(*row) for row in rows]
 
     def add(self, column: int, held: int, texts: Sequence[str], state: str) -> None:
-        """Add values to a column that holds so many, all or none, and set its state.
-
-        If it holds another number, another process was faster, and it is left as it is.
-        """
+        """Add all or none of a column's values and set its state, unless another process was faster."""
         rows = [(text, stems(text)) for text in texts]
         seen = sorted({part for _, parts in rows for part in parts if len(part) > 3})
         words = ((len(word), word, word[::-1]) for word in seen)
@@ -111,51 +108,55 @@ class Store:
             self._db.execute("UPDATE col SET state = ?, held = ? WHERE id = ?", (state, held + len(rows), column))
 
     def holds(self, column: int, text: str) -> bool:
-        """Whether a column holds exactly this text, as far as it is filled."""
+        """Whether a column has exactly this text, as far as it is filled."""
         return bool(self._db.execute("SELECT 1 FROM val WHERE col = ? AND text = ?", (column, text)).fetchone())
 
-    def by(self, field: Literal["id", "key", "initials"], wanted: Collection[str] | Collection[int]) -> list[Stored]:
-        """Return the values of these numbers, keys or initials; of those that very many columns hold, some."""
-        return self._values(f"WHERE {field} IN ({','.join('?' * len(wanted))}) LIMIT {_ROWS}", *wanted)
+    def find_by(
+        self, field: Literal["id", "key", "initials"], wanted: Collection[str] | Collection[int]
+    ) -> list[StoredValue]:
+        """Return the values with these numbers, keys or initials; a part if there are very many."""
+        return self._read_values(f"WHERE {field} IN ({','.join('?' * len(wanted))}) LIMIT {_ROWS}", *wanted)
 
-    def by_start(self, start: str) -> list[Stored]:
-        """Return values whose keys begin so, in the order of the keys; of very many, the first."""
+    def find_by_start(self, start: str) -> list[StoredValue]:
+        """Return the first values whose keys begin so, in the order of the keys."""
         which = f"WHERE key >= ? AND key < ? ORDER BY key LIMIT {_ROWS}"
-        return self._values(which, start, start + "\U0010ffff")
+        return self._read_values(which, start, start + "\U0010ffff")
 
-    def in_column(self, column: int, limit: int) -> list[str]:
-        """Return values of a column, the first rows' first."""
-        return self._first("SELECT text FROM val WHERE col = ? LIMIT ?", column, limit)
+    def list_column(self, column: int, limit: int) -> list[str]:
+        """Return values of a column in the order of its rows."""
+        return self._read_first("SELECT text FROM val WHERE col = ? LIMIT ?", column, limit)
 
-    def few_valued(self) -> list[tuple[int, list[Stored]]]:
-        """Return the columns that hold two values or one, with these."""
+    def find_few_valued(self) -> list[tuple[int, list[StoredValue]]]:
+        """Return the columns that have at most two values, with these."""
         few = "WHERE col IN (SELECT id FROM col WHERE held BETWEEN 1 AND 2 AND state = 'whole') ORDER BY col, id"
-        return [(column, list(values)) for column, values in groupby(self._values(few), lambda value: value.column)]
+        return [
+            (column, list(values)) for column, values in groupby(self._read_values(few), lambda value: value.column)
+        ]
 
-    def _values(self, which: str, *bound: str | int) -> list[Stored]:
+    def _read_values(self, which: str, *bound: str | int) -> list[StoredValue]:
         rows = self._db.execute(f"SELECT id, col, text, key, initials FROM val {which}", bound)
-        return list(starmap(Stored, rows))
+        return list(starmap(StoredValue, rows))
 
-    def with_words(self, words: Sequence[str], limit: int) -> list[int]:
-        """Return numbers of values that hold all of some words."""
+    def find_with_words(self, words: Sequence[str], limit: int) -> list[int]:
+        """Return the numbers of values that have all of these words."""
         query = " AND ".join(f'"{word}"' for word in words)
-        return self._first("SELECT rowid FROM val_words WHERE val_words MATCH ? LIMIT ?", query, limit)
+        return self._read_first("SELECT rowid FROM val_words WHERE val_words MATCH ? LIMIT ?", query, limit)
 
-    def knows(self, word: str) -> bool:
-        """Whether a value holds this stem of four letters or more."""
-        return bool(self._first("SELECT 1 FROM word WHERE size = ? AND word = ?", len(word), word))
+    def has_stem(self, word: str) -> bool:
+        """Whether a value has this stem of four letters or more."""
+        return bool(self._read_first("SELECT 1 FROM word WHERE size = ? AND word = ?", len(word), word))
 
-    def alike(self, word: str, within: int) -> set[str]:
-        """Return words that begin or end like this one, for half its length, and nearly as long."""
+    def find_alike(self, word: str, within: int) -> set[str]:
+        """Return words of similar length that begin or end like a word, for half its length."""
         sizes = ",".join(str(size) for size in range(len(word) - within, len(word) + within + 1))
         alike: set[str] = set()
         for name, text in (("word", word), ("back", word[::-1])):
             query = f"SELECT word FROM word WHERE size IN ({sizes}) AND {name} >= ? AND {name} < ? LIMIT {_ROWS}"
             start = text[: len(word) // 2]
-            alike.update(self._first(query, start, start + "\U0010ffff"))
+            alike.update(self._read_first(query, start, start + "\U0010ffff"))
         return alike
 
-    def _first(self, query: str, *bound: str | int) -> list[Any]:
+    def _read_first(self, query: str, *bound: str | int) -> list[Any]:
         """Return the first column of a query's rows."""
         return [first for (first,) in self._db.execute(query, bound)]
 
@@ -171,7 +172,7 @@ _UNCOUNTED = 100_000  # rows of a table that nobody has counted
 
 @dataclass(frozen=True)
 class IndexBounds:
-    """What the index may cost."""
+    """Limits of time and size of the index."""
 
     # How far one call goes on building; the next goes on from there. A row that is read counts one, a value that is
     # stored `_STORING`: about two seconds on a machine with nothing else to do.
@@ -186,7 +187,7 @@ DEFAULT_BOUNDS = IndexBounds()
 
 
 def columns_to_index(schema: Schema, withheld: Container[tuple[str, str]] = ()) -> list[tuple[str, str]]:
-    """Return every column that may hold text, but for those withheld. Views repeat their tables' values."""
+    """Return the columns of tables that may hold text and are not withheld."""
     return [
         (table.name, column.name)
         for table in schema.tables
@@ -197,21 +198,17 @@ def columns_to_index(schema: Schema, withheld: Container[tuple[str, str]] = ()) 
     ]
 
 
-def fill(store: Store, database: Database, bounds: IndexBounds) -> bool:
-    """Go on filling the columns that wait, by one chunk of values at least, until a call's work is done.
-
-    Returns:
-        Whether the index is complete.
-    """
+def fill_columns(store: ValueStore, database: Database, bounds: IndexBounds) -> bool:
+    """Fill waiting columns chunk by chunk until the work limit; return whether all are filled."""
     left, until = bounds.work, time.monotonic() + bounds.seconds
-    columns = store.columns()
+    columns = store.list_columns()
     held = sum(column.held for column in columns)
     waiting = [column for column in columns if column.state == "waiting"]
     schema = database.schema()
     for column in waiting:
         table = schema.table(column.table)
         left -= _UNCOUNTED if table is None or table.row_count is None else table.row_count
-        texts, state = _texts(database, column, bounds.values - held + column.held, bounds)
+        texts, state = _read_texts(database, column, bounds.values - held + column.held, bounds)
         held += len(texts) - column.held
         for start in range(column.held, max(len(texts), column.held + 1), _CHUNK):
             chunk, last = texts[start : start + _CHUNK], start + _CHUNK >= len(texts)
@@ -222,8 +219,8 @@ def fill(store: Store, database: Database, bounds: IndexBounds) -> bool:
     return True
 
 
-def _texts(database: Database, column: StoredColumn, room: int, bounds: IndexBounds) -> tuple[list[str], str]:
-    """Return a column's distinct texts, in the order of its rows, and whether they are its `whole` or a `part`."""
+def _read_texts(database: Database, column: StoredColumn, room: int, bounds: IndexBounds) -> tuple[list[str], str]:
+    """Return a column's distinct texts in the order of its rows, and `whole` or `part`."""
     if room <= 0:
         return [], "part"
     began = time.monotonic()

@@ -118,7 +118,7 @@ class ChatCompleter(Completer):
             begun = typed[place:]
             if len(begun) < _SHORTEST or len(seen) >= _MOST:
                 continue
-            for table, column, value in self._values.beginning(begun, _MOST):
+            for table, column, value in self._values.find_beginning(begun, _MOST):
                 if value not in seen and safe(value) == value and "\n" not in value:
                     seen.add(value)
                     yield Completion(value, -len(begun), display_meta=f"{table}.{column}")
@@ -170,7 +170,9 @@ def read_lines(chat: Chat) -> Iterator[str]:
     )
     chat.edit_line = partial(_edit_line, session)
     warn(_WELCOME)
-    start(lambda: resources.values.beginning("a", 1))  # the first question, or Tab, would have to wait for the index
+    start(
+        lambda: resources.values.find_beginning("a", 1)
+    )  # the first question, or Tab, would have to wait for the index
     while True:
         try:
             yield _clean_text(session.prompt())

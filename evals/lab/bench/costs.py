@@ -26,8 +26,8 @@ from tests.support.scripted import ScriptedModel, ScriptedPrompt
 
 from ....agent import SQLAgent, make_settings
 from ....tools.database import Database, Schema
-from ....tools.database.quoting import quoted
-from ....tools.database.rendering.text import Names
+from ....tools.database.quoting import quote
+from ....tools.database.rendering.text import NameWriter
 from ....tools.errors import DatabaseUnavailable, QueryError, SQLParseError
 from ....tools.linking import STAR, PastTurn
 from ....tools.sql import used_items
@@ -108,10 +108,10 @@ def _read_groups(options: BenchOptions) -> Iterator[tuple[str, Path, Sequence[Go
 
 def _shows_gold(prompt: str, gold: str, schema: Schema) -> bool:
     """Whether a prompt's compact schema has all tables and columns that the gold uses."""
-    used, written = used_items(gold, schema), Names(schema)
+    used, written = used_items(gold, schema), NameWriter(schema)
     for table in used.tables:
         columns = [written(column) for of, column in used.columns if of == table and column != STAR]
-        line = re.search(rf"^{re.escape(written.table(table))}\^?\((.*)$", prompt, re.MULTILINE)
+        line = re.search(rf"^{re.escape(written.write_table(table))}\^?\((.*)$", prompt, re.MULTILINE)
         if line is None or not all(re.search(rf"(^|, ){re.escape(column)}[*~^]*[ ,)]", line[1]) for column in columns):
             return False
     return True
@@ -211,7 +211,7 @@ def _is_whole(path: Path) -> bool:
     try:
         with closing(open_read_only(path)) as connection:
             named = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-            tables = [quoted(name) for (name,) in connection.execute(named)]
+            tables = [quote(name) for (name,) in connection.execute(named)]
             rows = (connection.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchone() for name in tables)
             return path.stem not in PARTIAL and any(rows)
     except sqlite3.Error:
@@ -232,25 +232,25 @@ def _build_large(files: Sequence[Path], path: Path) -> None:
             for table in schema.tables:
                 if table.kind != "table":
                     continue
-                own = quoted(_large_name(schema, table.name))
-                parts = [f"{quoted(column.name)} {column.type}" for column in table.columns]
+                own = quote(_large_name(schema, table.name))
+                parts = [f"{quote(column.name)} {column.type}" for column in table.columns]
                 if table.primary_key:
                     parts.append(f"PRIMARY KEY ({_list_names(table.primary_key)})")
                 parts += [
                     f"FOREIGN KEY ({_list_names(key.columns)}) REFERENCES "
-                    f"{quoted(_large_name(schema, key.ref_table))} ({_list_names(key.ref_columns)})"
+                    f"{quote(_large_name(schema, key.ref_table))} ({_list_names(key.ref_columns)})"
                     for key in schema.foreign_keys
                     if key.table == table.name and not key.inferred
                 ]
                 names = _list_names([column.name for column in table.columns])
                 connection.execute(f"CREATE TABLE {own} ({', '.join(parts)})")
-                connection.execute(f"INSERT INTO {own} ({names}) SELECT {names} FROM one.{quoted(table.name)}")
+                connection.execute(f"INSERT INTO {own} ({names}) SELECT {names} FROM one.{quote(table.name)}")
             connection.execute("COMMIT")
             connection.execute("DETACH one")
 
 
 def _list_names(names: Sequence[str]) -> str:
-    return ", ".join(map(quoted, names))
+    return ", ".join(map(quote, names))
 
 
 def _large_name(schema: Schema, table: str) -> str:

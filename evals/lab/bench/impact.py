@@ -21,7 +21,7 @@ from typing import Any
 from pandas import DataFrame
 
 from ....tools.database import ColumnSchema, Database, Schema, TableSchema
-from ....tools.database.quoting import naming
+from ....tools.database.quoting import naming_of
 from ....tools.sample import build_sample
 from ...impact import PastAnswer, ReplayedChange
 from .registry import BenchOptions, Figures, Measure, divide, share
@@ -117,7 +117,7 @@ def _find_places(kind: str, table: TableSchema, schema: Schema, random: Random) 
     A kind is `table`, `one key` (a table with a key of one column), `join` (to another table), `column` or a kind of
     values. Columns are outside every key; of kind `value` they hold a text, which is named too.
     """
-    key, write = table.primary_key, naming().written
+    key, write = table.primary_key, naming_of().write_name
     names = {
         "table": table.name,
         "t": write(table.name),

@@ -17,9 +17,9 @@ from pandas import DataFrame
 from ....agent.context.task_inputs import MOST_COLUMNS
 from ....tools.database import ColumnSchema, ForeignKey, Schema, TableSchema
 from ....tools.linking import STAR, PastTurn, SchemaLinker
-from ....tools.linking.keep import keep
+from ....tools.linking.keep import keep_likely
 from ....tools.linking.scoring import shipped_model
-from ....tools.linking.vocabulary import Shares, shipped
+from ....tools.linking.vocabulary import Shares, shipped_associations
 from ...datasets import load_dataset
 from ..training.fit_linker_turns import (
     WINDOW,
@@ -73,7 +73,7 @@ def measure_linking(options: BenchOptions) -> Figures:
 
 
 def measure_linking_ablations(options: BenchOptions) -> Figures:
-    """Return the shipped linker's scores with each part of its input removed."""
+    """Return the shipped_associations linker's scores with each part of its input removed."""
     figures: Figures = {}
     for name, dialogues in _read_sets(options):
         without_keys = [
@@ -91,8 +91,8 @@ def _link(dialogues: Sequence[TrainDialogue], *, own: bool = False, given: Given
     def find(turn: LinkedTurn) -> tuple[Shares, Shares]:
         return shipped_model().score(turn.evidence)[:2]
 
-    linked = [score_turns(dialogue, find, shipped(), own=own, given=given) for dialogue in dialogues]
-    turns = [turn for dialogue in linked for turn in read_turns(dialogue, shipped(), given)]
+    linked = [score_turns(dialogue, find, shipped_associations(), own=own, given=given) for dialogue in dialogues]
+    turns = [turn for dialogue in linked for turn in read_turns(dialogue, shipped_associations(), given)]
     return measure(turns, *zip(*map(find, turns), strict=True))
 
 
@@ -133,7 +133,7 @@ def _link_in_crowd(case: _InCrowd) -> Iterator[Mapping[str, float]]:
         used = names.past_use(question.gold)
         first = [item.table for item in linked.items if item.column is None][:_FIRST]
         needed = {(new[table], column) for table, column in used.columns if column != STAR}
-        cut = keep(schema, linked.items, _CUT, MOST_COLUMNS)
+        cut = keep_likely(schema, linked.items, _CUT, MOST_COLUMNS)
         yield {
             "ms": 1000 * spent,
             "tables": len(used.tables),

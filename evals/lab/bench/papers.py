@@ -66,7 +66,7 @@ def _make_store(data: Path, place: Path, url: str) -> str:
     some.write_text(json.dumps(whole[:_DIALOGUES]), encoding="utf-8")
     with ExampleStore.open(place) as store:
         with closing(DatabaseFolder(data / "spider" / "database", whole_schemas=True)) as databases:
-            store.add(databases.with_schemas(read_examples(some, lambda _: None)), strict=False)
+            store.add(databases.complete_examples(read_examples(some, lambda _: None)), strict=False)
         model = resolve_model(MODEL, base_url=url, timeout=60.0, max_retries=0)
         assert model is not None
         translator = PromptedTranslator(model)

@@ -33,7 +33,7 @@ from ....tools.record_files import read_records
 from ....tools.sample import build_sample
 from ....tools.sql import sql_skeleton
 from ....tools.sql.query import Query
-from ....tools.values import IndexBounds, ValueIndex, likely
+from ....tools.values import IndexBounds, ValueIndex, likely_values
 from ...datasets import Dataset, GoldTurn, load_dataset, read_predictions
 from .gold import Databases
 from .registry import BenchOptions, Figures, Measure, divide, share
@@ -348,7 +348,7 @@ def _show_values(asked: AskedValues) -> Iterator[Mapping[str, Any]]:
         match
         for text in (asked.text, asked.before)
         if text
-        for match in likely(text, asked.index.find(text, CANDIDATES), asked.schema)
+        for match in likely_values(text, asked.index.find(text, CANDIDATES), asked.schema)
     )
     distinct = dict.fromkeys((match.table, match.column, match.value) for match in matches)
     shown = [(table.lower(), column.lower(), value) for table, column, value in distinct][: Settings().values]

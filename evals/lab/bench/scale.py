@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from ....tools.database import Database, render_schema
-from ....tools.examples import Example, ExampleStore, answered_by, database_identity, embed
+from ....tools.examples import Example, ExampleStore, database_identity, embed, find_answer
 from ....tools.knowledge import Entry, Knowledge
 from ....tools.linking import SchemaLinker
 from ....tools.values import ValueIndex
@@ -242,7 +242,7 @@ def measure_knowledge_scale(options: BenchOptions) -> Figures:
             def look_through(text: str) -> bool:
                 knowledge.find(text, linked[text])
                 near = store.nearest("question", text, _LOOKED_THROUGH, identity, shared=False)
-                return answered_by(text, [hit.example for hit in near], schema, spell) is not None
+                return find_answer(text, [hit.example for hit in near], schema, spell) is not None
 
             answered, milliseconds = _time_calls(look_through, linked)
     return {"terms": len(knowledge.entries), "queries": size, "answered": sum(answered), **milliseconds}

@@ -23,7 +23,7 @@ from sqlglot import exp
 
 from ....tools.database import Database, Permissions
 from ....tools.database.fetch import fetch
-from ....tools.database.quoting import quoted
+from ....tools.database.quoting import quote
 from ....tools.database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from ....tools.database.sqlite.catalogue import FileState, read_catalogue
 from ....tools.database.sqlite.connection import guard_connection
@@ -362,7 +362,7 @@ def generate(
             filling.fill(table)
             # A full-text table of another one's content holds that and nothing else.
             with suppress(sqlite3.Error):
-                connection.execute(f"INSERT INTO {quoted(table.name)} ({quoted(table.name)}) VALUES ('rebuild')")
+                connection.execute(f"INSERT INTO {quote(table.name)} ({quote(table.name)}) VALUES ('rebuild')")
     connection.execute("COMMIT")
     return connection
 
@@ -382,7 +382,7 @@ class _Filling:
         """Insert random rows, at least one."""
         columns = [column for column in table.columns if not column.generated]
         pools = [self._collect_pool(table, column) for column in columns]
-        name, names = quoted(table.name), [quoted(column.name) for column in columns]
+        name, names = quote(table.name), [quote(column.name) for column in columns]
         insert = f"INSERT OR IGNORE INTO {name} ({', '.join(names)}) VALUES ({', '.join('?' * len(columns))})"
         for _ in range(self.chance.randint(max(self.shape.rows // 2, 1), self.shape.rows)):
             row: list[Cell] = []
@@ -405,7 +405,7 @@ class _Filling:
             for key in self.schema.foreign_keys
             for own, other in zip(key.columns, key.ref_columns, strict=True)
             if key.table.lower() == table.name.lower() and own.lower() == column.name.lower()
-            if (parent := self.values.get((quoted(key.ref_table).lower(), quoted(other).lower())))
+            if (parent := self.values.get((quote(key.ref_table).lower(), quote(other).lower())))
         ]
         if parents:
             return [value for value in parents[0] if all(value in parent for parent in parents)] or parents[0]
@@ -447,26 +447,26 @@ def _orphan_condition(key: ForeignKey) -> str:
 
     The parent's collation and affinity count: the parent's column is on the left, and `+` removes the other's affinity.
     """
-    own = [f"{quoted(key.table)}.{quoted(name)}" for name in key.columns]
+    own = [f"{quote(key.table)}.{quote(name)}" for name in key.columns]
     given = " AND ".join(f"{name} IS NOT NULL" for name in own)
-    same = " AND ".join(f"parent.{quoted(other)} = +{name}" for name, other in zip(own, key.ref_columns, strict=True))
-    return f"{given} AND NOT EXISTS (SELECT 1 FROM {quoted(key.ref_table)} AS parent WHERE {same})"
+    same = " AND ".join(f"parent.{quote(other)} = +{name}" for name, other in zip(own, key.ref_columns, strict=True))
+    return f"{given} AND NOT EXISTS (SELECT 1 FROM {quote(key.ref_table)} AS parent WHERE {same})"
 
 
 def _point_rows(connection: sqlite3.Connection, schema: Schema, key: ForeignKey, generator: random.Random) -> None:
-    others = [quoted(name) for name in key.ref_columns]
+    others = [quote(name) for name in key.ref_columns]
     held = " AND ".join(f"{name} IS NOT NULL" for name in others)
     parents: list[tuple[Cell, ...]] = connection.execute(
-        f"SELECT DISTINCT {', '.join(others)} FROM {quoted(key.ref_table)} WHERE {held}"
+        f"SELECT DISTINCT {', '.join(others)} FROM {quote(key.ref_table)} WHERE {held}"
     ).fetchall()
-    table, identity = quoted(key.table), ["rowid"]
+    table, identity = quote(key.table), ["rowid"]
     try:
         connection.execute(f"SELECT rowid FROM {table} LIMIT 0").close()
     except sqlite3.Error:
         declared = schema.table(key.table)
-        identity = [quoted(column) for column in declared.primary_key] if declared else []
+        identity = [quote(column) for column in declared.primary_key] if declared else []
     orphans = connection.execute(f"SELECT {', '.join(identity)} FROM {table} WHERE {_orphan_condition(key)}").fetchall()
-    changes = ", ".join(f"{quoted(own)} = ?" for own in key.columns)
+    changes = ", ".join(f"{quote(own)} = ?" for own in key.columns)
     row = " AND ".join(f"{part} IS ?" for part in identity)
     for orphan in orphans if parents else ():
         update = f"UPDATE OR IGNORE {table} SET {changes} WHERE {row}"
@@ -475,13 +475,13 @@ def _point_rows(connection: sqlite3.Connection, schema: Schema, key: ForeignKey,
 
 def _drop_references(connection: sqlite3.Connection, schema: Schema, key: ForeignKey) -> bool:
     """Set broken references to NULL or delete their rows; return whether there were any."""
-    table = quoted(key.table)
+    table = quote(key.table)
     before = connection.total_changes
     columns = [column for name in key.columns if (column := schema.column(key.table, name))]
     free = next((column.name for column in columns if not (column.not_null or column.primary_key)), None)
     with suppress(sqlite3.Error):
         if free is not None:
-            connection.execute(f"UPDATE OR IGNORE {table} SET {quoted(free)} = NULL WHERE {_orphan_condition(key)}")
+            connection.execute(f"UPDATE OR IGNORE {table} SET {quote(free)} = NULL WHERE {_orphan_condition(key)}")
     with suppress(sqlite3.Error):
         connection.execute(f"DELETE FROM {table} WHERE {_orphan_condition(key)}")
     return connection.total_changes > before

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
-from ....tools.expectation import SCALE, Traits, encode_traits, grams, traits
+from ....tools.expectation import SCALE, Traits, encode_traits, list_grams, read_traits
 from ....tools.whole_files import write_whole
 from ...datasets import load_dataset
 
@@ -72,9 +72,9 @@ def train(out: Path, data: Path | None = None) -> int:
         for turns in load_dataset(name, "train", data).interactions:
             before: str | None = None
             for turn in turns:
-                found = traits(turn.golds[0])
+                found = read_traits(turn.golds[0])
                 if found is not None:
-                    pairs.append((grams(turn.text) | encode_traits(before), found))
+                    pairs.append((list_grams(turn.text) | encode_traits(before), found))
                 before = turn.golds[0]
     write_whole(out, json.dumps(fit(pairs), separators=(",", ":"), ensure_ascii=False) + "\n")
     return len(pairs)

@@ -26,7 +26,16 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from ....tools.errors import SettingsError
 from ....tools.linking import STAR
 from ....tools.linking.features import Features, column_features, star_features, table_features
-from ....tools.linking.scoring import COLUMNS_FROM, Forest, Matrix, Model, Net, matrix, mixed, net_features
+from ....tools.linking.scoring import (
+    COLUMNS_FROM,
+    Forest,
+    LinkingModel,
+    Matrix,
+    Net,
+    mix_odds,
+    net_features,
+    stack_features,
+)
 from ....tools.linking.vocabulary import Associations, Shares
 from ....tools.whole_files import replace_file, write_whole
 from ....tools.words import name_words, stem, words
@@ -190,7 +199,7 @@ class Fitted:
         columns: and of columns.
     """
 
-    models: Sequence[Model]
+    models: Sequence[LinkingModel]
     tables: Sequence[Shares]
     columns: Sequence[Shares]
 
@@ -213,7 +222,9 @@ def fit_stages(turns: Sequence[LinkedTurn], size: Size, weights: Sequence[float]
         _LOG.info("fitting %s", stage)
         names = tuple(features[0])
         sizes = [len(target) for target in targets]
-        inputs = np.concatenate([matrix(names, item, np.arange(n)) for item, n in zip(features, sizes, strict=True)])
+        inputs = np.concatenate(
+            [stack_features(names, item, np.arange(n)) for item, n in zip(features, sizes, strict=True)]
+        )
         folds, weighed = np.repeat(turn_folds, sizes), np.repeat(weights, sizes)
         wanted = np.concatenate(targets)
         known = np.ones(len(wanted), dtype=bool) if learned is None else learned
@@ -242,7 +253,7 @@ def fit_stages(turns: Sequence[LinkedTurn], size: Size, weights: Sequence[float]
             rows = np.arange(turn.evidence.shape.tables)
             graph, numbers = turn.evidence.shape.part(rows)
             names = tuple(of_tables), tuple(of_columns)
-            inputs = matrix(names[0], of_tables, rows), matrix(names[1], of_columns, numbers)
+            inputs = stack_features(names[0], of_tables, rows), stack_features(names[1], of_columns, numbers)
             examples.append(TrainingTurn(graph, *inputs, turn.tables, turn.columns, weight))
         tables, columns = list(tables), list(columns)
         for fold in rounds:
@@ -251,11 +262,11 @@ def fit_stages(turns: Sequence[LinkedTurn], size: Size, weights: Sequence[float]
             # Each net's probabilities count on the fold that it was not trained on.
             here = np.flatnonzero(turn_folds == fold).tolist()
             for number, (p, q) in zip(here, odds(net, [examples[number] for number in here]), strict=True):
-                tables[number], columns[number] = mixed(tables[number], p), mixed(columns[number], q)
+                tables[number], columns[number] = mix_odds(tables[number], p), mix_odds(columns[number], q)
     features = [star_features(e, p) for e, p in zip(every, tables, strict=True)]
     fit_stage("stars", features, [turn.stars for turn in turns])
     models = [
-        Model(**{stage: found[number] for stage, found in forests.items()}, net=nets[number] if nets else None)
+        LinkingModel(**{stage: found[number] for stage, found in forests.items()}, net=nets[number] if nets else None)
         for number in rounds
     ]
     return Fitted(models, tables, columns)
@@ -276,7 +287,7 @@ _SHIFTS = np.arange(0.0, 1.6, 0.1)
 Figures = dict[str, dict[str, float]]
 
 
-def fit(dialogues: Sequence[TrainDialogue]) -> tuple[Model, Associations, Figures]:
+def fit(dialogues: Sequence[TrainDialogue]) -> tuple[LinkingModel, Associations, Figures]:
     """Fit the model and the associations.
 
     Returns:
@@ -364,7 +375,7 @@ def _shift(p: Shares, shift: float) -> Shares:
     return p / (p + (1 - p) * np.exp(-shift))
 
 
-def write(model: Model, associations: Associations, folder: Path) -> None:
+def write(model: LinkingModel, associations: Associations, folder: Path) -> None:
     """Write what the linker reads: `forests.npz` and `associations.json`."""
     with replace_file(folder / "forests.npz") as file:
         np.savez_compressed(file, allow_pickle=False, **model.pack())

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ....tools.errors import SettingsError
-from ....tools.linking.scoring import MESSAGES, NET_SHARE, Array, Matrix, Net, pack, standard, unpack
+from ....tools.linking.scoring import MESSAGES, NET_SHARE, Array, Matrix, Net, pack_part, standardize, unpack_part
 from ....tools.linking.shape import Graph
 from ....tools.linking.vocabulary import Shares
 
@@ -98,7 +98,7 @@ def train(examples: Sequence[TrainingTurn], names: tuple[tuple[str, ...], tuple[
 
 
 def _round_weights(net: Net) -> Net:
-    return unpack(Net, "net", pack("net", net))
+    return unpack_part(Net, "net", pack_part("net", net))
 
 
 def raise_odds(net: Net, tables: float, columns: float) -> Net:
@@ -131,7 +131,7 @@ def odds(net: Net, examples: Sequence[TrainingTurn]) -> list[tuple[Shares, Share
     found: list[tuple[Shares, Shares]] = []
     for start in range(0, len(examples), _SCORED):
         batch = examples[start : start + _SCORED]
-        tables, columns = net.of(
+        tables, columns = net.predict(
             np.concatenate([example.tables for example in batch]),
             np.concatenate([example.columns for example in batch]),
             join_graphs([example.graph for example in batch]),
@@ -181,8 +181,8 @@ def _compute_loss(
 
     tables, columns = forward(
         weights,
-        standard(np.concatenate([example.tables for example in batch]), *of_tables),
-        standard(np.concatenate([example.columns for example in batch]), *of_columns),
+        standardize(np.concatenate([example.tables for example in batch]), *of_tables),
+        standardize(np.concatenate([example.columns for example in batch]), *of_columns),
         join_graphs([example.graph for example in batch]),
         dropped=_DROPPED,
     )
@@ -205,7 +205,7 @@ def _compute_loss(
 def forward(
     weights: Mapping[str, Tensor], tables: Matrix, columns: Matrix, graph: Graph, dropped: float = 0.0
 ) -> tuple[Tensor, Tensor]:
-    """Compute `Net.of` in torch, with dropout, from standardized inputs."""
+    """Compute `Net.predict` in torch, with dropout, from standardized inputs."""
     torch = torch_library()
 
     def active(rows: Tensor, by: Tensor) -> Tensor:

@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ....tools.database import Database, Schema
-from ....tools.database.quoting import quoted
+from ....tools.database.quoting import quote
 from ....tools.errors import DatabaseUnavailable
 from ....tools.linking import STAR, PastTurn
-from ....tools.linking.evidence import Evidence, Names, gather
+from ....tools.linking.evidence import Evidence, NameIndex, gather
 from ....tools.linking.vocabulary import Associations, Shares
 from ....tools.values import ValueIndex, ValueMatch
 from ...datasets import Dataset
@@ -45,12 +45,12 @@ Found = tuple[tuple[str, str | None, float], ...]
 class LinkedDatabase:
     """A database, as linking sees it."""
 
-    names: Names
+    names: NameIndex
 
     @classmethod
     def of(cls, schema: Schema) -> LinkedDatabase:
         """Index a schema's names."""
-        return cls(Names(schema))
+        return cls(NameIndex(schema))
 
     @property
     def fold(self) -> int:
@@ -167,7 +167,7 @@ def score_turns(
     return replace(dialogue, answers=tuple(answers), found=tuple(found))
 
 
-def keep_probable(names: Names, tables: Shares, columns: Shares) -> Found:
+def keep_probable(names: NameIndex, tables: Shares, columns: Shares) -> Found:
     """Return the items that are probable enough for later turns to know of."""
     probable = zip(names.table_number, tables.tolist(), strict=True)
     return (
@@ -182,11 +182,11 @@ def stand_in(tables: Iterable[str], columns: Iterable[tuple[str, str]], tables_p
     if not found:
         return ""
     shown = [
-        f"{quoted(table)}.{quoted(column)}"
+        f"{quote(table)}.{quote(column)}"
         for (table, column), p in zip(columns, columns_p.tolist(), strict=True)
         if p >= 0.5 and table in found
     ]
-    return f"SELECT {', '.join(shown) or '1'} FROM {', '.join(map(quoted, found))}"
+    return f"SELECT {', '.join(shown) or '1'} FROM {', '.join(map(quote, found))}"
 
 
 def change_subjects(interactions: Sequence[TrainDialogue], single: Sequence[TrainDialogue]) -> list[TrainDialogue]:

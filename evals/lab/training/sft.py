@@ -145,7 +145,7 @@ def _make_records(
         chance = random.Random(key)  # noqa: S311 - noise, not a secret
         if chance.random() < perturbed:
             shown = disturb(task.schema, schema, chance)
-            shown = shown if settings.tell_unshown else shown.alone()
+            shown = shown if settings.tell_unshown else shown.as_whole()
             unshown = tuple(name for name in task.unshown if shown.table(name) is None)
             task = replace(task, schema=shown, unshown=unshown)
         said = task.render(settings.prompt_tokens).messages

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from tableturn.evals.lab.training.fit_expectation import fit
-from tableturn.tools.expectation import grams, traits
+from tableturn.tools.expectation import list_grams, read_traits
 
 PAIRS = [
     (f"{words} {thing}?", sql.format(thing))
@@ -15,7 +15,7 @@ PAIRS = [
 
 
 def test_words_that_tell_a_form_weigh_for_it() -> None:
-    pairs = [(grams(question), found) for question, sql in PAIRS if (found := traits(sql)) is not None]
+    pairs = [(list_grams(question), found) for question, sql in PAIRS if (found := read_traits(sql)) is not None]
     stored = cast("dict[str, Any]", fit(pairs))
     many = stored["grams"].index("how many")
     model = stored["traits"]["aggregates"]

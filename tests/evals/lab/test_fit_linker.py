@@ -26,8 +26,8 @@ from tableturn.evals.lab.training.fit_linker_turns import (
 )
 from tableturn.evals.metrics.summary import redundancy
 from tableturn.tools.database import ColumnSchema, Schema, TableSchema
-from tableturn.tools.linking.scoring import Model, shipped_model
-from tableturn.tools.linking.vocabulary import Associations, shipped
+from tableturn.tools.linking.scoring import LinkingModel, shipped_model
+from tableturn.tools.linking.vocabulary import Associations, shipped_associations
 from threadpoolctl import threadpool_limits
 
 
@@ -57,10 +57,10 @@ def test_an_exported_forest_gives_the_classifiers_probabilities() -> None:
     flags = (inputs[:, 0] * inputs[:, 1] + dice.normal(0, 0.3, 500) > 0).astype(float)
     boosted = HistGradientBoostingClassifier(max_iter=20, max_depth=5).fit(inputs, flags)
     forest = export_forest(("a", "b", "c", "d"), boosted)
-    assert np.allclose(forest.of(inputs), boosted.predict_proba(inputs)[:, 1], atol=1e-5)
+    assert np.allclose(forest.predict(inputs), boosted.predict_proba(inputs)[:, 1], atol=1e-5)
     columns = {name: inputs[:, number].astype(float) for number, name in enumerate("abcd")}
-    filled = forest.fill(columns, np.array([7, 3]), np.zeros(500))
-    assert np.allclose(filled[[7, 3]], forest.of(inputs[[7, 3]]))
+    filled = forest.predict_rows(columns, np.array([7, 3]), np.zeros(500))
+    assert np.allclose(filled[[7, 3]], forest.predict(inputs[[7, 3]]))
     assert not filled[:3].any()
 
 
@@ -94,7 +94,7 @@ def test_fits_and_writes_what_the_linker_reads(
     fit_linker.write(model, associations, tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["associations.json", "forests.npz"]
     stored = json.loads((tmp_path / "associations.json").read_text())
-    read = Model.read(tmp_path / "forests.npz")
+    read = LinkingModel.read(tmp_path / "forests.npz")
     (turn, *_) = read_turns(dialogues[0], Associations(stored["pairs"], stored["usual"]))
     for written, again in zip(model.score(turn.evidence), read.score(turn.evidence), strict=True):
         assert np.array_equal(written, again)
@@ -109,7 +109,7 @@ def test_interactions_whose_database_is_missing_are_passed_over(data_dir: Path, 
 
 @pytest.mark.data
 def test_the_shipped_model_knows_training_databases(dialogues: list[TrainDialogue]) -> None:
-    turns = [turn for dialogue in dialogues for turn in read_turns(dialogue, shipped())]
+    turns = [turn for dialogue in dialogues for turn in read_turns(dialogue, shipped_associations())]
     found = [shipped_model().score(turn.evidence) for turn in turns]
     figures = measure(turns, [tables for tables, _, _ in found], [columns for _, columns, _ in found])
     assert figures["table_recall"] > 0.97
@@ -119,9 +119,9 @@ def test_the_shipped_model_knows_training_databases(dialogues: list[TrainDialogu
 @pytest.mark.data
 def test_own_answers_take_the_place_of_gold_sql(dialogues: list[TrainDialogue]) -> None:
     dialogue = next(dialogue for dialogue in dialogues if len(dialogue.questions) > 2)
-    nothing = score_turns(dialogue, lambda turn: (0 * turn.tables, 0 * turn.columns), shipped(), own=True)
+    nothing = score_turns(dialogue, lambda turn: (0 * turn.tables, 0 * turn.columns), shipped_associations(), own=True)
     assert set(nothing.answers) == {""}
-    right = score_turns(dialogue, lambda turn: (turn.tables, turn.columns), shipped(), own=True)
+    right = score_turns(dialogue, lambda turn: (turn.tables, turn.columns), shipped_associations(), own=True)
     gold = [dialogue.database.names.past_use(asked.gold).tables for asked in dialogue.questions]
     assert [dialogue.database.names.past_use(answer).tables for answer in right.answers] == gold
     assert [turn.sql for turn in right.past(2)] == list(right.answers[:2])
@@ -131,9 +131,9 @@ def test_own_answers_take_the_place_of_gold_sql(dialogues: list[TrainDialogue]) 
 @pytest.mark.data
 def test_gold_answers_keep_what_the_linker_found(dialogues: list[TrainDialogue]) -> None:
     dialogue = next(dialogue for dialogue in dialogues if len(dialogue.questions) > 2)
-    wrong = score_turns(dialogue, lambda turn: (1 - turn.tables, 1 - turn.columns), shipped(), own=False)
+    wrong = score_turns(dialogue, lambda turn: (1 - turn.tables, 1 - turn.columns), shipped_associations(), own=False)
     assert wrong.answers == dialogue.answers
-    turn = read_turns(wrong, shipped())[1]
+    turn = read_turns(wrong, shipped_associations())[1]
     before = turn.evidence.tables_before
     assert np.array_equal(before.last, 1 - before.likely_last), "SQL and finding disagree"
 

@@ -16,7 +16,7 @@ from tableturn.evals.lab.training.fit_linker_net import (
     train,
 )
 from tableturn.tools.errors import SettingsError
-from tableturn.tools.linking.scoring import MESSAGES, Net, mixed, standard
+from tableturn.tools.linking.scoring import MESSAGES, Net, mix_odds, standardize
 from tableturn.tools.linking.shape import Graph
 
 _NAMES = ("about", "noise"), ("said", "noise")
@@ -68,11 +68,11 @@ def test_numpy_computes_what_torch_does(net: Net, examples: list[TrainingTurn]) 
     weights = {name: torch.tensor(a) for name, a in vars(net).items() if name.endswith(("in", "layers", "out"))}
     trained = forward(
         weights,
-        standard(tables, net.table_mean, net.table_scale),
-        standard(columns, net.column_mean, net.column_scale),
+        standardize(tables, net.table_mean, net.table_scale),
+        standardize(columns, net.column_mean, net.column_scale),
         graph,
     )
-    for one, other in zip(net.of(tables, columns, graph), trained, strict=True):
+    for one, other in zip(net.predict(tables, columns, graph), trained, strict=True):
         assert np.allclose(one, other.numpy(), atol=1e-4)
 
 
@@ -102,7 +102,7 @@ def _untrained() -> tuple[Net, np.random.Generator]:
 def test_schemas_side_by_side_do_not_hear_of_each_other() -> None:
     net, dice = _untrained()
     several = [_example(dice) for _ in range(3)]
-    apart = [net.of(example.tables, example.columns, example.graph) for example in several]
+    apart = [net.predict(example.tables, example.columns, example.graph) for example in several]
     for both, alone in zip(odds(net, several), apart, strict=True):
         for one, other in zip(both, alone, strict=True):
             assert np.allclose(one, other, atol=1e-4)
@@ -112,6 +112,8 @@ def test_a_raised_net_adds_to_the_log_odds() -> None:
     net, dice = _untrained()
     example = _example(dice)
     p = np.full(3, 0.3)
-    found = [each.of(example.tables, example.columns, example.graph)[0] for each in (net, raise_odds(net, 0.8, 0.0))]
-    before, after = (np.log(share / (1 - share)) for share in (mixed(p, odds) for odds in found))
+    found = [
+        each.predict(example.tables, example.columns, example.graph)[0] for each in (net, raise_odds(net, 0.8, 0.0))
+    ]
+    before, after = (np.log(share / (1 - share)) for share in (mix_odds(p, odds) for odds in found))
     assert np.allclose(after - before, 0.8, atol=0.01)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tableturn.tools.basis import Basis, Newest, basis_of
+from tableturn.tools.basis import Basis, NewestDates, basis_of
 from tableturn.tools.database import Database, Limits, Schema, Table
 from tableturn.tools.sample import build_sample
 
@@ -293,7 +293,7 @@ def test_days_that_do_not_sort_have_no_newest(tmp_path: Path) -> None:
         connection.execute("CREATE TABLE visits (seen_on TEXT)")
         connection.executemany("INSERT INTO visits VALUES (?)", [("31/01/2022",), ("06/05/2023",)])
     with Database.open(tmp_path / "visits.db") as database:
-        assert Newest(database.execute, lambda: "", "sqlite").of("visits", "seen_on") == ""
+        assert NewestDates(database.execute, lambda: "", "sqlite").find("visits", "seen_on") == ""
 
 
 def test_about_three_lines_of_plain_words(schema: Schema) -> None:
@@ -316,10 +316,10 @@ def test_the_newest_date_is_looked_up_once_and_again_when_the_data_changes(kestr
         asked.append(sql)
         return kestrel.execute(sql, limits)
 
-    newest = Newest(execute, lambda: state[0], "sqlite")
-    assert newest.of("orders", "ordered_on") == newest.of("orders", "ordered_on") == "2024-12-31"
+    newest = NewestDates(execute, lambda: state[0], "sqlite")
+    assert newest.find("orders", "ordered_on") == newest.find("orders", "ordered_on") == "2024-12-31"
     assert len(asked) == 1
     state[0] = "two"
-    newest.of("orders", "ordered_on")
+    newest.find("orders", "ordered_on")
     assert len(asked) == 2
-    assert newest.of("no_such_table", "ordered_on") == ""
+    assert newest.find("no_such_table", "ordered_on") == ""

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
-from tableturn.tools.charts import Chart, Kind, Wish, choose, vega_lite, wished
+from tableturn.tools.charts import Chart, Kind, Wish, choose, read_wish, vega_lite
 from tableturn.tools.charts.draw import draw_chart
 from tableturn.tools.database import Database
 from tableturn.tools.sample import build_sample
@@ -101,7 +101,7 @@ def test_any_result_has_a_chart_that_can_be_drawn_or_none(
 
 
 def kind(titles: list[str], rows: list[tuple[Any, ...]], question: str = "") -> str | None:
-    chart = choose(titles, rows, wished(question))
+    chart = choose(titles, rows, read_wish(question))
     return chart and chart.kind
 
 
@@ -131,7 +131,7 @@ def test_rows_are_not_drawn_over_one_another() -> None:
 def test_axes_follow_the_question() -> None:
     rows = [(2020 + n // 3, "abc"[n % 3], n, 10 - n) for n in range(9)]
     chart = choose(
-        ["year", "region", "sales", "returns"], rows, wished("Plot returns by region and year as stacked bars")
+        ["year", "region", "sales", "returns"], rows, read_wish("Plot returns by region and year as stacked bars")
     )
     assert chart is not None
     assert chart.x is not None

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from rich.console import Console
-from tableturn.tools.charts import choose, vega_lite, wished
+from tableturn.tools.charts import choose, read_wish, vega_lite
 from tableturn.tools.charts.chart import Kind
 from tableturn.tools.charts.draw import draw_chart
 from tableturn.tools.charts.wish import Wish
 
 ROOT = Path(__file__).parents[3]
 KINDS = [kind for kind in get_args(Kind) if kind != "number"]  # that one nobody asks for
-MONTHS = [(f"2024-{month:02}-01", part, 10.0 * month + len(part)) for month in range(1, 13) for part in ("a", "bb")]
-NUMBERS = [(float(number), float(number % 7)) for number in range(30)]
-ROWS = {"histogram": (["price"], [(price,) for price, _ in NUMBERS]), "point": (["price", "weight"], NUMBERS)}
+MONTHS: list[tuple[Any, ...]] = [
+    (f"2024-{month:02}-01", part, 10.0 * month + len(part)) for month in range(1, 13) for part in ("a", "bb")
+]
+NUMBERS: list[tuple[Any, ...]] = [(float(number), float(number % 7)) for number in range(30)]
+ROWS: dict[str, tuple[list[str], list[tuple[Any, ...]]]] = {
+    "histogram": (["price"], [(price,) for price, _ in NUMBERS]),
+    "point": (["price", "weight"], NUMBERS),
+}
 ROWS["pie"] = (["part", "sales"], [("a", 3.0), ("b", 5.0), ("c", 4.0)])
 OTHERS = (["month", "part", "sales"], MONTHS)
 
@@ -25,8 +30,8 @@ OTHERS = (["month", "part", "sales"], MONTHS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_kind_can_be_asked_for_chosen_and_drawn(kind: Kind) -> None:
     name = "scatter" if kind == "point" else kind
-    wish = wished(f"draw a {name} chart of sales by month") or wished(f"show a {name} of sales")
-    histogram = wished("draw a histogram of prices")
+    wish = read_wish(f"draw a {name} chart of sales by month") or read_wish(f"show a {name} of sales")
+    histogram = read_wish("draw a histogram of prices")
     assert kind in {found.kind for found in (wish, histogram) if found}
     columns, rows = ROWS.get(kind, OTHERS)
     chart = choose(columns, rows, Wish(kind, ""))

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 from tableturn.tools.charts import choose, vega_lite
-from tableturn.tools.charts.chart import picture
+from tableturn.tools.charts.chart import draw_picture
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\x00\u2028"
 
@@ -35,18 +35,18 @@ def hostile() -> dict[str, object]:
 
 def test_a_page_holds_no_tag_of_the_database() -> None:
     page = Tags()
-    page.feed(picture(hostile(), "html").decode())
+    page.feed(draw_picture(hostile(), "html").decode())
     assert page.tags == ["html", "head", "meta", "title", "meta", "script", "body", "div", "script"]
     assert "vegaEmbed" in page.script
     assert "\\u003c/script\\u003e" in page.script
 
 
 def test_a_picture_holds_no_tag_of_the_database() -> None:
-    tree = ElementTree.fromstring(picture(hostile(), "svg"))
+    tree = ElementTree.fromstring(draw_picture(hostile(), "svg"))
     assert {element.tag.rpartition("}")[2] for element in tree.iter()} <= {
         *("svg", "g", "path", "text", "rect", "line", "title")
     }
 
 
 def test_a_picture_is_drawn_in_dots() -> None:
-    assert picture(hostile(), "png").startswith(b"\x89PNG")
+    assert draw_picture(hostile(), "png").startswith(b"\x89PNG")

@@ -218,7 +218,7 @@ def test_codes_are_looked_up_in_a_table_of_several_lists(tmp_path: Path) -> None
         "pay_method_cd": ("PAY_METHOD", (("CA", "Cash"), ("CC", "Card"))),
     }
     with Database.open(file, egress={"columns": {"code_master.domain": "statistics"}}) as database:
-        assert not any(column.codes for table in database.leaving().shown.tables for column in table.columns)
+        assert not any(column.codes for table in database.leaving().visible_schema.tables for column in table.columns)
     text = render_schema(schema, samples=2)
     assert "stat text {label in code_master for 'ORDER_STAT': '10' = 'Created', '90' = 'Cancelled'}" in text
 

@@ -9,7 +9,7 @@ from sqlglot import Dialect
 from tableturn.tools.database.postgres.dialect import GRAMMAR, PROFILE
 from tableturn.tools.database.server.catalogue import Catalogue, Relation
 from tableturn.tools.database.server.statement_check import Grammar, Reader
-from tableturn.tools.database.sqlalchemy.engine import grammar
+from tableturn.tools.database.sqlalchemy.engine import grammar_of_dialect
 from tableturn.tools.errors import QueryRejected
 
 CATALOGUE = Catalogue("1", (Relation("public", "account", "account", ()),))
@@ -34,7 +34,7 @@ def test_a_letter_that_changes_with_its_case_makes_no_other_function(sql: str) -
 )
 @pytest.mark.parametrize("name", ["clickhouse", "clickhousedb"])
 def test_what_clickhouse_reads_beyond_its_tables_is_refused(name: str, where: str) -> None:
-    reader = Reader(grammar(name))
+    reader = Reader(grammar_of_dialect(name))
     assert reader.read("SELECT 1 FROM account WHERE 1 IN (SELECT 1)", CATALOGUE)
     with pytest.raises(QueryRejected, match="may not"):
         reader.read(f"SELECT 1 FROM account {where}", CATALOGUE)

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 from tableturn.tools.database import Database, Identity
-from tableturn.tools.database.server.address import in_schemas, split_address, without_password
+from tableturn.tools.database.server.address import add_schemas, split_address, without_password
 from tableturn.tools.errors import DatabaseUnavailable, SettingsError
 
 SECRET = "s3cr3t-horse"
@@ -68,8 +68,8 @@ def test_missing_drivers_are_named(monkeypatch: pytest.MonkeyPatch, scheme: str,
 
 
 def test_schemas_are_put_into_the_url() -> None:
-    assert in_schemas("postgresql://a@b/c", "sales,public") == "postgresql://a@b/c?schema=sales%2Cpublic"
-    assert split_address(in_schemas("mysql://a@b/c?x=1", "s")).schemas == ("s",)
+    assert add_schemas("postgresql://a@b/c", "sales,public") == "postgresql://a@b/c?schema=sales%2Cpublic"
+    assert split_address(add_schemas("mysql://a@b/c?x=1", "s")).schemas == ("s",)
     for url in ("shop.db", "sqlite:///shop.db", "postgresql://a@b/c?schema=s"):
         with pytest.raises(SettingsError, match="schemas"):
-            in_schemas(url, "s")
+            add_schemas(url, "s")

@@ -21,7 +21,7 @@ from tableturn.tools.errors import (
     ResultTooLarge,
     TableLocked,
 )
-from tableturn.tools.outgoing import Outgoing
+from tableturn.tools.outgoing import ModelView
 
 from .servers import MARIADB, POSTGRES, locked
 
@@ -189,7 +189,7 @@ def test_a_query_that_is_compiled_alone_computes_nothing(mariadb: str, adapter: 
     url = mariadb if not adapter else mariadb.replace("mariadb://", "sqlalchemy+mariadb+pymysql://")
     with Database.open(url, egress={"columns": {"Person.name": "none"}}) as database:
         with pytest.raises(QueryFailed) as failed:
-            Outgoing(database).execute(sql)
+            ModelView(database).execute(sql)
         assert "Ada" not in str(failed.value)
         assert database.execute("SELECT id FROM Person").rows == ((1,),)
 
@@ -253,7 +253,7 @@ def test_warnings_of_rows_that_may_not_leave_are_not_told(mariadb: str) -> None:
     sql = "SELECT count(*), max(name + 1) FROM Person"
     with Database.open(mariadb, egress={"columns": {"Person.name": "statistics"}}) as database:
         assert database.execute(sql).notes
-        assert Outgoing(database).execute(sql).notes == ()
+        assert ModelView(database).execute(sql).notes == ()
 
 
 def test_what_the_server_keeps_of_queries_is_read_or_said_how(postgres: str) -> None:

@@ -143,4 +143,4 @@ def test_what_was_read_before_is_read_anew_for_another_schema() -> None:
 
 def test_the_tables_of_a_statement_are_named_as_they_are_shown() -> None:
     sql = "WITH x AS (SELECT 1) SELECT * FROM x, bill, sales.t JOIN Customer ON TRUE"
-    assert Reader(GRAMMAR).tables(sql, _CATALOGUE) == ["Bill", "customer", "sales.t"]
+    assert Reader(GRAMMAR).list_tables(sql, _CATALOGUE) == ["Bill", "customer", "sales.t"]

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 from tableturn.tools.errors import ExampleRefused
-from tableturn.tools.examples import Example, contradiction, seed_examples
-from tableturn.tools.examples.entry import sound
+from tableturn.tools.examples import Example, find_contradiction, seed_examples
+from tableturn.tools.examples.entry import check_example
 
 TOP = "Show the top five boats by length in descending order."
 
 
 def test_what_orders_the_other_way_is_refused() -> None:
     with pytest.raises(ExampleRefused, match="descending order"):
-        sound(Example(TOP, "SELECT name FROM boat ORDER BY length LIMIT 5", "regatta"))
-    assert contradiction("Which are the top 3 boats by points?", "SELECT name FROM boat ORDER BY points LIMIT 3")
+        check_example(Example(TOP, "SELECT name FROM boat ORDER BY length LIMIT 5", "regatta"))
+    assert find_contradiction("Which are the top 3 boats by points?", "SELECT name FROM boat ORDER BY points LIMIT 3")
 
 
 @pytest.mark.parametrize(
@@ -27,8 +27,8 @@ def test_what_orders_the_other_way_is_refused() -> None:
     ],
 )
 def test_what_may_be_right_is_not(question: str, sql: str) -> None:
-    assert contradiction(question, sql) == ""
+    assert find_contradiction(question, sql) == ""
 
 
 def test_no_seed_contradicts_itself() -> None:
-    assert [seed.question for seed in seed_examples() if contradiction(seed.question, seed.sql)] == []
+    assert [seed.question for seed in seed_examples() if find_contradiction(seed.question, seed.sql)] == []

@@ -20,8 +20,8 @@ from tableturn.tools.examples import (
     database_identity,
     default_store,
     example_of,
+    make_verifier,
     read_examples,
-    runs_on,
     to_json,
 )
 
@@ -108,7 +108,7 @@ def folder(tmp_path: Path) -> Path:
 def test_schemas_are_filled_in_with_what_the_sql_uses(folder: Path) -> None:
     databases = DatabaseFolder(folder)
     bare = [Example("Who?", "SELECT name FROM boat", name) for name in ("regatta", "harbour", "nowhere", "../regatta")]
-    first, second, *unknown = databases.with_schemas(bare)
+    first, second, *unknown = databases.complete_examples(bare)
     assert "boat(" in first.schema
     assert "crew" not in first.schema
     assert "boat(" in second.schema
@@ -125,11 +125,11 @@ def test_a_name_that_no_file_can_have_is_passed_over_and_few_databases_stay_open
     before = len(os.listdir("/proc/self/fd")) if sys.platform == "linux" else 0
     names = [f"copy{number}" for number in range(40)]
     bare = [Example("Who?", "SELECT name FROM boat", name) for name in ("x" * 300, "a\0b", *names, names[0])]
-    made = list(databases.with_schemas(bare))
+    made = list(databases.complete_examples(bare))
     assert made[:2] == bare[:2]
     assert all("boat(" in example.schema for example in made[2:])
     with ExampleStore.open() as store:
-        done = store.add(bare[:1] + made[2:], runs_on(databases), strict=False)
+        done = store.add(bare[:1] + made[2:], make_verifier(databases), strict=False)
         assert (done.added, len(done.refused)) == (40, 1)
         assert len(done.refused[0].reason) < 500
     if before:
@@ -146,7 +146,7 @@ def test_private_examples_are_given_to_the_databases_of_the_folder(folder: Path)
     databases = DatabaseFolder(folder)
     private = Example("Who?", "SELECT name FROM boat", "harbour", shared=False)
     kept = Example("Who?", "SELECT name FROM boat", "harbour", shared=False, owner="harbour@elsewhere")
-    assert [made.owner for made in databases.with_schemas([private, kept, replace(private, shared=True)])] == [
+    assert [made.owner for made in databases.complete_examples([private, kept, replace(private, shared=True)])] == [
         database_identity(databases("harbour")),
         "harbour@elsewhere",
         "",

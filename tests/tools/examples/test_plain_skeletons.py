@@ -11,7 +11,7 @@ from tableturn.tools.examples import (
     Example,
     ExampleQuery,
     ExampleStore,
-    contradiction,
+    find_contradiction,
     make_embedding,
     make_selector,
     mask,
@@ -106,7 +106,7 @@ def test_without_a_simplified_form_as_many_go_by_the_question() -> None:
     ],
 )
 def test_superlatives_that_are_ordered_the_other_way_are_refused(question: str, sql: str, *, wrong: bool) -> None:
-    assert bool(contradiction(question, sql)) == wrong
+    assert bool(find_contradiction(question, sql)) == wrong
 
 
 @pytest.mark.extra

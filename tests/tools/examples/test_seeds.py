@@ -59,7 +59,7 @@ def test_seeds_stand_beside_the_keys_that_are_found_for_them() -> None:
                 [(hit.id, hit.skeleton, hit.similarity) for hit in each.near(index, key, 1_000)]
                 for each in (store, anew)
             )
-            assert found == expected, "write the keys that `entry.make_entry` finds to seed_examples.jsonl"
+            assert found == expected, "write the keys that `entry.make_record` finds to seed_examples.jsonl"
 
 
 def test_the_seeds_show_many_forms() -> None:

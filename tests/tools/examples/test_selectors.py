@@ -20,7 +20,7 @@ from tableturn.tools.examples import (
     example_id,
     example_of,
     make_selector,
-    runs_on,
+    make_verifier,
     seed_examples,
 )
 from tableturn.tools.examples.compact_schema import read_compact
@@ -154,7 +154,7 @@ def _payroll(folder: Path) -> Database:
 def test_databases_in_files_of_one_name_do_not_share_private_examples(tmp_path: Path, kind: SelectorKind) -> None:
     with _payroll(tmp_path / "a") as mine, _payroll(tmp_path / "b") as other, ExampleStore.open() as store:
         sql = "SELECT pay FROM salary WHERE employee = 'Ann'"
-        store.add([example_of(mine, "What does Ann get for project Nimbus?", sql)], runs_on(mine))
+        store.add([example_of(mine, "What does Ann get for project Nimbus?", sql)], make_verifier(mine))
         seen = {
             name: make_selector(kind, store).select(ExampleQuery("What does Ann get?", draft_sql=sql, database=name))
             for name in (database_identity(mine), database_identity(other), "main", "")
@@ -166,7 +166,7 @@ def test_an_example_is_not_taken_over_by_another_database_of_its_name(tmp_path: 
     with _payroll(tmp_path / "a") as mine, _payroll(tmp_path / "b") as other, ExampleStore.open() as store:
         own, theirs = (example_of(database, "Who?", "SELECT pay FROM salary") for database in (mine, other))
         with pytest.raises(ExampleRefused, match="another database called 'main'"):
-            store.add([own], runs_on(other))
+            store.add([own], make_verifier(other))
         assert store.add([own, theirs]).added == 2
         assert store.remove([example_id(own)]) == 1
         assert [hit.example.owner for hit in store.list()] == [database_identity(other)]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tableturn.tools.database import Schema
 from tableturn.tools.database.schema import ColumnSchema, TableSchema
-from tableturn.tools.expectation import expect, grams, items_fit, traits
+from tableturn.tools.expectation import expect_traits, items_fit, list_grams, read_traits
 
 SCHEMA = Schema(
     "shop",
@@ -37,14 +37,14 @@ ITEMS = [("customer", None, 0.9), ("customer", "name", 0.8), ("customer", "id", 
     ],
 )
 def test_the_wording_tells_the_form(question: str, likely: str, unlikely: str) -> None:
-    better, worse = expect(question).fit(likely), expect(question).fit(unlikely)
+    better, worse = expect_traits(question).fit(likely), expect_traits(question).fit(unlikely)
     assert better is not None
     assert worse is not None
     assert better > worse
 
 
 def test_what_does_not_parse_has_no_fit() -> None:
-    assert expect("How many?").fit("SELECT FROM WHERE") is None
+    assert expect_traits("How many?").fit("SELECT FROM WHERE") is None
     assert items_fit("SELECT FROM WHERE", SCHEMA, ITEMS) is None
     assert items_fit("SELECT 1", SCHEMA, []) is None
 
@@ -64,7 +64,7 @@ def test_expected_items_fit_better() -> None:
 
 
 def test_values_do_not_count_as_words() -> None:
-    assert grams("Who lives in 'New York'?") == grams("Who lives in 'Rome'?")
+    assert list_grams("Who lives in 'New York'?") == list_grams("Who lives in 'Rome'?")
 
 
 @pytest.mark.parametrize(
@@ -80,12 +80,12 @@ def test_values_do_not_count_as_words() -> None:
     ],
 )
 def test_traits(sql: str, trait: str, value: str) -> None:
-    found = traits(sql)
+    found = read_traits(sql)
     assert found is not None
     assert found[trait] == value
 
 
 @given(st.text(max_size=60))
 def test_any_question_leads_to_probabilities(question: str) -> None:
-    for values in expect(question).probabilities.values():
+    for values in expect_traits(question).probabilities.values():
         assert abs(sum(values.values()) - 1) < 1e-9

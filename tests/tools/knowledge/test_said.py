@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tableturn.tools.knowledge.search import Wording, abbreviates
+from tableturn.tools.knowledge.search import WordIndex, abbreviates
 
 from .conftest import Known
 from .test_search import names
@@ -80,7 +80,7 @@ def test_a_join_is_shown_where_both_tables_are_in_play_and_its_columns_are_meant
 
 
 def test_other_forms_and_other_words() -> None:
-    wording = Wording({"shelf"}, {"shelf", "canada", "frequenc", "supplier", "custom", "portug"})
+    wording = WordIndex({"shelf"}, {"shelf", "canada", "frequenc", "supplier", "custom", "portug"})
     assert wording.mend_word("shellf") == "shelf"
     assert wording.mend_word("women") == "woman"
     assert set(wording.find_meanings("canadian")) == {"canadian", "canada"}

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tableturn.tools.database import ColumnSchema, ForeignKey, Schema, TableSchema, render_schema
 from tableturn.tools.database.schema import Codes
-from tableturn.tools.linking import SchemaLinker, copies, families, lighten, set_aside, tell_values
+from tableturn.tools.linking import SchemaLinker, find_copies, find_families, is_set_aside, shorten_schema, tell_values
 from tableturn.tools.values import ValueMatch
 
 
@@ -35,7 +35,11 @@ _SCHEMA = Schema(
 
 
 def test_the_group_that_covers_the_question_comes_first_and_whole() -> None:
-    kept = SchemaLinker(_SCHEMA).link("Which customer redeemed the most vouchers?", max_columns=400, as_crowd=True).kept
+    kept = (
+        SchemaLinker(_SCHEMA)
+        .link("Which customer redeemed the most vouchers?", max_columns=400, choose_tables=True)
+        .kept
+    )
     names = [table.name for table in kept.tables]
     assert set(names[:2]) == {"shop__customer", "shop__voucher"}
     assert "shop__voucher_old" not in names, "a copy takes no room"
@@ -50,7 +54,7 @@ def test_of_a_group_too_large_to_show_whole_what_is_asked_for_comes_with_its_cod
     key = ForeignKey("erp__order", ("status_cd",), "erp__status", ("status_cd",))
     rivals = [_table(f"shop{number}__order", "order_id", "buyer") for number in range(30)]
     schema = Schema("erp", (*rivals, *others, orders, codes), (key,))
-    kept = SchemaLinker(schema).link("What is the amount of each order?", max_columns=400, as_crowd=True).kept
+    kept = SchemaLinker(schema).link("What is the amount of each order?", max_columns=400, choose_tables=True).kept
     names = [table.name for table in kept.tables]
     assert names[0] == "erp__order"
     assert "erp__status" in names
@@ -79,7 +83,7 @@ def test_a_table_that_joins_two_shown_ones_comes_with_them_and_copies_do_not() -
     linker = SchemaLinker(schema)
     for subject in ("meal7", "tour0", "ride19"):
         question = f"What is the town of the customers with the highest {subject} price?"
-        kept = linker.link(question, max_columns=400, as_crowd=True).kept
+        kept = linker.link(question, max_columns=400, choose_tables=True).kept
         names = {table.name for table in kept.tables}
         assert names >= {"customers", subject, f"zz_{subject}"}
         assert not names & {f"stg_{subject}", f"{subject}_2021"}
@@ -87,27 +91,27 @@ def test_a_table_that_joins_two_shown_ones_comes_with_them_and_copies_do_not() -
 
 
 def test_a_copy_that_the_question_names_is_shown() -> None:
-    kept = SchemaLinker(_warehouse()).link("How many meal7 rows are in 2021?", max_columns=400, as_crowd=True).kept
+    kept = SchemaLinker(_warehouse()).link("How many meal7 rows are in 2021?", max_columns=400, choose_tables=True).kept
     assert kept.table("meal7_2021")
 
 
 def test_of_tables_that_numbers_tell_apart_one_is_shown() -> None:
     months = [_table(f"visits_2024_{month:02}", "visit_id", "visitor", "page") for month in range(1, 13)]
     schema = Schema("w", (*_warehouse().tables, *months), _warehouse().foreign_keys)
-    kept = SchemaLinker(schema).link("How many visits are there by page?", max_columns=400, as_crowd=True).kept
+    kept = SchemaLinker(schema).link("How many visits are there by page?", max_columns=400, choose_tables=True).kept
     shown = [table.name for table in kept.tables if table.name.startswith("visits")]
     assert len(shown) == 1
-    assert set(families(schema)[shown[0]]) == {table.name for table in months}
+    assert set(find_families(schema)[shown[0]]) == {table.name for table in months}
 
 
 def test_tables_whose_columns_are_described_otherwise_are_no_family() -> None:
     tables = [_table(f"F_{number}", "C01", "C02") for number in (17, 18)]
-    assert families(Schema("w", tuple(tables)))
+    assert find_families(Schema("w", tuple(tables)))
     told = [
         replace(table, columns=tuple(replace(column, comment=f"{word} {column.name}") for column in table.columns))
         for table, word in zip(tables, ("inspection", "meter"), strict=True)
     ]
-    assert not families(Schema("w", tuple(told)))
+    assert not find_families(Schema("w", tuple(told)))
 
 
 def test_the_months_that_a_question_names_are_shown_and_the_view_of_all() -> None:
@@ -118,13 +122,13 @@ def test_the_months_that_a_question_names_are_shown_and_the_view_of_all() -> Non
     linker = SchemaLinker(schema)
 
     def shown(question: str) -> list[str]:
-        kept = linker.link(question, max_columns=400, as_crowd=True).kept
+        kept = linker.link(question, max_columns=400, choose_tables=True).kept
         return [table.name for table in kept.tables if "visits" in table.name]
 
     assert shown("How many visits by page were there in March 2024?") == ["visits_2024_03", "all_visits"]
     assert len(shown("How many visits by page were there in the last quarter of 2024?")) == 4
-    part = linker.link("How many visits by page were there in 2024?", max_columns=400, as_crowd=True).kept
-    text = render_schema(lighten(part, schema))
+    part = linker.link("How many visits by page were there in 2024?", max_columns=400, choose_tables=True).kept
+    text = render_schema(shorten_schema(part, schema))
     assert "\nall_visits(columns as visits_2024_01) view" in text
     assert "\nvisits_2024_12(columns as visits_2024_01)" in text
 
@@ -149,17 +153,19 @@ def _coded() -> Schema:
 
 def test_codes_stand_once_with_their_meanings_and_lead_to_what_they_tell_of() -> None:
     schema = _coded()
-    part = SchemaLinker(schema).link("How often had a truck broken down?", max_columns=400, as_crowd=True).kept
+    part = SchemaLinker(schema).link("How often had a truck broken down?", max_columns=400, choose_tables=True).kept
     names = [table.name for table in part.tables]
     assert {"t017", "dlv_trp", "ord_hdr"} <= set(names)
-    text = render_schema(lighten(part, schema))
+    text = render_schema(shorten_schema(part, schema))
     assert "\nt017(k* {t: 'A' = 'truck broke down', 'B' = 'nobody at home'}, t)" in text
     assert text.count("nobody at home") == 1
     assert "table: its column of that name" in text
 
 
 def test_a_word_in_short_leads_to_a_table() -> None:
-    kept = SchemaLinker(_coded()).link("What is the amount of delivery trips?", max_columns=400, as_crowd=True).kept
+    kept = (
+        SchemaLinker(_coded()).link("What is the amount of delivery trips?", max_columns=400, choose_tables=True).kept
+    )
     assert kept.table("dlv_trp")
 
 
@@ -180,15 +186,17 @@ def test_a_table_of_the_codes_of_many_lists_is_always_shown() -> None:
     register = _table("lov", "domain", "code", "meaning", rows=40)
     texts = tuple(replace(column, type="TEXT", kind="text", primary_key=0, distinct=9) for column in register.columns)
     schema = Schema("w", (*_warehouse().tables, replace(register, columns=texts)), _warehouse().foreign_keys)
-    assert SchemaLinker(schema).link("What is the price of tour3?", max_columns=400, as_crowd=True).kept.table("lov")
+    assert (
+        SchemaLinker(schema).link("What is the price of tour3?", max_columns=400, choose_tables=True).kept.table("lov")
+    )
 
 
 def test_a_table_without_a_key_that_has_the_columns_of_one_with_a_key_is_a_copy() -> None:
     original = _table("claim", "claim_id", "paid", "filed_on", "insurer")
     loose = _table("in_clm", "claim_id", "paid", "filed_on", "insurer", "rec_no")
     loose = replace(loose, columns=tuple(replace(column, primary_key=0) for column in loose.columns))
-    assert set_aside(loose, Schema("s", (original, loose)))
-    assert not set_aside(original, Schema("s", (original, loose)))
+    assert is_set_aside(loose, Schema("s", (original, loose)))
+    assert not is_set_aside(original, Schema("s", (original, loose)))
 
 
 def test_what_is_set_aside() -> None:
@@ -208,7 +216,7 @@ def test_what_is_set_aside() -> None:
         _table("items_2024", "item_id", "shelf", "room"),
     )
     schema = Schema("s", tables)
-    aside = {table.name for table in tables if set_aside(table, schema)}
+    aside = {table.name for table in tables if is_set_aside(table, schema)}
     assert aside >= {"orders_20240101", "stg_orders", "orders_backup", "orders_v1", "returns"}
     assert aside >= {"raw_items", "items_test_2"}, "the columns of another, and a name that tells a copy"
     assert not aside & {"orders", "stores", "items", "raw_materials", "items_2024"}
@@ -217,8 +225,8 @@ def test_what_is_set_aside() -> None:
 def test_partitions_beside_their_table_are_no_copies() -> None:
     parts = [_table(f"visits_2024_{month:02}", "visit_id", "visitor", "page", rows=month) for month in range(1, 5)]
     whole, stale = (_table("visits", "visit_id", "visitor", "page", rows=rows) for rows in (10, 900))
-    assert not copies(Schema("w", (whole, *parts)))
-    assert copies(Schema("w", (stale, *parts))) == {table.name for table in parts}, "snapshots of it"
+    assert not find_copies(Schema("w", (whole, *parts)))
+    assert find_copies(Schema("w", (stale, *parts))) == {table.name for table in parts}, "snapshots of it"
 
 
 def test_later_tables_show_how_dates_are_written_in_numbers() -> None:
@@ -228,4 +236,4 @@ def test_later_tables_show_how_dates_are_written_in_numbers() -> None:
     )
     later = TableSchema("invoice", columns, row_count=9)
     schema = Schema("large", (*_SHOP, later))
-    assert "invoice(invoice_date [20240131], update_count)" in render_schema(lighten(schema, schema), samples=1)
+    assert "invoice(invoice_date [20240131], update_count)" in render_schema(shorten_schema(schema, schema), samples=1)

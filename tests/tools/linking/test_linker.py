@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from tableturn.tools.database import ColumnSchema, ForeignKey, Schema, TableSchema
-from tableturn.tools.linking import STAR, LinkedSchema, PastTurn, SchemaItem, SchemaLinker, widen
-from tableturn.tools.linking.evidence import Names, gather
-from tableturn.tools.linking.keep import keep
+from tableturn.tools.linking import STAR, LinkedSchema, PastTurn, SchemaItem, SchemaLinker, widen_schema
+from tableturn.tools.linking.evidence import NameIndex, gather
+from tableturn.tools.linking.keep import keep_likely
 from tableturn.tools.linking.linked import past_use
 from tableturn.tools.linking.vocabulary import Associations
 from tableturn.tools.values import ValueMatch
@@ -170,7 +170,7 @@ def test_what_is_kept_can_be_joined(linker: SchemaLinker) -> None:
 def test_a_table_without_keys_does_not_keep_others_from_being_joined() -> None:
     schema = Schema("c", (table("weather", "day", "rainfall"), *CONCERTS.tables), CONCERTS.foreign_keys)
     items = [SchemaItem(name, None, p) for name, p in (("weather", 0.9), ("singer", 0.8), ("stadium", 0.7))]
-    part = keep(schema, items, 0.1, None)
+    part = keep_likely(schema, items, 0.1, None)
     assert [one.name for one in part.tables][:3] == ["weather", "singer", "stadium"]
     assert len(part.foreign_keys) == 3, "by way of concerts and who sang in them"
 
@@ -184,7 +184,7 @@ def test_only_likely_tables_bring_those_in_between() -> None:
     ]
     schema = Schema("pairs", tuple(one for three in pairs for one in three), tuple(keys))
     items = [SchemaItem(f"{end}{n}", None, 0.9 if n < 5 else 0.01) for n in range(50) for end in "ac"]
-    part = keep(schema, sorted(items, key=lambda item: -item.p), 0.0, 100)
+    part = keep_likely(schema, sorted(items, key=lambda item: -item.p), 0.0, 100)
     assert len(part.tables) == 20 + 5
     assert {f"b{n}" for n in range(5)} < {one.name for one in part.tables}
 
@@ -259,17 +259,19 @@ def test_a_thousand_tables_are_linked() -> None:
 def test_a_part_is_widened_by_what_a_query_reaches_for() -> None:
     part = CONCERTS.part([("singer", ["Name"])])
     sql = "SELECT s.Age, c.Thme FROM singer AS s, concert AS c JOIN nowhere"
-    wider = widen(CONCERTS, part, sql)
+    wider = widen_schema(CONCERTS, part, sql)
     assert {table.name: [column.name for column in table.columns] for table in wider.tables} == {
         "concert": ["concert_ID", "Theme", "Year", "Stadium_ID"],
         "singer": ["Name", "Age"],
     }
     assert wider.total_tables == 4
-    assert widen(CONCERTS, part, "SELECT Age FROM singers_in_concerts").table("singer_in_concert"), "probably meant"
-    broken = widen(CONCERTS, part, "SELECT Theme, FROM [Concert] JOIN stadim WHERE")
+    assert widen_schema(CONCERTS, part, "SELECT Age FROM singers_in_concerts").table("singer_in_concert"), (
+        "probably meant"
+    )
+    broken = widen_schema(CONCERTS, part, "SELECT Theme, FROM [Concert] JOIN stadim WHERE")
     assert {one.name for one in broken.tables} == {"concert", "stadium", "singer"}
     for nothing in ("SELECT * FROM nowhere", "not SQL at all (", ""):
-        assert widen(CONCERTS, part, nothing) == part
+        assert widen_schema(CONCERTS, part, nothing) == part
 
 
 def test_a_crowd_of_tables_is_cut_with_the_columns(linker: SchemaLinker) -> None:
@@ -290,7 +292,7 @@ def test_a_part_tells_how_many_columns_it_lacks() -> None:
     assert (part.total_columns, part.shown_columns) == (4, 1)
     assert part.is_part
     assert not CONCERTS.is_part
-    wider = widen(CONCERTS, part, "SELECT Agge FROM singer")
+    wider = widen_schema(CONCERTS, part, "SELECT Agge FROM singer")
     assert wider.total_columns == wider.shown_columns == 4, "a column named in vain brings its table's columns"
 
 
@@ -347,7 +349,7 @@ def test_a_column_called_star_has_one_item_and_is_kept() -> None:
 
 
 def test_probabilities_of_earlier_turns_stand_beside_their_sql() -> None:
-    names = Names(CONCERTS)
+    names = NameIndex(CONCERTS)
     found = (("singer", None, 0.4), ("singer", "Age", 0.3), ("nowhere", None, 0.9), ("singer", "*", 0.2))
     earlier = PastTurn("x", sql="SELECT City FROM stadium")
     latest = PastTurn("y", sql="SELECT City FROM stadium WHERE Capacity > 3", items=found)

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tableturn.tools.database import Schema
 from tableturn.tools.database.schema import ColumnSchema, ForeignKey, TableSchema
-from tableturn.tools.linking.scoring import MESSAGES, Net, mixed, pack, unpack
+from tableturn.tools.linking.scoring import MESSAGES, Net, mix_odds, pack_part, unpack_part
 from tableturn.tools.linking.shape import Graph, Shape
 
 _HIDDEN = 6
 
 
 def _stored(net: Net) -> Net:
-    return unpack(Net, "net", pack("net", net))
+    return unpack_part(Net, "net", pack_part("net", net))
 
 
 def _net(seed: int = 1) -> Net:
@@ -66,7 +66,7 @@ def test_the_order_of_tables_and_columns_does_not_matter(seed: int, tables: int,
     graph = _graph(dice, tables, columns, 5)
     inputs, own = _inputs(dice, graph)
     net = _net()
-    odds, own_odds = net.of(inputs, own, graph)
+    odds, own_odds = net.predict(inputs, own, graph)
     order, own_order = dice.permutation(tables), dice.permutation(columns)
     place, own_place = np.argsort(order), np.argsort(own_order)
     again = Graph(
@@ -77,7 +77,7 @@ def test_the_order_of_tables_and_columns_does_not_matter(seed: int, tables: int,
         place[graph.end_tables],
         place[graph.end_others],
     )
-    moved, own_moved = net.of(inputs[order], own[own_order], again)
+    moved, own_moved = net.predict(inputs[order], own[own_order], again)
     assert np.allclose(moved, odds[order], atol=1e-4)
     assert np.allclose(own_moved, own_odds[own_order], atol=1e-4)
 
@@ -89,7 +89,7 @@ def test_a_net_that_was_stored_gives_the_same() -> None:
     inputs = _inputs(dice, graph)
     again = _stored(net)
     assert again.table_names == ("a", "b")
-    for one, other in zip(net.of(*inputs, graph), again.of(*inputs, graph), strict=True):
+    for one, other in zip(net.predict(*inputs, graph), again.predict(*inputs, graph), strict=True):
         assert np.array_equal(one, other)
 
 
@@ -108,6 +108,6 @@ def test_tables_left_out_take_no_part() -> None:
 
 
 def test_the_net_has_most_of_the_say() -> None:
-    assert mixed(np.array([0.5]), np.array([0.0])) == pytest.approx([0.5])
-    assert np.all(mixed(np.array([0.9, 0.1]), np.array([-2.2, 2.2])).round() == [0, 1])
-    assert np.all(np.isfinite(mixed(np.array([0.0, 1.0]), np.array([-50.0, 50.0]))))
+    assert mix_odds(np.array([0.5]), np.array([0.0])) == pytest.approx([0.5])
+    assert np.all(mix_odds(np.array([0.9, 0.1]), np.array([-2.2, 2.2])).round() == [0, 1])
+    assert np.all(np.isfinite(mix_odds(np.array([0.0, 1.0]), np.array([-50.0, 50.0]))))

@@ -10,9 +10,9 @@ from tableturn.tools.database.schema import ColumnSchema, Schema, TableSchema
 from tableturn.tools.errors import QueryFailed, ReplyError, SQLParseError
 from tableturn.tools.sql import (
     check,
-    constants,
     dialect_notes,
     explain,
+    find_constants,
     parse_select,
     regularize,
     same_sql,
@@ -143,7 +143,7 @@ def test_same_sql_follows_the_case_rules_of_the_dialect() -> None:
 
 def test_double_quotes_are_texts_in_mysql_and_sqlite_only() -> None:
     sql = 'SELECT name FROM customer WHERE country = "France"'
-    assert {d for d in ("sqlite", "mysql", "postgres", "duckdb") if constants(sql, d).texts} == {"sqlite", "mysql"}
+    assert {d for d in ("sqlite", "mysql", "postgres", "duckdb") if find_constants(sql, d).texts} == {"sqlite", "mysql"}
 
 
 def test_the_databases_own_refusal_is_explained_in_its_dialect() -> None:

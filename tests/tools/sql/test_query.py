@@ -19,7 +19,7 @@ from tableturn.tools.basis import basis_of
 from tableturn.tools.database import Schema
 from tableturn.tools.database import dialects as dialects_module
 from tableturn.tools.errors import SQLParseError
-from tableturn.tools.expectation import items_fit, traits
+from tableturn.tools.expectation import items_fit, read_traits
 from tableturn.tools.knowledge import Entry
 from tableturn.tools.knowledge.fragment import used_entries
 from tableturn.tools.knowledge.proposals import propose_entries
@@ -28,8 +28,8 @@ from tableturn.tools.readings import tie_reading
 from tableturn.tools.sql import (
     Query,
     check,
-    constants,
     explain,
+    find_constants,
     headings,
     mend_names,
     regularize,
@@ -91,8 +91,8 @@ def _read_in_all_ways(sql: str, schema: Schema) -> None:
     headings(sql, ["a", "b"], schema)
     used_items(sql, schema)
     past_use(sql, schema)
-    constants(sql, schema.dialect)
-    traits(sql, schema.dialect)
+    find_constants(sql, schema.dialect)
+    read_traits(sql, schema.dialect)
     items_fit(sql, schema, [("customer", None, 0.5)])
     regularize(sql, schema)
     sql_skeleton(sql, schema.dialect)

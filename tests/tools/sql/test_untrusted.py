@@ -11,7 +11,7 @@ import pytest
 from tableturn.tools import sql as analyses
 from tableturn.tools.database.dialects import MOST_PARTS
 from tableturn.tools.errors import SQLParseError
-from tableturn.tools.sql.parse import MAX_LENGTH, analysis, analysis_or, parse
+from tableturn.tools.sql.parse import MAX_LENGTH, default_if_unparsed, guard_depth, parse
 from tableturn.tools.sql.reads import may_read
 
 from .shop import SHOP
@@ -170,7 +170,7 @@ def test_every_analysis_ends(dialect: str) -> None:
         # These never raise.
         analyses.check(sql, schema)
         analyses.headings(sql, ["a"], schema)
-        analyses.constants(sql, dialect)
+        analyses.find_constants(sql, dialect)
         analyses.searched_literals(sql, schema, Nothing())
         analyses.mend_names(sql, schema)
         analyses.same_sql(sql, "SELECT 1", schema)
@@ -190,9 +190,9 @@ def test_a_fault_of_an_analysis_is_no_fault_of_the_statement() -> None:
         raise KeyError(sql)
 
     with pytest.raises(KeyError):
-        analysis(fails)("SELECT 1")
+        guard_depth(fails)("SELECT 1")
     with pytest.raises(KeyError):
-        analysis_or("nothing")(fails)("SELECT 1")
+        default_if_unparsed("nothing")(fails)("SELECT 1")
 
 
 def test_what_is_nested_too_deeply_is_one_kind_of_error() -> None:
@@ -200,8 +200,8 @@ def test_what_is_nested_too_deeply_is_one_kind_of_error() -> None:
         return falls(sql)
 
     with pytest.raises(SQLParseError, match="nested too deeply"):
-        analysis(falls)("SELECT 1")
-    assert analysis_or("nothing")(falls)("SELECT 1") == "nothing"
+        guard_depth(falls)("SELECT 1")
+    assert default_if_unparsed("nothing")(falls)("SELECT 1") == "nothing"
 
 
 def test_what_the_parser_stumbles_over_is_no_sql(monkeypatch: pytest.MonkeyPatch) -> None:

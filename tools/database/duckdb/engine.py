@@ -30,7 +30,7 @@ from ..table import Cell, Limits, Table
 from ..watchdog import Cancellation
 from ..wire import pack_opening
 from ..workers import Workers
-from .entries import About, Entry, pack_entry
+from .entries import InstanceDescription, TableEntry, pack_entry
 from .grammar import EXPLAIN, EXPLAIN_JSON, GRAMMAR
 from .opening import NURSERY, QUERIES, read_files
 from .sources import Sources, number_repeated
@@ -49,8 +49,8 @@ _LIMITS_HERE = (
 )
 
 
-def find_tables(contents: Sources, folder: Path, *, thorough: bool = False) -> tuple[Path | None, list[Entry]]:
-    """Return the DuckDB file, or the tables of other files, that an instance is made from."""
+def find_tables(contents: Sources, folder: Path, *, thorough: bool = False) -> tuple[Path | None, list[TableEntry]]:
+    """Return the DuckDB file, or the tables of other files, for an instance."""
     if contents.database is not None:
         return contents.database, []
     entries = list(read_files(contents.files(), folder / "read", thorough=thorough))
@@ -59,7 +59,7 @@ def find_tables(contents: Sources, folder: Path, *, thorough: bool = False) -> t
 
 
 class Snapshot:
-    """Contents as they were when opened; its folder and workers go when nobody holds it."""
+    """A copy of contents as when opened; its folder and workers end with the last use."""
 
     def __init__(self, contents: Sources, permissions: Permissions, *, thorough: bool) -> None:
         self.state = contents.state()
@@ -76,10 +76,10 @@ class Snapshot:
             self.queries = Instance(database, entries, permissions, folder / "own")
         from pydantic import TypeAdapter  # which no worker needs
 
-        self.about = TypeAdapter(About).validate_python(ormsgpack.unpackb(self.queries.about))
+        self.about = TypeAdapter(InstanceDescription).validate_python(ormsgpack.unpackb(self.queries.about))
 
     def close(self) -> None:
-        """Let go of it, and leave no file behind."""
+        """Close the snapshot and delete its files."""
         self.queries.close()
         self._clear()
 
@@ -157,7 +157,7 @@ class DuckDBBackend(Backend):
         self.snapshot()
 
     def snapshot(self) -> Snapshot:
-        """Return what the files hold now."""
+        """Return the current contents of the files."""
         with self._lock:
             if self._snapshot is None or self._snapshot.state != self.contents.state():
                 permissions = self._session.policy.permissions
@@ -165,7 +165,7 @@ class DuckDBBackend(Backend):
             return self._snapshot
 
     def close(self) -> None:
-        """Let the files go."""
+        """Close the files."""
         with self._lock:
             if self._snapshot is not None:
                 self._snapshot.close()
@@ -197,7 +197,7 @@ class DuckDBBackend(Backend):
         return super().cut(column) if column.type == "VARCHAR" else self.quoted(column.name)
 
     def reread(self) -> bool:
-        """Whether the types in files have to be found again, from now on by all rows."""
+        """Whether the types in files must be found again, from now on by all rows."""
         with self._lock:
             if self._thorough or self.contents.database is not None:
                 return False
@@ -207,7 +207,7 @@ class DuckDBBackend(Backend):
 
 
 class DuckDBEngine(ServerEngine):
-    """One DuckDB file, some files of tables, or data frames, under one session, as an `Engine`."""
+    """A DuckDB file, files of tables, or data frames under one session, as an `Engine`."""
 
     rows_by_person = False
     limits_note = "" if available() else _LIMITS_HERE
@@ -233,7 +233,7 @@ class DuckDBEngine(ServerEngine):
 
     def distinct_values(self, table: str, column: str, limit: int, seconds: float) -> tuple[Cell, ...]:
         # Of a large file that has to be taken apart, the values of its first rows.
-        relation = self._fresh_catalogue().find(table)
+        relation = self._refresh_catalogue().find(table)
         if relation is None or relation.shown not in self._duckdb.snapshot().about.slow:
             return super().distinct_values(table, column, limit, seconds)
         name, source = self._duckdb.quoted(column), self._duckdb.source(relation)
@@ -250,14 +250,14 @@ def estimate(plan: str, catalogue: Catalogue) -> Estimate | None:
     """Return the cost of a statement by its plan; None if a step has no number of rows."""
     sizes = {f"{each.schema}.{each.name}".lower(): each.estimate or 0 for each in catalogue.relations}
     try:
-        return Estimate(round(sum(_cost(step, sizes)[0] for step in json.loads(plan))))
+        return Estimate(round(sum(_estimate_cost(step, sizes)[0] for step in json.loads(plan))))
     except LookupError:
         return None
 
 
-def _cost(step: Mapping[str, Any], sizes: Mapping[str, int]) -> tuple[float, float]:
-    """Return how many rows a step and those below it read and join, and how many it gives."""
-    below = [_cost(child, sizes) for child in step["children"]]
+def _estimate_cost(step: Mapping[str, Any], sizes: Mapping[str, int]) -> tuple[float, float]:
+    """Return the rows that a step and those below it read and join, and the rows it gives."""
+    below = [_estimate_cost(child, sizes) for child in step["children"]]
     read, info = sum(cost for cost, _ in below), step["extra_info"]
     if not below:
         if "Table" not in info and "Function" not in info:
@@ -274,7 +274,7 @@ def _cost(step: Mapping[str, Any], sizes: Mapping[str, int]) -> tuple[float, flo
 
 
 def open_frames(frames: Mapping[str, pandas.DataFrame], session: Session) -> DuckDBEngine:
-    """Open data frames, as they are now, as the tables of a database."""
+    """Open data frames, in their present state, as the tables of a database."""
     from .tables import copy_frames, fingerprint
 
     state = fingerprint(frames)

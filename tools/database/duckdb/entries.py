@@ -1,4 +1,4 @@
-"""Entries: tables as they were found, before it is decided what of them may be seen."""
+"""The tables of an instance before permissions are applied."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _KINDS: tuple[tuple[re.Pattern[str], ColumnKind], ...] = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry(Relation):
-    """A table.
+class TableEntry(Relation):
+    """A table as it was read, with the SQL that selects its rows.
 
     Attributes:
         scan: What the rows are selected from, as SQL.
@@ -49,45 +49,45 @@ class Entry(Relation):
 
     @property
     def is_anew(self) -> bool:
-        """Whether it is a view that is declared once more."""
+        """Whether this is a view that is declared again."""
         return bool(self.anew) and self.scan == self.anew
 
     @property
     def key(self) -> str:
-        """Its name with its schema, in lower case."""
+        """The name with its schema, in lower case."""
         return f"{self.schema}.{self.name}".lower()
 
 
-def file_entry(table: str, columns: Sequence[ColumnSchema], scan: str, path: Path, **more: Any) -> Entry:
-    """Return the table of a file."""
-    return Entry("main", table, table, tuple(columns), scan=scan, path=path, **more)
+def file_entry(table: str, columns: Sequence[ColumnSchema], scan: str, path: Path, **more: Any) -> TableEntry:
+    """Return the entry of a file's table."""
+    return TableEntry("main", table, table, tuple(columns), scan=scan, path=path, **more)
 
 
-def pack_entry(entry: Entry) -> tuple[Any, ...]:
-    """Return the table of a file, as a message has it."""
+def pack_entry(entry: TableEntry) -> tuple[Any, ...]:
+    """Return the entry of a file's table as a message has it."""
     columns = [(shown.name, shown.type, shown.comment) for shown in entry.columns]
     path = os.fsencode(entry.path or "")
     return entry.name, columns, entry.scan, path, entry.comment, entry.estimate, entry.slow, entry.remarks
 
 
-def unpack_entry(packed: Any) -> Entry:
-    """Return what `pack_entry` was given."""
+def unpack_entry(packed: Any) -> TableEntry:
+    """Return the entry that `pack_entry` packed."""
     name, columns, scan, path, comment, estimate, slow, remarks = packed
-    held = [column(shown, declared, comment=note) for shown, declared, note in columns]
+    held = [make_column(shown, declared, comment=note) for shown, declared, note in columns]
     more = {"comment": comment, "estimate": estimate, "slow": slow, "remarks": tuple(remarks)}
     return file_entry(name, held, scan, Path(os.fsdecode(path)), **more)
 
 
-def column(name: str, declared: str, **more: Any) -> ColumnSchema:
-    """Return a column by its name and DuckDB's name of its type; texts are of kind `other`."""
+def make_column(name: str, declared: str, **more: Any) -> ColumnSchema:
+    """Return a column by its name and DuckDB's type; texts are of kind `other`."""
     if declared.startswith("ENUM"):
         return ColumnSchema(name, "ENUM", "text", samples=enum_labels(declared), **more)
     kind: ColumnKind = next(kind for form, kind in _KINDS if form.match(declared))
     return ColumnSchema(name, declared, kind, **more)
 
 
-def select_visible(entries: Sequence[Entry], permissions: Permissions) -> tuple[Entry, ...]:
-    """Return the tables and columns that may be seen, without views that read what may not.
+def select_visible(entries: Sequence[TableEntry], permissions: Permissions) -> tuple[TableEntry, ...]:
+    """Return the visible tables and columns, without views that read hidden ones.
 
     A view over a table of which only some columns are hidden is to be declared anew, over what may be seen: whether it
     reads a hidden one turns out when that is done. So is a view over such a view.
@@ -103,8 +103,8 @@ def select_visible(entries: Sequence[Entry], permissions: Permissions) -> tuple[
     kept = {entry.key: _without_hidden(entry, permissions) for entry in entries}
     whole = {entry.key: len(entry.columns) for entry in entries}
 
-    def seen(entry: Entry) -> Entry | None:
-        """Return an entry as it may be seen over those that are kept."""
+    def restrict_entry(entry: TableEntry) -> TableEntry | None:
+        """Return an entry as it may be seen, given the entries that remain."""
         if entry.reads is None or not entry.reads <= kept.keys() or not entry.columns:
             return None
         read = map(kept.__getitem__, entry.reads)
@@ -112,13 +112,13 @@ def select_visible(entries: Sequence[Entry], permissions: Permissions) -> tuple[
             return entry
         return replace(entry, scan=entry.anew) if entry.anew else None
 
-    before: Mapping[str, Entry] = {}
+    before: Mapping[str, TableEntry] = {}
     while before != kept:
-        before, kept = kept, {key: found for key, entry in kept.items() if (found := seen(entry))}
+        before, kept = kept, {key: found for key, entry in kept.items() if (found := restrict_entry(entry))}
     return tuple(kept.values())
 
 
-def _without_hidden(entry: Entry, permissions: Permissions) -> Entry:
+def _without_hidden(entry: TableEntry, permissions: Permissions) -> TableEntry:
     hidden = {shown.name.lower() for shown in entry.columns if not permissions.shows(entry.shown, shown.name)}
     while more := {name for name, sources in entry.computed.items() if sources & hidden} - hidden:
         hidden |= more
@@ -128,7 +128,7 @@ def _without_hidden(entry: Entry, permissions: Permissions) -> Entry:
 
 
 @dataclass(frozen=True)
-class About:
+class InstanceDescription:
     """A description of an instance, and of what may be read in it."""
 
     version: str  # of DuckDB

@@ -1,4 +1,4 @@
-"""Tables in files, as they are read: names, types, and what DuckDB selects their rows from."""
+"""Tables in files: their names and types, and the SQL that selects their rows."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ import duckdb
 from fsspec.spec import AbstractFileSystem
 
 from ...errors import DatabaseUnavailable
-from ..quoting import literal, quoted
+from ..quoting import literal, quote
 from ..schema import ColumnSchema
 from ..server.address import scrub_message
-from .entries import Entry, column, file_entry
+from .entries import TableEntry, file_entry, make_column
 from .sources import File, FileKind, column_names, table_name
-from .tables import copy_frame, sheets
+from .tables import copy_frame, read_sheets
 from .text_files import SLOW_BYTES, check_width, read_text_file, unpacked_size
 
 _PROTOCOL = "tableturn"
@@ -29,14 +29,14 @@ _PREFIX = f"{_PROTOCOL}://"
 
 
 class _Reading(io.FileIO):
-    """An open file, which DuckDB may let go of without closing it."""
+    """An open file, which DuckDB may drop without closing it."""
 
     def __del__(self) -> None:
         self.close()
 
 
 class NamedFiles(AbstractFileSystem):  # pyright: ignore[reportUntypedBaseClass]
-    """A file system of the files that were given an address, for reading and nothing else."""
+    """A read-only file system of the files that were given an address."""
 
     # What DuckDB's settings let a query reach, it may read and write. So they name no path of the file system at all,
     # but addresses that only this knows.
@@ -49,7 +49,7 @@ class NamedFiles(AbstractFileSystem):  # pyright: ignore[reportUntypedBaseClass]
         self._paths: dict[str, Path] = {}
 
     def serve(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Let an instance of DuckDB read them."""
+        """Let an instance of DuckDB read the files."""
         connection.register_filesystem(self)
 
     def address(self, path: Path) -> str:
@@ -118,7 +118,7 @@ def settings(folder: Path, disk_bytes: int = DISK_BYTES) -> dict[str, str | bool
 
 
 class FileReader:
-    """Finds out what is in files."""
+    """A reader of the tables in files."""
 
     def __init__(self, folder: Path, *, thorough: bool) -> None:
         self._folder, self._thorough = folder, thorough
@@ -129,10 +129,10 @@ class FileReader:
         self._files.serve(self._connection)
 
     def close(self) -> None:
-        """Let the files go."""
+        """Close the files."""
         self._connection.close()
 
-    def entries(self, file: File) -> list[Entry]:
+    def entries(self, file: File) -> list[TableEntry]:
         """Return the tables of a file."""
         try:
             match file.kind:
@@ -160,15 +160,15 @@ class FileReader:
             check_width(file.path, len(entry.columns))
         return entries
 
-    def _read_workbook(self, file: File) -> Iterator[Entry]:
-        for name, frame, title in list(sheets(file.path)):
+    def _read_workbook(self, file: File) -> Iterator[TableEntry]:
+        for name, frame, title in list(read_sheets(file.path)):
             if len(frame.columns):
                 copy_frame(self._connection, "sheet", frame)
                 copy = self._folder / f"{len(list(self._folder.iterdir()))}.parquet"
                 self._connection.execute(f"COPY sheet TO {literal(str(copy))} (FORMAT parquet)")
                 yield self._read_parquet(copy, table_name(name), title)
 
-    def _read_json(self, file: File) -> Entry:
+    def _read_json(self, file: File) -> TableEntry:
         address = literal(self._files.address(file.path))
         slow = unpacked_size(file.path, SLOW_BYTES) > SLOW_BYTES
         whole = ", sample_size = -1" if self._thorough or not slow else ""
@@ -178,7 +178,7 @@ class FileReader:
         scan = f"read_json({address}, columns = {{{listed}}})"
         return file_entry(file.table, *_rename_columns(scan, declared), file.path, slow=slow)
 
-    def _read_parquet(self, path: Path, table: str, comment: str = "") -> Entry:
+    def _read_parquet(self, path: Path, table: str, comment: str = "") -> TableEntry:
         address = literal(self._files.address(path))
         sql = f"SELECT sum(num_rows) FROM parquet_file_metadata({address})"
         ((rows,),) = self._connection.execute(sql).fetchall()
@@ -193,8 +193,8 @@ class FileReader:
 
 
 def _rename_columns(scan: str, declared: list[tuple[str, str]]) -> tuple[list[ColumnSchema], str]:
-    """Return columns with names that can be shown, and what selects them by these."""
+    """Return columns with names that can be shown, and the SQL that selects them."""
     names = column_names(name for name, _ in declared)
-    listed = ", ".join(f"{quoted(own)} AS {quoted(name)}" for name, (own, _) in zip(names, declared, strict=True))
-    columns = [column(name, kind) for name, (_, kind) in zip(names, declared, strict=True)]
+    listed = ", ".join(f"{quote(own)} AS {quote(name)}" for name, (own, _) in zip(names, declared, strict=True))
+    columns = [make_column(name, kind) for name, (_, kind) in zip(names, declared, strict=True)]
     return columns, f"(SELECT {listed} FROM {scan})"

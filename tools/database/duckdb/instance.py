@@ -1,4 +1,4 @@
-"""Instances of DuckDB in memory, locked, with nothing but what a session may read.
+"""Instances of DuckDB in memory, locked to the data that a session may read.
 
 Files are views over them; a DuckDB file is attached read-only under a name that no query can guess, with views over
 what may be seen. Once all is set up, the file system is closed but for the named files, which are read and never
@@ -32,7 +32,7 @@ from ...errors import (
 )
 from ..dialects import parse_statement
 from ..fetch import Sink, fetch
-from ..quoting import literal, quoted
+from ..quoting import literal, quote
 from ..schema import ForeignKey, TableSchema, keys_between
 from ..server.address import scrub_message
 from ..server.catalogue import Catalogue, Relation
@@ -40,7 +40,7 @@ from ..server.connection import BoundedRows
 from ..session import Permissions
 from ..table import Limits, Table
 from ..watchdog import WATCHDOG, Cancellation, RunningQuery
-from .entries import About, Entry, column, select_visible
+from .entries import InstanceDescription, TableEntry, make_column, select_visible
 from .files import NamedFiles, settings
 from .grammar import EXPLAIN, EXPLAIN_JSON, PROFILE
 
@@ -90,16 +90,16 @@ _MACROS = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE database_
 
 
 def _attach(connection: duckdb.DuckDBPyConnection, path: Path, private: str) -> None:
-    """Open a file for reading, under a name of our own."""
+    """Attach a file for reading, under a name of tableturn's own."""
     try:
-        connection.execute(f"ATTACH {literal(str(path))} AS {quoted(private)} (READ_ONLY)")
+        connection.execute(f"ATTACH {literal(str(path))} AS {quote(private)} (READ_ONLY)")
     except duckdb.Error as error:
         if "Could not set lock" in str(error) or "Conflicting lock" in str(error):
             raise DatabaseUnavailable(f"the database {path} is locked by another program: try again later") from None
         raise DatabaseUnavailable(f"{path} cannot be opened: {failure(error)}") from None
 
 
-def _attached_tables(connection: duckdb.DuckDBPyConnection, private: str) -> tuple[list[Entry], list[ForeignKey]]:
+def _attached_tables(connection: duckdb.DuckDBPyConnection, private: str) -> tuple[list[TableEntry], list[ForeignKey]]:
     """Return the tables and views of an attached file, and the keys that it declares."""
 
     def rows(sql: str) -> list[tuple[Any, ...]]:
@@ -109,20 +109,20 @@ def _attached_tables(connection: duckdb.DuckDBPyConnection, private: str) -> tup
     # A list of all functions takes a third of the time that it takes to open a file.
     views = any(kind == "view" for _, _, kind, *_ in tables)
     macros = {str(name).lower() for (name,) in rows(_MACROS)} if views else set[str]()
-    entries: list[Entry] = []
+    entries: list[TableEntry] = []
     for schema, name, kind, comment, estimate, sql, columns in tables:
         names = [each["name"] for each in columns]
         computed = {} if kind == "view" else _find_computed(sql, names)
         more: dict[str, Any] = _read_view(sql, schema, names, macros) if kind == "view" else {"computed": computed}
-        described = tuple(column(**each, generated=each["name"].lower() in computed) for each in columns)
+        described = tuple(make_column(**each, generated=each["name"].lower() in computed) for each in columns)
         shown = name if schema == "main" else f"{schema}.{name}"
-        scan = f"{quoted(private)}.{quoted(schema)}.{quoted(name)}"
-        entries.append(Entry(schema, name, shown, described, kind, comment, estimate, scan=scan, **more))
+        scan = f"{quote(private)}.{quote(schema)}.{quote(name)}"
+        entries.append(TableEntry(schema, name, shown, described, kind, comment, estimate, scan=scan, **more))
     return entries, [ForeignKey(table, tuple(own), other, tuple(names)) for table, own, other, names in rows(_KEYS)]
 
 
 def _read_view(sql: str, schema: str, names: Sequence[str], macros: set[str]) -> dict[str, Any]:
-    """Return a view's definition, and the tables that it reads; None if it may read others.
+    """Return a view's definition and the tables that it reads; None if they are unknown.
 
     With it comes its query, to be declared anew, if it names all that it reads.
     """
@@ -153,7 +153,7 @@ def _read_view(sql: str, schema: str, names: Sequence[str], macros: set[str]) ->
 
 
 def _query_anew(sql: str, body: exp.Query, names: Sequence[str]) -> str:
-    """Return a view's query, to be selected from; empty if it reads what it does not name.
+    """Return a view's query for a new declaration; empty if it reads unnamed tables.
 
     What stands for all columns of a table (`*`, NATURAL, new names for them, a whole row) would mean something else
     over a part of them.
@@ -169,11 +169,11 @@ def _query_anew(sql: str, body: exp.Query, names: Sequence[str]) -> str:
     ):
         return ""
     found = _VIEW.match(sql)
-    return f"({found[1]}) AS held ({', '.join(map(quoted, names))})" if found else ""
+    return f"({found[1]}) AS held ({', '.join(map(quote, names))})" if found else ""
 
 
 def _find_computed(sql: str, names: Sequence[str]) -> dict[str, frozenset[str]]:
-    """Return generated columns with the names in their declarations; all names if unreadable."""
+    """Return generated columns with the names in their declarations; all names if unknown."""
     if "generated" not in sql.lower() and " as (" not in sql.lower():
         return {}
     everything = frozenset(name.lower() for name in names)
@@ -191,9 +191,11 @@ def _find_computed(sql: str, names: Sequence[str]) -> dict[str, frozenset[str]]:
 
 
 class Instance:
-    """An open instance: `about` is an `About`, packed."""
+    """An open instance; `about` is its `InstanceDescription`, packed."""
 
-    def __init__(self, database: Path | None, entries: Sequence[Entry], permissions: Permissions, folder: Path) -> None:
+    def __init__(
+        self, database: Path | None, entries: Sequence[TableEntry], permissions: Permissions, folder: Path
+    ) -> None:
         """Open a database, or the tables of other files.
 
         Its temporary files are in a folder to be made, which whoever made its parent takes away.
@@ -225,24 +227,24 @@ class Instance:
         remarks = tuple(remark for entry in made for remark in _remarks(entry))
         slow = frozenset(entry.shown for entry in made if entry.slow)
         keys = keys_between(keys, [TableSchema(entry.shown, entry.columns) for entry in made])
-        about = About(duckdb.__version__, _catalogue(made, keys), slow, remarks)
+        about = InstanceDescription(duckdb.__version__, _catalogue(made, keys), slow, remarks)
         self.about = ormsgpack.packb(about, tuple)
 
     def close(self) -> None:
-        """Let go of it once no query is left."""
+        """Close the instance once no query is left."""
         self._root.close()
 
     def connect(self) -> duckdb.DuckDBPyConnection:
-        """Open another connection to it."""
+        """Open another connection to the instance."""
         return self._root.cursor()
 
     def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
-        """Run one SELECT, or show its plan if it follows an `EXPLAIN` as it is written here."""
+        """Run one SELECT, or show its plan if it follows an `EXPLAIN` in tableturn's spelling."""
         start = time.monotonic()
         connection = self.connect()
         query = RunningQuery(connection, start + limits.seconds, cancellation)
         try:
-            with WATCHDOG.watching(query):
+            with WATCHDOG.watch(query):
                 # DuckDB's own parser has to call it one SELECT, whatever the check before it did.
                 explain = next((prefix for prefix in (EXPLAIN_JSON, EXPLAIN) if sql.startswith(prefix)), "")
                 statements = duckdb.extract_statements(sql.removeprefix(explain))
@@ -253,17 +255,17 @@ class Instance:
                 columns = [entry[0] for entry in connection.description or ()]
                 return fetch(BoundedRows(connection, columns, limits), limits, sink, start)
         except (duckdb.Error, MemoryError) as error:
-            raise (query.error(limits.seconds) if query.stopped else failure(error, self._private)) from None
+            raise (query.make_error(limits.seconds) if query.stopped else failure(error, self._private)) from None
         finally:
             connection.close()
 
-    def _make_all(self, entries: Sequence[Entry]) -> tuple[Entry, ...]:
-        """Make the tables, without those views of a file that cannot be read any more."""
+    def _make_all(self, entries: Sequence[TableEntry]) -> tuple[TableEntry, ...]:
+        """Make the tables, without those views of a file that can no longer be read."""
         if not entries:
             raise NothingReadable("the database has no tables that you may read")
-        made: dict[str, Entry] = {}
+        made: dict[str, TableEntry] = {}
         for schema in {entry.schema for entry in entries} - {"main"}:
-            self._root.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted(schema)}")
+            self._root.execute(f"CREATE SCHEMA IF NOT EXISTS {quote(schema)}")
         waiting = list(entries)
         # A view that is declared anew comes after all that it reads; where one of those is not made, neither is it.
         while ready := [entry for entry in waiting if not entry.is_anew or (entry.reads or set()) <= made.keys()]:
@@ -271,9 +273,9 @@ class Instance:
             made |= {entry.key: entry for entry in ready if self._make(entry)}
         return tuple(entry for entry in entries if entry.key in made)
 
-    def _make(self, entry: Entry) -> bool:
-        listed = ", ".join(quoted(shown.name) for shown in entry.columns)
-        name = f"{quoted(entry.schema)}.{quoted(entry.name)}"
+    def _make(self, entry: TableEntry) -> bool:
+        listed = ", ".join(quote(shown.name) for shown in entry.columns)
+        name = f"{quote(entry.schema)}.{quote(entry.name)}"
         try:
             self._root.execute(f"CREATE VIEW {name} AS SELECT {listed} FROM {entry.scan}")
         except duckdb.Error:
@@ -283,7 +285,7 @@ class Instance:
         return True
 
 
-def _remarks(entry: Entry) -> Iterable[str]:
+def _remarks(entry: TableEntry) -> Iterable[str]:
     for remark in entry.remarks:
         yield f"{entry.shown}: {remark}; if letters are wrong, save the file as UTF-8"
     for shown in entry.columns if entry.path is not None else ():
@@ -291,7 +293,7 @@ def _remarks(entry: Entry) -> Iterable[str]:
             yield f"{entry.shown}.{shown.name}: {shown.comment}; write dates as 2024-12-31 to be sure"
 
 
-def _catalogue(entries: Sequence[Entry], keys: tuple[ForeignKey, ...]) -> Catalogue:
+def _catalogue(entries: Sequence[TableEntry], keys: tuple[ForeignKey, ...]) -> Catalogue:
     relations = tuple(
         Relation(**{each.name: getattr(entry, each.name) for each in fields(Relation)})
         for entry in sorted(entries, key=lambda each: each.schema != "main")
@@ -303,7 +305,7 @@ def _catalogue(entries: Sequence[Entry], keys: tuple[ForeignKey, ...]) -> Catalo
 
 
 def failure(error: Exception, private: str = "") -> TableturnError:
-    """Return the typed error for what the driver raised."""
+    """Return the typed error for an error of the driver."""
     whole = str(error)
     # What follows repeats the statement, whose own texts tell nothing of the error.
     said = _OFFERS.sub("", _ADDRESS.sub("the file", whole.partition("Stack Trace:")[0]))

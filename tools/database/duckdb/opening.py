@@ -18,7 +18,7 @@ from ...forkserver import available
 from ..session import Session
 from ..wire import ERROR_BYTES, MESSAGE_BYTES, PART, RESULT, receive, send, unpack_error
 from ..workers import START_SECONDS, query_nursery
-from .entries import Entry, unpack_entry
+from .entries import TableEntry, unpack_entry
 from .sources import File, sources
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ NURSERY = query_nursery(__package__ or "")
 
 
 def open_engine(url: str, session: Session) -> DuckDBEngine:
-    """Open what a path, a pattern or a URL names."""
+    """Open the database that a path, a pattern or a URL names."""
     if find_spec("duckdb") is None:
         raise DatabaseUnavailable("files and DuckDB databases need duckdb: pip install 'tableturn[duckdb]'")
     if available():
@@ -48,8 +48,8 @@ def open_engine(url: str, session: Session) -> DuckDBEngine:
     return DuckDBEngine(DuckDBBackend(sources(url), session), session)
 
 
-def read_files(files: Sequence[File], folder: Path, *, thorough: bool) -> Iterator[Entry]:
-    """Find the tables of files, in a process that the kernel holds to limits of memory and time.
+def read_files(files: Sequence[File], folder: Path, *, thorough: bool) -> Iterator[TableEntry]:
+    """Find the tables of files, in a process with limited memory and time.
 
     What it says of a file, a name and a call of DuckDB for each table, is read as data from an untrusted side: an
     instance closes the file system but for the files that were asked for before it declares any view.
@@ -70,7 +70,7 @@ def read_files(files: Sequence[File], folder: Path, *, thorough: bool) -> Iterat
             yield from _read_file(line, file, folder)
 
 
-def _read_file(line: socket.socket, file: File, folder: Path) -> Iterator[Entry]:
+def _read_file(line: socket.socket, file: File, folder: Path) -> Iterator[TableEntry]:
     seconds = _SECONDS + file.path.stat().st_size / _BYTES_A_SECOND
     try:
         # On a busy machine, it takes longer than the processor needs.

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, cast
 
 from ...errors import DatabaseUnavailable
-from ..quoting import naming
+from ..quoting import naming_of
 
 _LONGEST = 60
 
@@ -22,17 +22,17 @@ def table_name(text: str) -> str:
     """Return a name that needs no quotes: `Sales_2024_EU` for the file `Sales 2024 (EU)`."""
     plain = unicodedata.normalize("NFKC", text)
     name = re.sub(r"\W+", "_", plain).strip("_")[:_LONGEST] or "data"
-    return f"t_{name}" if name[0].isdigit() or name.lower() in naming("duckdb").reserved else name
+    return f"t_{name}" if name[0].isdigit() or name.lower() in naming_of("duckdb").reserved else name
 
 
 def column_names(headers: Iterable[object]) -> list[str]:
-    """Return headers as names: in one line, numbered if empty, told apart if repeated."""
+    """Return headers as names: on one line, numbered if empty or repeated."""
     cleaned = [" ".join(str("" if header is None else header).replace("\0", " ").split()) for header in headers]
     return number_repeated([name or f"column{place}" for place, name in enumerate(cleaned, start=1)])
 
 
 def number_repeated(names: Sequence[str]) -> list[str]:
-    """Return the names with numbers at those that come again, in any case."""
+    """Return the names with a number added to repeated ones, ignoring case."""
     taken: set[str] = set()
     given = {name.lower() for name in names}
     result: list[str] = []
@@ -75,7 +75,7 @@ class File:
 
 @dataclass(frozen=True)
 class Sources:
-    """The places of tables: a DuckDB file (perhaps a copy of data frames), or a pattern's files."""
+    """The places of tables: a DuckDB file (perhaps of data frames), or a pattern's files."""
 
     name: str  # the database's short name
     location: str
@@ -84,7 +84,7 @@ class Sources:
     fingerprint: str = ""  # of data frames, which do not change
 
     def files(self) -> tuple[File, ...]:
-        """Return the files as of now, by name."""
+        """Return the current files, ordered by name."""
         found = _find_files(self.pattern)
         if not found:
             what = "the folder" if Path(self.pattern).is_dir() else "the pattern"
@@ -95,7 +95,7 @@ class Sources:
         return tuple(File(path, kind_of(path) or "text", name) for path, name in zip(found, names, strict=True))
 
     def state(self) -> str:
-        """Return a key that changes whenever a file does, or another one comes."""
+        """Return a key that changes whenever a file changes or is added."""
         if self.fingerprint:
             return self.fingerprint
         paths = [self.database] if self.database is not None else _find_files(self.pattern)
@@ -103,7 +103,7 @@ class Sources:
 
 
 def names_files(text: str) -> bool:
-    """Whether a path is for this engine, by its ending, its first bytes, or as a folder."""
+    """Whether this engine opens a path, by its ending or first bytes, or as a folder."""
     path = Path(text).expanduser()
     if path.suffix.lower() in _DATABASES or kind_of(path) is not None or path.is_dir():
         return True
@@ -115,13 +115,13 @@ def names_files(text: str) -> bool:
 
 
 def kind_of(path: Path) -> FileKind | None:
-    """Return what a file's ending says that it is."""
+    """Return the kind of a file by its ending; None if it is unknown."""
     found = _ENDING.search(path.name)
     return cast("FileKind", found.lastgroup) if found else None
 
 
 def sources(text: str) -> Sources:
-    """Find what a path or a URL names."""
+    """Find the files that a path or a URL names."""
     if text.lower().startswith(PREFIX):
         url, text = text, text[len(PREFIX) :].partition("?")[0].partition("/")[2]
         if text in ("", ":memory:"):

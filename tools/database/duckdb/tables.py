@@ -1,4 +1,4 @@
-"""Tables that are held in memory: the sheets of a workbook, and data frames."""
+"""Tables in memory: the sheets of a workbook, and data frames."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from uuid import uuid4
 import duckdb
 
 from ...errors import DatabaseUnavailable
-from ..quoting import quoted
+from ..quoting import quote
 from ..server.address import scrub_message
 from .sources import column_names, number_repeated, table_name
 from .text_files import find_header, is_filled, join_titles
@@ -27,8 +27,8 @@ _MOST_ROWS = 1_048_576  # of a sheet
 _INCOMING = "tableturn_incoming"
 
 
-def sheets(path: Path) -> Iterator[tuple[str, pandas.DataFrame, str]]:
-    """Yield the sheets of a workbook that hold a table: names, tables, and titles above them."""
+def read_sheets(path: Path) -> Iterator[tuple[str, pandas.DataFrame, str]]:
+    """Yield the sheets of a workbook that have a table: name, table, and titles above it."""
     import pandas
 
     try:
@@ -79,7 +79,7 @@ def _read_columns(rows: Sequence[Sequence[Any]]) -> dict[str, pandas.Series[Any]
 
 
 def _make_series(values: Sequence[Any]) -> pandas.Series[Any]:
-    """Return a column of one type; of text if the values are of several."""
+    """Return a column of one type; of text if the values have several types."""
     import pandas
 
     filled = [value if is_filled(value) else None for value in values]
@@ -94,7 +94,7 @@ def _make_series(values: Sequence[Any]) -> pandas.Series[Any]:
 
 
 def frames_of(given: Any) -> dict[str, pandas.DataFrame] | None:
-    """Return data frames by their tables' names, one alone as `data`; None for anything else."""
+    """Return data frames by their tables' names, a single one as `data`; else None."""
     import pandas
 
     if isinstance(given, pandas.DataFrame):
@@ -107,7 +107,7 @@ def frames_of(given: Any) -> dict[str, pandas.DataFrame] | None:
 
 
 def fingerprint(frames: Mapping[str, pandas.DataFrame]) -> str:
-    """Return a key that is equal for frames with the same contents; unique if they have no hash."""
+    """Return a key that is equal for frames with the same contents; unique without a hash."""
     from pandas.util import hash_pandas_object
 
     digest = hashlib.sha256()
@@ -123,8 +123,8 @@ def fingerprint(frames: Mapping[str, pandas.DataFrame]) -> str:
 
 
 def copy_frame(connection: duckdb.DuckDBPyConnection, table: str, frame: pandas.DataFrame) -> None:
-    """Copy a frame, whose columns have different names, into a table of its own."""
-    create = f"CREATE OR REPLACE TABLE {quoted(table)} AS SELECT * FROM {_INCOMING}"
+    """Copy a frame with unique column names into a new table."""
+    create = f"CREATE OR REPLACE TABLE {quote(table)} AS SELECT * FROM {_INCOMING}"
     try:
         connection.register(_INCOMING, frame).execute(create)
     except (duckdb.ConversionException, duckdb.InvalidInputException, duckdb.NotImplementedException):
@@ -140,7 +140,7 @@ def copy_frame(connection: duckdb.DuckDBPyConnection, table: str, frame: pandas.
 
 
 def copy_frames(frames: Mapping[str, pandas.DataFrame], path: Path) -> None:
-    """Write frames to a file, which workers read; an index with names counts as columns."""
+    """Write frames to a file for workers; an index with names counts as columns."""
     with duckdb.connect(str(path), config={"storage_compatibility_version": "latest"}) as connection:
         names = number_repeated([table_name(name) for name in frames])
         for name, frame in zip(names, frames.values(), strict=True):

@@ -17,8 +17,8 @@ from typing import IO, Any, cast
 import duckdb
 
 from ...errors import DatabaseUnavailable
-from ..quoting import literal, quoted
-from .entries import Entry, column, file_entry
+from ..quoting import literal, quote
+from .entries import TableEntry, file_entry, make_column
 from .sources import File, column_names, kind_of
 
 # Types are found by all rows of a file of this size, and by the first ones of a larger one.
@@ -57,7 +57,7 @@ def read_text_file(
     private: Path,
     *,
     thorough: bool = False,
-) -> Entry:
+) -> TableEntry:
     """Find out how to read a file as a table; raise an error if that is not possible."""
     path = file.path
     encoding, is_guess = find_encoding(path)
@@ -79,7 +79,8 @@ def read_text_file(
         )
     names = column_names(name.removeprefix("\ufeff") for name, _ in best.columns)
     columns = [
-        column(name, kind, comment=dated.get(own, "")) for name, (own, kind) in zip(names, best.columns, strict=True)
+        make_column(name, kind, comment=dated.get(own, ""))
+        for name, (own, kind) in zip(names, best.columns, strict=True)
     ]
     scan = replace(best, columns=tuple((each.name, each.type) for each in columns)).scan
     comment = "; ".join(filter(None, (*remarks, title)))
@@ -120,7 +121,7 @@ class _Reading:
 
     @property
     def typed(self) -> int:
-        """How many columns hold something else than text."""
+        """The number of columns that are not texts."""
         return sum(kind != "VARCHAR" for _, kind in self.columns)
 
     def with_texts(self, names: Collection[str]) -> _Reading:
@@ -185,7 +186,7 @@ def _keep_ungrouped(first: _Reading, read: _Reading) -> _Reading:
     wrong = ", ".join(
         f"coalesce(bool_or(contains({cell}, {literal(thousands[-1])})"
         f" AND NOT regexp_full_match({cell}, {pattern})), false)"
-        for cell in map(quoted, numbers)
+        for cell in map(quote, numbers)
     )
     (flags,) = first.rows(wrong)
     texts = {name for name, is_wrong in zip(numbers, flags, strict=True) if is_wrong}
@@ -353,7 +354,7 @@ def unpacked_size(path: Path, enough: int) -> int:
 
 
 def _guess_encoding(start: bytes, end: bytes) -> str:
-    """Return the likeliest encoding of what is not UTF-8, by statistics of languages."""
+    """Return the likeliest encoding of bytes that are not UTF-8, by statistics of languages."""
     import chardet
 
     # DuckDB reads Latin-1 itself, which differs in what are control characters there.

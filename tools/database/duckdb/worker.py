@@ -1,4 +1,4 @@
-"""DuckDB in workers within the kernel's limits, which serve queries or find tables of files."""
+"""DuckDB in workers limited by the kernel, which run queries or find tables of files."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from .sources import File, FileKind
 
 
 def serve(descriptor: int) -> None:
-    """Fork a worker for every line that comes, until the control socket ends. Never returns."""
+    """Fork a worker for every connection until the control socket ends; never return."""
     # DuckDB asks for it where times have a zone.
     with suppress(ImportError):
         import_module("pytz")
@@ -47,23 +47,23 @@ def serve(descriptor: int) -> None:
 
 
 def work(line: socket.socket) -> None:
-    """Serve a database, or read files, until the line ends. Never returns."""
+    """Serve a database, or read files, until the connection ends; never return."""
     if message := receive(line, MESSAGE_BYTES):
         what, *rest = ormsgpack.unpackb(message[1])
         if what == FILES:
-            _read(line, *rest)
-        serve_database(line, lambda: _opened(*rest), threads=THREADS, own_bytes=MEMORY_BYTES)
+            _serve_reading(line, *rest)
+        serve_database(line, lambda: _open_instance(*rest), threads=THREADS, own_bytes=MEMORY_BYTES)
 
 
-def _opened(opening: bytes) -> Instance:
+def _open_instance(opening: bytes) -> Instance:
     path, permissions, folder, packed = unpack_opening(opening)
     entries = list(map(unpack_entry, packed))
     drop_capabilities_for(*([path] if path else [str(entry.path) for entry in entries]))
     return Instance(Path(path) if path else None, entries, permissions, Path(os.fsdecode(folder)) / str(os.getpid()))
 
 
-def _read(line: socket.socket, folder: bytes, thorough: bool, kinds: list[FileKind]) -> None:
-    """Read files until the line ends. Never returns."""
+def _serve_reading(line: socket.socket, folder: bytes, thorough: bool, kinds: list[FileKind]) -> None:
+    """Read files until the connection ends; never return."""
     gc.enable()
     # Inside the limits, no library is loaded any more.
     with suppress(ImportError):

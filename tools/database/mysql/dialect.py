@@ -69,7 +69,7 @@ TOO_LARGE = -1
 
 
 def failure(error: Exception, longest: int) -> TableturnError | ConnectionLost:
-    """Return the typed error for what the driver raised."""
+    """Return the typed error for an error of the driver."""
     number = error.args[0] if error.args and isinstance(error.args[0], int) else None
     message = scrub_message(error.args[-1] if error.args else error)
     if number == TOO_LARGE:

@@ -1,4 +1,4 @@
-"""MySQL and MariaDB as an `Engine`: SQLAlchemy's, over a driver that is set up and bounded."""
+"""MySQL and MariaDB as an `Engine`, through SQLAlchemy and a bounded driver."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _TEXTS = (
 
 
 class BoundedConnection(pymysql.connections.Connection):
-    """A driver's connection that takes no row past a limit into memory."""
+    """A driver's connection that reads no row beyond a limit into memory."""
 
     largest_row = 0
     _held = 0
@@ -59,7 +59,7 @@ class BoundedConnection(pymysql.connections.Connection):
         inherited._force_close()
 
 
-def _decimal(text: str) -> int | float:
+def _load_decimal(text: str) -> int | float:
     return int(text) if text.lstrip("-").isdigit() else float(text)
 
 
@@ -67,7 +67,7 @@ _INTEGERS = ("TINY", "SHORT", "LONG", "LONGLONG", "INT24", "YEAR")
 DECODERS = {
     **{getattr(FIELD_TYPE, name): int for name in _INTEGERS},
     **dict.fromkeys((FIELD_TYPE.FLOAT, FIELD_TYPE.DOUBLE), float),
-    **dict.fromkeys((FIELD_TYPE.DECIMAL, FIELD_TYPE.NEWDECIMAL), _decimal),
+    **dict.fromkeys((FIELD_TYPE.DECIMAL, FIELD_TYPE.NEWDECIMAL), _load_decimal),
     FIELD_TYPE.BIT: int.from_bytes,
 }
 """How to load the values of each type, as MySQL and MariaDB write them.
@@ -79,7 +79,7 @@ session's zone, which is the server's.
 
 
 class MySQLConnection(SQLAlchemyConnection):
-    """A connection whose driver takes no row that is larger than a result may be."""
+    """A connection whose driver reads no row that is larger than a result may be."""
 
     def begin(self, seconds: float) -> None:
         self.driver.largest_row = 0

@@ -32,7 +32,7 @@ Plan = Mapping[str, Any]
 def estimate(sql: str, rows: Callable[[str], list[tuple[Cell, ...]]]) -> Estimate | None:
     """Return the cost of a statement by its plan."""
     ((explained,),) = rows(f"EXPLAIN (FORMAT JSON, VERBOSE) {sql}")
-    steps = list(_steps(json.loads(str(explained))[0]["Plan"], 1.0))
+    steps = list(_walk_steps(json.loads(str(explained))[0]["Plan"], 1.0))
     scans = [
         (plan, times, (plan.get("Schema", ""), name)) for plan, times in steps if (name := plan.get("Relation Name"))
     ]
@@ -55,8 +55,8 @@ def estimate(sql: str, rows: Callable[[str], list[tuple[Cell, ...]]]) -> Estimat
     return Estimate(round(cost), round(total), any(private for *_, private in tables))
 
 
-def _steps(plan: Plan, times: float) -> Iterator[tuple[Plan, float]]:
-    """Yield each step of a plan, and how many times it is taken."""
+def _walk_steps(plan: Plan, times: float) -> Iterator[tuple[Plan, float]]:
+    """Yield each step of a plan, and how many times it runs."""
     yield plan, times
     below: list[Plan] = plan.get("Plans", [])
     looped = plan["Node Type"] == "Nested Loop" and len(below) > 1
@@ -70,7 +70,7 @@ def _steps(plan: Plan, times: float) -> Iterator[tuple[Plan, float]]:
         elif how == "InitPlan":
             again = 1.0
         # What is kept is read once, however often it is gone through.
-        yield from _steps(child, 1.0 if plan["Node Type"] in _KEPT else again)
+        yield from _walk_steps(child, 1.0 if plan["Node Type"] in _KEPT else again)
 
 
 TOO_LARGE = "tableturn: a value or row is too large"
@@ -82,7 +82,7 @@ _GONE = ("08", "57P")
 
 
 def failure(error: Any, longest: int) -> TableturnError | ConnectionLost:
-    """Return the typed error for what a driver raised."""
+    """Return the typed error for an error of a driver."""
     code = getattr(error, "sqlstate", None) or getattr(error, "pgcode", None) or ""
     told = getattr(getattr(error, "diag", None), "message_primary", None)
     message = scrub_message(told or error)

@@ -22,13 +22,13 @@ from ...errors import DatabaseUnavailable, TableturnError
 from ..estimate import Estimate
 from ..fetch import Row, RowCursor
 from ..profile import ConnectionLost
-from ..quoting import literal, quoted
+from ..quoting import literal, quote
 from ..schema import ColumnSchema
 from ..server.address import Address, scrub_message, split_address, without_password
 from ..server.catalogue import Catalogue
 from ..server.connection import CUT, SHORT, Backend, Interrupter, ServerConnection
 from ..server.engine import ServerEngine
-from ..session import Session, remark
+from ..session import Session, write_remark
 from ..table import Cell, Limits
 from .dialect import ALONE, GRAMMAR, PROFILE, TOO_LARGE, estimate, failure
 
@@ -49,7 +49,7 @@ class PostgresConnection(ServerConnection):
         self._session = session
         self._remark = remark
         self._sent: Generator[Row] | None = None
-        self._interrupter = Interrupter(lambda: connection.cancel_safe(timeout=_CANCEL_SECONDS), self._hang_up)
+        self._interrupter = Interrupter(lambda: connection.cancel_safe(timeout=_CANCEL_SECONDS), self._disconnect)
 
     def read_version(self) -> str:
         version = self._connection.info.server_version
@@ -107,7 +107,7 @@ class PostgresConnection(ServerConnection):
                 raise psycopg.errors.error_from_result(result, encoding="utf-8")
         return result
 
-    def _hang_up(self) -> None:
+    def _disconnect(self) -> None:
         with socket.socket(fileno=os.dup(self._connection.fileno())) as connected:
             connected.shutdown(socket.SHUT_RDWR)
 
@@ -127,7 +127,7 @@ _MEASURED = frozenset({17, 25, 1042, 1043})
 
 
 def limit_rows(sql: str, types: Sequence[int], limits: Limits) -> str:
-    """Return the statement, cut after the wanted rows, with a last column that is always null.
+    """Return the statement, limited to the wanted rows, with a last column of nulls.
 
     Whole rows have to be taken from the server, and a value may have a gigabyte. So the server itself is made to fail
     on a row that is too large, before it sends it.
@@ -152,7 +152,7 @@ def limit_rows(sql: str, types: Sequence[int], limits: Limits) -> str:
     )
 
 
-def _number(data: bytes) -> int | float | str:
+def _load_number(data: bytes) -> int | float | str:
     text = data.decode()
     if text.lstrip("-").isdigit():
         return int(text) if len(text) < 1_000 else text
@@ -160,7 +160,7 @@ def _number(data: bytes) -> int | float | str:
     return value if isfinite(value) else text
 
 
-def _float(data: bytes) -> float | str:
+def _load_float(data: bytes) -> float | str:
     value = float(data)
     return value if isfinite(value) else data.decode()
 
@@ -170,14 +170,14 @@ _BYTEA = 17
 _DECODERS: dict[int, Callable[[bytes], Cell]] = {
     0: lambda data: data.decode("utf-8", "replace"),
     **dict.fromkeys((20, 21, 23, 26), int),
-    **dict.fromkeys((700, 701), _float),
-    1700: _number,
+    **dict.fromkeys((700, 701), _load_float),
+    1700: _load_number,
     16: lambda data: int(data == b"t"),
 }
 
 
 class CellAdapters:
-    """Adapters, as psycopg wants them, that load the values of each type as cells.
+    """Adapters for psycopg that load the values of each type as cells.
 
     Integers and whole numerics are exact integers, other numerics the nearest float, truth values 1 and 0, bytea bytes.
     Everything else, times and arrays, JSON and UUIDs, ranges and values of types that the database defines, is the text
@@ -188,11 +188,11 @@ class CellAdapters:
         self.connection = None
         self.adapters = AdaptersMap()
         for number, decode in _DECODERS.items():
-            self.adapters.register_loader(number, _loader(decode))
+            self.adapters.register_loader(number, _make_loader(decode))
         self.adapters.register_loader(_BYTEA, ByteaLoader)
 
 
-def _loader(decode: Callable[[bytes], Cell]) -> type[Loader]:
+def _make_loader(decode: Callable[[bytes], Cell]) -> type[Loader]:
     class Decoding(Loader):
         def load(self, data: Buffer) -> Cell:
             return decode(bytes(data))
@@ -212,7 +212,7 @@ class PostgresBackend(Backend):
         self._address = address
         self._session = session
         self._role = address.role_of(session.identity)
-        self._conninfo = _conninfo(address.url)
+        self._conninfo = _make_conninfo(address.url)
         listed = ", ".join(map(literal, address.schemas))
         self._readable = PROFILE.statements["readable"].format(only=f"AND n.nspname IN ({listed})" if listed else "")
         # The driver, which looks into the environment and service files too, knows where the database is.
@@ -228,10 +228,10 @@ class PostgresBackend(Backend):
 
     def connect(self) -> PostgresConnection:
         connection = self._connect()
-        path = ", ".join(map(quoted, self._address.schemas))
+        path = ", ".join(map(quote, self._address.schemas))
         searched = (f"SET search_path = {path}",) if path else ()
         connection.execute("; ".join((*PROFILE.setup, *searched)).encode())
-        return PostgresConnection(connection, self._person_settings(), partial(remark, self._session.identity))
+        return PostgresConnection(connection, self._person_settings(), partial(write_remark, self._session.identity))
 
     def state(self, connection: ServerConnection) -> str:
         # How many rows were ever written, by the server's statistics.
@@ -259,7 +259,7 @@ class PostgresBackend(Backend):
             raise DatabaseUnavailable(f"this login may not read {found[0][0]}: GRANT SELECT on it") from None
 
     def cut(self, column: ColumnSchema) -> str:
-        name = quoted(column.name)
+        name = quote(column.name)
         if column.kind in SHORT:
             return name
         return f"substring({name} FROM 1 FOR {CUT})" if column.type == "bytea" else f"left({name}::text, {CUT})"
@@ -272,7 +272,7 @@ class PostgresBackend(Backend):
             raise DatabaseUnavailable(f"PostgreSQL cannot be reached: {message}") from None
 
     def _person_settings(self) -> str:
-        """Return statements that make a transaction the person's: settings for policies, the role."""
+        """Return statements that set a transaction's person: settings for policies, the role."""
         identity = self._session.identity
         groups, claims = json.dumps(identity.groups), json.dumps(dict(identity.claims))
         # As settings that were never made read as null, they are made for nobody in particular too.
@@ -280,7 +280,7 @@ class PostgresBackend(Backend):
             f"; SELECT set_config('tableturn.{name}', {literal(value)}, true)"
             for name, value in (("user", identity.name), ("groups", groups), ("claims", claims))
         )
-        return settings + (f"; SET LOCAL ROLE {quoted(self._role)}" if self._role else "")
+        return settings + (f"; SET LOCAL ROLE {quote(self._role)}" if self._role else "")
 
 
 def open_engine(url: str, session: Session) -> ServerEngine:
@@ -288,7 +288,7 @@ def open_engine(url: str, session: Session) -> ServerEngine:
     return ServerEngine(PostgresBackend(split_address(url), session), session)
 
 
-def _conninfo(url: str) -> str:
+def _make_conninfo(url: str) -> str:
     try:
         # By libpq, which knows the parameters, PG* variables, service files and .pgpass.
         url_of_libpq = _SCHEME.sub("postgresql://", url)

@@ -10,7 +10,16 @@ from ...derived import derived
 from ..column_kinds import is_date_number, is_time_like
 from ..schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from ..table import Cell
-from .text import Names, examples, filled, identifier, literal, one_line, pitfalls, remark
+from .text import (
+    NameWriter,
+    filled_samples,
+    list_pitfalls,
+    one_line,
+    quote_comment,
+    write_identifier,
+    write_literal,
+    write_samples,
+)
 
 _LEGEND = "Notation: table(column type{values}); * primary key{key}, -> references"
 _LONGEST_TITLE = 100
@@ -28,18 +37,18 @@ _STRUCTURED = re.compile(
 )
 
 
-def render_compact(written: Names) -> str:
-    """Write a line about the database, a legend of the signs that occur, then one line a table."""
+def render_compact(written: NameWriter) -> str:
+    """Write a line about the database, a legend of the signs used, then one line per table."""
     return _compact(written.schema, written.marked, written.samples)
 
 
 @derived
 def _compact(schema: Schema, marked: frozenset[tuple[str, str]], samples: int) -> str:
     # A whole schema is shown the same way turn after turn.
-    written, keys = Names(schema, marked, samples), keys_of_tables(schema)
+    written, keys = NameWriter(schema, marked, samples), keys_of_tables(schema)
     shown, total = len(schema.tables), schema.total_tables
     title = f"Database {one_line(schema.name, _LONGEST_TITLE)}"
-    lines = [f"{title}: {shown} of its {total} tables" if shown < total else title, _legend(written)]
+    lines = [f"{title}: {shown} of its {total} tables" if shown < total else title, _write_legend(written)]
     lines += [table_line(table, keys[table.name.lower()], written) for table in schema.tables]
     return "\n".join(lines)
 
@@ -52,27 +61,27 @@ def keys_of_tables(schema: Schema) -> defaultdict[str, list[ForeignKey]]:
     return keys
 
 
-def table_line(table: TableSchema, keys: Sequence[ForeignKey], written: Names) -> str:
+def table_line(table: TableSchema, keys: Sequence[ForeignKey], written: NameWriter) -> str:
     """Write a table's line."""
     # A reference of a single column stands at the column, one of several columns at the table's end.
-    name = f"{written.table(table.name)}{'^' if (table.name.lower(), '') in written.marked else ''}"
+    name = f"{written.write_table(table.name)}{'^' if (table.name.lower(), '') in written.marked else ''}"
     if table.like:
-        return f"{name}(columns as {written.table(table.like)}){_about(table, 0)}"
+        return f"{name}(columns as {written.write_table(table.like)}){_write_about(table, 0)}"
     simple: dict[str, list[ForeignKey]] = defaultdict(list)
     for key in keys:
         if len(key.columns) == 1:
             simple[key.columns[0].lower()].append(key)
-    columns = [_column(column, table, simple[column.name.lower()], written) for column in table.columns]
+    columns = [_write_column(column, table, simple[column.name.lower()], written) for column in table.columns]
     columns += [
-        f"({', '.join(map(written, key.columns))}) {_arrow(key)} {written.table(key.ref_table)}"
+        f"({', '.join(map(written, key.columns))}) {_write_arrow(key)} {written.write_table(key.ref_table)}"
         f"({', '.join(map(written, key.ref_columns))})"
         for key in keys
         if len(key.columns) > 1
     ]
-    return f"{name}({', '.join(columns)}){_about(table, written.samples)}"
+    return f"{name}({', '.join(columns)}){_write_about(table, written.samples)}"
 
 
-def _legend(written: Names) -> str:
+def _write_legend(written: NameWriter) -> str:
     schema, samples = written.schema, written.samples
     columns = [column for table in schema.tables for column in table.columns]
     shows = any(schema.column(table, column) if column else schema.table(table) for table, column in written.marked)
@@ -92,60 +101,60 @@ def _legend(written: Names) -> str:
     return _LEGEND.format(values=values, key=key) + "".join(others)
 
 
-def _column(column: ColumnSchema, table: TableSchema, keys: Sequence[ForeignKey], written: Names) -> str:
+def _write_column(column: ColumnSchema, table: TableSchema, keys: Sequence[ForeignKey], written: NameWriter) -> str:
     references, codes = "", column.codes
     for key in keys:
         same = table.brief and key.ref_columns[0].lower() == column.name.lower()
         other = "" if same else "." + written(key.ref_columns[0])
-        references += f" {_arrow(key)} {written.table(key.ref_table)}{other}"
+        references += f" {_write_arrow(key)} {written.write_table(key.ref_table)}{other}"
     if codes and not (keys or codes.part) and (codes.table if table.brief else written.samples):
         # Nothing of the table of codes is shown here.
-        references = f" -> {written.table(codes.table)}{'' if table.brief else '.' + written(codes.key)}"
+        references = f" -> {written.write_table(codes.table)}{'' if table.brief else '.' + written(codes.key)}"
     marked = "^" if (table.name.lower(), column.name.lower()) in written.marked else ""
     if table.brief:
-        return _brief(column, marked, references, bool(keys), written.samples, written.schema.dialect)
-    return _with_contents(column, marked, references, written.samples, written.schema.dialect)
+        return _write_brief(column, marked, references, bool(keys), written.samples, written.schema.dialect)
+    return _write_with_contents(column, marked, references, written.samples, written.schema.dialect)
 
 
-def _marked(column: ColumnSchema, marked: str, dialect: str) -> str:
+def _write_marked(column: ColumnSchema, marked: str, dialect: str) -> str:
     key = "*" if column.primary_key else "~*" if column.likely_key else ""
-    return f"{identifier(column.name, dialect)}{key}{marked}"
+    return f"{write_identifier(column.name, dialect)}{key}{marked}"
 
 
 @derived
-def _brief(column: ColumnSchema, marked: str, references: str, keyed: bool, samples: int, dialect: str) -> str:
-    """Write a column of a later table: the types of dates and text keys, how dates are written, what codes mean."""
-    text, codes = _marked(column, marked, dialect), column.codes
+def _write_brief(column: ColumnSchema, marked: str, references: str, keyed: bool, samples: int, dialect: str) -> str:
+    """Write a column of a later table: types of dates and text keys, date formats, codes."""
+    text, codes = _write_marked(column, marked, dialect), column.codes
     if column.kind == "time":
-        text += f" {_type(column)}"
-        if warnings := _pitfalls(column):
-            text += f" [{examples(column, 1)}]{warnings}" if samples else warnings
+        text += f" {_type_of(column)}"
+        if warnings := _write_pitfalls(column):
+            text += f" [{write_samples(column, 1)}]{warnings}" if samples else warnings
     elif column.kind == "text" and (column.primary_key or column.likely_key or keyed):
-        text += f" {_type(column)}"
+        text += f" {_type_of(column)}"
     text += references
-    if column.kind != "time" and not codes and not references and (dated := examples(column, samples)):
+    if column.kind != "time" and not codes and not references and (dated := write_samples(column, samples)):
         return f"{text} [{dated}]"
     listed = codes and codes.table and not codes.part
-    return text + (_meanings(column, dialect, _LONGEST_LIST) if samples and not listed else "")
+    return text + (_write_meanings(column, dialect, _LONGEST_LIST) if samples and not listed else "")
 
 
 @derived
-def _with_contents(column: ColumnSchema, marked: str, references: str, samples: int, dialect: str) -> str:
-    """Write a column, given its mark and what it references, with what it holds or what its codes mean."""
+def _write_with_contents(column: ColumnSchema, marked: str, references: str, samples: int, dialect: str) -> str:
+    """Write a column with its mark and reference, followed by its values or codes."""
     # Without samples it is a structure, told in the plain kinds.
-    kind = f"{_type(column)}{'?' if column.nulls else ''}" if samples else column.kind
-    text = f"{_marked(column, marked, dialect)} {kind}"
+    kind = f"{_type_of(column)}{'?' if column.nulls else ''}" if samples else column.kind
+    text = f"{_write_marked(column, marked, dialect)} {kind}"
     if references or (column.codes and samples):
-        text += references + (_meanings(column, dialect) if samples else "")
+        text += references + (_write_meanings(column, dialect) if samples else "")
     else:
-        shown = _telling(column, samples)
-        if values := examples(column, shown):
+        shown = _count_telling(column, samples)
+        if values := write_samples(column, shown):
             text += f" {{{values}}}" if shown >= (column.distinct or shown + 1) else f" [{values}]"
-        text += _pitfalls(column) if samples else ""
-    return f"{text} {remark(column.comment)}" if column.comment else text
+        text += _write_pitfalls(column) if samples else ""
+    return f"{text} {quote_comment(column.comment)}" if column.comment else text
 
 
-def _type(column: ColumnSchema) -> str:
+def _type_of(column: ColumnSchema) -> str:
     """Return a column's kind, or its declared type if queries depend on it."""
     declared = column.type.lower()
     if column.kind == "time":
@@ -161,59 +170,59 @@ def _type(column: ColumnSchema) -> str:
 
 
 def _time_form(value: Cell) -> str:
-    """Return what a value is: `date`, `time` of day or `datetime`; empty if it is neither."""
+    """Return the form of a value: `date`, `time` of day or `datetime`; empty if neither."""
     text = str(value)
     if not is_time_like(text):
         return ""
     return "date" if ":" not in text else "time" if text.index(":") <= len("00") else "datetime"
 
 
-def _pitfalls(column: ColumnSchema) -> str:
-    """Write what to mind in comparing and sorting the column."""
-    warnings = pitfalls(column)
+def _write_pitfalls(column: ColumnSchema) -> str:
+    """Write what to observe in comparing and sorting the column."""
+    warnings = list_pitfalls(column)
     return f" ({', '.join(warnings)})" if warnings else ""
 
 
-def _meanings(column: ColumnSchema, dialect: str, longest: int = _LONGEST_CODES) -> str:
-    """Write what a column's codes mean, after the name of the column that says so, if it is short."""
+def _write_meanings(column: ColumnSchema, dialect: str, longest: int = _LONGEST_CODES) -> str:
+    """Write the meanings of a column's codes, after their column's name, if they are short."""
     if column.codes is None:
         return ""
-    meanings = ", ".join(f"{literal(code)} = {literal(text)}" for code, text in column.codes.meanings)
-    said_by = identifier(column.codes.label, dialect)
+    meanings = ", ".join(f"{write_literal(code)} = {write_literal(text)}" for code, text in column.codes.meanings)
+    said_by = write_identifier(column.codes.label, dialect)
     if column.codes.part:  # one of the lists of a table
-        said_by += f" in {identifier(column.codes.table, dialect)} for {literal(column.codes.part)}"
+        said_by += f" in {write_identifier(column.codes.table, dialect)} for {write_literal(column.codes.part)}"
     return f" {{{said_by}: {meanings}}}" if len(meanings) <= longest else ""
 
 
-def _telling(column: ColumnSchema, samples: int) -> int:
+def _count_telling(column: ColumnSchema, samples: int) -> int:
     """Return how many sample values to show."""
     # All of a column of codes, several of kinds, one of others: numbers look like numbers, and what a query compares
     # with is looked up by the question's own words.
     few = column.distinct is not None and column.distinct <= _FEW
-    if column.type.lower().startswith("bool") and {*filled(column)} <= {0, 1}:
+    if column.type.lower().startswith("bool") and {*filled_samples(column)} <= {0, 1}:
         return 0  # as numbers they would mislead where truth values are no numbers
     if is_date_number(column):
         return min(samples, 1)
     if column.kind == "number":
         return column.distinct or 0 if few and not column.likely_key and (column.distinct or 0) <= samples else 0
-    every = filled(column)
+    every = filled_samples(column)
     # Of a table that is too large to look through, few values among the first rows are likely all.
     known = len(column.samples) < _MOST if column.distinct is None else column.distinct <= len(column.samples)
-    if samples and known and sum(len(literal(value)) for value in every) <= _SHORT:
+    if samples and known and sum(len(write_literal(value)) for value in every) <= _SHORT:
         return len(column.samples)
     return samples if few else min(samples, 1)
 
 
-def _arrow(key: ForeignKey) -> str:
+def _write_arrow(key: ForeignKey) -> str:
     return "~>" if key.inferred else "->"
 
 
-def _about(table: TableSchema, samples: int) -> str:
+def _write_about(table: TableSchema, samples: int) -> str:
     facts = [] if table.kind == "table" else [table.kind]
     if table.definition and samples:
-        facts.append(f"defined by {remark(' '.join(table.definition.split()), _LONGEST_VIEW)}")
+        facts.append(f"defined by {quote_comment(' '.join(table.definition.split()), _LONGEST_VIEW)}")
     if table.row_count == 0:
         facts.append("empty")
     if table.comment:
-        facts.append(remark(table.comment))
+        facts.append(quote_comment(table.comment))
     return f" {', '.join(facts)}" if facts else ""

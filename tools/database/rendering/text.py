@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ...derived import derived
-from ..column_kinds import TextForm, stand_in, text_form
-from ..quoting import naming
+from ..column_kinds import TextForm, find_stand_in, text_form
+from ..quoting import naming_of
 from ..schema import ColumnSchema, Schema
 from ..table import Cell
 
@@ -21,17 +21,17 @@ _LONGEST_COMMENT = 100
 
 
 @lru_cache(maxsize=50_000)
-def identifier(name: str, dialect: str) -> str:
-    """Return a name as a query has to write it: in quotes if the dialect needs them."""
-    rules = naming(dialect)
+def write_identifier(name: str, dialect: str) -> str:
+    """Return a name as a query writes it, in quotes if the dialect needs them."""
+    rules = naming_of(dialect)
     if len(name) <= _LONGEST_NAME and rules.is_plain(name):
         return name
-    return rules.quoted(one_line(name, _LONGEST_NAME))
+    return rules.quote(one_line(name, _LONGEST_NAME))
 
 
 @dataclass(frozen=True)
-class Names:
-    """A writer of names as queries have to write them, called with that of a column.
+class NameWriter:
+    """A writer of names as queries write them; calling it writes a column's name.
 
     Attributes:
         marked: (table, column) pairs in lower case that earlier queries used; the column is empty for a table itself.
@@ -43,18 +43,18 @@ class Names:
     samples: int = 0
 
     def __call__(self, column: str) -> str:
-        return identifier(column, self.schema.dialect)
+        return write_identifier(column, self.schema.dialect)
 
-    def table(self, name: str) -> str:
-        """Write a table's name, its schema's before it if that is a part of it."""
+    def write_table(self, name: str) -> str:
+        """Write a table's name, preceded by its schema's if needed."""
         return ".".join(map(self, self.schema.path(name)))
 
-    def marks(self, table: str, column: str = "") -> bool:
+    def is_used(self, table: str, column: str = "") -> bool:
         """Whether earlier queries used a table, or one of its columns."""
         return (table.lower(), column.lower()) in self.marked
 
 
-def literal(value: Cell) -> str:
+def write_literal(value: Cell) -> str:
     """Write a value as a short SQL literal; a cut text ends with an ellipsis."""
     if isinstance(value, str):
         if len(value) > _LONGEST_VALUE or not value.isprintable():
@@ -65,26 +65,26 @@ def literal(value: Cell) -> str:
     return "NULL" if value is None else repr(value)
 
 
-def examples(column: ColumnSchema, number: int) -> str:
-    """Write sample values, separated by commas; empty if they say nothing."""
+def write_samples(column: ColumnSchema, number: int) -> str:
+    """Write sample values, separated by commas; empty if none is informative."""
     # Numbers of a key only identify rows.
     if not number or not column.samples or (column.primary_key and column.kind == "number"):
         return ""
-    return ", ".join([literal(value) for value in filled(column)[:number]])
+    return ", ".join([write_literal(value) for value in filled_samples(column)[:number]])
 
 
-def filled(column: ColumnSchema) -> list[Cell]:
-    """Return sample values without empty and blank texts, which tell nothing as values."""
+def filled_samples(column: ColumnSchema) -> list[Cell]:
+    """Return sample values without empty and blank texts."""
     return [value for value in column.samples if not isinstance(value, str) or value.strip()]
 
 
-def remark(comment: str, longest: int = _LONGEST_COMMENT) -> str:
+def quote_comment(comment: str, longest: int = _LONGEST_COMMENT) -> str:
     """Write a comment from the schema in quotes; empty if there is none."""
     return '"' + one_line(comment, longest).replace('"', "'") + '"' if comment else ""
 
 
 def one_line(text: str, longest: int) -> str:
-    """Return a text without line breaks and controls, cut to `longest` characters."""
+    """Return a text without line breaks and control characters, cut to `longest` characters."""
     if not text.isprintable():
         text = "".join([character if character.isprintable() else " " for character in text[: 2 * longest]])
     return text if len(text) <= longest else text[: longest - 1] + "…"
@@ -99,7 +99,7 @@ _FORMS: dict[TextForm, str] = {
 
 
 @derived
-def pitfalls(column: ColumnSchema) -> tuple[str, ...]:
+def list_pitfalls(column: ColumnSchema) -> tuple[str, ...]:
     """Return remarks: padded texts, numbers as text, dates that do not sort."""
     texts = [value for value in column.samples if isinstance(value, str)]
     if not texts:
@@ -109,6 +109,6 @@ def pitfalls(column: ColumnSchema) -> tuple[str, ...]:
         found.append("padded with spaces")
     if form := text_form(column):
         found.append(_FORMS[form])
-    if (missing := stand_in(column)) is not None:
-        found.append(f"{literal(missing)} for none")
+    if (missing := find_stand_in(column)) is not None:
+        found.append(f"{write_literal(missing)} for none")
     return tuple(found)

@@ -1,4 +1,4 @@
-"""URLs of servers: our own parameters taken out, passwords kept out of every message."""
+"""URLs of servers: tableturn's parameters removed, passwords hidden from messages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PARAMETERS = re.compile(
 
 
 def without_password(url: str) -> str:
-    """Return a URL with `***` in the place of passwords and tokens."""
+    """Return a URL with `***` in place of passwords and tokens."""
     return _PARAMETERS.sub(r"\g<before>***", _PASSWORD.sub(r"\g<before>***", url))
 
 
@@ -37,7 +37,7 @@ class Address:
     role: str = ""
 
     def role_of(self, identity: Identity) -> str:
-        """Return the role of a person; empty if none is taken on.
+        """Return the role of a person; empty if there is none.
 
         Raises:
             SettingsError: There is no person to take the role of, or the name is that of no role.
@@ -56,7 +56,7 @@ class Address:
 
 
 def split_address(url: str, *, roles: bool = True) -> Address:
-    """Take `schema` and `role` out of a URL's parameters.
+    """Split `schema` and `role` from a URL's parameters.
 
     Raises:
         DatabaseUnavailable: Its password holds an `@`: drivers would take the rest of it for the server's name.
@@ -75,8 +75,8 @@ def split_address(url: str, *, roles: bool = True) -> Address:
     return Address(base + rest, tuple(filter(None, schemas)), own.get("role", ""))
 
 
-def in_schemas(url: str, schemas: str) -> str:
-    """Return the URL of a database with the schemas to read, as `split_address` finds them."""
+def add_schemas(url: str, schemas: str) -> str:
+    """Return the URL of a database with the schemas to read added."""
     if "://" not in url or url.partition("://")[0].partition("+")[0].lower() in ("sqlite", "duckdb"):
         raise SettingsError("schemas can be chosen only on servers: give a URL such as postgresql://user@host/database")
     if split_address(url).schemas:
@@ -85,7 +85,7 @@ def in_schemas(url: str, schemas: str) -> str:
 
 
 def scrub_message(told: object, secrets: Sequence[str] = ()) -> str:
-    """Return a driver's message in one line, without the secrets."""
+    """Return a driver's message on one line, without the secrets."""
     message = str(told)
     for secret in filter(None, secrets):
         message = message.replace(secret, "***")

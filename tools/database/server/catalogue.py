@@ -79,7 +79,7 @@ class Catalogue:
         return found
 
     def find(self, *path: str) -> Relation | None:
-        """Return the relation that the parts of a name mean; their case counts only if it has to."""
+        """Return the relation that a name's parts mean; case matters only if ambiguous."""
         path = (".".join(path[:-1]), path[-1]) if len(path) > 1 else path
         similar = self._any_case.get(tuple(map(str.lower, path)), ())
         return self._by_path.get(path) or (similar[0] if len(similar) == 1 else None)
@@ -96,7 +96,7 @@ def read_version(ask: Ask, owner: str) -> str:
 
 
 def read_catalogue(ask: Ask, owner: str) -> Catalogue:
-    """Return what the login may read."""
+    """Return the tables that the login may read."""
     version = read_version(ask, owner)
     columns: dict[tuple[str, str], dict[str, ColumnSchema]] = defaultdict(dict)
     types: set[str] = set()

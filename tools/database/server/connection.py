@@ -1,4 +1,4 @@
-"""The parts of a server's engine that differ by server; the rest is in `server.engine`."""
+"""The parts of a server's engine that differ by server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ...errors import DatabaseUnavailable, ResultTooLarge, TableturnError
 from ..estimate import Estimate
 from ..fetch import Cursor, Row
 from ..profile import ConnectionLost, Profile
-from ..quoting import quoted
+from ..quoting import quote
 from ..schema import ColumnSchema
 from ..session import Session
 from ..table import Cell, Limits
@@ -31,7 +31,7 @@ _HANG_UP_SECONDS = 3.0
 
 
 class Interrupter:
-    """Ends what runs, in a thread of its own, because a new connection takes time.
+    """A thread that ends a running statement over a new connection, which takes time.
 
     Of what it is given, one asks the server to, and one hangs up, later; both may raise, and are then tried again.
     """
@@ -43,7 +43,7 @@ class Interrupter:
         self._last = 0.0
 
     def interrupt(self) -> None:
-        """End the statement; called again and again until it has ended."""
+        """End the statement; called repeatedly until it has ended."""
         now = time.monotonic()
         self._first = self._first or now
         if now - self._last >= _AGAIN_SECONDS:
@@ -78,7 +78,7 @@ def cell(value: Any) -> Cell:
 
 
 def _json_value(value: Any) -> Any:
-    """Return a value with what JSON knows in it: mappings have texts for keys."""
+    """Return a value with JSON's types only: mappings get texts as keys."""
     if isinstance(value, dict):
         return {str(key): _json_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -106,7 +106,7 @@ SHORT = ("number", "time", "boolean")
 
 
 class BoundedRows:
-    """A cursor over a driver's rows, as cells, none of them longer than it may be.
+    """A cursor over a driver's rows as cells, each of limited length.
 
     `complete` tells whether all rows are taken, so that nothing is left to be heard of the server.
     """
@@ -128,7 +128,7 @@ class BoundedRows:
 
 
 class ServerConnection(ABC):
-    """One connection, used by one thread at a time; only `interrupt` may be called from another."""
+    """A connection for one thread at a time; only `interrupt` may come from another."""
 
     errors: tuple[type[Exception], ...] = ()  # what the driver raises
     _interrupter: Interrupter
@@ -136,7 +136,7 @@ class ServerConnection(ABC):
 
     @property
     def usable(self) -> bool:
-        """Whether another transaction may be begun on it."""
+        """Whether another transaction can begin on the connection."""
         return True
 
     @abstractmethod
@@ -149,46 +149,46 @@ class ServerConnection(ABC):
 
     @abstractmethod
     def end(self) -> None:
-        """Roll the transaction back; never raises."""
+        """Roll the transaction back; never raise."""
 
     @abstractmethod
     def query(self, sql: str, limits: Limits) -> Cursor:
-        """Run a statement as `Reader` wrote it, for one row more than `limits.rows` at most.
+        """Run a statement written by `Reader`, for at most one row more than `limits.rows`.
 
         No value longer than `limits.cell_bytes` is taken from the server.
         """
 
     def notes(self) -> tuple[str, ...]:
-        """Return the server's remarks on the last query, once its rows are taken; often none."""
+        """Return the server's remarks on the last query, once its rows are read; often none."""
         return ()
 
     @abstractmethod
     def rows(self, sql: str) -> list[tuple[Cell, ...]]:
-        """Return all rows of a statement of our own."""
+        """Return all rows of one of tableturn's own statements."""
 
     @abstractmethod
     def compile(self, sql: str) -> None:
-        """Have the server read a statement without running it; raises what `query` would."""
+        """Have the server compile a statement without running it; raise as `query` would."""
 
     def estimate(self, sql: str, catalogue: Catalogue) -> Estimate | None:
-        """Return the cost of a statement by the server's plan; None if it is not known."""
+        """Return the cost of a statement by the server's plan; None if it is unknown."""
         del sql, catalogue
 
     @abstractmethod
     def failure(self, error: Exception) -> TableturnError | ConnectionLost:
-        """Return what one of `errors` means."""
+        """Return the typed error for one of the driver's `errors`."""
 
     def interrupt(self) -> None:
-        """End what runs, from another thread; returns at once."""
+        """End the running statement from another thread; return at once."""
         self._interrupter.interrupt()
 
     @abstractmethod
     def close(self) -> None:
-        """Close it; never raises."""
+        """Close the connection; never raise."""
 
 
 class Backend(ABC):
-    """A kind of server, one database of it, and who is asking.
+    """A kind of server with one of its databases and a session.
 
     Attributes:
         grammar: What its dialect allows.
@@ -211,7 +211,7 @@ class Backend(ABC):
 
     @abstractmethod
     def under(self, session: Session) -> Backend:
-        """Return the same for another session."""
+        """Return the same backend for another session."""
 
     @abstractmethod
     def connect(self) -> ServerConnection:
@@ -222,11 +222,11 @@ class Backend(ABC):
         """
 
     def catalogue(self, connection: ServerConnection) -> Catalogue:
-        """Return what the session may read."""
+        """Return the tables that the session may read."""
         return read_catalogue(partial(self._ask, connection), self._session.key)
 
     def catalogue_version(self, connection: ServerConnection) -> str:
-        """Return a key that changes whenever the catalogue does; cheap."""
+        """Return a key that changes whenever the catalogue does, quickly."""
         return read_version(partial(self._ask, connection), self._session.key)
 
     def _ask(self, connection: ServerConnection, name: str) -> list[tuple[Cell, ...]]:
@@ -234,25 +234,25 @@ class Backend(ABC):
         return connection.rows(self.profile.statements[name].format(readable=self._readable))
 
     def state(self, connection: ServerConnection) -> str:
-        """Return a key that changes with the contents; empty if no cheap one is known."""
+        """Return a key that changes with the contents; empty if there is no cheap one."""
         del connection
         return ""
 
     @abstractmethod
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
-        """Return what the login may do that it should not."""
+        """Return warnings of rights that the login should not have."""
 
     def query_log(self, connection: ServerConnection, most: int) -> tuple[str, ...]:
         del connection, most
         raise DatabaseUnavailable(f"{self.name} keeps no queries that could be read: give a file of SQL")
 
     def check_text(self, statement: str) -> None:
-        """Raise `QueryRejected` for a statement that the server would read otherwise than the check."""
+        """Raise `QueryRejected` for a statement that the server reads otherwise than the check."""
         del statement
 
     def quoted(self, name: str) -> str:
         """Return a name as an SQL identifier."""
-        return quoted(name, self.dialect)
+        return quote(name, self.dialect)
 
     def source(self, relation: Relation) -> str:
         """Return a table's name with its schema's, as SQL."""
@@ -265,6 +265,6 @@ class Backend(ABC):
         return f"SELECT {listed} FROM {self.source(relation)} LIMIT {int(rows)}"
 
     def cut(self, column: ColumnSchema) -> str:
-        """Return a column as SQL, of long values the beginning."""
+        """Return SQL for a column with long values shortened."""
         name = self.quoted(column.name)
         return name if column.kind in SHORT else f"left({name}, {CUT})"

@@ -1,4 +1,4 @@
-"""The engine of servers: pooled connections, read-only transactions, limits, a fresh schema."""
+"""The engine of servers: pooled connections, read-only transactions, limits, schemas."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _IDLE_CONNECTIONS = 4
 
 
 class Pool:
-    """Connections to a server, for any number of threads: one thread at a time each."""
+    """A pool of connections to a server; each is used by one thread at a time."""
 
     def __init__(self, connect: Callable[[], ServerConnection]) -> None:
         self._connect = connect
@@ -46,7 +46,7 @@ class Pool:
         self._closed = False
 
     def take(self) -> ServerConnection:
-        """Return a connection for one piece of work; give it back with `give`."""
+        """Return a connection for one task; give it back with `give`."""
         self.check_open()
         try:
             return self._idle.get_nowait()
@@ -68,7 +68,7 @@ class Pool:
             self.drop_idle()
 
     def drop_idle(self, *, closed: bool = False) -> None:
-        """Close the idle connections, and with `closed`, those in use once they are given back."""
+        """Close idle connections and, with `closed`, those in use once they are given back."""
         self._closed |= closed
         with suppress(Empty):
             while True:
@@ -151,7 +151,7 @@ class ServerEngine:
     def schema(self) -> Schema:
         # Read once per version of the catalogue, and again where the contents have changed since.
         self._pool.check_open()
-        catalogue = self._fresh_catalogue()
+        catalogue = self._refresh_catalogue()
 
         def read(again: bool) -> Schema:
             def work(connection: ServerConnection) -> Schema:
@@ -173,12 +173,12 @@ class ServerEngine:
         try:
             return self._run_statement(sql, limits.seconds, run, cancellation)
         except TableLocked:
-            names = self._reader.tables(sql, self._catalogue)
+            names = self._reader.list_tables(sql, self._catalogue)
             which = f"the table {names[0]}" if len(names) == 1 else f"one of the tables {', '.join(names)}"
             raise TableLocked(f"{which} is locked by another program: try again later") from None
 
     def query_log(self, most: int) -> tuple[str, ...]:
-        """Return the queries that the server recorded, without their constants, commonest first.
+        """Return the queries that the server logged, without constants, most frequent first.
 
         Other people's queries that the login may not read are `UNREADABLE`.
 
@@ -201,7 +201,7 @@ class ServerEngine:
         )
 
     def distinct_values(self, table: str, column: str, limit: int, seconds: float) -> tuple[Cell, ...]:
-        relation = self._fresh_catalogue().find(table)
+        relation = self._refresh_catalogue().find(table)
         if relation is None:
             raise QueryFailed(f"no such table: {table}", "unknown_table")
         name, source = self._backend.quoted(column), self._backend.source(relation)
@@ -226,7 +226,7 @@ class ServerEngine:
         work: Callable[[ServerConnection, str], R],
         cancellation: Cancellation | None = None,
     ) -> R:
-        """Do something with a checked statement; twice if it may name what was made meanwhile.
+        """Run work on a checked statement, and again if the schema has changed meanwhile.
 
         What is hidden takes the same way, as many requests long, as what is not there.
         """
@@ -240,27 +240,27 @@ class ServerEngine:
         try:
             return send()
         except (QueryFailed, QueryRejected) as error:
-            if error.kind not in _STALE or self._fresh_catalogue(at_once=True) is known:
+            if error.kind not in _STALE or self._refresh_catalogue(at_once=True) is known:
                 raise
         return send()
 
-    def _fresh_catalogue(self, *, at_once: bool = False) -> Catalogue:
+    def _refresh_catalogue(self, *, at_once: bool = False) -> Catalogue:
         """Return the catalogue, read again if the schema has changed."""
 
-        def refreshed(connection: ServerConnection) -> Catalogue:
+        def refresh(connection: ServerConnection) -> Catalogue:
             version = self._backend.catalogue_version(connection)
             return self._catalogue if version == self._catalogue.version else self._backend.catalogue(connection)
 
         with self._lock:
             if at_once or time.monotonic() - self._looked > _FRESH_SECONDS:
-                self._catalogue = self._run(self._seconds, refreshed)
+                self._catalogue = self._run(self._seconds, refresh)
                 self._looked = time.monotonic()
             return self._catalogue
 
     def _run(
         self, seconds: float, work: Callable[[ServerConnection], R], cancellation: Cancellation | None = None
     ) -> R:
-        """Do something in a read-only transaction; once more if the connection was dropped."""
+        """Run work in a read-only transaction, and again if the connection was dropped."""
         for _ in range(2):
             try:
                 return self._run_once(seconds, work, cancellation)
@@ -274,12 +274,12 @@ class ServerEngine:
         connection = self._pool.take()
         query = RunningQuery(connection, time.monotonic() + seconds + _GRACE_SECONDS, cancellation)
         try:
-            with WATCHDOG.watching(query):
+            with WATCHDOG.watch(query):
                 connection.begin(seconds)
                 return work(connection)
         except connection.errors as error:
             failed = connection.failure(error)
-            raise (query.error(seconds) if query.stopped or isinstance(failed, QueryTimeout) else failed) from None
+            raise (query.make_error(seconds) if query.stopped or isinstance(failed, QueryTimeout) else failed) from None
         finally:
             if not query.stopped:
                 connection.end()

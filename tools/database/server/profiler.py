@@ -1,4 +1,4 @@
-"""Profiles of a server's tables: counts and samples, from few rows and by few queries.
+"""Profiles of a server's tables: counts and samples from few rows and queries.
 
 Work is counted in queries, each of few rows: what is found of a database is the same however busy the server is, and so
 is the prompt that shows it. Time alone ends what hangs.
@@ -27,22 +27,22 @@ _COUNTED_ROWS = 100_000
 
 
 def read_schema(connection: ServerConnection, backend: Backend, catalogue: Catalogue) -> Schema:
-    """Return the schema, with samples of as many tables as there are queries for.
+    """Return the schema, with samples of as many tables as the number of queries allows.
 
     The connection is in a transaction of the session's person, so that samples and counts obey its policies.
     """
     profiler = _Profiler(connection, backend, catalogue)
-    tables = tuple(map(profiler.table, catalogue.relations))
+    tables = tuple(map(profiler.profile, catalogue.relations))
     return complete_schema(
         Schema(backend.database, tables, catalogue.foreign_keys, catalogue.version, dialect=backend.dialect),
         profiler.rows_of,
-        profiler.uniqueness,
+        profiler.count_unique,
         profiler.includes,
     )
 
 
 class _Profiler:
-    """A profiler that has so many queries; the tables after the last one have no samples."""
+    """A profiler with a number of queries; tables after the last query have no samples."""
 
     def __init__(self, connection: ServerConnection, backend: Backend, catalogue: Catalogue) -> None:
         self.connection, self.backend = connection, backend
@@ -52,8 +52,8 @@ class _Profiler:
         self._late = 0
         self._begin()
 
-    def table(self, relation: Relation) -> TableSchema:
-        rows = self._rows(self.backend.sample(relation, _ROWS + 1))
+    def profile(self, relation: Relation) -> TableSchema:
+        rows = self._read_rows(self.backend.sample(relation, _ROWS + 1))
         complete = rows is not None and len(rows) <= _ROWS
         held = list(zip(*rows, strict=True)) if rows else [()] * len(relation.columns)
         if complete and rows:
@@ -73,32 +73,32 @@ class _Profiler:
         )
 
     def _count(self, relation: Relation) -> int | None:
-        """Return the number of rows: counted if there are few, else by the server's statistics."""
+        """Return the number of rows: counted if small, else from the server's statistics."""
         if relation.kind == "view" or (relation.estimate or 0) > _COUNTED_ROWS:
             return relation.estimate
         source = self._sources[relation.shown]
-        rows = self._rows(f"SELECT count(*) FROM (SELECT 1 FROM {source} LIMIT {_COUNTED_ROWS + 1}) AS part")
+        rows = self._read_rows(f"SELECT count(*) FROM (SELECT 1 FROM {source} LIMIT {_COUNTED_ROWS + 1}) AS part")
         count = rows[0][0] if rows else None
         return count if isinstance(count, int) and count <= _COUNTED_ROWS else relation.estimate
 
-    def uniqueness(self, table: str, column: str) -> tuple[int, int] | None:
-        """Return how many first rows a table has, and how many values of a column are in them."""
+    def count_unique(self, table: str, column: str) -> tuple[int, int] | None:
+        """Return the number of a table's first rows and of a column's distinct values in them."""
         part = f"SELECT {self.backend.quoted(column)} AS v FROM {self._sources[table]} LIMIT {_COUNTED_ROWS}"
-        rows: Any = self._rows(f"SELECT count(*), count(DISTINCT part.v) FROM ({part}) AS part")
+        rows: Any = self._read_rows(f"SELECT count(*), count(DISTINCT part.v) FROM ({part}) AS part")
         return rows[0] if rows else None
 
     def includes(self, table: str, column: str, ref_table: str, ref_column: str) -> bool:
-        """Whether the first values of a column all stand in another one; False if there are none."""
+        """Whether another column has all first values of a column; False without values."""
         name, ref_name = self.backend.quoted(column), self.backend.quoted(ref_column)
-        rows = self._rows(
+        rows = self._read_rows(
             f"SELECT count(*), sum(CASE WHEN EXISTS (SELECT 1 FROM {self._sources[ref_table]} AS r WHERE"
             f" r.{ref_name} = d.v) THEN 1 ELSE 0 END) FROM (SELECT DISTINCT s.{name} AS v FROM"
             f" (SELECT {name} FROM {self._sources[table]} LIMIT {_INCLUDED_ROWS}) AS s WHERE s.{name} IS NOT NULL) AS d"
         )
         return bool(rows and rows[0][0] and rows[0][0] == rows[0][1])
 
-    def _rows(self, sql: str) -> list[tuple[Cell, ...]] | None:
-        """Return the rows of a query; None if it was one too many, took too long, or failed."""
+    def _read_rows(self, sql: str) -> list[tuple[Cell, ...]] | None:
+        """Return a query's rows; None if it failed, was too slow or exceeded the number."""
         if self._left <= 0 or self._late >= _LATE:
             return None
         self._left -= 1

@@ -1,4 +1,4 @@
-"""The check of statements: parsed, held against lists of what is allowed, and written anew.
+"""The check of statements: parsed, compared with allow-lists, and written anew.
 
 What is sent to the server is written from the tree that was checked, never the text that came in: comments that a
 server executes, escapes that it reads otherwise and second statements don't survive. Each table's name is looked up in
@@ -47,7 +47,7 @@ _ODD_NAME = "names of functions may have only plain letters, digits and undersco
 
 @dataclass(frozen=True)
 class Grammar:
-    """The rules of a dialect.
+    """The rules of a dialect for statements.
 
     Attributes:
         dialect: sqlglot's.
@@ -67,13 +67,13 @@ class Grammar:
 
 
 def version_call(writer: Generator, node: exp.CurrentVersion) -> str:
-    """Return the call that asks for the version: sqlglot's own name for it is another dialect's."""
+    """Return the call that asks for the version, which sqlglot names differently."""
     del node
     return writer.func("VERSION")
 
 
 class Reader:
-    """Reads statements of one dialect."""
+    """A reader of one dialect's statements, which checks and rewrites them."""
 
     def __init__(self, grammar: Grammar) -> None:
         self._grammar = grammar
@@ -83,7 +83,7 @@ class Reader:
         self._cached = lru_cache(_REMEMBERED)(self._read)
 
     def read(self, sql: str, catalogue: Catalogue) -> str:
-        """Return the statement to send for one query, which may name what is in the catalogue.
+        """Return the statement to send for one query, which may name the catalogue's tables.
 
         Raises:
             QueryRejected: It is not one statement that reads, or uses what is not allowed.
@@ -92,8 +92,8 @@ class Reader:
         """
         return self._cached(sql, catalogue)
 
-    def tables(self, sql: str, catalogue: Catalogue) -> list[str]:
-        """Return the names, as they are shown, of the tables that a statement reads."""
+    def list_tables(self, sql: str, catalogue: Catalogue) -> list[str]:
+        """Return the shown names of the tables that a statement reads."""
         places = self._parse(sql).find_all(exp.Table)
         read = (catalogue.find(*filter(None, (place.db, place.name))) for place in places)
         return sorted({relation.shown for relation in read if relation is not None})
@@ -167,7 +167,7 @@ class Reader:
             raise QueryRejected("the statement cannot be passed on safely: write it plainly") from error
 
     def _check_written(self, written: str, catalogue: Catalogue) -> None:
-        """Read and check again what was written; it must mean what was checked before.
+        """Parse and check the written statement again; it must mean the same.
 
         A name that sqlglot writes without the quotes that it had would otherwise be read as SQL.
         """
@@ -181,7 +181,7 @@ class Reader:
             raise QueryRejected("the statement has names or texts that cannot be passed on safely: write it plainly")
 
     def _check(self, tree: exp.Expr, catalogue: Catalogue) -> list[tuple[exp.Table, Relation]]:
-        """Write the tables' names with their schemas, and return those with columns that are hidden."""
+        """Qualify the tables' names, and return those tables that have hidden columns."""
         tables: list[exp.Table] = []
         reserved = self._grammar.profile.reserved
         for node in tree.walk():
@@ -236,7 +236,7 @@ class Reader:
             raise QueryRejected(f"the function {name[:_LONGEST_NAME]}() may not be used here")
 
     def _qualify(self, table: exp.Table, catalogue: Catalogue) -> Relation | None:
-        """Write a table's name with its schema; return None for what is none, but a function, say."""
+        """Qualify a table's name with its schema; return None if it is not a table."""
         if not isinstance(table.this, exp.Identifier):
             if not isinstance(table.this, exp.Func):
                 raise QueryRejected(f"only tables and functions may stand in FROM, not {_name_of(table.this)}")
@@ -258,7 +258,7 @@ class Reader:
         return relation
 
     def _hide_columns(self, tree: exp.Expr, hiding: Sequence[tuple[exp.Table, Relation]], catalogue: Catalogue) -> None:
-        """Put a sub-query of the columns that are known in the place of each table that has others.
+        """Replace each table that has hidden columns by a sub-query of the others.
 
         The server then knows no others either: it would tell of them by its errors, by the columns that it counts and
         joins by, and by what stands for whole rows; and MariaDB lets USING and NATURAL join by columns that are denied.
@@ -314,7 +314,7 @@ class Reader:
             select.set("expressions", named)
 
     def _group_by_key(self, select: exp.Select, alias: str, relation: Relation) -> None:
-        """Add to GROUP BY what a table's key determines."""
+        """Add the columns that a grouped key determines to GROUP BY."""
         # Servers know that of tables, but not of sub-queries.
         group = select.args.get("group")
         key = {column.name for column in relation.columns if column.primary_key}
@@ -325,17 +325,18 @@ class Reader:
         for item in group.expressions:
             if isinstance(item, exp.Literal) and item.is_int and 0 < int(item.name) <= len(select.expressions):
                 item = select.expressions[int(item.name) - 1].unalias()
-            grouped |= self._own_columns(outputs.get(item.name, item), alias) or self._own_columns(item, alias)
+            output = outputs.get(item.name, item)
+            grouped |= self._list_own_columns(output, alias) or self._list_own_columns(item, alias)
         if not key <= grouped:
             return
-        used = {name for column in select.find_all(exp.Column) for name in self._own_columns(column, alias)}
+        used = {name for column in select.find_all(exp.Column) for name in self._list_own_columns(column, alias)}
         every = alias in used or any(not isinstance(star.parent, exp.Count) for star in select.find_all(exp.Star))
         for column in relation.columns:
             if column.name not in grouped and (every or column.name in used):
                 group.append("expressions", exp.column(column.name, exp.to_identifier(alias, quoted=True), quoted=True))
 
-    def _own_columns(self, node: exp.Expr, alias: str) -> set[str]:
-        """Return the name of a column that may be the table's of that alias."""
+    def _list_own_columns(self, node: exp.Expr, alias: str) -> set[str]:
+        """Return the name of a column, if it may belong to the table with that alias."""
         if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
             return set()
         table = node.args.get("table")
@@ -366,7 +367,7 @@ class Reader:
 
 
 def _names_of_calls(upper: str, lower: str, usual: str) -> Iterator[str]:
-    """Yield the names of calls, in lower case: words that the generator wrote in two cases.
+    """Yield the names of calls in lower case: words that the generator wrote in two cases.
 
     `usual` is what will be sent. Some letters change when their case changes twice, such as a dotless i.
     """

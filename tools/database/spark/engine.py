@@ -1,4 +1,4 @@
-"""Spark as an `Engine`, through Spark Connect: a session of its own for each piece of work.
+"""Spark as an `Engine`, through Spark Connect: one session per piece of work.
 
 Spark has neither roles nor transactions of its own: what keeps a query from writing is its catalogue's grants, and here
 three checks. The statement is read by a parser; it stands where Spark's own grammar lets nothing but a query stand; and
@@ -24,13 +24,13 @@ from ...errors import DatabaseUnavailable, ResultTooLarge, SettingsError, Tablet
 from ..column_kinds import column_kind
 from ..fetch import Row, RowCursor
 from ..profile import ConnectionLost
-from ..quoting import quoted
+from ..quoting import quote
 from ..schema import ColumnSchema
 from ..server.address import Address, scrub_message, split_address, without_password
 from ..server.catalogue import Catalogue, Relation
 from ..server.connection import CUT, SHORT, Backend, Interrupter, ServerConnection, cell
 from ..server.engine import ServerEngine
-from ..session import Session, digest, remark
+from ..session import Session, digest, write_remark
 from ..table import Cell, Limits
 from ..watchdog import WATCHDOG, RunningQuery
 from .statements import GRAMMAR, PROFILE, TOO_LARGE, as_subquery, as_text, check_plan, check_text, limit_rows
@@ -46,7 +46,7 @@ _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 
 
 class Driver:
-    """Pyspark, as far as it is used; its warnings and logs are kept from the terminal."""
+    """The used part of pyspark, with warnings and logs kept from the terminal."""
 
     def __init__(self) -> None:
         with warnings.catch_warnings():
@@ -60,7 +60,7 @@ class Driver:
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
     def connect(self, url: str) -> Client:
-        """Return a client, which calls the server on first use."""
+        """Return a client that connects on first use."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)
             client = self._client.SparkConnectClient(url, use_reattachable_execute=False)
@@ -75,7 +75,7 @@ class Driver:
         return plan
 
     def progress_request(self) -> Any:
-        """Return a request that has a session report often how far a query is."""
+        """Return a request that makes a session report progress often."""
         operation = self._messages.ConfigRequest.Operation()
         operation.set.pairs.add(key="spark.connect.progress.reportInterval", value="200ms")
         return operation
@@ -89,7 +89,7 @@ class Driver:
 
 
 class SparkConnection(ServerConnection):
-    """A client, whose sessions last for a piece of work each."""
+    """A client with a new session for each piece of work."""
 
     def __init__(self, backend: SparkBackend) -> None:
         """Make a client that puts a remark before each statement."""
@@ -97,7 +97,7 @@ class SparkConnection(ServerConnection):
         self.errors = self._driver.errors
         self._usable = True
         self._client = self._driver.connect(backend.address.url)
-        self._remark = remark(backend.session.identity)
+        self._remark = write_remark(backend.session.identity)
         self._begun = False
         self._seconds = 0.0
         self._running = ExitStack()
@@ -122,10 +122,10 @@ class SparkConnection(ServerConnection):
         self._seconds = seconds
         self._sent = 0.0
         self._begun = True
-        with self._timed():
+        with self._watch():
             self._client.config(self._driver.progress_request())
         if self._backend.named:
-            self.rows(f"SET CATALOG {quoted(self._backend.named, 'spark')}")
+            self.rows(f"SET CATALOG {quote(self._backend.named, 'spark')}")
 
     def end(self) -> None:
         # What still runs in the session ends with it.
@@ -142,17 +142,17 @@ class SparkConnection(ServerConnection):
         self._longest = limits.cell_bytes
         self._running.close()
         # Until the session ends, for nobody tells when the last row is fetched.
-        self._running.enter_context(self._timed())
+        self._running.enter_context(self._watch())
         fields = self._analyse(sql)
         types = [str(field.dataType.simpleString()) for field in fields]
         return RowCursor([str(field.name) for field in fields], self._send(limit_rows(sql, types, limits)))
 
     def rows(self, sql: str) -> list[Row]:
-        with self._timed():
+        with self._watch():
             return list(self._send(sql))
 
     def compile(self, sql: str) -> None:
-        with self._timed():
+        with self._watch():
             self._analyse(sql)
 
     def failure(self, error: Exception) -> TableturnError | ConnectionLost:
@@ -186,13 +186,13 @@ class SparkConnection(ServerConnection):
 
         return Interrupter(partial(end, self._client.interrupt_all), partial(end, self._client.close))
 
-    def _timed(self) -> AbstractContextManager[RunningQuery]:
+    def _watch(self) -> AbstractContextManager[RunningQuery]:
         # A session may have several statements at once.
-        return WATCHDOG.watching(RunningQuery(self._interrupter, time.monotonic() + self._seconds))
+        return WATCHDOG.watch(RunningQuery(self._interrupter, time.monotonic() + self._seconds))
 
 
 def failure(error: Any, longest: int) -> TableturnError | ConnectionLost:
-    """Return the typed error for one of pyspark's, of gRPC's, or of a closed channel."""
+    """Return the typed error for one of pyspark's or gRPC's, or a closed channel."""
     condition = str(_call_if_there(error, "getCondition") or "").partition(".")[0]
     message = str(_call_if_there(error, "getMessage") or error)
     # Without the condition, which is its class here, and without state, place, plan and stack after it.
@@ -238,7 +238,7 @@ _SYSTEM = frozenset({"information_schema", "sys"})
 
 
 class SparkBackend(Backend):
-    """A catalogue of Spark's."""
+    """A catalogue of Spark."""
 
     name = "Spark"
     dialect = "spark"
@@ -282,7 +282,7 @@ class SparkBackend(Backend):
 
         def read(name: tuple[str, str]) -> Relation | Exception:
             try:
-                return _relation(*name, ask, first=name[0] == schemas[0])
+                return _read_relation(*name, ask, first=name[0] == schemas[0])
             except connection.errors as error:
                 return error
 
@@ -300,7 +300,7 @@ class SparkBackend(Backend):
         return digest(names, self.session.key)
 
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
-        """Return a line for each right of the login beside reading, and one with the remedy.
+        """Return a line for each right beside reading, and one with the remedy.
 
         EXPLAIN is what asks: it plans a statement, with all that a catalogue has to say against it, and never runs it.
         What only the file system refuses is found when files are written, so that this is not seen.
@@ -337,7 +337,7 @@ def open_engine(url: str, session: Session) -> ServerEngine:
 
 def qualified_name(schema: str, name: str) -> str:
     """Return a table's name with its schema, as SQL."""
-    return f"{quoted(schema, 'spark')}.{quoted(name, 'spark')}"
+    return f"{quote(schema, 'spark')}.{quote(name, 'spark')}"
 
 
 def read_names(ask: Ask, schemas: Sequence[str]) -> tuple[str, tuple[str, ...], tuple[tuple[str, str], ...]]:
@@ -351,13 +351,13 @@ def read_names(ask: Ask, schemas: Sequence[str]) -> tuple[str, tuple[str, ...], 
     names = [
         (schema, str(name))
         for schema in read
-        for of_schema, name, *_ in sorted(ask(f"SHOW TABLES IN {quoted(schema, 'spark')}"), key=lambda row: str(row[1]))
+        for of_schema, name, *_ in sorted(ask(f"SHOW TABLES IN {quote(schema, 'spark')}"), key=lambda row: str(row[1]))
         if of_schema  # what belongs to a session alone is of no schema
     ]
     return str(catalogue), read, tuple(names)
 
 
-def _relation(schema: str, name: str, ask: Ask, *, first: bool) -> Relation:
+def _read_relation(schema: str, name: str, ask: Ask, *, first: bool) -> Relation:
     ((told,),) = ask(f"DESCRIBE TABLE EXTENDED {qualified_name(schema, name)} AS JSON")
     table: Mapping[str, Any] = json.loads(str(told))
     comment = str(table.get("comment") or "")
@@ -367,14 +367,14 @@ def _relation(schema: str, name: str, ask: Ask, *, first: bool) -> Relation:
         schema,
         name,
         name if first else f"{schema}.{name}",
-        tuple(map(_column, table["columns"])),
+        tuple(map(_read_column, table["columns"])),
         "view" if "VIEW" in str(table.get("type", "")) else "table",
         comment,
         (table.get("statistics") or {}).get("num_rows"),
     )
 
 
-def _column(told: Mapping[str, Any]) -> ColumnSchema:
+def _read_column(told: Mapping[str, Any]) -> ColumnSchema:
     declared = _type_as_sql(told["type"])
     return ColumnSchema(
         str(told["name"]),

@@ -1,4 +1,4 @@
-"""Statements for Spark: their syntax, how they are sent, and the check of their plans.
+"""Statements for Spark: their syntax, their form for sending, and the check of plans.
 
 Standing in FROM, a statement that does anything but read is a mistake of syntax to Spark: it would run every other one.
 The plan is a second look, after the parser's, at what would really be read: Spark's own analysis has then found every
@@ -25,10 +25,10 @@ PROFILE = read_profile(__package__ or "")
 
 
 class Spark4(Spark):
-    """Sqlglot's dialect, in which a quote that is written twice means itself (Spark 4.0)."""
+    """Sqlglot's dialect with doubled quotes as quotes (Spark 4.0)."""
 
     class Tokenizer(Spark.Tokenizer):
-        """Also by a backslash, as ever."""
+        """A tokenizer that escapes quotes by a backslash too."""
 
         STRING_ESCAPES = ["\\", "'", '"']  # noqa: RUF012 - as sqlglot declares it
 
@@ -70,12 +70,12 @@ def check_text(statement: str) -> None:
 
 
 def as_subquery(sql: str) -> str:
-    """Return the statement as a sub-query, so that nothing but a query can be run."""
+    """Return the statement as a sub-query, so that only a query can run."""
     return f"SELECT * FROM ({sql})"
 
 
 def limit_rows(sql: str, types: Sequence[str], limits: Limits) -> str:
-    """Return a checked SELECT, cut after the wanted rows; the server fails at a too large value.
+    """Return a checked SELECT, limited to the wanted rows.
 
     `types` are those of its columns, as Spark names them: `array<int>`. Values that are neither numbers, times, texts
     nor bytes are sent as text, JSON where they have parts.
@@ -87,7 +87,7 @@ def limit_rows(sql: str, types: Sequence[str], limits: Limits) -> str:
 
 
 def as_text(name: str, kind: str) -> str:
-    """Return a column as what can be sent of it: itself, or a text that says the same."""
+    """Return a column in a form that can be sent: unchanged, or as text."""
     if kind.startswith(_PLAIN) and not kind.startswith(_NOT_PLAIN):
         return name
     return f"to_json({name})" if kind.startswith(_NESTED) else f"CAST({name} AS STRING)"
@@ -103,7 +103,7 @@ def _send_as(name: str, kind: str, longest: int) -> str:
 
 
 def check_plan(explained: str, relations: Collection[tuple[str, str, str]]) -> None:
-    """Refuse a plan that does anything but read tables and views of the catalogue.
+    """Raise an error for a plan that does more than read the catalogue's tables and views.
 
     `relations` are catalogue, schema and name of what may be read. What a view reads is for its maker to say.
     """

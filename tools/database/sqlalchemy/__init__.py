@@ -1,1 +1,1 @@
-"""Any other database that SQLAlchemy has a dialect for, with what can be promised there."""
+"""Other databases with a dialect of SQLAlchemy, with fewer guarantees."""

@@ -30,7 +30,7 @@ from ..server.catalogue import Catalogue, Relation
 from ..server.connection import Backend, BoundedRows, Interrupter, ServerConnection, cell
 from ..server.engine import ServerEngine
 from ..server.statement_check import Grammar
-from ..session import Session, digest, remark
+from ..session import Session, digest, write_remark
 from ..table import Cell, Limits
 
 Row = tuple[Cell, ...]
@@ -47,13 +47,13 @@ _STREAMED = {**_PLAIN, "stream_results": True, "max_row_buffer": 100}
 
 
 class SQLAlchemyConnection(ServerConnection):
-    """A connection of any driver that SQLAlchemy knows."""
+    """A connection of any driver that SQLAlchemy supports."""
 
     errors = (SQLAlchemyError, OSError)
     inspector: sqlalchemy.Inspector
 
     def __init__(self, connection: sqlalchemy.Connection, profile: Profile, session: Session, ends: _Ends) -> None:
-        """Set a connection up that is to be used by this alone; `ends` has the server end what runs."""
+        """Set up a connection for sole use; `ends` makes the server end a running statement."""
         self.connection = connection
         self._profile = profile
         self._session = session
@@ -69,8 +69,8 @@ class SQLAlchemyConnection(ServerConnection):
             dialect.identifier_preparer = dialect.preparer(dialect, server_ansiquotes=False)
         self.connection.rollback()
 
-    def _remark(self) -> str:
-        return remark(self._session.identity)
+    def _write_remark(self) -> str:
+        return write_remark(self._session.identity)
 
     @property
     def driver(self) -> Any:
@@ -103,7 +103,7 @@ class SQLAlchemyConnection(ServerConnection):
         self._longest = limits.cell_bytes
         if "limit" in self._profile.statements:
             self._execute(self._profile.statements["limit"].format(rows=limits.rows + 1))
-        result = self.connection.exec_driver_sql(self._remark() + sql, execution_options=_STREAMED)
+        result = self.connection.exec_driver_sql(self._write_remark() + sql, execution_options=_STREAMED)
         self._result = BoundedRows(result, map(str, result.keys()), limits)
         # PyMySQL's own result, which outlives the cursor.
         self._sent = getattr(result.cursor, "_result", None)
@@ -116,14 +116,14 @@ class SQLAlchemyConnection(ServerConnection):
         return mysql.read_warnings(int(getattr(self._sent, "warning_count", 0)), self.rows)
 
     def rows(self, sql: str) -> list[Row]:
-        result = self.connection.exec_driver_sql(self._remark() + sql, execution_options=_PLAIN)
+        result = self.connection.exec_driver_sql(self._write_remark() + sql, execution_options=_PLAIN)
         return [tuple(map(cell, row)) for row in result]
 
     def compile(self, sql: str) -> None:
         # A dialect without a way to have a statement only read is asked for no rows of it.
         match self.connection.dialect.name:
             case "mysql" | "mariadb":
-                self.connection.execute(sqlalchemy.text("SET @tableturn = :sql"), {"sql": self._remark() + sql})
+                self.connection.execute(sqlalchemy.text("SET @tableturn = :sql"), {"sql": self._write_remark() + sql})
                 self._execute("PREPARE tableturn FROM @tableturn", "DEALLOCATE PREPARE tableturn")
             case "postgresql":
                 self._execute(f"PREPARE tableturn AS {sql}", "DEALLOCATE tableturn")
@@ -137,7 +137,7 @@ class SQLAlchemyConnection(ServerConnection):
 
     def _execute(self, *statements: str) -> None:
         for statement in statements:
-            self.connection.exec_driver_sql(self._remark() + statement, execution_options=_PLAIN)
+            self.connection.exec_driver_sql(self._write_remark() + statement, execution_options=_PLAIN)
 
     def estimate(self, sql: str, catalogue: Catalogue) -> Estimate | None:
         # As the engine of its own does, where there is one for the dialect.
@@ -147,7 +147,7 @@ class SQLAlchemyConnection(ServerConnection):
                 self._execute(postgres.ALONE)
                 return postgres.estimate(sql, self.rows)
             case "mysql" | "mariadb":
-                explained = f"{self._remark()}{self._profile.statements['explain']} {sql}"
+                explained = f"{self._write_remark()}{self._profile.statements['explain']} {sql}"
                 result = self.connection.exec_driver_sql(explained, execution_options=_PLAIN)
                 return mysql.estimate([dict(line) for line in result.mappings()])
             case _:
@@ -177,7 +177,7 @@ class SQLAlchemyConnection(ServerConnection):
 
 
 def forget_rows(driver: Any) -> None:
-    """Leave the rows that are left: PyMySQL's connections hear them all before they close."""
+    """Drop unread rows, which PyMySQL's connections would read before they close."""
     result = getattr(driver, "_result", None)
     if result is not None and hasattr(result, "unbuffered_active"):
         result.unbuffered_active = False
@@ -185,7 +185,7 @@ def forget_rows(driver: Any) -> None:
 
 
 def read_rows(inspector: sqlalchemy.Inspector, schemas: Sequence[str | None], name: str) -> list[tuple[Any, ...]]:
-    """Return what an inspector sees of some schemas; None is the default schema.
+    """Return an inspector's rows for some schemas; None is the default schema.
 
     Names are looked up in the first. The version changes with names alone: more would take reading all columns.
     """
@@ -197,13 +197,13 @@ def read_rows(inspector: sqlalchemy.Inspector, schemas: Sequence[str | None], na
             case "version":
                 found.append((schema, sorted(inspector.get_table_names(schema)), sorted(views)))
             case "relations":
-                for table in _columns(inspector, schema):
+                for table in _read_columns(inspector, schema):
                     shown = table if schema == schemas[0] else f"{schema}.{table}"
                     found.append((place, table, shown, "view" if table in views else "table", *_NOTHING_MORE))
             case "columns":
                 found += [
-                    (place, table, column["name"], *_declaration(column), None, "", False)
-                    for table, columns in _columns(inspector, schema).items()
+                    (place, table, column["name"], *_read_declaration(column), None, "", False)
+                    for table, columns in _read_columns(inspector, schema).items()
                     for column in columns
                 ]
             case "keys":
@@ -220,7 +220,7 @@ def read_rows(inspector: sqlalchemy.Inspector, schemas: Sequence[str | None], na
     return [(digest(found),)] if name == "version" else found
 
 
-def _columns(inspector: sqlalchemy.Inspector, schema: str | None) -> dict[str, Sequence[Any]]:
+def _read_columns(inspector: sqlalchemy.Inspector, schema: str | None) -> dict[str, Sequence[Any]]:
     """Return the columns of tables, and of views whose definition the login may see."""
 
     def read_all(kind: ObjectKind) -> dict[str, Sequence[Any]]:
@@ -242,8 +242,8 @@ def _columns(inspector: sqlalchemy.Inspector, schema: str | None) -> dict[str, S
     return found
 
 
-def _declaration(column: Any) -> tuple[str, bool, bool, str]:
-    """Return a column's type, whether it is NOT NULL, whether it is computed, and its comment."""
+def _read_declaration(column: Any) -> tuple[str, bool, bool, str]:
+    """Return a column's type, NOT NULL, whether it is computed, and its comment."""
     try:
         declared = "" if isinstance(column["type"], NullType) else str(column["type"])
     except SQLAlchemyError:
@@ -267,7 +267,7 @@ _METHODS = ("cancel", "interrupt")
 
 
 class SQLAlchemyBackend(Backend):
-    """A database that an open engine of SQLAlchemy leads to."""
+    """The database of an open SQLAlchemy engine."""
 
     name = "SQLAlchemy"
     connection = SQLAlchemyConnection
@@ -276,7 +276,7 @@ class SQLAlchemyBackend(Backend):
         self._engine = engine
         self._schemas: tuple[str | None, ...] = tuple(schemas) or (None,)
         self._session = session
-        self.grammar = grammar(engine.dialect.name)
+        self.grammar = grammar_of_dialect(engine.dialect.name)
         self.dialect = _DIALECTS.get(engine.dialect.name, engine.dialect.name)
         url = engine.url
         self.database = url.database or engine.dialect.name
@@ -288,7 +288,7 @@ class SQLAlchemyBackend(Backend):
 
     @property
     def kind(self) -> str:
-        """SQLAlchemy's name of the dialect; MariaDB is told apart once a connection was made."""
+        """SQLAlchemy's name of the dialect; MariaDB is known once connected."""
         return "mariadb" if getattr(self._engine.dialect, "is_mariadb", False) else self._engine.dialect.name
 
     def connect(self) -> SQLAlchemyConnection:
@@ -316,7 +316,7 @@ class SQLAlchemyBackend(Backend):
             return read_rows(held.inspector, self._schemas, name)
 
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
-        """Tell what cannot be promised on this dialect, and what to do."""
+        """Return the guarantees that this dialect lacks, and the remedies."""
         found: list[str] = []
         begins = "".join(self.profile.begin)
         if "READ ONLY" not in begins:
@@ -378,8 +378,8 @@ def from_sqlalchemy(engine: sqlalchemy.Engine, session: Session, schemas: Sequen
     return ServerEngine(SQLAlchemyBackend(engine, schemas, session), session)
 
 
-def grammar(name: str) -> Grammar:
-    """Return what statements may use in a dialect, by SQLAlchemy's name of it."""
+def grammar_of_dialect(name: str) -> Grammar:
+    """Return the rules for statements of a dialect, by SQLAlchemy's name of it."""
     known = _DIALECTS.get(name, name)
     if known in _GRAMMARS:
         return _GRAMMARS[known]

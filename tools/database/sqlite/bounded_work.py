@@ -1,4 +1,4 @@
-"""Bounds on every single step of a statement, so that the statement can be interrupted.
+"""Limits on each step of a statement, so that it can always be interrupted.
 
 A query can be interrupted between rows, not inside a function call or in a row's straight run of expressions. The
 work of most functions grows with the length of their argument, so a row's work stays below length of a value times
@@ -19,7 +19,7 @@ from math import isqrt
 
 from ...errors import QueryRejected, ResultTooLarge
 from .functions import FULL_TEXT_FUNCTIONS
-from .tokens import BEFORE_TABLE, unquoted, words
+from .tokens import BEFORE_TABLE, unquote, words
 
 # Characters that may be searched for in a full-text table.
 _SEARCH_LENGTH = 1_000
@@ -36,12 +36,12 @@ _CLAUSES = frozenset({"select", "from", "where", "group", "having", "order", "on
 
 
 def _compares_full_text(read: list[str], searched: Collection[str]) -> bool:
-    """Whether a statement may search full-text tables for a value that is not written in it."""
+    """Whether a statement may search full-text tables for a computed value."""
     named = False
     for position, (word, following) in enumerate(pairwise(read)):
         called = (
             following == "("
-            and unquoted(word) in ("match", *searched)
+            and unquote(word) in ("match", *searched)
             and (not (position and read[position - 1] in ("with", "recursive")))
         )
         if called or (word == "match" and _is_operator(read, position)):
@@ -51,7 +51,7 @@ def _compares_full_text(read: list[str], searched: Collection[str]) -> bool:
 
 
 def _is_operator(read: list[str], position: int) -> bool:
-    """Whether MATCH stands between two operands, and not for a name."""
+    """Whether MATCH stands between two operands, not as a name."""
     before = read[position - 1] if position else ""
     ordered = before == "by" and position > 1 and read[position - 2] in _BEFORE_BY
     defined = position + 1 < len(read) and read[position + 1] == "as"
@@ -71,7 +71,7 @@ def _check_searched(text: list[str]) -> bool:
 
 
 def _is_compared(read: list[str], searched: Collection[str]) -> bool:
-    """Whether a full-text table's name stands for its hidden column."""
+    """Whether a full-text table's name means its hidden column."""
     # FTS5 searches in it with = as well.
     clauses = [""]
     for position, word in enumerate(read):
@@ -81,10 +81,8 @@ def _is_compared(read: list[str], searched: Collection[str]) -> bool:
             clauses.pop()
         elif word == "join" or word in _CLAUSES:
             clauses[-1] = "from" if word == "join" else word
-        elif unquoted(word) in searched and clauses[-1] != "from":
-            argument = (
-                position > 1 and read[position - 1] == "(" and unquoted(read[position - 2]) in FULL_TEXT_FUNCTIONS
-            )
+        elif unquote(word) in searched and clauses[-1] != "from":
+            argument = position > 1 and read[position - 1] == "(" and unquote(read[position - 2]) in FULL_TEXT_FUNCTIONS
             following = read[position + 1] if position + 1 < len(read) else ""
             if not (argument or following in (".", "match", "(")):
                 return True
@@ -96,7 +94,7 @@ MANY = 1_000_000_000
 
 
 def count_expanded(read: list[str], counted: str) -> int:
-    """Return how often a word occurs if common table expressions are written out, up to `MANY`.
+    """Return how often a word occurs once CTEs are written out, up to `MANY`.
 
     SQLite compiles such an expression anew for every mention of it, so that a few lines can take hours to compile; and
     what it compiles, it can't be interrupted in.
@@ -106,7 +104,7 @@ def count_expanded(read: list[str], counted: str) -> int:
     """
     places = _find_ctes(read)
     declared = frozenset(places.values())
-    defined = {opening: unquoted(read[place]) for opening, place in places.items()}
+    defined = {opening: unquote(read[place]) for opening, place in places.items()}
     # None is the statement outside of them all.
     own: Counter[str | None] = Counter()
     mentions: dict[str | None, Counter[str]] = {name: Counter() for name in (None, *defined.values())}
@@ -118,8 +116,8 @@ def count_expanded(read: list[str], counted: str) -> int:
             names.pop()
         elif word == counted:
             own[names[-1]] += 1
-        elif position not in declared and read[position - 1] in BEFORE_TABLE and unquoted(word) in mentions:
-            mentions[names[-1]][unquoted(word)] += 1
+        elif position not in declared and read[position - 1] in BEFORE_TABLE and unquote(word) in mentions:
+            mentions[names[-1]][unquote(word)] += 1
     sizes: dict[str | None, int] = {}
     graph = TopologicalSorter({name: named.keys() - {name} for name, named in mentions.items()})
     try:
@@ -132,7 +130,7 @@ def count_expanded(read: list[str], counted: str) -> int:
 
 
 def _find_ctes(read: list[str]) -> dict[int, int]:
-    """Return the places of the names of common table expressions, by where their bodies open."""
+    """Return the places of CTEs' names, by the places at which their bodies open."""
     defined: dict[int, int] = {}
     opened: list[int] = []
     opening: dict[int, int] = {}
@@ -170,7 +168,7 @@ _SAFE_FORMAT = re.compile(r"'(?:[^*0-9]|[0-9]{1,4}(?![0-9]))*'")
 
 
 def value_limit(sql: str, cell_bytes: int, full_text: Collection[str] = ()) -> int:
-    """Return how many bytes a value may have in a statement: at most `cell_bytes`.
+    """Return the maximum bytes of a value in a statement, up to `cell_bytes`.
 
     Raises:
         ResultTooLarge: The statement itself is too long, or has too many window functions.
@@ -191,7 +189,7 @@ def value_limit(sql: str, cell_bytes: int, full_text: Collection[str] = ()) -> i
         raise ResultTooLarge(f"the statement has too many window functions (OVER): it may have {_WINDOWS}")
     if full_text and _compares_full_text(read, full_text):
         limit = min(limit, _COMPARED_LENGTH)
-    patterns = sum(unquoted(word) in _PATTERNS and following[0] != "'" for word, following in pairwise(read))
+    patterns = sum(unquote(word) in _PATTERNS and following[0] != "'" for word, following in pairwise(read))
     if patterns:
         limit = min(limit, _PRODUCT_WORK // (LIKE_PATTERN_LENGTH * patterns))
     calls = _count_computed_calls(read)
@@ -202,7 +200,7 @@ def value_limit(sql: str, cell_bytes: int, full_text: Collection[str] = ()) -> i
 
 def _check_formats(read: list[str]) -> None:
     for position, (word, following) in enumerate(pairwise(read)):
-        if following == "(" and unquoted(word) in _FORMATS:
+        if following == "(" and unquote(word) in _FORMATS:
             written = read[position + 2 : position + 4]
             if len(written) < 2 or not _SAFE_FORMAT.fullmatch(written[0]) or written[1] not in (",", ")"):
                 raise QueryRejected(
@@ -211,13 +209,13 @@ def _check_formats(read: list[str]) -> None:
 
 
 def _count_computed_calls(read: list[str]) -> int:
-    """Return how many calls of product functions have a computed second argument."""
+    """Return the number of product functions' calls with a computed second argument."""
     count = 0
     # Of each open bracket: whether it is one of these functions', and where its arguments start.
     brackets: list[tuple[bool, list[int]]] = []
     for position, word in enumerate(read):
         if word == "(":
-            named = position > 0 and unquoted(read[position - 1]) in _PRODUCTS
+            named = position > 0 and unquote(read[position - 1]) in _PRODUCTS
             brackets.append((named, [position + 1]))
         elif word in (",", ")") and brackets:
             is_product, starts = brackets[-1]

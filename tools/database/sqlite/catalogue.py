@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...errors import DatabaseUnavailable
-from ..quoting import quoted
+from ..quoting import quote
 from ..session import Permissions
-from .visibility import FULL_TEXT, Entry, Visibility, module_of, resolve
+from .visibility import FULL_TEXT, DeclaredTable, Visibility, module_of, resolve
 
 # The suffixes of the tables in which SQLite's own virtual tables (FTS3 to FTS5, R-tree) keep their content.
 _SHADOWS = ("content", "idx", "data", "docsize", "config", "segments", "segdir", "stat", "node", "rowid", "parent")
@@ -22,7 +22,7 @@ _GENERATED = (2, 3)
 
 
 class FileState(NamedTuple):
-    """A file's identity, size and time of last write: the same if it has not changed."""
+    """A file's identity, size and time of last write, equal if the file is unchanged."""
 
     device: int
     inode: int
@@ -49,15 +49,15 @@ def file_states(path: Path) -> tuple[FileState, FileState | None]:
 
 
 @dataclass(frozen=True)
-class Catalogue:
-    """The names in a database at one version of its schema, in declaration order.
+class FileCatalogue:
+    """The names in a database file at one version of its schema, in declaration order.
 
     Shadow and internal tables are left out. The version is (device, inode, schema cookie); the encoding is what
     `PRAGMA encoding` names.
     """
 
     version: tuple[int, int, int]
-    entries: tuple[Entry, ...]
+    entries: tuple[DeclaredTable, ...]
     visibility: Visibility
     encoding: str = "UTF-8"
 
@@ -68,7 +68,7 @@ class Catalogue:
         return frozenset(entry.key for entry in virtual if module_of(entry.sql)[0] in FULL_TEXT)
 
     @property
-    def visible(self) -> tuple[Entry, ...]:
+    def visible(self) -> tuple[DeclaredTable, ...]:
         """The entries that may be seen."""
         return tuple(entry for entry in self.entries if self.visibility.shows(entry.name))
 
@@ -78,7 +78,7 @@ def schema_version(connection: sqlite3.Connection, state: FileState) -> tuple[in
     return state.device, state.inode, connection.execute("PRAGMA schema_version").fetchone()[0]
 
 
-def read_catalogue(connection: sqlite3.Connection, state: FileState, rules: Permissions) -> Catalogue:
+def read_catalogue(connection: sqlite3.Connection, state: FileState, rules: Permissions) -> FileCatalogue:
     """Read the names from a schema connection."""
     version = schema_version(connection, state)
     rows = connection.execute(
@@ -86,7 +86,7 @@ def read_catalogue(connection: sqlite3.Connection, state: FileState, rules: Perm
         " FROM sqlite_master"
         " WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid"
     )
-    entries = [Entry(*row) for row in rows]
+    entries = [DeclaredTable(*row) for row in rows]
     names = {entry.key for entry in entries if entry.kind == "table"}
     shadows = {
         name: tuple(shadow for suffix in _SHADOWS if (shadow := f"{name}_{suffix}") in names)
@@ -97,13 +97,13 @@ def read_catalogue(connection: sqlite3.Connection, state: FileState, rules: Perm
     if rules:
         shown = tuple(_add_columns(connection, entry) for entry in shown)
     encoding: str = connection.execute("PRAGMA encoding").fetchone()[0]
-    return Catalogue(version, shown, resolve(rules, shown, shadows), encoding)
+    return FileCatalogue(version, shown, resolve(rules, shown, shadows), encoding)
 
 
-def _add_columns(connection: sqlite3.Connection, entry: Entry) -> Entry:
+def _add_columns(connection: sqlite3.Connection, entry: DeclaredTable) -> DeclaredTable:
     """Return an entry with its columns; without any if SQLite cannot tell them."""
     try:
-        rows = connection.execute(f"PRAGMA table_xinfo({quoted(entry.name)})").fetchall()
+        rows = connection.execute(f"PRAGMA table_xinfo({quote(entry.name)})").fetchall()
     except (sqlite3.Error, UnicodeDecodeError):
         rows = []
     columns = frozenset(row[1].lower() for row in rows)
@@ -123,7 +123,7 @@ def _find_reads(connection: sqlite3.Connection, view: str) -> frozenset[tuple[st
 
     connection.set_authorizer(note)
     try:
-        connection.execute(f"SELECT * FROM {quoted(view)} LIMIT 0").close()
+        connection.execute(f"SELECT * FROM {quote(view)} LIMIT 0").close()
     except (sqlite3.Error, UnicodeDecodeError):
         return frozenset()  # such a view is not readable anyway
     finally:

@@ -1,4 +1,4 @@
-"""The check of whether SQLite would compile a query, by SQLite itself, without the data.
+"""The check of whether SQLite can compile a query, by SQLite itself, without the data.
 
 A parser that reads many dialects lets pass what SQLite refuses. So the tables that a query reads are declared, empty
 and in memory, and the query is prepared there (EXPLAIN: compiled, never run) behind the same guard, and inside the same
@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 from ...errors import QueryError
 from ..engine import TooComplex
-from ..quoting import quoted
+from ..quoting import quote
 from ..schema import TableSchema
 from ..table import Limits
 from .bounded_work import count_expanded, value_limit
@@ -33,7 +33,7 @@ _STEPS = 1_000
 
 
 def refusal(sql: str, tables: Iterable[TableSchema]) -> QueryError | None:
-    """Return why SQLite refuses to compile a query; raise `TooComplex` if that takes too much."""
+    """Return SQLite's error in compiling a query; raise `TooComplex` if it takes too long."""
     longest = Limits().cell_bytes
     try:
         value_limit(sql, longest)
@@ -48,8 +48,8 @@ def refusal(sql: str, tables: Iterable[TableSchema]) -> QueryError | None:
     try:
         for table in declared:
             types = (column.type if _PLAIN_TYPE.match(column.type) else "" for column in table.columns)
-            columns = (f"{quoted(column.name)} {kind}" for column, kind in zip(table.columns, types, strict=True))
-            connection.execute(f"CREATE TABLE {quoted(table.name)} ({', '.join(columns)})")
+            columns = (f"{quote(column.name)} {kind}" for column, kind in zip(table.columns, types, strict=True))
+            connection.execute(f"CREATE TABLE {quote(table.name)} ({', '.join(columns)})")
         if "json_" in sql.lower():
             declare_table_functions(connection)
         guard = Guard(visibility, connection)

@@ -1,4 +1,4 @@
-"""Connections on which hidden data does not exist: names are views over what may be seen.
+"""Connections that contain no hidden data: names are views over the visible data.
 
 SQLite's authorizer is not asked about everything that a statement compares: the columns that USING and NATURAL merge
 are an example. A list of such gaps would never be complete. So, where permissions are in force, a query never meets
@@ -30,11 +30,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from ...errors import QueryError, QueryFailed, QueryRejected
-from ..quoting import naming, quoted
-from .catalogue import Catalogue
+from ..quoting import naming_of, quote
+from .catalogue import FileCatalogue
 from .functions import TABLE_FUNCTIONS
-from .tokens import named_tables, tokens, unquoted, words
-from .visibility import Entry
+from .tokens import named_tables, tokens, unquote, words
+from .visibility import DeclaredTable
 
 _READS = frozenset({"select", "values", "with"})
 # How the names begin that SQLite keeps to itself: no view can be called so.
@@ -51,16 +51,16 @@ _NO_TABLE = "no such table: "
 
 
 # As SQLite compares names: letters beyond ASCII keep their case.
-_folded = naming().key
+_folded = naming_of().key
 
 
 class Stale(Exception):
-    """The file's schema is another one than the connection was made for."""
+    """The file's schema has changed since the connection was made."""
 
 
 @dataclass(frozen=True)
 class Confinement:
-    """A confined connection; all names are folded."""
+    """A confined connection with its names in lower case."""
 
     schema: str  # the name under which the file is attached; nobody else knows it
     version: int  # the schema cookie that the views were made for
@@ -68,7 +68,7 @@ class Confinement:
     reserved: frozenset[str]  # names of SQLite's own tables: no statement and no view may hold them
 
     def refuse(self, sql: str) -> None:
-        """Refuse statements that are not plain queries, or that name one of SQLite's own tables."""
+        """Refuse statements that are not plain queries, or that name SQLite's own tables."""
         if next((word for word in words(sql) if word != ";"), "") not in _READS:
             raise QueryRejected("only SELECT, VALUES and WITH may be used on a database with hidden parts")
         for name in named_tables(sql):
@@ -76,7 +76,7 @@ class Confinement:
                 raise QueryFailed(f"{_NO_TABLE}{name}", "unknown_table")
 
     def conceal(self, error: QueryError) -> QueryError:
-        """Return the error as it would be if what is hidden did not exist."""
+        """Return the error as it would be if hidden names did not exist."""
         message = re.sub(rf"(main\.)?{self.schema} |{self.schema}", "", str(error))
         no_function = _NOT_A_FUNCTION.match(message)
         if no_function and _folded(no_function[1]) in self.blocked:
@@ -90,17 +90,17 @@ class Confinement:
         return QueryFailed(message, "unknown_table") if message.startswith(_NO_TABLE) else type(error)(message)
 
     def begin(self, connection: sqlite3.Connection) -> None:
-        """Start the transaction of a statement; raise `Stale` if the schema is another one."""
+        """Begin a statement's transaction; raise `Stale` if the schema has changed."""
         connection.execute("BEGIN")
         if connection.execute(f"PRAGMA {self.schema}.schema_version").fetchone()[0] != self.version:
             raise Stale
 
 
-def confine(connection: sqlite3.Connection, uri: str, catalogue: Catalogue) -> Confinement:
+def confine(connection: sqlite3.Connection, uri: str, catalogue: FileCatalogue) -> Confinement:
     """Attach the file to an empty database of its text encoding, and declare the views."""
     schema = f"t{secrets.token_hex(16)}"
     _attach(connection, uri, schema)
-    names = _all_names(connection, schema)
+    names = _list_names(connection, schema)
     reserved = frozenset(name for name in names if name.startswith(_RESERVED))
     direct = {_folded(entry.name) for entry in catalogue.visible if entry.kind == "virtual"}
     confinement = Confinement(schema, catalogue.version[2], names - reserved - direct, reserved | _OWN_TABLES)
@@ -113,7 +113,7 @@ def confine(connection: sqlite3.Connection, uri: str, catalogue: Catalogue) -> C
 
 
 def _attach(connection: sqlite3.Connection, uri: str, schema: str) -> None:
-    """Attach the file without declarations that SQLite understands in a main file alone."""
+    """Attach the file without declarations that SQLite allows only in a main file."""
     attach = f"ATTACH ? AS {schema}"
     try:
         connection.execute(attach, (uri,))
@@ -127,31 +127,31 @@ def _attach(connection: sqlite3.Connection, uri: str, schema: str) -> None:
             connection.execute("PRAGMA writable_schema = OFF").close()
 
 
-def _declare(connection: sqlite3.Connection, made: Confinement, catalogue: Catalogue) -> frozenset[str]:
-    """Declare every view, and return the names that lead nowhere."""
+def _declare(connection: sqlite3.Connection, made: Confinement, catalogue: FileCatalogue) -> frozenset[str]:
+    """Declare every view, and return the names that cannot be used."""
     visibility = catalogue.visibility
 
-    def show(entry: Entry, source: str) -> None:
-        rows = connection.execute(f"PRAGMA {made.schema}.table_xinfo({quoted(entry.name)})")
+    def show(entry: DeclaredTable, source: str) -> None:
+        rows = connection.execute(f"PRAGMA {made.schema}.table_xinfo({quote(entry.name)})")
         names = [str(row[1]) for row in rows if visibility.shows(entry.name, row[1])]
         # In capitals it is what the authorizer is told where the number of a row is meant.
-        listed = ", ".join(f"t.{quoted(name)} AS {quoted('rowid' if name == 'ROWID' else name)}" for name in names)
-        connection.execute(f"CREATE TEMP VIEW {quoted(entry.name)} AS SELECT {listed} FROM {source} AS t")
+        listed = ", ".join(f"t.{quote(name)} AS {quote('rowid' if name == 'ROWID' else name)}" for name in names)
+        connection.execute(f"CREATE TEMP VIEW {quote(entry.name)} AS SELECT {listed} FROM {source} AS t")
 
     def block(name: str) -> None:
-        nothing = quoted(f"{made.schema} {name}")
-        connection.execute(f"CREATE TEMP VIEW {quoted(name)} AS SELECT * FROM {nothing}")
+        nothing = quote(f"{made.schema} {name}")
+        connection.execute(f"CREATE TEMP VIEW {quote(name)} AS SELECT * FROM {nothing}")
 
     shown = [entry for entry in catalogue.visible if entry.kind != "virtual"]
     views = [entry for entry in shown if entry.kind == "view"]
     for entry in shown:
         if entry.kind == "table":
-            show(entry, f"{made.schema}.{quoted(entry.name)}")
+            show(entry, f"{made.schema}.{quote(entry.name)}")
     for entry in views:
         # The views of the file, over those that stand for its tables.
         if entry.sql.startswith(_CREATE_VIEW) and made.reserved.isdisjoint(named_tables(entry.sql)):
             whole = entry.key not in visibility.hidden_columns
-            name = quoted(entry.name if whole else f"{made.schema}_{entry.name}")
+            name = quote(entry.name if whole else f"{made.schema}_{entry.name}")
             # One that names the schema, or cannot be understood, is found unreadable, and blocked.
             with suppress(sqlite3.Error):
                 connection.execute(f"CREATE TEMP VIEW {name} {_view_body(entry.sql[len(_CREATE_VIEW) :])}")
@@ -164,18 +164,18 @@ def _declare(connection: sqlite3.Connection, made: Confinement, catalogue: Catal
     while unreadable := [entry for entry in views if not _is_readable(connection, entry.name)]:
         views = [entry for entry in views if entry not in unreadable]
         for entry in unreadable:
-            connection.execute(f"DROP VIEW IF EXISTS temp.{quoted(entry.name)}")
+            connection.execute(f"DROP VIEW IF EXISTS temp.{quote(entry.name)}")
             block(_folded(entry.name))
             blocked |= {_folded(entry.name)}
     return blocked
 
 
 def _view_body(declared: str) -> str:
-    """Return what follows a view's name, without `main.` before names."""
+    """Return the text after a view's name, without `main.` before names."""
     # Unless something else may be called `main` in it.
     spans = list(tokens(declared))
     start = spans[0][1] if spans else 0
-    main = [number for number, (at, _, word) in enumerate(spans) if at >= start and unquoted(word) == "main"]
+    main = [number for number, (at, _, word) in enumerate(spans) if at >= start and unquote(word) == "main"]
     if not any(number + 1 == len(spans) or spans[number + 1][2] != "." for number in main):
         for number in reversed(main):
             declared = declared[: spans[number][0]] + declared[spans[number + 1][1] :]
@@ -184,14 +184,14 @@ def _view_body(declared: str) -> str:
 
 def _is_readable(connection: sqlite3.Connection, name: str) -> bool:
     try:
-        connection.execute(f"SELECT 1 FROM temp.{quoted(name)} LIMIT 0").close()
+        connection.execute(f"SELECT 1 FROM temp.{quote(name)} LIMIT 0").close()
     except (sqlite3.Error, UnicodeDecodeError):
         return False
     return True
 
 
-def _all_names(connection: sqlite3.Connection, schema: str) -> frozenset[str]:
-    """Return every name that a query could mean: the file's, and SQLite's own table functions."""
+def _list_names(connection: sqlite3.Connection, schema: str) -> frozenset[str]:
+    """Return every name that a query could mean: the file's and SQLite's table functions."""
 
     def names(sql: str) -> set[str]:
         return {_folded(str(name)) for (name,) in connection.execute(f"SELECT {sql}")}

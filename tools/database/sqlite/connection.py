@@ -1,4 +1,4 @@
-"""Connections: one kind for queries, behind the guard, and one for reading the schema."""
+"""Connections: guarded ones for queries, and one for reading the schema."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from ..quoting import quoted
-from .catalogue import Catalogue
+from ..quoting import quote
+from .catalogue import FileCatalogue
 from .confined import Confinement, confine
 from .functions import PROFILE, declare_table_functions
 from .guard import Guard
@@ -28,7 +28,7 @@ _QUERY_ONLY = "PRAGMA query_only = ON"
 
 
 class ReadConnection(NamedTuple):
-    """A connection that reads everything: for the schema, never for a query from outside.
+    """A connection that reads everything: for the schema, never for outside queries.
 
     It may be `immutable`: opened in the belief that nobody writes (see `location.read_only_uri`).
     """
@@ -39,30 +39,30 @@ class ReadConnection(NamedTuple):
 
 @dataclass(eq=False)
 class QueryConnection:
-    """A guarded connection, set up from a catalogue; one thread at a time may use it."""
+    """A guarded connection set up from a catalogue, for one thread at a time."""
 
     sqlite: sqlite3.Connection
     guard: Guard
-    catalogue: Catalogue
+    catalogue: FileCatalogue
     immutable: bool
     confinement: Confinement | None = None  # None if nothing is hidden
     suspect: bool = False  # something may have been left half done, so that no further query should use it
 
     @contextmanager
     def transaction(self) -> Generator[None]:
-        """Let a statement see the very schema of the catalogue; raise `Stale` if it has changed."""
+        """Begin a transaction on the catalogue's schema; raise `Stale` if it has changed."""
         try:
             if self.confinement:
-                with self.guard.opened():
+                with self.guard.open():
                     self.confinement.begin(self.sqlite)
             yield
         finally:
             if self.confinement and self.sqlite.in_transaction:
-                with self.guard.opened():
+                with self.guard.open():
                     self.sqlite.execute("ROLLBACK")
 
     def note_error(self, error: Exception) -> None:
-        """Take note of an error.
+        """Record an error of the connection.
 
         VACUUM, stopped on its way, makes SQLite forget the virtual tables, which cannot declare themselves again
         behind the guard; what else a refused action or a lack of memory leaves undone is not worth knowing.
@@ -91,8 +91,8 @@ def _open(uri: str, first: str) -> sqlite3.Connection:
     return connection
 
 
-def connect_guarded(path: Path, catalogue: Catalogue) -> QueryConnection:
-    """Return a connection for queries, which only reads what the catalogue shows."""
+def connect_guarded(path: Path, catalogue: FileCatalogue) -> QueryConnection:
+    """Return a connection for queries, which only reads the catalogue's visible names."""
     if not catalogue.visibility.restricted:
         opened = connect(path)
         opened.sqlite.text_factory = str
@@ -111,11 +111,11 @@ def connect_guarded(path: Path, catalogue: Catalogue) -> QueryConnection:
 
 def guard_connection(
     connection: sqlite3.Connection,
-    catalogue: Catalogue,
+    catalogue: FileCatalogue,
     immutable: bool = False,
     confinement: Confinement | None = None,
 ) -> QueryConnection:
-    """Set the guard of a connection that is already open; close it if that fails."""
+    """Set the guard of an open connection; close the connection if that fails."""
     try:
         declare_table_functions(connection)
         # Virtual tables declare themselves to SQLite when they are first used, with statements that the guard refuses.
@@ -123,7 +123,7 @@ def guard_connection(
             # Of a module that this SQLite lacks, queries fail with SQLite's own message.
             with suppress(*SQLITE_ERRORS):
                 if entry.kind == "virtual":
-                    connection.execute(f"SELECT 1 FROM {quoted(entry.name)} LIMIT 0").close()
+                    connection.execute(f"SELECT 1 FROM {quote(entry.name)} LIMIT 0").close()
         guard = Guard(catalogue.visibility, connection)
     except BaseException:
         connection.close()
@@ -133,7 +133,7 @@ def guard_connection(
 
 @contextmanager
 def lenient_text(connection: sqlite3.Connection) -> Generator[None]:
-    """Read text that is not UTF-8 as well, for some time."""
+    """Read text that is not UTF-8 as well, while a block runs."""
     connection.text_factory = _decode
     try:
         yield

@@ -18,7 +18,7 @@ from ...forkserver import available
 from ..dialects import parse_statement
 from ..estimate import Estimate
 from ..fetch import Sink
-from ..quoting import quoted
+from ..quoting import quote
 from ..schema import Schema, TableSchema
 from ..schema_cache import SchemaCache
 from ..session import Session
@@ -26,10 +26,10 @@ from ..table import Cell, Limits, Table
 from ..watchdog import Cancellation
 from ..wire import pack_opening
 from ..workers import Workers, query_nursery
-from .catalogue import Catalogue, file_states
+from .catalogue import FileCatalogue, file_states
 from .compile_check import refusal
 from .connection import SQLITE_ERRORS, connect, lenient_text
-from .location import locate, unavailable
+from .location import explain_unavailable, locate
 from .pool import LIMITS_HERE, ConnectionPool
 from .read_schema import read_schema
 
@@ -40,7 +40,7 @@ _RENEW_SECONDS = 60.0
 
 
 class SQLiteEngine:
-    """One SQLite file under one session, as an `Engine`."""
+    """A SQLite file under one session, as an `Engine`."""
 
     name = "SQLite"
     dialect = "sqlite"
@@ -91,22 +91,22 @@ class SQLiteEngine:
         return self._schemas.get(catalogue, lambda _: self._read_schema(catalogue))
 
     def _is_filled(self, schema: Schema) -> bool:
-        """Whether a table that was empty has rows now; looked at once for each state of the file."""
+        """Whether a table that was empty has rows now, checked once per state of the file."""
         empty = [table.name for table in schema.tables if table.row_count == 0]
         if not empty or (state := self.state()) == self._probed:
             return False
         self._probed = state
-        with self._pool.taken() as connection, suppress(*SQLITE_ERRORS):
-            return any(connection.sqlite.execute(f"SELECT 1 FROM {quoted(name)} LIMIT 1").fetchone() for name in empty)
+        with self._pool.borrow() as connection, suppress(*SQLITE_ERRORS):
+            return any(connection.sqlite.execute(f"SELECT 1 FROM {quote(name)} LIMIT 1").fetchone() for name in empty)
         return False
 
-    def _read_schema(self, catalogue: Catalogue) -> Schema:
-        with self._pool.taken() as guarded:
+    def _read_schema(self, catalogue: FileCatalogue) -> Schema:
+        with self._pool.borrow() as guarded:
             try:
                 with closing(connect(self.path).sqlite) as reader, lenient_text(guarded.sqlite):
                     return read_schema(reader, guarded.sqlite, self.database, catalogue, self._policy.egress)
             except SQLITE_ERRORS as error:
-                raise unavailable(self.path, error) from None
+                raise explain_unavailable(self.path, error) from None
 
     def distinct_values(self, table: str, column: str, limit: int, seconds: float) -> tuple[Cell, ...]:
         return self._pool.distinct_values(table, column, limit, seconds)
@@ -121,14 +121,14 @@ _BETWEEN = 0.25
 
 
 def _estimate(sql: str, plan: Table, schema: Schema) -> Estimate | None:
-    """Return the cost of a statement by its plan; None if a table's rows were not counted."""
+    """Return the cost of a statement by its plan; None if a table's rows are not counted."""
     # The plan has no numbers. They are the schema's counts of rows, and, for what an index finds, what SQLite itself
     # assumes if nobody has run ANALYZE: one row by a table's own key, ten by another one, a quarter between two bounds.
     sizes = {table.name.lower(): table.row_count for table in schema.tables if table.kind == "table"}
     known = [size for size in sizes.values() if size is not None]
     if not known:
         return None
-    names = _named_sizes(sql, sizes, max(known))
+    names = _find_sizes(sql, sizes, max(known))
     if names is None:
         return None
     largest = float(max(known))
@@ -137,7 +137,7 @@ def _estimate(sql: str, plan: Table, schema: Schema) -> Estimate | None:
         below[int(parent or 0)].append((int(number or 0), str(what)))
 
     def cost(parent: int) -> tuple[float, float]:
-        """Return how many rows the steps below one read, and how many they make."""
+        """Return the rows that the steps below one read, and those that they make."""
         read, made, again = 0.0, 1.0, 0.0
         for number, what in below[parent]:
             inner, given = cost(number)
@@ -151,7 +151,7 @@ def _estimate(sql: str, plan: Table, schema: Schema) -> Estimate | None:
                 size = names.get(step["table"].lower(), 1.0 if step["table"] == "CONSTANT ROW" else largest)
                 if "AUTOMATIC" in (step["index"] or ""):
                     read += size  # such an index is made for the statement alone
-                made *= min(size, _found(step, size)) or 1.0
+                made *= min(size, _count_found(step, size)) or 1.0
                 read += made
             elif given > 1.0:
                 made = max(made, given)
@@ -160,7 +160,7 @@ def _estimate(sql: str, plan: Table, schema: Schema) -> Estimate | None:
     return Estimate(round(cost(0)[0]))
 
 
-def _found(step: re.Match[str], size: float) -> float:
+def _count_found(step: re.Match[str], size: float) -> float:
     if step["how"] == "SCAN":
         return size
     terms = step["terms"] or ""
@@ -169,8 +169,8 @@ def _found(step: re.Match[str], size: float) -> float:
     return 1.0 if "INTEGER PRIMARY KEY" in (step["index"] or "") else _FOUND
 
 
-def _named_sizes(sql: str, sizes: Mapping[str, int | None], largest: int) -> dict[str, float] | None:
-    """Return the sizes of tables by all their names in a statement; the largest of one name."""
+def _find_sizes(sql: str, sizes: Mapping[str, int | None], largest: int) -> dict[str, float] | None:
+    """Return the sizes of tables by all their names in a statement, the largest per name."""
     found: dict[str, float] = {name: float(largest if size is None else size) for name, size in sizes.items()}
     try:
         tables: Iterable[exp.Table] = parse_statement(sql, "sqlite").find_all(exp.Table)

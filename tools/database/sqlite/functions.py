@@ -17,7 +17,7 @@ TABLE_FUNCTIONS = frozenset({"json_each", "json_tree"})
 
 
 def declare_table_functions(connection: sqlite3.Connection) -> None:
-    """Use each table function once."""
+    """Call each table function once, so that SQLite declares it."""
     # They come into being on first use, which the guard would refuse.
     for name in sorted(TABLE_FUNCTIONS):
         # A table of that name takes its place.

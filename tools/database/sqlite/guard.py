@@ -1,4 +1,4 @@
-"""The boundary: SQLite's authorizer with allow-lists of actions, functions and tables.
+"""The boundary: SQLite's authorizer, with allow-lists of actions, functions and tables.
 
 SQLite asks the authorizer, while it compiles a statement, about everything that the statement would do. What is not on
 a list is refused; so is what a future SQLite may ask about.
@@ -43,7 +43,7 @@ _QUERY_LIMITS = {
 
 
 @dataclass(frozen=True)
-class Refusal:
+class RefusedAction:
     """An action that the authorizer refused; `row` is a table's row number."""
 
     what: Literal["table", "column", "row", "function", "action"]
@@ -52,11 +52,11 @@ class Refusal:
 
 
 class Guard:
-    """The authorizer of one connection; `refusal` is its first in the current statement."""
+    """The authorizer of one connection; `refusal` is the first in the current statement."""
 
     def __init__(self, visibility: Visibility, connection: sqlite3.Connection) -> None:
-        """Have every later statement of a connection checked, and held to the limits on statements."""
-        self.refusal: Refusal | None = None
+        """Check every later statement of a connection, and limit its work."""
+        self.refusal: RefusedAction | None = None
         self._open = False
         self._restricted = visibility.restricted
         catalogue = frozenset[str]() if visibility.restricted else _CATALOGUE
@@ -71,7 +71,7 @@ class Guard:
     def __call__(
         self, action: int, first: str | None, second: str | None, database: str | None, _source: str | None
     ) -> int:
-        """Answer SQLite's question whether the statement may do `action`."""
+        """Answer SQLite whether the statement may do `action`."""
         if self._open:
             return sqlite3.SQLITE_OK
         if action == sqlite3.SQLITE_READ:
@@ -79,17 +79,17 @@ class Guard:
         if action == sqlite3.SQLITE_FUNCTION:
             if (second or "").lower() in PROFILE.functions:
                 return sqlite3.SQLITE_OK
-            return self._refuse(Refusal("function", second or ""))
+            return self._refuse(RefusedAction("function", second or ""))
         if action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE):
             return sqlite3.SQLITE_OK
         if action == sqlite3.SQLITE_PRAGMA and first == _ALLOWED_PRAGMA and second is None:
             return sqlite3.SQLITE_OK
         does = _DOES.get(action, "changes the database's structure:")
-        return self._refuse(Refusal("action", f"{does} {first or ''}".strip()))
+        return self._refuse(RefusedAction("action", f"{does} {first or ''}".strip()))
 
     @contextmanager
-    def opened(self) -> Generator[None]:
-        """Let statements of ours pass meanwhile."""
+    def open(self) -> Generator[None]:
+        """Let tableturn's own statements pass while a block runs."""
         self._open = True
         try:
             yield
@@ -107,14 +107,14 @@ class Guard:
             if shows and not (database == "temp" and column == "ROWID"):
                 return sqlite3.SQLITE_OK
             # The row number has several names, and SQLite gives one of them, which may not be in the statement.
-            return self._refuse(Refusal("row" if column == "ROWID" else "column", table, column))
+            return self._refuse(RefusedAction("row" if column == "ROWID" else "column", table, column))
         # Counting the rows of a common table expression looks like this; no table's content can be read so.
         if not column and database is None and name not in self._hidden_tables:
             return sqlite3.SQLITE_OK
         # What is in no list of tables is a table function, of pragmas or of SQLite's inner state.
-        return self._refuse(Refusal("table" if name in self._hidden_tables else "function", table))
+        return self._refuse(RefusedAction("table" if name in self._hidden_tables else "function", table))
 
-    def _refuse(self, refusal: Refusal) -> int:
+    def _refuse(self, refusal: RefusedAction) -> int:
         if self.refusal is None:
             self.refusal = refusal
         return sqlite3.SQLITE_DENY
@@ -130,13 +130,13 @@ _DECLARES = "updates sqlite_master"
 _WRITES = re.compile(r"may not be (modified|dropped|altered|indexed)|^cannot modify|readonly database")
 
 
-def failure(error: Exception, sql: str, refusal: Refusal | None, longest: int) -> QueryError:
-    """Return the typed error for what SQLite or Python's binding raised."""
+def failure(error: Exception, sql: str, refusal: RefusedAction | None, longest: int) -> QueryError:
+    """Return the typed error for an error of SQLite or Python's binding."""
     whole = " ".join(str(error).split())
     message = whole if len(whole) <= _LONGEST else f"{whole[: _LONGEST - 3]}..."
     code: int = getattr(error, "sqlite_errorcode", 0)
     if refusal is not None:
-        return _refused(refusal, sql)
+        return _explain_refusal(refusal, sql)
     if code & _PRIMARY in _LOCKED:
         return TableLocked("the database is locked by another program: try again later")
     if "one statement at a time" in message:
@@ -161,8 +161,8 @@ def failure(error: Exception, sql: str, refusal: Refusal | None, longest: int) -
     return QueryFailed(message or type(error).__name__, kind)
 
 
-def _refused(refusal: Refusal, sql: str) -> QueryError:
-    """Return the error for what the guard refused. What is hidden looks as if it did not exist."""
+def _explain_refusal(refusal: RefusedAction, sql: str) -> QueryError:
+    """Return the error for a refused action; hidden names look as if they did not exist."""
     if refusal.what == "function":
         return QueryRejected(f"the function {refusal.name}() may not be used here")
     if refusal.what == "action" and refusal.name == _DECLARES:

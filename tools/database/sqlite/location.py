@@ -1,4 +1,4 @@
-"""Locations of database files, with one clear line for all that can be wrong with one."""
+"""Locations of database files, with one clear error line for each that is wrong."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def locate(path_or_url: str | Path) -> Path:
     """
     text = os.fspath(path_or_url)
     path = Path(_path_of_url(text) if "://" in text else text).expanduser().absolute()
-    _header(path)
+    _read_header(path)
     return path
 
 
@@ -35,8 +35,8 @@ def _path_of_url(text: str) -> str:
     return name
 
 
-def _header(path: Path) -> bytes:
-    """Return the file's header, once it is sure that this is an SQLite database."""
+def _read_header(path: Path) -> bytes:
+    """Return the file's header, after checking that it is an SQLite database."""
     try:
         if path.is_dir():
             raise DatabaseUnavailable(f"{path} is a folder: name the database file in it")
@@ -71,11 +71,11 @@ def read_only_uri(path: Path) -> str:
 
 def has_no_writer(path: Path) -> bool:
     """Whether the file is in write-ahead mode and no writer has it open."""
-    return _WRITE_AHEAD in _header(path)[18:20] and not os.path.exists(f"{path}-wal")
+    return _WRITE_AHEAD in _read_header(path)[18:20] and not os.path.exists(f"{path}-wal")
 
 
-def unavailable(path: Path, error: Exception) -> DatabaseUnavailable:
-    """Return what SQLite's refusal to open or read the file means, in one line."""
+def explain_unavailable(path: Path, error: Exception) -> DatabaseUnavailable:
+    """Return the error for SQLite's failure to open or read the file, on one line."""
     message = " ".join(str(error).split())
     if "locked" in message or "busy" in message:
         return DatabaseUnavailable(f"{path} is locked by another program: try again later")

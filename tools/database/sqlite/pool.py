@@ -11,16 +11,16 @@ from pathlib import Path
 
 from ...errors import DatabaseUnavailable, QueryError, QueryFailed, QueryRejected, SettingsError, TableLocked
 from ..fetch import Sink, fetch
-from ..quoting import quoted
+from ..quoting import quote
 from ..session import Permissions
 from ..table import Cell, Limits, Table
 from ..watchdog import WATCHDOG, Cancellation, RunningQuery, check_cancelled
 from .bounded_work import value_limit
-from .catalogue import Catalogue, FileState, file_states, read_catalogue, schema_version
+from .catalogue import FileCatalogue, FileState, file_states, read_catalogue, schema_version
 from .confined import Stale
 from .connection import NOT_UTF8, SQLITE_ERRORS, QueryConnection, connect, connect_guarded, lenient_text
 from .guard import failure
-from .location import has_no_writer, unavailable
+from .location import explain_unavailable, has_no_writer
 from .tokens import words
 
 LIMITS_HERE = (
@@ -48,7 +48,7 @@ def run_query(
     connection.guard.refusal = None
     query = RunningQuery(sqlite, start + limits.seconds, cancellation)
     try:
-        with connection.transaction(), WATCHDOG.watching(query):
+        with connection.transaction(), WATCHDOG.watch(query):
             try:
                 return _fetch(sqlite, sql, limits, sink, start)
             except sqlite3.OperationalError as error:
@@ -60,7 +60,7 @@ def run_query(
         connection.note_error(error)
         query.check(time.monotonic())  # the transaction's wait is not watched
         if query.stopped:
-            raise query.error(limits.seconds) from None
+            raise query.make_error(limits.seconds) from None
         failed = failure(error, sql, connection.guard.refusal, longest)
         raise (confinement.conceal(failed) if confinement else failed) from None
 
@@ -87,7 +87,7 @@ _SETTLED_NS = 2_000_000_000
 
 
 class ConnectionPool:
-    """Hands out guarded connections, one thread at a time each."""
+    """A pool of guarded connections, each used by one thread at a time."""
 
     about = b""
 
@@ -96,7 +96,7 @@ class ConnectionPool:
         self._lock = threading.Lock()
         self._idle: list[QueryConnection] = []
         self._closed = False
-        self._settled: tuple[tuple[FileState, FileState | None], Catalogue] | None = None
+        self._settled: tuple[tuple[FileState, FileState | None], FileCatalogue] | None = None
         self._state = FileState.of(path)
         try:
             self._reader = connect(path)
@@ -106,10 +106,10 @@ class ConnectionPool:
                 self._reader.sqlite.close()
                 raise
         except SQLITE_ERRORS as error:
-            raise unavailable(path, error) from None
+            raise explain_unavailable(path, error) from None
 
-    def catalogue(self) -> Catalogue:
-        """Return the names in the database, as of now."""
+    def catalogue(self) -> FileCatalogue:
+        """Return the current names in the database."""
         # Many threads ask dozens of times a turn: none waits if neither the file nor its log was written to.
         files = file_states(self._path)
         settled = self._settled
@@ -123,8 +123,8 @@ class ConnectionPool:
             return self._catalogue
 
     @contextmanager
-    def taken(self) -> Generator[QueryConnection]:
-        """Take a connection for one query, and give it back."""
+    def borrow(self) -> Generator[QueryConnection]:
+        """Lend a connection for one query while a block runs."""
         connection = self._take()
         try:
             yield connection
@@ -150,7 +150,7 @@ class ConnectionPool:
             self.catalogue()
             return self._take()
         except SQLITE_ERRORS as error:
-            raise unavailable(self._path, error) from None
+            raise explain_unavailable(self._path, error) from None
 
     def _give(self, connection: QueryConnection) -> None:
         with self._lock:
@@ -162,7 +162,7 @@ class ConnectionPool:
 
     def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
         self._limit_heap(limits.memory_bytes)
-        with self.taken() as connection:
+        with self.borrow() as connection:
             try:
                 return run_query(connection, sql, limits, cancellation, sink)
             except Stale:
@@ -177,15 +177,15 @@ class ConnectionPool:
 
     def distinct_values(self, table: str, column: str, limit: int, seconds: float) -> tuple[Cell, ...]:
         """Return values of a column, names as declared."""
-        name = quoted(column)
-        sql = f"SELECT DISTINCT {name} FROM {quoted(table)} WHERE {name} IS NOT NULL LIMIT {int(limit)}"
+        name = quote(column)
+        sql = f"SELECT DISTINCT {name} FROM {quote(table)} WHERE {name} IS NOT NULL LIMIT {int(limit)}"
         values: list[Cell] = []
-        with self.taken() as connection:
+        with self.borrow() as connection:
             sqlite, connection.guard.refusal = connection.sqlite, None
             sqlite.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _CELL_BYTES)
             query = RunningQuery(sqlite, time.monotonic() + seconds)
             try:
-                with lenient_text(sqlite), WATCHDOG.watching(query):
+                with lenient_text(sqlite), WATCHDOG.watch(query):
                     for (value,) in sqlite.execute(sql):
                         values.append(value)
             except (*SQLITE_ERRORS, MemoryError) as error:
@@ -207,7 +207,7 @@ class ConnectionPool:
             _lowest_heap = min(limit, _lowest_heap or limit)
 
     def close(self) -> None:
-        """Close every idle connection; those in use are closed when they are given back."""
+        """Close idle connections; those in use are closed when they are given back."""
         with self._lock:
             self._closed = True
             self._drop_idle()
@@ -231,7 +231,7 @@ class ConnectionPool:
                 self._catalogue = read_catalogue(self._reader.sqlite, state, self._rules)
                 self._drop_idle()
         except SQLITE_ERRORS as error:
-            raise unavailable(self._path, error) from None
+            raise explain_unavailable(self._path, error) from None
         except SettingsError as error:
             raise DatabaseUnavailable(f"{self._path} was altered while open: {error}: nothing is shown") from None
         self._state = state

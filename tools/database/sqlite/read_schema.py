@@ -1,4 +1,4 @@
-"""Schemas of files: names and keys from the file's own list, counts and samples from tables.
+"""Schemas of files: names and keys as declared, counts and samples from tables.
 
 Work is counted in steps of SQLite's virtual machine and in bytes that are read, never in seconds: what is found of a
 database is the same however busy the machine is, and so is the prompt that shows it.
@@ -19,18 +19,18 @@ from typing import Any
 
 from ..codes import Rows, code_rows
 from ..column_kinds import column_kind
-from ..egress import Egress, Leaving
-from ..fetch import size_of
+from ..egress import Egress, SchemaEgress
+from ..fetch import measure_size
 from ..profiling import complete_schema, profile_column
-from ..quoting import quoted
+from ..quoting import quote
 from ..schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from ..session import digest
 from ..table import Cell
 from ..watchdog import WATCHDOG, RunningQuery
-from .catalogue import Catalogue
+from .catalogue import FileCatalogue
 from .connection import SQLITE_ERRORS
-from .tokens import unquoted
-from .visibility import Entry
+from .tokens import unquote
+from .visibility import DeclaredTable
 
 _LONGEST_CELL = 1_000_000
 _HIDDEN_BY_MODULE = 1
@@ -52,9 +52,9 @@ _SECONDS = 120.0
 
 
 def read_schema(
-    connection: sqlite3.Connection, guarded: sqlite3.Connection, name: str, catalogue: Catalogue, egress: Egress
+    connection: sqlite3.Connection, guarded: sqlite3.Connection, name: str, catalogue: FileCatalogue, egress: Egress
 ) -> Schema:
-    """Return what `catalogue` shows of a database.
+    """Return the schema of the names that a catalogue shows.
 
     Args:
         connection: For the structure, which a guarded connection doesn't tell.
@@ -67,8 +67,8 @@ def read_schema(
     pages, size = (connection.execute(f"PRAGMA {each}").fetchone()[0] for each in ("page_count", "page_size"))
     bare = [_table(connection, entry, catalogue) for entry in catalogue.visible]
     keys = _foreign_keys(connection, {table.name.lower(): table for table in bare})
-    leaving = Leaving(egress, Schema(name, tuple(bare), tuple(keys)))
-    profiler = Profiler(guarded, pages * size, leaving.unread, egress.restricts or catalogue.visibility.restricted)
+    leaving = SchemaEgress(egress, Schema(name, tuple(bare), tuple(keys)))
+    profiler = Profiler(guarded, pages * size, leaving.is_unread, egress.restricts or catalogue.visibility.restricted)
     tables: list[TableSchema] = []
     for table in bare:
         try:
@@ -84,13 +84,13 @@ def read_schema(
     shown = [(table.name, [column.name for column in table.columns]) for table in tables]
     version = digest(catalogue.version, [entry.sql for entry in catalogue.visible], shown)
     read = Schema(name, tuple(tables), keys, version)
-    return complete_schema(read, profiler.rows, profiler.uniqueness, profiler.includes)
+    return complete_schema(read, profiler.rows, profiler.count_unique, profiler.includes)
 
 
-def _table(connection: sqlite3.Connection, entry: Entry, catalogue: Catalogue) -> TableSchema:
-    """Return a table as it is declared, without what may not be seen."""
+def _table(connection: sqlite3.Connection, entry: DeclaredTable, catalogue: FileCatalogue) -> TableSchema:
+    """Return a table as declared, without hidden columns."""
     try:
-        rows = connection.execute(f"PRAGMA table_xinfo({quoted(entry.name)})").fetchall()
+        rows = connection.execute(f"PRAGMA table_xinfo({quote(entry.name)})").fetchall()
     except SQLITE_ERRORS:
         rows = []
     visibility = catalogue.visibility
@@ -116,10 +116,10 @@ def _table(connection: sqlite3.Connection, entry: Entry, catalogue: Catalogue) -
 
 
 def _foreign_keys(connection: sqlite3.Connection, tables: Mapping[str, TableSchema]) -> list[ForeignKey]:
-    """Return the keys whose two ends are there, with names as declared, each once."""
+    """Return the visible foreign keys, with names as declared, each once."""
     keys: dict[ForeignKey, None] = {}
     for table in tables.values():
-        rows = connection.execute(f"PRAGMA foreign_key_list({quoted(table.name)})").fetchall()
+        rows = connection.execute(f"PRAGMA foreign_key_list({quote(table.name)})").fetchall()
         for _, parts in groupby(sorted(rows, key=lambda row: (-row[0], row[1])), key=itemgetter(0)):
             _, _, (ref_name, *_), names, ref_names, *_ = zip(*parts, strict=True)
             if ref_table := tables.get(ref_name.lower()):
@@ -161,7 +161,7 @@ def ddl_comments(sql: str) -> tuple[str, Mapping[str, str]]:
         elif name := token["name"]:
             is_fresh_line = False
             if depth == 1 and is_start:
-                is_start, current = False, unquoted(name).lower()
+                is_start, current = False, unquote(name).lower()
                 columns[current] += columns.pop("", [])
         elif sign == "\n":
             is_fresh_line = True
@@ -173,7 +173,7 @@ def ddl_comments(sql: str) -> tuple[str, Mapping[str, str]]:
 
 @dataclass
 class Profiler:
-    """A profiler with a budget of work; tables after its end have samples, but no counts.
+    """A profiler with a work limit; tables after its end have samples, but no counts.
 
     Attributes:
         connection: Guarded, so that nothing hidden can show in a sample, and reading text leniently.
@@ -192,18 +192,18 @@ class Profiler:
     _deadline: float = field(default_factory=lambda: time.monotonic() + _SECONDS)
 
     def profile(self, table: TableSchema) -> TableSchema:
-        """Return a table with the contents of those of its columns that may be read."""
-        name = quoted(table.name)
+        """Return a table with facts from the values of its readable columns."""
+        name = quote(table.name)
         columns = [column for column in table.columns if not self.unread(table.name, column.name)]
         if not columns:
             self.connection.execute(f"SELECT 1 FROM {name} LIMIT 0")
             return replace(table, row_count=self._row_count(name))
         names = [column.name for column in columns]
-        rows, complete = self._rows(name, names)
+        rows, complete = self._read_rows(name, names)
         row_count = len(rows) if complete else self._row_count(name)
         if complete:
             self.rows[table.name] = code_rows(names, rows)
-        reading = (row_count or 0) * size_of(rows) // max(len(rows), 1) // _BYTES_A_STEP
+        reading = (row_count or 0) * measure_size(rows) // max(len(rows), 1) // _BYTES_A_STEP
         held = tuple(zip(*rows[:_ROWS], strict=True)) or ((),) * len(columns)
         profiles: dict[str, ColumnSchema] = {}
         for column, values in zip(columns, held, strict=True):
@@ -213,35 +213,35 @@ class Profiler:
                 ordered = sorted(profile.samples, key=lambda cell: (type(cell).__name__, cell))
                 profile = replace(profile, samples=tuple(ordered))
             if not complete and row_count is not None:
-                count = self._number(f"SELECT count(DISTINCT {quoted(column.name)}) FROM {name}", reading)
+                count = self._fetch_number(f"SELECT count(DISTINCT {quote(column.name)}) FROM {name}", reading)
                 profile = replace(profile, distinct=count)
             profiles[column.name] = profile
         every = tuple(profiles.get(column.name, column) for column in table.columns)
         return replace(table, columns=every, row_count=row_count)
 
-    def uniqueness(self, table: str, column: str) -> tuple[int, int] | None:
-        """Return how many first rows a table has, and how many values of a column are in them."""
+    def count_unique(self, table: str, column: str) -> tuple[int, int] | None:
+        """Return the number of a table's first rows and of a column's distinct values in them."""
         if self.unread(table, column):
             return None
-        part = f"(SELECT {quoted(column)} AS v FROM {quoted(table)} LIMIT {_ROWS})"
+        part = f"(SELECT {quote(column)} AS v FROM {quote(table)} LIMIT {_ROWS})"
         return self._first_row(f"SELECT count(*), count(DISTINCT v) FROM {part}")
 
     def includes(self, table: str, column: str, ref_table: str, ref_column: str) -> bool:
-        """Whether the first values of a column all stand in another one; False if there are none."""
+        """Whether another column has all first values of a column; False without values."""
         if self.unread(table, column) or self.unread(ref_table, ref_column):
             return False
-        name, ref_name = quoted(column), quoted(ref_column)
+        name, ref_name = quote(column), quote(ref_column)
         # IN makes an index of what has none, once.
         sql = (
-            f"SELECT count(*) > 0 AND sum(v IN (SELECT {ref_name} FROM {quoted(ref_table)})) = count(*)"
-            f" FROM (SELECT DISTINCT {name} AS v FROM (SELECT {name} FROM {quoted(table)} LIMIT {_ROWS})"
+            f"SELECT count(*) > 0 AND sum(v IN (SELECT {ref_name} FROM {quote(ref_table)})) = count(*)"
+            f" FROM (SELECT DISTINCT {name} AS v FROM (SELECT {name} FROM {quote(table)} LIMIT {_ROWS})"
             f" WHERE {name} IS NOT NULL)"
         )
-        return bool(self._number(sql))
+        return bool(self._fetch_number(sql))
 
-    def _rows(self, table: str, columns: Sequence[str]) -> tuple[list[tuple[Cell, ...]], bool]:
-        """Return the first rows within the bounds, and whether these are all."""
-        names = list(map(quoted, columns))
+    def _read_rows(self, table: str, columns: Sequence[str]) -> tuple[list[tuple[Cell, ...]], bool]:
+        """Return the first rows within the limits, and whether these are all."""
+        names = list(map(quote, columns))
         try:
             return self._fetch_rows(table, names)
         except sqlite3.DataError:
@@ -256,7 +256,7 @@ class Profiler:
     def _fetch_rows(self, table: str, columns: Sequence[str]) -> tuple[list[tuple[Cell, ...]], bool]:
         rows: list[tuple[Cell, ...]] = []
         size = 0
-        with self._within(_STEPS_A_QUERY):  # samples are to be had of the last table too
+        with self._limit_steps(_STEPS_A_QUERY):  # samples are to be had of the last table too
             try:
                 cursor = self.connection.execute(f"SELECT {', '.join(columns)} FROM {table} LIMIT {_ROWS + 1}")
                 while size < _BYTES:
@@ -264,7 +264,7 @@ class Profiler:
                     rows += part
                     if len(part) < _ROWS_A_FETCH:
                         return rows, len(rows) <= _ROWS
-                    size += size_of(part)
+                    size += measure_size(part)
                 cursor.close()
             except SQLITE_ERRORS:
                 # Too much work: what was read until then will do.
@@ -274,18 +274,18 @@ class Profiler:
 
     def _row_count(self, table: str) -> int | None:
         rows = table if self.file_bytes <= _COUNTED_PAGEWISE else f"(SELECT 1 FROM {table} LIMIT -1)"
-        return self._number(f"SELECT count(*) FROM {rows}")
+        return self._fetch_number(f"SELECT count(*) FROM {rows}")
 
-    def _number(self, sql: str, reading: int = 0) -> int | None:
+    def _fetch_number(self, sql: str, reading: int = 0) -> int | None:
         row = self._first_row(sql, reading)
         return row and row[0]
 
     def _first_row(self, sql: str, reading: int = 0) -> Any:
-        """Return the first row that a query gives; None if that is too much work."""
+        """Return a query's first row; None if it takes too much work."""
         if reading > min(_STEPS_A_QUERY, self._left):
             return None
         self._left -= reading
-        with self._within(min(_STEPS_A_QUERY, self._left)), suppress(*SQLITE_ERRORS):
+        with self._limit_steps(min(_STEPS_A_QUERY, self._left)), suppress(*SQLITE_ERRORS):
             try:
                 return self.connection.execute(sql).fetchone()
             finally:
@@ -293,15 +293,15 @@ class Profiler:
         return None
 
     @contextmanager
-    def _within(self, most: int) -> Generator[None]:
-        """Stop a query that takes more steps than `most`."""
+    def _limit_steps(self, most: int) -> Generator[None]:
+        """Stop a query that takes more than `most` steps."""
         self._done = 0
 
         def count() -> bool:
             self._done += _STEPS_AT_ONCE
             return self._done > most  # to SQLite, true means to stop
 
-        with WATCHDOG.watching(RunningQuery(self.connection, self._deadline)):
+        with WATCHDOG.watch(RunningQuery(self.connection, self._deadline)):
             self.connection.set_progress_handler(count, _STEPS_AT_ONCE)
             try:
                 yield

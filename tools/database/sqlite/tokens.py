@@ -1,4 +1,4 @@
-"""A statement's words as SQLite would see them.
+"""A statement's words as SQLite reads them.
 
 A full SQL parser is of no use for checks that guard something: where it reads a comment or a quote differently than
 SQLite does, a statement can be written that passes the check and does something else.
@@ -27,7 +27,7 @@ def words(sql: str) -> list[str]:
 
 
 def tokens(sql: str) -> Iterator[tuple[int, int, str]]:
-    """Yield the words, each with the places of its start and end."""
+    """Yield the words, each with its start and end."""
     for found in _TOKEN.finditer(sql):
         if word := found[1] or found[2]:
             yield found.start(), found.end(), word.lower()
@@ -39,21 +39,21 @@ def names_after_using(read: list[str]) -> Iterator[str]:
     for before, word in pairwise(read):
         inside = (inside or (before == "using" and word == "(")) and word != ")"
         if inside:
-            yield unquoted(word)
+            yield unquote(word)
 
 
 def named_tables(sql: str) -> Iterator[str]:
-    """Yield names that could be a table's, without quotes, in lower case: rather too many."""
+    """Yield names that may be tables, unquoted and in lower case, possibly too many."""
     before = ""
     for word in words(sql):
         # A text stands for a table's name where one has to stand, and only there: elsewhere it is a value.
         if word[0] != "'" or before in BEFORE_TABLE:
-            yield unquoted(word)
+            yield unquote(word)
         before = word
 
 
-def unquoted(word: str) -> str:
-    """Return a name without its quotes, single ones too: SQLite takes 'city' for a column."""
+def unquote(word: str) -> str:
+    """Return a name without its quotes, also single ones: SQLite takes 'city' for a column."""
     if word[0] in "\"'`":
         return word[1:-1].replace(word[0] * 2, word[0])
     return word[1:-1] if word[0] == "[" else word

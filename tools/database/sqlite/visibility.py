@@ -1,4 +1,4 @@
-"""Visibility of tables and columns: allow and deny lists, resolved against the database."""
+"""The visibility of tables and columns: allow and deny lists applied to a database."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 from ...errors import SettingsError
 from ..session import Permissions
 from .functions import TABLE_FUNCTIONS
-from .tokens import names_after_using, unquoted, words
+from .tokens import names_after_using, unquote, words
 
 FULL_TEXT = frozenset({"fts3", "fts4", "fts5"})
 """The modules whose tables are searched for words."""
@@ -21,7 +21,7 @@ _CONTENT = "content"
 
 
 @dataclass(frozen=True)
-class Entry:
+class DeclaredTable:
     """A table, view or virtual table as the file declares it.
 
     Attributes:
@@ -40,12 +40,12 @@ class Entry:
 
     @property
     def key(self) -> str:
-        """Its name in lower case."""
+        """The name in lower case."""
         return self.name.lower()
 
 
-def _add_computed(entry: Entry, hidden: frozenset[str]) -> frozenset[str]:
-    """Add to hidden columns those that are computed from them, or whose declaration isn't found."""
+def _add_computed(entry: DeclaredTable, hidden: frozenset[str]) -> frozenset[str]:
+    """Add to hidden columns those computed from them, or of unknown declaration."""
     definitions = _read_definitions(words(entry.sql)) if hidden and entry.generated else {}
     while more := {name for name in entry.generated - hidden if not hidden.isdisjoint(definitions.get(name, hidden))}:
         hidden |= more
@@ -53,9 +53,9 @@ def _add_computed(entry: Entry, hidden: frozenset[str]) -> frozenset[str]:
 
 
 def _find_revealing(
-    entries: Sequence[Entry], visible: set[str], hidden: Mapping[str, frozenset[str]], allowed: frozenset[str]
+    entries: Sequence[DeclaredTable], visible: set[str], hidden: Mapping[str, frozenset[str]], allowed: frozenset[str]
 ) -> set[str]:
-    """Return the virtual tables and views that tell of what is hidden, though rules show them.
+    """Return the allowed virtual tables and views that reveal hidden names.
 
     SQLite asks the authorizer about none of it: an index over another table is searched, and a NATURAL or USING join
     inside a view compared, without a question whether the columns behind may be read. So they are found in the
@@ -70,7 +70,7 @@ def _find_revealing(
     virtual = [entry for entry in entries if entry.kind == "virtual"]
     plain = visible.intersection(entry.key for entry in entries if entry.kind != "view")
 
-    def reveals(entry: Entry) -> bool:
+    def reveals(entry: DeclaredTable) -> bool:
         module, arguments = module_of(entry.sql)
         read = _reads(module, arguments)
         if read is None:
@@ -89,13 +89,13 @@ def _reads(module: str, arguments: list[list[str]]) -> str | None:
     if module in _OVER_ANOTHER:
         place = _OVER_ANOTHER[module]
         named = arguments[place] if len(arguments) >= -place else []
-        return unquoted(named[0]) if len(named) == 1 else None
+        return unquote(named[0]) if len(named) == 1 else None
     if module not in _OWN_CONTENT:
         return None
     for argument in arguments:
         # FTS5 takes the first letters of an option for the option; an empty content= keeps no text at all.
         if len(argument) > 1 and argument[1] == "=" and _CONTENT.startswith(argument[0]) and len(argument) != 2:
-            return unquoted(argument[2]) if len(argument) == 3 else None
+            return unquote(argument[2]) if len(argument) == 3 else None
     return ""
 
 
@@ -109,7 +109,7 @@ def module_of(sql: str) -> tuple[str, list[list[str]]]:
             arguments.append([])
         else:
             arguments[-1].append(word)
-    return (unquoted(read[start]) if start < len(read) else ""), arguments
+    return (unquote(read[start]) if start < len(read) else ""), arguments
 
 
 def _read_definitions(read: Iterable[str]) -> dict[str, frozenset[str]]:
@@ -124,7 +124,7 @@ def _read_definitions(read: Iterable[str]) -> dict[str, frozenset[str]]:
                 definitions.setdefault(current[0], frozenset(current[1:]))
             current = []
         elif not (word == "(" and depth == 1):
-            current.append(unquoted(word))
+            current.append(unquote(word))
     return definitions
 
 
@@ -133,7 +133,7 @@ _NOTHING: frozenset[str] = frozenset()
 
 @dataclass(frozen=True)
 class Visibility:
-    """The names that may be seen and those that are hidden, all in lower case."""
+    """The visible and the hidden names, all in lower case."""
 
     tables: frozenset[str]  # tables, views and virtual tables that may be read, and the shadow tables of the last
     hidden_tables: frozenset[str]  # all others
@@ -143,12 +143,12 @@ class Visibility:
     restricted: bool = False
 
     def shows(self, table: str, column: str = "") -> bool:
-        """Whether a table, or one of its columns, may be seen."""
+        """Whether a table, or one of its columns, is visible."""
         name = table.lower()
         return name in self.tables and column.lower() not in self.hidden_columns.get(name, _NOTHING)
 
     def shown_comments(self, table: str, comment: str, columns: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
-        """Return a table's comment and its columns', without those that may tell of what is hidden."""
+        """Return a table's and its columns' comments, without those that may reveal hidden names."""
         if not self.restricted:
             return comment, columns
         hidden = self.hidden_columns.get(table.lower(), _NOTHING)
@@ -162,8 +162,8 @@ class Visibility:
         return "" if hidden or reveals(comment) else comment, shown
 
 
-def resolve(rules: Permissions, entries: Sequence[Entry], shadows: Mapping[str, Iterable[str]]) -> Visibility:
-    """Hold the rules against what the database declares.
+def resolve(rules: Permissions, entries: Sequence[DeclaredTable], shadows: Mapping[str, Iterable[str]]) -> Visibility:
+    """Return the visibility that the rules give the declared tables.
 
     Args:
         rules: Allow and deny lists.
@@ -188,7 +188,7 @@ def resolve(rules: Permissions, entries: Sequence[Entry], shadows: Mapping[str, 
             hidden[entry.key] = gone
     if rules:
         # The names that the allow lists give in full: those of the first list, as far as lists over it agree.
-        *over, first = (frozenset(layer.allow) for layer in rules.layers())
+        *over, first = (frozenset(layer.allow) for layer in rules.list_layers())
         visible -= _find_revealing(entries, visible, hidden, first.intersection(*filter(None, over)))
         visible -= {
             entry.key

@@ -1,4 +1,4 @@
-"""SQLite in a worker: nothing else can end it while it compiles or works inside a function."""
+"""SQLite in a worker, since only another process can end its compiling and functions."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _FILES = 8
 
 
 def serve(descriptor: int) -> None:
-    """Fork a worker for every line that comes, until the control socket ends. Never returns."""
+    """Fork a worker for every connection until the control socket ends; never return."""
     # Workers make rows and bytes, no cycles: that none are looked for halves the time of a long result.
     serve_workers(descriptor, work)
 
 
 def work(line: socket.socket) -> None:
-    """Serve one database until the line ends. Never returns."""
+    """Serve one database until the connection ends; never return."""
     if message := receive(line, MESSAGE_BYTES):
-        serve_database(line, lambda: _opened(message[1]), files=_FILES)
+        serve_database(line, lambda: _open_pool(message[1]), files=_FILES)
 
 
-def _opened(opening: bytes) -> ConnectionPool:
+def _open_pool(opening: bytes) -> ConnectionPool:
     path, permissions = unpack_opening(opening)
     drop_capabilities_for(path)
     try:

@@ -7,7 +7,7 @@ from ...database.quoting import engine_name
 from ...database.schema import Schema
 from ...errors import SQLParseError
 from ..findings import ColumnValues, FewLookUps, Finding
-from ..parse import analysis
+from ..parse import guard_depth
 from ..query import Query
 from .failure import failure_findings, limit_findings, name_findings
 from .pitfalls import accepted_findings
@@ -41,7 +41,7 @@ def check(
         return _check_unparsed(sql, str(error), schema, compiles)
 
 
-@analysis
+@guard_depth
 def _check_parsed(
     sql: str,
     schema: Schema,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from ...database.quoting import engine_name, naming
+from ...database.quoting import engine_name, naming_of
 from ...database.schema import Schema
 from ..dialects import KEYWORDS, fold
 from ..parse import join_split_operators
@@ -147,7 +147,7 @@ def suggest_function(function: str, dialect: str = "sqlite") -> str:
 
 def advise_syntax(sql: str, message: str, near: str, schema: Schema) -> str:
     """Return advice for a syntax error; `near` is the token at which parsing stopped."""
-    rules = naming(schema.dialect)
+    rules = naming_of(schema.dialect)
     if join_split_operators(sql) != sql:
         return "write operators such as >= and != without a blank"
     for part, advice in (
@@ -162,7 +162,7 @@ def advise_syntax(sql: str, message: str, near: str, schema: Schema) -> str:
     keywords = KEYWORDS if schema.dialect == "sqlite" else KEYWORDS | rules.reserved
     if fold(near) in keywords & names:
         marks = "back-ticks" if rules.mark == "`" else "double quotes"
-        return f"write the name {near} in {marks}: {rules.quoted(near)}"
+        return f"write the name {near} in {marks}: {rules.quote(near)}"
     for pattern, advice in _compile_patterns(schema.dialect):
         if pattern.search(sql):
             return advice

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from ...database.schema import ForeignKey, Schema
 from ...errors import QueryError, QueryErrorKind
-from ...words import did_you_mean, listed, nearest_names
+from ...words import did_you_mean, join_words, nearest_names
 from ..dialects import Rules, fold
 from ..findings import Finding
 from ..query import Query, is_aggregate, is_bound
@@ -76,10 +76,10 @@ def _report_reference(reference: Reference, query: Query) -> Finding | None:
     if reference.kind == "ambiguous":
         choices = [f"{source.label}.{reference.column}" for source in reference.candidates]
         message = f"The column {place} is in more than one table of the query."
-        return Finding("ambiguous_column", "error", message, place, f"write {listed(choices, 'or')}")
+        return Finding("ambiguous_column", "error", message, place, f"write {join_words(choices, 'or')}")
     if reference.kind == "unknown":
         sources = _list_reachable(reference) if reference.source is None else [reference.source]
-        read = listed([source.node.name or source.label for source in sources], "or") or "the query"
+        read = join_words([source.node.name or source.label for source in sources], "or") or "the query"
         message = f"There is no column {reference.column} in {read}."
         advice = _advise_column(reference, sources, query.schema, query.rules)
         return Finding("unknown_column", "error", message, place, advice)
@@ -95,7 +95,7 @@ def _advise_column(reference: Reference, sources: list[Source], schema: Schema, 
     columns = [name for source in sources for name in (source.columns or {}).values()]
     in_other_case = [rules.spell_name(name) for name in columns if fold(name) == fold(reference.column)]
     if in_other_case:
-        return f"write {listed(in_other_case, 'or')}"
+        return f"write {join_words(in_other_case, 'or')}"
     near = [rules.spell_name(name) for name in nearest_names(reference.column, columns)]
     alias = reference.scope.aliases.get(rules.key(reference.node.this)) if reference.scope is not None else None
     if alias is not None and not reference.node.table and not rules.is_sqlite:
@@ -164,7 +164,7 @@ def _report_source(reference: Reference, place: str, query: Query) -> Finding:
         advice = f"join {'.'.join(table.path)} {path}".strip()
     else:
         labels = [source.label for source in _find_holders(reference, reachable, rules) or reachable]
-        advice = f"write {listed([f'{label}.{reference.column}' for label in labels], 'or')}" if labels else ""
+        advice = f"write {join_words([f'{label}.{reference.column}' for label in labels], 'or')}" if labels else ""
     return Finding("unknown_column", "error", message, place, advice)
 
 

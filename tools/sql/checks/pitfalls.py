@@ -8,7 +8,7 @@ from itertools import product
 
 from sqlglot import exp
 
-from ...words import listed
+from ...words import join_words
 from ..dialects import quote_text
 from ..findings import ColumnValues, Finding
 from ..query import Query
@@ -21,7 +21,7 @@ def accepted_findings(query: Query, values: ColumnValues | None) -> Iterator[Fin
     """Yield findings about conditions that never hold; without values, texts are not checked."""
     for scope in query.scopes:
         yield from _find_contradictions(scope, query)
-        for part in query.conjuncts(scope):
+        for part in query.list_conjuncts(scope):
             if isinstance(part, exp.EQ | exp.NEQ) and isinstance(part.expression.unnest(), exp.Null):
                 better = f"{query.text(part.this)} IS {'NOT ' if isinstance(part, exp.NEQ) else ''}NULL"
                 place = query.text(part)
@@ -54,7 +54,7 @@ def _find_absent(part: exp.Expr, query: Query, values: ColumnValues) -> Iterator
                 null = "write IS NULL for missing values" if text.lower() in ("null", "none") else ""
                 yield Finding("type_mismatch", "warning", f"{message}, which holds numbers.", place, null, proof=True)
         elif near := values.nearest(table, column.name, text):
-            advice = f"use {listed([quote_text(other) for other in near], 'or')}"
+            advice = f"use {join_words([quote_text(other) for other in near], 'or')}"
             yield Finding("unknown_value", "warning", f"{message}.", place, advice)
 
 
@@ -72,7 +72,7 @@ def _check_range(node: exp.Between, query: Query) -> Iterator[Finding]:
 def _find_contradictions(scope: Scope, query: Query) -> Iterator[Finding]:
     """Yield equalities of one column with two values."""
     equal: dict[SourceColumn, tuple[str | float, exp.Expr]] = {}
-    for part in query.conjuncts(scope):
+    for part in query.list_conjuncts(scope):
         for column, operand in query.operands(part) if isinstance(part, exp.EQ) else ():
             value = query.literal(operand)
             if value is None:
@@ -89,7 +89,7 @@ def _find_contradictions(scope: Scope, query: Query) -> Iterator[Finding]:
 def _check_bounds(scope: Scope, query: Query) -> Iterator[Finding]:
     """Yield pairs of bounds that exclude every number or date."""
     bounds: dict[SourceColumn, list[tuple[bool, bool, str | float, exp.Expr]]] = {}
-    for part in query.conjuncts(scope):
+    for part in query.list_conjuncts(scope):
         if not isinstance(part, exp.GT | exp.GTE | exp.LT | exp.LTE):
             continue
         for column, operand in query.operands(part):
