@@ -14,6 +14,7 @@ from ..tools.database.session import Rights
 from ..tools.database.table import Cell, PlainCell, Table, Withheld, plain_cell
 from ..tools.examples.example import Example
 from ..tools.knowledge.entry import Entry
+from ..tools.ledger.ledger import Ledger
 from ..tools.linking.linked import PastTurn
 from ..tools.readings.compare import Agreement, Outcome
 from ..tools.sql import SearchedLiteral
@@ -350,6 +351,7 @@ class AnswerRecord:
     evidence: dict[str, float] = field(default_factory=dict[str, float])
     basis: Basis | None = None
     readings: Readings = Readings()
+    ledger: Ledger | None = None
 
 
 _PLAIN = frozenset({int, str, bool, type(None)})  # types of cells that are as they are; most rows have no others

@@ -11,6 +11,7 @@ from langgraph.types import Overwrite
 from ...tools.basis import Basis, Origin, basis_of
 from ...tools.errors import SQLParseError, TableturnError
 from ...tools.examples import database_identity
+from ...tools.ledger import Ledger
 from ...tools.linking import PastTurn
 from ...tools.outgoing import record_queries
 from ...tools.sql import Heading
@@ -23,6 +24,7 @@ from ..context.task_inputs import as_asked, remember
 from ..effects import Body, do
 from ..evidence.choose_attempt import choose, compare_code, differs, objection, same_answer
 from ..evidence.confidence import assess_certainty
+from ..evidence.ledger import count_rows
 from ..evidence.readings import asks_which, readings_of
 from ..evidence.trust import UNTOLD, judge_trust
 from ..records import (
@@ -119,10 +121,11 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
     by_node = usage_of(state)
     used = used_knowledge(sql, turn, run)
     readings = readings_of(chosen, state, turn, run) if chosen and sql else Readings()
-    line = (readings.line,) if readings.line else ()
+    ledger = count_rows(chosen, state, turn, run) if chosen and sql else None
+    lines = filter(None, (ledger.line if ledger else "", readings.line))
     proposals = explained_words(turn)
     translator = run.translator
-    sure = assess_certainty(attempts, chosen, found.status, comparison, turn, run, readings.agreement)
+    sure = assess_certainty(attempts, chosen, found.status, comparison, turn, run, readings.agreement, ledger)
     trust = judge_trust(sure.alone, run) if sql and found.result else UNTOLD
     return AnswerRecord(
         question=turn.asked or turn.question,
@@ -134,7 +137,7 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         row_count=result.row_count,
         truncated=result.truncated,
         status=found.status,
-        text=" ".join([found.text, *line, *found.remarks]),
+        text=" ".join([found.text, *lines, *found.remarks]),
         confidence=sure.value,
         confidence_reason=sure.reason,
         trusted=trust.trusted,
@@ -167,8 +170,9 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         headings=tuple(heading.words for heading in found.headings),
         used_knowledge=used,
         proposals=proposals,
-        basis=basis_for(chosen if sql else None, turn, run, used, readings),
+        basis=basis_for(chosen if sql else None, turn, run, used, readings, ledger),
         readings=readings,
+        ledger=ledger,
     )
 
 
@@ -223,7 +227,12 @@ _LONGEST = 20_000  # characters of a query whose basis is looked for
 
 @advisory("basis", None)
 def basis_for(
-    chosen: Attempt | None, turn: Turn, run: Run, used: Sequence[UsedKnowledge], readings: Readings
+    chosen: Attempt | None,
+    turn: Turn,
+    run: Run,
+    used: Sequence[UsedKnowledge],
+    readings: Readings,
+    ledger: Ledger | None,
 ) -> Basis | None:
     """What the query of an answer rests on, looked up within an effect; None where there is none that can be read."""
     if chosen is None or chosen.result is None or len(chosen.sql) > _LONGEST:
@@ -251,6 +260,7 @@ def basis_for(
         definitions=tuple(entry.name for entry in used if entry.name),
         assumed=tuple(dict.fromkeys(one.assumed for one in readings.tried if one.says and one.matter != "ties")),
         readings=readings.line,
+        counted=ledger.remarks if ledger is not None else (),
     )
 
 
