@@ -8,7 +8,7 @@ from datetime import date
 
 from sqlglot import exp
 
-from ..basis.dates import date_use, is_day
+from ..basis.dates import date_use
 from ..database.schema import ColumnSchema, Schema
 from ..database.table import Cell
 from ..sql.parse import analysis_or
@@ -73,12 +73,13 @@ def keep_ledger(
 def _compare_newest(query: Query, newest: Callable[[str, str], str], today: date) -> NewestDate | None:
     use, _ = date_use(query)
     last = use.last[:10] if use is not None and use.used else ""
-    if use is None or not is_day(last) or not is_day(day := newest(use.table, use.column)):
+    day = newest(use.table, use.column) if use is not None and last else ""
+    if use is None or not day:
         return None
     # What lies ahead no data can hold.
     end = min(date.fromisoformat(last), today)
     days = (end - date.fromisoformat(day)).days
-    period = (end - date.fromisoformat(use.first)).days + 1 if is_day(use.first) else 1
+    period = (end - date.fromisoformat(use.first)).days + 1 if use.first else 1
     return NewestDate(use.table, use.column, day, last, days > 1 and days >= MATERIAL * period)
 
 
@@ -255,6 +256,7 @@ def _or_unknown(path: Path, part: Filter) -> exp.Expr:
 def _leaves_many(query: Query, step: Step) -> bool:
     """Whether rows without a partner are of the many that refer to one, and all of the ones are there."""
     source, before = step.source, step.before
+    tables = [one.table for one in (source, before) if one.table is not None]
     if source.table is None or before.table is None:
         scope = query.scope(source.query) if source.query is not None else None
         narrowed = scope is None or len(scope.tables) != 1 or any(map(scope.select.args.get, _NARROWING))
@@ -268,8 +270,9 @@ def _leaves_many(query: Query, step: Step) -> bool:
     back = [key for key in keys if (key.table, key.ref_table) == (source.table.name, before.table.name)]
     if back:
         return forth and not any(names == set(zip(key.columns, key.ref_columns, strict=True)) for key in back)
-    # If both sides are keys, nothing says which one of the two tables lists all there are.
-    return forth or not before.table.key or {of for _, of in names} != set(before.table.key)
+    # If both sides are keys, or none is, nothing says which one of the two tables lists all there are.
+    is_key = [bool(table.key) and set(table.key) <= {pair[side] for pair in names} for side, table in enumerate(tables)]
+    return forth or is_key == [True, False]
 
 
 def _find_summed(path: Path) -> exp.Expr | None:

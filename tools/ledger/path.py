@@ -11,6 +11,9 @@ from ..sql.query import Condition, Query, argument_of, is_bound
 from ..sql.scope import Scope, Source, SourceColumn, outwards
 
 _KINDS = ("", "INNER", "OUTER", "CROSS", "STRAIGHT")
+_MOSTLY_ONE = 0.5
+"""Share of different values from which a column without a key is taken to tell rows apart."""
+
 _READ = ("column", "alias", "rowid", "string", "star", "output")
 """What a name may turn out to be where rows are counted."""
 
@@ -84,11 +87,14 @@ def find_path(query: Query, scope: Scope) -> Path:
         NotCounted: There is something in it that is not counted.
     """
     check_scope(query, scope)
-    finest, summed = _find_subject(query, scope)
+    links, rest = _split_conditions(query, scope)
+    finest, summed = _find_subject(query, scope, links)
     if (subject := finest or summed) is None:
         raise NotCounted("no table has one row for each row of its joins")
-    links, filters = _split_conditions(query, scope, subject)
     steps = list(_order_steps(scope, subject, links)) if finest is not None else []
+    # Who has no partner in a LEFT JOIN that meets its condition stays in the result.
+    held = [one for one in rest if one.source is None or one.source.side != "LEFT" or one.source is subject]
+    filters = [Filter(one.node, tuple(dict.fromkeys(query.sources_in(one.node, scope)))) for one in held]
     own = [one for one in filters if all(source is subject for source in one.named)]
     others = [one for one in filters if one not in own]
     if summed is not None and summed is not finest:
@@ -124,7 +130,7 @@ def check_scope(query: Query, scope: Scope) -> None:
         raise NotCounted(reason)
 
 
-def _find_subject(query: Query, scope: Scope) -> tuple[Source | None, Source | None]:
+def _find_subject(query: Query, scope: Scope, links: Sequence[Link]) -> tuple[Source | None, Source | None]:
     """Return the source that all others have at most one row for, and the one that is summed or averaged."""
     if len(scope.sources) == 1:
         return scope.sources[0], None
@@ -137,31 +143,46 @@ def _find_subject(query: Query, scope: Scope) -> tuple[Source | None, Source | N
         if isinstance(node, exp.Sum | exp.Avg) and not isinstance(node.this, exp.Distinct):
             added.update((id(one), one) for one in sources)
     summed = next(iter(added.values())) if len(added) == 1 else None
-    whole = [one for one in scope.sources if not scope.is_optional(one) and not query.find_repeating(one, scope)]
-    leading = query.leading_source(scope)
-    if leading is not None and scope.is_optional(leading) and id(leading) not in named:
-        leading = None
+    sure = [one for one in scope.sources if not scope.is_optional(one) or id(one) in named]
+    whole = [one for one in sure if not query.find_repeating(one, scope)]
+    leading = next((one for one in sure if one is query.leading_source(scope)), None)
     # Of two tables with a row each for the other, what is summed counts, then the one that refers to the other.
     likely = [*(one for one in (summed, leading) if one in whole), leading, *whole]
+    if all(one is None for one in likely):
+        largest = sorted(sure, key=lambda one: -((one.table and one.table.row_count) or 0))
+        likely = [one for one in largest if _is_finest(query, scope, one, links)]
     return next((one for one in likely if one is not None), None), summed
 
 
-def _split_conditions(query: Query, scope: Scope, subject: Source) -> tuple[list[Link], list[Filter]]:
+def _is_finest(query: Query, scope: Scope, subject: Source, links: Sequence[Link]) -> bool:
+    """Whether the other sources have mostly one row for one of a source, going by how many values were counted."""
+    try:
+        steps = [*_order_steps(scope, subject, links)]
+    except NotCounted:
+        return False
+    for step in steps:
+        ends = (query.column(link.end(step.source)) for link in step.links)
+        counts = [(one.schema.distinct or 0, one.table.row_count or 0) for one in ends if one is not None]
+        if not any(distinct >= _MOSTLY_ONE * rows > 0 for distinct, rows in counts):
+            return False
+    return True
+
+
+def _split_conditions(query: Query, scope: Scope) -> tuple[list[Link], list[Condition]]:
     """Return the equalities that join two sources, and all other conditions."""
-    links, filters = [*_list_using(scope)], list[Filter]()
+    links, rest = [*_list_using(scope)], list[Condition]()
     for condition in query.conditions(scope):
-        node, source = condition.node, condition.source
         if condition.clause not in ("where", "on"):
             continue
-        if (link := _read_link(query, condition)) is not None:
-            links.append(link)
-        elif any(one is not None and one.kind == "alias" for one in map(query.at, node.find_all(exp.Column))):
+        named = map(query.at, condition.node.find_all(exp.Column))
+        if any(one is not None and one.kind == "alias" for one in named):
             raise NotCounted("a condition names a result column")
-        elif source is None or source.side != "LEFT" or source is subject:
-            # Who has no partner in a LEFT JOIN that meets it stays in the result.
-            named = {id(one): one for one in query.sources_in(node, scope)}
-            filters.append(Filter(node, tuple(named.values())))
-    return links, filters
+        link = _read_link(query, condition)
+        if link is None:
+            rest.append(condition)
+        else:
+            links.append(link)
+    return links, rest
 
 
 def _list_using(scope: Scope) -> Iterator[Link]:
