@@ -83,11 +83,16 @@ def respond(state: AgentState, run: Run) -> Body[Update]:
         question=turn.question,
         rephrased=turn.rephrasing.rephrased,
         sql=sql,
-        result=answer.text if not sql else WITHHELD if answer.withheld else summarize(answer),
+        result=answer.text if not sql else WITHHELD if answer.withheld else _recount(answer),
         items=turn.items,
         rights=run.resources.rights,
     )
     return {"answer": dump(answer), "next": END} | remember(state, past, answer.text, run.settings)
+
+
+def _recount(answer: AnswerRecord) -> str:
+    """Return the result in one line for later turns, with what the person was told of lost or repeated rows."""
+    return " ".join(filter(None, (summarize(answer), answer.ledger.line if answer.ledger is not None else "")))
 
 
 def _saved(answer: AnswerRecord, run: Run) -> Body[AnswerRecord]:

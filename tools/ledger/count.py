@@ -135,7 +135,7 @@ class _Keeper:
                 outputs.append(exp.Count(this=_case(conditions, one)))
                 outputs.append(exp.Sum(this=exp.Abs(this=_case(conditions, value))) if value else exp.Null())
         stays = [*_find_partners(path), *(part.node for part in path.filters)]
-        for conditions in (stays, *([*stays, _write_blank(column)] for column, _, _ in columns)):
+        for conditions in (stays, *([*stays, _write_blank(column, use)] for column, use, _ in columns)):
             outputs.append(exp.Count(this=_case(conditions, one)))
         (row,) = self._run(_lay_path(path, outputs, path.own), path.scope)
         numbers = [float(cell) if isinstance(cell, int | float | str) else 0.0 for cell in row]
@@ -364,8 +364,9 @@ def _list_columns(path: Path) -> list[tuple[TableColumn, str, bool]]:
     return [(column, use, hidden) for column, use, hidden in every if column.scope is scope and not column.is_key]
 
 
-def _write_blank(column: TableColumn) -> exp.Expr:
+def _write_blank(column: TableColumn, use: str) -> exp.Expr:
+    """Return the condition that a value is missing; a blank text counts in an average, as 0."""
     missing: exp.Expr = column.node.copy().is_(exp.Null())
-    if not _is_text(column.schema):
+    if use == "averaged" or not _is_text(column.schema):
         return missing
     return exp.or_(missing, exp.EQ(this=exp.Trim(this=column.node.copy()), expression=exp.Literal.string("")))

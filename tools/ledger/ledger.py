@@ -28,7 +28,7 @@ class JoinCount:
 
 @dataclass(frozen=True)
 class MissingCount:
-    """Rows whose value is NULL or blank in what is grouped or averaged."""
+    """Rows whose value is NULL in what is averaged, and NULL or blank in what is grouped."""
 
     table: str
     column: str
