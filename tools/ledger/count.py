@@ -126,31 +126,41 @@ class _Keeper:
         columns, value = _list_columns(path), _find_summed(path)
         if not (path.steps or columns):
             return
-        one, outputs = exp.Literal.number(1), list[exp.Expr]()
+        comes = {id(step): _write_arrival(path, step) for step in path.steps}
+        outputs: list[exp.Expr] = [exp.Count(this=exp.Star())]
         for step in path.steps:
-            # Of a row without a partner nobody knows whether it would meet a condition on it.
-            here = [_or_unknown(path, part) for part in path.filters if step.source not in part.named]
-            comes = [*_find_partners(path, step), *here]
-            for conditions in (comes, [*comes, step.missing]):
-                outputs.append(exp.Count(this=_case(conditions, one)))
-                outputs.append(exp.Sum(this=exp.Abs(this=_case(conditions, value))) if value else exp.Null())
+            # Without conditions on other tables what comes to a join is what those before it leave.
+            outputs += [_count(comes[id(step)])] if path.filters else []
+            outputs.append(_count([*comes[id(step)], step.missing]))
         stays = [*_find_partners(path), *(part.node for part in path.filters)]
-        for conditions in (stays, *([*stays, _write_blank(column, use)] for column, use, _ in columns)):
-            outputs.append(exp.Count(this=_case(conditions, one)))
+        outputs += [_count(stays), *(_count([*stays, _write_blank(column, use)]) for column, use, _ in columns)]
         (row,) = self._run(_lay_path(path, outputs, path.own), path.scope)
-        numbers = [float(cell) if isinstance(cell, int | float | str) else 0.0 for cell in row]
-        for place, step in enumerate(path.steps):
-            rows, amount, lost, part = numbers[4 * place : 4 * place + 4]
-            large = lost >= MATERIAL * rows or part >= MATERIAL * amount > 0
-            material = lost > 0 and large and not step.kept and _leaves_many(self.query, step)
+        numbers = map(_to_int, row)
+        left = next(numbers)
+        for step in path.steps:
+            rows, lost = next(numbers) if path.filters else left, next(numbers)
+            left -= 0 if step.kept else lost
+            material = lost > 0 and not step.kept and _leaves_many(self.query, step)
+            if material and lost < MATERIAL * rows:
+                material = value is not None and self._is_large_part(path, comes[id(step)], step, value)
             shown = self._find_examples(path, step) if material and self.examples else ()
-            names = (_name_table(step.source), _describe_links(self.query, step), int(lost), 0)
-            self.joins.append(JoinCount(*names, _name_table(path.subject), int(rows), step.kept, material, shown))
-        all_rows, *missing = numbers[4 * len(path.steps) :]
-        for (column, use, hidden), number in zip(columns, missing, strict=True):
+            names = (_name_table(step.source), _describe_links(self.query, step), lost, 0)
+            self.joins.append(JoinCount(*names, _name_table(path.subject), rows, step.kept, material, shown))
+        all_rows = next(numbers)
+        for (column, use, hidden), number in zip(columns, numbers, strict=True):
             if number:
                 material = hidden and number >= MATERIAL * all_rows
-                self.nulls.append(MissingCount(*column.item, use, int(number), int(all_rows), material))
+                self.nulls.append(MissingCount(*column.item, use, number, all_rows, material))
+
+    def _is_large_part(self, path: Path, comes: list[exp.Expr], step: Step, value: exp.Expr) -> bool:
+        """Whether the rows that a join leaves out make up 1 % of the sum or more."""
+        parts = (exp.Sum(this=exp.Abs(this=_case(one, value))) for one in (comes, [*comes, step.missing]))
+        try:
+            ((every, lost),) = self._run(_lay_path(path, [*parts], path.own), path.scope)
+        except NotCounted as reason:
+            self.not_counted.append(f"the part of the sum that {_name_table(step.source)} leaves out: {reason}")
+            return False
+        return float(lost or 0) >= MATERIAL * float(every or 0) > 0
 
     def _find_examples(self, path: Path, step: Step) -> tuple[str, ...]:
         outputs = [side.copy() for link in step.links for source, side in link.ends if source is not step.source]
@@ -208,19 +218,28 @@ class _Keeper:
 
     def _add_variants(self, scope: Scope, column: TableColumn) -> None:
         check_scope(self.query, scope)
-        inner = _copy_rows(scope.select, [column.node.copy(), exp.Count(this=exp.Star())])
-        inner.set("group", exp.Group(expressions=[column.node.copy()]))
-        value, rows, folded = exp.column("c0"), exp.column("c1"), exp.Lower(this=exp.Trim(this=exp.column("c0")))
-        outputs = (exp.Min(this=value), exp.Max(this=value), exp.Count(this=exp.Star()))
-        outer = exp.select(folded, *outputs, exp.Sum(this=rows), exp.Max(this=rows)).from_(inner.subquery("valued"))
-        found = [row for row in self._run(outer.group_by(folded), scope) if row[0]]
-        several = [row for row in found if _to_int(row[3]) > 1]
-        if several:
+        if len(scope.sources) > 1:
+            # Most tables have none, and the column's own is quicker to look through than the joins.
+            alone = exp.select(exp.Star()).from_(_copy_source(column.source))
+            if not self._find_variants(alone, column, scope):
+                return
+        found = self._find_variants(scope.select, column, scope)
+        if several := [row for row in found if _to_int(row[3]) > 1]:
             aside = sum(_to_int(row[4]) - _to_int(row[5]) for row in several)
             values = tuple(f"“{row[1]}”, “{row[2]}”" for row in several[:_EXAMPLES])
             groups = sum(_to_int(row[3]) - 1 for row in several)
             material = aside >= MATERIAL * sum(_to_int(row[4]) for row in found)
             self.variants.append(VariantCount(*column.item, values, groups, aside, material))
+
+    def _find_variants(self, select: exp.Select, column: TableColumn, scope: Scope) -> list[Sequence[Cell]]:
+        """Return the values of a column without case and spacing, if some differ in no more than that."""
+        inner = _copy_rows(select, [column.node, exp.Count(this=exp.Star())])
+        inner.set("group", exp.Group(expressions=[column.node.copy()]))
+        value, rows, folded = exp.column("c0"), exp.column("c1"), exp.Lower(this=exp.Trim(this=exp.column("c0")))
+        outputs = (exp.Min(this=value), exp.Max(this=value), exp.Count(this=exp.Star()))
+        outer = exp.select(folded, *outputs, exp.Sum(this=rows), exp.Max(this=rows)).from_(inner.subquery("valued"))
+        found = [row for row in self._run(outer.group_by(folded), scope) if row[0]]
+        return found if any(_to_int(row[3]) > 1 for row in found) else []
 
 
 def _to_int(cell: Cell) -> int:
@@ -239,6 +258,19 @@ def _case(conditions: Sequence[exp.Expr], value: exp.Expr) -> exp.Expr:
     if not conditions:
         return value.copy()
     return exp.Case(ifs=[exp.If(this=exp.and_(*(one.copy() for one in conditions)), true=value.copy())])
+
+
+def _count(conditions: Sequence[exp.Expr]) -> exp.Expr:
+    return exp.Count(this=_case(conditions, exp.Literal.number(1)) if conditions else exp.Star())
+
+
+def _write_arrival(path: Path, step: Step) -> list[exp.Expr]:
+    """Return the conditions on the rows that come to a join.
+
+    Of a row without a partner nobody knows whether it would meet a condition on it.
+    """
+    others = [part for part in path.filters if step.source not in part.named]
+    return [*_find_partners(path, step), *(_or_unknown(path, part) for part in others)]
 
 
 def _find_partners(path: Path, until: Step | None = None) -> list[exp.Expr]:
@@ -361,7 +393,8 @@ def _list_columns(path: Path) -> list[tuple[TableColumn, str, bool]]:
     inner = [argument_of(node) for node in query.aggregates(scope, exp.Avg)]
     averaged = [(query.column(one.this if isinstance(one, exp.Cast) else one), "averaged", True) for one in inner]
     every = [(column, use, hidden) for column, use, hidden in (*grouped, *averaged) if column is not None]
-    return [(column, use, hidden) for column, use, hidden in every if column.scope is scope and not column.is_key]
+    own = [one for one in every if one[0].scope is scope and not one[0].is_key]
+    return list({(one[0].place, one[1]): one for one in own}.values())
 
 
 def _write_blank(column: TableColumn, use: str) -> exp.Expr:
