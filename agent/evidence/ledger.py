@@ -45,6 +45,6 @@ def count_rows(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Ledg
         return table.rows
 
     schema = resources.database.schema()
-    single = len(result.rows) == 1 and len(result.columns) == 1 and not result.truncated
+    value = result.rows[0][0] if len(result.rows) == 1 and len(result.columns) == 1 else None
     examples = settings.ledger == "full"
-    return keep_ledger(chosen.sql, schema, count, newest=resources.newest.of, examples=examples, single=single)
+    return keep_ledger(chosen.sql, schema, count, newest=resources.newest.of, examples=examples, value=value)

@@ -24,7 +24,7 @@ _LONGEST = 10_000
 _MOST_SCOPES = 8
 _EXAMPLES = 3
 _TEXTS = ("char", "text", "string", "clob")
-_NARROWING = ("where", "having", "qualify", "limit", "offset", "distinct")
+_SHAPING = ("group", "having", "qualify", "limit", "offset", "distinct")
 
 
 @analysis_or(Ledger(not_counted=("the query cannot be read",)))
@@ -36,7 +36,7 @@ def keep_ledger(
     newest: Callable[[str, str], str] | None = None,
     today: date | None = None,
     examples: bool = False,
-    single: bool = False,
+    value: Cell = None,
 ) -> Ledger:
     """Return the ledger of a query.
 
@@ -47,7 +47,7 @@ def keep_ledger(
         newest: Looks up the newest day in a column of a table; empty if it is not known.
         today: The day by which a period that has not ended yet is cut.
         examples: Whether some of the lost rows are looked up.
-        single: Whether the query's result is a single number, so that another one can stand beside it.
+        value: The query's result if it is a single number, so that another one can stand beside it.
     """
     if len(sql) > _LONGEST:
         return Ledger(not_counted=("the query is too long",))
@@ -57,8 +57,8 @@ def keep_ledger(
         keeper.add_scope(scope)
     if len(query.scopes) > _MOST_SCOPES:
         keeper.not_counted.append("further sub-queries")
-    lost = single and any(join.material and join.lost for join in keeper.joins)
-    other, other_sql = keeper.find_other() if lost else (None, "")
+    lost = isinstance(value, int | float) and any(join.material and join.lost for join in keeper.joins)
+    other, other_sql = keeper.find_other(value) if lost else (None, "")
     return Ledger(
         joins=tuple(keeper.joins),
         nulls=tuple(keeper.nulls),
@@ -103,8 +103,15 @@ class _Keeper:
             path = find_path(self.query, scope)
             if scope.select is self.query.tree:
                 self.top = path
+            counted = len(self.joins), len(self.nulls)
             self._add_joins(path)
-            self._add_repeated(path)
+            if (repeated := self._count_repeated(path)) is not None:
+                keys = [*_list_keys(self.query, path.subject)]
+                if path.single is path.subject and len(path.steps) > 1 and len(keys) == 1:
+                    # Each row of the subject counts once, however often the joins have it.
+                    del self.joins[counted[0] :], self.nulls[counted[1] :]
+                    self._add_joins(path, keys[0])
+                self._add_repeated(path, *repeated)
         except NotCounted as reason:
             if len(scope.sources) > 1:
                 self.not_counted.append(f"the rows of {read}: {reason}")
@@ -122,18 +129,21 @@ class _Keeper:
 
     # Rows that joins leave out, and missing values
 
-    def _add_joins(self, path: Path) -> None:
+    def _add_joins(self, path: Path, key: exp.Expr | None = None) -> None:
         columns, value = _list_columns(path), _find_summed(path)
         if not (path.steps or columns):
             return
         comes = {id(step): _write_arrival(path, step) for step in path.steps}
-        outputs: list[exp.Expr] = [exp.Count(this=exp.Star())]
+        outputs = [_count([], key)]
         for step in path.steps:
             # Without conditions on other tables what comes to a join is what those before it leave.
-            outputs += [_count(comes[id(step)])] if path.filters else []
-            outputs.append(_count([*comes[id(step)], step.missing]))
+            outputs += [_count(comes[id(step)], key)] if path.filters else []
+            outputs.append(_count([*comes[id(step)], step.missing], key))
         stays = [*_find_partners(path), *(part.node for part in path.filters)]
-        outputs += [_count(stays), *(_count([*stays, _write_blank(column, use)]) for column, use, _ in columns)]
+        outputs += [
+            _count(stays, key),
+            *(_count([*stays, _write_blank(column, use)], key) for column, use, _ in columns),
+        ]
         (row,) = self._run(_lay_path(path, outputs, path.own), path.scope)
         numbers = map(_to_int, row)
         left = next(numbers)
@@ -171,23 +181,27 @@ class _Keeper:
             return ()
         return tuple(" ".join(str(cell)[:40] for cell in row) for row in rows)
 
-    def find_other(self) -> tuple[int | float | None, str]:
-        """Return what the query gives with the rows that its joins leave out, and how; None if that is no number."""
-        if self.top is None or not self.top.steps or self.top.filters:
+    def find_other(self, value: Cell) -> tuple[int | float | None, str]:
+        """Return another number that the query gives with the rows that its joins leave out, and how; None if none."""
+        path = self.top
+        if path is None or not path.steps or path.filters or any(map(path.scope.select.args.get, _SHAPING)):
             return None, ""
-        select = _lay_path(self.top, [item.copy() for item in self.top.scope.select.expressions], self.top.own)
+        select = _lay_path(path, [item.copy() for item in path.scope.select.expressions], path.own)
         try:
-            rows = self._run(select, self.top.scope)
+            rows = self._run(select, path.scope)
         except NotCounted:
             return None, ""
-        value = rows[0][0] if len(rows) == 1 and len(rows[0]) == 1 else None
-        return (value if isinstance(value, int | float) else None), select.sql(dialect=self.query.rules.grammar)
+        other = rows[0][0] if len(rows) == 1 else None
+        if not isinstance(other, int | float) or other == value:
+            return None, ""
+        return other, select.sql(dialect=self.query.rules.grammar)
 
     # Rows that joins repeat
 
-    def _add_repeated(self, path: Path) -> None:
+    def _count_repeated(self, path: Path) -> tuple[int, int] | None:
+        """Return how many rows there are too many, and how many there should be; None if there are none too many."""
         if not path.repeating:
-            return
+            return None
         scope, terms = path.scope, self.query.group_terms(path.scope) or []
         if not terms and scope.select.args.get("group") is not None:
             raise NotCounted("it groups in several ways")
@@ -198,12 +212,12 @@ class _Keeper:
             inner.where(exp.not_(keys[-1].copy().is_(exp.Null())), copy=False)
         outputs = exp.Sum(this=exp.column(f"c{len(keys)}")), exp.Count(this=exp.Star())
         ((every, once),) = self._run(exp.select(*outputs).from_(inner.subquery("counted")), scope)
-        more, rows = _to_int(every) - _to_int(once), _to_int(once)
-        if not more:
-            return
+        return (_to_int(every) - _to_int(once), _to_int(once)) if _to_int(every) > _to_int(once) else None
+
+    def _add_repeated(self, path: Path, more: int, rows: int) -> None:
         # What is summed may mean the rows it is joined to; an average weighted by them does more often than not.
         kinds = (exp.Sum,) if path.single is not path.subject else (exp.Sum, exp.Avg, exp.Count)
-        plain = any(not isinstance(one.this, exp.Distinct) for one in self.query.aggregates(scope, *kinds))
+        plain = any(not isinstance(one.this, exp.Distinct) for one in self.query.aggregates(path.scope, *kinds))
         material, of = plain and more >= MATERIAL * rows, _name_table(path.single)
         table, key = " or ".join(map(_name_table, path.repeating)), ""
         for place, join in enumerate(self.joins):
@@ -260,7 +274,10 @@ def _case(conditions: Sequence[exp.Expr], value: exp.Expr) -> exp.Expr:
     return exp.Case(ifs=[exp.If(this=exp.and_(*(one.copy() for one in conditions)), true=value.copy())])
 
 
-def _count(conditions: Sequence[exp.Expr]) -> exp.Expr:
+def _count(conditions: Sequence[exp.Expr], key: exp.Expr | None) -> exp.Expr:
+    """Return the number of rows, or of different keys, that meet conditions."""
+    if key is not None:
+        return exp.Count(this=exp.Distinct(expressions=[_case(conditions, key)]))
     return exp.Count(this=_case(conditions, exp.Literal.number(1)) if conditions else exp.Star())
 
 
@@ -291,7 +308,7 @@ def _leaves_many(query: Query, step: Step) -> bool:
     tables = [one.table for one in (source, before) if one.table is not None]
     if source.table is None or before.table is None:
         scope = query.scope(source.query) if source.query is not None else None
-        narrowed = scope is None or len(scope.tables) != 1 or any(map(scope.select.args.get, _NARROWING))
+        narrowed = scope is None or len(scope.tables) != 1 or any(map(scope.select.args.get, ("where", *_SHAPING)))
         return source.table is not None or not narrowed
     if source.table is before.table:
         return False  # who has nobody above is at the top

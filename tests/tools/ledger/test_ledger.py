@@ -133,12 +133,16 @@ def test_a_cte_hides_the_table_of_its_name(sales: Database) -> None:
 
 
 def test_another_number_stands_beside_a_single_one(sales: Database) -> None:
-    ledger = keep(sales, "SELECT COUNT(*) FROM sale JOIN product ON product.id = sale.product_id", single=True)
+    ledger = keep(sales, "SELECT COUNT(*) FROM sale JOIN product ON product.id = sale.product_id", value=14)
     assert ledger.line == "6 more have no matching product; with them it is 20."
     assert sales.execute(ledger.other_sql).rows == ((20,),)
-    grouped = "SELECT COUNT(*) FROM sale s JOIN product p ON p.id = s.product_id WHERE p.kind = 'light'"
-    # Nobody knows of what kind those are.
-    assert keep(sales, grouped, single=True).other is None
+    joined = "FROM sale s JOIN product p ON p.id = s.product_id"
+    for other in (
+        f"SELECT COUNT(*) {joined} WHERE p.kind = 'light'",  # nobody knows of what kind those are
+        f"SELECT COUNT(*) {joined} GROUP BY p.kind ORDER BY COUNT(*) DESC LIMIT 1",
+        f"SELECT COUNT(p.id) {joined}",  # it is the same
+    ):
+        assert keep(sales, other, value=14).other is None
 
 
 def test_the_querys_own_filters_hold(sales: Database) -> None:
@@ -197,6 +201,12 @@ def test_a_part_of_the_sum_is_material_too(tmp_path: Path) -> None:
 def test_rows_that_are_repeated_are_counted(sales: Database, sql: str, table: str, of: str, more: int) -> None:
     ledger = keep(sales, sql)
     assert [(join.table, join.of, join.repeated) for join in ledger.joins if join.repeated] == [(table, of, more)]
+
+
+def test_rows_that_are_repeated_are_lost_once(sales: Database) -> None:
+    both = "SELECT COUNT(*) FROM sale s JOIN rate r ON r.shop = s.shop JOIN product p ON p.id = s.product_id"
+    found = {join.table: (join.rows, join.lost, join.repeated) for join in keep(sales, both).joins}
+    assert found == {"rate": (20, 0, 7), "product": (20, 6, 0)}
 
 
 def test_a_whole_key_repeats_nothing_and_groups_may_share_a_row(sales: Database) -> None:
