@@ -133,6 +133,10 @@ def _faults(query: Query) -> Iterator[tuple[Kind, str, str]]:
             yield "variants", *column.item
 
 
+def _decode(raw: bytes) -> str:
+    return raw.decode(errors="replace")
+
+
 def _count(path: Path, query: Query, fault: Fault) -> tuple[int, int]:
     """Return the rows of a gold's FROM and WHERE that a fault changes the number of, and all of them."""
     select = query.tree.copy()
@@ -147,7 +151,7 @@ def _count(path: Path, query: Query, fault: Fault) -> tuple[int, int]:
         select.set("group", exp.Group(expressions=[column.copy()]))
     select.set("expressions", outputs)
     with closing(sqlite3.connect(path)) as connection:
-        connection.text_factory = lambda raw: raw.decode(errors="replace")
+        connection.text_factory = _decode
         rows = connection.execute(select.sql(dialect="sqlite")).fetchall()
     if fault.kind != "variants":
         return int(rows[0][0]), int(rows[0][0])

@@ -246,7 +246,12 @@ def test_groups_that_differ_only_in_case_are_told(sales: Database) -> None:
 )
 def test_data_that_ends_within_the_period_is_told(sales: Database, newest: str, today: str, told: bool) -> None:
     sql = "SELECT COUNT(*) FROM sale WHERE day >= '2023-01-01' AND day <= '2023-12-31'"
-    ledger = keep(sales, sql, newest=lambda *_: newest, today=date.fromisoformat(today))
+
+    def look(table: str, column: str) -> str:
+        assert (table, column) == ("sale", "day")
+        return newest
+
+    ledger = keep(sales, sql, newest=look, today=date.fromisoformat(today))
     assert (f"the data ends on {newest}, before 2023-12-31" in ledger.facts) is told
 
 
