@@ -27,6 +27,7 @@ Part = Literal[
     "follow-up",
     "checks",
     "readings",
+    "ledger",
     "confidence",
     "basis",
     "headings",

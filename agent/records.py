@@ -15,6 +15,7 @@ from ..tools.database.table import Cell, PlainCell, Table, Withheld, plain_cell
 from ..tools.examples.example import Example
 from ..tools.formats import ColumnFormat
 from ..tools.knowledge.entry import Entry
+from ..tools.ledger.ledger import Ledger
 from ..tools.linking.linked import PastTurn
 from ..tools.readings.compare import Agreement, Outcome
 from ..tools.sql import SearchedLiteral
@@ -370,6 +371,7 @@ class AnswerRecord:
     basis: Basis | None = None
     readings: Readings = Readings()
     sentence: Sentence | None = None
+    ledger: Ledger | None = None
 
 
 _PLAIN = frozenset({int, str, bool, type(None)})  # types of cells that are as they are; most rows have no others

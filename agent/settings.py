@@ -201,6 +201,10 @@ class Settings(Method):
     """What to do about other readings of the question that nothing rules out (which date, with or without returns,
     ties). `tell`: run them beside the query, without a request to the model, and report them with the answer. `ask`:
     ask back if one changes the answer (`max_clarifications`). `off`: ignore them."""
+    ledger: Literal["off", "auto", "full"] = "auto"
+    """Whether rows are counted that joins leave out or repeat, and values that are missing in what is grouped or
+    averaged. `auto`: for at most as long as the query took, at least 0.1 s and at most 1 s; what changes the answer
+    stands in its text. `full`: also show some of the rows that are left out. `off`: count nothing."""
     history_window: Few = 5
     """Number of earlier turns that a turn sees (Track-SQL 3.1: a window of 5)."""
     annotate: bool = False

@@ -50,6 +50,7 @@ JSON_KEYS = (
     "confidence_reason",
     "trusted",
     "trust_reason",
+    "ledger",
 )
 """The keys of an answer's JSON form, in order: a contract with the programs that read it."""
 
@@ -92,6 +93,9 @@ class Answer(AnswerRecord):
         sentence: The model's own sentence, with places for cells; `text` begins with it, filled, if the rows bear out
             what it claims.
         readings: What other readings of the question give, if the question leaves something open.
+        ledger: Rows that the query's joins leave out or repeat, values that are missing in what it groups or averages,
+            groups that differ only in case or spacing, the newest date beside the period asked about, and what was
+            not counted; None if nothing was counted.
         used_knowledge: The definitions that the query uses.
         proposals: What could be learned from this turn; pass those that a person accepts to `SQLAgent.remember`.
         estimate: What the engine expected the query to read, before it ran; None if that is not known, or depends on

@@ -15,6 +15,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from ...tools.ledger import Ledger
 from ...tools.readings import Agreement
 from ..advice import advisory
 from ..model.track_record import Standing, read_standing, record_file
@@ -43,7 +44,7 @@ OVER = 0.9
 
 FURTHEST = 0.02  # no word of a model's is taken to be nearer to 0 or 1 than this
 
-BY_HAND: Mapping[str, float] = {"readings differ": -0.7, "approved": 4.0, "unfinished": -0.4}
+BY_HAND: Mapping[str, float] = {"readings differ": -0.7, "rows lost": -0.7, "approved": 4.0, "unfinished": -0.4}
 """Weights of signals that no published draft shows, in logits."""
 
 WITHOUT_WORD = ("unexpected", "joins", "nested", "columns", "readings differ", "unheld values", "empty")
@@ -68,6 +69,7 @@ class AnswerEvidence:
     differing: int = 0  # those with another
     readings: int = 0  # rival readings of the question that were run
     same_readings: int = 0  # those of them that give the same
+    facts: tuple[str, ...] = ()  # material ones of the ledger of rows
     approved: bool = False  # whether a person approved the query for this question
     unfinished: bool = False  # whether the turn ended without converging
 
@@ -78,6 +80,7 @@ class AnswerEvidence:
             "drafts agree": self.agreeing / others if others else 0.0,
             "drafts differ": self.differing / others if others else 0.0,
             "readings differ": 1 - self.same_readings / self.readings if self.readings else 0.0,
+            "rows lost": float(bool(self.facts)),
             "unheld values": float(min(self.unheld, 1)),
             "empty": float(self.empty),
             "unexpected": min(self.reach.unexpected, 3.0),
@@ -97,6 +100,7 @@ def gather_evidence(
     others: Sequence[Attempt] = (),
     comparison: Comparison | None = None,
     rivals: Agreement | None = None,
+    ledger: Ledger | None = None,
 ) -> AnswerEvidence:
     """Return the facts known about an attempt that ran."""
     votes = [agreement(attempt, other) for other in others if other.source == "candidate"]
@@ -113,6 +117,7 @@ def gather_evidence(
         differing=votes.count(False),
         readings=rivals.ran,
         same_readings=rivals.same,
+        facts=ledger.facts if ledger is not None else (),
         approved=attempt.source in ("verified", "edited"),
         unfinished=status == "capped",
     )
@@ -190,6 +195,7 @@ def list_doubts(
         said.append(f"no row has {' or '.join(missing)}")
     if attempt.result is not None and is_empty_or_zero(attempt.result):
         said += attempt.never
+    said += found.facts
     if attempt.doubt and found.sure is not None and found.sure < DOUBTED:
         said.append(f"the model says “{_shorten(attempt.doubt)}”")
     if found.unfinished:
@@ -233,6 +239,7 @@ def assess_certainty(
     turn: Turn,
     run: Run,
     rivals: Agreement,
+    ledger: Ledger | None = None,
 ) -> Certainty:
     """Return how sure a turn's answer is; reads the model's record."""
     if turn.stop and turn.stop.kind == "schema":
@@ -241,7 +248,7 @@ def assess_certainty(
         return Certainty(0.0)
     if chosen is None or chosen.result is None:
         return Certainty(BY_CODE, BY_CODE, "no query confirms the result of the code")
-    found = gather_evidence(chosen, status, attempts, comparison, rivals)
+    found = gather_evidence(chosen, status, attempts, comparison, rivals, ledger)
     path = record_file(run.resources.settings.record)  # the agent's own settings say where, not the run's
     model = run.translator.model
     past = read_standing(model, run.resources.database.name, path) if path else Standing()

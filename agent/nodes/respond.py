@@ -11,6 +11,7 @@ from langgraph.types import Overwrite
 from ...tools.basis import Basis, Origin, basis_of
 from ...tools.errors import SQLParseError, TableturnError
 from ...tools.examples import database_identity
+from ...tools.ledger import Ledger
 from ...tools.linking import PastTurn
 from ...tools.outgoing import record_queries
 from ..advice import advise, advisory
@@ -32,6 +33,7 @@ from ..context.task_inputs import as_asked, remember, reply_form
 from ..effects import Body, do
 from ..evidence.choose_attempt import choose, compare_code, differs, objection, same_answer
 from ..evidence.confidence import assess_certainty
+from ..evidence.ledger import count_rows
 from ..evidence.readings import asks_which, readings_of
 from ..evidence.trust import UNTOLD, judge_trust
 from ..records import (
@@ -91,11 +93,16 @@ def respond(state: AgentState, run: Run) -> Body[Update]:
         question=turn.question,
         rephrased=turn.rephrasing.rephrased,
         sql=sql,
-        result=answer.text if not sql else WITHHELD if answer.withheld else summarize(answer),
+        result=answer.text if not sql else WITHHELD if answer.withheld else _recount(answer),
         items=turn.items,
         rights=run.resources.rights,
     )
     return {"answer": dump(answer), "next": END} | remember(state, past, answer.text, run.settings)
+
+
+def _recount(answer: AnswerRecord) -> str:
+    """Return the result in one line for later turns, with what the person was told of lost or repeated rows."""
+    return " ".join(filter(None, (summarize(answer), answer.ledger.line if answer.ledger is not None else "")))
 
 
 def _saved(answer: AnswerRecord, run: Run) -> Body[AnswerRecord]:
@@ -129,10 +136,11 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
     by_node = usage_of(state)
     used = used_knowledge(sql, turn, run)
     readings = readings_of(chosen, state, turn, run) if chosen and sql else Readings()
-    after = (*filter(None, [readings.line]), *found.remarks)
+    ledger = count_rows(chosen, state, turn, run) if chosen and sql else None
+    after = (*filter(None, (ledger.line if ledger else "", readings.line)), *found.remarks)
     proposals = explained_words(turn)
     translator = run.translator
-    sure = assess_certainty(attempts, chosen, found.status, comparison, turn, run, readings.agreement)
+    sure = assess_certainty(attempts, chosen, found.status, comparison, turn, run, readings.agreement, ledger)
     trust = judge_trust(sure.alone, run) if sql and found.result else UNTOLD
     return AnswerRecord(
         question=turn.asked or turn.question,
@@ -179,9 +187,10 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         formats=found.looks.formats,
         used_knowledge=used,
         proposals=proposals,
-        basis=basis_for(chosen if sql else None, turn, run, used, readings),
+        basis=basis_for(chosen if sql else None, turn, run, used, readings, ledger),
         readings=readings,
         sentence=Sentence(chosen.say, " ".join(after)) if chosen and sql and found.result and chosen.say else None,
+        ledger=ledger,
     )
 
 
@@ -237,7 +246,12 @@ _LONGEST = 20_000  # characters of a query whose basis is looked for
 
 @advisory("basis", None)
 def basis_for(
-    chosen: Attempt | None, turn: Turn, run: Run, used: Sequence[UsedKnowledge], readings: Readings
+    chosen: Attempt | None,
+    turn: Turn,
+    run: Run,
+    used: Sequence[UsedKnowledge],
+    readings: Readings,
+    ledger: Ledger | None,
 ) -> Basis | None:
     """Return what an answer's query rests on; None without a readable query."""
     if chosen is None or chosen.result is None or len(chosen.sql) > _LONGEST:
@@ -267,6 +281,7 @@ def basis_for(
             dict.fromkeys(one.assumed for one in readings.tried if one.says and one.assumed and one.matter != "ties")
         ),
         readings=readings.line,
+        counted=ledger.remarks if ledger is not None else (),
     )
 
 

@@ -43,7 +43,7 @@ const ORIGINS = {
 };
 
 /** What an answer rests on: a name and a text for each thing that there is to say. */
-function lines({ origin, tables, date, filters, grain, duplicates, nulls, ties, cut, definitions, assumed, readings }) {
+function lines({ origin, tables, date, filters, grain, duplicates, nulls, ties, cut, definitions, assumed, readings, counted: rows }) {
   return [
     ["Query", ORIGINS[origin]],
     ["Tables", tables?.join(", ")],
@@ -56,6 +56,7 @@ function lines({ origin, tables, date, filters, grain, duplicates, nulls, ties, 
     ["Shown", [cut, ties].filter(Boolean).join("; ")],
     ["Definitions", definitions?.join(", ")],
     ["Assumed", assumed?.join("; ")],
+    ["Counted", rows?.join("; ")],
     ["Other readings", readings],
   ].filter(([, text]) => text);
 }

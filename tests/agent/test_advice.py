@@ -28,6 +28,7 @@ ENTRIES: dict[Part, str] = {
     "follow-up": "tableturn.agent.nodes.link.base_turn",
     "checks": "tableturn.agent.evidence.feedback.check",
     "readings": "tableturn.agent.evidence.readings.tie_reading",
+    "ledger": "tableturn.agent.evidence.ledger.keep_ledger",
     "confidence": "tableturn.agent.evidence.confidence.gather_evidence",
     "basis": "tableturn.agent.nodes.respond.basis_of",
     "headings": "tableturn.agent.answers.phrasing.headings_of",

@@ -51,6 +51,7 @@ class Basis:
         definitions: Names of the definitions that the query uses.
         assumed: How the query reads what the question leaves open, one clause each.
         readings: What other readings would change, in one line; empty if they change nothing, or there are none.
+        counted: What was counted of rows left out or repeated, and hardly changes the answer, one clause each.
     """
 
     origin: Origin = "generated"
@@ -65,6 +66,7 @@ class Basis:
     definitions: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
     readings: str = ""
+    counted: tuple[str, ...] = ()
 
     def text(self) -> str:
         """Return the basis in about three lines of plain words."""
@@ -75,6 +77,7 @@ class Basis:
         word = "definition" if len(self.definitions) == 1 else "definitions"
         remarks = [f"{word} used: {join_words(self.definitions)}"] if self.definitions else []
         remarks += [*self.nulls[:_MOST], *filter(None, (self.cut and f"shown: {self.cut}", self.ties))]
+        remarks += self.counted[:_MOST]
         remarks += [f"assumed: {', '.join(self.assumed)}"] if self.assumed else []
         third = "; ".join(remarks)
         lines = [f"{line[:1].upper()}{line[1:]}." for line in (first, "; ".join(filter(None, second)), third) if line]

@@ -1,0 +1,50 @@
+"""The ledger of rows behind an answer, counted beside its query under the rights and limits of whoever asks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ...tools.database.table import Cell
+from ...tools.errors import QueryError
+from ...tools.ledger import Ledger, NotCounted, keep_ledger
+from ..advice import advisory
+from ..records import Attempt, Turn
+from ..resources import Run
+from ..state import AgentState, usage_of
+
+SHORTEST, LONGEST = 0.1, 1.0
+"""Seconds that counting may take at least, and at most; in between as long as the queries of the turn took."""
+
+
+@advisory("ledger", None)
+def count_rows(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Ledger | None:
+    """Return the ledger of an answer's query; None if settings say so, or a person approves each query.
+
+    Runs queries, so call it within an effect.
+    """
+    settings, resources, result = run.settings, run.resources, chosen.result
+    if turn.approve or settings.approve or settings.ledger == "off" or result is None or result.withheld:
+        return None
+    ran = usage_of(state).get("execute")
+    until = time.monotonic() + min(max(SHORTEST, ran.seconds if ran is not None else 0.0), LONGEST)
+
+    def count(sql: str) -> Sequence[Sequence[Cell]]:
+        left = until - time.monotonic()
+        if left <= 0:
+            raise NotCounted("its time was over")
+        limits = replace(settings.limits, seconds=min(left, settings.limits.seconds))
+        try:
+            table = resources.outgoing.execute(sql, limits, run.cancellation)
+        except QueryError as error:
+            # The engine's own words may quote a value.
+            raise NotCounted("its time was over" if error.kind == "timeout" else "it could not be run") from None
+        if table.withheld or table.truncated:
+            raise NotCounted("it may not leave" if table.withheld else "there are too many groups")
+        return table.rows
+
+    schema = resources.database.schema()
+    value = result.rows[0][0] if len(result.rows) == 1 and len(result.columns) == 1 else None
+    examples = settings.ledger == "full"
+    return keep_ledger(chosen.sql, schema, count, newest=resources.newest.find, examples=examples, value=value)

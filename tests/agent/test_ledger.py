@@ -1,0 +1,116 @@
+"""The ledger of rows through a turn: told, weighed, and counted under the rights and limits of the turn."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tableturn.agent import Answer, SQLAgent
+from tableturn.agent.answers.render import basis_lines
+from tableturn.agent.conversation import Conversation
+from tableturn.agent.evidence import ledger as evidence
+from tableturn.tools.database import Database, Egress, Policy
+
+from tests.support.scripted import writes
+
+JOINED = "SELECT COUNT(*) FROM sale JOIN product ON product.id = sale.product_id"
+ALONE: dict[str, Any] = {"examples": "none", "readings": "off"}
+
+
+@pytest.fixture
+def sales(tmp_path: Path) -> Path:
+    """100 sales, of which 97 are of a product that is gone."""
+    path = tmp_path / "sales.sqlite"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.executescript("""
+            CREATE TABLE product (id INTEGER PRIMARY KEY, name TEXT);
+            CREATE TABLE sale (id INTEGER PRIMARY KEY, product_id INTEGER REFERENCES product, note TEXT);
+            CREATE TABLE tag (sale_id INTEGER REFERENCES sale, word TEXT);
+            INSERT INTO product VALUES (1, 'lamp'), (2, 'canary chair');
+        """)
+        connection.executemany(
+            "INSERT INTO sale VALUES (?, ?, 'canary')", [(n, 1 if n < 3 else 99) for n in range(100)]
+        )
+        connection.executemany("INSERT INTO tag VALUES (?, 'new')", [(n // 2,) for n in range(20)])
+    return path
+
+
+def ask(path: Path | Database, sql: str = JOINED, **settings: Any) -> Answer:
+    with SQLAgent(path, model=writes(sql), settings=ALONE | settings) as agent:
+        return agent.ask("How many sales?")
+
+
+def test_lost_rows_stand_in_the_sentence_and_count_in_confidence(sales: Path) -> None:
+    answer, off = ask(sales), ask(sales, ledger="off")
+    assert answer.text == "There are 3 sales. 97 more have no match in products; with them it is 100."
+    assert answer.certainty.endswith(": 97 of 100 rows of sales have no match in products and are left out")
+    assert answer.confidence < off.confidence
+    assert (off.text, off.ledger, off.certainty) == ("3 sales.", None, "")
+    told = json.loads(answer.to_json())["ledger"]
+    assert [(one["table"], one["lost"], one["repeated"]) for one in told["joins"]] == [("product", 97, 0)]
+    assert (told["nulls"], told["variants"], told["newest"], told["not_counted"]) == ([], [], None, [])
+    assert told["joins"][0]["examples"] == []
+
+
+def test_examples_are_shown_only_if_asked_for(sales: Path) -> None:
+    answer = ask(sales, ledger="full")
+    assert answer.text == "There are 3 sales. 97 more have no match in products (99); with them it is 100."
+
+
+def test_what_hardly_matters_stands_in_the_basis(sales: Path) -> None:
+    with closing(sqlite3.connect(sales)) as connection, connection:
+        connection.execute("UPDATE sale SET product_id = 1")
+        connection.executemany("INSERT INTO sale VALUES (?, 1, '')", [(n,) for n in range(100, 1_000)])
+        connection.execute("UPDATE sale SET product_id = 99 WHERE id = 7")
+    answer = ask(sales)
+    assert (answer.text, answer.certainty) == ("999 sales.", "")
+    assert "1 of 1,000 rows of sales has no match in products and is left out" in basis_lines(answer)[-1]
+
+
+def test_papers_and_approval_count_nothing(sales: Path) -> None:
+    assert ask(sales, preset="track", annotate=False).ledger is None
+    with SQLAgent(sales, model=writes(JOINED), settings=ALONE | {"approve": True}) as agent:
+        chat = agent.conversation()
+        chat.ask("How many sales?")
+        assert chat.ask("approve").ledger is None
+
+
+def test_no_fact_is_in_the_prompts_of_its_turn_and_a_later_one_sees_the_sentence(sales: Path) -> None:
+    model = writes(JOINED, JOINED)
+    with SQLAgent(sales, model=model, settings=ALONE) as agent:
+        chat: Conversation = agent.conversation()
+        chat.ask("How many sales?")
+        before = list(model.prompts)
+        chat.ask("And how many of them are new?")
+    assert not any("no match in products" in prompt for prompt in before)
+    assert any("97 more have no match in products" in prompt for prompt in model.prompts[len(before) :])
+
+
+def test_counting_ends_with_its_time(sales: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evidence, "LONGEST", 0.0)
+    answer = ask(sales)
+    assert answer.text == "3 sales."
+    assert answer.ledger is not None
+    assert answer.ledger.not_counted == ("the rows of sale, product: its time was over",)
+
+
+@pytest.mark.parametrize("level", ["none", "statistics"])
+def test_nothing_is_told_of_what_may_not_leave(sales: Path, level: str) -> None:
+    policy = Policy(egress=Egress.of({"columns": {"sale.id": level, "product.name": level, "sale.note": level}}))
+    summed = "SELECT SUM(sale.product_id) FROM sale JOIN tag ON tag.sale_id = sale.rowid"
+    grouped = f"{JOINED.replace('COUNT(*)', 'name, COUNT(*)')} GROUP BY name"
+    for sql in (summed, grouped):
+        with Database.open(sales) as database:
+            answer = ask(database.for_user(database.session.identity, policy), sql, ledger="full")
+        assert answer.ledger is None or not (answer.ledger.nulls or answer.ledger.variants or answer.ledger.facts)
+        assert "canary" not in json.dumps(answer.to_dict()["ledger"])
+
+
+def test_what_may_not_be_read_is_not_counted(sales: Path) -> None:
+    answer = ask(sales, "SELECT COUNT(*) FROM sale", deny=("product", "sale.note"))
+    assert answer.text == "100 sales."
+    assert "product" not in json.dumps(answer.to_dict()["ledger"])

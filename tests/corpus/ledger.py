@@ -1,0 +1,357 @@
+"""Faults planted in the databases of gold queries: are they in the ledger, with the exact count?
+
+What is exact is counted by plain SQLite: the rows of a gold's own FROM and WHERE before and after.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any, Literal
+
+import duckdb
+import numpy as np
+from sqlglot import exp
+from tableturn.agent.evidence.ledger import LONGEST, SHORTEST
+from tableturn.evals.datasets import load_dataset
+from tableturn.evals.datasets.load import Dataset
+from tableturn.evals.lab.bench.gold import group_golds
+from tableturn.evals.lab.bench.registry import BenchOptions, Figures, divide, share
+from tableturn.tools.basis import NewestDates
+from tableturn.tools.database import Database, Limits
+from tableturn.tools.errors import QueryError, TableturnError
+from tableturn.tools.ledger import Ledger, NotCounted, keep_ledger
+from tableturn.tools.ledger.ledger import MATERIAL
+from tableturn.tools.sample import build_sample
+from tableturn.tools.sql import Query
+
+SEED = 38
+DATABASES = 11  # of Spider's training part; the sample database has the late loads
+SHARES = (0.01, 0.03, 0.1, 0.25, 0.5)
+GOLDS = 6  # of one fault
+ROWS = 400_000
+RUNS = 12
+Kind = Literal["orphans", "duplicates", "missing", "variants"]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A fault of some rows of a table."""
+
+    kind: Kind
+    table: str
+    column: str
+    share: float
+
+    def plant(self, path: Path) -> None:
+        """Plant it in a file."""
+        random, name = Random(f"{SEED}{self}"), f'"{self.table}"'
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("PRAGMA legacy_alter_table = ON")  # so that keys still name the table
+            if self.kind in ("duplicates", "missing"):  # as a load without keys
+                connection.execute(f"CREATE TABLE planted AS SELECT * FROM {name}")
+                connection.execute(f"DROP TABLE {name}")
+                connection.execute(f"ALTER TABLE planted RENAME TO {name}")
+            rows = [row for (row,) in connection.execute(f"SELECT rowid FROM {name}")]
+            chosen = random.sample(rows, min(len(rows), max(1, round(self.share * len(rows)))))
+            column = f'"{self.column}"'
+            statement = {
+                "orphans": f"UPDATE {name} SET {column} = -987654 - rowid WHERE rowid = ?",
+                "duplicates": f"INSERT INTO {name} SELECT * FROM {name} WHERE rowid = ?",
+                "missing": f"UPDATE {name} SET {column} = NULL WHERE rowid = ?",
+                "variants": f"UPDATE {name} SET {column} = ' ' || upper({column}) WHERE rowid = ?",
+            }[self.kind]
+            connection.executemany(statement, [(row,) for row in chosen])
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A material fault in the rows of a gold, and what the ledger says of it."""
+
+    kind: str
+    told: bool
+    exact: bool
+    where: str
+
+
+@cache
+def _keep(path: Path, sqls: tuple[str, ...]) -> list[Ledger]:
+    with Database.open(path) as database:
+        return [_ledger(database, sql) for sql in sqls]
+
+
+def _ledger(database: Database, sql: str, seconds: Callable[[], float] = lambda: 20.0, **more: Any) -> Ledger:
+    def count(counting: str) -> Any:
+        left = seconds()
+        if left <= 0:
+            raise NotCounted("time")
+        try:
+            return database.execute(counting, Limits(seconds=left, rows=100_000)).rows
+        except QueryError as error:
+            raise NotCounted(str(error.kind)) from None
+
+    return keep_ledger(sql, database.schema(), count, **more)
+
+
+def _faults(query: Query) -> Iterator[tuple[Kind, str, str]]:
+    """Yield the faults that a gold would suffer from, each of a table and column."""
+    tables, (scope,) = query.tables, query.scopes
+    conditions = {one.schema.name for one in query.columns if one.clause == "where"}
+    keys = {name for key in query.schema.foreign_keys for name in (*key.columns, *key.ref_columns)}
+    filtered = {column.table.name for column in query.columns if column.clause in ("where", "having")}
+    plain = any(not isinstance(one.this, exp.Distinct) for one in query.aggregates(scope, exp.Sum, exp.Avg, exp.Count))
+    for key in query.schema.foreign_keys:
+        if key.inferred or key.table == key.ref_table or not {key.table, key.ref_table} <= set(tables):
+            continue
+        text = query.text(query.tree).lower()
+        joined = len(key.columns) == 1 and f"{key.columns[0]}".lower() in text
+        if joined and query.leading_source(scope) is not None and len(scope.sources) == len(tables):
+            if filtered <= {key.table}:
+                yield "orphans", key.table, key.columns[0]
+            if plain and not any(other.table == key.ref_table and other.ref_table in tables
+                                 for other in query.schema.foreign_keys):  # fmt: skip
+                yield "duplicates", key.ref_table, key.ref_columns[0]
+    for node in query.aggregates(scope, exp.Avg):
+        column = query.column(node.this)
+        if column is not None and not column.schema.primary_key and column.schema.name not in conditions:
+            yield "missing", *column.item
+    for term in query.group_terms(scope) or ():
+        column = query.column(term)
+        text = column is not None and column.schema.kind == "text" and not column.is_key
+        if column is not None and text and column.schema.name not in keys | conditions:
+            yield "variants", *column.item
+
+
+def _decode(raw: bytes) -> str:
+    return raw.decode(errors="replace")
+
+
+def _count(path: Path, query: Query, fault: Fault) -> tuple[int, int]:
+    """Return the rows of a gold's FROM and WHERE that a fault changes the number of, and all of them."""
+    select = query.tree.copy()
+    column = next((one.node for one in query.columns if one.item == (fault.table, fault.column)), None)
+    for part in ("group", "having", "order", "limit", "distinct"):
+        select.set(part, None)
+    outputs: list[exp.Expr] = [exp.Count(this=exp.Star())]
+    if fault.kind == "missing" and column is not None:
+        outputs = [exp.Count(this=column.copy())]
+    if fault.kind == "variants" and column is not None:
+        outputs = [column.copy(), *outputs]
+        select.set("group", exp.Group(expressions=[column.copy()]))
+    select.set("expressions", outputs)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.text_factory = _decode
+        rows = connection.execute(select.sql(dialect="sqlite")).fetchall()
+    if fault.kind != "variants":
+        return int(rows[0][0]), int(rows[0][0])
+    groups: dict[str, list[int]] = defaultdict(list)
+    for value, number in rows:
+        if value is not None and str(value).strip():
+            groups[str(value).strip().lower()].append(number)
+    aside = sum(sum(numbers) - max(numbers) for numbers in groups.values())
+    return aside, sum(map(sum, groups.values()))
+
+
+def _told(ledger: Ledger, fault: Fault) -> tuple[int, bool]:
+    """Return the rows that a ledger counts for a fault, and whether they are material."""
+    if fault.kind in ("orphans", "duplicates"):
+        name = "lost" if fault.kind == "orphans" else "repeated"
+        found = [join for join in ledger.joins if getattr(join, name) and not join.kept]
+        return sum(getattr(join, name) for join in found), any(join.material for join in found)
+    if fault.kind == "missing":
+        nulls = [one for one in ledger.nulls if (one.column, one.use) == (fault.column, "averaged")]
+        return sum(one.missing for one in nulls), any(one.material for one in nulls)
+    variants = [one for one in ledger.variants if one.column == fault.column]
+    return sum(one.rows for one in variants), any(one.material for one in variants)
+
+
+def _place(dataset: Dataset, name: str) -> Path | None:
+    try:
+        return Path(str(dataset.place(name)))
+    except TableturnError:
+        return None
+
+
+def _plant_all(data: Path, folder: Path, limit: int | None) -> Iterator[Planted]:
+    """Yield of each planted fault and gold: kind, whether material, told, exact, and where."""
+    dataset = load_dataset("spider", "train", data)
+    paths = dict[str, Path]()
+    golds, usable = group_golds(dataset.questions), dict[str, dict[tuple[Kind, str, str], list[Query]]]()
+    for name, sqls in golds.items():
+        if (path := _place(dataset, name)) is None:
+            continue
+        faults: dict[tuple[Kind, str, str], list[Query]] = defaultdict(list)
+        with Database.open(path) as database:
+            schema = database.schema()
+        if not 60 <= max((table.row_count or 0 for table in schema.tables), default=0) <= 50_000:
+            continue
+        for sql in dict.fromkeys(sqls):
+            try:
+                query = Query.of(sql, schema.dialect, schema)
+                if len(query.scopes) == 1 and isinstance(query.tree, exp.Select):
+                    for place in _faults(query):
+                        faults[place].append(query)
+            except TableturnError:
+                continue
+        paths[name] = path
+        usable[name] = {place: queries[:GOLDS] for place, queries in faults.items()}
+    most = sorted(usable, key=lambda name: -len(usable[name]))[: limit or DATABASES]
+    for name in most:
+        for (kind, table, column), queries in usable[name].items():
+            for part in SHARES:
+                fault = Fault(kind, table, column, part)
+                yield from _plant(paths[name], folder, fault, queries)
+
+
+def _plant(original: Path, folder: Path, fault: Fault, queries: list[Query]) -> Iterator[Planted]:
+    path = folder / f"planted{len(list(folder.iterdir()))}.sqlite"
+    shutil.copy(original, path)
+    fault.plant(path)
+    before = [_count(original, query, fault) for query in queries]
+    after = [_count(path, query, fault) for query in queries]
+    old, new = (_keep(place, tuple(query.sql for query in queries)) for place in (original, path))
+    path.unlink()
+    (folder / path.name).touch()
+    for query, (first, all_before), (then, all_after), was, now in zip(queries, before, after, old, new, strict=True):
+        rows, (counted, material) = abs(then - first), _told(now, fault)
+        whole = all_after if fault.kind == "variants" else all_before
+        if rows and rows >= 1.01 * MATERIAL * whole:
+            exact = counted - _told(was, fault)[0] == rows
+            where = f"{original.stem} {fault} {query.sql}: {rows}, told {counted}; {now.not_counted}"
+            yield Planted(fault.kind, material, exact, where)
+
+
+def _late(folder: Path) -> Iterator[Planted]:
+    """Yield the same of late loads: the last days of a year are not there."""
+    sample = build_sample(folder / "late.sqlite")
+    for table, column in (("orders", "ordered_on"), ("payments", "paid_on"), ("reviews", "written_on")):
+        for year in (2022, 2023, 2024):
+            for days in (4, 10, 36, 91, 182):
+                last = str(date(year, 12, 31) - timedelta(days=days))
+                path = folder / f"late{table}{year}{days}.sqlite"
+                shutil.copy(sample, path)
+                with closing(sqlite3.connect(path)) as connection, connection:
+                    try:
+                        connection.execute(f"DELETE FROM {table} WHERE {column} > ?", (last,))
+                        ((newest,),) = connection.execute(f"SELECT MAX({column}) FROM {table}")
+                    except sqlite3.OperationalError:
+                        continue
+                sql = f"SELECT COUNT(*) FROM {table} WHERE {column} BETWEEN '{year}-01-01' AND '{year}-12-31'"
+                with Database.open(path) as database:
+                    look = NewestDates(database.execute, database.engine.state, database.dialect)
+                    found = _ledger(database, sql, newest=look.find).newest
+                path.unlink()
+                exact = found is not None and found.newest == newest[:10]
+                yield Planted("late", bool(found and found.material), exact, sql)
+
+
+def _alarms(data: Path, limit: int | None) -> Figures:
+    """Return what is told of gold queries on untouched databases, of those whose keys hold and of all."""
+    dataset, holding, said, every = load_dataset("spider", "train", data), [0, 0], list[str](), [0, 0]
+    for name, sqls in islice(group_golds(dataset.questions).items(), limit):
+        if (path := _place(dataset, name)) is None:
+            continue
+        with closing(sqlite3.connect(path)) as connection:
+            try:
+                holds = not connection.execute("PRAGMA foreign_key_check").fetchall()
+            except sqlite3.Error:
+                holds = False
+        with Database.open(path) as database:
+            for sql in dict.fromkeys(sqls):
+                try:
+                    if not database.execute(sql).rows:
+                        continue
+                except TableturnError:
+                    continue
+                ledger = _ledger(database, sql)
+                told = any(join.material for join in ledger.joins) if holds else bool(ledger.facts)
+                for counts in (every, *([holding] if holds else [])):
+                    counts[0] += 1
+                    counts[1] += told
+                if ledger.facts:
+                    said.append(f"{name}: {sql}\n  {ledger.line}")
+    return {
+        "golds": every[0], "told": every[1], "told_share": divide(every[1], every[0]), "golds_keys_hold": holding[0],
+        "alarms_untouched": divide(holding[1], holding[0]), "said": said,
+    }  # fmt: skip
+
+
+def _times(folder: Path, rows: int) -> Iterator[tuple[str, int, dict[str, float]]]:
+    """Yield milliseconds of a query and of its ledger by engine and number of joins."""
+    statements = [
+        *(f"CREATE TABLE d{n} (id INTEGER PRIMARY KEY, name VARCHAR(20))" for n in range(5)),
+        "CREATE TABLE fact (id INTEGER PRIMARY KEY, amount INTEGER, "
+        + ", ".join(f"d{n}_id INTEGER" for n in range(5))
+        + ")",
+    ]
+    random = Random(SEED)
+    dims = [(n, f"name {n}") for n in range(1_000)]
+    facts = [(n, n % 97, *(random.randrange(1_020) for _ in range(5))) for n in range(rows)]
+    with closing(sqlite3.connect(folder / "big.sqlite")) as connection, connection:
+        for statement in statements:
+            connection.execute(statement)
+        for n in range(5):
+            connection.executemany(f"INSERT INTO d{n} VALUES (?, ?)", dims)
+        connection.executemany(f"INSERT INTO fact VALUES ({', '.join('?' * 7)})", facts)
+    with duckdb.connect(str(folder / "big.duckdb")) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        values, names = np.array(facts), ["id", "amount", *(f"d{n}_id" for n in range(5))]
+        frame = {name: values[:, place] for place, name in enumerate(names)}
+        connection.register("frame", frame)
+        connection.execute("INSERT INTO fact SELECT * FROM frame")
+        for n in range(5):
+            connection.executemany(f"INSERT INTO d{n} VALUES (?, ?)", dims)
+    for engine in ("sqlite", "duckdb"):
+        with Database.open(folder / f"big.{engine}") as database:
+            for joins in range(5):
+                group = "d0.name" if joins else "amount"
+                joined = " ".join(f"JOIN d{n} ON d{n}.id = fact.d{n}_id" for n in range(joins))
+                sql = f"SELECT {group}, SUM(amount) FROM fact {joined} GROUP BY {group}"
+                query, added, partial = list[float](), list[float](), 0
+                for _ in range(RUNS):
+                    start = time.perf_counter()
+                    database.execute(sql)
+                    query.append(time.perf_counter() - start)
+                    until = time.perf_counter() + min(max(SHORTEST, query[-1]), LONGEST)
+                    start = time.perf_counter()
+                    ledger = _ledger(database, sql, lambda until=until: until - time.perf_counter())
+                    added.append(time.perf_counter() - start)
+                    partial += bool(ledger.not_counted)
+                p50, p95 = (1000 * float(np.percentile(added, percent)) for percent in (50, 95))
+                told = {"query": 1000 * float(np.median(query)), "p50": p50, "p95": p95, "not_counted": partial / RUNS}
+                yield engine, joins, {name: round(value, 1) for name, value in told.items()}
+
+
+def run(options: BenchOptions) -> Figures:
+    """Return which planted faults the ledger tells, what it tells of untouched databases, and the time it takes."""
+    with TemporaryDirectory() as folder:
+        planted = [*_plant_all(options.folder, Path(folder), options.limit), *_late(Path(folder))]
+        times = {f"{engine} {joins} joins": told for engine, joins, told in _times(Path(folder), ROWS)}
+    by_kind = {kind: [one for one in planted if one.kind == kind] for kind in Counter(one.kind for one in planted)}
+    return {
+        "material": len(planted),
+        "found": share([one.told and one.exact for one in planted]),
+        "by_kind": {
+            kind: {
+                "n": len(own),
+                "told": share([one.told for one in own]),
+                "exact": share([one.exact for one in own]),
+            }
+            for kind, own in by_kind.items()
+        },
+        "missed": [one.where for one in planted if not (one.told and one.exact)],
+        **_alarms(options.folder, options.limit),
+        "times_ms": times,
+    }

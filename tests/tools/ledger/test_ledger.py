@@ -1,0 +1,343 @@
+"""The ledger of rows: what is counted of small databases with planted faults, and what is not counted."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import date
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import duckdb
+import pytest
+from tableturn.tools.database import Database, Limits
+from tableturn.tools.errors import QueryError
+from tableturn.tools.ledger import Ledger, NotCounted, keep_ledger
+
+from tests.tools.database.servers import MARIADB, POSTGRES
+
+TABLES = """
+CREATE TABLE product (id INTEGER PRIMARY KEY, name VARCHAR(20), kind VARCHAR(20));
+CREATE TABLE shop (code VARCHAR(5) PRIMARY KEY, town VARCHAR(20));
+CREATE TABLE sale (id INTEGER PRIMARY KEY, product_id INTEGER, shop VARCHAR(5), amount INTEGER, day DATE, boss INTEGER);
+CREATE TABLE label (product_id INTEGER, lang VARCHAR(2), text VARCHAR(20), PRIMARY KEY (product_id, lang));
+CREATE TABLE payment (id INTEGER PRIMARY KEY, sale_id INTEGER, paid INTEGER);
+CREATE TABLE rate (shop VARCHAR(5), percent INTEGER);
+INSERT INTO product VALUES (1, 'lamp', 'light'), (2, 'chair', 'seat'), (3, 'stool', 'Seat');
+INSERT INTO shop VALUES ('N', 'Bonn'), ('S', 'Rome');
+INSERT INTO label VALUES (1, 'en', 'lamp'), (1, 'de', 'Lampe'), (2, 'en', 'chair'), (3, 'en', 'stool');
+INSERT INTO rate VALUES ('N', 10), ('N', 10), ('S', 20);
+INSERT INTO payment VALUES (1, 1, 5), (2, 1, 5), (3, 2, 10);
+"""
+SALES = [
+    (n, product, "NS"[n % 2], None if n % 4 == 1 else n, f"2023-0{n % 8 + 1}-10", 1)
+    for n, product in enumerate([1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 99, 99, 99, 99, None, None], 1)
+]
+"""14 sales of products, 4 of one that is gone, 2 of none; 5 without an amount."""
+
+
+def _statements() -> list[str]:
+    rows = (", ".join("NULL" if cell is None else repr(cell) for cell in row) for row in SALES)
+    return [*filter(str.strip, TABLES.split(";\n")), f"INSERT INTO sale VALUES {', '.join(f'({row})' for row in rows)}"]
+
+
+def _sqlite(folder: Path) -> str:
+    with closing(sqlite3.connect(folder / "sales.sqlite")) as connection, connection:
+        for statement in _statements():
+            connection.execute(statement)
+    return str(folder / "sales.sqlite")
+
+
+def _duckdb(folder: Path) -> str:
+    with duckdb.connect(str(folder / "sales.duckdb")) as connection:
+        for statement in _statements():
+            connection.execute(statement)
+    return str(folder / "sales.duckdb")
+
+
+def _server(server: Any) -> str:
+    if server.unavailable():
+        pytest.skip(server.unavailable())
+    url = server.make_database(f"tt_{uuid4().hex[:12]}")
+    for statement in _statements():
+        server.run(url, statement)
+    return url
+
+
+@pytest.fixture(scope="module", params=["sqlite", "duckdb", "postgres", "mariadb"])
+def sales(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    folder = tmp_path_factory.mktemp("sales")
+    made = {
+        "sqlite": lambda: _sqlite(folder),
+        "duckdb": lambda: _duckdb(folder),
+        "postgres": lambda: _server(POSTGRES),
+        "mariadb": lambda: _server(MARIADB),
+    }
+    with Database.open(made[request.param]()) as database:
+        yield database
+
+
+def keep(database: Database, sql: str, **more: Any) -> Ledger:
+    def count(counting: str) -> Any:
+        try:
+            return database.execute(counting, Limits(seconds=20)).rows
+        except QueryError as error:
+            raise AssertionError(f"{counting}: {error}") from error
+
+    database.execute(sql)
+    return keep_ledger(sql, database.schema(), count, **more)
+
+
+def lost(ledger: Ledger) -> dict[str, int]:
+    """The rows that each join leaves out."""
+    return {join.table: join.lost for join in ledger.joins if not join.kept}
+
+
+# Rows that a join leaves out: 4 of a product that is gone, 2 of none.
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(*) FROM sale JOIN product ON product.id = sale.product_id",
+        "SELECT COUNT(*) FROM product p JOIN sale s ON p.id = s.product_id",
+        "SELECT COUNT(*) FROM sale s, product p WHERE s.product_id = p.id",
+        "SELECT COUNT(*) FROM sale AS product_sale JOIN product AS sale ON sale.id = product_sale.product_id",
+        "SELECT p.kind, SUM(s.amount) FROM sale s JOIN product p ON p.id = s.product_id GROUP BY p.kind",
+        "SELECT p.kind FROM sale s JOIN product p ON p.id = s.product_id GROUP BY p.kind HAVING COUNT(*) > 1",
+        "SELECT s.id, p.name FROM sale s JOIN product p ON p.id = s.product_id ORDER BY s.id LIMIT 3",
+        "SELECT COUNT(DISTINCT s.id) FROM sale s JOIN product p ON p.id = s.product_id",
+        "WITH sold AS (SELECT s.amount FROM sale s JOIN product p ON p.id = s.product_id) SELECT SUM(amount) FROM sold",
+        "SELECT n FROM (SELECT COUNT(*) AS n FROM sale s JOIN product p ON p.id = s.product_id) AS counted",
+        "SELECT 0 AS n UNION ALL SELECT COUNT(*) FROM sale s JOIN product p ON p.id = s.product_id",
+        "SELECT town FROM shop WHERE 3 < (SELECT COUNT(*) FROM sale s JOIN product p ON p.id = s.product_id)",
+        "SELECT p.kind, COUNT(s.id) FROM product p LEFT JOIN sale s ON s.product_id = p.id GROUP BY p.kind",
+    ],
+)
+def test_rows_without_a_partner_are_counted_wherever_a_join_stands(sales: Database, sql: str) -> None:
+    ledger = keep(sales, sql)
+    (join,) = [join for join in ledger.joins if join.table == "product"]
+    assert (join.of, join.rows, join.lost, join.repeated, join.material) == ("sale", 20, 6, 0, True)
+    assert "6 of 20 rows of sales have no match in products and are left out" in ledger.facts
+
+
+def test_a_cte_hides_the_table_of_its_name(sales: Database) -> None:
+    ledger = keep(sales, "WITH shop AS (SELECT * FROM sale WHERE id > 12) SELECT COUNT(*) FROM shop s"
+                         " JOIN product p ON p.id = s.product_id")  # fmt: skip
+    assert [(join.of, join.rows, join.lost) for join in ledger.joins] == [("s", 8, 6)]
+    own = "WITH product AS (SELECT id FROM product WHERE id < 2) SELECT COUNT(*) FROM sale s JOIN product p USING (id)"
+    if sales.dialect != "sqlite":  # it takes that for a recursion
+        assert not keep(sales, own).facts
+
+
+def test_another_number_stands_beside_a_single_one(sales: Database) -> None:
+    ledger = keep(sales, "SELECT COUNT(*) FROM sale JOIN product ON product.id = sale.product_id", value=14)
+    assert ledger.line == "6 more have no match in products; with them it is 20."
+    assert sales.execute(ledger.other_sql).rows == ((20,),)
+    joined = "FROM sale s JOIN product p ON p.id = s.product_id"
+    for other in (
+        f"SELECT COUNT(*) {joined} WHERE p.kind = 'light'",  # nobody knows of what kind those are
+        f"SELECT COUNT(*) {joined} GROUP BY p.kind ORDER BY COUNT(*) DESC LIMIT 1",
+        f"SELECT COUNT(p.id) {joined}",  # it is the same
+    ):
+        assert keep(sales, other, value=14).other is None
+
+
+def test_the_querys_own_filters_hold(sales: Database) -> None:
+    some = "SELECT COUNT(*) FROM sale s JOIN product p ON p.id = s.product_id WHERE s.id > 12 AND p.kind = 'light'"
+    (join,) = keep(sales, some).joins
+    assert (join.rows, join.lost) == (8, 6)
+    two = "SELECT COUNT(*) FROM sale s JOIN product p ON p.id = s.product_id JOIN shop h ON h.code = s.shop"
+    assert lost(keep(sales, f"{two} WHERE h.town = 'Bonn'")) == {"product": 3, "shop": 0}
+
+
+def test_a_left_join_keeps_who_has_no_partner(sales: Database) -> None:
+    ledger = keep(sales, "SELECT s.id, p.name FROM sale s LEFT JOIN product p ON p.id = s.product_id")
+    assert [(join.lost, join.kept, join.material) for join in ledger.joins] == [(6, True, False)]
+    assert (ledger.facts, ledger.remarks) == ((), ())
+
+
+def test_the_side_of_ones_is_not_told(sales: Database) -> None:
+    """That shops and sales have no payment is by design: a payment refers to its sale."""
+    ledger = keep(sales, "SELECT s.id, SUM(p.paid) FROM sale s JOIN payment p ON p.sale_id = s.id GROUP BY s.id")
+    assert lost(ledger) == {"sale": 0}
+    assert not ledger.facts
+
+
+def test_a_part_of_the_sum_is_material_too(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "sums.sqlite")) as connection, connection:
+        connection.execute("CREATE TABLE dim (id INTEGER PRIMARY KEY)")
+        connection.execute("CREATE TABLE fact (id INTEGER PRIMARY KEY, dim_id REFERENCES dim, amount)")
+        connection.execute("INSERT INTO dim VALUES (1)")
+        rows = [(n, 1 if n else 9, 1 if n else 50) for n in range(500)]
+        connection.executemany("INSERT INTO fact VALUES (?, ?, ?)", rows)
+    with Database.open(tmp_path / "sums.sqlite") as database:
+        joined = "FROM fact f JOIN dim d ON d.id = f.dim_id"
+        assert keep(database, f"SELECT SUM(amount) {joined}").joins[0].material
+        assert not keep(database, f"SELECT COUNT(amount) {joined}").joins[0].material
+        assert keep(database, f"SELECT COUNT(amount) {joined}").remarks
+
+
+# Rows that a join repeats.
+
+
+@pytest.mark.parametrize(
+    ("sql", "table", "of", "more"),
+    [
+        ("SELECT COUNT(*) FROM sale s JOIN rate r ON r.shop = s.shop WHERE s.id > 0", "rate", "sale", 10),
+        ("SELECT SUM(s.amount) FROM sale s JOIN payment p ON p.sale_id = s.id", "payment", "sale", 1),
+        (
+            "SELECT SUM(s.amount), SUM(s.id) FROM sale s JOIN payment p ON p.sale_id = s.id"
+            " JOIN shop h ON h.code = s.shop",
+            "payment",
+            "sale",
+            1,
+        ),
+        ("SELECT COUNT(*) FROM sale s JOIN label l ON l.product_id = s.product_id", "label", "sale", 5),
+    ],
+)
+def test_rows_that_are_repeated_are_counted(sales: Database, sql: str, table: str, of: str, more: int) -> None:
+    ledger = keep(sales, sql)
+    assert [(join.table, join.of, join.repeated) for join in ledger.joins if join.repeated] == [(table, of, more)]
+
+
+def test_rows_that_are_repeated_are_lost_once(sales: Database) -> None:
+    both = "SELECT COUNT(*) FROM sale s JOIN rate r ON r.shop = s.shop JOIN product p ON p.id = s.product_id"
+    found = {join.table: (join.rows, join.lost, join.repeated) for join in keep(sales, both).joins}
+    assert found == {"rate": (20, 0, 7), "product": (20, 6, 0)}
+
+
+def test_a_whole_key_repeats_nothing_and_groups_may_share_a_row(sales: Database) -> None:
+    english = "SELECT COUNT(*) FROM sale s JOIN label l ON l.product_id = s.product_id AND l.lang = 'en'"
+    assert not [join for join in keep(sales, english).joins if join.repeated]
+    shared = "SELECT p.paid, SUM(s.amount) FROM sale s JOIN payment p ON p.sale_id = s.id GROUP BY p.paid, p.id"
+    assert not [join for join in keep(sales, shared).joins if join.repeated]
+
+
+# Missing values, and groups that are written in several ways.
+
+
+def test_missing_values_are_counted_where_they_hide(sales: Database) -> None:
+    ledger = keep(sales, "SELECT AVG(amount) FROM sale HAVING AVG(amount) > 0")
+    assert [(one.column, one.use, one.missing, one.rows) for one in ledger.nulls] == [("amount", "averaged", 5, 20)]
+    assert ledger.facts == ("5 of 20 sales have no amount, which the average leaves out",)
+    grouped = keep(sales, "SELECT product_id, COUNT(*) FROM sale GROUP BY product_id")
+    assert [(one.use, one.missing, one.material) for one in grouped.nulls] == [("grouped", 2, False)]
+    assert grouped.remarks == ("2 of 20 sales have no product id",)
+
+
+def test_groups_that_differ_only_in_case_are_told(sales: Database) -> None:
+    ledger = keep(sales, "SELECT kind, COUNT(*) FROM product GROUP BY kind")
+    if sales.dialect == "mysql":  # it compares texts without their case
+        assert ledger.variants == ()
+    else:
+        assert [(one.column, one.groups, one.rows) for one in ledger.variants] == [("kind", 1, 1)]
+        assert ledger.facts[0].startswith("some groups of kind differ only in case or spacing (“")
+
+
+# The newest date.
+
+
+@pytest.mark.parametrize(
+    ("newest", "today", "told"),
+    [("2023-11-03", "2026-01-01", True), ("2023-12-31", "2026-01-01", False), ("2023-11-03", "2023-11-04", False)],
+)
+def test_data_that_ends_within_the_period_is_told(sales: Database, newest: str, today: str, told: bool) -> None:
+    sql = "SELECT COUNT(*) FROM sale WHERE day >= '2023-01-01' AND day <= '2023-12-31'"
+
+    def look(table: str, column: str) -> str:
+        assert (table, column) == ("sale", "day")
+        return newest
+
+    ledger = keep(sales, sql, newest=look, today=date.fromisoformat(today))
+    assert (f"the data ends on {newest}, before 2023-12-31" in ledger.facts) is told
+
+
+# What is not counted.
+
+
+@pytest.mark.parametrize(
+    ("sql", "reason"),
+    [
+        ("SELECT COUNT(*) FROM sale s JOIN product p ON p.id > s.product_id", "no table has one row"),
+        ("SELECT COUNT(*) FROM sale CROSS JOIN product", "no table has one row"),
+        (
+            "SELECT COUNT(*) FROM (SELECT id, product_id, ROW_NUMBER() OVER (ORDER BY id) AS n FROM sale) AS s"
+            " JOIN product p ON p.id = s.product_id",
+            "window function",
+        ),
+        (
+            "SELECT name FROM product p WHERE 1 < (SELECT COUNT(*) FROM sale s JOIN shop h ON h.code = s.shop"
+            " WHERE s.product_id = p.id)",
+            "correlated",
+        ),
+        (
+            "WITH RECURSIVE up AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM up WHERE n < 3)"
+            " SELECT COUNT(*) FROM up JOIN product p ON p.id = up.n",
+            "recursive",
+        ),
+        ("SELECT COUNT(*) FROM sale s RIGHT JOIN product p ON p.id = s.product_id", "another kind"),
+    ],
+)
+def test_what_is_not_counted_is_said(sales: Database, sql: str, reason: str) -> None:
+    ledger = keep(sales, sql)
+    assert any(reason in said for said in ledger.not_counted)
+    assert not ledger.joins
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(*) FROM product WHERE id IN (SELECT product_id FROM sale)",
+        "SELECT name FROM product p WHERE EXISTS (SELECT 1 FROM sale s WHERE s.product_id = p.id)",
+        "SELECT p.name FROM product p LEFT JOIN sale s ON s.product_id = p.id WHERE s.id IS NULL",
+        "SELECT a.id, b.id FROM sale a JOIN sale b ON b.id = a.boss",
+        "SELECT 1",
+    ],
+)
+def test_nothing_is_told_where_nothing_is_lost(sales: Database, sql: str) -> None:
+    assert not keep(sales, sql).facts
+
+
+def test_shared_columns_join_too(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "u.sqlite")) as connection, connection:
+        connection.executescript("""
+            CREATE TABLE area (area_id INTEGER PRIMARY KEY, "the name" TEXT);
+            CREATE TABLE "my visit" ("visit no" INTEGER PRIMARY KEY, area_id REFERENCES area);
+            INSERT INTO area VALUES (1, 'x'); INSERT INTO "my visit" VALUES (1, 1), (2, 2), (3, NULL);
+        """)
+    with Database.open(tmp_path / "u.sqlite") as database:
+        for join in ("JOIN area USING (area_id)", "NATURAL JOIN area"):
+            ledger = keep(database, f'SELECT "the name", COUNT(*) FROM "my visit" {join} WHERE area_id < 9 GROUP BY 1')
+            assert lost(ledger) == {"area": 1}
+            assert "1 of 2 rows of my visits has no match in area and is left out" in ledger.facts
+
+
+def test_composite_keys_join_by_all_of_their_columns(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "c.sqlite")) as connection, connection:
+        connection.executescript("""
+            CREATE TABLE room (house TEXT, no INTEGER, PRIMARY KEY (house, no));
+            CREATE TABLE stay (id INTEGER PRIMARY KEY, house TEXT, no INTEGER,
+                FOREIGN KEY (house, no) REFERENCES room (house, no));
+            INSERT INTO room VALUES ('a', 1), ('a', 2), ('b', 1);
+            INSERT INTO stay VALUES (1, 'a', 1), (2, 'b', 2), (3, 'b', NULL), (4, 'a', 2);
+        """)
+    with Database.open(tmp_path / "c.sqlite") as database:
+        ledger = keep(database, "SELECT COUNT(*) FROM stay s JOIN room r ON r.house = s.house AND r.no = s.no")
+    assert [(join.lost, join.repeated, join.rows) for join in ledger.joins] == [(2, 0, 4)]
+
+
+def test_what_cannot_be_run_in_time_is_not_counted(sales: Database) -> None:
+    def count(_: str) -> Any:
+        raise NotCounted("its time was over")
+
+    ledger = keep_ledger(
+        "SELECT kind, COUNT(*) FROM sale s JOIN product p ON p.id = product_id GROUP BY kind", sales.schema(), count
+    )
+    assert (ledger.joins, ledger.nulls, ledger.variants) == ((), (), ())
+    assert ledger.not_counted == (
+        "the rows of sale, product: its time was over",
+        "variants of product.kind: its time was over",
+    )

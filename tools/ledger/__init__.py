@@ -1,0 +1,22 @@
+"""A ledger of rows: what the joins of a query leave out or repeat, counted in the data.
+
+>>> from tableturn.tools.ledger import keep_ledger
+>>> ledger = keep_ledger(sql, schema, lambda counting: database.execute(counting).rows)
+>>> ledger.line
+'97 of 100 sales have no matching product and are left out.'
+"""
+
+from .count import Count, keep_ledger
+from .ledger import JoinCount, Ledger, MissingCount, NewestDate, VariantCount
+from .path import NotCounted
+
+__all__ = [
+    "Count",
+    "JoinCount",
+    "Ledger",
+    "MissingCount",
+    "NewestDate",
+    "NotCounted",
+    "VariantCount",
+    "keep_ledger",
+]

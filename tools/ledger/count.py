@@ -1,0 +1,422 @@
+"""Counts for the ledger of a query, by queries of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+
+from sqlglot import exp
+
+from ..basis.dates import find_date_use
+from ..database.schema import ColumnSchema, Schema
+from ..database.table import Cell
+from ..sql.parse import default_if_unparsed
+from ..sql.query import Query, TableColumn, argument_of
+from ..sql.scope import Scope, Source
+from .ledger import MATERIAL, JoinCount, Ledger, MissingCount, NewestDate, VariantCount
+from .path import Filter, NotCounted, Path, Step, check_scope, find_path, write_column
+
+Count = Callable[[str], Sequence[Sequence[Cell]]]
+"""Runs a query within whatever time is left, and returns its rows; raises `NotCounted` if there are none to be had."""
+
+_LONGEST = 10_000
+_MOST_SCOPES = 8
+_EXAMPLES = 3
+_TEXTS = ("char", "text", "string", "clob")
+_SHAPING = ("group", "having", "qualify", "limit", "offset", "distinct")
+
+
+@default_if_unparsed(Ledger(not_counted=("the query cannot be read",)))
+def keep_ledger(
+    sql: str,
+    schema: Schema,
+    count: Count,
+    *,
+    newest: Callable[[str, str], str] | None = None,
+    today: date | None = None,
+    examples: bool = False,
+    value: Cell = None,
+) -> Ledger:
+    """Return the ledger of a query.
+
+    Args:
+        sql: The query.
+        schema: What whoever asks may read.
+        count: Runs the queries that count.
+        newest: Looks up the newest day in a column of a table; empty if it is not known.
+        today: The day by which a period that has not ended yet is cut.
+        examples: Whether some of the lost rows are looked up.
+        value: The query's result if it is a single number, so that another one can stand beside it.
+    """
+    if len(sql) > _LONGEST:
+        return Ledger(not_counted=("the query is too long",))
+    query = Query.of(sql, schema.dialect, schema)
+    keeper = _Keeper(query, count, examples)
+    for scope in query.scopes[:_MOST_SCOPES]:
+        keeper.add_scope(scope)
+    if len(query.scopes) > _MOST_SCOPES:
+        keeper.not_counted.append("further sub-queries")
+    lost = isinstance(value, int | float) and any(join.material and join.lost for join in keeper.joins)
+    other, other_sql = keeper.find_other(value) if lost else (None, "")
+    return Ledger(
+        joins=tuple(keeper.joins),
+        nulls=tuple(keeper.nulls),
+        variants=tuple(keeper.variants),
+        newest=_compare_newest(query, newest, today or date.today()) if newest is not None else None,
+        not_counted=tuple(dict.fromkeys(keeper.not_counted)),
+        other=other,
+        other_sql=other_sql,
+    )
+
+
+def _compare_newest(query: Query, newest: Callable[[str, str], str], today: date) -> NewestDate | None:
+    use, _ = find_date_use(query)
+    last = use.last[:10] if use is not None and use.used else ""
+    day = newest(use.table, use.column) if use is not None and last else ""
+    if use is None or not day:
+        return None
+    # What lies ahead no data can hold.
+    end = min(date.fromisoformat(last), today)
+    days = (end - date.fromisoformat(day)).days
+    period = (end - date.fromisoformat(use.first)).days + 1 if use.first else 1
+    return NewestDate(use.table, use.column, day, last, days > 1 and days >= MATERIAL * period)
+
+
+@dataclass
+class _Keeper:
+    """Adds what it counts, SELECT by SELECT."""
+
+    query: Query
+    count: Count
+    examples: bool
+    joins: list[JoinCount] = field(default_factory=list[JoinCount])
+    nulls: list[MissingCount] = field(default_factory=list[MissingCount])
+    variants: list[VariantCount] = field(default_factory=list[VariantCount])
+    not_counted: list[str] = field(default_factory=list[str])
+    top: Path | None = None
+
+    def add_scope(self, scope: Scope) -> None:
+        """Count what one SELECT does, each part as far as it can be counted."""
+        read = ", ".join(map(_name_table, scope.sources))
+        try:
+            path = find_path(self.query, scope)
+            if scope.select is self.query.tree:
+                self.top = path
+            counted = len(self.joins), len(self.nulls)
+            self._add_joins(path)
+            if (repeated := self._count_repeated(path)) is not None:
+                keys = [*_list_keys(self.query, path.subject)]
+                if path.single is path.subject and len(path.steps) > 1 and len(keys) == 1:
+                    # Each row of the subject counts once, however often the joins have it.
+                    del self.joins[counted[0] :], self.nulls[counted[1] :]
+                    self._add_joins(path, keys[0])
+                self._add_repeated(path, *repeated)
+        except NotCounted as reason:
+            if len(scope.sources) > 1:
+                self.not_counted.append(f"the rows of {read}: {reason}")
+        for column in _list_groups(self.query, scope):
+            try:
+                self._add_variants(scope, column)
+            except NotCounted as reason:
+                self.not_counted.append(f"variants of {'.'.join(column.item)}: {reason}")
+
+    def _run(self, select: exp.Select, scope: Scope) -> Sequence[Sequence[Cell]]:
+        """Return the rows of a query that may read what a SELECT may."""
+        if ctes := _list_ctes(scope.select):
+            select.set("with_", exp.With(expressions=ctes))
+        return self.count(select.sql(dialect=self.query.rules.grammar))
+
+    # Rows that joins leave out, and missing values
+
+    def _add_joins(self, path: Path, key: exp.Expr | None = None) -> None:
+        columns, value = _list_columns(path), _find_summed(path)
+        if not (path.steps or columns):
+            return
+        comes = {id(step): _write_arrival(path, step) for step in path.steps}
+        outputs = [_count([], key)]
+        for step in path.steps:
+            # Without conditions on other tables what comes to a join is what those before it leave.
+            outputs += [_count(comes[id(step)], key)] if path.filters else []
+            outputs.append(_count([*comes[id(step)], step.missing], key))
+        stays = [*_find_partners(path), *(part.node for part in path.filters)]
+        outputs += [
+            _count(stays, key),
+            *(_count([*stays, _write_blank(column, use)], key) for column, use, _ in columns),
+        ]
+        (row,) = self._run(_lay_path(path, outputs, path.own), path.scope)
+        numbers = map(_to_int, row)
+        left = next(numbers)
+        for step in path.steps:
+            rows, lost = next(numbers) if path.filters else left, next(numbers)
+            left -= 0 if step.kept else lost
+            material = lost > 0 and not step.kept and _leaves_many(self.query, step)
+            if material and lost < MATERIAL * rows:
+                material = value is not None and self._is_large_part(path, comes[id(step)], step, value)
+            shown = self._find_examples(path, step) if material and self.examples else ()
+            names = (_name_table(step.source), _describe_links(self.query, step), lost, 0)
+            self.joins.append(JoinCount(*names, _name_table(path.subject), rows, step.kept, material, shown))
+        all_rows = next(numbers)
+        for (column, use, hidden), number in zip(columns, numbers, strict=True):
+            if number:
+                material = hidden and number >= MATERIAL * all_rows
+                self.nulls.append(MissingCount(*column.item, use, number, all_rows, material))
+
+    def _is_large_part(self, path: Path, comes: list[exp.Expr], step: Step, value: exp.Expr) -> bool:
+        """Whether the rows that a join leaves out make up 1 % of the sum or more."""
+        parts = (exp.Sum(this=exp.Abs(this=_case(one, value))) for one in (comes, [*comes, step.missing]))
+        try:
+            ((every, lost),) = self._run(_lay_path(path, [*parts], path.own), path.scope)
+        except NotCounted as reason:
+            self.not_counted.append(f"the part of the sum that {_name_table(step.source)} leaves out: {reason}")
+            return False
+        return float(lost or 0) >= MATERIAL * float(every or 0) > 0
+
+    def _find_examples(self, path: Path, step: Step) -> tuple[str, ...]:
+        outputs = [side.copy() for link in step.links for source, side in link.ends if source is not step.source]
+        select = _lay_path(path, outputs, path.own).where(step.missing, copy=False).distinct(copy=False)
+        try:
+            rows = self._run(select.limit(_EXAMPLES, copy=False), path.scope)
+        except NotCounted:
+            return ()
+        return tuple(" ".join(str(cell)[:40] for cell in row) for row in rows)
+
+    def find_other(self, value: Cell) -> tuple[int | float | None, str]:
+        """Return another number that the query gives with the rows that its joins leave out, and how; None if none."""
+        path = self.top
+        if path is None or not path.steps or path.filters or any(map(path.scope.select.args.get, _SHAPING)):
+            return None, ""
+        select = _lay_path(path, [item.copy() for item in path.scope.select.expressions], path.own)
+        try:
+            rows = self._run(select, path.scope)
+        except NotCounted:
+            return None, ""
+        other = rows[0][0] if len(rows) == 1 else None
+        if not isinstance(other, int | float) or other == value:
+            return None, ""
+        return other, select.sql(dialect=self.query.rules.grammar)
+
+    # Rows that joins repeat
+
+    def _count_repeated(self, path: Path) -> tuple[int, int] | None:
+        """Return how many rows there are too many, and how many there should be; None if there are none too many."""
+        if not path.repeating:
+            return None
+        scope, terms = path.scope, self.query.group_terms(path.scope) or []
+        if not terms and scope.select.args.get("group") is not None:
+            raise NotCounted("it groups in several ways")
+        keys = [*(term.copy() for term in terms), *_list_keys(self.query, path.single)]
+        inner = _copy_rows(scope.select, [*keys, exp.Count(this=exp.Star())])
+        inner.set("group", exp.Group(expressions=[key.copy() for key in keys]))
+        if path.single.side == "LEFT":
+            inner.where(exp.not_(keys[-1].copy().is_(exp.Null())), copy=False)
+        outputs = exp.Sum(this=exp.column(f"c{len(keys)}")), exp.Count(this=exp.Star())
+        ((every, once),) = self._run(exp.select(*outputs).from_(inner.subquery("counted")), scope)
+        return (_to_int(every) - _to_int(once), _to_int(once)) if _to_int(every) > _to_int(once) else None
+
+    def _add_repeated(self, path: Path, more: int, rows: int) -> None:
+        # What is summed may mean the rows it is joined to; an average weighted by them does more often than not.
+        kinds = (exp.Sum,) if path.single is not path.subject else (exp.Sum, exp.Avg, exp.Count)
+        plain = any(not isinstance(one.this, exp.Distinct) for one in self.query.aggregates(path.scope, *kinds))
+        material, of = plain and more >= MATERIAL * rows, _name_table(path.single)
+        table, key = " or ".join(map(_name_table, path.repeating)), ""
+        for place, join in enumerate(self.joins):
+            if (join.table, join.of) == (table, of) and not join.repeated:
+                self.joins[place] = replace(join, repeated=more, material=join.material or material)
+                return
+        if (join := path.repeating[0].join) is not None and (on := join.args.get("on")) is not None:
+            key = self.query.text(on)
+        self.joins.append(JoinCount(table, key, 0, more, of, rows, material=material))
+
+    # Groups that differ only in how they are written
+
+    def _add_variants(self, scope: Scope, column: TableColumn) -> None:
+        check_scope(self.query, scope)
+        if len(scope.sources) > 1:
+            # Most tables have none, and the column's own is quicker to look through than the joins.
+            alone = exp.select(exp.Star()).from_(_copy_source(column.source))
+            if not self._find_variants(alone, column, scope):
+                return
+        found = self._find_variants(scope.select, column, scope)
+        if several := [row for row in found if _to_int(row[3]) > 1]:
+            aside = sum(_to_int(row[4]) - _to_int(row[5]) for row in several)
+            values = tuple(f"“{row[1]}”, “{row[2]}”" for row in several[:_EXAMPLES])
+            groups = sum(_to_int(row[3]) - 1 for row in several)
+            material = aside >= MATERIAL * sum(_to_int(row[4]) for row in found)
+            self.variants.append(VariantCount(*column.item, values, groups, aside, material))
+
+    def _find_variants(self, select: exp.Select, column: TableColumn, scope: Scope) -> list[Sequence[Cell]]:
+        """Return the values of a column without case and spacing, if some differ in no more than that."""
+        inner = _copy_rows(select, [column.node, exp.Count(this=exp.Star())])
+        inner.set("group", exp.Group(expressions=[column.node.copy()]))
+        value, rows, folded = exp.column("c0"), exp.column("c1"), exp.Lower(this=exp.Trim(this=exp.column("c0")))
+        outputs = (exp.Min(this=value), exp.Max(this=value), exp.Count(this=exp.Star()))
+        outer = exp.select(folded, *outputs, exp.Sum(this=rows), exp.Max(this=rows)).from_(inner.subquery("valued"))
+        found = [row for row in self._run(outer.group_by(folded), scope) if row[0]]
+        return found if any(_to_int(row[3]) > 1 for row in found) else []
+
+
+def _to_int(cell: Cell) -> int:
+    return int(cell) if isinstance(cell, int | float | str) else 0
+
+
+def _name_table(source: Source) -> str:
+    return source.table.name if source.table is not None else source.label
+
+
+def _describe_links(query: Query, step: Step) -> str:
+    return " and ".join(query.text(link.condition or link.ends[0][1]) for link in step.links)
+
+
+def _case(conditions: Sequence[exp.Expr], value: exp.Expr) -> exp.Expr:
+    if not conditions:
+        return value.copy()
+    return exp.Case(ifs=[exp.If(this=exp.and_(*(one.copy() for one in conditions)), true=value.copy())])
+
+
+def _count(conditions: Sequence[exp.Expr], key: exp.Expr | None) -> exp.Expr:
+    """Return the number of rows, or of different keys, that meet conditions."""
+    if key is not None:
+        return exp.Count(this=exp.Distinct(expressions=[_case(conditions, key)]))
+    return exp.Count(this=_case(conditions, exp.Literal.number(1)) if conditions else exp.Star())
+
+
+def _write_arrival(path: Path, step: Step) -> list[exp.Expr]:
+    """Return the conditions on the rows that come to a join.
+
+    Of a row without a partner nobody knows whether it would meet a condition on it.
+    """
+    others = [part for part in path.filters if step.source not in part.named]
+    return [*_find_partners(path, step), *(_or_unknown(path, part) for part in others)]
+
+
+def _find_partners(path: Path, until: Step | None = None) -> list[exp.Expr]:
+    """Return the conditions that there is a partner in every join, or in those before a step."""
+    before = path.steps if until is None else path.steps[: path.steps.index(until)]
+    return [exp.not_(step.missing) for step in before if not step.kept]
+
+
+def _or_unknown(path: Path, part: Filter) -> exp.Expr:
+    """Return a condition that also holds if a source that it names has no partner."""
+    unknown = (step.missing for step in path.steps if step.source in part.named and not step.kept)
+    return exp.or_(*unknown, part.node.copy())
+
+
+def _leaves_many(query: Query, step: Step) -> bool:
+    """Whether rows without a partner are of the many that refer to one, and all of the ones are there."""
+    source, before = step.source, step.before
+    tables = [one.table for one in (source, before) if one.table is not None]
+    if source.table is None or before.table is None:
+        scope = query.scope(source.query) if source.query is not None else None
+        narrowed = scope is None or len(scope.tables) != 1 or any(map(scope.select.args.get, ("where", *_SHAPING)))
+        return source.table is not None or not narrowed
+    if source.table is before.table:
+        return False  # who has nobody above is at the top
+    ends = [(query.column(link.end(source)), query.column(link.end(before))) for link in step.links if link.condition]
+    names = {(to.schema.name, of.schema.name) for to, of in ends if to is not None and of is not None}
+    keys = query.schema.foreign_keys
+    forth = any((key.table, key.ref_table) == (before.table.name, source.table.name) for key in keys)
+    back = [key for key in keys if (key.table, key.ref_table) == (source.table.name, before.table.name)]
+    if back:
+        return forth and not any(names == set(zip(key.columns, key.ref_columns, strict=True)) for key in back)
+    # If both sides are keys, or none is, nothing says which one of the two tables lists all there are.
+    is_key = [bool(table.key) and set(table.key) <= {pair[side] for pair in names} for side, table in enumerate(tables)]
+    return forth or is_key == [True, False]
+
+
+def _find_summed(path: Path) -> exp.Expr | None:
+    """Return what the SELECT sums up of the rows that are counted; None if that is not one thing of theirs."""
+    for node in path.query.aggregates(path.scope, exp.Sum):
+        inner = argument_of(node)
+        named = path.query.sources_in(inner, path.scope) if inner is not None and not inner.find(exp.Query) else []
+        if inner is not None and named and all(one is path.subject for one in named):
+            return inner.unnest()
+    return None
+
+
+def _lay_path(path: Path, outputs: Sequence[exp.Expr], filters: Sequence[Filter]) -> exp.Select:
+    """Return a SELECT of the rows that are counted, with all other sources if they have a partner."""
+    if not path.steps and len(path.scope.sources) > 1:
+        return _copy_rows(path.scope.select, outputs)
+    select = exp.select(*outputs).from_(_copy_source(path.subject))
+    for step in path.steps:
+        join = exp.Join(this=_copy_source(step.source), side="LEFT")
+        conditions = [link.condition.copy() for link in step.links if link.condition is not None]
+        if conditions:
+            join.set("on", exp.and_(*conditions))
+        else:
+            join.set("using", [exp.to_identifier(link.ends[0][1].name, quoted=True) for link in step.links])
+        select.append("joins", join)
+    return select.where(*(part.node.copy() for part in filters), copy=False)
+
+
+def _copy_source(source: Source) -> exp.Expr:
+    node = source.node.copy()
+    node.set("joins", None)
+    return node
+
+
+def _copy_rows(select: exp.Select, outputs: Sequence[exp.Expr]) -> exp.Select:
+    """Return a SELECT of other outputs, named `c0`, `c1` and so on, with the same FROM and WHERE."""
+    bare = exp.Select(expressions=[exp.alias_(one.copy(), f"c{place}") for place, one in enumerate(outputs)])
+    for part in ("from_", "joins", "where"):
+        value = select.args.get(part)
+        bare.set(part, [one.copy() for one in value] if isinstance(value, list) else value and value.copy())
+    return bare
+
+
+def _list_ctes(select: exp.Expr) -> list[exp.Expr]:
+    """Return the CTEs that are visible in a SELECT, outermost first."""
+    found, node, inside = list[exp.Expr](), select, None
+    while node is not None:
+        if (clause := node.args.get("with_")) is not None:
+            ctes = list(clause.expressions)
+            until = next((place for place, cte in enumerate(ctes) if cte is inside), len(ctes))
+            found = [*(cte.copy() for cte in ctes[:until]), *found]
+        inside = node if isinstance(node, exp.CTE) else inside
+        node = node.parent
+    return found
+
+
+def _list_keys(query: Query, source: Source) -> Iterator[exp.Expr]:
+    """Yield columns that tell the rows of a source apart."""
+    table = source.table
+    names = table.key if table is not None and not source.renamed else ()
+    if not names and table is not None and table.kind == "table" and "rowid" in query.rules.hidden:
+        names = ("rowid",)
+    if not names:
+        raise NotCounted(f"{_name_table(source)} has no key")
+    yield from (write_column(source, name) for name in names)
+
+
+def _list_groups(query: Query, scope: Scope) -> Iterator[TableColumn]:
+    """Yield the text columns that a SELECT groups by, or counts the different values of."""
+    counted = [argument_of(node) for node in query.aggregates(scope, exp.Count) if isinstance(node.this, exp.Distinct)]
+    columns = map(query.column, [*(query.group_terms(scope) or ()), *counted])
+    own = [one for one in columns if one is not None and one.scope is scope and not one.is_key]
+    yield from {one.place: one for one in own if _is_text(one.schema) and not one.schema.likely_key}.values()
+
+
+def _is_text(column: ColumnSchema) -> bool:
+    kind = column.type.lower()
+    return column.kind == "text" and (not kind or any(part in kind for part in _TEXTS))
+
+
+def _list_columns(path: Path) -> list[tuple[TableColumn, str, bool]]:
+    """Return the columns that are grouped or averaged, and whether the result hides missing values in them."""
+    query, scope = path.query, path.scope
+    is_cut = scope.select.args.get("limit") is not None or scope.select is not query.tree
+    grouped = [(query.column(term), "grouped", is_cut) for term in query.group_terms(scope) or ()]
+    inner = [argument_of(node) for node in query.aggregates(scope, exp.Avg)]
+    averaged = [(query.column(one.this if isinstance(one, exp.Cast) else one), "averaged", True) for one in inner]
+    every = [(column, use, hidden) for column, use, hidden in (*grouped, *averaged) if column is not None]
+    own = [one for one in every if one[0].scope is scope and not one[0].is_key]
+    return list({(one[0].place, one[1]): one for one in own}.values())
+
+
+def _write_blank(column: TableColumn, use: str) -> exp.Expr:
+    """Return the condition that a value is missing; a blank text counts in an average, as 0."""
+    missing: exp.Expr = column.node.copy().is_(exp.Null())
+    if use == "averaged" or not _is_text(column.schema):
+        return missing
+    return exp.or_(missing, exp.EQ(this=exp.Trim(this=column.node.copy()), expression=exp.Literal.string("")))

@@ -1,0 +1,133 @@
+"""The ledger of a query: what its joins leave out or repeat, and what is missing in what it groups or averages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..words import join_words, plain_name
+
+MATERIAL = 0.01
+"""Share of the rows, or of the sum, from which a fact stands in the answer's sentence."""
+
+
+@dataclass(frozen=True)
+class JoinCount:
+    """What a join does to the rows that are counted, summed or join_words."""
+
+    table: str  # where partners are looked up, as the schema spells it
+    key: str  # the columns that the join compares
+    lost: int  # rows that find no partner
+    repeated: int  # rows that are there once more than they should, because some have several partners
+    of: str  # the table whose rows these are
+    rows: int  # its rows that come to the join
+    kept: bool = False  # whether rows without a partner stay in the result, as by a LEFT JOIN
+    material: bool = False  # whether it may change the answer: it is about 1 % of the rows, or of the sum, or more
+    examples: tuple[str, ...] = ()  # of lost rows the columns that the join compares, if asked for
+
+
+@dataclass(frozen=True)
+class MissingCount:
+    """Rows whose value is NULL in what is averaged, and NULL or blank in what is grouped."""
+
+    table: str
+    column: str
+    use: str  # `grouped` or `averaged`
+    missing: int
+    rows: int  # all that are grouped or averaged
+    material: bool = False
+
+
+@dataclass(frozen=True)
+class VariantCount:
+    """Values that differ only in case or spacing, and so stand in groups of their own."""
+
+    table: str
+    column: str
+    values: tuple[str, ...]  # some of them, in pairs
+    groups: int  # how many there are too many
+    rows: int  # in these
+    material: bool = False
+
+
+@dataclass(frozen=True)
+class NewestDate:
+    """The newest date of the data, beside the period that was asked about."""
+
+    table: str
+    column: str
+    newest: str
+    asked: str  # the last day that was asked about
+    material: bool = False
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """What was counted of a query's own way through the data.
+
+    Attributes:
+        joins: Its inner and left joins by equal columns: rows that find no partner (`lost`), and rows that are repeated
+            because they have several (`repeated`).
+        nulls: Missing values in what is grouped or averaged.
+        variants: Groups that differ only in case or spacing.
+        newest: The newest date beside the period asked about; None if the query has no period that ends.
+        not_counted: What was not counted, each with the reason.
+        other: The number that the query gives with the rows that are left out; None if that is not another number.
+        other_sql: The query that gives it.
+    """
+
+    joins: tuple[JoinCount, ...] = ()
+    nulls: tuple[MissingCount, ...] = ()
+    variants: tuple[VariantCount, ...] = ()
+    newest: NewestDate | None = None
+    not_counted: tuple[str, ...] = ()
+    other: int | float | None = None
+    other_sql: str = ""
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """The material facts, a clause each."""
+        return tuple(dict.fromkeys(self._say(material=True)))
+
+    @property
+    def line(self) -> str:
+        """The material facts as sentences; empty if there are none."""
+        ending = "" if self.other is None else f"; with them it is {self.other:,}"
+        return " ".join(f"{fact[:1].upper()}{fact[1:]}." for fact in dict.fromkeys(self._say(ending, material=True)))
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The other facts, a clause each."""
+        return tuple(dict.fromkeys(self._say(material=False)))
+
+    def _say(self, ending: str = "", *, material: bool) -> Iterator[str]:
+        for join in self.joins:
+            if join.material is material:
+                yield from _say_join(join, ending if join.lost and not join.kept else "")
+        for one in self.nulls:
+            if one.material is material:
+                out = ", which the average leaves out" if one.use == "averaged" else ""
+                rows = f"{one.rows:,} rows of {plain_name(one.table)}"
+                yield f"{one.missing:,} of {rows} {_have(one.missing)} no {plain_name(one.column)}{out}"
+        for one in self.variants:
+            if one.material is material:
+                name = plain_name(one.column)
+                yield f"some groups of {name} differ only in case or spacing ({join_words(one.values)})"
+        if material and self.newest is not None and self.newest.material:
+            yield f"the data ends on {self.newest.newest}, before {self.newest.asked}"
+
+
+def _say_join(join: JoinCount, ending: str) -> Iterator[str]:
+    rows, other = f"rows of {plain_name(join.of)}", plain_name(join.table)
+    if join.lost and not join.kept:
+        shown = f" ({', '.join(join.examples)})" if join.examples else ""
+        left_out = " and is left out" if join.lost == 1 else " and are left out"
+        count = f"{join.lost:,} more" if ending else f"{join.lost:,} of {join.rows:,} {rows}"
+        yield f"{count} {_have(join.lost)} no match in {other}{shown}{ending or left_out}"
+    if join.repeated:
+        verb = "is" if join.repeated == 1 else "are"
+        yield f"{join.repeated:,} of the {rows} {verb} repeated, because some match several rows of {other}"
+
+
+def _have(count: int) -> str:
+    return "has" if count == 1 else "have"
