@@ -21,7 +21,17 @@ from sqlglot import exp
 
 from ..tools.charts import Chart, Kind, Wish
 from ..tools.charts.chart import Picture, can_render, picture
-from ..tools.database import Cancellation, ColumnSchema, Database, Limits, Schema, Table, TableSchema, render_schema
+from ..tools.database import (
+    Cancellation,
+    ColumnSchema,
+    Database,
+    Limits,
+    Notice,
+    Schema,
+    Table,
+    TableSchema,
+    render_schema,
+)
 from ..tools.errors import ExampleRefused, ExportError, KnowledgeError, SettingsError, TableturnError
 from ..tools.examples import (
     VERIFIED,
@@ -317,6 +327,11 @@ def explain(sql: str, resources: Resources) -> str:
 def tables(resources: Resources) -> Schema:
     """Return the tables that this person may read, with the joins that knowledge adds."""
     return resources.schemas.schema(False)
+
+
+def notices(resources: Resources) -> tuple[Notice, ...]:
+    """Return what was noticed in files of tables; nothing for other databases."""
+    return resources.database.notices
 
 
 def schema(database: Database, names: Sequence[str] | None = None) -> SchemaText:

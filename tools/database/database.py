@@ -19,6 +19,7 @@ from .table import Cell, Limits, Table
 from .watchdog import Cancellation
 
 if TYPE_CHECKING:
+    from .duckdb.engine import DuckDBEngine
     from .duckdb.notices import Notice
     from .engine import DatabaseSource
 
@@ -118,7 +119,7 @@ class Database:
 
         Of columns whose values may not leave, no cell is an example.
         """
-        found = cast("tuple[Notice, ...] | None", getattr(self.engine, "notices", None))
+        found: tuple[Notice, ...] | None = getattr(self.engine, "notices", None)
         if found is None:
             return ()
         from .duckdb.notices import notice_keys
@@ -136,10 +137,9 @@ class Database:
         Raises:
             SettingsError: There is no such guess, or the database is not made of files.
         """
-        turn = getattr(self.engine, "turn_guess", None)
-        if turn is None:
+        if getattr(self.engine, "notices", None) is None:
             raise SettingsError(ONLY_FILES)
-        turn(guess)
+        cast("DuckDBEngine", self.engine).turn_guess(guess)
 
     def for_user(self, identity: Identity, policy: Policy | None = None) -> Database:
         """Return the same database for somebody else, to be closed on its own."""

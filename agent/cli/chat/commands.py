@@ -174,6 +174,8 @@ def _count(rest: str, example: str) -> int:
 
 
 def _tables(chat: Chat, rest: str) -> RenderableType:
+    if rest:
+        chat.resources.database.turn_guess(rest)
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
     grid.add_column(justify="right", style="dim")
@@ -183,7 +185,10 @@ def _tables(chat: Chat, rest: str) -> RenderableType:
         rows = "" if table.row_count is None else f"{table.row_count:,} rows"
         about = "; ".join(filter(None, ("" if table.kind == "table" else table.kind, table.comment)))
         grid.add_row(Text(safe(table.name)), rows, Text(safe(about)))
-    return Group(grid, Text(f"rows as of {_minute(found)}", style="dim"))
+    noticed = [f"{each} (e.g. {each.example})" if each.example else str(each) for each in verbs.notices(chat.resources)]
+    if noticed:
+        noticed = ["", "noticed in the files; /tables WORD turns a guess by its last word:", *noticed]
+    return Group(grid, Text(f"rows as of {_minute(found)}", style="dim"), *(Text(safe(line)) for line in noticed))
 
 
 def _schema(chat: Chat, rest: str) -> RenderableType:
@@ -344,7 +349,12 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         Command("/help", "[COMMAND]", "list the commands, or describe one", _help, "commands"),
     ),
     "The database": (
-        Command("/tables", "", "list the tables", _tables),
+        Command(
+            "/tables",
+            "[GUESS]",
+            "list the tables and what was noticed in files; GUESS turns that guess about them",
+            _tables,
+        ),
         Command("/schema", "TABLE", "show a table's columns, keys and values", _schema, "tables"),
         Command("/values", "COLUMN", "show the values of a column, most frequent first", _values, "columns"),
     ),

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import datetime
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas
 import pytest
 from tableturn.tools.database import Database
+from tableturn.tools.database.duckdb.notices import LOOKED_AT
+from tableturn.tools.errors import SettingsError
+
+from tests.support.command_line import tableturn
 
 pytest.importorskip("duckdb")
 openpyxl = pytest.importorskip("openpyxl")
@@ -38,7 +44,7 @@ _FILES = (
     ),
     Messy(
         "us_subtotals.csv",
-        "State,City,n\nTX,Austin,10\nTX,Dallas,20\nTX Total,,30\nCA,Fresno,5\nCA,Napa,7\nCA Total,,12\nGrand Total,,42\n",
+        "State,City,n\nTX,Waco,10\nTX,Dallas,20\nTX Total,,30\nCA,Fresno,5\nCA,Napa,7\nCA Total,,12\nGrand Total,,42\n",
         ("totals",),
         "SELECT sum(n), count(*) FROM us_subtotals",
         (42, 4),
@@ -358,9 +364,111 @@ def _write(folder: Path, file: Messy) -> Path:
 def test_messy_files(tmp_path: Path, file: Messy) -> None:
     with Database.open(_write(tmp_path, file)) as database:
         own = database.schema().tables[0].name
-        told = {
-            f"{'' if each.table == own else f'{each.table}: '}{each.column} {each.kind}".strip()
-            for each in database.notices
-        }
+        places = [(each.table if each.table != own else "", each.column, each.kind) for each in database.notices]
+        told = {" ".join(filter(None, place)) for place in places}
         assert told == set(file.noticed), database.notices
         assert database.execute(file.sql).rows == (file.answer,)
+
+
+@pytest.mark.parametrize(
+    ("text", "guess", "sql", "before", "after"),
+    [
+        ("a,n\nx,1\ny,2\nTotal,3\n", "totals", "sum(n)", 3, 6),
+        ("a,n\nx,1\ny,2\nTotal,4\n", "t.totals", "sum(n)", 7, 3),
+        ("a,n\nx,1\na,n\ny,2\n", "headers", "count(*)", 2, 3),
+        ("a,n\nx,1\ny,2\nSource: us\n", "footnotes", "count(*)", 2, 3),
+        ("day,n\n01/02/2024,1\n", "dates", "CAST(max(day) AS VARCHAR)", "2024-02-01", "2024-01-02"),
+        ("a;n\nx;1.500\ny;2.500\n", "numbers", "sum(n)", 4000, 4),
+        ("a;n\nx;1,500\ny;2,500\n", "numbers", "sum(n)", 4, 4000),
+        ("a,n\nx,1\ny,-\n", "missing", "count(n)", 1, 2),
+        ("1,x\n2,y\n", "header", "count(*)", 2, 1),
+    ],
+)
+def test_a_guess_is_turned_by_a_word(
+    tmp_path: Path, text: str, guess: str, sql: str, before: object, after: object
+) -> None:
+    (tmp_path / "t.csv").write_text(text)
+    query = f"SELECT {sql} FROM t"
+    with Database.open(tmp_path / "t.csv") as database:
+        assert any(guess.endswith(notice.turned_by) for notice in database.notices if notice.turned_by)
+        for answer in (before, after, before):
+            assert database.execute(query).rows == ((answer,),)
+            database.turn_guess(guess)
+    with Database.open(tmp_path / "t.csv", otherwise=[guess]) as database:
+        assert database.execute(query).rows == ((after,),)
+
+
+def test_what_can_be_turned(tmp_path: Path) -> None:
+    shop = tmp_path / "shop.db"
+    with closing(sqlite3.connect(shop)) as connection:
+        connection.execute("CREATE TABLE orders (id)")
+    (tmp_path / "t.csv").write_text("a,n\nx,1\n")
+    with Database.open(tmp_path / "t.csv") as database, pytest.raises(SettingsError, match="name one of totals, "):
+        database.turn_guess("nothing")
+    with Database.open(shop) as database:
+        assert database.notices == ()
+        with pytest.raises(SettingsError, match="only of files"):
+            database.turn_guess("totals")
+    with pytest.raises(SettingsError, match="only of files"):
+        Database.open(shop, otherwise=["totals"])
+
+
+def test_notices_show_no_cells_that_are_withheld(tmp_path: Path) -> None:
+    lines = [
+        "name,code,n",
+        "a\x1b[31m,12 kg,1",
+        "A\x1b[31m,3 kg,2",
+        "b,tbd swordfish,x",
+        "Total,,3",
+        "Source: swordfish",
+    ]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+
+    def told(**rules: Any) -> str:
+        with Database.open(tmp_path / "t.csv", **rules) as database:
+            return repr([(notice.column, notice.kind, notice.example) for notice in database.notices])
+
+    assert "swordfish" in told()
+    assert "x1b" not in told()
+    withheld = told(egress={"columns": {"t.code": "none"}})
+    assert ("swordfish" in withheld, "footnotes" in withheld) == (False, True)
+    hidden = told(deny=["t.code"])
+    assert ("swordfish" in hidden, "spellings" in hidden, "footnotes" in hidden) == (False, True, False)
+
+
+def test_sheets_of_notes_are_not_told_of_under_permissions(tmp_path: Path) -> None:
+    sheets = {"Data": [["a", "n"], ["x", 1]], "Notes": [["All of it is swordfish business."]]}
+    path = _write(tmp_path, Messy("book.xlsx", sheets, (), "", ()))
+    with Database.open(path) as database:
+        assert "swordfish" in repr(database.notices)
+    with Database.open(path, allow=["Data"]) as database:
+        assert database.notices == ()
+    path = _write(tmp_path, Messy("words.xlsx", {"Notes": sheets["Notes"]}, (), "", ()))
+    with Database.open(path) as database:
+        assert [table.name for table in database.schema().tables] == ["Notes"]
+
+
+def test_formulas_without_results_are_told(tmp_path: Path) -> None:
+    sheets = {"t": [["a", "b", "n"], ["x", 1, "=B2*2"], ["y", 2, "=B3*2"]]}
+    with Database.open(_write(tmp_path, Messy("book.xlsx", sheets, (), "", ()))) as database:
+        assert [notice.kind for notice in database.notices] == ["formulas"]
+
+
+def test_only_first_rows_are_looked_at(tmp_path: Path) -> None:
+    pandas.DataFrame({"n": range(LOOKED_AT + 2)}).to_parquet(tmp_path / "t.parquet")
+    with Database.open(tmp_path / "t.parquet") as database:
+        assert [notice.kind for notice in database.notices if notice.kind != "key"] == ["scope"]
+
+
+def test_a_chat_lists_notices_and_turns_a_guess(tmp_path: Path) -> None:
+    (tmp_path / "sales.csv").write_text("city,n\nRome,1\nOslo,2\nTotal,3\n")
+    ran = tableturn(
+        "chat", "--db", str(tmp_path / "sales.csv"), "--model", "offline", "--json", given="/tables\n/tables totals\n"
+    )
+    told = " ".join(ran.stderr.split())
+    # When it is opened, and in the list.
+    assert told.count("equals the sum of rows above: left out; otherwise: totals") == 2
+    assert told.index("sales 2 rows") < told.index("sales 3 rows") < told.index("kept, as you said")
+    asked = ("ask", "--db", str(tmp_path / "sales.csv"), "--model", "offline", "How many sales are there?")
+    assert "2" in tableturn(*asked).stdout
+    assert "3" in tableturn(*asked, "--otherwise", "totals").stdout

@@ -227,9 +227,9 @@ class DuckDBEngine(ServerEngine):
         self._duckdb.close()
 
     @property
-    def notices(self) -> tuple[Notice, ...]:
-        """What was noticed in files, as they are read now."""
-        return self._duckdb.snapshot().about.notices
+    def notices(self) -> tuple[Notice, ...] | None:
+        """What was noticed in files of tables, as they are read now; None if there are none."""
+        return self._duckdb.snapshot().about.notices if self._duckdb.contents.pattern else None
 
     def turn_guess(self, guess: str) -> None:
         """Decide a guess about files otherwise, or as at first again."""

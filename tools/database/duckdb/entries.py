@@ -140,7 +140,9 @@ def _without_hidden(entry: Entry, permissions: Permissions) -> Entry:
         hidden |= more
     columns = tuple(shown for shown in entry.columns if shown.name.lower() not in hidden)
     # A view's query may tell of a part of the database that is hidden.
-    notices = (each for each in entry.notices if not hidden or (each.column and each.column.lower() not in hidden))
+    # A sheet of notes is no table that could be allowed.
+    own = (each for each in entry.notices if each.table == entry.name)
+    notices = (each for each in own if not hidden or (each.column and each.column.lower() not in hidden))
     comment = "" if hidden else entry.comment
     return replace(entry, columns=columns, comment=comment, definition="", notices=tuple(notices))
 

@@ -129,6 +129,7 @@ _NOTE = re.compile(
 )
 _LABEL = 30  # characters of the longest label of a total
 _WORDS = 4  # of the shortest sentence
+_NOTES = 50  # rows of the longest sheet of notes
 _FLOAT = Decimal("1e-9")  # such a difference is the computer's
 _DECORATION = re.compile(r"[\s'’%$€£¥]|CHF|EUR|USD|GBP|R\$|Fr\.|円")
 _PLAIN = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
@@ -174,7 +175,7 @@ def is_note_sheet(rows: Sequence[Cells]) -> bool:
     """Whether a sheet holds words for readers and no table: one cell a row, and a sentence among them."""
     cells = [cell for row in rows for cell in row if cell is not None and cell != ""]
     return (
-        len(cells) <= len(rows)
+        len(cells) <= len(rows) <= _NOTES
         and all(isinstance(cell, str) for cell in cells)
         and (len(cells) == 1 or any(_is_sentence(cell) for cell in cells))
     )

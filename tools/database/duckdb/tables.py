@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,8 +26,11 @@ if TYPE_CHECKING:
     import pandas
 
 _UNPACKED_BYTES = 500_000_000
+_SEARCHED_BYTES = 100_000_000
 _MOST_ROWS = 1_048_576  # of a sheet
 _INCOMING = "tableturn_incoming"
+# A formula whose result no program has stored.
+_UNCOMPUTED = re.compile(rb"</f>(?:<v\s*/>|<v></v>)?</c>")
 _AS_EMPTY, _AS_TEXT = "read as empty cells", "kept, and the column as text"
 
 
@@ -45,10 +49,18 @@ def read_workbook(path: Path, turned: frozenset[str] = frozenset()) -> list[Shee
         import openpyxl
     except ImportError:
         raise DatabaseUnavailable("reading Excel files needs openpyxl: pip install 'tableturn[duckdb]'") from None
-    return [
+    sheets = [
         _read_sheet(Noticing(table_name(name), turned), rows)
         for name, rows in _read_cells(path, openpyxl.load_workbook)
     ]
+    if "sheets" not in turned and not any(sheet.frame is not None for sheet in sheets):
+        return read_workbook(path, turned | {"sheets"})
+    with zipfile.ZipFile(path) as packed:
+        parts = [part for part in packed.infolist() if part.filename.startswith("xl/worksheets/")]
+        if sheets and any(part.file_size < _SEARCHED_BYTES and _UNCOMPUTED.search(packed.read(part)) for part in parts):
+            text = "formulas without a stored result are empty cells: save the workbook in a spreadsheet program"
+            sheets[0].noticing.add("formulas", text)
+    return sheets
 
 
 def _read_sheet(noticing: Noticing, rows: list[tuple[Any, ...]]) -> Sheet:
