@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import chain
-from math import isqrt
+from math import isfinite, isqrt
 from typing import TYPE_CHECKING, Any
 
 from ...errors import SettingsError
@@ -37,10 +37,10 @@ _EMPTY = (
 MISSING = tuple(_EMPTY.split())
 """How people write that a cell is empty, and the errors of a spreadsheet's formulas."""
 
-LOOKED_AT = 200_000
+LOOKED_AT = 100_000
 """Rows of a table that are looked at: the first ones."""
 
-_COLUMNS = 200  # that are looked at
+_COLUMNS, _AT_ONCE = 200, 20  # columns that are looked at, and texts among them at once
 _CELL = 40  # characters of an example
 
 
@@ -166,9 +166,16 @@ def labelled_rows(
     ]
     if not texts:
         return []
-    sql = f"SELECT count(*), bool_or({' OR '.join(texts)}) FROM (SELECT * FROM {scan} LIMIT {LOOKED_AT + 1})"
-    ((many, found),) = connection.execute(sql).fetchall()
-    return connection.execute(f"SELECT * FROM {scan}").fetchall() if found and many <= LOOKED_AT else []
+    import duckdb  # which a process that opens no files may lack
+
+    shown = {"number": "{}", "text": f"left({{}}, {_LABEL + 1})", "other": f"left({{}}, {_LABEL + 1})"}
+    cells = ", ".join(shown.get(column.kind, "NULL").format(quoted(column.name)) for column in columns)
+    try:
+        sql = f"SELECT count(*), bool_or({' OR '.join(texts)}) FROM (SELECT * FROM {scan} LIMIT {LOOKED_AT + 1})"
+        ((many, found),) = connection.execute(sql).fetchall()
+        return connection.execute(f"SELECT {cells} FROM {scan}").fetchall() if found and many <= LOOKED_AT else []
+    except duckdb.Error:  # too little memory
+        return []
 
 
 def is_note_sheet(rows: Sequence[Cells]) -> bool:
@@ -232,7 +239,9 @@ class _Totals:
         if not self._labelled:
             return set()
         few = len(self._rows) <= LOOKED_AT
-        equal = max((self._find_equal(mark) for mark in ".,"), key=len) if few else {}
+        equal = self._find_equal(".") if few else {}
+        if few and len(equal) < len(self._labelled):
+            equal = max(equal, self._find_equal(","), key=len)
         labelled = {at for at, label in self._labelled.items() if label}
         other = {at for at in labelled - equal.keys() if any(_number(cell, ".") is not None for cell in self._rows[at])}
         is_turned = noticing.is_turned("totals")
@@ -259,8 +268,11 @@ class _Totals:
         counts, digits = Counter[int](), Counter[int]()
         starts = [dict(sums)]  # sums up to places at which the rows of a total may begin
         found: dict[int, Decimal] = {}
+        rows = [self._rows[at] for at in self._labelled]
+        wanted = {place for row in rows for place, cell in enumerate(row) if _number(cell, mark) is not None}
         for at in self._places:
-            numbers = ((place, _number(cell, mark)) for place, cell in enumerate(self._rows[at]))
+            row = self._rows[at]
+            numbers = ((place, _number(row[place], mark)) for place in wanted if place < len(row))
             cells = {place: number for place, number in numbers if number is not None}
             if at not in self._labelled:
                 for place, number in cells.items():
@@ -281,13 +293,14 @@ class _Totals:
 
 def _number(cell: object, mark: str) -> Decimal | None:
     """Return a cell's number, if its decimals are written after a mark; None if it has none."""
-    if isinstance(cell, bool) or not isinstance(cell, str | int | float | Decimal):
-        return None
-    text = _DECORATION.sub("", str(cell)).replace("\u2212", "-") if isinstance(cell, str) else str(cell)
-    if isinstance(cell, str):
-        text = text.replace("," if mark == "." else ".", "").replace(mark, ".")
-        text = f"-{text[1:-1]}" if text[:1] == "(" and text[-1:] == ")" else text
-    return Decimal(text) if _PLAIN.fullmatch(text) else None
+    if not isinstance(cell, str):
+        is_number = isinstance(cell, int | float | Decimal) and not isinstance(cell, bool) and isfinite(cell)
+        return Decimal(str(cell)) if is_number else None
+    if mark != "." or not _PLAIN.fullmatch(cell):
+        cell = _DECORATION.sub("", cell).replace("\u2212", "-")
+        cell = cell.replace("," if mark == "." else ".", "").replace(mark, ".")
+        cell = f"-{cell[1:-1]}" if cell[:1] == "(" and cell[-1:] == ")" else cell
+    return Decimal(cell) if _PLAIN.fullmatch(cell) else None
 
 
 # What a column of text is looked at for, by DuckDB.
@@ -295,8 +308,9 @@ _NUMERAL = r"[-+−–(]?\s?(?:[$€£¥]|R\$|CHF|EUR|USD|GBP)?\s?[-+−–]?[0-
 _FORMS = {
     "numbers": _NUMERAL,
     "numbers with units": _NUMERAL + r"\s?(?:%|[€$£¥円万]|[A-Za-zµ°Ω]{1,5}[²³]?(?:/[A-Za-z]{1,4}[²³]?)?)\.?",
+    # With names of months in any language; `\p{L}` would take twenty times as long.
     "dates": r"(?:\d{1,2}[-/.]\d{1,2}[-/.](?:\d\d){1,2}|[12]\d{3}[-/.]\d{1,2}[-/.]\d{1,2})(?:[ T].*)?"
-    r"|\d{4}年\d{1,2}月\d{1,2}日|\d{1,2}\.?[ -]\p{L}{3,9}\.?,?[ -]\d{2,4}|\p{L}{3,9}\.? \d{1,2},? \d{4}",
+    r"|\d{4}年\d{1,2}月\d{1,2}日|\d{1,2}\.?[ -][^\d\s.,-]{3,9}\.?,?[ -]\d{2,4}|[^\d\s.,-]{3,9}\.? \d{1,2},? \d{4}",
     "codes": "0[0-9]+|[0-9]{16,}",
 }
 _KINDS = {"numbers": "numbers as text", "dates": "mixed dates", "numbers with units": "units"}
@@ -306,15 +320,22 @@ def notice_contents(
     connection: duckdb.DuckDBPyConnection, noticing: Noticing, columns: Sequence[ColumnSchema], scan: str
 ) -> None:
     """Add what is noticed in the first rows of a table: texts that hold numbers and dates, spellings, copies."""
+    import duckdb  # which a process that opens no files may lack
+
     looked = columns[:_COLUMNS]
     known = {notice.column for notice in noticing.found}
     texts = [column.name for column in looked if column.type == "VARCHAR" and column.name not in known]
     cells = ", ".join(quoted(column.name) for column in looked)
-    wanted = ", ".join(["count(*)", f"count(DISTINCT hash({cells}))", *map(_measure, texts)])
-    sql = f"SELECT {wanted} FROM (SELECT * FROM {scan} LIMIT {LOOKED_AT + 1})"
-    ((rows, distinct, *measured),) = connection.execute(sql).fetchall()
-    for name, counts in zip(texts, measured, strict=True):
-        _notice_text(noticing, name, counts)
+    source = f"FROM (SELECT * FROM {scan} LIMIT {LOOKED_AT + 1})"
+    try:
+        ((rows, distinct),) = connection.execute(f"SELECT count(*), count(DISTINCT hash({cells})) {source}").fetchall()
+        for some in (texts[at : at + _AT_ONCE] for at in range(0, len(texts), _AT_ONCE)):
+            (measured,) = connection.execute(f"SELECT {', '.join(map(_measure, some))} {source}").fetchall()
+            for name, counts in zip(some, measured, strict=True):
+                _notice_text(noticing, name, counts)
+    except duckdb.Error:  # too little memory, or later rows of another type: queries have a way to deal with that
+        noticing.add("scope", "its cells could not be looked at")
+        return
     if len(columns) > 1 and (copies := rows - distinct):
         noticing.add("copies", count_rows(copies, "is an exact copy of another", "are exact copies of others"))
     if rows > LOOKED_AT:
@@ -329,8 +350,7 @@ def _measure(name: str) -> str:
     forms["missing"] = f"{cell} IN ({', '.join(map(literal, MISSING))})"
     counts = ", ".join(f"{literal(form)}: count({cell}) FILTER ({match})" for form, match in forms.items())
     other = f"min(left({cell}, {2 * _CELL})) FILTER (NOT ({forms['numbers']} OR {forms['dates']}))"
-    folded = rf"lower(regexp_replace({cell}, '\s+', ' ', 'g'))"
-    variants = f"count(DISTINCT left({quoted(name)}, 200)) - count(DISTINCT left({folded}, 200))"
+    variants = f"count(DISTINCT hash({quoted(name)})) - count(DISTINCT hash(lower({cell})))"
     return f"{{'filled': count({cell}), 'other': {other}, 'variants': {variants}, {counts}}}"
 
 

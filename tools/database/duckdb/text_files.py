@@ -20,7 +20,7 @@ import duckdb
 from ...errors import DatabaseUnavailable
 from ..quoting import literal, quoted
 from .entries import Entry, column, file_entry
-from .notices import MISSING, Noticing, find_stray_rows, notice_contents
+from .notices import LOOKED_AT, MISSING, Noticing, find_stray_rows, notice_contents
 from .sources import File, column_names, kind_of
 
 # Types are found by all rows of a file of this size, and by the first ones of a larger one.
@@ -161,10 +161,11 @@ class _Reading:
         told = f"{self.options}{self.details}, columns = {{{listed}}}"
         return f"read_csv({literal(self.address)}, auto_detect = false, {told})"
 
-    def rows(self, what: str, rest: str = "") -> list[Any]:
-        """Read some of the file, as the texts that are in it."""
-        texts = replace(self, columns=tuple((name, "VARCHAR") for name, _ in self.columns))
-        return self.connection.execute(f"SELECT {what} FROM {texts.scan}{rest}").fetchall()
+    def rows(self, what: str, limit: int | None = None) -> list[Any]:
+        """Read some of the file, of its first rows if there is a limit, as the texts that are in it."""
+        texts = replace(self, columns=tuple((name, "VARCHAR") for name, _ in self.columns)).scan
+        source = texts if limit is None else f"(SELECT * FROM {texts} LIMIT {limit})"
+        return self.connection.execute(f"SELECT {what} FROM {source}").fetchall()
 
 
 def _find_layout(read: _Reading, head: Sequence[str]) -> tuple[_Reading, str]:
@@ -242,9 +243,11 @@ def _read_missing(first: _Reading, noticing: Noticing) -> tuple[_Reading, dict[s
     best = _read_dates(_read_numbers(first, plain), plain)
     words: set[str] = set()
     if names and not noticing.is_turned("missing"):
-        listed = ", ".join(map(literal, MISSING))
-        held = [f"list(DISTINCT {cell}) FILTER ({cell} IN ({listed}))" for cell in map(quoted, names)]
-        words = {word for each in first.rows(", ".join(held))[0] for word in each or ()}
+        # A bit for each word: lists of them would take much memory in wide files.
+        listed = f"[{', '.join(map(literal, MISSING))}]"
+        held = (f"bit_or(1::BIGINT << coalesce(list_position({listed}, {cell}), 0))" for cell in map(quoted, names))
+        (bits,) = first.rows(", ".join(held), LOOKED_AT)
+        words = {word for at, word in enumerate(MISSING, 1) if any(each and each >> at & 1 for each in bits)}
     if words:
         empty = first.sniff(f", nullstr = ['', {', '.join(map(literal, sorted(words)))}]")
         other, dated = _read_dates(_read_numbers(empty, with_empty), with_empty)
@@ -263,7 +266,8 @@ def _read_numbers(first: _Reading, noticing: Noticing) -> _Reading:
     marks = list(_NUMBERS) if texts else []
     for sign in "' " if texts else "":
         pattern = literal(_GROUPED.format(thousands=sign, decimal=".,"))
-        if any(first.rows(", ".join(f"bool_or(regexp_full_match({cell}, {pattern}))" for cell in texts))[0]):
+        used = ", ".join(f"bool_or(regexp_full_match({cell}, {pattern}))" for cell in texts)
+        if any(first.rows(used, LOOKED_AT)[0]):
             marks += [(",", sign), (".", sign)]
     for decimal, thousands in marks:
         # A comma can only be a decimal's where it separates nothing.
@@ -304,13 +308,12 @@ def _keep_unclear(first: _Reading, best: _Reading, noticing: Noticing) -> _Readi
         return best
     mark = "," if "decimal" in best.options else "."
     unclear = literal(_UNCLEAR.format(mark=mark))
-    (counts,) = first.rows(
-        ", ".join(
-            f"count_if(contains({cell}, {literal(mark)})), count_if(regexp_full_match({cell}, {unclear})),"
-            f" count_if(regexp_full_match({cell}, {literal(_CODE)}))"
-            for cell in map(quoted, names)
-        )
+    wanted = ", ".join(
+        f"count_if(contains({cell}, {literal(mark)})), count_if(regexp_full_match({cell}, {unclear})),"
+        f" count_if(regexp_full_match({cell}, {literal(_CODE)}))"
+        for cell in map(quoted, names)
     )
+    (counts,) = first.rows(wanted, LOOKED_AT)
     codes = {name for name, many in zip(names, counts[2::3], strict=True) if many}
     for name in codes:
         noticing.add("codes", "codes of digits with an E, which could be read as powers of ten, are kept as text", name)
@@ -330,7 +333,7 @@ def _keep_unclear(first: _Reading, best: _Reading, noticing: Noticing) -> _Readi
 
 def _read_dates(best: _Reading, noticing: Noticing) -> tuple[_Reading, dict[str, str]]:
     """Read dates in the order that fits most columns; return remarks on those that fit both."""
-    cells = zip(*best.rows("*", f" LIMIT {_DATED_ROWS}"), strict=True)
+    cells = zip(*best.rows("*", _DATED_ROWS), strict=True)
     written = {name: list(filter(None, texts)) for (name, _), texts in zip(best.columns, cells, strict=False)}
     formats = _date_formats(chain(*written.values()))
     if not formats:
