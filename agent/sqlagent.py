@@ -113,8 +113,8 @@ class SQLAgent:
     ) -> None:
         chosen, access = make_settings(settings, preset=preset), Access.of(allow, deny, permissions)
         trail = AuditTrail(audit) if isinstance(audit, str | Path) else audit
-        if isinstance(database, Database) and egress is not None:
-            raise SettingsError("this database is already open: pass egress to Database.open")
+        if isinstance(database, Database) and (egress is not None or otherwise):
+            raise SettingsError("this database is already open: pass egress and otherwise to Database.open")
         own = Session(policy=Policy(egress=Egress.of(egress)))
         base = database.session if isinstance(database, Database) else own
 

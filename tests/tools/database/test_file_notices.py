@@ -290,7 +290,7 @@ _FILES = (
             "Notes": [["Figures are in thousands of euros."], ["Source: SAP"]],
             "Empty": [],
         },
-        ("totals", "Notes sheets", "Empty sheets"),
+        ("totals", "Notes sheets", "Empty empty"),
         "SELECT round(sum(Sum), 1), count(*) FROM Sales",
         (7.3, 2),
     ),
@@ -452,6 +452,28 @@ def test_formulas_without_results_are_told(tmp_path: Path) -> None:
     sheets = {"t": [["a", "b", "n"], ["x", 1, "=B2*2"], ["y", 2, "=B3*2"]]}
     with Database.open(_write(tmp_path, Messy("book.xlsx", sheets, (), "", ()))) as database:
         assert [notice.kind for notice in database.notices] == ["formulas"]
+
+
+@pytest.mark.parametrize(
+    ("text", "noticed"),
+    [
+        ("id,day\n1,20240131\n2,20240201\n", ("dates as numbers",)),
+        ("name age\nAnn 3\nBob 4\n", ("lines",)),
+        ("a,b\nx,1\ny,2,3\n", ("lines", "header")),
+        ("a,n\nx,1.2k\ny,3M\n", ("units",)),
+        ("a,n\nx,5\nsmall,1\nTotal,6\nTotal Wine,7\n", ("totals", "totals")),
+        ("a,n\nx,1\ny,2\n,3\n", ("totals",)),
+        ("a,b\nx,1\ny,2\n", ()),
+        ("a,n\nTotal,1e999999999\nx,1\nTotal,1\n", ("totals", "codes")),
+        ("a,n\n" + "Total,1\n" * 2_000, ("totals", "copies")),
+        ('"kg","day"\n"1",2.5,3\n"2",3.5,4\n', ()),
+        ("note,n\nSource: a,1\nSource: b,2\nragged\n", ("lines",)),
+    ],
+)
+def test_other_things_that_are_noticed(tmp_path: Path, text: str, noticed: tuple[str, ...]) -> None:
+    (tmp_path / "t.csv").write_text(text)
+    with Database.open(tmp_path / "t.csv") as database:
+        assert tuple(notice.kind for notice in database.notices if notice.kind != "key") == noticed
 
 
 def test_only_first_rows_are_looked_at(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import chain
-from math import isfinite, isqrt
+from math import isqrt
 from typing import TYPE_CHECKING, Any
 
 from ...errors import SettingsError
@@ -19,17 +19,8 @@ if TYPE_CHECKING:
 
     from ..schema import ColumnSchema, Schema
 
-GUESSES = {
-    "totals": "rows labelled as totals that equal the sum of the rows above are left out",
-    "headers": "rows that repeat the header are left out",
-    "footnotes": "notes below the table are left out",
-    "header": "whether the first line has the columns' names",
-    "dates": "of 01/02/2024, the day comes first where both orders fit",
-    "numbers": "of 1.234, whether the mark is a decimal's or parts thousands",
-    "missing": "n/a, - and the like are empty cells in columns of numbers and dates",
-    "sheets": "sheets of notes are not tables",
-}
-"""Guesses about files that can be decided otherwise, with what is guessed."""
+GUESSES = ("totals", "headers", "footnotes", "header", "dates", "numbers", "missing", "sheets")
+"""Guesses about files that can be decided otherwise; docs/databases.md says what is guessed."""
 
 _EMPTY = (
     "NA N/A n/a na NaN nan NULL null None - -- – — ? . k.A. n.d. #N/A #NV #DIV/0! #REF! #VALUE! #NAME? #NUM! #NULL!"
@@ -132,7 +123,9 @@ _WORDS = 4  # of the shortest sentence
 _NOTES = 50  # rows of the longest sheet of notes
 _FLOAT = Decimal("1e-9")  # such a difference is the computer's
 _DECORATION = re.compile(r"[\s'’%$€£¥]|CHF|EUR|USD|GBP|R\$|Fr\.|円")
-_PLAIN = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_PLAIN = re.compile(r"[-+]?\d{1,30}(?:\.\d{1,30})?(?:[eE][-+]?\d\d?)?", re.ASCII)
+_LARGEST = 10**30  # sums of larger numbers are not told exactly
+_COMPARED = 1_000  # labels of totals; where there are more, it is a category's name
 
 
 def find_stray_rows(noticing: Noticing, header: Cells, rows: Sequence[Cells]) -> set[int]:
@@ -168,8 +161,9 @@ def labelled_rows(
         return []
     import duckdb  # which a process that opens no files may lack
 
-    shown = {"number": "{}", "text": f"left({{}}, {_LABEL + 1})", "other": f"left({{}}, {_LABEL + 1})"}
-    cells = ", ".join(shown.get(column.kind, "NULL").format(quoted(column.name)) for column in columns)
+    cut = {"VARCHAR": f"left({{}}, {_LABEL + 1})"}
+    forms = (cut.get(column.type, "{}" if column.kind == "number" else "NULL") for column in columns)
+    cells = ", ".join(form.format(quoted(column.name)) for form, column in zip(forms, columns, strict=True))
     try:
         sql = f"SELECT count(*), bool_or({' OR '.join(texts)}) FROM (SELECT * FROM {scan} LIMIT {LOOKED_AT + 1})"
         ((many, found),) = connection.execute(sql).fetchall()
@@ -238,7 +232,7 @@ class _Totals:
         """Return the places of totals to leave out, and say what was noticed."""
         if not self._labelled:
             return set()
-        few = len(self._rows) <= LOOKED_AT
+        few = len(self._rows) <= LOOKED_AT and len(self._labelled) <= _COMPARED
         equal = self._find_equal(".") if few else {}
         if few and len(equal) < len(self._labelled):
             equal = max(equal, self._find_equal(","), key=len)
@@ -254,11 +248,10 @@ class _Totals:
             noticing.add("totals", text, example=self._labelled[min(equal)])
         if other:
             what = ("is labelled as a total", "are labelled as totals")
-            compared = "not the sum of rows above" if few else "with too many rows above to compare"
+            compared = "not the sum of rows above" if few else "too many to compare with the rows above"
             kept = ": left out, as you said" if is_turned else ": kept, so a sum may count twice"
-            noticing.add(
-                "totals", f"{count_rows(len(other), *what)}, {compared}{kept}", example=self._labelled[min(other)]
-            )
+            text = f"{count_rows(len(other), *what)}, {compared}{kept}"
+            noticing.add("totals", text, example=self._labelled[min(other)])
         return other if is_turned else set(equal)
 
     def _find_equal(self, mark: str) -> dict[int, Decimal]:
@@ -294,7 +287,7 @@ class _Totals:
 def _number(cell: object, mark: str) -> Decimal | None:
     """Return a cell's number, if its decimals are written after a mark; None if it has none."""
     if not isinstance(cell, str):
-        is_number = isinstance(cell, int | float | Decimal) and not isinstance(cell, bool) and isfinite(cell)
+        is_number = isinstance(cell, int | float | Decimal) and not isinstance(cell, bool) and abs(cell) < _LARGEST
         return Decimal(str(cell)) if is_number else None
     if mark != "." or not _PLAIN.fullmatch(cell):
         cell = _DECORATION.sub("", cell).replace("\u2212", "-")
@@ -327,8 +320,16 @@ def notice_contents(
     texts = [column.name for column in looked if column.type == "VARCHAR" and column.name not in known]
     cells = ", ".join(quoted(column.name) for column in looked)
     source = f"FROM (SELECT * FROM {scan} LIMIT {LOOKED_AT + 1})"
+    whole = [column.name for column in looked if column.type == "BIGINT"]
+    days = (
+        f"bool_and({cell} BETWEEN 19000101 AND 20991231 AND {cell} // 100 % 100 BETWEEN 1 AND 12 AND {cell} % 100 < 32)"
+        for cell in map(quoted, whole)
+    )
+    counted = ", ".join(["count(*)", f"count(DISTINCT hash({cells}))", *days])
     try:
-        ((rows, distinct),) = connection.execute(f"SELECT count(*), count(DISTINCT hash({cells})) {source}").fetchall()
+        ((rows, distinct, *are_days),) = connection.execute(f"SELECT {counted} {source}").fetchall()
+        for name in (name for name, is_day in zip(whole, are_days, strict=True) if is_day):
+            noticing.add("dates as numbers", "numbers that look like days (20241231) are kept as numbers", name)
         for some in (texts[at : at + _AT_ONCE] for at in range(0, len(texts), _AT_ONCE)):
             (measured,) = connection.execute(f"SELECT {', '.join(map(_measure, some))} {source}").fetchall()
             for name, counts in zip(some, measured, strict=True):
@@ -363,6 +364,8 @@ def _notice_text(noticing: Noticing, name: str, counts: dict[str, Any]) -> None:
     if many and many >= least * (filled - counts["missing"]) and counts["codes"] < filled:
         if form == "numbers" and counts["codes"]:
             text = "digits that begin with zeros, or are many, are kept as text"
+        elif form == "numbers with units":
+            text = "numbers with units are kept as text"
         elif many < filled:
             text = f"{many:,} of {filled:,} cells hold {form}, the others do not: kept as text"
         else:

@@ -68,7 +68,7 @@ def _read_sheet(noticing: Noticing, rows: list[tuple[Any, ...]]) -> Sheet:
 
     is_note = is_note_sheet(rows)
     if not rows:
-        noticing.add("sheets", "an empty sheet is not made a table", turned_by="fill it")
+        noticing.add("empty", "an empty sheet is not made a table")
     elif is_note and not noticing.is_turned("sheets"):
         noticing.add("sheets", "a sheet of notes is not made a table", example=join_titles(rows))
     if not rows or (is_note and not noticing.is_turned("sheets")):

@@ -8,7 +8,7 @@ import gzip
 import io
 import re
 import shutil
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, islice
@@ -85,9 +85,10 @@ def read_text_file(
     head = start[:_HEAD_BYTES].decode(encoding, "replace").splitlines(keepends=True)
     first, title = _find_layout(read, head)
     if size <= _COPIED_SIZE and (copy := _copy_without_strays(first, path, encoding, private, noticing)):
-        path = copy
-        first = replace(first, address=address(path), options=first.options.replace(read.options, "encoding = 'utf-8'"))
-        first = first.sniff()
+        path, read = copy, replace(read, address=address(copy), options="encoding = 'utf-8'")
+        with path.open(encoding="utf-8", newline="") as opened:
+            head = opened.read(_HEAD_BYTES).splitlines(keepends=True)
+        first, _ = _find_layout(read, head)
     first = _choose_header(first, head, noticing)
     best, dated = _read_missing(first, noticing)
     if len(best.columns) == 1 and kind_of(file.path) is None:
@@ -196,23 +197,28 @@ def _copy_without_strays(first: _Reading, path: Path, encoding: str, private: Pa
     with open_unpacked(path) as file:
         text = file.read().decode(encoding, "replace")
     plain = _PARTING.sub("'", text)
-    lines = list(io.StringIO(plain, newline=""))
-    reader = csv.reader(lines[first.skipped :], delimiter=first.delimiter, quotechar=first.quote)
+    lines, skipped = list(io.StringIO(plain, newline="")), first.skipped
+
+    def read(some: Sequence[str]) -> Iterator[tuple[list[str], int]]:
+        reader = csv.reader(some, delimiter=first.delimiter, quotechar=first.quote)
+        return ((row, reader.line_num) for row in reader)
+
     try:
-        # Where each row begins, and what it holds.
-        begins, rows = [0], list[list[str]]()
-        for row in reader:
-            rows.append(row)
-            begins.append(reader.line_num)
-    except csv.Error:
+        if skipped == 1 and ", skip = " not in first.options:
+            # R writes no name above the names of rows.
+            (names, _), (row, _) = next(read(lines)), next(read(lines[1:]))
+            if len(names) + 1 == len(row) and all(map(_is_name, names)):
+                lines[0], skipped, plain = first.delimiter + lines[0], 0, ""
+        rows = list(read(lines[skipped:]))
+    except (csv.Error, StopIteration):
         return None
-    names = rows[:1] if first.has_header else []
-    strays = find_stray_rows(noticing, names[0] if names else (), rows[len(names) :])
+    header = int(first.has_header or skipped < first.skipped)
+    strays = find_stray_rows(noticing, rows[0][0] if header else (), [row for row, _ in rows[header:]])
     if not strays and plain == text:
         return None
     for place in sorted(strays, reverse=True):
-        at = place + len(names)
-        del lines[first.skipped + begins[at] : first.skipped + begins[at + 1]]
+        before, (_, end) = rows[place + header - 1][1] if place + header else 0, rows[place + header]
+        del lines[skipped + before : skipped + end]
     copy = private / f"{len(list(private.iterdir()))}.csv"
     copy.write_text("".join(lines), encoding="utf-8", newline="")
     return copy
@@ -223,16 +229,21 @@ def _choose_header(first: _Reading, head: Sequence[str], noticing: Noticing) -> 
     if first.comment:
         noticing.add("lines", f"lines that begin with {first.comment} are left out")
     if first.skipped and ", skip = " not in first.options:
-        noticing.add("lines", f"the first {first.skipped} lines, above the table, are left out")
+        noticing.add("lines", f"lines above the table that are left out: {first.skipped}")
+    if "null_padding" in first.options:
+        noticing.add("lines", "lines have different numbers of cells: missing ones are empty")
+    if len(first.columns) == 1:
+        noticing.add("lines", "read as one column: no separator was found")
     row = next(csv.reader(head[first.skipped :], delimiter=first.delimiter[:1] or ",", quotechar=first.quote), [])
     years = {cell for cell in row if cell.strip().isdigit()}
-    # DuckDB takes years above numbers for more of them.
-    is_header = first.has_header or (len(row) > len(years) > 1 and all(map(_is_name, row)))
+    # DuckDB takes years above numbers for more of them, and names above rows that are longer for a row.
+    is_likely = len(row) > len(years) > 1 or "null_padding" in first.options
+    is_header = first.has_header or (is_likely and all(map(_is_name, row)))
     is_named = is_header != noticing.is_turned("header")
     if not is_named:
         noticing.add("header", "the columns have no names: the first line is read as data")
     elif not first.has_header or not all(map(_is_name, row)):
-        noticing.add("header", "the first line, which has numbers, is read as the columns' names")
+        noticing.add("header", "the first line is read as the columns' names, but could be a row")
     return first if is_named == first.has_header else first.sniff(f", header = {str(is_named).lower()}")
 
 
