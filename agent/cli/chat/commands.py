@@ -351,8 +351,8 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
     "The database": (
         Command(
             "/tables",
-            "[GUESS]",
-            "list the tables and what was noticed in files; GUESS turns that guess about them",
+            "",
+            "list the tables and what was noticed in files; with the word of a guess about them, turn it",
             _tables,
         ),
         Command("/schema", "TABLE", "show a table's columns, keys and values", _schema, "tables"),
