@@ -232,7 +232,7 @@ def _choose_header(first: _Reading, head: Sequence[str], noticing: Noticing) -> 
         noticing.add("lines", f"lines above the table that are left out: {first.skipped}")
     if "null_padding" in first.options:
         noticing.add("lines", "lines have different numbers of cells: missing ones are empty")
-    if len(first.columns) == 1:
+    if [kind for _, kind in first.columns] == ["VARCHAR"]:
         noticing.add("lines", "read as one column: no separator was found")
     row = next(csv.reader(head[first.skipped :], delimiter=first.delimiter[:1] or ",", quotechar=first.quote), [])
     years = {cell for cell in row if cell.strip().isdigit()}
