@@ -75,6 +75,8 @@ NotesOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, one object per line.")]
 
 
+_FACTS = 10  # about files that are told when they are opened
+
 OFFLINE_LINE = (
     "no model is chosen, so the built-in offline translator answers; "
     "set --model, TABLETURN_MODEL or OPENAI_API_KEY for a real one"
@@ -106,6 +108,12 @@ class AccessOptions:
             "--user", help="The name of the person asking: chooses [users.NAME] in the permissions, else [default]."
         ),
     ] = None
+    otherwise: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--otherwise", help="A guess about files to decide otherwise, such as totals or sales.totals; repeatable."
+        ),
+    ] = None
     schemas: Annotated[
         str | None,
         typer.Option(
@@ -134,7 +142,7 @@ class AccessOptions:
         from ..tools.database import Access, Database, Identity, Policy
 
         session = Access.of(**self.make_rules()).session(Identity(self.user or ""), Policy())
-        return Database.open(self.locate(db), session=session)
+        return Database.open(self.locate(db), session=session, otherwise=self.otherwise or ())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,11 +204,16 @@ class AgentOptions(DatabaseOptions):
             audit=self.audit,
             knowledge=self.knowledge,
             annotator=self.annotator,
+            otherwise=self.otherwise or (),
         ) as agent:
             if self.model is None and agent.resources.translator(agent.settings).name == "offline":
                 warn(f"tableturn: {OFFLINE_LINE}")
-            for warning in agent.resources.database.warnings:
+            database = agent.resources.database
+            facts = [str(each) for each in database.notices if not each.turned_by and each.kind != "key"]
+            for warning in (*database.warnings, *facts[:_FACTS]):
                 warn(f"tableturn: {warning}")
+            if more := facts[_FACTS:]:
+                warn(f"tableturn: {len(more)} more things were noticed in the files: /tables in a chat lists them")
             known = advise("knowledge", agent.resources.knowledge.read, None)
             for problem in known.problems if known else ():
                 warn(f"tableturn: left out of the knowledge: {problem}")

@@ -81,6 +81,7 @@ class SQLAgent:
             database or the permissions file says.
         knowledge: The file that says what words mean here (docs/teach.md), or `off`. None for the one beside the
             database (`shop.knowledge.yaml`) or the one that `note` has made.
+        otherwise: Guesses about files to decide otherwise, as `Database.open` takes them.
 
     Raises:
         DatabaseUnavailable: The database cannot be used.
@@ -109,11 +110,12 @@ class SQLAgent:
         egress: Egress | Mapping[str, object] | None = None,
         knowledge: Path | str | None = None,
         annotator: str | BaseChatModel | None = None,
+        otherwise: Iterable[str] = (),
     ) -> None:
         chosen, access = make_settings(settings, preset=preset), Access.of(allow, deny, permissions)
         trail = AuditTrail(audit) if isinstance(audit, str | Path) else audit
-        if isinstance(database, Database) and egress is not None:
-            raise SettingsError("this database is already open: pass egress to Database.open")
+        if isinstance(database, Database) and (egress is not None or otherwise):
+            raise SettingsError("this database is already open: pass egress and otherwise to Database.open")
         own = Session(policy=Policy(egress=Egress.of(egress)))
         base = database.session if isinstance(database, Database) else own
 
@@ -126,7 +128,7 @@ class SQLAgent:
             describing = answering if annotator is None else make_translators(annotator, None)
             session = session_of(Identity(user) if isinstance(user, str) else user or base.identity)
             if not isinstance(database, Database):
-                database = stack.enter_context(Database.open(database, session=session))
+                database = stack.enter_context(Database.open(database, session=session, otherwise=otherwise))
             elif database.session != session:
                 database = stack.enter_context(database.for_user(session.identity, session.policy))
             factory = ResourceFactory(database, session_of, answering, describing, chosen, store, sandbox, trail, known)

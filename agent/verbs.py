@@ -23,7 +23,17 @@ from sqlglot import exp
 from ..prompts.find_sql import starts_like_sql
 from ..tools.charts import Chart, Kind, Wish
 from ..tools.charts.chart import Picture, can_render, draw_picture
-from ..tools.database import Cancellation, ColumnSchema, Database, Limits, Schema, Table, TableSchema, render_schema
+from ..tools.database import (
+    Cancellation,
+    ColumnSchema,
+    Database,
+    Limits,
+    Notice,
+    Schema,
+    Table,
+    TableSchema,
+    render_schema,
+)
 from ..tools.errors import ExampleRefused, ExportError, KnowledgeError, SettingsError
 from ..tools.examples import (
     VERIFIED,
@@ -442,6 +452,11 @@ def explain(sql: str, resources: Resources) -> str:
 def tables(resources: Resources) -> Schema:
     """Return the tables that this person may read, with joins from the knowledge file."""
     return resources.schemas.schema(False)
+
+
+def notices(resources: Resources) -> tuple[Notice, ...]:
+    """Return what was noticed in files of tables; nothing for other databases."""
+    return resources.database.notices
 
 
 def schema(database: Database, names: Sequence[str] | None = None) -> SchemaText:

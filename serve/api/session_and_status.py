@@ -23,12 +23,13 @@ router = APIRouter(tags=["looking"])
 
 @router.get("/schema", response_model=dict[str, Any])
 async def get_schema(asker: AskerHere) -> Response:
-    """Return the tables that this person may see, with keys and samples."""
+    """Return tables, columns, keys, samples and notices on files that this person may see, as far as they may leave."""
     people = asker.server.sign_in
     await people.prepare(asker.agent)
 
     def reply() -> JSONResponse:
         told = asdict(verbs.tables(asker.agent.resources))
+        told["notices"] = list(map(asdict, verbs.notices(asker.agent.resources)))
         for column in (column for table in told["tables"] for column in table["columns"]):
             column["samples"] = [plain_cell(sample) for sample in column["samples"]]
         return JSONResponse(jsonable_encoder(told))

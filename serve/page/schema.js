@@ -18,6 +18,12 @@ export function Schema({ schema, problem, onName }) {
       ${table.comment && html`<p class="quiet">${table.comment}</p>`}
       <ul>${table.columns.map((column) => html`<li><${Column} column=${column} goes=${reference(schema, table, column)} onName=${onName} /></li>`)}</ul>
     </details>`)}</div>
+    ${schema.notices.length > 0 && html`<details class="notices" open>
+      <summary>Noticed in the files <span class="quiet">${schema.notices.length}</span></summary>
+      <ul>${schema.notices.map((notice) => html`<li><span class="name">${[notice.table, notice.column].filter(Boolean).join(".")}</span> ${notice.text}
+        ${notice.example && html`<span class="quiet"> e.g. ${notice.example}</span>`}
+        ${notice.turned_by && html`<div class="quiet">otherwise: ${notice.turned_by}</div>`}</li>`)}</ul>
+    </details>`}
     ${tables.length === 0 && html`<p class="quiet">Nothing has that name.</p>`}
   </div>`;
 }

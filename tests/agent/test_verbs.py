@@ -45,6 +45,7 @@ TABLE: dict[str, dict[str, str]] = {
         "studio": TEACHES,
         "mcp": "it has `schema`",
     },
+    "notices": {"python": OPEN, "terminal": "told when files are opened", "studio": TEACHES, "mcp": MODEL},
     "schema": {"python": OPEN, "chat": "/schema shows a table as a person sees it", "studio": TEACHES, "http": PAGE},
     "values": {"python": OPEN, "terminal": ASKS, "studio": TEACHES, "http": PAGE, "mcp": "by what a text mentions"},
     "find_values": {"python": OPEN, "terminal": ASKS, "chat": "Tab", "studio": TEACHES, "http": PAGE},

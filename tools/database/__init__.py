@@ -14,6 +14,7 @@ from .. import lazy_importer
 
 if TYPE_CHECKING:
     from .database import Database, open_database
+    from .duckdb.notices import Notice
     from .egress import Egress
     from .engine import Engine, TooComplex
     from .estimate import Estimate
@@ -36,6 +37,7 @@ __all__ = [
     "ForeignKey",
     "Identity",
     "Limits",
+    "Notice",
     "Permissions",
     "PermissionsFile",
     "Policy",
@@ -56,6 +58,7 @@ __getattr__ = lazy_importer(
     __name__,
     {
         "database": "Database open_database",
+        "duckdb.notices": "Notice",
         "egress": "Egress",
         "engine": "Engine TooComplex",
         "estimate": "Estimate",

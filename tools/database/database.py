@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from ..errors import QueryError, QueryFailed, QueryTooCostly, ResultTooLarge
+from ..errors import QueryError, QueryFailed, QueryTooCostly, ResultTooLarge, SettingsError
 from .dialects import check_parts
 from .egress import Egress, SchemaEgress
-from .engine import Engine, open_engine
+from .engine import ONLY_FILES, Engine, open_engine
 from .estimate import Estimate, spend, within_limit
 from .fetch import Sink
 from .schema import Schema, TableSchema
+from .secret_columns import is_secret_text
 from .session import Identity, Permissions, Policy, Rights, Session
 from .table import Cell, Limits, Table
 from .watchdog import Cancellation
 
 if TYPE_CHECKING:
+    from .duckdb.engine import DuckDBEngine
+    from .duckdb.notices import Notice
     from .engine import DatabaseSource
 
 _DEFAULT_LIMITS = Limits()
@@ -79,6 +82,7 @@ class Database:
         deny: Iterable[str] = (),
         egress: Egress | Mapping[str, object] | None = None,
         session: Session | None = None,
+        otherwise: Iterable[str] = (),
     ) -> Database:
         """Open a database for reading.
 
@@ -94,18 +98,48 @@ class Database:
             egress: What may leave for a model: `Egress`, or a mapping as in the table `[egress]` of a permissions file:
                 `{"columns": {"customers.email": "none"}}`.
             session: Who asks under which policy, instead of `allow`, `deny` and `egress`.
+            otherwise: Guesses about files to decide otherwise, by the words that `notices` and docs/databases.md give:
+                `totals`, `dates`; `sales.totals` for one table.
 
         Raises:
             DatabaseUnavailable: The database is missing, empty, locked or damaged, or its kind is not supported.
             SettingsError: `allow` or `deny` names what the database doesn't have, or `egress` is no such mapping.
         """
         session = session or Session(policy=Policy(Permissions.of(allow, deny), Egress.of(egress)))
-        return cls(open_engine(path_or_url, session), session)
+        return cls(open_engine(path_or_url, session, tuple(otherwise)), session)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Warnings of excess rights of the login and of guarantees that are missing, with remedies."""
         return self.engine.warnings
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What was noticed in files of tables: guesses about them, what may mislead, likely keys.
+
+        Of columns whose values may not leave, no cell is an example.
+        """
+        found: tuple[Notice, ...] | None = getattr(self.engine, "notices", None)
+        if found is None:
+            return ()
+        from .duckdb.notices import notice_keys
+
+        leaving = self.leaving()
+        withheld = {place for table, column in leaving.levels for place in ((table, column), (table, ""))}
+        return tuple(
+            replace(each, example="") if (each.table, each.column) in withheld or is_secret_text(each.example) else each
+            for each in (*found, *notice_keys(leaving.visible_schema))
+        )
+
+    def turn_guess(self, guess: str) -> None:
+        """Decide a guess about files otherwise, or as at first again, by a word as `open` takes it.
+
+        Raises:
+            SettingsError: There is no such guess, or the database is not made of files.
+        """
+        if getattr(self.engine, "notices", None) is None:
+            raise SettingsError(ONLY_FILES)
+        cast("DuckDBEngine", self.engine).turn_guess(guess)
 
     def for_user(self, identity: Identity, policy: Policy | None = None) -> Database:
         """Return the same database for another person, to be closed separately."""

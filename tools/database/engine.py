@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
-from ..errors import DatabaseUnavailable, QueryError
+from ..errors import DatabaseUnavailable, QueryError, SettingsError
 from .estimate import Estimate
 from .fetch import Sink
 from .schema import Schema, TableSchema
@@ -114,19 +114,22 @@ ENGINES: dict[str, str] = {
 """The module of each engine, by the backend's name in a URL. It has `open_engine(url, session)`."""
 
 _ANY_OTHER = ".sqlalchemy.engine"
+ONLY_FILES = "only of files of tables, such as sales.csv, there are guesses to decide otherwise"
 
-Opener = Callable[[str, Session], Engine]
+Opener = Callable[..., Engine]
 Compiles = Callable[[str, Sequence[TableSchema]], QueryError | None]
 
 
-def open_engine(source: str | Path | object, session: Session) -> Engine:
-    """Open the database that a path, a URL or an object stands for.
+def open_engine(source: str | Path | object, session: Session, otherwise: Iterable[str] = ()) -> Engine:
+    """Open the database that a path or a URL names, or that an object is.
 
     Raises:
         DatabaseUnavailable: There is no engine of that kind, or it cannot open the database.
         SettingsError: The session's permissions do not fit the database.
     """
     if not isinstance(source, str | os.PathLike):
+        if otherwise:
+            raise SettingsError(ONLY_FILES)
         return _open_object(source, session)
     text = os.fspath(cast("str | os.PathLike[str]", source))
     if "://" in text:
@@ -137,8 +140,15 @@ def open_engine(source: str | Path | object, session: Session) -> Engine:
 
         backend = "duckdb" if names_files(text) else "sqlite"
     name = ENGINES.get(backend, _ANY_OTHER)
+    more: dict[str, Any] = {}
+    if otherwise:
+        from .duckdb.notices import check_guesses
+
+        if backend != "duckdb":
+            raise SettingsError(ONLY_FILES)
+        more["turned"] = check_guesses(otherwise)
     try:
-        return cast("Opener", import_module(name, __package__).open_engine)(text, session)
+        return cast("Opener", import_module(name, __package__).open_engine)(text, session, **more)
     except ImportError:
         extra = name.split(".")[1]
         raise DatabaseUnavailable(f"{backend}:// needs its driver: pip install 'tableturn[{extra}]'") from None

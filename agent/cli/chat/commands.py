@@ -177,6 +177,8 @@ def _parse_count(rest: str, example: str) -> int:
 
 
 def _list_tables(chat: Chat, rest: str) -> RenderableType:
+    if rest:
+        chat.resources.database.turn_guess(rest)
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
     grid.add_column(justify="right", style="dim")
@@ -186,7 +188,12 @@ def _list_tables(chat: Chat, rest: str) -> RenderableType:
         rows = "" if table.row_count is None else f"{table.row_count:,} rows"
         about = "; ".join(filter(None, ("" if table.kind == "table" else table.kind, table.comment)))
         grid.add_row(Text(safe(table.name)), rows, Text(safe(about)))
-    return Group(grid, Text(f"rows as of {_format_minute(found)}", style="dim"))
+    noticed = [f"{each} (e.g. {each.example})" if each.example else str(each) for each in verbs.notices(chat.resources)]
+    if noticed:
+        noticed = ["", "noticed in the files; /tables WORD turns a guess by its last word:", *noticed]
+    return Group(
+        grid, Text(f"rows as of {_format_minute(found)}", style="dim"), *(Text(safe(line)) for line in noticed)
+    )
 
 
 def _show_schema(chat: Chat, rest: str) -> RenderableType:
@@ -359,7 +366,12 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         Command("/help", "[COMMAND]", "list the commands, or describe one", _help, "commands"),
     ),
     "The database": (
-        Command("/tables", "", "list the tables", _list_tables),
+        Command(
+            "/tables",
+            "",
+            "list the tables and what was noticed in files; with the word of a guess about them, turn it",
+            _list_tables,
+        ),
         Command("/schema", "TABLE", "show a table's columns, keys and values", _show_schema, "tables"),
         Command("/values", "COLUMN", "show the values of a column, most frequent first", _show_values, "columns"),
     ),

@@ -30,8 +30,9 @@ from ..table import Cell, Limits, Table
 from ..watchdog import Cancellation
 from ..wire import pack_opening
 from ..workers import Workers
-from .entries import InstanceDescription, TableEntry, pack_entry
+from .entries import InstanceDescription, TableEntry, named, pack_entry
 from .grammar import EXPLAIN, EXPLAIN_JSON, GRAMMAR
+from .notices import Notice, check_guesses
 from .opening import NURSERY, QUERIES, read_files
 from .sources import Sources, number_repeated
 
@@ -53,9 +54,9 @@ def find_tables(contents: Sources, folder: Path, *, thorough: bool = False) -> t
     """Return the DuckDB file, or the tables of other files, for an instance."""
     if contents.database is not None:
         return contents.database, []
-    entries = list(read_files(contents.files(), folder / "read", thorough=thorough))
+    entries = list(read_files(contents.files(), folder / "read", thorough=thorough, turned=contents.turned))
     names = number_repeated([entry.name for entry in entries])
-    return None, [replace(entry, name=name, shown=name) for entry, name in zip(entries, names, strict=True)]
+    return None, [named(entry, name) for entry, name in zip(entries, names, strict=True)]
 
 
 class Snapshot:
@@ -191,10 +192,15 @@ class DuckDBBackend(Backend):
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
         # Files are open for reading only, but some may have been meant otherwise than they are read.
         del connection
-        return self.snapshot().about.remarks
+        return tuple(str(notice) for notice in self.snapshot().about.notices if notice.turned_by)
 
     def cut(self, column: ColumnSchema) -> str:
         return super().cut(column) if column.type == "VARCHAR" else self.quoted(column.name)
+
+    def turn_guess(self, guess: str) -> None:
+        """Decide a guess about files otherwise, or as at first again, from the next snapshot on."""
+        with self._lock:
+            self.contents = replace(self.contents, turned=self.contents.turned ^ check_guesses([guess]))
 
     def reread(self) -> bool:
         """Whether the types in files must be found again, from now on by all rows."""
@@ -219,6 +225,16 @@ class DuckDBEngine(ServerEngine):
     def close(self) -> None:
         super().close()
         self._duckdb.close()
+
+    @property
+    def notices(self) -> tuple[Notice, ...] | None:
+        """What was noticed in files of tables, as they are read now; None if there are none."""
+        return self._duckdb.snapshot().about.notices if self._duckdb.contents.pattern else None
+
+    def turn_guess(self, guess: str) -> None:
+        """Decide a guess about files otherwise, or as at first again."""
+        self._duckdb.turn_guess(guess)
+        self._refresh_catalogue(at_once=True)
 
     def state(self) -> str:
         self._pool.check_open()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from ..column_kinds import enum_labels
 from ..schema import ColumnKind, ColumnSchema
 from ..server.catalogue import Catalogue, Relation
 from ..session import Permissions
+from .notices import Notice
 
 _KINDS: tuple[tuple[re.Pattern[str], ColumnKind], ...] = (
     (re.compile(r".*\]\Z|STRUCT|MAP|UNION|VARIANT|BIT|UUID|JSON", re.DOTALL), "text"),
@@ -36,7 +37,7 @@ class TableEntry(Relation):
             tables of which something is hidden, the view is declared by it once more.
         slow: Whether reading all of it takes seconds.
         path: The file that `scan` reads; None if that is an attached one.
-        remarks: What was guessed of the file.
+        notices: What was noticed in the file.
     """
 
     scan: str
@@ -45,7 +46,7 @@ class TableEntry(Relation):
     anew: str = ""
     slow: bool = False
     path: Path | None = None
-    remarks: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
     @property
     def is_anew(self) -> bool:
@@ -63,18 +64,33 @@ def file_entry(table: str, columns: Sequence[ColumnSchema], scan: str, path: Pat
     return TableEntry("main", table, table, tuple(columns), scan=scan, path=path, **more)
 
 
+def named(entry: TableEntry, name: str) -> TableEntry:
+    """Return the table of a file by another name."""
+    notices = (replace(each, table=name) if each.table == entry.name else each for each in entry.notices)
+    return replace(entry, name=name, shown=name, notices=tuple(notices))
+
+
 def pack_entry(entry: TableEntry) -> tuple[Any, ...]:
-    """Return the entry of a file's table as a message has it."""
+    """Return the table of a file, as a message has it."""
     columns = [(shown.name, shown.type, shown.comment) for shown in entry.columns]
     path = os.fsencode(entry.path or "")
-    return entry.name, columns, entry.scan, path, entry.comment, entry.estimate, entry.slow, entry.remarks
+    return (
+        entry.name,
+        columns,
+        entry.scan,
+        path,
+        entry.comment,
+        entry.estimate,
+        entry.slow,
+        list(map(astuple, entry.notices)),
+    )
 
 
 def unpack_entry(packed: Any) -> TableEntry:
-    """Return the entry that `pack_entry` packed."""
-    name, columns, scan, path, comment, estimate, slow, remarks = packed
+    """Return what `pack_entry` was given."""
+    name, columns, scan, path, comment, estimate, slow, notices = packed
     held = [make_column(shown, declared, comment=note) for shown, declared, note in columns]
-    more = {"comment": comment, "estimate": estimate, "slow": slow, "remarks": tuple(remarks)}
+    more = {"comment": comment, "estimate": estimate, "slow": slow, "notices": tuple(Notice(*each) for each in notices)}
     return file_entry(name, held, scan, Path(os.fsdecode(path)), **more)
 
 
@@ -124,7 +140,11 @@ def _without_hidden(entry: TableEntry, permissions: Permissions) -> TableEntry:
         hidden |= more
     columns = tuple(shown for shown in entry.columns if shown.name.lower() not in hidden)
     # A view's query may tell of a part of the database that is hidden.
-    return replace(entry, columns=columns, comment="" if hidden else entry.comment, definition="")
+    # A sheet of notes is no table that could be allowed.
+    own = (each for each in entry.notices if each.table == entry.name)
+    notices = (each for each in own if not hidden or (each.column and each.column.lower() not in hidden))
+    comment = "" if hidden else entry.comment
+    return replace(entry, columns=columns, comment=comment, definition="", notices=tuple(notices))
 
 
 @dataclass(frozen=True)
@@ -134,4 +154,4 @@ class InstanceDescription:
     version: str  # of DuckDB
     catalogue: Catalogue
     slow: frozenset[str]  # the names of tables that take seconds to be read whole
-    remarks: tuple[str, ...]  # what was guessed of files whose texts could be read otherwise, and what to do
+    notices: tuple[Notice, ...]  # what was noticed in files, of what may be seen

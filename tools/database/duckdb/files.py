@@ -8,6 +8,7 @@ import os
 import re
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,9 @@ from ..quoting import literal, quote
 from ..schema import ColumnSchema
 from ..server.address import scrub_message
 from .entries import TableEntry, file_entry, make_column
-from .sources import File, FileKind, column_names, table_name
-from .tables import copy_frame, read_sheets
+from .notices import Noticing, find_stray_rows, labelled_rows, notice_contents
+from .sources import File, FileKind, column_names
+from .tables import copy_frame, read_workbook
 from .text_files import SLOW_BYTES, check_width, read_text_file, unpacked_size
 
 _PROTOCOL = "tableturn"
@@ -97,6 +99,7 @@ _CLASS = re.compile(r"^(?:[A-Z]\w* )+Error: ")
 _LINE = re.compile(r"Original Line:.*?(?=\n(?:Maximum|Value|Expected|Error)|\Z)", re.DOTALL)
 _REST = re.compile(r"\s*(?:The search space used|Stack Trace:|Possible |Try increasing|LINE 1:).*", re.DOTALL)
 _ADDRESS = re.compile(r"tableturn://[^\s\"']*")
+_PLACE = "tableturn_place"
 
 
 def settings(folder: Path, disk_bytes: int = DISK_BYTES) -> dict[str, str | bool | int | float | list[str]]:
@@ -120,8 +123,8 @@ def settings(folder: Path, disk_bytes: int = DISK_BYTES) -> dict[str, str | bool
 class FileReader:
     """A reader of the tables in files."""
 
-    def __init__(self, folder: Path, *, thorough: bool) -> None:
-        self._folder, self._thorough = folder, thorough
+    def __init__(self, folder: Path, *, thorough: bool, turned: frozenset[str] = frozenset()) -> None:
+        self._folder, self._thorough, self._turned = folder, thorough, turned
         # DuckDB would make it once it needs it; the kernel may refuse that by then.
         (folder / "temporary").mkdir()
         self._connection = duckdb.connect(":memory:", config=settings(folder))
@@ -139,13 +142,15 @@ class FileReader:
                 case "text":
                     entries = [
                         read_text_file(
-                            self._connection, self._files.address, file, self._folder, thorough=self._thorough
+                            *(self._connection, self._files.address, file, self._folder),
+                            thorough=self._thorough,
+                            turned=self._turned,
                         )
                     ]
                 case "json":
-                    entries = [self._read_json(file)]
+                    entries = [self._notice(self._read_json(file))]
                 case "parquet":
-                    entries = [self._read_parquet(file.path, file.table)]
+                    entries = [self._notice(self._read_parquet(file.path, file.table))]
                 case "workbook":
                     entries = list(self._read_workbook(file))
         except (duckdb.OutOfMemoryException, MemoryError):
@@ -161,12 +166,36 @@ class FileReader:
         return entries
 
     def _read_workbook(self, file: File) -> Iterator[TableEntry]:
-        for name, frame, title in list(read_sheets(file.path)):
-            if len(frame.columns):
-                copy_frame(self._connection, "sheet", frame)
-                copy = self._folder / f"{len(list(self._folder.iterdir()))}.parquet"
-                self._connection.execute(f"COPY sheet TO {literal(str(copy))} (FORMAT parquet)")
-                yield self._read_parquet(copy, table_name(name), title)
+        book = read_workbook(file.path, self._turned)
+        # The first table tells of sheets that are none.
+        told = [notice for sheet in book if sheet.frame is None for notice in sheet.noticing.found]
+        for sheet in book:
+            if sheet.frame is not None and len(sheet.frame.columns):
+                copy_frame(self._connection, "sheet", sheet.frame)
+                entry = self._read_parquet(self._copy("sheet"), sheet.noticing.table, sheet.title)
+                sheet.noticing.found += told
+                told = []
+                yield self._notice(entry, sheet.noticing)
+
+    def _copy(self, rows: str) -> Path:
+        """Copy rows to a file of our own."""
+        copy = self._folder / f"{len(list(self._folder.iterdir()))}.parquet"
+        self._connection.execute(f"COPY {rows} TO {literal(str(copy))} (FORMAT parquet)")
+        return copy
+
+    def _notice(self, entry: TableEntry, noticing: Noticing | None = None) -> TableEntry:
+        """Return a table with what is noticed in it, without stray rows if it is not a sheet."""
+        if noticing is None:
+            noticing = Noticing(entry.name, self._turned)
+            if rows := labelled_rows(self._connection, entry.columns, entry.scan):
+                strays = find_stray_rows(noticing, (), rows)
+                if strays:
+                    places = ", ".join(map(str, strays))
+                    numbered = f"SELECT *, row_number() OVER () - 1 AS {_PLACE} FROM {entry.scan}"
+                    kept = f"(SELECT * EXCLUDE ({_PLACE}) FROM ({numbered}) WHERE {_PLACE} NOT IN ({places}))"
+                    entry = self._read_parquet(self._copy(kept), entry.name)
+        notice_contents(self._connection, noticing, entry.columns, entry.scan)
+        return replace(entry, notices=noticing.renamed({}))
 
     def _read_json(self, file: File) -> TableEntry:
         address = literal(self._files.address(file.path))

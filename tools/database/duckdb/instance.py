@@ -11,7 +11,7 @@ import hashlib
 import re
 import secrets
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -224,10 +224,10 @@ class Instance:
             if isinstance(error, duckdb.Error):
                 raise DatabaseUnavailable(f"the database cannot be opened: {failure(error, self._private)}") from None
             raise
-        remarks = tuple(remark for entry in made for remark in _remarks(entry))
+        notices = tuple(notice for entry in made for notice in entry.notices)
         slow = frozenset(entry.shown for entry in made if entry.slow)
         keys = keys_between(keys, [TableSchema(entry.shown, entry.columns) for entry in made])
-        about = InstanceDescription(duckdb.__version__, _catalogue(made, keys), slow, remarks)
+        about = InstanceDescription(duckdb.__version__, _catalogue(made, keys), slow, notices)
         self.about = ormsgpack.packb(about, tuple)
 
     def close(self) -> None:
@@ -283,14 +283,6 @@ class Instance:
                 raise
             return False
         return True
-
-
-def _remarks(entry: TableEntry) -> Iterable[str]:
-    for remark in entry.remarks:
-        yield f"{entry.shown}: {remark}; if letters are wrong, save the file as UTF-8"
-    for shown in entry.columns if entry.path is not None else ():
-        if shown.comment:
-            yield f"{entry.shown}.{shown.name}: {shown.comment}; write dates as 2024-12-31 to be sure"
 
 
 def _catalogue(entries: Sequence[TableEntry], keys: tuple[ForeignKey, ...]) -> Catalogue:

@@ -7,6 +7,7 @@ import socket
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,8 +37,8 @@ FILES, QUERIES = "files", "queries"
 NURSERY = query_nursery(__package__ or "")
 
 
-def open_engine(url: str, session: Session) -> DuckDBEngine:
-    """Open the database that a path, a pattern or a URL names."""
+def open_engine(url: str, session: Session, turned: frozenset[str] = frozenset()) -> DuckDBEngine:
+    """Open what a path, a pattern or a URL names."""
     if find_spec("duckdb") is None:
         raise DatabaseUnavailable("files and DuckDB databases need duckdb: pip install 'tableturn[duckdb]'")
     if available():
@@ -45,11 +46,13 @@ def open_engine(url: str, session: Session) -> DuckDBEngine:
             NURSERY.start(wait=False)  # it loads DuckDB while the engine is loaded here
     from .engine import DuckDBBackend, DuckDBEngine
 
-    return DuckDBEngine(DuckDBBackend(sources(url), session), session)
+    return DuckDBEngine(DuckDBBackend(replace(sources(url), turned=turned), session), session)
 
 
-def read_files(files: Sequence[File], folder: Path, *, thorough: bool) -> Iterator[TableEntry]:
-    """Find the tables of files, in a process with limited memory and time.
+def read_files(
+    files: Sequence[File], folder: Path, *, thorough: bool, turned: frozenset[str] = frozenset()
+) -> Iterator[TableEntry]:
+    """Find the tables of files, in a process that the kernel holds to limits of memory and time.
 
     What it says of a file, a name and a call of DuckDB for each table, is read as data from an untrusted side: an
     instance closes the file system but for the files that were asked for before it declares any view.
@@ -58,12 +61,12 @@ def read_files(files: Sequence[File], folder: Path, *, thorough: bool) -> Iterat
     if not available():
         from .files import FileReader
 
-        with closing(FileReader(folder, thorough=thorough)) as reader:
+        with closing(FileReader(folder, thorough=thorough, turned=turned)) as reader:
             for file in files:
                 yield from reader.entries(file)
         return
     with NURSERY.call(b"\0") as line:
-        opening = FILES, os.fsencode(folder), thorough, list({file.kind for file in files})
+        opening = FILES, os.fsencode(folder), thorough, list(turned), list({file.kind for file in files})
         send(line, RESULT, ormsgpack.packb(opening), START_SECONDS)
         receive(line, MESSAGE_BYTES, time.monotonic() + START_SECONDS)
         for file in files:

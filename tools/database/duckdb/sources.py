@@ -82,6 +82,7 @@ class Sources:
     database: Path | None = None
     pattern: str = ""
     fingerprint: str = ""  # of data frames, which do not change
+    turned: frozenset[str] = frozenset()  # guesses about files that are decided otherwise
 
     def files(self) -> tuple[File, ...]:
         """Return the current files, ordered by name."""
@@ -99,7 +100,7 @@ class Sources:
         if self.fingerprint:
             return self.fingerprint
         paths = [self.database] if self.database is not None else _find_files(self.pattern)
-        return " ".join(_file_state(path) for path in paths) or "gone"
+        return " ".join([*map(_file_state, paths), *sorted(self.turned)]) or "gone"
 
 
 def names_files(text: str) -> bool:

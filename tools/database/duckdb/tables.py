@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -16,6 +18,7 @@ import duckdb
 from ...errors import DatabaseUnavailable
 from ..quoting import quote
 from ..server.address import scrub_message
+from .notices import MISSING, Noticing, find_stray_rows, is_note_sheet
 from .sources import column_names, number_repeated, table_name
 from .text_files import find_header, is_filled, join_titles
 
@@ -23,22 +26,58 @@ if TYPE_CHECKING:
     import pandas
 
 _UNPACKED_BYTES = 500_000_000
+_SEARCHED_BYTES = 100_000_000
 _MOST_ROWS = 1_048_576  # of a sheet
 _INCOMING = "tableturn_incoming"
+# A formula whose result no program has stored.
+_UNCOMPUTED = re.compile(rb"</f>(?:<v\s*/>|<v></v>)?</c>")
+_AS_EMPTY, _AS_TEXT = "read as empty cells", "kept, and the column as text"
 
 
-def read_sheets(path: Path) -> Iterator[tuple[str, pandas.DataFrame, str]]:
-    """Yield the sheets of a workbook that have a table: name, table, and titles above it."""
-    import pandas
+@dataclass(frozen=True)
+class Sheet:
+    """A sheet of a workbook: its table, if it has one, the titles above it, and what was noticed."""
 
+    noticing: Noticing
+    frame: pandas.DataFrame | None = None
+    title: str = ""
+
+
+def read_workbook(path: Path, turned: frozenset[str] = frozenset()) -> list[Sheet]:
+    """Read the sheets of a workbook."""
     try:
         import openpyxl
     except ImportError:
         raise DatabaseUnavailable("reading Excel files needs openpyxl: pip install 'tableturn[duckdb]'") from None
-    for name, rows in _read_cells(path, openpyxl.load_workbook):
-        if rows:
-            at = find_header(rows)
-            yield name, pandas.DataFrame(_read_columns(rows[at:])), join_titles(rows[:at])
+    sheets = [
+        _read_sheet(Noticing(table_name(name), turned), rows)
+        for name, rows in _read_cells(path, openpyxl.load_workbook)
+    ]
+    if "sheets" not in turned and not any(sheet.frame is not None for sheet in sheets):
+        return read_workbook(path, turned | {"sheets"})
+    with zipfile.ZipFile(path) as packed:
+        parts = [part for part in packed.infolist() if part.filename.startswith("xl/worksheets/")]
+        if sheets and any(part.file_size < _SEARCHED_BYTES and _UNCOMPUTED.search(packed.read(part)) for part in parts):
+            text = "formulas without a stored result are empty cells: save the workbook in a spreadsheet program"
+            sheets[0].noticing.add("formulas", text)
+    return sheets
+
+
+def _read_sheet(noticing: Noticing, rows: list[tuple[Any, ...]]) -> Sheet:
+    import pandas
+
+    is_note = is_note_sheet(rows)
+    if not rows:
+        noticing.add("empty", "an empty sheet is not made a table")
+    elif is_note and not noticing.is_turned("sheets"):
+        noticing.add("sheets", "a sheet of notes is not made a table", example=join_titles(rows))
+    if not rows or (is_note and not noticing.is_turned("sheets")):
+        return Sheet(noticing)
+    at = find_header(rows)
+    header, table = rows[at], rows[at + 1 :]
+    strays = find_stray_rows(noticing, header, table)
+    kept = [header, *(row for place, row in enumerate(table) if place not in strays)]
+    return Sheet(noticing, pandas.DataFrame(_read_columns(kept, noticing)), join_titles(rows[:at]))
 
 
 def _read_cells(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
@@ -70,19 +109,26 @@ def _read_cells(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str, lis
         raise DatabaseUnavailable(f"the workbook {path} cannot be read: {reason}: {advice}") from None
 
 
-def _read_columns(rows: Sequence[Sequence[Any]]) -> dict[str, pandas.Series[Any]]:
+def _read_columns(rows: Sequence[Sequence[Any]], noticing: Noticing) -> dict[str, pandas.Series[Any]]:
     """Return columns by name, without empty ones; the first row is the header."""
     every = ([row[place] if place < len(row) else None for row in rows] for place in range(max(map(len, rows))))
     columns = [column for column in every if any(map(is_filled, column))]
     names = column_names([column[0] for column in columns])
-    return {name: _make_series(column[1:]) for name, column in zip(names, columns, strict=True)}
+    return {name: _make_series(column[1:], name, noticing) for name, column in zip(names, columns, strict=True)}
 
 
-def _make_series(values: Sequence[Any]) -> pandas.Series[Any]:
-    """Return a column of one type; of text if the values have several types."""
+def _make_series(values: Sequence[Any], name: str, noticing: Noticing) -> pandas.Series[Any]:
+    """Return a column of one type; of text if the values are of several."""
     import pandas
 
     filled = [value if is_filled(value) else None for value in values]
+    words = {value for value in filled if isinstance(value, str)}
+    if words and words.issubset(MISSING) and not all(value is None or value in words for value in filled):
+        noticing.add(
+            "missing", f"{', '.join(sorted(words))} {_AS_TEXT if noticing.is_turned('missing') else _AS_EMPTY}", name
+        )
+        if not noticing.is_turned("missing"):
+            filled = [None if value in words else value for value in filled]
     kinds = {type(value) for value in filled if value is not None}
     if kinds == {datetime} and all(value is None or value.time() == time() for value in filled):
         return pandas.Series([value and value.date() for value in filled], dtype=object)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import codecs
 import csv
 import gzip
+import io
 import re
 import shutil
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, islice
@@ -19,6 +20,7 @@ import duckdb
 from ...errors import DatabaseUnavailable
 from ..quoting import literal, quote
 from .entries import TableEntry, file_entry, make_column
+from .notices import LOOKED_AT, MISSING, Noticing, find_stray_rows, notice_contents
 from .sources import File, column_names, kind_of
 
 # Types are found by all rows of a file of this size, and by the first ones of a larger one.
@@ -39,10 +41,17 @@ _DATED_ROWS = 100
 _DATED = ("DATE", "TIMESTAMP")
 # What Excel writes, and reads, as a first line.
 _NAMED_SEPARATOR = re.compile(r"\ufeff?\"?sep=(.)\"?\s*", re.IGNORECASE)
-# How numbers may be written, if not as 1234.5: 1234,5; 1.234,5; 1,234.5.
-_NUMBERS = (", decimal_separator = ','", ", decimal_separator = ',', thousands = '.'", ", thousands = ','")
+# How numbers may be written, if not as 1234.5, by the marks of decimals and thousands: 1234,5; 1.234,5; 1,234.5.
+_NUMBERS = ((",", ""), (",", "."), (".", ","))
 # What a number has, if not digits alone: a sign, groups of three digits, decimals.
-_GROUPED = r"\s*[-+]?[0-9]{{1,3}}({thousands}[0-9]{{3}})+({decimal}[0-9]*)?\s*"
+_GROUPED = r"\s*[-+]?[0-9]{{1,3}}([{thousands}][0-9]{{3}})+([{decimal}][0-9]*)?\s*"
+# Whether such a mark is a decimal's, three digits behind it do not tell.
+_UNCLEAR = r"\s*[-+]?[1-9][0-9]{{0,2}}[{mark}][0-9]{{3}}\s*"
+# What a spreadsheet makes of a code such as 12E5.
+_CODE = "[0-9]+[eE][0-9]+"
+# Signs that part thousands, which DuckDB does not know; a file of this size is copied without them, and stray rows.
+_PARTING = re.compile("(?<=[0-9])[\u00a0\u2009\u202f’](?=[0-9]{3})")
+_COPIED_SIZE = 8_000_000
 _SEPARATORS = (",", ";", "\t", "|")
 # How the report on a file says that there is no such sign.
 _NONE = "(empty)"
@@ -57,11 +66,14 @@ def read_text_file(
     private: Path,
     *,
     thorough: bool = False,
+    turned: frozenset[str] = frozenset(),
 ) -> TableEntry:
     """Find out how to read a file as a table; raise an error if that is not possible."""
-    path = file.path
+    path, noticing = file.path, Noticing(file.table, turned)
     encoding, is_guess = find_encoding(path)
     remarks = (f"not UTF-8, read as {encoding}: a guess",) if is_guess else ()
+    for remark in remarks:
+        noticing.add("encoding", remark, turned_by="save the file as UTF-8, if letters are wrong")
     if encoding not in _NATIVE:
         path, encoding = copy_as_utf8(path, private, encoding), "utf-8"
     with open_unpacked(path) as opened:
@@ -70,8 +82,15 @@ def read_text_file(
     size = unpacked_size(path, SLOW_BYTES)
     rows = -1 if thorough or size <= WHOLE_BYTES else FIRST_ROWS
     read = _Reading(connection, address(path), f", sample_size = {rows}", f"encoding = '{encoding}'")
-    first, title = _find_layout(read, start[:_HEAD_BYTES].decode(encoding, "replace").splitlines(keepends=True))
-    best, dated = _read_dates(_read_numbers(first))
+    head = start[:_HEAD_BYTES].decode(encoding, "replace").splitlines(keepends=True)
+    first, title = _find_layout(read, head)
+    if size <= _COPIED_SIZE and (copy := _copy_without_strays(first, path, encoding, private, noticing)):
+        path, read = copy, replace(read, address=address(copy), options="encoding = 'utf-8'")
+        with path.open(encoding="utf-8", newline="") as opened:
+            head = opened.read(_HEAD_BYTES).splitlines(keepends=True)
+        first, _ = _find_layout(read, head)
+    first = _choose_header(first, head, noticing)
+    best, dated = _read_missing(first, noticing)
     if len(best.columns) == 1 and kind_of(file.path) is None:
         raise DatabaseUnavailable(
             f"{file.path} is not a table: its lines are not separated by a comma, semicolon, tab or bar; if it is"
@@ -84,7 +103,9 @@ def read_text_file(
     ]
     scan = replace(best, columns=tuple((each.name, each.type) for each in columns)).scan
     comment = "; ".join(filter(None, (*remarks, title)))
-    return file_entry(file.table, columns, scan, path, comment=comment, slow=size > SLOW_BYTES, remarks=remarks)
+    notice_contents(connection, noticing, columns, scan)
+    notices = noticing.renamed({own: name for name, (own, _) in zip(names, best.columns, strict=True)})
+    return file_entry(file.table, columns, scan, path, comment=comment, slow=size > SLOW_BYTES, notices=notices)
 
 
 @dataclass(frozen=True)
@@ -98,6 +119,10 @@ class _Reading:
     delimiter: str = ""
     details: str = ""  # the options that it found
     columns: tuple[tuple[str, str], ...] = ()  # names with types
+    quote: str = '"'
+    skipped: int = 0  # lines above the table
+    has_header: bool = True
+    comment: str = ""  # how lines begin that are left out
 
     def sniff(self, more: str = "") -> _Reading:
         """Return what DuckDB finds if it is told more."""
@@ -117,7 +142,9 @@ class _Reading:
             if value is not None and value != _NONE and f", {name} = " not in options:
                 details += f", {name} = {value if isinstance(value, int) else literal(str(value))}"
         named = tuple((str(each["name"]), str(each["type"])) for each in cast("list[dict[str, Any]]", columns))
-        return replace(self, options=options, delimiter=str(delimiter), details=details, columns=named)
+        layout = {"quote": str(quote), "skipped": int(skipped), "has_header": bool(header)}
+        layout["comment"] = "" if comment in (None, _NONE) else str(comment)
+        return replace(self, options=options, delimiter=str(delimiter), details=details, columns=named, **layout)
 
     @property
     def typed(self) -> int:
@@ -136,10 +163,11 @@ class _Reading:
         told = f"{self.options}{self.details}, columns = {{{listed}}}"
         return f"read_csv({literal(self.address)}, auto_detect = false, {told})"
 
-    def rows(self, what: str, rest: str = "") -> list[Any]:
-        """Read some of the file, as the texts that are in it."""
-        texts = replace(self, columns=tuple((name, "VARCHAR") for name, _ in self.columns))
-        return self.connection.execute(f"SELECT {what} FROM {texts.scan}{rest}").fetchall()
+    def rows(self, what: str, limit: int | None = None) -> list[Any]:
+        """Read some of the file, of its first rows if there is a limit, as the texts that are in it."""
+        texts = replace(self, columns=tuple((name, "VARCHAR") for name, _ in self.columns)).scan
+        source = texts if limit is None else f"(SELECT * FROM {texts} LIMIT {limit})"
+        return self.connection.execute(f"SELECT {what} FROM {source}").fetchall()
 
 
 def _find_layout(read: _Reading, head: Sequence[str]) -> tuple[_Reading, str]:
@@ -163,20 +191,112 @@ def _find_layout(read: _Reading, head: Sequence[str]) -> tuple[_Reading, str]:
     return first.sniff(f", skip = {rows[at - 1][1]}, header = true"), join_titles([row for row, _ in rows[:at]])
 
 
-def _read_numbers(first: _Reading) -> _Reading:
+def _copy_without_strays(first: _Reading, path: Path, encoding: str, private: Path, noticing: Noticing) -> Path | None:
+    """Copy a file without rows that are none of the table's; None if it has none."""
+    if len(first.delimiter) != 1:
+        return None
+    with open_unpacked(path) as file:
+        text = file.read().decode(encoding, "replace")
+    plain = _PARTING.sub("'", text)
+    lines, skipped = list(io.StringIO(plain, newline="")), first.skipped
+
+    def read(some: Sequence[str]) -> Iterator[tuple[list[str], int]]:
+        reader = csv.reader(some, delimiter=first.delimiter, quotechar=first.quote)
+        return ((row, reader.line_num) for row in reader)
+
+    try:
+        if skipped == 1 and ", skip = " not in first.options:
+            # R writes no name above the names of rows.
+            (names, _), (row, _) = next(read(lines)), next(read(lines[1:]))
+            if len(names) + 1 == len(row) and all(map(_is_name, names)):
+                lines[0], skipped, plain = first.delimiter + lines[0], 0, ""
+        rows = list(read(lines[skipped:]))
+    except (csv.Error, StopIteration):
+        return None
+    header = int(first.has_header or skipped < first.skipped)
+    strays = find_stray_rows(noticing, rows[0][0] if header else (), [row for row, _ in rows[header:]])
+    if not strays and plain == text:
+        return None
+    for place in sorted(strays, reverse=True):
+        before, (_, end) = rows[place + header - 1][1] if place + header else 0, rows[place + header]
+        del lines[skipped + before : skipped + end]
+    copy = private / f"{len(list(private.iterdir()))}.csv"
+    copy.write_text("".join(lines), encoding="utf-8", newline="")
+    return copy
+
+
+def _choose_header(first: _Reading, head: Sequence[str], noticing: Noticing) -> _Reading:
+    """Decide whether the first line has the columns' names, and tell if that is a guess."""
+    if first.comment:
+        noticing.add("lines", f"lines that begin with {first.comment} are left out")
+    if first.skipped and ", skip = " not in first.options:
+        noticing.add("lines", f"lines above the table that are left out: {first.skipped}")
+    if "null_padding" in first.options:
+        noticing.add("lines", "lines have different numbers of cells: missing ones are empty")
+    if [kind for _, kind in first.columns] == ["VARCHAR"]:
+        noticing.add("lines", "read as one column: no separator was found")
+    row = next(csv.reader(head[first.skipped :], delimiter=first.delimiter[:1] or ",", quotechar=first.quote), [])
+    years = {cell for cell in row if cell.strip().isdigit()}
+    # DuckDB takes years above numbers for more of them, and names above rows that are longer for a row.
+    is_likely = len(row) > len(years) > 1 or "null_padding" in first.options
+    is_header = first.has_header or (is_likely and all(map(_is_name, row)))
+    is_named = is_header != noticing.is_turned("header")
+    if not is_named:
+        noticing.add("header", "the columns have no names: the first line is read as data")
+    elif not first.has_header or not all(map(_is_name, row)):
+        noticing.add("header", "the first line is read as the columns' names, but could be a row")
+    return first if is_named == first.has_header else first.sniff(f", header = {str(is_named).lower()}")
+
+
+def _read_missing(first: _Reading, noticing: Noticing) -> tuple[_Reading, dict[str, str]]:
+    """Find types; where more columns have one if n/a and the like are empty cells, they are."""
+    names = [name for name, kind in first.columns if kind == "VARCHAR"]
+    plain, with_empty = (Noticing(noticing.table, noticing.turned) for _ in range(2))
+    best = _read_dates(_read_numbers(first, plain), plain)
+    words: set[str] = set()
+    if names and not noticing.is_turned("missing"):
+        # A bit for each word: lists of them would take much memory in wide files.
+        listed = f"[{', '.join(map(literal, MISSING))}]"
+        held = (f"bit_or(1::BIGINT << coalesce(list_position({listed}, {cell}), 0))" for cell in map(quote, names))
+        (bits,) = first.rows(", ".join(held), LOOKED_AT)
+        words = {word for at, word in enumerate(MISSING, 1) if any(each and each >> at & 1 for each in bits)}
+    if words:
+        empty = first.sniff(f", nullstr = ['', {', '.join(map(literal, sorted(words)))}]")
+        other, dated = _read_dates(_read_numbers(empty, with_empty), with_empty)
+        if len(other.columns) == len(first.columns) and other.typed > best[0].typed:
+            noticing.add("missing", f"{', '.join(sorted(words))} read as empty cells, in columns of text too")
+            noticing.found += with_empty.found
+            return other, dated
+    noticing.found += plain.found
+    return best
+
+
+def _read_numbers(first: _Reading, noticing: Noticing) -> _Reading:
     """Have numbers read as most columns write them."""
     found = [first]
-    for numbers in _NUMBERS if any(kind == "VARCHAR" for _, kind in first.columns) else ():
+    texts = [quote(name) for name, kind in first.columns if kind == "VARCHAR"]
+    marks = list(_NUMBERS) if texts else []
+    for sign in "' " if texts else "":
+        pattern = literal(_GROUPED.format(thousands=sign, decimal=".,"))
+        used = ", ".join(f"bool_or(regexp_full_match({cell}, {pattern}))" for cell in texts)
+        if any(first.rows(used, LOOKED_AT)[0]):
+            marks += [(",", sign), (".", sign)]
+    for decimal, thousands in marks:
         # A comma can only be a decimal's where it separates nothing.
-        if first.delimiter != "," or "decimal" not in numbers:
-            read = first.sniff(numbers)
-            found.append(_keep_ungrouped(first, read) if "thousands" in numbers else read)
-    return max(found, key=lambda each: each.typed * (len(each.columns) == len(first.columns)))
+        if first.delimiter != "," or decimal != ",":
+            read = first.sniff(_number_options(decimal, thousands))
+            found.append(_keep_ungrouped(first, read, decimal, thousands) if thousands else read)
+    best = max(found, key=lambda each: each.typed * (len(each.columns) == len(first.columns)))
+    return _keep_unclear(first, best, noticing)
 
 
-def _keep_ungrouped(first: _Reading, read: _Reading) -> _Reading:
+def _number_options(decimal: str, thousands: str) -> str:
+    told = f", decimal_separator = '{decimal}'" if decimal != "." else ""
+    return told + (f", thousands = {literal(thousands)}" if thousands else "")
+
+
+def _keep_ungrouped(first: _Reading, read: _Reading, decimal: str, thousands: str) -> _Reading:
     """Keep numbers without proper groups of three digits as text: `1,50` is not 150."""
-    thousands, decimal = (r"\.", ",") if "decimal" in read.options else (",", r"\.")
     numbers = [
         name for name, kind in read.columns if kind in _NUMERIC and dict(first.columns).get(name) not in _WHOLE_NUMBERS
     ]
@@ -184,7 +304,7 @@ def _keep_ungrouped(first: _Reading, read: _Reading) -> _Reading:
         return read
     pattern = literal(_GROUPED.format(thousands=thousands, decimal=decimal))
     wrong = ", ".join(
-        f"coalesce(bool_or(contains({cell}, {literal(thousands[-1])})"
+        f"coalesce(bool_or(contains(trim({cell}), {literal(thousands)})"
         f" AND NOT regexp_full_match({cell}, {pattern})), false)"
         for cell in map(quote, numbers)
     )
@@ -193,9 +313,39 @@ def _keep_ungrouped(first: _Reading, read: _Reading) -> _Reading:
     return read.with_texts(texts)
 
 
-def _read_dates(best: _Reading) -> tuple[_Reading, dict[str, str]]:
+def _keep_unclear(first: _Reading, best: _Reading, noticing: Noticing) -> _Reading:
+    """Keep codes such as 12E5 as text, and decide what the mark in numbers such as 1.234 is."""
+    names = [name for name, kind in best.columns if kind == "DOUBLE"]
+    if not names:
+        return best
+    mark = "," if "decimal" in best.options else "."
+    unclear = literal(_UNCLEAR.format(mark=mark))
+    wanted = ", ".join(
+        f"count_if(contains({cell}, {literal(mark)})), count_if(regexp_full_match({cell}, {unclear})),"
+        f" count_if(regexp_full_match({cell}, {literal(_CODE)}))"
+        for cell in map(quote, names)
+    )
+    (counts,) = first.rows(wanted, LOOKED_AT)
+    codes = {name for name, many in zip(names, counts[2::3], strict=True) if many}
+    for name in codes:
+        noticing.add("codes", "codes of digits with an E, which could be read as powers of ten, are kept as text", name)
+    best = best.with_texts(codes)
+    marked = {name for name, many in zip(names, counts[::3], strict=True) if many and name not in codes}
+    is_clear = counts[::3] != counts[1::3] or "thousands" in best.options or first.delimiter == ","
+    if not marked or is_clear:
+        return best
+    # Where columns are separated by semicolons, a comma is the decimals' mark, and a point is not.
+    grouped = (mark == "." and first.delimiter == ";") != noticing.is_turned("numbers")
+    for name in sorted(marked):
+        meaning = ("parts thousands", "a decimal mark") if grouped else ("a decimal mark", "part thousands")
+        mark_name = "point" if mark == "." else "comma"
+        noticing.add("numbers", f"the {mark_name} is read as {meaning[0]}; the file may mean {meaning[1]}", name)
+    return first.sniff(_number_options("," if mark == "." else ".", mark)).with_texts(codes) if grouped else best
+
+
+def _read_dates(best: _Reading, noticing: Noticing) -> tuple[_Reading, dict[str, str]]:
     """Read dates in the order that fits most columns; return remarks on those that fit both."""
-    cells = zip(*best.rows("*", f" LIMIT {_DATED_ROWS}"), strict=True)
+    cells = zip(*best.rows("*", _DATED_ROWS), strict=True)
     written = {name: list(filter(None, texts)) for (name, _), texts in zip(best.columns, cells, strict=False)}
     formats = _date_formats(chain(*written.values()))
     if not formats:
@@ -204,10 +354,11 @@ def _read_dates(best: _Reading) -> tuple[_Reading, dict[str, str]]:
     texts = {name for name, kind in best.columns if kind == "VARCHAR" and not _date_formats(written[name])}
     found = (best.sniff(formats.format(*order)) for order in _ORDERS)
     day_first, month_first = read = [each.with_texts(texts) for each in found]
-    chosen = int(month_first.typed > day_first.typed)
+    is_tie = day_first.typed == month_first.typed
+    chosen = int(noticing.is_turned("dates") if is_tie else month_first.typed > day_first.typed)
     if read[chosen].typed < best.typed:
         return best, {}
-    if day_first.typed != month_first.typed:
+    if not is_tie:
         # Where another column fits in one order only, that is the file's.
         return read[chosen], {}
     both = ({name for name, kind in each.columns if kind in _DATED} for each in read)
@@ -216,8 +367,10 @@ def _read_dates(best: _Reading) -> tuple[_Reading, dict[str, str]]:
         name
         for name, texts in written.items()
         if any(shape["sign"] != "." for shape in filter(None, map(_SHAPE.fullmatch, texts)))
-    }
-    return read[chosen], dict.fromkeys(unclear.intersection(*both), _READ_AS)
+    }.intersection(*both)
+    for name in sorted(unclear):
+        noticing.add("dates", f"{_READ_AS[chosen]}; write dates as 2024-12-31 to be sure", name)
+    return read[chosen], dict.fromkeys(unclear, _READ_AS[chosen])
 
 
 def _check_lines(path: Path, lines: Sequence[str]) -> None:
@@ -245,7 +398,10 @@ _SHAPE = re.compile(
 # Day first, which most of the world writes, and month first.
 _ORDERS = (("%d", "%m"), ("%m", "%d"))
 # Of two orders that fit equally well, the first is taken.
-_READ_AS = "read as day/month/year; the file may mean month/day/year"
+_READ_AS = (
+    "read as day/month/year; the file may mean month/day/year",
+    "read as month/day/year; the file may mean day/month/year",
+)
 
 
 def _date_formats(texts: Iterable[str]) -> str:

@@ -62,8 +62,10 @@ def _open_instance(opening: bytes) -> Instance:
     return Instance(Path(path) if path else None, entries, permissions, Path(os.fsdecode(folder)) / str(os.getpid()))
 
 
-def _serve_reading(line: socket.socket, folder: bytes, thorough: bool, kinds: list[FileKind]) -> None:
-    """Read files until the connection ends; never return."""
+def _serve_reading(
+    line: socket.socket, folder: bytes, thorough: bool, turned: list[str], kinds: list[FileKind]
+) -> None:
+    """Read files until the line ends. Never returns."""
     gc.enable()
     # Inside the limits, no library is loaded any more.
     with suppress(ImportError):
@@ -74,7 +76,7 @@ def _serve_reading(line: socket.socket, folder: bytes, thorough: bool, kinds: li
 
         # This has all encodings loaded.
         chardet.detect_all("имя;\n".encode("cp1251"))
-    reader = FileReader(Path(os.fsdecode(folder)), thorough=thorough)
+    reader = FileReader(Path(os.fsdecode(folder)), thorough=thorough, turned=frozenset(turned))
     soft_limit(resource.RLIMIT_AS, measure_memory() + READING_BYTES)
     soft_limit(resource.RLIMIT_FSIZE, DISK_BYTES)
     soft_limit(resource.RLIMIT_CORE, 0)

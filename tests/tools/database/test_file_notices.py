@@ -1,0 +1,496 @@
+"""Notices on files, tried on 40 files as people in several countries write them."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas
+import pytest
+from tableturn.tools.database import Database
+from tableturn.tools.database.duckdb.notices import LOOKED_AT
+from tableturn.tools.errors import SettingsError
+
+from tests.support.command_line import tableturn
+
+pytest.importorskip("duckdb")
+openpyxl = pytest.importorskip("openpyxl")
+
+
+class Messy(NamedTuple):
+    """A messy file: what is noticed in it, as `column kind`, and a query with its right answer."""
+
+    name: str
+    content: Any  # a text; rows of sheets by name for .xlsx; records for .json and .parquet
+    noticed: tuple[str, ...]
+    sql: str
+    answer: tuple[Any, ...]
+    encoding: str = "utf-8"
+
+
+_DAY = datetime.datetime
+_FILES = (
+    # United States
+    Messy(
+        "us_total.csv",
+        'Region,Units,Revenue\nNorth,10,"$1,200.50"\nSouth,5,"$300.00"\nTotal,15,"$1,500.50"\n',
+        ("totals", "Revenue numbers as text"),
+        "SELECT sum(Units), count(*) FROM us_total",
+        (15, 2),
+    ),
+    Messy(
+        "us_subtotals.csv",
+        "State,City,n\nTX,Waco,10\nTX,Dallas,20\nTX Total,,30\nCA,Fresno,5\nCA,Napa,7\nCA Total,,12\nGrand Total,,42\n",
+        ("totals",),
+        "SELECT sum(n), count(*) FROM us_subtotals",
+        (42, 4),
+    ),
+    Messy(
+        "us_wrong_total.csv",
+        "item,cost\npen,3\nink,4\nTotal,8\n",
+        ("totals",),
+        "SELECT sum(cost), count(*) FROM us_wrong_total",
+        (15, 3),
+    ),
+    Messy(
+        "us_rounded.csv",
+        "item,share\na,33.33\nb,33.33\nc,33.33\nTotal,100.00\n",
+        ("totals",),
+        "SELECT sum(share) FROM us_rounded",
+        (99.99,),
+    ),
+    Messy(
+        "us_zip.csv",
+        "zip,n\n01234,1\n99501,2\n",
+        ("zip numbers as text",),
+        "SELECT min(zip), sum(n) FROM us_zip",
+        ("01234", 3),
+    ),
+    Messy(
+        "us_codes.csv",
+        "sku,n\n1E5,1\n2E7,2\n",
+        ("sku codes",),
+        "SELECT max(sku), sum(n) FROM us_codes",
+        ("2E7", 3),
+    ),
+    Messy(
+        "us_dates.csv",
+        "day,n\n01/02/2024,1\n03/04/2024,2\n",
+        ("day dates",),
+        "SELECT CAST(min(day) AS VARCHAR) FROM us_dates",
+        ("2024-02-01",),
+    ),
+    Messy(
+        "us_mixed_dates.csv",
+        "day,n\n2024-01-31,1\n02/15/2024,2\n2024-03-01,4\n",
+        ("day mixed dates",),
+        "SELECT sum(n) FROM us_mixed_dates",
+        (7,),
+    ),
+    Messy(
+        "us_years.csv",
+        "state,2022,2023\nTX,5,6\nCA,7,8\n",
+        ("header",),
+        'SELECT sum("2022"), sum("2023") FROM us_years',
+        (12, 14),
+    ),
+    Messy(
+        "us_missing.csv",
+        "id,age,city\n1,34,Rome\n2,NA,Oslo\n3,40,Bern\n",
+        ("missing", "id key"),
+        "SELECT avg(age), count(age) FROM us_missing",
+        (37, 2),
+    ),
+    # United Kingdom
+    Messy(
+        "uk_header_again.csv",
+        "name,amount\nAnn,5\nBob,6\nname,amount\nCy,7\n",
+        ("headers",),
+        "SELECT sum(amount), count(*) FROM uk_header_again",
+        (18, 3),
+    ),
+    Messy(
+        "uk_footnote.csv",
+        "area,people\nKent,10\nEssex,20\n\nSource: Census, 2021\n* provisional\n",
+        ("footnotes",),
+        "SELECT sum(people), count(*) FROM uk_footnote",
+        (30, 2),
+    ),
+    Messy(
+        "uk_units.csv",
+        "parcel,weight\na,12 kg\nb,7.5 kg\nc,1.2 kg\n",
+        ("weight units",),
+        "SELECT count(*) FROM uk_units",
+        (3,),
+    ),
+    Messy(
+        "uk_case.csv",
+        "team,goals\nLeeds,1\nleeds,2\nLEEDS ,3\nYork,4\nYork,5\nYork,6\n",
+        ("team spellings",),
+        "SELECT sum(goals) FROM uk_case",
+        (21,),
+    ),
+    Messy(
+        "uk_copies.csv",
+        "at,what,n\n2024-01-01,tea,1\n2024-01-01,tea,1\n2024-01-02,tea,2\n",
+        ("copies",),
+        "SELECT sum(n) FROM uk_copies",
+        (4,),
+    ),
+    Messy(
+        "uk_pounds.csv",
+        "item,price\na,£3.50\nb,(£1.00)\nc,£2.00\n",
+        ("encoding", "price numbers as text"),
+        "SELECT count(*) FROM uk_pounds",
+        (3,),
+        "cp1252",
+    ),
+    # Germany
+    Messy(
+        "de_summe.csv",
+        "Kunde;Betrag\nMüller;1.234,50\nÖzil;2,50\nSumme;1.237,00\n",
+        ("encoding", "totals"),
+        "SELECT sum(Betrag), count(*) FROM de_summe",
+        (1237, 2),
+        "cp1252",
+    ),
+    Messy(
+        "de_tausend.csv",
+        "Ort;Einwohner\nUlm;126.329\nHof;45.930\nJena;110.502\n",
+        ("Einwohner numbers",),
+        "SELECT sum(Einwohner) FROM de_tausend",
+        (282761,),
+    ),
+    Messy(
+        "de_keine.csv",
+        "Ort;Wert\nUlm;1,5\nHof;k.A.\nJena;2,5\n",
+        ("missing",),
+        "SELECT sum(Wert) FROM de_keine",
+        (4,),
+    ),
+    Messy(
+        "de_gemischt.csv",
+        "Ort;Wert;Preis\nUlm;1,5;2,50\nHof;2.5;3,50\nJena;1,25;4,00\n",
+        ("Wert numbers as text",),
+        "SELECT sum(Preis) FROM de_gemischt",
+        (10,),
+    ),
+    Messy(
+        "de_datum.csv",
+        "Datum;n\n31.12.2024;1\n01.02.2024;2\n",
+        (),
+        "SELECT CAST(max(Datum) AS VARCHAR) FROM de_datum",
+        ("2024-12-31",),
+    ),
+    Messy(
+        "de_monate.csv",
+        "Datum;n\n1. Januar 2024;1\n15. März 2024;2\n",
+        ("Datum mixed dates",),
+        "SELECT sum(n) FROM de_monate",
+        (3,),
+    ),
+    Messy(
+        "de_ohne.csv",
+        "1;Ulm;3,5\n2;Hof;4,5\n",
+        ("header",),
+        "SELECT sum(column2), count(*) FROM de_ohne",
+        (8, 2),
+    ),
+    # France
+    Messy(
+        "fr_milliers.csv",
+        "Ville;Budget\nLyon;1 234,50\nNice;10 000,00\nTotal général;11 234,50\n",
+        ("totals",),
+        "SELECT sum(Budget) FROM fr_milliers",
+        (11234.5,),
+    ),
+    Messy(
+        "fr_insecables.csv",
+        "Ville;Budget\nLyon;1\u202f234,50\nNice;10\u00a0000,00\n",
+        (),
+        "SELECT sum(Budget) FROM fr_insecables",
+        (11234.5,),
+    ),
+    Messy(
+        "fr_euros.csv",
+        "Ville;Prix\nLyon;12,50 €\nNice;3,00 €\n",
+        ("Prix units",),
+        "SELECT count(*) FROM fr_euros",
+        (2,),
+    ),
+    Messy(
+        "fr_sous_total.csv",
+        "Rayon;Ventes\nFruits;10\nLégumes;5\nSous-total;15\nPain;3\nSous-total;3\nTotal;18\nSource : caisse\n",
+        ("totals", "footnotes"),
+        "SELECT sum(Ventes) FROM fr_sous_total",
+        (18,),
+    ),
+    # Switzerland
+    Messy(
+        "ch_apostroph.csv",
+        "Kanton;Betrag\nBern;1'234.50\nUri;2'000.00\nTotal;3'234.50\n",
+        ("totals",),
+        "SELECT sum(Betrag) FROM ch_apostroph",
+        (3234.5,),
+    ),
+    Messy(
+        "ch_typographisch.csv",
+        "Kanton;Betrag\nBern;1’234.50\nUri;2’000.00\n",
+        (),
+        "SELECT sum(Betrag) FROM ch_typographisch",
+        (3234.5,),
+    ),
+    Messy(
+        "ch_titel.csv",
+        "Bericht 2024;;\n;;\nKanton;2023;2024\nBern;1;2\nUri;3;4\nTotal;4;6\n",
+        ("totals",),
+        'SELECT sum("2023"), sum("2024") FROM ch_titel',
+        (4, 6),
+    ),
+    # Japan
+    Messy(
+        "jp_goukei.csv",
+        "都市,売上\n東京,100\n大阪,50\n合計,150\n注：速報値\n",
+        ("encoding", "totals", "footnotes"),
+        "SELECT sum(売上) FROM jp_goukei",
+        (150,),
+        "cp932",
+    ),
+    Messy(
+        "jp_hizuke.csv",
+        "日付,数\n2024年1月2日,1\n2024年1月3日,2\n",
+        ("日付 mixed dates",),
+        "SELECT sum(数) FROM jp_hizuke",
+        (3,),
+    ),
+    # Brazil
+    Messy(
+        "br_reais.csv",
+        "Cidade;Valor\nRecife;R$ 1.234,50\nNatal;R$ 10,00\n",
+        ("Valor numbers as text",),
+        "SELECT count(*) FROM br_reais",
+        (2,),
+    ),
+    Messy(
+        "br_semana.csv",
+        "Dia;Venda\n01/02/2024;1.000,00\n13/02/2024;2,00\nTotal;1.002,00\n",
+        ("totals",),
+        "SELECT CAST(min(Dia) AS VARCHAR), sum(Venda) FROM br_semana",
+        ("2024-02-01", 1002),
+    ),
+    # Workbooks
+    Messy(
+        "book.xlsx",
+        {
+            "Sales": [["Report"], [], ["Region", "Sum"], ["North", 3.1], ["South", 4.2], ["Total", 7.3]],
+            "Notes": [["Figures are in thousands of euros."], ["Source: SAP"]],
+            "Empty": [],
+        },
+        ("totals", "Notes sheets", "Empty empty"),
+        "SELECT round(sum(Sum), 1), count(*) FROM Sales",
+        (7.3, 2),
+    ),
+    Messy(
+        "texts.xlsx",
+        {
+            "texts": [
+                ["id", "n", "day"],
+                [1, 5, _DAY(2024, 1, 2)],
+                [2, "6", "03.01.2024"],
+                [3, "#N/A", _DAY(2024, 1, 4)],
+            ]
+        },
+        ("n numbers as text", "day mixed dates", "id key"),
+        "SELECT count(*) FROM texts",
+        (3,),
+    ),
+    Messy(
+        "errors.xlsx",
+        {"errors": [["name", "n"], ["x", 5], ["y", "#DIV/0!"], ["z", 7]]},
+        ("n missing",),
+        "SELECT sum(n) FROM errors",
+        (12,),
+    ),
+    # JSON and Parquet
+    Messy(
+        "rows.json",
+        [{"city": "Rome", "n": 1}, {"city": "Oslo", "n": 2}, {"city": "Total", "n": 3}],
+        ("totals",),
+        "SELECT sum(n), count(*) FROM rows",
+        (3, 2),
+    ),
+    Messy(
+        "days.json",
+        [{"day": "01-02-2024", "kg": "12 kg"}, {"day": "02-02-2024", "kg": "5 kg"}],
+        ("day mixed dates", "kg units"),
+        "SELECT count(*) FROM days",
+        (2,),
+    ),
+    Messy(
+        "sums.parquet",
+        {"city": ["Rome", "rome", "Total"], "n": [1.5, 2.5, 4.0], "price": ["1,5", "2,5", None]},
+        ("totals", "city spellings", "price numbers as text"),
+        "SELECT sum(n) FROM sums",
+        (4,),
+    ),
+)
+
+
+def _write(folder: Path, file: Messy) -> Path:
+    path = folder / file.name
+    match path.suffix:
+        case ".xlsx":
+            book = openpyxl.Workbook()
+            book.remove(book.active)
+            for name, rows in file.content.items():
+                sheet = book.create_sheet(name)
+                for row in rows:
+                    sheet.append(row)
+            book.save(path)
+        case ".json":
+            path.write_text(json.dumps(file.content))
+        case ".parquet":
+            pandas.DataFrame(file.content).to_parquet(path)
+        case _:
+            path.write_bytes(file.content.encode(file.encoding))
+    return path
+
+
+@pytest.mark.parametrize("file", _FILES, ids=[file.name for file in _FILES])
+def test_messy_files(tmp_path: Path, file: Messy) -> None:
+    with Database.open(_write(tmp_path, file)) as database:
+        own = database.schema().tables[0].name
+        places = [(each.table if each.table != own else "", each.column, each.kind) for each in database.notices]
+        told = {" ".join(filter(None, place)) for place in places}
+        assert told == set(file.noticed), database.notices
+        assert database.execute(file.sql).rows == (file.answer,)
+
+
+@pytest.mark.parametrize(
+    ("text", "guess", "sql", "before", "after"),
+    [
+        ("a,n\nx,1\ny,2\nTotal,3\n", "totals", "sum(n)", 3, 6),
+        ("a,n\nx,1\ny,2\nTotal,4\n", "t.totals", "sum(n)", 7, 3),
+        ("a,n\nx,1\na,n\ny,2\n", "headers", "count(*)", 2, 3),
+        ("a,n\nx,1\ny,2\nSource: us\n", "footnotes", "count(*)", 2, 3),
+        ("day,n\n01/02/2024,1\n", "dates", "CAST(max(day) AS VARCHAR)", "2024-02-01", "2024-01-02"),
+        ("a;n\nx;1.500\ny;2.500\n", "numbers", "sum(n)", 4000, 4),
+        ("a;n\nx;1,500\ny;2,500\n", "numbers", "sum(n)", 4, 4000),
+        ("a,n\nx,1\ny,-\n", "missing", "count(n)", 1, 2),
+        ("1,x\n2,y\n", "header", "count(*)", 2, 1),
+    ],
+)
+def test_a_guess_is_turned_by_a_word(
+    tmp_path: Path, text: str, guess: str, sql: str, before: object, after: object
+) -> None:
+    (tmp_path / "t.csv").write_text(text)
+    query = f"SELECT {sql} FROM t"
+    with Database.open(tmp_path / "t.csv") as database:
+        assert any(guess.endswith(notice.turned_by) for notice in database.notices if notice.turned_by)
+        for answer in (before, after, before):
+            assert database.execute(query).rows == ((answer,),)
+            database.turn_guess(guess)
+    with Database.open(tmp_path / "t.csv", otherwise=[guess]) as database:
+        assert database.execute(query).rows == ((after,),)
+
+
+def test_what_can_be_turned(tmp_path: Path) -> None:
+    shop = tmp_path / "shop.db"
+    with closing(sqlite3.connect(shop)) as connection:
+        connection.execute("CREATE TABLE orders (id)")
+    (tmp_path / "t.csv").write_text("a,n\nx,1\n")
+    with Database.open(tmp_path / "t.csv") as database, pytest.raises(SettingsError, match="name one of totals, "):
+        database.turn_guess("nothing")
+    with Database.open(shop) as database:
+        assert database.notices == ()
+        with pytest.raises(SettingsError, match="only of files"):
+            database.turn_guess("totals")
+    with pytest.raises(SettingsError, match="only of files"):
+        Database.open(shop, otherwise=["totals"])
+
+
+def test_notices_show_no_cells_that_are_withheld(tmp_path: Path) -> None:
+    lines = [
+        "name,code,n",
+        "a\x1b[31m,12 kg,1",
+        "A\x1b[31m,3 kg,2",
+        "b,tbd swordfish,x",
+        "Total,,3",
+        "Source: swordfish",
+    ]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+
+    def told(**rules: Any) -> str:
+        with Database.open(tmp_path / "t.csv", **rules) as database:
+            return repr([(notice.column, notice.kind, notice.example) for notice in database.notices])
+
+    assert "swordfish" in told()
+    assert "x1b" not in told()
+    withheld = told(egress={"columns": {"t.code": "none"}})
+    assert ("swordfish" in withheld, "footnotes" in withheld) == (False, True)
+    hidden = told(deny=["t.code"])
+    assert ("swordfish" in hidden, "spellings" in hidden, "footnotes" in hidden) == (False, True, False)
+
+
+def test_sheets_of_notes_are_not_told_of_under_permissions(tmp_path: Path) -> None:
+    sheets = {"Data": [["a", "n"], ["x", 1]], "Notes": [["All of it is swordfish business."]]}
+    path = _write(tmp_path, Messy("book.xlsx", sheets, (), "", ()))
+    with Database.open(path) as database:
+        assert "swordfish" in repr(database.notices)
+    with Database.open(path, allow=["Data"]) as database:
+        assert database.notices == ()
+    path = _write(tmp_path, Messy("words.xlsx", {"Notes": sheets["Notes"]}, (), "", ()))
+    with Database.open(path) as database:
+        assert [table.name for table in database.schema().tables] == ["Notes"]
+
+
+def test_formulas_without_results_are_told(tmp_path: Path) -> None:
+    sheets = {"t": [["a", "b", "n"], ["x", 1, "=B2*2"], ["y", 2, "=B3*2"]]}
+    with Database.open(_write(tmp_path, Messy("book.xlsx", sheets, (), "", ()))) as database:
+        assert [notice.kind for notice in database.notices] == ["formulas"]
+
+
+@pytest.mark.parametrize(
+    ("text", "noticed"),
+    [
+        ("id,day\n1,20240131\n2,20240201\n", ("dates as numbers",)),
+        ("name age\nAnn 3\nBob 4\n", ("lines",)),
+        ("a,b\nx,1\ny,2,3\n", ("lines", "header")),
+        ("a,n\nx,1.2k\ny,3M\n", ("units",)),
+        ("a,n\nx,5\nsmall,1\nTotal,6\nTotal Wine,7\n", ("totals", "totals")),
+        ("a,n\nx,1\ny,2\n,3\n", ("totals",)),
+        ("a,b\nx,1\ny,2\n", ()),
+        ("a,n\nTotal,1e999999999\nx,1\nTotal,1\n", ("totals", "codes")),
+        ("a,n\n" + "Total,1\n" * 2_000, ("totals", "copies")),
+        ('"kg","day"\n"1",2.5,3\n"2",3.5,4\n', ()),
+        ("note,n\nSource: a,1\nSource: b,2\nragged\n", ("lines",)),
+    ],
+)
+def test_other_things_that_are_noticed(tmp_path: Path, text: str, noticed: tuple[str, ...]) -> None:
+    (tmp_path / "t.csv").write_text(text)
+    with Database.open(tmp_path / "t.csv") as database:
+        assert tuple(notice.kind for notice in database.notices if notice.kind != "key") == noticed
+
+
+def test_only_first_rows_are_looked_at(tmp_path: Path) -> None:
+    pandas.DataFrame({"n": range(LOOKED_AT + 2)}).to_parquet(tmp_path / "t.parquet")
+    with Database.open(tmp_path / "t.parquet") as database:
+        assert [notice.kind for notice in database.notices if notice.kind != "key"] == ["scope"]
+
+
+def test_a_chat_lists_notices_and_turns_a_guess(tmp_path: Path) -> None:
+    (tmp_path / "sales.csv").write_text("city,n\nRome,1\nOslo,2\nTotal,3\n")
+    ran = tableturn(
+        "chat", "--db", str(tmp_path / "sales.csv"), "--model", "offline", "--json", given="/tables\n/tables totals\n"
+    )
+    told = " ".join(ran.stderr.split())
+    # When it is opened, and in the list.
+    assert told.count("equals the sum of rows above: left out; otherwise: totals") == 2
+    assert told.index("sales 2 rows") < told.index("sales 3 rows") < told.index("kept, as you said")
+    asked = ("ask", "--db", str(tmp_path / "sales.csv"), "--model", "offline", "How many sales are there?")
+    assert "2" in tableturn(*asked).stdout
+    assert "3" in tableturn(*asked, "--otherwise", "totals").stdout

@@ -1,0 +1,376 @@
+"""Notices on files: guesses in how they are read, and what in them misleads a count or a sum."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from itertools import chain
+from math import isqrt
+from typing import TYPE_CHECKING, Any
+
+from ...errors import SettingsError
+from ..quoting import literal, quote
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from ..schema import ColumnSchema, Schema
+
+GUESSES = ("totals", "headers", "footnotes", "header", "dates", "numbers", "missing", "sheets")
+"""Guesses about files that can be decided otherwise; docs/databases.md says what is guessed."""
+
+_EMPTY = (
+    "NA N/A n/a na NaN nan NULL null None - -- – — ? . k.A. n.d. #N/A #NV #DIV/0! #REF! #VALUE! #NAME? #NUM! #NULL!"
+)
+MISSING = tuple(_EMPTY.split())
+"""How people write that a cell is empty, and the errors of a spreadsheet's formulas."""
+
+LOOKED_AT = 100_000
+"""Rows of a table that are looked at: the first ones."""
+
+_COLUMNS, _AT_ONCE = 200, 20  # columns that are looked at, and texts among them at once
+_CELL = 40  # characters of an example
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something noticed in a file.
+
+    Attributes:
+        table: The table.
+        column: The column; empty if it is about rows, or the whole table.
+        kind: A word of `GUESSES`, or what the fact is about.
+        text: What was noticed; it has no cell of the file.
+        turned_by: For a guess, what decides it otherwise: a word of `GUESSES`, or what to do; empty for a fact.
+        example: A cell that shows it, shortened; empty where cells are withheld.
+    """
+
+    table: str
+    column: str
+    kind: str
+    text: str
+    turned_by: str = ""
+    example: str = ""
+
+    def __str__(self) -> str:
+        place = ".".join(filter(None, (self.table, self.column)))
+        return f"{place}: {self.text}" + (f"; otherwise: {self.turned_by}" if self.turned_by else "")
+
+
+def check_guesses(words: Iterable[str]) -> frozenset[str]:
+    """Return the guesses to decide otherwise; raise `SettingsError` for a word that is no guess."""
+    given = frozenset(words)
+    for word in given:
+        if word.rpartition(".")[2] not in GUESSES:
+            raise SettingsError(
+                f"there is no guess {word!r}: name one of {', '.join(GUESSES)}, or TABLE and one of them"
+            )
+    return given
+
+
+def notice_keys(schema: Schema) -> Iterator[Notice]:
+    """Yield the keys of tables that were inferred from names and values."""
+    for table in schema.tables:
+        for column in table.columns if table.kind == "table" else ():
+            if column.likely_key:
+                yield Notice(table.name, column.name, "key", "taken as the key: no value comes twice")
+
+
+@dataclass
+class Noticing:
+    """The notices on a table as it is read, and which guesses are decided otherwise there."""
+
+    table: str
+    turned: frozenset[str] = frozenset()
+    found: list[Notice] = field(default_factory=list[Notice])
+
+    def is_turned(self, guess: str) -> bool:
+        """Whether a guess is decided otherwise for this table."""
+        return guess in self.turned or f"{self.table}.{guess}" in self.turned
+
+    def add(self, kind: str, text: str, column: str = "", example: object = "", turned_by: str = "") -> None:
+        """Add a notice; if it is on a guess of `GUESSES`, with the word that turns it."""
+        # A terminal or a page shows it in one line.
+        shown = "".join(sign if sign.isprintable() else " " for sign in str(example)[: 2 * _CELL])
+        shown = " ".join(shown.split())
+        shown = shown if len(shown) <= _CELL else f"{shown[: _CELL - 1]}…"
+        turned_by = turned_by or (kind if kind in GUESSES else "")
+        self.found.append(Notice(self.table, column, kind, text, turned_by, shown))
+
+    def renamed(self, names: Mapping[str, str]) -> tuple[Notice, ...]:
+        """Return the notices, with columns of the file by the names that they are given."""
+        return tuple(replace(each, column=names.get(each.column, each.column)) for each in self.found)
+
+
+Cells = Sequence[object]
+
+_TOTAL = re.compile(
+    r"(?:grand |sub[- ]?|sous[- ])?tot(?:al|als|aux|ale|ali|aal)\b.*|.*\b(?:sub)?totals?|sum of .*|sum(?:me)?|suma"
+    r"|(?:zwischen|gesamt|end|teil)summen?\b.*|summe\b.*|gesamt(?:ergebnis|betrag|wert)?|insgesamt|somm[ae]|ensemble"
+    r"|overall|総?合計|[小総]?計|合计|总计|小计|итого",
+    re.IGNORECASE,
+)
+_NOTE = re.compile(
+    r"\W{0,2}(?:sources?|notes?|quellen?|anmerkung(?:en)?|hinweis|stand|fonte|nota|remarque|fuente|注|出典|出所|資料|備考)\s*[:：]"
+    r"|[*†‡¹²³※]+ ?\w|[(\[]?\d[)\]] ",
+    re.IGNORECASE,
+)
+_LABEL = 30  # characters of the longest label of a total
+_WORDS = 4  # of the shortest sentence
+_NOTES = 50  # rows of the longest sheet of notes
+_FLOAT = Decimal("1e-9")  # such a difference is the computer's
+_DECORATION = re.compile(r"[\s'’%$€£¥]|CHF|EUR|USD|GBP|R\$|Fr\.|円")
+_PLAIN = re.compile(r"[-+]?\d{1,30}(?:\.\d{1,30})?(?:[eE][-+]?\d\d?)?", re.ASCII)
+_LARGEST = 10**30  # sums of larger numbers are not told exactly
+_COMPARED = 1_000  # labels of totals; where there are more, it is a category's name
+
+
+def find_stray_rows(noticing: Noticing, header: Cells, rows: Sequence[Cells]) -> set[int]:
+    """Return the places of rows to leave out: repeated headers, notes at the end, and totals."""
+    names = [_fold(cell) for cell in header]
+    repeated = {at for at, row in enumerate(rows) if names and _fold(row[0] if row else "") == names[0]}
+    repeated = {at for at in repeated if any(names) and [*map(_fold, rows[at])] == names}
+    notes = _find_footnotes(rows, sum(map(bool, names)))
+    left_out = _Totals(rows, repeated | notes).left_out(noticing)
+    for kind, places, what in (
+        ("headers", repeated, ("repeats the header", "repeat the header")),
+        ("footnotes", notes, ("below the table is a note", "below the table are notes")),
+    ):
+        is_turned = noticing.is_turned(kind)
+        if places:
+            text = count_rows(len(places), *what) + _decided(is_turned)
+            noticing.add(kind, text, example=rows[min(places)][0] if kind == "footnotes" else "")
+        left_out |= set[int]() if is_turned else places
+    return left_out
+
+
+def labelled_rows(
+    connection: duckdb.DuckDBPyConnection, columns: Sequence[ColumnSchema], scan: str
+) -> list[tuple[Any, ...]]:
+    """Return the rows of a table, in order, if one of its cells is labelled as a total; none of a large table."""
+    label = literal(rf"(?i)[\s:*]*(?:{_TOTAL.pattern})[\s:*]*")
+    texts = [
+        f"regexp_full_match(left({quote(column.name)}, {_LABEL + 1}), {label})"
+        for column in columns[:_COLUMNS]
+        if column.type == "VARCHAR"
+    ]
+    if not texts:
+        return []
+    import duckdb  # which a process that opens no files may lack
+
+    cut = {"VARCHAR": f"left({{}}, {_LABEL + 1})"}
+    forms = (cut.get(column.type, "{}" if column.kind == "number" else "NULL") for column in columns)
+    cells = ", ".join(form.format(quote(column.name)) for form, column in zip(forms, columns, strict=True))
+    try:
+        sql = f"SELECT count(*), bool_or({' OR '.join(texts)}) FROM (SELECT * FROM {scan} LIMIT {LOOKED_AT + 1})"
+        ((many, found),) = connection.execute(sql).fetchall()
+        return connection.execute(f"SELECT {cells} FROM {scan}").fetchall() if found and many <= LOOKED_AT else []
+    except duckdb.Error:  # too little memory
+        return []
+
+
+def is_note_sheet(rows: Sequence[Cells]) -> bool:
+    """Whether a sheet holds words for readers and no table: one cell a row, and a sentence among them."""
+    cells = [cell for row in rows for cell in row if cell is not None and cell != ""]
+    return (
+        len(cells) <= len(rows) <= _NOTES
+        and all(isinstance(cell, str) for cell in cells)
+        and (len(cells) == 1 or any(_is_sentence(cell) for cell in cells))
+    )
+
+
+def count_rows(count: int, one: str, more: str) -> str:
+    """Return how many rows there are, and what they do."""
+    return f"1 row {one}" if count == 1 else f"{count:,} rows {more}"
+
+
+def _decided(is_turned: bool) -> str:
+    return ": kept, as you said" if is_turned else ": left out"
+
+
+def _fold(cell: object) -> str:
+    return "" if cell is None else str(cell).strip().casefold()
+
+
+def _is_sentence(cell: object) -> bool:
+    return isinstance(cell, str) and (bool(_NOTE.match(cell)) or len(cell.split()) >= _WORDS)
+
+
+def _find_footnotes(rows: Sequence[Cells], width: int) -> set[int]:
+    """Return the places of rows at the end that are notes, of which a separator may have made several cells."""
+    found: set[int] = set()
+    for at in reversed(range(len(rows) if width > 1 else 0)):
+        filled = [cell for cell in rows[at] if _fold(cell)]
+        if filled and not (_NOTE.match(_fold(rows[at][0])) or (len(filled) == 1 and _is_sentence(filled[0]))):
+            break
+        found |= {at} if filled else set()
+    return found if 2 * len(found) < len(rows) else set()
+
+
+class _Totals:
+    """Rows that are labelled as totals, and those of them that equal the sum of rows above."""
+
+    def __init__(self, rows: Sequence[Cells], without: set[int]) -> None:
+        self._rows = rows
+        self._places = [at for at, row in enumerate(rows) if at not in without and any(map(_fold, row))]
+        texts = {cell for cell in set(chain.from_iterable(rows)) if isinstance(cell, str) and len(cell) <= _LABEL}
+        labels = {text for text in texts if _TOTAL.fullmatch(text.strip(" \t:*\u00a0"))}
+        self._labelled = {
+            at: next(cell for cell in rows[at] if cell in labels)
+            for at in self._places
+            if not labels.isdisjoint(rows[at])
+        }
+        # A last row may have no label where all others have one.
+        *others, last = self._places or [0]
+        if len(others) > 1 and not _fold(rows[last][0]) and all(_fold(rows[at][0]) for at in others):
+            self._labelled.setdefault(last, "")
+
+    def left_out(self, noticing: Noticing) -> set[int]:
+        """Return the places of totals to leave out, and say what was noticed."""
+        if not self._labelled:
+            return set()
+        few = len(self._rows) <= LOOKED_AT and len(self._labelled) <= _COMPARED
+        equal = self._find_equal(".") if few else {}
+        if few and len(equal) < len(self._labelled):
+            equal = max(equal, self._find_equal(","), key=len)
+        labelled = {at for at, label in self._labelled.items() if label}
+        other = {at for at in labelled - equal.keys() if any(_number(cell, ".") is not None for cell in self._rows[at])}
+        is_turned = noticing.is_turned("totals")
+        if equal:
+            rounding = max(equal.values())
+            about = " the sum of rows above" + (f" but for rounding ({rounding:f})" if rounding else "")
+            named = ("is labelled as a total and equals", "are labelled as totals and equal")
+            what = named if equal.keys() <= labelled else ("at the end equals", "equal")
+            text = count_rows(len(equal), *(each + about for each in what)) + _decided(is_turned)
+            noticing.add("totals", text, example=self._labelled[min(equal)])
+        if other:
+            what = ("is labelled as a total", "are labelled as totals")
+            compared = "not the sum of rows above" if few else "too many to compare with the rows above"
+            kept = ": left out, as you said" if is_turned else ": kept, so a sum may count twice"
+            text = f"{count_rows(len(other), *what)}, {compared}{kept}"
+            noticing.add("totals", text, example=self._labelled[min(other)])
+        return other if is_turned else set(equal)
+
+    def _find_equal(self, mark: str) -> dict[int, Decimal]:
+        """Return the totals that equal a sum of rows above, with the difference that rounding explains."""
+        none = Decimal()
+        sums: dict[int, Decimal] = {}
+        counts, digits = Counter[int](), Counter[int]()
+        starts = [dict(sums)]  # sums up to places at which the rows of a total may begin
+        found: dict[int, Decimal] = {}
+        rows = [self._rows[at] for at in self._labelled]
+        wanted = {place for row in rows for place, cell in enumerate(row) if _number(cell, mark) is not None}
+        for at in self._places:
+            row = self._rows[at]
+            numbers = ((place, _number(row[place], mark)) for place in wanted if place < len(row))
+            cells = {place: number for place, number in numbers if number is not None}
+            if at not in self._labelled:
+                for place, number in cells.items():
+                    sums[place] = sums.get(place, none) + number
+                    counts[place] += 1
+                    digits[place] = max(digits[place], -int(number.as_tuple().exponent))
+                continue
+            for start in reversed(starts) if cells and counts.keys() >= cells.keys() else ():
+                off = {p: abs(sums[p] - start.get(p, none) - number) for p, number in cells.items()}
+                # Each number may be rounded, up or down, by half of its last digit.
+                most = {p: Decimal(isqrt(counts[p]) + 1).scaleb(-digits[p]) / 2 if digits[p] else none for p in off}
+                if all(off[p] <= most[p] for p in off):
+                    found[at] = max((each for each in off.values() if each > _FLOAT), default=none)
+                    break
+            starts.append(dict(sums))
+        return found
+
+
+def _number(cell: object, mark: str) -> Decimal | None:
+    """Return a cell's number, if its decimals are written after a mark; None if it has none."""
+    if not isinstance(cell, str):
+        is_number = isinstance(cell, int | float | Decimal) and not isinstance(cell, bool) and abs(cell) < _LARGEST
+        return Decimal(str(cell)) if is_number else None
+    if mark != "." or not _PLAIN.fullmatch(cell):
+        cell = _DECORATION.sub("", cell).replace("\u2212", "-")
+        cell = cell.replace("," if mark == "." else ".", "").replace(mark, ".")
+        cell = f"-{cell[1:-1]}" if cell[:1] == "(" and cell[-1:] == ")" else cell
+    return Decimal(cell) if _PLAIN.fullmatch(cell) else None
+
+
+# What a column of text is looked at for, by DuckDB.
+_NUMERAL = r"[-+−–(]?\s?(?:[$€£¥]|R\$|CHF|EUR|USD|GBP)?\s?[-+−–]?[0-9][0-9.,'’  _]*\)?(?:[eE][-+]?[0-9]+)?"
+_FORMS = {
+    "numbers": _NUMERAL,
+    "numbers with units": _NUMERAL + r"\s?(?:%|[€$£¥円万]|[A-Za-zµ°Ω]{1,5}[²³]?(?:/[A-Za-z]{1,4}[²³]?)?)\.?",
+    # With names of months in any language; `\p{L}` would take twenty times as long.
+    "dates": r"(?:\d{1,2}[-/.]\d{1,2}[-/.](?:\d\d){1,2}|[12]\d{3}[-/.]\d{1,2}[-/.]\d{1,2})(?:[ T].*)?"
+    r"|\d{4}年\d{1,2}月\d{1,2}日|\d{1,2}\.?[ -][^\d\s.,-]{3,9}\.?,?[ -]\d{2,4}|[^\d\s.,-]{3,9}\.? \d{1,2},? \d{4}",
+    "codes": "0[0-9]+|[0-9]{16,}",
+}
+_KINDS = {"numbers": "numbers as text", "dates": "mixed dates", "numbers with units": "units"}
+
+
+def notice_contents(
+    connection: duckdb.DuckDBPyConnection, noticing: Noticing, columns: Sequence[ColumnSchema], scan: str
+) -> None:
+    """Add what is noticed in the first rows of a table: texts that hold numbers and dates, spellings, copies."""
+    import duckdb  # which a process that opens no files may lack
+
+    looked = columns[:_COLUMNS]
+    known = {notice.column for notice in noticing.found}
+    texts = [column.name for column in looked if column.type == "VARCHAR" and column.name not in known]
+    cells = ", ".join(quote(column.name) for column in looked)
+    source = f"FROM (SELECT * FROM {scan} LIMIT {LOOKED_AT + 1})"
+    whole = [column.name for column in looked if column.type == "BIGINT"]
+    days = (
+        f"bool_and({cell} BETWEEN 19000101 AND 20991231 AND {cell} // 100 % 100 BETWEEN 1 AND 12 AND {cell} % 100 < 32)"
+        for cell in map(quote, whole)
+    )
+    counted = ", ".join(["count(*)", f"count(DISTINCT hash({cells}))", *days])
+    try:
+        ((rows, distinct, *are_days),) = connection.execute(f"SELECT {counted} {source}").fetchall()
+        for name in (name for name, is_day in zip(whole, are_days, strict=True) if is_day):
+            noticing.add("dates as numbers", "numbers that look like days (20241231) are kept as numbers", name)
+        for some in (texts[at : at + _AT_ONCE] for at in range(0, len(texts), _AT_ONCE)):
+            (measured,) = connection.execute(f"SELECT {', '.join(map(_measure, some))} {source}").fetchall()
+            for name, counts in zip(some, measured, strict=True):
+                _notice_text(noticing, name, counts)
+    except duckdb.Error:  # too little memory, or later rows of another type: queries have a way to deal with that
+        noticing.add("scope", "its cells could not be looked at")
+        return
+    if len(columns) > 1 and (copies := rows - distinct):
+        noticing.add("copies", count_rows(copies, "is an exact copy of another", "are exact copies of others"))
+    if rows > LOOKED_AT:
+        noticing.add("scope", f"only the first {LOOKED_AT:,} rows were looked at for what is noticed in cells")
+
+
+def _measure(name: str) -> str:
+    """Return SQL for counts in a column of text, and an example of what is neither a number nor a date."""
+    cell = f"trim({quote(name)})"
+    forms = {form: f"regexp_full_match({cell}, {literal(pattern)})" for form, pattern in _FORMS.items()}
+    forms["numbers"] = f"({forms['numbers']} AND NOT {forms['dates']})"
+    forms["missing"] = f"{cell} IN ({', '.join(map(literal, MISSING))})"
+    counts = ", ".join(f"{literal(form)}: count({cell}) FILTER ({match})" for form, match in forms.items())
+    other = f"min(left({cell}, {2 * _CELL})) FILTER (NOT ({forms['numbers']} OR {forms['dates']}))"
+    variants = f"count(DISTINCT hash({quote(name)})) - count(DISTINCT hash(lower({cell})))"
+    return f"{{'filled': count({cell}), 'other': {other}, 'variants': {variants}, {counts}}}"
+
+
+def _notice_text(noticing: Noticing, name: str, counts: dict[str, Any]) -> None:
+    """Add what is noticed in a column of text."""
+    filled, variants = counts["filled"], counts["variants"]
+    form = max(_KINDS, key=lambda each: counts[each])
+    many = counts[form] + (counts["numbers"] if form == "numbers with units" else 0)
+    least = 0.9 if form == "numbers with units" else 0.5
+    if many and many >= least * (filled - counts["missing"]) and counts["codes"] < filled:
+        if form == "numbers" and counts["codes"]:
+            text = "digits that begin with zeros, or are many, are kept as text"
+        elif form == "numbers with units":
+            text = "numbers with units are kept as text"
+        elif many < filled:
+            text = f"{many:,} of {filled:,} cells hold {form}, the others do not: kept as text"
+        else:
+            text = f"{form} written in several ways, or in an unusual one, are kept as text"
+        noticing.add(_KINDS[form], text, name, counts["other"] or "")
+    elif variants:
+        differ = "value differs" if variants == 1 else "values differ"
+        noticing.add("spellings", f"{variants:,} {differ} from another only in case or spaces", name)
