@@ -46,10 +46,10 @@ def ask(path: Path | Database, sql: str = JOINED, **settings: Any) -> Answer:
 
 def test_lost_rows_stand_in_the_sentence_and_count_in_confidence(sales: Path) -> None:
     answer, off = ask(sales), ask(sales, ledger="off")
-    assert answer.text == "There are 3 sales. 97 more have no match in products; with them it is 100."
-    assert answer.certainty.endswith(": 97 of 100 rows of sales have no match in products and are left out")
+    assert answer.text == "Sale: 3. 97 more have no match in product; with them it is 100."
+    assert answer.certainty.endswith(": 97 of 100 rows of sale have no match in product and are left out")
     assert answer.confidence < off.confidence
-    assert (off.text, off.ledger, off.certainty) == ("3 sales.", None, "")
+    assert (off.text, off.ledger, off.certainty) == ("Sale: 3.", None, "")
     told = json.loads(answer.to_json())["ledger"]
     assert [(one["table"], one["lost"], one["repeated"]) for one in told["joins"]] == [("product", 97, 0)]
     assert (told["nulls"], told["variants"], told["newest"], told["not_counted"]) == ([], [], None, [])
@@ -58,7 +58,7 @@ def test_lost_rows_stand_in_the_sentence_and_count_in_confidence(sales: Path) ->
 
 def test_examples_are_shown_only_if_asked_for(sales: Path) -> None:
     answer = ask(sales, ledger="full")
-    assert answer.text == "There are 3 sales. 97 more have no match in products (99); with them it is 100."
+    assert answer.text == "Sale: 3. 97 more have no match in product (99); with them it is 100."
 
 
 def test_what_hardly_matters_stands_in_the_basis(sales: Path) -> None:
@@ -67,8 +67,8 @@ def test_what_hardly_matters_stands_in_the_basis(sales: Path) -> None:
         connection.executemany("INSERT INTO sale VALUES (?, 1, '')", [(n,) for n in range(100, 1_000)])
         connection.execute("UPDATE sale SET product_id = 99 WHERE id = 7")
     answer = ask(sales)
-    assert (answer.text, answer.certainty) == ("999 sales.", "")
-    assert "1 of 1,000 rows of sales has no match in products and is left out" in basis_lines(answer)[-1]
+    assert (answer.text, answer.certainty) == ("Sale: 999.", "")
+    assert "1 of 1,000 rows of sale has no match in product and is left out" in basis_lines(answer)[-1]
 
 
 def test_papers_and_approval_count_nothing(sales: Path) -> None:
@@ -86,14 +86,14 @@ def test_no_fact_is_in_the_prompts_of_its_turn_and_a_later_one_sees_the_sentence
         chat.ask("How many sales?")
         before = list(model.prompts)
         chat.ask("And how many of them are new?")
-    assert not any("no match in products" in prompt for prompt in before)
-    assert any("97 more have no match in products" in prompt for prompt in model.prompts[len(before) :])
+    assert not any("no match in product" in prompt for prompt in before)
+    assert any("97 more have no match in product" in prompt for prompt in model.prompts[len(before) :])
 
 
 def test_counting_ends_with_its_time(sales: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(evidence, "LONGEST", 0.0)
     answer = ask(sales)
-    assert answer.text == "3 sales."
+    assert answer.text == "Sale: 3."
     assert answer.ledger is not None
     assert answer.ledger.not_counted == ("the rows of sale, product: its time was over",)
 
@@ -112,5 +112,5 @@ def test_nothing_is_told_of_what_may_not_leave(sales: Path, level: str) -> None:
 
 def test_what_may_not_be_read_is_not_counted(sales: Path) -> None:
     answer = ask(sales, "SELECT COUNT(*) FROM sale", deny=("product", "sale.note"))
-    assert answer.text == "100 sales."
+    assert answer.text == "Sale: 100."
     assert "product" not in json.dumps(answer.to_dict()["ledger"])

@@ -120,7 +120,7 @@ def test_rows_without_a_partner_are_counted_wherever_a_join_stands(sales: Databa
     ledger = keep(sales, sql)
     (join,) = [join for join in ledger.joins if join.table == "product"]
     assert (join.of, join.rows, join.lost, join.repeated, join.material) == ("sale", 20, 6, 0, True)
-    assert "6 of 20 rows of sales have no match in products and are left out" in ledger.facts
+    assert "6 of 20 rows of sale have no match in product and are left out" in ledger.facts
 
 
 def test_a_cte_hides_the_table_of_its_name(sales: Database) -> None:
@@ -134,7 +134,7 @@ def test_a_cte_hides_the_table_of_its_name(sales: Database) -> None:
 
 def test_another_number_stands_beside_a_single_one(sales: Database) -> None:
     ledger = keep(sales, "SELECT COUNT(*) FROM sale JOIN product ON product.id = sale.product_id", value=14)
-    assert ledger.line == "6 more have no match in products; with them it is 20."
+    assert ledger.line == "6 more have no match in product; with them it is 20."
     assert sales.execute(ledger.other_sql).rows == ((20,),)
     joined = "FROM sale s JOIN product p ON p.id = s.product_id"
     for other in (
@@ -222,7 +222,7 @@ def test_a_whole_key_repeats_nothing_and_groups_may_share_a_row(sales: Database)
 def test_missing_values_are_counted_where_they_hide(sales: Database) -> None:
     ledger = keep(sales, "SELECT AVG(amount) FROM sale HAVING AVG(amount) > 0")
     assert [(one.column, one.use, one.missing, one.rows) for one in ledger.nulls] == [("amount", "averaged", 5, 20)]
-    assert ledger.facts == ("5 of 20 sales have no amount, which the average leaves out",)
+    assert ledger.facts == ("5 of 20 rows of sale have no amount, which the average leaves out",)
     grouped = keep(sales, "SELECT product_id, COUNT(*) FROM sale GROUP BY product_id")
     assert [(one.use, one.missing, one.material) for one in grouped.nulls] == [("grouped", 2, False)]
     assert grouped.remarks == ("2 of 20 sales have no product id",)
@@ -312,7 +312,7 @@ def test_shared_columns_join_too(tmp_path: Path) -> None:
         for join in ("JOIN area USING (area_id)", "NATURAL JOIN area"):
             ledger = keep(database, f'SELECT "the name", COUNT(*) FROM "my visit" {join} WHERE area_id < 9 GROUP BY 1')
             assert lost(ledger) == {"area": 1}
-            assert "1 of 2 rows of my visits has no match in area and is left out" in ledger.facts
+            assert "1 of 2 rows of my visit has no match in area and is left out" in ledger.facts
 
 
 def test_composite_keys_join_by_all_of_their_columns(tmp_path: Path) -> None:
