@@ -43,11 +43,13 @@ _MARKS = re.compile(r"[.,'’]")
 _GROUPED = re.compile(r"\d{1,3}(?:[.,'’]\d{3})+")
 _DATE = re.compile(r"\d{4}-\d\d(?:-\d\d.*)?", re.DOTALL)
 _CONDITION = re.compile(
-    r"\b(?:at (?:least|most)|au (?:moins|plus)|al menos|\w+ (?:than|als|dan|чем)"
-    r"|(?:plus|moins|m[áa]s|menos|pi[ùu]|meno|mais) d[ei]) (?=\d)",
+    r"\b(?:(?:at (?:least|most)|au (?:moins|plus)|al menos|\w+ (?:than|als|dan|чем)"
+    r"|(?:plus|moins|m[áa]s|menos|pi[ùu]|meno|mais) d[ei]) (?=\d)|at least once\b|le(?:d|ads) to\b)",
     re.IGNORECASE,
 )
 """A comparison with a number of the question or the query, as in `more than 5`, claims nothing new."""
+
+_PRONOUN = re.compile(r"\bthe one (?=with|who|whose|that)\b", re.IGNORECASE)
 
 _BREAKS = re.compile(r"\s*[\x00-\x1f\x7f-\x9f\u2028\u2029]+\s*")
 
@@ -91,7 +93,10 @@ def fill_sentence(say: str, result: Result, formats: Sequence[ColumnFormat], que
     gapped = _PLACE.sub(_GAP, say)
     if not _is_plain(say) or _MARKUP.search(gapped) or _JOINED.search(gapped):
         return None
-    found = [_find_place(inner, result, bool(query.order)) for inner in _PLACE.findall(say)]
+    found = [
+        _find_place(place[1], result, bool(query.order) or _follows_example(say[: place.start()]))
+        for place in _PLACE.finditer(say)
+    ]
     places = [place for place in found if place is not None]
     if not places or len(places) < len(found):
         return None
@@ -137,6 +142,11 @@ def _find_place(inner: str, result: Result, ordered: bool) -> _Place | None:
     return _Place(rows[0], found[0], pick, by[0]) if len({result.rows[row][found[0]] for row in rows}) == 1 else None
 
 
+def _follows_example(before: str) -> bool:
+    """Whether words have said that what follows is an example."""
+    return _claim_words().examples.search(before) is not None
+
+
 def _is_single(result: Result) -> bool:
     """Whether there is one row, and surely no other."""
     return result.row_count == 1 and not result.truncated
@@ -168,24 +178,42 @@ def _find_extremes(result: Result, column: int, pick: str) -> list[int]:
 # What the words claim
 
 
+@dataclass(frozen=True)
+class _ClaimWords:
+    """Words that claim something, over all languages, folded."""
+
+    values: Mapping[str, int]  # of spelled-out numbers
+    patterns: Mapping[Claim, re.Pattern[str]]
+    examples: re.Pattern[str]  # words that announce an example
+
+
 @cache
-def _claim_words() -> tuple[Mapping[str, int], Mapping[Claim, re.Pattern[str]]]:
-    """Return the values of spelled-out numbers, and a pattern of folded words per claim, over all languages."""
-    languages = tomllib.loads((files(__package__ or "") / "data" / "claims.toml").read_text("utf-8")).values()
+def _claim_words() -> _ClaimWords:
+    languages = tomllib.loads((files(__package__ or "") / "data" / "claims.toml").read_text("utf-8"))
+    ordinary = _join_words(languages["en"]["ordinary"])
     values: dict[str, int] = {}
     spelled: dict[Claim, list[str]] = {claim: [] for claim in _CLAIMS}
-    for language in languages:
+    for language in languages.values():
         numbers = [one.split("/") for one in language["numbers"].split()]
         values |= {fold(each): number for number, one in enumerate(numbers) for each in one if each != "_"}
         for claim, known in spelled.items():
-            listed = language[claim].replace("/", " ").replace("_", "").split()
-            known += [fold(each.rstrip("*")) + (r"\w*" if each.endswith("*") else "") for each in listed]
-    return values, {claim: re.compile("|".join(known)) for claim, known in spelled.items()}
+            known.append(_join_words(language[claim].replace("/", " ").replace("_", "")))
+    examples = "|".join(language["examples"] for language in languages.values())
+    return _ClaimWords(
+        values,
+        {claim: re.compile(f"(?!(?:{ordinary})$)(?:{'|'.join(known)})") for claim, known in spelled.items()},
+        re.compile(rf"(?<!\w)(?:{examples})(?!\w)", re.IGNORECASE),
+    )
+
+
+def _join_words(listed: str) -> str:
+    """Return a pattern of folded words; one that ends in `*` stands for all that begin so."""
+    return "|".join(fold(each.rstrip("*")) + (r"\w*" if each.endswith("*") else "") for each in listed.split())
 
 
 def _gives_numbers(gapped: str, given: str) -> bool:
     """Whether every number, in digits or spelled out, is one of the question or of the query."""
-    values, patterns = _claim_words()
+    claims = _claim_words()
     tokens, runs = set(_NUMBER.findall(given)), set(_RUN.findall(given))
     for token in _NUMBER.findall(gapped):
         plain = _MARKS.sub("", token)
@@ -201,15 +229,15 @@ def _gives_numbers(gapped: str, given: str) -> bool:
     said = {word.folded for word in words(given)}
     return not any(
         word.folded not in said
-        and str(values.get(word.folded)) not in runs
-        and (patterns["numbers"].fullmatch(word.folded) or patterns["amounts"].fullmatch(word.folded))
-        for word in words(gapped)
+        and str(claims.values.get(word.folded)) not in runs
+        and any(claims.patterns[claim].fullmatch(word.folded) for claim in _CLAIMS[:2])
+        for word in words(_CONDITION.sub(" ", _PRONOUN.sub(" ", gapped)))
     )
 
 
 def _find_claims(gapped: str, named: str) -> set[Claim]:
     """Return what the words compare, apart from those that the question or a column's name has as well."""
-    _, patterns = _claim_words()
+    patterns = _claim_words().patterns
     said = {form for word in words(named) for form in (word.folded, word.stem)}
     new = [word.folded for word in words(_CONDITION.sub(" ", gapped)) if said.isdisjoint((word.folded, word.stem))]
     return {claim for claim in _CLAIMS[2:] if any(map(patterns[claim].fullmatch, new))}
@@ -231,7 +259,17 @@ def _is_extreme(place: _Place, pick: str, result: Result, query: Query, measures
         return bool(query.order) or query.tree.find(exp.Max if pick == "max" else exp.Min) is not None
     if place.pick in ("max", "min"):
         return place.pick == pick and place.by in measures
+    if place.pick and query.order and _ranks(query.order[0].this, result, query, measures):
+        return (pick == "max") == (bool(query.order[0].args.get("desc")) == (place.pick == "first"))
     return not result.truncated and any(_find_extremes(result, column, pick) == [place.row] for column in measures)
+
+
+def _ranks(term: exp.Expr, result: Result, query: Query, measures: Sequence[int]) -> bool:
+    """Whether rows in the order of a term are in the order of a number."""
+    if found := _find_columns(term.name, result.columns):
+        return found[0] in measures
+    column = query.column(term) if isinstance(term, exp.Column) else None
+    return term.find(exp.AggFunc) is not None or (column is not None and column.schema.kind == "number")
 
 
 def _join(
@@ -246,6 +284,8 @@ def _join(
     text, *rest = gapped.split(_GAP)
     for cell, form, piece in zip(texts, forms, rest, strict=True):
         sign = _PERCENT.match(piece)
+        if form.unit and (unit := re.match(rf"\s?{re.escape(form.unit)}(?!\w)", piece)):
+            piece = piece[unit.end() :]
         if sign and form.kind == "percent":
             piece = piece[sign.end() :]
         elif sign and not percent:

@@ -222,3 +222,33 @@ def test_no_number_is_the_models(
     known = " ".join([*cells, str(len(rows)), question, sql])
     assert set(re.findall(r"\d+", said)) <= set(re.findall(r"\d+", known))
     assert not re.search("[½三]|seven|vingt|fünfzig", said.replace("seven", "" if "7" in sql else "seven"))
+
+
+@pytest.mark.parametrize(
+    ("say", "sql", "filled"),
+    [
+        ("Among them is {month.first}.", "SELECT month, revenue FROM months", "Among them is 2024-01."),
+        ("The first is {month.first}.", "SELECT month, revenue FROM months", None),
+        (
+            "Most came in {month.first}.",
+            "SELECT month, revenue FROM months ORDER BY revenue DESC",
+            "Most came in 2024-01.",
+        ),
+        ("Most came in {month.last}.", "SELECT month, revenue FROM months ORDER BY revenue DESC", None),
+        (
+            "Least came in {month.last}.",
+            "SELECT month, revenue FROM months ORDER BY revenue DESC",
+            "Least came in 2024-03.",
+        ),
+        ("{rows} months are due.", "SELECT month, revenue FROM months", "3 months are due."),
+    ],
+)
+def test_an_order_bears_out_who_leads(say: str, sql: str, filled: str | None) -> None:
+    assert fill(say, rows=(("2024-01", 70), ("2024-02", 50), ("2024-03", 30)), sql=sql) == filled
+
+
+def test_a_unit_is_said_once() -> None:
+    forms = [ColumnFormat("number", unit="kg")]
+    sql = "SELECT sum(weight) AS weight FROM products"
+    filled = fill("They weigh {weight} kg.", rows=((12,),), columns=("weight",), sql=sql, forms=forms)
+    assert filled == f"They weigh {format_cell(12, forms[0])}."
