@@ -46,10 +46,10 @@ JSON_KEYS = (
     "chart",
     "estimate",
     "headings",
-    "formats",
     "confidence_reason",
     "trusted",
     "trust_reason",
+    "formats",
     "ledger",
 )
 """The keys of an answer's JSON form, in order: a contract with the programs that read it."""

@@ -147,7 +147,7 @@ def test_a_chat_learns_what_a_person_says(shop: Path, known: Path) -> None:
     done = CliRunner().invoke(app, ["chat", "--db", str(shop), "--model", "offline"], input=lines)
     said = done.stderr
     assert 'remembered in shop.knowledge.yaml: term "active": ordered this year' in said
-    assert "\n2 customers." in said
+    assert "\nCustomers: 2." in said
     assert "saved" in said
     assert "say what is wrong after /correct" in said
     assert "there is no suggestion 1" in said

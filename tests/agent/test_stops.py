@@ -90,6 +90,7 @@ def test_the_json_form_ends_with_the_newer_keys_in_their_order(shop: Path) -> No
         "confidence_reason",
         "trusted",
         "trust_reason",
+        "formats",
         "ledger",
     ]
     assert list(fields)[-len(newer) :] == newer

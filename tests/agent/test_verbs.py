@@ -58,7 +58,7 @@ TABLE: dict[str, dict[str, str]] = {
         "http": "browsers draw",
         "mcp": MODEL,
     },
-    "dollars": {"python": ANSWER, "terminal": ASKS, "studio": TEACHES, "mcp": "the server counts them"},
+    "price_tokens": {"python": ANSWER, "terminal": ASKS, "studio": TEACHES, "mcp": "the server counts them"},
 }
 """Verbs, and the doors that lack one, with the reason.
 

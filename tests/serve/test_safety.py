@@ -172,7 +172,7 @@ async def test_what_somebody_approves_tells_nothing_of_a_wider_persons(
         assert (await turn_of("ada"))["answer"]["sql"] == orders
         mine = await turn_of("bo")
         assert mine["answer"]["sql"] == customers
-        assert await approved("bo", mine["id"]) == {"id": saved["id"], "new": False}
+        assert await approved("bo", mine["id"]) == {"id": saved["id"], "new": False, "question": "How big are we?"}
         assert (await turn_of("ada"))["answer"]["sql"] == orders
 
 

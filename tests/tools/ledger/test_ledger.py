@@ -225,7 +225,7 @@ def test_missing_values_are_counted_where_they_hide(sales: Database) -> None:
     assert ledger.facts == ("5 of 20 rows of sale have no amount, which the average leaves out",)
     grouped = keep(sales, "SELECT product_id, COUNT(*) FROM sale GROUP BY product_id")
     assert [(one.use, one.missing, one.material) for one in grouped.nulls] == [("grouped", 2, False)]
-    assert grouped.remarks == ("2 of 20 sales have no product id",)
+    assert grouped.remarks == ("2 of 20 rows of sale have no product id",)
 
 
 def test_groups_that_differ_only_in_case_are_told(sales: Database) -> None:
