@@ -31,7 +31,7 @@ LISTED = {
     "tools/database/dialects.py:parse_tokens": "sqlglot's parser, whose errors on odd texts are of any kind",
     "tools/database/duckdb/files.py:NamedFiles._path": "a file that is not the database's",
     "tools/database/duckdb/engine.py:estimate": "the engine's plan, of which a part is missing",
-    "tools/database/duckdb/worker.py:_serve_reading": "handed to the process that asked, which raises it as a fault of ours",
+    "tools/database/duckdb/worker.py:_serve_reading": "handed to the process that asked, which raises it as our fault",
     "tools/database/duckdb/opening.py:_read_file": "a process that has died, and bytes that are not trusted",
     "tools/database/duckdb/tables.py:_read_cells": f"openpyxl on a workbook: {FOREIGN}",
     "tools/database/server/statement_check.py:Reader._generate": f"sqlglot on what a model wrote: {FOREIGN}",

@@ -244,13 +244,15 @@ def is_foreign(text: str, names: Iterable[str]) -> bool:
 
     Rules about English words then say nothing of it. Of Spider's 8,034 questions none is taken for foreign.
     """
-    known, unknown = {each for name in names for each in name_stems(name)}, 0
-    for word in words(text):
-        if (word.folded in STOP_WORDS and word.folded not in _SHARED) or word.stem in question_words():
-            return False
-        if not (word.folded.isdigit() or word.folded in _SHARED or word.stem in known):
-            unknown += 1 if word.folded.isascii() else 2  # without spaces a question may be one word
-    return unknown > 1
+    said = words(text)
+    if any(
+        (word.folded in STOP_WORDS and word.folded not in _SHARED) or word.stem in question_words() for word in said
+    ):
+        return False
+    known = {each for name in names for each in name_stems(name)}
+    unknown = [word for word in said if not (word.folded.isdigit() or word.folded in _SHARED or word.stem in known)]
+    # Without spaces a question may be one word.
+    return sum(1 if word.folded.isascii() else 2 for word in unknown) > 1
 
 
 # Numbers and months.

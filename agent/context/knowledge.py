@@ -81,7 +81,7 @@ def used_knowledge(sql: str | None, turn: Turn, run: Run) -> tuple[UsedKnowledge
     if sql is None or not turn.knowledge:
         return ()
     question = f"{as_asked(turn)} {turn.rephrasing.rephrased}"
-    found = used_entries(sql, turn.knowledge, question, run.resources.database.schema())
+    found = used_entries(sql, turn.knowledge, question, run.bare_schema)
     used: list[UsedKnowledge] = []
     for entry in found:
         text = entry.text or ", ".join(f"{code} is {meaning}" for code, meaning in entry.values)

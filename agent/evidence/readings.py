@@ -44,7 +44,7 @@ def readings_of(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Rea
         or chosen.source in _SETTLED
     ):
         return Readings()
-    schema = run.resources.database.schema()
+    schema = run.bare_schema
     other, ties = chosen.other, tie_reading(chosen.sql, schema, as_asked(turn))
     meant = Rival("meaning", other.words, "", run.spell(other.sql)) if other else None
     found = tuple(reading for reading in (meant, ties) if reading is not None)

@@ -258,7 +258,7 @@ def basis_for(
         return None
     try:
         origin = _origin(chosen, used, run)
-        schema = run.resources.database.schema()
+        schema = run.bare_schema
         found = basis_of(chosen.sql, schema, as_asked(turn), turn.values, origin=origin)
     except SQLParseError:
         return None

@@ -389,13 +389,6 @@ class Query(Parsed):
         ]
         return leading[0] if len(leading) == 1 and len(scope.tables) == len(scope.sources) else None
 
-    def counted_source(self, scope: Scope) -> Source | None:
-        """Return the table that has one row per row of FROM, or None."""
-        if len(scope.tables) < len(scope.sources):
-            return None
-        whole = (source for source in scope.sources if not self.find_repeating(source, scope))
-        return next(whole, None) or self.leading_source(scope)
-
     # The rows of the result
 
     @property
