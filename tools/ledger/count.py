@@ -23,6 +23,7 @@ Count = Callable[[str], Sequence[Sequence[Cell]]]
 _LONGEST = 10_000
 _MOST_SCOPES = 8
 _EXAMPLES = 3
+_LATE = 0.05  # part of the period asked about, before whose end the data ends; a quiet week at its end is none
 _TEXTS = ("char", "text", "string", "clob")
 _SHAPING = ("group", "having", "qualify", "limit", "offset", "distinct")
 
@@ -80,7 +81,7 @@ def _compare_newest(query: Query, newest: Callable[[str, str], str], today: date
     end = min(date.fromisoformat(last), today)
     days = (end - date.fromisoformat(day)).days
     period = (end - date.fromisoformat(use.first)).days + 1 if use.first else 1
-    return NewestDate(use.table, use.column, day, last, days > 1 and days >= MATERIAL * period)
+    return NewestDate(use.table, use.column, day, last, days > 1 and days >= _LATE * period)
 
 
 @dataclass
@@ -134,11 +135,14 @@ class _Keeper:
         if not (path.steps or columns):
             return
         comes = {id(step): _write_arrival(path, step) for step in path.steps}
+        chosen = _find_chosen(path)
         outputs = [_count([], key)]
         for step in path.steps:
             # Without conditions on other tables what comes to a join is what those before it leave.
             outputs += [_count(comes[id(step)], key)] if path.filters else []
             outputs.append(_count([*comes[id(step)], step.missing], key))
+            # Who asks about some of a table does not ask about rows that refer to none of it.
+            outputs += [_count([*comes[id(step)], step.missing, step.refers], key)] if step.source in chosen else []
         stays = [*_find_partners(path), *(part.node for part in path.filters)]
         outputs += [
             _count(stays, key),
@@ -150,6 +154,7 @@ class _Keeper:
         for step in path.steps:
             rows, lost = next(numbers) if path.filters else left, next(numbers)
             left -= 0 if step.kept else lost
+            lost = next(numbers) if step.source in chosen else lost
             material = lost > 0 and not step.kept and _leaves_many(self.query, step)
             if material and lost < MATERIAL * rows:
                 material = value is not None and self._is_large_part(path, comes[id(step)], step, value)
@@ -322,6 +327,17 @@ def _leaves_many(query: Query, step: Step) -> bool:
     # If both sides are keys, or none is, nothing says which one of the two tables lists all there are.
     is_key = [bool(table.key) and set(table.key) <= {pair[side] for pair in names} for side, table in enumerate(tables)]
     return forth or is_key == [True, False]
+
+
+def _find_chosen(path: Path) -> list[Source]:
+    """Return the sources by whose columns the SELECT chooses rows or first groups, with those that lead to them."""
+    terms = (path.query.group_terms(path.scope) or []) if path.scope.select.args.get("limit") else []
+    named = [source for term in terms for source in path.query.sources_in(term, path.scope)]
+    named += [source for part in path.filters for source in part.named]
+    for step in reversed(path.steps):
+        if step.source in named:
+            named.append(step.before)
+    return [source for source in named if source is not path.subject]
 
 
 def _find_summed(path: Path) -> exp.Expr | None:

@@ -53,6 +53,11 @@ class Step:
         return self.source.side == "LEFT"
 
     @property
+    def refers(self) -> exp.Expr:
+        """The condition that the row refers to a partner, whether it is there or not."""
+        return exp.and_(*(exp.not_(link.end(self.before).copy().is_(exp.Null())) for link in self.links))
+
+    @property
     def missing(self) -> exp.Expr:
         """The condition that there is no partner."""
         return self.links[0].end(self.source).copy().is_(exp.Null())

@@ -148,7 +148,8 @@ def test_another_number_stands_beside_a_single_one(sales: Database) -> None:
 def test_the_querys_own_filters_hold(sales: Database) -> None:
     some = "SELECT COUNT(*) FROM sale s JOIN product p ON p.id = s.product_id WHERE s.id > 12 AND p.kind = 'light'"
     (join,) = keep(sales, some).joins
-    assert (join.rows, join.lost) == (8, 6)
+    # Two of the six refer to no product at all: who asks about light ones does not ask about them.
+    assert (join.rows, join.lost) == (8, 4)
     two = "SELECT COUNT(*) FROM sale s JOIN product p ON p.id = s.product_id JOIN shop h ON h.code = s.shop"
     assert lost(keep(sales, f"{two} WHERE h.town = 'Bonn'")) == {"product": 3, "shop": 0}
 
