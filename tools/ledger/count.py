@@ -23,6 +23,7 @@ Count = Callable[[str], Sequence[Sequence[Cell]]]
 _LONGEST = 10_000
 _MOST_SCOPES = 8
 _EXAMPLES = 3
+_YEAR = 365  # days, of a period without a beginning
 _LATE = 0.05  # part of the period asked about, before whose end the data ends; a quiet week at its end is none
 _TEXTS = ("char", "text", "string", "clob")
 _SHAPING = ("group", "having", "qualify", "limit", "offset", "distinct")
@@ -80,7 +81,7 @@ def _compare_newest(query: Query, newest: Callable[[str, str], str], today: date
     # What lies ahead no data can hold.
     end = min(date.fromisoformat(last), today)
     days = (end - date.fromisoformat(day)).days
-    period = (end - date.fromisoformat(use.first)).days + 1 if use.first else 1
+    period = (end - date.fromisoformat(use.first)).days + 1 if use.first else _YEAR
     return NewestDate(use.table, use.column, day, last, days > 1 and days >= _LATE * period)
 
 
