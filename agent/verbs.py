@@ -408,7 +408,7 @@ def edit_lesson(id_: str, text: str, resources: Resources) -> None:
     if isinstance(entry := lesson, Entry):
         if entry.kind in ("join", "never"):
             raise KnowledgeError(f"a {entry.kind} cannot be edited here: remove it, or edit {entry.source}")
-        new = Entry("convention", text, text)
+        new = Entry("convention", text, text, about=entry.about)
         if entry.kind != "convention":
             new = _read_definition(entry.name, text, resources.database.schema(), only_sql=bool(entry.sql))
         keep(replace(new, also=entry.also), resources, replaces=entry)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -28,13 +28,21 @@ _SAFE = frozenset({"timeout", "too_large", "rejected", "too_costly", "locked"})
 """Kinds of errors whose messages are our own."""
 
 
-_SENT: ContextVar[list[str] | None] = ContextVar("tableturn_sent", default=None)
+@dataclass(frozen=True)
+class SentQueries:
+    """The queries that were executed, and those of them that were turned down."""
+
+    queries: list[str] = field(default_factory=list[str])
+    refused: list[str] = field(default_factory=list[str])
+
+
+_SENT: ContextVar[SentQueries | None] = ContextVar("tableturn_sent", default=None)
 
 
 @contextmanager
-def record_queries() -> Generator[list[str]]:
-    """Yield a list that collects every query executed in this context."""
-    sent: list[str] = []
+def record_queries() -> Generator[SentQueries]:
+    """Yield what collects every query executed in this context."""
+    sent = SentQueries()
     token = _SENT.set(sent)
     try:
         yield sent
@@ -64,8 +72,16 @@ class ModelView:
         engine's message while running, as it may quote a value.
         """
         check_size(sql, limits or Limits())
-        if (sent := _SENT.get()) is not None:
-            sent.append(sql)
+        sent = _SENT.get() or SentQueries()
+        sent.queries.append(sql)
+        try:
+            return self._execute(sql, limits, cancellation)
+        except QueryError as error:
+            if error.kind == "rejected":
+                sent.refused.append(sql)
+            raise
+
+    def _execute(self, sql: str, limits: Limits | None, cancellation: Cancellation | None) -> Table:
         level = self.level(sql)
         if level == "values":
             return self._database.execute(sql, limits, cancellation)

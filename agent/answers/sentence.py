@@ -34,7 +34,10 @@ _PICK = re.compile(r"(?P<column>.+?)(?:@(?P<by>.+))?\.(?P<pick>first|last|max|mi
 _MARKUP = re.compile(r"[<>\[\]{}|\\`*@#=^~‰]|://|\bwww\.|[\w\0]\.[^\W\d_]{2}", re.IGNORECASE)
 """Signs of markup, of links and of addresses: many a front end makes a link of `example.com`."""
 
-_JOINED = re.compile(r"\0[a-zA-Z]|[\0\d][.,'’:/]?\0|\0[.,'’:/]?\d|(?<!\w)[-−–+±]\0|(?<!\d)\d{1,3}\s\0|\0\s\d{3}(?!\d)")
+_JOINED = re.compile(
+    r"\0[a-zA-Z]|\0\s[kKmMbBgGtT](?!\w)|[\0\d][.,'’:/·٫٬]?\0|\0[.,'’:/·٫٬]?\d|(?<!\w)[-−–+±]\0"
+    r"|(?<!\d)\d{1,3}\s\0|\0\s\d{3}(?!\d)"
+)
 """What would make another value of a cell: a letter behind it (12k), digits or a cell beside it, a sign before it."""
 
 _PERCENT = re.compile(r"\s?(?:%|(?:per|pour|por) ?(?:cent|ciento|cento)\b|Prozent\b|процент\w*)", re.IGNORECASE)
@@ -282,6 +285,9 @@ def _join(
         if sign in gapped:
             return None
     text, *rest = gapped.split(_GAP)
+    for piece, before, after in zip(rest, texts, texts[1:], strict=False):
+        if piece.isspace() and before[-1].isdigit() and after[0].isdigit():
+            return None  # they read as one number, with a space between its thousands
     for cell, form, piece in zip(texts, forms, rest, strict=True):
         sign = _PERCENT.match(piece)
         if form.unit and (unit := re.match(rf"\s?{re.escape(form.unit)}(?!\w)", piece)):

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ...tools.database import Limits
+from ...tools.database.rendering.text import one_line
 from ...tools.errors import QueryError
 from ...tools.readings import Agreement, Outcome, ReadingResult, Rival, outcome_of, short_cell, summarize, tie_reading
 from ...tools.sql import is_ordered
@@ -22,6 +23,8 @@ from ..settings import Settings
 from ..state import AgentState
 
 SECONDS = 0.15  # what all readings of a turn may take together
+
+_WORDS = 120  # characters of what the model says another reading is
 
 WHICH = "This can be read in more than one way, and the answer changes with it. Which do you mean?"
 
@@ -46,7 +49,7 @@ def readings_of(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Rea
         return Readings()
     schema = run.bare_schema
     other, ties = chosen.other, tie_reading(chosen.sql, schema, as_asked(turn))
-    meant = Rival("meaning", other.words, "", run.spell(other.sql)) if other else None
+    meant = Rival("meaning", one_line(other.words, _WORDS), "", run.spell(other.sql)) if other else None
     found = tuple(reading for reading in (meant, ties) if reading is not None)
     if not found:
         return Readings()

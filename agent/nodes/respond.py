@@ -13,7 +13,7 @@ from ...tools.errors import SQLParseError, TableturnError
 from ...tools.examples import database_identity
 from ...tools.ledger import Ledger
 from ...tools.linking import PastTurn
-from ...tools.outgoing import record_queries
+from ...tools.outgoing import SentQueries, record_queries
 from ..advice import advise, advisory
 from ..answers.answer import Answer
 from ..answers.phrasing import (
@@ -65,13 +65,13 @@ def respond(state: AgentState, run: Run) -> Body[Update]:
     """
     turn = turn_of(state)
 
-    def look() -> tuple[AnswerRecord, tuple[str, ...]]:
+    def look() -> tuple[AnswerRecord, SentQueries]:
         with record_queries() as sent:  # to see how sure the answer is and what it rests on
-            return _answer(state, turn, run), tuple(sent)
+            return _answer(state, turn, run), sent
 
     answer, beside = yield from do(look)
     if (asked := asks_which(answer, turn, run.settings)) is not None:
-        asked = replace(asked, sent=(*(attempt.sql for attempt in attempts_of(state)), *beside))
+        asked = replace(asked, sent=(*(attempt.sql for attempt in attempts_of(state)), *beside.queries))
         return step("clarify", asked, attempts=[], drafts=Overwrite([]))
     if answer.sql in turn.to_save:
         answer = yield from _saved(answer, run)
@@ -84,8 +84,8 @@ def respond(state: AgentState, run: Run) -> Body[Update]:
             sql=answer.sql,
             rows=answer.row_count,
             status=answer.status,
-            refused=tuple(attempt.sql for attempt in attempts if attempt.error_kind == "rejected"),
-            queries=(*(attempt.sql for attempt in attempts), *beside),
+            refused=(*(one.sql for one in attempts if one.error_kind == "rejected"), *beside.refused),
+            queries=(*(attempt.sql for attempt in attempts), *beside.queries),
         )
         yield from do(lambda: audit.write(record))
     sql = (answer.sql or "") if answer.status in ("converged", "capped") else ""

@@ -146,6 +146,23 @@ def test_where_a_person_approves_each_query_no_other_runs(kestrel: Path, tmp_pat
     assert (answer.rows, answer.readings.tried) == (((1631,),), ())
 
 
+def test_another_reading_that_is_turned_down_stands_there_as_such(kestrel: Path, tmp_path: Path) -> None:
+    trail, writing = tmp_path / "audit.jsonl", "DELETE FROM orders"
+    with SQLAgent(kestrel, model=writes(BOTH.replace(SHIPPED, writing)), settings=ALONE, audit=trail) as agent:
+        assert agent.ask(QUESTION).text == "Orders: 1,631."
+    record = json.loads(trail.read_text())
+    assert record["refused"] == [writing]
+    assert writing in record["queries"]
+
+
+def test_another_reading_is_one_printable_line(kestrel: Path) -> None:
+    odd = BOTH.replace("the day of", "\x1b[31m\u202eday").replace("COUNT(*)", "'a\x1b[31m' || COUNT(*)")
+    with SQLAgent(kestrel, model=writes(odd), settings=ALONE) as agent:
+        answer = agent.ask(QUESTION)
+    assert answer.readings.line.isprintable()
+    assert answer.readings.tried[0].words.isprintable()
+
+
 def test_every_query_that_was_sent_stands_in_the_audit_trail(kestrel: Path, tmp_path: Path) -> None:
     trail = tmp_path / "audit.jsonl"
     with SQLAgent(kestrel, model=writes(BOTH, BOTH), settings=ALONE, audit=trail) as agent:

@@ -13,11 +13,12 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
-from tableturn.agent import Saved, SQLAgent, TableturnError
+from tableturn.agent import Saved, SQLAgent, TableturnError, verbs
 from tableturn.tools.database import Database, Identity, Permissions, PermissionsFile, Rights, Session
 from tableturn.tools.errors import AuditError, DatabaseUnavailable, ExampleRefused, KnowledgeError, SettingsError
 from tableturn.tools.examples import ExampleStore, example_id, example_of
 from tableturn.tools.examples.entry import make_record
+from tableturn.tools.knowledge import Entry
 
 from tests.support.command_line import tableturn
 from tests.support.scripted import ScriptedModel, rephrased, task_of, writes
@@ -519,6 +520,17 @@ def test_notes_are_kept_apart_as_queries_are(staff: SQLAgent, tmp_path: Path) ->
     known = bo.resources.knowledge and bo.resources.knowledge.read()
     assert known
     assert "what ada says" in [entry.text for entry in known.entries], "that ada explains salaries is not told"
+
+
+def test_an_edited_rule_still_concerns_what_it_did(staff: SQLAgent) -> None:
+    ada, bo = map(staff.for_user, ("ada", "bo"))
+    verbs.keep(
+        Entry("convention", "wages are in cents", "wages are in cents", about=(("salaries", ""),)), ada.resources
+    )
+    (rule,) = ada.list_lessons()
+    ada.edit_lesson(rule.id, "wages are in euros")
+    assert [one.meaning for one in ada.list_lessons()] == ["wages are in euros"]
+    assert bo.list_lessons() == ()
 
 
 def test_the_order_of_notes_tells_nothing_of_hidden_ones(staff: SQLAgent) -> None:

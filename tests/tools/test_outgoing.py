@@ -262,9 +262,12 @@ def test_queries_are_told_to_whoever_listens_and_to_nobody_after(database: Datab
         with record_queries() as inner:
             outgoing.execute("SELECT name FROM customers")
         outgoing.execute("SELECT email FROM customers")
+        with pytest.raises(QueryError):
+            outgoing.execute("DELETE FROM customers")
     outgoing.execute("SELECT city FROM customers")
-    assert inner == ["SELECT name FROM customers"]
-    assert outer == ["SELECT email FROM customers"]
+    assert (inner.queries, inner.refused) == (["SELECT name FROM customers"], [])
+    assert outer.queries == ["SELECT email FROM customers", "DELETE FROM customers"]
+    assert outer.refused == ["DELETE FROM customers"]
 
 
 def test_the_number_of_rows_of_a_table_may_leave(database: Database) -> None:

@@ -9,6 +9,7 @@ from datetime import date
 from sqlglot import exp
 
 from ..basis.dates import find_date_use
+from ..database.rendering.text import one_line
 from ..database.schema import ColumnSchema, Schema
 from ..database.table import Cell
 from ..sql.parse import default_if_unparsed
@@ -25,6 +26,7 @@ _MOST_SCOPES = 8
 _EXAMPLES = 3
 _YEAR = 365  # days, of a period without a beginning
 _LATE = 0.05  # part of the period asked about, before whose end the data ends; a quiet week at its end is none
+_CELL = 40  # characters of a value that is shown
 _TEXTS = ("char", "text", "string", "clob")
 _SHAPING = ("group", "having", "qualify", "limit", "offset", "distinct")
 
@@ -105,14 +107,8 @@ class _Keeper:
             path = find_path(self.query, scope)
             if scope.select is self.query.tree:
                 self.top = path
-            counted = len(self.joins), len(self.nulls)
-            self._add_joins(path)
+            self._add_joins(path, self._find_key(path))
             if (repeated := self._count_repeated(path)) is not None:
-                keys = [*_list_keys(self.query, path.subject)]
-                if path.single is path.subject and len(path.steps) > 1 and len(keys) == 1:
-                    # Each row of the subject counts once, however often the joins have it.
-                    del self.joins[counted[0] :], self.nulls[counted[1] :]
-                    self._add_joins(path, keys[0])
                 self._add_repeated(path, *repeated)
         except NotCounted as reason:
             if len(scope.sources) > 1:
@@ -131,7 +127,22 @@ class _Keeper:
 
     # Rows that joins leave out, and missing values
 
-    def _add_joins(self, path: Path, key: exp.Expr | None = None) -> None:
+    def _find_key(self, path: Path) -> exp.Expr | None:
+        """Return what the rows are counted by, each once, if joins may have one several times; None if none does."""
+        if not path.open_ends:
+            return None
+        laid = _lay_path(path, [exp.Count(this=exp.Star())], path.own)
+        alone = laid.copy()
+        alone.set("joins", None)
+        ((many,),), ((once,),) = self._run(laid, path.scope), self._run(alone, path.scope)
+        if _to_int(many) == _to_int(once):
+            return None
+        key, *more = _list_keys(self.query, path.subject)
+        if more:
+            raise NotCounted(f"{_name_table(path.subject)} is repeated and has no key of one column")
+        return key
+
+    def _add_joins(self, path: Path, key: exp.Expr | None) -> None:
         columns, value = _list_columns(path), _find_summed(path)
         if not (path.steps or columns):
             return
@@ -141,9 +152,13 @@ class _Keeper:
         for step in path.steps:
             # Without conditions on other tables what comes to a join is what those before it leave.
             outputs += [_count(comes[id(step)], key)] if path.filters else []
-            outputs.append(_count([*comes[id(step)], step.missing], key))
-            # Who asks about some of a table does not ask about rows that refer to none of it.
-            outputs += [_count([*comes[id(step)], step.missing, step.refers], key)] if step.source in chosen else []
+            # Of the partners of a row that is there several times one is enough.
+            found = step.missing if key is None else exp.not_(step.missing)
+            outputs.append(_count([*comes[id(step)], found], key))
+            if step.source in chosen:
+                # Who asks about some of a table does not ask about rows that refer to none of it.
+                alone = [step.missing] if key is None else []
+                outputs.append(_count([*comes[id(step)], *alone, step.refers], key))
         stays = [*_find_partners(path), *(part.node for part in path.filters)]
         outputs += [
             _count(stays, key),
@@ -153,9 +168,11 @@ class _Keeper:
         numbers = map(_to_int, row)
         left = next(numbers)
         for step in path.steps:
-            rows, lost = next(numbers) if path.filters else left, next(numbers)
+            rows, number = next(numbers) if path.filters else left, next(numbers)
+            lost = number if key is None else rows - number
             left -= 0 if step.kept else lost
-            lost = next(numbers) if step.source in chosen else lost
+            if step.source in chosen:
+                lost = next(numbers) - (0 if key is None else number)
             material = lost > 0 and not step.kept and _leaves_many(self.query, step)
             if material and lost < MATERIAL * rows:
                 material = value is not None and self._is_large_part(path, comes[id(step)], step, value)
@@ -166,7 +183,9 @@ class _Keeper:
         for (column, use, hidden), number in zip(columns, numbers, strict=True):
             if number:
                 material = hidden and number >= MATERIAL * all_rows
-                self.nulls.append(MissingCount(*column.item, use, number, all_rows, material))
+                own = column.source is path.subject and (path.steps or len(path.scope.sources) == 1)
+                of = _name_table(path.subject) if own else ""
+                self.nulls.append(MissingCount(*column.item, use, number, of, all_rows, material))
 
     def _is_large_part(self, path: Path, comes: list[exp.Expr], step: Step, value: exp.Expr) -> bool:
         """Whether the rows that a join leaves out make up 1 % of the sum or more."""
@@ -185,7 +204,7 @@ class _Keeper:
             rows = self._run(select.limit(_EXAMPLES, copy=False), path.scope)
         except NotCounted:
             return ()
-        return tuple(" ".join(str(cell)[:40] for cell in row) for row in rows)
+        return tuple(" ".join(map(_show, row)) for row in rows)
 
     def find_other(self, value: Cell) -> tuple[int | float | None, str]:
         """Return another number that the query gives with the rows that its joins leave out, and how; None if none."""
@@ -246,7 +265,7 @@ class _Keeper:
         found = self._find_variants(scope.select, column, scope)
         if several := [row for row in found if _to_int(row[3]) > 1]:
             aside = sum(_to_int(row[4]) - _to_int(row[5]) for row in several)
-            values = tuple(f"“{row[1]}”, “{row[2]}”" for row in several[:_EXAMPLES])
+            values = tuple(f"“{_show(row[1])}”, “{_show(row[2])}”" for row in several[:_EXAMPLES])
             groups = sum(_to_int(row[3]) - 1 for row in several)
             material = aside >= MATERIAL * sum(_to_int(row[4]) for row in found)
             self.variants.append(VariantCount(*column.item, values, groups, aside, material))
@@ -264,6 +283,11 @@ class _Keeper:
 
 def _to_int(cell: Cell) -> int:
     return int(cell) if isinstance(cell, int | float | str) else 0
+
+
+def _show(cell: Cell) -> str:
+    """Return a cell as it may stand in a sentence, and in a later prompt."""
+    return one_line(str(cell), _CELL)
 
 
 def _name_table(source: Source) -> str:

@@ -34,6 +34,7 @@ class MissingCount:
     column: str
     use: str  # `grouped` or `averaged`
     missing: int
+    of: str  # the table whose rows these are; empty for rows that joins have made
     rows: int  # all that are grouped or averaged
     material: bool = False
 
@@ -107,7 +108,7 @@ class Ledger:
         for one in self.nulls:
             if one.material is material:
                 out = ", which the average leaves out" if one.use == "averaged" else ""
-                rows = f"{one.rows:,} rows of {plain_name(one.table)}"
+                rows = f"{one.rows:,} rows of {plain_name(one.of)}" if one.of else f"{one.rows:,} joined rows"
                 yield f"{one.missing:,} of {rows} {_have(one.missing)} no {plain_name(one.column)}{out}"
         for one in self.variants:
             if one.material is material:

@@ -17,6 +17,9 @@ _MOSTLY_ONE = 0.5
 _READ = ("column", "alias", "rowid", "string", "star", "output")
 """What a name may turn out to be where rows are counted."""
 
+_UNLIKE_NULL = (exp.Coalesce, exp.Case, exp.If, exp.Concat, exp.ConcatWs, exp.Anonymous, exp.Is)
+"""What may give a value where a partner is missing, so that its value does not tell."""
+
 
 class NotCounted(Exception):
     """Something that is not counted, with the reason."""
@@ -83,6 +86,7 @@ class Path:
     filters: tuple[Filter, ...]  # all others
     single: Source  # the table of which each row should be there once: what is summed or averaged, or the subject
     repeating: tuple[Source, ...]  # sources that may have several rows for one of it, going by declared keys
+    open_ends: tuple[Source, ...]  # sources of steps that compare no declared key
 
 
 def find_path(query: Query, scope: Scope) -> Path:
@@ -99,17 +103,30 @@ def find_path(query: Query, scope: Scope) -> Path:
     steps = list(_order_steps(scope, subject, links)) if finest is not None else []
     # Who has no partner in a LEFT JOIN that meets its condition stays in the result.
     held = [one for one in rest if one.source is None or one.source.side != "LEFT" or one.source is subject]
+    narrowed = [one.source for one in rest if one not in held]
+    if any(end in narrowed for step in steps for link in step.links for end, _ in link.ends if end is not step.source):
+        raise NotCounted("a join goes through a LEFT JOIN with a condition of its own")
     filters = [Filter(one.node, tuple(dict.fromkeys(query.sources_in(one.node, scope)))) for one in held]
     own = [one for one in filters if all(source is subject for source in one.named)]
     others = [one for one in filters if one not in own]
+    fixed, _ = query.find_equalities(scope)
+    open_ends = [step.source for step in steps if not _compares_key(step, fixed)]
     if summed is not None and summed is not finest:
         repeating = query.find_repeating(summed, scope)
     else:
-        fixed, _ = query.find_equalities(scope)
-        open_ends = [step.source for step in steps if not _compares_key(step, fixed)]
         # Values of a likely key were looked at, if not all of them.
         repeating = [one for one in open_ends if one in query.find_repeating(subject, scope)] or open_ends
-    return Path(query, scope, subject, tuple(steps), tuple(own), tuple(others), summed or subject, tuple(repeating))
+    return Path(
+        query,
+        scope,
+        subject,
+        tuple(steps),
+        tuple(own),
+        tuple(others),
+        summed or subject,
+        tuple(repeating),
+        tuple(open_ends),
+    )
 
 
 def check_scope(query: Query, scope: Scope) -> None:
@@ -212,7 +229,7 @@ def write_column(source: Source, column: str) -> exp.Column:
 def _read_link(query: Query, condition: Condition) -> Link | None:
     """Return the equality of expressions of one source each; None for any other condition."""
     node = condition.node
-    if not isinstance(node, exp.EQ) or node.find(exp.Query, exp.AggFunc) is not None:
+    if not isinstance(node, exp.EQ) or node.find(exp.Query, exp.AggFunc, *_UNLIKE_NULL) is not None:
         return None
     ends = [{id(one): one for one in query.sources_in(side, condition.scope)} for side in (node.left, node.right)]
     if any(len(end) != 1 for end in ends) or ends[0].keys() == ends[1].keys():

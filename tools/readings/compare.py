@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ..database.rendering.text import one_line
 from ..database.table import Cell, PlainCell
 from ..results import label_cells, same_result
 
@@ -125,8 +126,7 @@ def short_cell(cell: Cell, beside: Cell = None) -> str:
     if cell is None:
         return "nothing"
     if isinstance(cell, bool) or not isinstance(cell, int | float):
-        text = " ".join(str(cell).split())
-        return text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"
+        return one_line(" ".join(str(cell).split()), _TEXT)
     short = _format_number(cell)
     same = isinstance(beside, int | float) and _format_number(beside) == short and beside != cell
     return f"{cell:,}" if same else short

@@ -476,6 +476,16 @@ def test_other_things_that_are_noticed(tmp_path: Path, text: str, noticed: tuple
         assert tuple(notice.kind for notice in database.notices if notice.kind != "key") == noticed
 
 
+@pytest.mark.parametrize(("columns", "compared"), [(3, True), (200, False)])
+def test_totals_are_compared_as_far_as_that_is_little_work(tmp_path: Path, columns: int, compared: bool) -> None:
+    rows = [",".join(["name", *(f"c{n}" for n in range(columns))]), ",".join(["x", *["1"] * columns])]
+    rows += [",".join(["Total", *["2"] * columns])] * 300
+    (tmp_path / "t.csv").write_text("\n".join(rows))
+    with Database.open(tmp_path / "t.csv") as database:
+        (totals,) = [notice.text for notice in database.notices if notice.kind == "totals"]
+    assert ("not the sum of rows above" in totals, "too many to compare" in totals) == (compared, not compared)
+
+
 def test_only_first_rows_are_looked_at(tmp_path: Path) -> None:
     pandas.DataFrame({"n": range(LOOKED_AT + 2)}).to_parquet(tmp_path / "t.parquet")
     with Database.open(tmp_path / "t.parquet") as database:

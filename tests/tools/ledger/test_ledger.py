@@ -210,6 +210,37 @@ def test_rows_that_are_repeated_are_lost_once(sales: Database) -> None:
     assert found == {"rate": (20, 0, 7), "product": (20, 6, 0)}
 
 
+@pytest.mark.parametrize(
+    ("joins", "found"),
+    [
+        (
+            "rate r JOIN sale s ON s.shop = r.shop JOIN product p ON p.id = s.product_id",
+            {"rate": (20, 0), "product": (20, 6)},
+        ),
+        ("rate r JOIN sale s ON s.amount = r.percent", {"rate": (20, 17)}),
+        # A sale of which one partner leads on is in the result.
+        (
+            "product p JOIN sale s ON s.product_id = p.id JOIN rate r ON r.shop = s.shop"
+            " JOIN part q ON q.id = r.percent",
+            {"product": (20, 6), "rate": (14, 0), "part": (14, 7)},
+        ),
+    ],
+)
+def test_each_row_is_counted_once_however_often_joins_have_it(
+    tmp_path: Path, joins: str, found: dict[str, tuple[int, int]]
+) -> None:
+    path = _sqlite(tmp_path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.executescript("""
+            CREATE TABLE part (id INTEGER PRIMARY KEY);
+            INSERT INTO part VALUES (10);
+            INSERT INTO rate VALUES ('N', 11);
+        """)
+    with Database.open(path) as database:
+        ledger = keep(database, f"SELECT SUM(s.amount) FROM {joins}")
+    assert {join.table: (join.rows, join.lost) for join in ledger.joins} == found
+
+
 def test_a_whole_key_repeats_nothing_and_groups_may_share_a_row(sales: Database) -> None:
     english = "SELECT COUNT(*) FROM sale s JOIN label l ON l.product_id = s.product_id AND l.lang = 'en'"
     assert not [join for join in keep(sales, english).joins if join.repeated]
@@ -227,6 +258,8 @@ def test_missing_values_are_counted_where_they_hide(sales: Database) -> None:
     grouped = keep(sales, "SELECT product_id, COUNT(*) FROM sale GROUP BY product_id")
     assert [(one.use, one.missing, one.material) for one in grouped.nulls] == [("grouped", 2, False)]
     assert grouped.remarks == ("2 of 20 rows of sale have no product id",)
+    joined = keep(sales, "SELECT AVG(s.amount) FROM payment p JOIN sale s ON s.id = p.sale_id")
+    assert joined.facts == ("2 of 3 joined rows have no amount, which the average leaves out",)
 
 
 def test_groups_that_differ_only_in_case_are_told(sales: Database) -> None:
@@ -236,6 +269,21 @@ def test_groups_that_differ_only_in_case_are_told(sales: Database) -> None:
     else:
         assert [(one.column, one.groups, one.rows) for one in ledger.variants] == [("kind", 1, 1)]
         assert ledger.facts[0].startswith("some groups of kind differ only in case or spacing (“")
+
+
+def test_values_stand_in_one_short_line(tmp_path: Path) -> None:
+    codes = [f"{start}\n# \x1b[31m\u202e{'y' * 9_000}" for start in "aA"]
+    with closing(sqlite3.connect(tmp_path / "v.sqlite")) as connection, connection:
+        connection.execute("CREATE TABLE kind (code TEXT PRIMARY KEY)")
+        connection.execute("CREATE TABLE thing (id INTEGER PRIMARY KEY, code TEXT REFERENCES kind)")
+        connection.executemany("INSERT INTO thing (code) VALUES (?)", [(code,) for code in codes])
+    with Database.open(tmp_path / "v.sqlite") as database:
+        joined = keep(database, "SELECT COUNT(*) FROM thing t JOIN kind k ON k.code = t.code", examples=True)
+        grouped = keep(database, "SELECT code, COUNT(*) FROM thing GROUP BY code")
+    for line in (joined.line, grouped.line):
+        assert "a #  [31m yyy" in line
+        assert line.isprintable()
+        assert len(line) < 200
 
 
 # The newest date.
@@ -280,6 +328,12 @@ def test_data_that_ends_within_the_period_is_told(sales: Database, newest: str, 
             "recursive",
         ),
         ("SELECT COUNT(*) FROM sale s RIGHT JOIN product p ON p.id = s.product_id", "another kind"),
+        ("SELECT COUNT(*) FROM sale s JOIN product p ON COALESCE(p.id, 0) = s.product_id", "no table has one row"),
+        (
+            "SELECT COUNT(*) FROM payment y LEFT JOIN sale s ON s.id = y.sale_id AND s.amount > 1"
+            " JOIN product p ON p.id = s.product_id",
+            "with a condition of its own",
+        ),
     ],
 )
 def test_what_is_not_counted_is_said(sales: Database, sql: str, reason: str) -> None:

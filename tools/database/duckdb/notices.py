@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from itertools import chain
+from itertools import chain, takewhile
 from math import isqrt
 from typing import TYPE_CHECKING, Any
 
@@ -125,7 +125,7 @@ _FLOAT = Decimal("1e-9")  # such a difference is the computer's
 _DECORATION = re.compile(r"[\s'’%$€£¥]|CHF|EUR|USD|GBP|R\$|Fr\.|円")
 _PLAIN = re.compile(r"[-+]?\d{1,30}(?:\.\d{1,30})?(?:[eE][-+]?\d\d?)?", re.ASCII)
 _LARGEST = 10**30  # sums of larger numbers are not told exactly
-_COMPARED = 1_000  # labels of totals; where there are more, it is a category's name
+_COMPARED = 5_000_000  # cells of all pairs of totals; where there are more, their label is a category's name
 
 
 def find_stray_rows(noticing: Noticing, header: Cells, rows: Sequence[Cells]) -> set[int]:
@@ -232,7 +232,8 @@ class _Totals:
         """Return the places of totals to leave out, and say what was noticed."""
         if not self._labelled:
             return set()
-        few = len(self._rows) <= LOOKED_AT and len(self._labelled) <= _COMPARED
+        width = max(len(self._rows[at]) for at in self._labelled)
+        few = len(self._rows) <= LOOKED_AT and width * len(self._labelled) ** 2 <= _COMPARED
         equal = self._find_equal(".") if few else {}
         if few and len(equal) < len(self._labelled):
             equal = max(equal, self._find_equal(","), key=len)
@@ -273,15 +274,20 @@ class _Totals:
                     counts[place] += 1
                     digits[place] = max(digits[place], -int(number.as_tuple().exponent))
                 continue
+            # Each number may be rounded, up or down, by half of its last digit.
+            most = {p: Decimal(isqrt(counts[p]) + 1).scaleb(-digits[p]) / 2 if digits[p] else none for p in cells}
             for start in reversed(starts) if cells and counts.keys() >= cells.keys() else ():
-                off = {p: abs(sums[p] - start.get(p, none) - number) for p, number in cells.items()}
-                # Each number may be rounded, up or down, by half of its last digit.
-                most = {p: Decimal(isqrt(counts[p]) + 1).scaleb(-digits[p]) / 2 if digits[p] else none for p in off}
-                if all(off[p] <= most[p] for p in off):
-                    found[at] = max((each for each in off.values() if each > _FLOAT), default=none)
+                offs = ((abs(sums[p] - start.get(p, none) - number), most[p]) for p, number in cells.items())
+                close = [off for off, _ in takewhile(_is_close, offs)]
+                if len(close) == len(cells):
+                    found[at] = max((off for off in close if off > _FLOAT), default=none)
                     break
             starts.append(dict(sums))
         return found
+
+
+def _is_close(off: tuple[Decimal, Decimal]) -> bool:
+    return off[0] <= off[1]
 
 
 def _number(cell: object, mark: str) -> Decimal | None:
