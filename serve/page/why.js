@@ -69,7 +69,7 @@ const conditions = (filters) => filters?.map(({ text, words }) => `${text} (${wo
 
 function when({ column, first, last, newest }) {
   const range = [first && `from ${first}`, last && `to ${last}`].filter(Boolean).join(" ");
-  return [`${column} ${range}`, newest && `newest ${newest}`].filter(Boolean).join("; ");
+  return [[column, range].filter(Boolean).join(" "), newest && `newest ${newest}`].filter(Boolean).join("; ");
 }
 
 const counted = (count, one, many) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
