@@ -18,6 +18,7 @@ from opentelemetry import trace
 
 from ..agent import Answer
 from ..agent.conversation import NO_DECISION
+from ..agent.effects import cancelled_turn
 from ..agent.model.turn_budget import count_costs
 from ..tools.errors import NothingToDecide, TableturnError, TurnCancelled
 from .errors import error_body, log_internal
@@ -63,6 +64,7 @@ class RunningTurn:
     answer: Answer | None = None
     error: TableturnError | None = None  # why there is none
     done: bool = False
+    stopped: bool = False  # whether it is to be cancelled, even before it has begun to run
     task: asyncio.Task[None] | None = None
     _news: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -80,6 +82,11 @@ class RunningTurn:
         """Mark the turn as done."""
         self.done = True
         self._news.set()
+
+    def stop(self) -> None:
+        """Cancel the turn; one that does not run yet never will."""
+        self.stopped = True
+        self.conversation.cancel()
 
     async def watch(self, after: int = 0) -> AsyncIterator[tuple[int, dict[str, Any]]]:
         """Yield numbered events after number `after`, until the turn is done."""
@@ -134,7 +141,7 @@ class RunningTurns:
         if tasks:
             await asyncio.wait(tasks, timeout=grace)
         for turn in list(self._running.values()):
-            turn.conversation.cancel()
+            turn.stop()
         if tasks:
             await asyncio.wait(tasks, timeout=5)
         self.over.set()  # whoever follows a turn of another worker is let go
@@ -178,6 +185,8 @@ class RunningTurns:
             if asked.decision is not None and await conversation.awaits_for() != "approve":
                 raise NothingToDecide(NO_DECISION)
             stored = await self._store.run(self._store.begin, asked, agent.resources.rights, id_)
+            if asked.leave and await conversation.awaits_for() == "approve":
+                await asyncio.to_thread(conversation.undo)
             turn = RunningTurn(stored, asked, conversation)
             self._running[turn.id] = turn
         finally:
@@ -196,7 +205,7 @@ class RunningTurns:
     async def cancel(self, owner: Owner, id_: str) -> None:
         """Cancel a turn, on any worker."""
         if (turn := self._running.get(id_)) is not None and turn.asked.owner == owner:
-            turn.conversation.cancel()
+            turn.stop()
         else:
             await self._store.run(self._store.ask_to_stop, owner, id_)
 
@@ -232,6 +241,8 @@ class RunningTurns:
         answer: Answer | None = None
         try:
             asked, conversation = turn.asked, turn.conversation
+            if turn.stopped:
+                raise cancelled_turn()
             if not asked.watched:
                 answer = await conversation.aask(asked.question, settings=asked.settings, notes=asked.notes)
             else:
@@ -323,7 +334,7 @@ class RunningTurns:
                 with contextlib.suppress(StoreError):
                     for id_ in await self._store.run(self._store.list_stop_requests):
                         if (turn := self._running.get(id_)) is not None:
-                            turn.conversation.cancel()
+                            turn.stop()
 
     async def follow(self, owner: Owner, id_: str, every: float = 0.25) -> StoredTurn:
         """Return a turn of another worker once it ends, or as it is when this worker stops."""

@@ -145,6 +145,7 @@ class TurnRequest:
     approve: bool = False  # whether a query waits for approval before it runs
     watched: bool = False  # whether somebody wants to see it happen, which costs more than the answer alone
     wording: str = ""  # the question that it corrects the answer to
+    leave: bool = False  # whether a query that waits for approval is left, rather than replied to
 
     @property
     def decision(self) -> dict[str, Any] | None:
@@ -285,9 +286,13 @@ class TurnStore:
         self._write(insert(THREADS).values(**own, id=thread.id, title=title, chat=door, created=now, changed=now))
         return thread
 
-    def list_threads(self, owner: Owner, offset: int = 0, limit: int = 100, *, listed: bool = True) -> list[Thread]:
+    def list_threads(
+        self, owner: Owner, offset: int = 0, limit: int = 100, search: str = "", *, listed: bool = True
+    ) -> list[Thread]:
         """Return a person's conversations, the last used first; `listed` for those on the page."""
         wanted = _THREAD.where(_owned_by(THREADS, owner)).order_by(THREADS.c.changed.desc())
+        if search:
+            wanted = wanted.where(THREADS.c.title.icontains(search, autoescape=True))
         if listed:
             wanted = wanted.where(THREADS.c.chat.is_(None))
         return [Thread(*row) for row in self._read(wanted.offset(offset).limit(limit))]

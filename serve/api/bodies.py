@@ -69,6 +69,7 @@ class TurnBody(Body):
     ]
     notes: _Notes = ""
     approve: Annotated[bool, Field(description="Wait for approval before a query runs.")] = False
+    leave: Annotated[bool, Field(description="Ask something new, and leave a query that waits for approval.")] = False
 
 
 class AgainBody(Body):

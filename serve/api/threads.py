@@ -25,9 +25,10 @@ async def list_threads(
     asker: AskerHere,
     offset: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
+    search: Annotated[str, Query(max_length=200, description="Text of the titles.")] = "",
 ) -> list[Thread]:
     """Return one's own conversations, the last used first."""
-    return await asker.use_store(TurnStore.list_threads, offset, limit)
+    return await asker.use_store(TurnStore.list_threads, offset, limit, search)
 
 
 @router.get("/threads/{thread}", response_model=ThreadWithTurns)

@@ -45,7 +45,7 @@ async def take_turn(thread: str, body: TurnBody, asker: AskerHere, accept: str =
     A turn goes on when nobody listens any more: `GET /turns/{id}` and its events have it.
     """
     question = body.question.model_dump(exclude_defaults=True) if isinstance(body.question, Decision) else body.question
-    asked = TurnRequest(asker.owner, thread, question, body.notes, body.approve, STREAM in accept)
+    asked = TurnRequest(asker.owner, thread, question, body.notes, body.approve, STREAM in accept, leave=body.leave)
     return await _make_reply(await asker.begin(asked), asker)
 
 

@@ -3,13 +3,14 @@ import { get, remove, SIGNED_OUT } from "./api.js";
 import { Composer } from "./composer.js";
 import { isNew, useConversation } from "./conversation.js";
 import { Help, SignIn, SignInAgain } from "./dialogs.js";
-import { html, render, useCallback, useEffect, useRef, useState } from "./html.js";
+import { html, render, useEffect, useRef, useState } from "./html.js";
 import { Icon } from "./icons.js";
 import { useKept } from "./kept.js";
 import { useKeys } from "./keys.js";
 import { Schema } from "./schema.js";
 import { named, Threads } from "./threads.js";
 import { Turn } from "./turn.js";
+import { Welcome } from "./welcome.js";
 
 const THREADS = 50;
 const WIDE = matchMedia("(min-width: 60rem)");
@@ -48,8 +49,17 @@ function Page({ me, enter }) {
     setMore(found.length === THREADS);
     setUnlisted(null);
   };
-  const list = useCallback(() => get(`threads?limit=${THREADS}`).then(listed([]), setUnlisted), []);
-  const older = () => get(`threads?limit=${THREADS}&offset=${threads.length}`).then(listed(threads), setUnlisted);
+  const wanted = useRef("");
+  const some = (offset) => get(`threads?${new URLSearchParams({ limit: THREADS, offset, search: wanted.current })}`);
+  const list = () => {
+    const search = wanted.current;
+    return some(0).then((found) => search === wanted.current && listed([])(found), setUnlisted);
+  };
+  const older = () => some(threads.length).then(listed(threads), setUnlisted);
+  const find = (search) => {
+    wanted.current = search;
+    list();
+  };
   useEffect(() => {
     list();
     WIDE.addEventListener("change", () => (setWide(WIDE.matches), setOpen({ threads: WIDE.matches, schema: WIDE.matches })));
@@ -73,9 +83,9 @@ function Page({ me, enter }) {
   useKeys(single, {
     "/": focusQuestion, n: begin, t: () => toggle("threads"), s: () => toggle("schema"), d: toggleTheme, "?": () => setHelp(true),
     j: () => step(1), k: () => step(-1),
-  }, () => (document.querySelector("main").inert ? uncover() : talk.stop()));
+  }, () => (covered ? uncover() : talk.stop()));
 
-  const tools = { ...talk, theme, sureness: me.sureness, ask: (question, anew) => talk.ask(question, approve, anew) };
+  const tools = { ...talk, again: (turn) => talk.again(turn, approve), theme, sureness: me.sureness, ask: (question, anew) => talk.ask(question, approve, anew) };
   const Pane = ({ name, label }) => html`<button class="bare" aria-label=${label} aria-expanded=${String(open[name])} aria-controls=${name} onClick=${() => toggle(name)}><${Icon} name=${name} /></button>`;
   return html`<div class="page">
     <a class="skip" href="#question" onClick=${(event) => (event.preventDefault(), focusQuestion())}>To the question</a>
@@ -92,35 +102,23 @@ function Page({ me, enter }) {
     </header>
     <aside id="threads" aria-label="Conversations" hidden=${!open.threads}>
       <button class="main new" onClick=${begin}><${Icon} name="plus" />New conversation</button>
-      <${Threads} threads=${threads} unlisted=${unlisted} more=${more} load=${older} current=${thread} onChanged=${list}
+      <${Threads} threads=${threads} unlisted=${unlisted} more=${more} load=${older} find=${find} current=${thread} onChanged=${list}
         onDeleted=${(id) => (id === thread && setThread(null), list())} />
     </aside>
-    <main inert=${covered}>
-      <div class="turns" role="region" aria-label="Conversation" tabindex="0">
+    <main>
+      <div class="turns" inert=${covered} role="region" aria-label="Conversation" tabindex="0">
         ${talk.problem && html`<p class="problem" role="alert">${talk.problem.status === 404 ? "This conversation is gone: it was deleted, or the address is wrong." : talk.problem.message}</p>`}
         ${talk.problem?.status === 404 && html`<button onClick=${begin}>New conversation</button>`}
         ${talk.turns.map((turn, place) => html`<${Turn} key=${turn.id} turn=${turn} last=${place === talk.turns.length - 1} tools=${tools} />`)}
         ${thread === null && talk.turns.length === 0 && html`<${Welcome} me=${me} schema=${schema.found} ask=${tools.ask} />`}
       </div>
-      <${Composer} tools=${tools} approve=${approve} setApprove=${setApprove} left=${me.dollars_left} />
+      <${Composer} inert=${covered} tools=${tools} approve=${approve} setApprove=${setApprove} left=${me.dollars_left} />
     </main>
     <aside id="schema" aria-label="Schema" hidden=${!open.schema}>
       <${Schema} schema=${schema.found} problem=${schema.problem} onName=${(name) => (insert(name), uncover(), setTimeout(focusQuestion))} />
     </aside>
     <div class="unseen" role="status" aria-live="polite">${said}</div>
     <${Help} open=${help} onClose=${() => setHelp(false)} single=${single} setSingle=${setSingle} />
-  </div>`;
-}
-
-function Welcome({ me, schema, ask }) {
-  const largest = [...(schema?.tables ?? [])].sort((one, other) => other.row_count - one.row_count).slice(0, 3);
-  const things = largest.map((table) => table.name.replaceAll("_", " ")).filter((name) => /^[a-z ]+s$/i.test(name));
-  const questions = things.map((name) => `How many ${name} are there?`);
-  questions.push(things[0] ? `Show the first 10 ${things[0]}` : "What tables are there?");
-  return html`<div class="welcome">
-    <h2>Ask ${me.database} a question</h2>
-    <p>Answers come with the query that gave them, so that you can check it, change it, and say whether it is right. Ask on: what was said before is remembered.</p>
-    <div class="buttons choices">${questions.map((question) => html`<button onClick=${() => ask(question)}>${question}</button>`)}</div>
   </div>`;
 }
 

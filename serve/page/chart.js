@@ -9,14 +9,16 @@ const KINDS = { "": "Fitting", bar: "Bars", stacked: "Stacked bars", line: "Line
 const NARROW = 480;
 const SERIES = 8;
 
-export function Chart({ turn, theme }) {
+/** @param onNone  is called where no chart fits what was not asked for as one */
+export function Chart({ turn, theme, onNone }) {
   const [kind, setKind] = useState("");
   const [spec, setSpec] = useState(undefined);
   const [problem, setProblem] = useState(null);
   const place = useRef(null);
   const view = useRef(null);
   useEffect(() => {
-    getChart(`turns/${turn.id}/chart${kind && `?kind=${kind}`}`).then((found) => (setSpec(found), setProblem(null)), setProblem);
+    getChart(`turns/${turn.id}/chart${kind && `?kind=${kind}`}`).then(
+      (found) => (found || kind || !onNone ? (setSpec(found), setProblem(null)) : onNone()), setProblem);
   }, [kind]);
   useEffect(() => {
     if (!spec) return undefined;
@@ -32,15 +34,15 @@ export function Chart({ turn, theme }) {
     const address = await view.current.view.toImageURL("png", 2);
     Object.assign(document.createElement("a"), { href: address, download: fileName(turn, "png") }).click();
   };
-  return html`<div class="chart">
+  return html`<div class=${spec === null ? "chart" : "chart drawn"}>
+    ${problem && html`<p class="problem" role="alert">${problem.message}</p>`}
+    ${spec === null && html`<p class="quiet" role="status">${kind ? "That kind of chart does not fit these rows." : "No chart fits these rows."}</p>`}
+    <div class="drawing" role="img" aria-label=${spec ? `Chart: ${turn.answer.rephrased || turn.question}` : "No chart"} hidden=${!spec} ref=${place}></div>
     <div class="buttons">
       <label>Chart <select value=${kind} onChange=${(event) => setKind(event.target.value)}>
         ${Object.entries(KINDS).map(([value, name]) => html`<option value=${value}>${name}</option>`)}</select></label>
       <button class="link" disabled=${!spec} onClick=${save}>Save as PNG</button>
     </div>
-    ${problem && html`<p class="problem" role="alert">${problem.message}</p>`}
-    ${spec === null && html`<p class="quiet" role="status">${kind ? "That kind of chart does not fit these rows." : "No chart fits these rows."}</p>`}
-    <div class="drawing" role="img" aria-label=${spec ? `Chart: ${turn.answer.rephrased || turn.question}` : "No chart"} hidden=${!spec} ref=${place}></div>
   </div>`;
 }
 

@@ -2,11 +2,11 @@
 import { html, useState } from "./html.js";
 import { Icon } from "./icons.js";
 
-export function Composer({ tools, approve, setApprove, left }) {
+export function Composer({ inert, tools, approve, setApprove, left }) {
   const [text, setText] = useState("");
-  const asked = tools.turns.at(-1)?.answer?.status === "needs_clarification";
-  const { answer } = tools.turns.at(-1) ?? {};
-  const label = !asked ? "Your question" : answer.sql ? "Why the query should not run" : "Your reply";
+  const last = tools.turns.at(-1);
+  const asked = last?.answer?.status === "needs_clarification" && !last.answer.sql;
+  const label = asked ? "Your reply" : "Your question";
   const send = () => {
     if (tools.running || !text.trim()) return;
     setText("");
@@ -17,7 +17,7 @@ export function Composer({ tools, approve, setApprove, left }) {
     event.preventDefault();
     send();
   };
-  return html`<form class="composer" onSubmit=${(event) => (event.preventDefault(), send())}>
+  return html`<form class="composer" inert=${inert} onSubmit=${(event) => (event.preventDefault(), send())}>
     <div class="box">
       <textarea id="question" rows="1" maxlength="10000" dir="auto" aria-label=${label} placeholder=${asked ? label : "Ask a question"}
         value=${text} onInput=${(event) => setText(event.target.value)} onKeyDown=${onKeyDown}></textarea>

@@ -17,6 +17,7 @@ export function useConversation(thread, { onBegun, onEnded, announce }) {
   const shown = useRef(undefined);
   const line = useRef(null);
   const unwanted = useRef(null);
+  const runs = useRef(null); // the turn that runs, known before it is drawn
 
   const change = (id, how) => setTurns((all) => all.map((turn) => (turn.id === id ? { ...turn, ...how(turn) } : turn)));
   const add = (turn) => {
@@ -28,6 +29,7 @@ export function useConversation(thread, { onBegun, onEnded, announce }) {
     if (shown.current === thread) return;
     shown.current = thread;
     line.current?.abort();
+    runs.current = null;
     setTurns([]);
     setProblem(null);
     if (thread === null) return;
@@ -57,13 +59,13 @@ export function useConversation(thread, { onBegun, onEnded, announce }) {
   async function follow(id, path, body, refused) {
     const control = new AbortController();
     line.current = control;
-    let now = id;
+    let now = (runs.current = id);
     try {
       for await (const event of events(path, body, control.signal)) {
         if (event.event === "begun") {
           change(now, () => ({ id: event.turn }));
           if (unwanted.current === now) end(event.turn);
-          now = event.turn;
+          now = runs.current = event.turn;
         } else {
           change(now, (turn) => after(turn, event));
           announce(said(event));
@@ -75,19 +77,34 @@ export function useConversation(thread, { onBegun, onEnded, announce }) {
       announce(error.message);
       if (isNew({ id: now }) && error.status === 429) refused?.();
     }
+    if (runs.current === now) runs.current = null;
     onEnded();
   }
 
+  /** Adds a turn that runs before the server knows of it; `asked` is what it was given. */
+  function addNew(asked) {
+    const id = (runs.current = `new-${Date.now()}`);
+    const question = typeof asked === "string" ? asked : asked.sql || asked.action;
+    add({ id, thread, question, asked, begun: Date.now() / 1000, status: "running", answer: null, error: null, feedback: null });
+    return id;
+  }
+
   async function ask(question, approve, anew = false) {
-    const id = `new-${Date.now()}`;
-    const words = typeof question === "string" ? question : question.sql || question.action;
-    add({ id, thread, question: words, status: "running", answer: null, error: null, feedback: null });
+    const id = addNew(question);
+    const leave = typeof question === "string"; // a query that waits for approval has its buttons, and words are no reply to it
     try {
       const place = (!anew && thread) || (await begin());
-      await follow(id, `threads/${place}/turns`, { question, approve }, () => place !== thread && drop(place));
+      await follow(id, `threads/${place}/turns`, { question, approve, leave }, () => place !== thread && drop(place));
     } catch (error) {
       change(id, () => ({ status: "failed", error, live: null }));
+      runs.current = null;
     }
+  }
+
+  /** Asks once more what a turn was given that has no answer: a question, a reply or a decision. */
+  function again(turn, approve) {
+    if (isNew(turn)) ask(turn.asked, approve);
+    else follow(addNew(turn.question), `turns/${turn.id}/again`, {});
   }
 
   async function begin() {
@@ -106,10 +123,11 @@ export function useConversation(thread, { onBegun, onEnded, announce }) {
   const running = turns.find((turn) => turn.status === "running");
   const end = (id) => post(`turns/${id}/stop`, {}).catch(setProblem);
   const stop = () => {
-    if (running && isNew(running)) unwanted.current = running.id; // ended as soon as the server has named it
-    else if (running) end(running.id);
+    const id = runs.current ?? running?.id;
+    if (id && isNew({ id })) unwanted.current = id; // ended as soon as the server has named it
+    else if (id) end(id);
   };
-  return { turns, running, problem, ask, stop, add, change };
+  return { turns, running, problem, ask, again, stop, add, change };
 }
 
 /** Whether the server has not named a turn yet. */

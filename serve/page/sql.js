@@ -8,7 +8,7 @@ hljs.registerLanguage("sql", sql);
 /** Highlighted SQL. The highlighter's tree is drawn node by node, so that no string becomes HTML. */
 export function Code({ text, writing = false }) {
   const { rootNode } = hljs.highlight(text, { language: "sql", ignoreIllegals: true })._emitter;
-  return html`<pre class=${writing ? "sql writing" : "sql"} tabindex="0" role="region" aria-label="SQL"><code>${rootNode.children.map(drawn)}</code></pre>`;
+  return html`<pre class=${writing ? "sql writing" : "sql"} tabindex="0" role="group" aria-label="SQL"><code>${rootNode.children.map(drawn)}</code></pre>`;
 }
 
 const drawn = (node) =>

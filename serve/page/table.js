@@ -33,7 +33,7 @@ export function Table({ turn }) {
   const numeric = formats.map(isNumeric);
   return html`<div class="result">
     ${problem && html`<p class="problem" role="alert">${problem.message}</p>`}
-    <div class="scrolled" tabindex="0" role="region" aria-label="Result">
+    <div class="scrolled" tabindex="0" role="group" aria-label="Rows">
       <table>
         <caption class="unseen">${turn.answer.rephrased || turn.question}</caption>
         <thead><tr>${page.headings.map((heading, place) => html`

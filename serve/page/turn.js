@@ -2,11 +2,13 @@
 import { Chart } from "./chart.js";
 import { parted } from "./conversation.js";
 import { Feedback } from "./feedback.js";
-import { html, useState } from "./html.js";
+import { formatCell } from "./formats.js";
+import { html, useEffect, useState } from "./html.js";
 import { post } from "./api.js";
+import { parts, shape } from "./shape.js";
 import { Code, Editor } from "./sql.js";
 import { Table } from "./table.js";
-import { Tried, Why } from "./why.js";
+import { Doubt, Tried, Why } from "./why.js";
 
 /**
  * @param turn    what the API gives for it
@@ -16,15 +18,15 @@ import { Tried, Why } from "./why.js";
 export function Turn({ turn, last, tools }) {
   return html`<article class="turn" id=${`turn-${turn.id}`} tabindex="-1" aria-label=${turn.question.slice(0, 80)}>
     <h2 class="question" dir="auto">${turn.question}</h2>
-    ${turn.status === "running" ? html`<${Progress} live=${turn.live} />`
+    ${turn.status === "running" ? html`<${Progress} turn=${turn} />`
       : turn.answer ? html`<${Answer} turn=${turn} last=${last} tools=${tools} />`
       : html`<${NoAnswer} turn=${turn} last=${last} tools=${tools} />`}
   </article>`;
 }
 
-function Progress({ live }) {
+function Progress({ turn: { live, begun } }) {
   return html`<div class="progress">
-    <p class="phase"><span class="dots" aria-hidden="true"></span>${live.phase}…</p>
+    <p class="phase"><span class="dots" aria-hidden="true"></span>${live.phase}… <${Elapsed} since=${begun} /></p>
     ${live.tables.length > 0 && html`<p class="quiet">Tables: ${first(live.tables)}</p>`}
     ${live.sql && html`<${Code} text=${live.sql} writing />`}
     ${live.runs.map((run) => html`<p class=${run.error ? "problem" : "quiet"}>${run.error ?? rows(run.row_count)}</p>`)}
@@ -32,11 +34,24 @@ function Progress({ live }) {
   </div>`;
 }
 
+/** The seconds since a moment, once there are some; they are for the eye alone. */
+function Elapsed({ since }) {
+  const [now, setNow] = useState(Date.now() / 1000);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now() / 1000), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  const seconds = Math.round(now - since);
+  const text = seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  return seconds > 0 && html`<span class="quiet elapsed" aria-hidden="true">${text}</span>`;
+}
+
 function NoAnswer({ turn, last, tools }) {
   const what = { stopped: "Stopped.", lost: "This turn was lost: the process that took it is gone." }[turn.status];
   return html`<div>
     <p class=${turn.status === "stopped" ? "quiet" : "problem"} role=${last ? "alert" : null}>${what ?? turn.error?.message ?? "There is no answer."}</p>
-    ${!tools.running && html`<${Again} turn=${turn} tools=${tools} />`}
+    ${!tools.running && (last && turn.error?.kind !== "NotThere"
+      ? html`<button onClick=${() => tools.again(turn)}>Ask again</button>` : html`<${Again} turn=${turn} tools=${tools} />`)}
   </div>`;
 }
 
@@ -52,21 +67,34 @@ function Again({ turn, tools }) {
 function Answer({ turn, last, tools }) {
   const { answer } = turn;
   if (answer.status === "needs_clarification") return html`<${Asked} turn=${turn} open=${last && !tools.running} tools=${tools} />`;
+  if (answer.intent === "small_talk") return html`<div class="talk"><p class="text" dir="auto">${answer.text}</p></div>`;
+  const { sentence, rest } = answer.answered ? parts(answer) : { sentence: answer.text, rest: "" };
+  const looks = !answer.answered ? (answer.status === "failed" && answer.stop_kind !== "declined" ? "problem" : "") : "lead";
   return html`<div>
     ${answer.stop_kind === "edited" && html`<p class="badge">Your query</p>`}
-    <p dir="auto" class=${answer.status === "failed" && answer.stop_kind !== "declined" ? "text problem" : "text"}>${answer.text}</p>
+    <p dir="auto" class=${`text ${looks}`}>${sentence}</p>
+    ${rest && html`<p class="text" dir="auto">${rest}</p>`}
     ${answer.status === "failed" && !tools.running && html`<${Again} turn=${turn} tools=${tools} />`}
-    ${answer.answered && html`<${Why} answer=${answer} sureness=${tools.sureness} />`}
+    ${answer.answered && html`<${Doubt} answer=${answer} sureness=${tools.sureness} />`}
     ${answer.answered && answer.columns.length > 0 && html`<${Result} turn=${turn} theme=${tools.theme} />`}
-    ${answer.sql && html`<${Query} turn=${turn} tools=${tools} />`}
-    ${answer.answered && answer.explanation && html`<details class="more" open><summary>What the query means</summary><p class="text">${answer.explanation}</p></details>`}
-    <${Tried} answer=${answer} />
+    <div class="folded">
+      ${answer.answered && html`<${Why} answer=${answer} />`}
+      ${answer.sql && html`<${Query} turn=${turn} tools=${tools} mend=${last && answer.status === "failed" && answer.stop_kind === "edited"} />`}
+      <${Tried} answer=${answer} />
+    </div>
     <${Feedback} turn=${turn} tools=${tools} />
   </div>`;
 }
 
 function Result({ turn, theme }) {
-  const [tab, setTab] = useState(turn.answer.chart ? "chart" : "table");
+  const { answer } = turn;
+  const best = shape(answer);
+  const [tab, setTab] = useState(best);
+  if (best === "figure") {
+    return html`<section><p class="figure" dir="auto">${formatCell(answer.rows[0][0], answer.formats[0])}</p>
+      <p class="quiet" dir="auto">${answer.headings[0]}</p></section>`;
+  }
+  const names = best === "chart" ? ["chart", "table"] : ["table", "chart"];
   const Tab = ({ name, label }) => html`<button role="tab" id=${`${name}-tab-${turn.id}`} aria-selected=${String(tab === name)}
     aria-controls=${`result-${turn.id}`} tabindex=${tab === name ? 0 : -1} onClick=${() => setTab(name)}>${label}</button>`;
   const onKeyDown = (event) => {
@@ -75,25 +103,26 @@ function Result({ turn, theme }) {
     setTab(other);
     document.getElementById(`${other}-tab-${turn.id}`).focus();
   };
-  return html`<section aria-label="Result">
+  return html`<section>
     <div role="tablist" class="tabs" aria-label="How the result is shown" onKeyDown=${onKeyDown}>
-      <${Tab} name="table" label="Table" /><${Tab} name="chart" label="Chart" />
+      ${names.map((name) => html`<${Tab} name=${name} label=${name === "chart" ? "Chart" : "Table"} />`)}
     </div>
     <div role="tabpanel" id=${`result-${turn.id}`} aria-labelledby=${`${tab}-tab-${turn.id}`}>
-      ${tab === "table" ? html`<${Table} turn=${turn} />` : html`<${Chart} turn=${turn} theme=${theme} />`}
+      ${tab === "table" ? html`<${Table} turn=${turn} />` : html`<${Chart} turn=${turn} theme=${theme} onNone=${best === "chart" && !answer.chart ? () => setTab("table") : null} />`}
     </div>
   </section>`;
 }
 
-function Query({ turn, tools }) {
-  const [editing, setEditing] = useState(false);
+/** @param mend  whether it is a query of a person's own that failed, which they will want to edit */
+function Query({ turn, tools, mend }) {
+  const [editing, setEditing] = useState(mend);
   const [problem, setProblem] = useState(null);
   const run = (sql) => post(`turns/${turn.id}/run`, { sql }).then((done) => {
     setEditing(false);
     setProblem(null);
     tools.add(done);
   }, setProblem);
-  return html`<details class="more" open>
+  return html`<details class="more" open=${mend}>
     <summary>SQL</summary>
     ${problem && html`<p class="problem" role="alert">${problem.message}</p>`}
     ${editing
@@ -101,6 +130,7 @@ function Query({ turn, tools }) {
       : html`<${Code} text=${turn.answer.sql} /><div class="buttons">
           <button class="link" onClick=${() => setEditing(true)}>Edit and run</button>
           <${Copy} text=${turn.answer.sql} /></div>`}
+    ${turn.answer.explanation && html`<p class="text">${turn.answer.explanation}</p>`}
   </details>`;
 }
 
@@ -129,7 +159,7 @@ function Asked({ turn, open, tools }) {
   }
   const decide = (decision) => tools.ask(decision);
   return html`<div class="asked"><p class="text">${question}</p>
-    ${editing
+    ${editing && open
       ? html`<${Editor} text=${answer.sql} label="The query" actions=${[["Run this instead", (sql) => decide({ action: "edit", sql })]]} onCancel=${() => setEditing(false)} />`
       : html`<${Code} text=${answer.sql} />`}
     ${answer.explanation && html`<p class="text">${answer.explanation}</p>`}

@@ -8,14 +8,18 @@ const STOPPED = {
   edited: "a person wrote the query", declined: "a person declined", error: "something failed",
 };
 
-/** What speaks against an answer, where anything does; the figure is for whoever compares answers. */
-export function Why({ answer, sureness }) {
-  const { confidence, confidence_reason: reason, trusted, trust_reason: trust, stop_kind: stopped, attempts, used_knowledge: known, basis } = answer;
+/** What speaks against an answer, where anything does. */
+export function Doubt({ answer: { confidence, confidence_reason: reason, trusted }, sureness }) {
   const [words, level] = !reason ? ["", ""] : confidence === 1 ? ["Sure", "high"] : confidence >= sureness.fairly_sure ? ["Fairly sure", "middle"] : ["Unsure", "low"];
-  return html`<details class="why">
-    <summary>${words && html`<span class=${`meter ${level}`} aria-hidden="true"></span>${words}: ${reason} `}
-      ${trusted === true && html`<span class="badge">✓ trusted</span>`}${trusted === false && html`<span class="badge">not trusted</span>`}
-      ${" "}<span class="quiet">Why?</span></summary>
+  return (words || trusted !== null) && html`<p class="doubt">${words && html`<span class=${`meter ${level}`} aria-hidden="true"></span>${words}: ${reason} `}
+    ${trusted === true && html`<span class="badge">✓ trusted</span>`}${trusted === false && html`<span class="badge">not trusted</span>`}</p>`;
+}
+
+/** What an answer rests on; the figure is for whoever compares answers. */
+export function Why({ answer }) {
+  const { confidence, trust_reason: trust, stop_kind: stopped, attempts, used_knowledge: known, basis } = answer;
+  return html`<details class="more why">
+    <summary>What it rests on</summary>
     <ul>
       <li>${sentence([`${counted(attempts.length, "query", "queries")} tried`, STOPPED[stopped] ?? "it converged"].filter(Boolean).join("; "))}
         <span class="quiet"> (confidence ${confidence.toFixed(2)})</span></li>
@@ -32,7 +36,7 @@ export function Tried({ answer: { attempts, notes, usage, model, translator } })
       <${Code} text=${attempt.sql} />
       <p class=${attempt.error ? "problem" : "quiet"}>${attempt.error ?? counted(attempt.row_count ?? 0, "row", "rows")}</p>
       ${attempt.feedback && html`<p class="text">${attempt.feedback}</p>`}</li>`)}</ol>
-    ${notes.length > 0 && html`<ul>${notes.map((note) => html`<li>${note}</li>`)}</ul>`}
+    ${notes.length > 0 && html`<ul class="notes">${notes.map((note) => html`<li>${note}</li>`)}</ul>`}
     <p class="quiet">${[translator === "offline" ? "offline translator" : model, usage.llm_calls > 0 && counted(usage.llm_calls, "request", "requests"),
       usage.llm_calls > 0 && `${(usage.prompt_tokens + usage.completion_tokens).toLocaleString("en")} tokens`, `${usage.seconds.toFixed(1)} s`].filter(Boolean).join(" · ")}</p>
   </details>`;
@@ -65,7 +69,7 @@ const conditions = (filters) => filters?.map(({ text, words }) => `${text} (${wo
 
 function when({ column, first, last, newest }) {
   const range = [first && `from ${first}`, last && `to ${last}`].filter(Boolean).join(" ");
-  return [`${column} ${range}`, newest && `newest ${newest}`].filter(Boolean).join("; ");
+  return [[column, range].filter(Boolean).join(" "), newest && `newest ${newest}`].filter(Boolean).join("; ");
 }
 
 const counted = (count, one, many) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;

@@ -332,6 +332,16 @@ async def test_a_decision_asked_again_is_the_decision(client: Client) -> None:
     assert (refused.status_code, refused.json()["error"]["kind"]) == (422, "NothingToDecide")
 
 
+async def test_a_question_may_leave_a_query_that_waits(client: Client) -> None:
+    turns = f"/threads/{await thread_of(client)}/turns"
+    await client.post(turns, json={"question": "Who are the customers?"})
+    for leave, ended in ((True, "converged"), (False, "failed")):
+        waits = (await client.post(turns, json={"question": "And in Paris?", "approve": True})).json()
+        assert waits["answer"]["status"] == "needs_clarification"
+        next_one = (await client.post(turns, json={"question": "Who are all of them?", "leave": leave})).json()
+        assert next_one["answer"]["status"] == ended, next_one["answer"]["text"]
+
+
 @pytest.mark.parametrize("action", ["approve", "edit", "reject"])
 async def test_a_decision_where_no_query_waits_is_no_question(
     action: str, shop: Path, agent_over: Callable[..., SQLAgent]

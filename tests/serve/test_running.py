@@ -28,6 +28,7 @@ from tableturn.serve.request_checks import TooMany
 from tableturn.serve.server import make_opener, open_server
 from tableturn.serve.side_queries import SideQueries
 from tableturn.serve.store import Owner, StoreError, TurnRequest, TurnStore
+from tableturn.tools.errors import TurnCancelled
 
 from tests.serve.conftest import events, scripted, serving
 from tests.support.command_line import tableturn
@@ -79,10 +80,18 @@ def test_it_says_where_it_is_and_ends_when_told(shop: Path, tmp_path: Path) -> N
         assert server.wait(timeout=60) in (0, -signal.SIGTERM)
 
 
+async def test_a_turn_is_stopped_as_soon_as_it_has_begun(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
+    async with open_server(make_opener(agent_over(shop)), None, ServeSettings()) as server:
+        asker = server.make_default_asker()
+        turn = await server.turns.begin(asker.agent, TurnRequest(asker.owner, "", "Who are the customers?"))
+        await server.turns.cancel(asker.owner, turn.id)
+        await turn.wait()
+        assert isinstance(turn.error, TurnCancelled)
+        assert turn.stored.status == "stopped"
+
+
 async def test_who_waits_is_told_when_the_server_stops(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
     async with open_server(make_opener(agent_over(shop, model=scripted(delay=60))), None, ServeSettings()) as server:
-        from tableturn.tools.errors import TurnCancelled
-
         asker = server.make_default_asker()
         turn = await server.turns.begin(asker.agent, TurnRequest(asker.owner, "", "Who?"))
         elsewhere = Owner("ada", asker.owner.database)

@@ -1,0 +1,29 @@
+// What an answer leads with: its sentence, and the shape that shows its rows best.
+
+const TIMES = ["month", "year", "date", "minute", "second"];
+const MEASURES = ["number", "money", "percent"];
+const LONGEST = 60; // characters of a lone cell that is written large
+const BARS = 25; // most names that are compared at a look
+const ALL_PAGED = / ?Only the first [\d,]+ rows are shown\./; // not so here: the table pages all of them
+
+/** The answer's first sentence, and what it says after it: what was counted, other readings, notes. */
+export function parts({ text, notes, basis }) {
+  const after = [...(basis?.counted ?? []).map(capital), basis?.readings, ...notes].filter(Boolean);
+  const places = after.map((one) => text.indexOf(` ${one}`)).filter((place) => place > 0);
+  const end = Math.min(text.length, ...places);
+  return { sentence: text.slice(0, end), rest: text.slice(end).replace(ALL_PAGED, "").trim() };
+}
+
+/** `figure` for a lone cell, `chart` for a series or a ranking, else `table`. */
+export function shape({ chart, columns, formats, rows, row_count: count }) {
+  if (columns.length === 1 && rows.length === 1 && rows[0][0] !== null && String(rows[0][0]).length <= LONGEST) return "figure";
+  if (chart) return "chart";
+  const number = (kinds) => formats.filter(({ kind }) => kinds.includes(kind)).length;
+  const [times, measures, names] = [number(TIMES), number(MEASURES), number(["text"])];
+  const whole = measures > 0 && times + measures + names === columns.length;
+  const series = times === 1 && names <= 1 && measures <= 3;
+  const ranking = times === 0 && names === 1 && measures === 1 && count <= BARS;
+  return whole && count > 2 && (series || ranking) ? "chart" : "table";
+}
+
+const capital = (text) => text[0].toUpperCase() + text.slice(1);

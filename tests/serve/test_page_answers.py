@@ -1,0 +1,188 @@
+"""Answers on the page: a sentence, then a number, a chart or a table; needs the extra `browser`, and a Chromium."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.serve import pages
+from tests.serve.pages import NAMES, Visit, ask, cells, last, unfold_query
+from tests.support.openai_server import sql
+
+pytest.importorskip("playwright", reason="playwright is not installed: make test-extras")
+
+pytestmark = [pytest.mark.extra, pytest.mark.filterwarnings("ignore::ResourceWarning")]
+browser, visit, width = pages.browser, pages.visit, pages.width
+
+
+def test_an_answer_comes_with_rows_files_and_reasons(visit: Visit, sample: Path) -> None:
+    page = visit(sample)
+    ask(page, "List the names and prices of all products sorted by price in descending order")
+    turn = last(page)
+    status = turn.locator(".pager [role=status]")
+    assert status.inner_text() == "1–25 of 235 rows"
+    turn.get_by_role("button", name="Next").click()
+    turn.get_by_text("26–50 of 235 rows").wait_for()
+    turn.get_by_role("columnheader").nth(1).get_by_role("button").click()
+    turn.locator("th[aria-sort=ascending]").wait_for()
+    turn.get_by_text("1–25 of 235 rows").wait_for()
+    prices = [float(cell) for cell in cells(page, 2)]
+    assert prices == sorted(prices)
+    turn.get_by_label("Filter rows").fill("volta")
+    turn.get_by_text("25 of 235").wait_for(state="detached")
+    assert all("volta" in cell.lower() for cell in cells(page))
+    turn.get_by_label("Filter rows").fill("no such text")
+    turn.get_by_text("No row has that text.").wait_for()
+    for name, start in {"CSV": b"name,price", "Excel": b"PK", "Parquet": b"PAR1"}.items():
+        with page.expect_download() as download:
+            turn.get_by_role("button", name=name).click()
+        assert Path(download.value.path()).read_bytes().startswith(start)
+    assert not turn.locator(".sql").first.is_visible(), "the query is folded"
+    turn.get_by_text("What it rests on").click()
+    assert "confidence" in turn.locator(".why").inner_text()
+    turn.get_by_text("What was tried").click()
+    assert "offline translator" in turn.inner_text()
+    unfold_query(turn)
+    assert turn.get_by_text("Name and price from products, sorted").is_visible()
+
+
+def test_a_lone_number_is_written_large_below_its_sentence_and_answers_scroll_within_the_page(
+    visit: Visit, shop: Path
+) -> None:
+    page = visit(shop, [sql("SELECT 1234.5 AS spent, 'a' AS who"), sql("SELECT 1234.5 AS spent")], examples="none")
+    ask(page, "Who spent how much?")
+    heading, cell = (last(page).locator(which).first.bounding_box() for which in ("th button", "td"))
+    assert abs(heading["x"] + heading["width"] - cell["x"] - cell["width"]) < 1
+    for question in ("How much was spent?", "And how much now?"):
+        ask(page, question)
+    sentence, figure = (last(page).locator(which) for which in (".lead", ".figure"))
+    assert figure.inner_text() == "1,234.5"
+    assert figure.inner_text() in sentence.inner_text()
+    assert sentence.bounding_box()["y"] < figure.bounding_box()["y"]
+    assert last(page).locator("table, [role=tab]").count() == 0
+
+
+def test_small_talk_has_no_tools(visit: Visit, shop: Path) -> None:
+    page = visit(shop)
+    ask(page, "hello")
+    assert last(page).get_by_role("button").count() == 0
+    assert last(page).locator("details").count() == 0
+
+
+def test_the_first_screen_asks_what_can_be_answered(visit: Visit, sample: Path) -> None:
+    page = visit(sample)
+    choices = page.locator(".welcome .choices button")
+    choices.first.wait_for()
+    questions = choices.all_inner_texts()
+    assert len(questions) == 4
+    assert questions[0] == "How many orders are there by stores?"
+    for question in questions:
+        ask(page, question)
+        last(page).locator(".lead").wait_for()
+
+
+def test_a_table_that_pages_all_rows_is_not_called_cut(visit: Visit, sample: Path) -> None:
+    page = visit(sample)
+    ask(page, "List all orders")
+    assert last(page).locator(".lead").inner_text() == "More than 1,000 rows."
+    assert not last(page).get_by_text("Only the first").first.is_visible()
+
+
+def test_a_chart_is_drawn_and_changed(visit: Visit, sample: Path) -> None:
+    page = visit(sample)
+    ask(page, "How many orders are there per store?")
+    turn = last(page)
+    turn.locator("svg.marks").wait_for()
+    assert turn.locator("table[role], .scrolled").count() == 0, "the chart comes first"
+    assert turn.locator("svg .mark-rect path").count() == 12
+    turn.get_by_role("combobox", name="Chart").select_option("pie")
+    turn.locator("svg .mark-arc").wait_for()
+    turn.get_by_role("combobox", name="Chart").select_option("histogram")
+    turn.get_by_text("does not fit").or_(turn.locator("svg .mark-rect")).first.wait_for()
+    turn.get_by_role("combobox", name="Chart").select_option("bar")
+    turn.locator("svg .mark-rect").wait_for()
+    with page.expect_download() as download:
+        turn.get_by_role("button", name="Save as PNG").click()
+    assert Path(download.value.path()).read_bytes().startswith(b"\x89PNG")
+    turn.get_by_role("tab", name="Chart").press("ArrowRight")
+    assert turn.get_by_role("tab", name="Table").get_attribute("aria-selected") == "true"
+
+
+def test_what_an_answer_says_of_itself_is_shown(visit: Visit, shop: Path) -> None:
+    page = visit(shop, [sql(NAMES)], examples="none")
+    ask(page, "Who are the customers?")
+    basis = {
+        "origin": "generated",
+        "tables": ["customers"],
+        "date": {"column": "placed", "used": True, "first": "2024-01-01", "last": "", "newest": "2024-03-04"},
+        "filters": [{"text": "city is 'Paris'", "words": None}],
+        "grain": "one row per customer",
+        "duplicates": "removed",
+        "readings": "with returns, 3 rows more",
+    }
+    says_more = {"confidence_reason": "two queries agree", "trusted": True, "trust_reason": "19 of 20", "basis": basis}
+
+    def more(route: Any) -> None:
+        reply = route.fetch()
+        thread = reply.json()
+        thread["turns"][0]["answer"] |= says_more
+        route.fulfill(response=reply, json=thread)
+
+    page.route("**/threads/*", more)
+    page.reload()
+    last(page).get_by_text("✓ trusted").wait_for()
+    assert last(page).locator(".doubt").inner_text().startswith("Fairly sure: two queries agree")
+    last(page).get_by_text("What it rests on").click()
+    told = last(page).locator(".why").inner_text()
+    for text in (
+        "19 of 20.",
+        "written by the model",
+        "placed from 2024-01-01; newest 2024-03-04",
+        "city is 'Paris' (not in the question)",
+        "one row per customer, duplicates removed",
+        "with returns, 3 rows more",
+    ):
+        assert text in told
+
+
+def test_a_table_is_as_it_was_left(visit: Visit, sample: Path) -> None:
+    page = visit(sample)
+    ask(page, "List the names and prices of all products sorted by price in descending order")
+    turn = last(page)
+    turn.get_by_role("button", name="Last page").click()
+    turn.get_by_text("226–235 of 235 rows").wait_for()
+    turn.get_by_role("button", name="First page").click()
+    turn.get_by_text("1–25 of 235 rows").wait_for()
+    turn.get_by_role("columnheader").nth(1).get_by_role("button").click()
+    turn.get_by_role("button", name="Next").click()
+    turn.get_by_text("26–50 of 235 rows").wait_for()
+    before = cells(page)
+    turn.get_by_role("tab", name="Chart").click()
+    turn.locator(".chart").wait_for()
+    turn.get_by_role("tab", name="Table").click()
+    turn.get_by_text("26–50 of 235 rows").wait_for()
+    assert cells(page) == before
+    assert turn.locator("th[aria-sort=ascending]").count() == 1
+
+
+def test_two_tables_are_filtered_at_once(visit: Visit, sample: Path) -> None:
+    page = visit(sample)
+    for _ in range(2):
+        ask(page, "List the names and prices of all products sorted by price in descending order")
+    for number in range(2):
+        page.locator(".turn").nth(number).get_by_label("Filter rows").fill("no such text")
+    page.get_by_text("No row has that text.").nth(1).wait_for()
+    assert page.locator('.turn section tbody td[dir="auto"]').count() == 0, "no row is left in either"
+
+
+def test_durations_sort_by_their_length(visit: Visit, shop: Path) -> None:
+    lengths = "SELECT '124:30:00' AS spent UNION ALL SELECT '36:00:00' UNION ALL SELECT '2 days 01:00:00'"
+    page = visit(shop, [sql(lengths)], examples="none")
+    ask(page, "How long did it take?")
+    assert last(page).locator("td[dir=auto]").count() == 3
+    last(page).get_by_role("columnheader").get_by_role("button").click()
+    last(page).locator("th[aria-sort=ascending]").wait_for()
+    last(page).locator('td:text-is("36:00:00")').and_(last(page).locator("tr:first-child td")).wait_for()
+    assert cells(page) == ["36:00:00", "2 days 01:00:00", "124:30:00"]
