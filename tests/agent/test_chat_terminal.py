@@ -219,7 +219,7 @@ def test_plain_terminals_are_served(folder: Path, environment: dict[str, str]) -
         screen.until("Ctrl-D leaves.")
         screen.settled()
         screen.type("Show the names of the customers in Québec\r")
-        screen.until("attempt(s)")
+        screen.until("no model, ")
         os.write(screen._own, "caf\xe9 in Latin-1\r".encode("latin-1"))
         screen.settled()
         screen.type("/wide 1\r")
