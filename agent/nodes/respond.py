@@ -238,7 +238,7 @@ def _conclude(turn: Turn, chosen: Attempt | None, code: CodeResult | None, run: 
         text = phrase_answer(code.result, looks)
         return _Conclusion("capped", text, (BY_CODE, *over), code.result, looks, by_code=True)
     why, kind = (chosen.error, chosen.error_kind) if chosen else ("no query was written", None)
-    return _Conclusion("failed", failed(f"No query worked for this question: {why}", kind, run.settings.query_seconds))
+    return _Conclusion("failed", failed(f"No query for this question ran: {why}", kind, run.settings.query_seconds))
 
 
 _LONGEST = 20_000  # characters of a query whose basis is looked for
