@@ -74,7 +74,7 @@ _WORKBOOKS: dict[str, Callable[[], bytes]] = {
 def test_a_malformed_workbook_is_said_in_one_line(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "book.xlsx"
     path.write_bytes(_WORKBOOKS[kind]())
-    with pytest.raises(DatabaseUnavailable, match=r"book\.xlsx .*: save (it anew|its sheets) as") as caught:
+    with pytest.raises(DatabaseUnavailable, match=r"book\.xlsx .*: save (it again|its sheets) as") as caught:
         Database.open(path)
     assert "\n" not in str(caught.value)
 
