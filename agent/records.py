@@ -287,7 +287,7 @@ class AttemptView:
     @property
     def came(self) -> str:
         """The outcome of a query that ran, in words."""
-        return "ran" if self.row_count is None else f"{self.row_count:,} row(s)"
+        return "ran" if self.row_count is None else f"{self.row_count:,} {'row' if self.row_count == 1 else 'rows'}"
 
 
 @dataclass(frozen=True)

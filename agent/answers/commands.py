@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ...prompts.find_sql import starts_like_sql
 from ...tools.errors import SettingsError
 from .. import verbs
+from ..records import Status
 
 if TYPE_CHECKING:
     from ...tools.knowledge import Entry
@@ -111,9 +112,18 @@ def _explain(answers: Answers, rest: str) -> str:
     raise SettingsError("that query cannot be explained in words")
 
 
+_OUTCOMES: dict[Status, str] = {
+    "converged": "answered",
+    "capped": "answered",
+    "needs_clarification": "waiting for your reply",
+    "unanswerable": "no answer",
+    "failed": "failed",
+}
+
+
 def _list(answers: Answers, rest: str) -> str:
     lines = [
-        f"{number:>3}  {' '.join(held.answer.rephrased.split())[:_SHOWN]}  ({held.answer.status})"
+        f"{number:>3}  {' '.join(held.answer.rephrased.split())[:_SHOWN]}  ({_OUTCOMES[held.answer.status]})"
         for number, held in enumerate(answers.held, 1)
     ]
     return "\n".join(["answers:", *lines]) if lines else "no answers yet"

@@ -117,7 +117,24 @@ def _phrase_ranking(result: Result, looks: ColumnLooks) -> str:
 
 def say_row_count(rows: int, truncated: bool) -> str:
     """Return how many rows there are."""
-    return f"{'More than ' if truncated else ''}{rows:,} {'row' if rows == 1 else 'rows'}."
+    return f"{'More than ' if truncated else ''}{say_count(rows, 'row', 'rows')}."
+
+
+def say_count(count: int, one: str, many: str) -> str:
+    """Return a number with the noun for one or for many."""
+    return f"{count:,} {one if count == 1 else many}"
+
+
+def say_cost(answer: AnswerRecord) -> str:
+    """Return what an answer took: queries, requests to a model, and seconds."""
+    tried, failed = len(answer.attempts), sum(attempt.error is not None for attempt in answer.attempts)
+    queries = say_count(tried, "query", "queries") if tried else ""
+    if failed:
+        queries += " (failed)" if tried == 1 else f" ({failed} failed)"
+    model = "no model" if answer.translator == "offline" else ""
+    if calls := answer.usage.llm_calls:
+        model = say_count(calls, "model request", "model requests")
+    return ", ".join(filter(None, (queries, model, f"{answer.usage.seconds:.1f} s")))
 
 
 def cut_note(rows: int) -> str:

@@ -26,7 +26,7 @@ from ..evidence.feedback import Bounds, result_csv
 from ..records import Attempt, Result
 from ..state import AgentState, attempts_of, fields_of, turn_of
 from .answer import JSON_KEYS, Answer
-from .phrasing import cut, number_choices, say_rows_shown, shown
+from .phrasing import cut, number_choices, say_cost, say_count, say_rows_shown, shown
 
 ROWS_SHOWN = 20  # rows in a text or a table; a chart is of all of them
 _TABLES, _COLUMNS, _VALUES = 6, 8, 8  # how many are told of
@@ -166,11 +166,11 @@ def _folded(summary: str, lines: Sequence[str]) -> str:
 
 def _steps(answer: Answer) -> list[str]:
     """Return the queries tried, their meaning, and remarks."""
-    lines = [f"{answer.status}, {answer.usage.llm_calls} model call(s), {answer.model}"]
+    lines = [f"{say_cost(answer)}, {answer.model}"]
     lines += [answer.explanation] if answer.explanation else []
     for number, attempt in enumerate(answer.attempts, 1):
         came = f"failed: {attempt.error}" if attempt.error else attempt.came
-        lines.append(f"attempt {number}: {came}: {attempt.sql}")
+        lines.append(f"query {number}: {came}: {attempt.sql}")
     return [*lines, *(f"note: {note}" for note in answer.notes)]
 
 
@@ -204,9 +204,10 @@ def list_reasons(answer: Answer, why: Why | None) -> Iterator[tuple[str, tuple[s
         linked.append(f"and {len(tables) - _TABLES} more tables")
     tried: list[str] = []
     for number, attempt in enumerate(answer.attempts, 1):
-        tried.append(f"{number}. {attempt.error or attempt.came}: {' '.join(attempt.sql.split())}")
+        came = f"failed: {attempt.error}" if attempt.error else attempt.came
+        tried.append(f"{number}. {came}: {' '.join(attempt.sql.split())}")
         if attempt.feedback:
-            tried.append(f"   looked at again because: {' '.join(attempt.feedback.split())}")
+            tried.append(f"   written again because: {' '.join(attempt.feedback.split())}")
     sure = answer.certainty
     if answer.answered and not sure:
         but = " except another reading" if answer.readings.line else ""
@@ -214,7 +215,7 @@ def list_reasons(answer: Answer, why: Why | None) -> Iterator[tuple[str, tuple[s
     parts = {
         "read as": (answer.rephrased,) if answer.rephrased else (),
         "rests on": basis_lines(answer),
-        "linked": tuple(linked),
+        "likely tables": tuple(linked),
         "values": tuple(
             f"{match.mention!r} is {match.value!r} in {match.table}.{match.column} ({match.how})"
             for match in (why.values if why else ())[:_VALUES]
@@ -224,5 +225,7 @@ def list_reasons(answer: Answer, why: Why | None) -> Iterator[tuple[str, tuple[s
         "tried": tuple(tried),
         "ended": (answer.stopped,) if answer.stopped else (),
         "how sure": tuple(filter(None, (sure, answer.trust))),
+        "notes": tuple(note for note in answer.notes if note not in answer.text),
+        "cost": (f"{answer.model}: {say_cost(answer)}, {say_count(answer.usage.tokens, 'token', 'tokens')}",),
     }
     return ((heading, lines) for heading, lines in parts.items() if lines)

@@ -60,7 +60,10 @@ class OutputOptions:
     chart: Annotated[
         Path | None, typer.Option("--chart", help="Draw a chart of the result in this file: .svg, .png or .html.")
     ] = None
-    explain: Annotated[bool, typer.Option("--explain", help="Explain in plain words what the SQL computes.")] = False
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Say what the answer is based on, what the SQL computes, and what was tried."),
+    ] = False
     limit: Annotated[
         int | None, typer.Option("--limit", min=1, max=1_000_000, help="The most rows to show or write.")
     ] = None

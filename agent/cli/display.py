@@ -11,6 +11,7 @@ from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.live import Live
 from rich.markup import escape
+from rich.padding import Padding
 from rich.rule import Rule
 from rich.spinner import Spinner
 from rich.table import Table
@@ -19,13 +20,14 @@ from rich.text import Text
 from ...tools.database.table import Cell
 from ...tools.formats import ColumnFormat, column_formats, format_rows
 from ...tools.terminal import safe
-from ..answers.phrasing import cut, cut_note, number_choices, say_row_count, say_rows_shown
+from ..answers.phrasing import cut, cut_note, number_choices, say_cost, say_count, say_rows_shown
 
 if TYPE_CHECKING:
     from rich.syntax import Syntax
 
     from ..answers.answer import Answer
     from ..answers.events import Event
+    from ..answers.render import Why
 
 
 CELL_CHARACTERS = 80  # longest cell of a table; a record has it whole
@@ -54,7 +56,9 @@ class Rows:
             table.add_row(*map(_cell, row[:shown]))
         yield table
         if left_out := self.headings[shown:]:
-            yield Text(safe(f"{len(left_out)} more column(s): {', '.join(left_out)}"), style="dim")
+            yield Text(
+                safe(f"{say_count(len(left_out), 'more column', 'more columns')}: {', '.join(left_out)}"), style="dim"
+            )
         if self.caption:
             yield Text(self.caption, style="dim")
 
@@ -110,59 +114,61 @@ def show_answer(
     facts: bool = True,
     paged: bool = False,
 ) -> None:
-    """Print an answer: rephrasing, SQL, attempts, rows or picture, and text."""
+    """Print an answer: its words, the rows or bars, the SQL, and one line with what it took."""
     console = console or Console()
-    if answer.rephrased and answer.rephrased != answer.question:
-        console.print(Text.assemble(("read as  ", "dim"), safe(answer.rephrased)))
+    shown = ROWS_SHOWN if rows is None else rows
+    caption = say_rows_shown(shown, answer.row_count, answer.truncated) if answer.columns else ""
+    # The caption says how many of the rows are shown.
+    text = answer.text.replace(f" {cut_note(answer.row_count)}", "") if caption else answer.text
+    if text:
+        console.print(Text(safe(text), style="bold" if answer.answered else "bold yellow"))
+    drawn = answer.drawn if answer.answered and answer.pictured else None
+    if answer.columns and (drawn is None or drawn.kind != "bar"):
+        caption += "; /more shows the next" if caption and paged else ""
+        console.print(Rows(answer.headings, answer.rows[:shown], caption, answer.formats))
+    if drawn is not None:
+        from ...tools.charts.draw import draw_chart
+
+        console.print(draw_chart(drawn, console))
+    elif answer.answered and answer.pictured:
+        console.print(Text("No chart fits this result.", style="dim"))
     if answer.sql:
         # What colours it is slow to load, and a file or a pipe takes none.
         console.print(shown_sql(answer.sql) if console.color_system else Text(safe(answer.sql)))
-    if len(answer.attempts) > 1 or any(attempt.error for attempt in answer.attempts):
-        told = answer.text
-        for number, attempt in enumerate(answer.attempts, 1):
-            came = attempt.came
-            if attempt.error:
-                came = "failed" if attempt.error in told else f"failed: {attempt.error}"
-                told += attempt.error
-            console.print(Text(f"attempt {number}: {safe(came)}", style="dim"))
-    shown = ROWS_SHOWN if rows is None else rows
-    caption = say_rows_shown(shown, answer.row_count, answer.truncated) if answer.columns else ""
-    caption += "; /more shows the next" if caption and paged else ""
-    if answer.columns:
-        console.print(Rows(answer.headings, answer.rows[:shown], caption, answer.formats))
-    if answer.answered and answer.pictured:
-        from ...tools.charts.draw import draw_chart
-
-        none = Text("No chart fits this result.", style="dim")
-        console.print(none if answer.drawn is None else draw_chart(answer.drawn, console))
-    style = "bold" if answer.answered else "bold yellow"
-    text = answer.text
-    if caption:  # which says how many rows there are
-        counted = say_row_count(answer.row_count, answer.truncated)
-        text = text.removeprefix(counted).replace(f" {cut_note(answer.row_count)}", "").strip()
-    if text:
-        console.print(Text(safe(text), style=style))
     if answer.estimate is not None and answer.status == "needs_clarification":
-        console.print(Text(f"  expected to read about {answer.estimate.rows:,} row(s)", style="dim"))
+        read = say_count(answer.estimate.rows, "row", "rows")
+        console.print(Text(f"  expected to read about {read}", style="dim"))
     for choice in number_choices(answer.choices):
         console.print(Text(f"  {safe(choice)}"))
+    if facts:
+        said = (answer.certainty, "" if answer.trusted is not None else answer.trust)
+        for line in filter(None, (*said, *_list_reminders(answer))):
+            console.print(Text(safe(line), style="dim"))
+        badge = {True: "✓ trusted, ", False: "not trusted, ", None: ""}[answer.trusted if answer.answered else None]
+        waiting = "waiting for your reply, " if answer.status == "needs_clarification" else ""
+        console.print(Text(f"{badge}{waiting}{say_cost(answer)}", style="green" if answer.trusted else "dim"))
     if explain and answer.explanation:
         console.print(Text(safe(answer.explanation)))
-    if facts:
-        if answer.certainty:
-            console.print(Text(safe(answer.certainty), style="dim"))
-        if answer.trust:
-            console.print(Text(safe(answer.trust), style="green" if answer.trusted else "dim"))
-        status = "waiting for a reply" if answer.status == "needs_clarification" else answer.status
-        said = f"{status}, {len(answer.attempts)} attempt(s), {answer.usage.llm_calls} model call(s), "
-        said += f"{answer.usage.seconds:.2f} s, {answer.model}"
-        console.print(Text(said, style="dim"))
-    for used in answer.used_knowledge:
-        console.print(Text(safe(f"by definition: {used.line}"), style="dim"))
-    for note in answer.notes:
-        if caption and note == cut_note(answer.row_count):
-            continue
-        console.print(Text(f"note: {safe(note)}", style="dim"))
+    if explain and facts:
+        console.print(show_reasons(answer))
+
+
+_REMINDERS = ("saved as example", "not saved as an example", "; to keep it: /note ")
+"""Parts of the notes that a person should see at once: what was saved, or could be."""
+
+
+def _list_reminders(answer: Answer) -> list[str]:
+    return [note for note in answer.notes if any(part in note for part in _REMINDERS)]
+
+
+def show_reasons(answer: Answer, why: Why | None = None) -> RenderableType:
+    """Return what an answer is based on, what was tried, and why it is sure or unsure."""
+    from ..answers.render import list_reasons
+
+    parts: list[RenderableType] = []
+    for heading, lines in list_reasons(answer, why):
+        parts += [Text(heading, style="bold"), Padding(Text(safe("\n".join(lines))), (0, 0, 0, 2))]
+    return Group(*parts)
 
 
 def shown_sql(sql: str) -> Syntax:
@@ -175,7 +181,7 @@ def shown_sql(sql: str) -> Syntax:
 DOING = {
     "rephrase": "understanding the question",
     "link": "looking for examples",
-    "candidate": "comparing drafts",
+    "candidate": "comparing queries",
     "select": "checking the result",
     "retrieve": "writing SQL",
     "generate": "running it",
@@ -233,7 +239,7 @@ class _Watched:
         elif event.kind == "sql":
             self._sql = event.data["sql"]
         elif event.kind == "rows" and event.data["error"] is None and event.data["row_count"] is not None:
-            self._doing = f"{event.data['row_count']:,} row(s)"
+            self._doing = say_count(event.data["row_count"], "row", "rows")
         elif event.kind == "node" and event.name in DOING:
             self._doing = DOING[event.name]
         else:

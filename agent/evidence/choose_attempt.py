@@ -170,4 +170,4 @@ def objection(attempt: Attempt, previous: Attempt, code: CodeResult | None = Non
         return None
     if previous.differences and not attempt.differences:
         return None
-    return "answers nothing that was held against the one before"
+    return "does not fix what was wrong with the one before"

@@ -188,7 +188,7 @@ def list_doubts(
         said.append(f"the pandas code gives a different result ({comparison.reason})")
     drafts = found.agreeing + found.differing - (comparison is not None)
     if differing := found.differing - differs(comparison):
-        said.append(f"{differing} of {drafts} other drafts {'gives' if differing == 1 else 'give'} a different result")
+        said.append(f"{differing} of {drafts} other queries {'gives' if differing == 1 else 'give'} a different result")
     # Of a result without rows the answer's own words say so.
     told = attempt.result is not None and not attempt.result.rows and not attempt.result.withheld
     if not told and (missing := [literal.condition for literal in attempt.literals if literal.missing]):

@@ -62,18 +62,18 @@ class Budget(NamedTuple):
         self.check_calls()
         tokens = self.tokens - prompt
         if tokens < LEAST_REPLY:
-            raise BudgetReached("the turn's token budget is used up (turn_tokens)")
+            raise BudgetReached("this question has used up its tokens (turn_tokens)")
         return tokens if wanted is None else min(tokens, wanted)
 
     def check_seconds(self) -> None:
         """Raise `BudgetReached` if no time is left."""
         if self.seconds <= 0:
-            raise BudgetReached("the turn's time is up (turn_seconds)")
+            raise BudgetReached("the time for this question is up (turn_seconds)")
 
     def check_calls(self) -> None:
         """Raise `BudgetReached` if no request is left."""
         if not self.calls:
-            raise BudgetReached("the turn's budget of model calls is used up (turn_calls)")
+            raise BudgetReached("this question has used up its model requests (turn_calls)")
 
 
 @dataclass
@@ -106,7 +106,7 @@ class Allowance:
         """Count a request before it is sent; raise `BudgetReached` if there is no budget."""
         self.budget.check_seconds()
         if self.called_off:
-            raise BudgetReached("nobody waits for the reply any more (request_seconds)")
+            raise BudgetReached("the model took too long to reply (request_seconds)")
         self.left.check_calls()
         self.spent += Usage(1)
 

@@ -102,7 +102,7 @@ def select(state: AgentState, run: Run) -> Body[Update]:
     over_budget = [draft.stop for draft in drafts if draft.stop and draft.stop.kind == "budget"]
     if len(over_budget) == len(drafts) and not earlier:
         turn = replace(turn, candidates=len(drafts) // 2)
-        note = f"{len(drafts)} drafts were more than the turn's budgets allow: fewer were written"
+        note = f"{len(drafts)} queries side by side were more than the limits allow: fewer were written"
         return update | step("candidate" if turn.candidates > 1 else "retrieve", turn, [note], drafts=Overwrite([]))
     notes = [note for draft in drafts for note in draft.notes]
     unwritten = [draft.understood for draft in drafts if draft.understood and draft.understood.intent != "answerable"]
@@ -122,7 +122,7 @@ def select(state: AgentState, run: Run) -> Body[Update]:
         turn = replace(turn, caveats=origin.caveats, code=origin.code, rephrasing=origin.understood or turn.rephrasing)
     update |= step("critique", turn, notes, attempts=dump_all([*others, best]))
     if over_budget:
-        why = f"not all drafts were written: {over_budget[0].why}"
+        why = f"not all queries were written: {over_budget[0].why}"
         return update | end_turn(turn, "budget", why, "capped", notes)
     if not run.settings.merge or len(groups) < 2:
         return update
@@ -139,7 +139,7 @@ def select(state: AgentState, run: Run) -> Body[Update]:
     try:
         done = yield from ask(task)
     except BudgetReached as error:
-        return update | end_turn(turn, "budget", f"the drafts were not merged: {error}", "capped", notes)
+        return update | end_turn(turn, "budget", f"the queries were not combined into one: {error}", "capped", notes)
     except NO_REPLY as error:
-        return update | {"notes": [*notes, f"the drafts were not merged: {error}"]}
+        return update | {"notes": [*notes, f"the queries were not combined into one: {error}"]}
     return update | run_next(turn, done, "merged", notes)

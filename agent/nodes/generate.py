@@ -51,7 +51,7 @@ def revise(state: AgentState, run: Run) -> Body[Update]:
     try:
         done = yield from ask(task)
     except NO_REPLY as error:
-        return end_turn(turn, error_kind(error), f"no revision: {error}", "capped")
+        return end_turn(turn, error_kind(error), f"the query was not corrected: {error}", "capped")
     return run_next(turn, done, "revision")
 
 

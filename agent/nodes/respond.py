@@ -112,7 +112,7 @@ def _saved(answer: AnswerRecord, run: Run) -> Body[AnswerRecord]:
         try:
             return f"saved as example {approve(Answer(answer), run.resources, settings=run.settings).id}"
         except TableturnError as error:
-            return str(error)
+            return f"not saved as an example: {error}"
 
     note = yield from do(save)
     return replace(answer, notes=(*answer.notes, note))
@@ -130,7 +130,7 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
     comparison = compare_code(chosen, code) if chosen else None
     doubts: tuple[str, ...] = ()
     if comparison is not None and differs(comparison):
-        doubts = (f"the pandas code disagrees: {comparison.reason}",)
+        doubts = (f"the pandas code gives a different result: {comparison.reason}",)
     sql = chosen.sql if chosen and not found.by_code else None
     result = found.result or Result((), ())
     by_node = usage_of(state)
@@ -201,7 +201,7 @@ def _discarded(attempts: Sequence[Attempt], chosen: Attempt, code: CodeResult | 
     if chosen is last or chosen.result is None or same_answer(chosen, last):
         return ""
     number = next(number for number, attempt in enumerate(tried, 1) if attempt is chosen)
-    return f"attempt {number} is the answer, because the last one {objection(last, chosen, code)}"
+    return f"query {number} is the answer, because the last one {objection(last, chosen, code)}"
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ def critique(state: AgentState, run: Run) -> Body[Update]:
     attempts = [*earlier, last]
     stop = yield from do(lambda: decide_stop(attempts, code, database.schema(), settings))
     if stop and (yield from _lacked_schema(attempts, state, run)):
-        why = "the draft failed because it needed tables or columns that were not shown: it was written again with them"
+        why = "the first query needed tables or columns that were not shown: it was written again with them"
         return {"attempts": dump_all(attempts), "notes": [why], "next": "generate"}
     if (
         stop
@@ -50,7 +50,7 @@ def critique(state: AgentState, run: Run) -> Body[Update]:
         and (yield from do(calls_left)) > MORE_DRAFTS
     ):
         more = replace(turn, candidates=1 + MORE_DRAFTS)
-        note = f"{MORE_DRAFTS} more drafts were written: no query ran"
+        note = f"no query worked, so {MORE_DRAFTS} more were written"
         return step("candidate", more, [note], attempts=dump_all(attempts))
     if stop:
         return step("respond", replace(turn, stop=stop), attempts=dump_all(attempts))
@@ -98,7 +98,7 @@ def _explain(state: AgentState, turn: Turn, attempt: Attempt, run: Run) -> Body[
     Nor does it cost the turn the revision that the explanation is for.
     """
     if (yield from do(calls_left)) < _WITH_REVISION:
-        note = "the query was not explained: the turn's last call is for the revision (turn_calls)"
+        note = "the query was not explained: the last request to the model is for the correction (turn_calls)"
         return Done(Explanation(""), (note,))
     schema = yield from select_schema(state, run)
     question, rephrased = turn.question, turn.rephrasing.rephrased
@@ -125,7 +125,7 @@ def decide_stop(
     last, earlier = tried[-1], tried[:-1]
     if last.source == "edited":
         if last.error:
-            return Stop("edited", f"the query that a person wrote cannot be run: {last.error}", "failed")
+            return Stop("edited", f"Your query cannot be run: {last.error}", "failed")
         return Stop("edited", "a person wrote the query", "converged")
     if last.error_kind == "locked":
         # Nothing is wrong with the query that a model could mend.
@@ -136,9 +136,9 @@ def decide_stop(
         return repeated
     if len(tried) >= settings.max_attempts:
         if settings.max_attempts == 1 and last.result is not None:
-            return Stop("attempts", "the settings ask for one attempt", "converged")
-        made = "1 attempt was" if len(tried) == 1 else f"{len(tried)} attempts were"
-        return Stop("attempts", f"{made} made, and the settings allow no more", "capped")
+            return Stop("attempts", "the settings allow one query", "converged")
+        why = "1 query was tried" if len(tried) == 1 else f"{len(tried)} queries were tried"
+        return Stop("attempts", f"{why}, and the settings allow no more", "capped")
     return None
 
 
@@ -156,8 +156,8 @@ def _stop_at_gate(attempts: Sequence[Attempt], earlier: Sequence[Attempt], code:
         )
     if differs(compare_code(last, code)) or near_value(last):
         return None
-    which = "revision" if earlier else "draft"
-    return Stop("gate", f"the {which} ran, and nothing shows that it has to be written again", "converged")
+    which = "corrected query" if earlier else "query"
+    return Stop("gate", f"the {which} ran without an error", "converged")
 
 
 def _stop_with_error(why: str, attempts: Sequence[Attempt]) -> Stop:
@@ -176,6 +176,6 @@ def _find_repetition(last: Attempt, earlier: Sequence[Attempt], schema: Schema, 
         else:
             continue
         if back == 1:
-            return Stop(kind, f"the {what} of the attempt before came back", "converged")
-        return Stop("cycle", f"the revisions go in a cycle: the {what} of {back} attempts before came back", "capped")
+            return Stop(kind, f"asked again, the model gave the same {what}", "converged")
+        return Stop("cycle", f"asked again, the model gave the same {what} as {back} queries before", "capped")
     return None

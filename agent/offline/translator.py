@@ -153,7 +153,7 @@ class Parser:
             tried = ModelView(self._database).execute(sql, _TRIAL)
             return None if tried.withheld else tried.rows
         except (QueryFailed, QueryRejected) as error:
-            raise NotUnderstood("What I read into this question is no query that runs. Put it another way.") from error
+            raise NotUnderstood("I could not turn this question into a query that runs. Try other words.") from error
         except QueryError:
             return None
 
@@ -258,12 +258,12 @@ class OfflineTranslator:
                 return Explanation(explain(task.sql, task.schema))
             case _:
                 raise NotUnderstood(
-                    f"The offline translator does no {type(task).__name__}: choose a model, or switch reasoning off."
+                    "The offline translator cannot do this: choose a model with --model, or leave out what needs one."
                 )
 
     def _rephrase(self, task: RephraseTask) -> Rephrasing:
         if CUES["small_talk"].match(task.question):
-            reply = "You are welcome. Ask me something about this database."
+            reply = "I am here to answer questions about this database. Ask me one."
             return Rephrasing(task.question, task.question, "small_talk", reply)
         base = _find_last_query(task.history)
         try:

@@ -43,7 +43,7 @@ export function Tried({ answer: { attempts, notes, usage, model, translator } })
 }
 
 const ORIGINS = {
-  verified: "verified by a person", definition: "from a definition", generated: "written by the model", offline: "read offline, by a grammar", edited: "edited by a person",
+  verified: "verified by a person", definition: "from a definition", generated: "written by the model", offline: "written without a model", edited: "edited by a person",
 };
 
 /** What an answer rests on: a name and a text for each thing that there is to say. */

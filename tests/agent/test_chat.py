@@ -49,7 +49,7 @@ def test_the_database_is_looked_at(shop: Path) -> None:
     assert "-> customers.id" in text
     assert "Paris" in text
     assert "tableturn: which id: customers.id, orders.id" in text
-    assert "tableturn: there is no table nothing: customers, orders" in text
+    assert "tableturn: there is no table nothing: choose from customers, orders" in text
 
 
 def test_hidden_columns_are_neither_shown_nor_completed(shop: Path) -> None:
@@ -87,8 +87,8 @@ def test_values_of_several_words_are_completed_whole(tmp_path: Path) -> None:
 def test_a_turn_is_taken_back_and_asked_again(shop: Path) -> None:
     lines = said(shop, COUNT, "Only those in Paris", "/undo", "/answers", "/retry", "/cost", "/undo", "/undo", "/retry")
     assert lines[0] == "undone: Only those in Paris"
-    assert lines[1:3] == ["answers:", "  1  Give me the number of customers.  (converged)"]
-    assert lines[3].startswith("3 turn(s), 0 model call(s)")
+    assert lines[1:3] == ["answers:", "  1  Give me the number of customers.  (answered)"]
+    assert lines[3].startswith("3 questions, 0 model requests")
     assert lines[4] == f"undone: {COUNT}"
     assert lines[5] == "tableturn: there is no turn to undo"
     assert lines[6] == "tableturn: there is no question in this session to ask again"
@@ -127,8 +127,8 @@ def test_kept_conversations_are_listed_and_forgotten(shop: Path, tmp_path: Path)
 def test_an_answer_says_what_it_rests_on(shop: Path) -> None:
     text = "\n".join(said(shop, "Show the names of the customers in Paris", "/why", "/sql", "/explain"))
     assert "'Paris' is 'Paris' in customers.city (exact)" in text
-    assert "linked\n  customers " in text
-    assert "tried\n  1. 2 row(s): SELECT name FROM customers" in text
+    assert "likely tables\n  customers " in text
+    assert "tried\n  1. 2 rows: SELECT name FROM customers" in text
     assert "how sure\n" in text
 
 
@@ -136,7 +136,7 @@ def test_another_query_is_run_in_an_answers_place(shop: Path) -> None:
     lines = said(shop, COUNT, "/sql SELECT name FROM customers", "/answers", "/sql DROP TABLE customers", "/sql run")
     text = "\n".join(lines)
     assert "Ada" in text
-    assert "  2  Give me the number of customers.  (converged)" in text
+    assert "  2  Give me the number of customers.  (answered)" in text
     assert "tableturn: " in text, "what does not read is refused"
 
 
@@ -158,7 +158,7 @@ def test_columns_that_have_no_room_are_named() -> None:
     console = Console(width=80, force_terminal=True, no_color=True)
     with console.capture() as captured:
         console.print(Rows(headings, rows, "1 row"), as_records(headings, rows))
-    assert "6 more column(s): column 3, column 4" in captured.get()
+    assert "6 more columns: column 3, column 4" in captured.get()
     assert captured.get().count("column 8") == 2
 
 
@@ -167,7 +167,7 @@ def test_what_a_conversation_costs_counts_a_clarified_turn_once() -> None:
     cost.add(Usage(1, 1_000, 100), goes_on=False)
     cost.add(Usage(2, 3_000, 200), goes_on=True)
     cost.add(Usage(1, 1_000, 100), goes_on=False)
-    assert cost.summary == "2 turn(s), 3 model call(s), 4,000 prompt and 300 completion tokens, $0.0070"
+    assert cost.summary == "2 questions, 3 model requests, 4,000 prompt and 300 completion tokens, $0.0070"
 
 
 def test_a_file_chooses_what_nobody_says(shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -276,4 +276,4 @@ def test_what_a_caption_says_is_not_said_again(shop: Path) -> None:
     show_answer(answer, console)
     text = console.export_text()
     assert answer.text in text, "nothing else says it"
-    assert "note: Only the first 2 rows are shown." in text
+    assert "Only the first 2 rows are shown." in text

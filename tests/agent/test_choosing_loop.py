@@ -64,7 +64,7 @@ def test_what_is_said_is_of_the_answer(world: Path) -> None:
     assert answer.status == "capped", "what converged is not the answer"
     assert answer.confidence_reason == "1 of 1 other queries gives a different result"
     assert answer.text == "No rows match: no row of city has 'USA' in country (it has 'United States')."
-    assert "attempt 1 is the answer, because the last one does not look for 'United States'" in answer.stopped
+    assert "query 1 is the answer, because the last one does not look for 'United States'" in answer.stopped
 
 
 def test_a_value_that_is_not_there_is_an_answer(world: Path) -> None:
@@ -111,7 +111,7 @@ def test_a_discarded_repetition_did_not_converge(world: Path) -> None:
     draft, worse = "SELECT DISTINCT country FROM city", "SELECT country FROM city"
     answer = asked(world, "List the distinct countries", draft, worse, gate=False)
     assert (answer.sql, answer.status) == (draft, "capped")
-    assert "came back; attempt 1 is the answer" in answer.stopped
+    assert "the same SQL; query 1 is the answer" in answer.stopped
 
 
 def test_texts_that_differ_by_a_blank_are_two(world: Path) -> None:
@@ -120,4 +120,4 @@ def test_texts_that_differ_by_a_blank_are_two(world: Path) -> None:
 
 
 def test_one_attempt_is_one(world: Path) -> None:
-    assert asked(world, "cities", "SELECT nme FROM city", max_attempts=1).stopped.startswith("1 attempt was made")
+    assert asked(world, "cities", "SELECT nme FROM city", max_attempts=1).stopped.startswith("1 query was tried")

@@ -50,8 +50,8 @@ def test_what_is_approved_in_one_chat_is_shown_in_the_next(home: Path, shop: Pat
         assert "saved 'Give me Nimbus people.' as an example for shop alone" in told[0]
         assert told[1].startswith("this is already saved as an example")
         assert len(first.stdout.splitlines()) == 1, "commands print no answer"
-        second = tableturn(*model, given="Give me people in Lyon.\n", OPENAI_API_KEY="none")
-        assert "note: 1 approved example of this database shown to the model" in second.stdout
+        second = tableturn(*model, given="Give me people in Lyon.\n/why\n", OPENAI_API_KEY="none")
+        assert "1 approved example of this database shown to the model" in second.stderr
         assert "Nimbus people" in server.prompts[-1]
     (example,) = kept()
     assert (example["question"], example["source"]) == ("Give me Nimbus people.", "approved")
@@ -63,7 +63,7 @@ def test_an_earlier_answer_is_approved_by_number_in_other_words(home: Path, shop
     lines = "How many customers are there?\nShow the names of the customers\n/answers\n/approve 1 How many are known?\n"
     ran = chat(shop, lines)
     assert ran.exit_code == 0, ran.output
-    assert "  1  Give me the number of customers.  (converged)" in ran.stderr
+    assert "  1  Give me the number of customers.  (answered)" in ran.stderr
     assert "the offline translator ignores examples" in ran.stderr
     assert [(one["question"], one["sql"]) for one in kept()] == [
         ("How many are known?", "SELECT COUNT(*) FROM customers")

@@ -168,7 +168,7 @@ def test_what_speaks_against_an_answer_is_a_fact() -> None:
     assert said(ran(literals=missing)) == ["no row has 'atlantis' in city"]
     assert said(ran(value=None, literals=missing)) == ["no row has 'atlantis' in city"]
     others = [ran("SELECT b FROM t", source="candidate"), ran("SELECT c FROM t", 2, source="candidate")]
-    assert said(ran("SELECT a FROM t"), others=others) == ["1 of 2 other drafts gives a different result"]
+    assert said(ran("SELECT a FROM t"), others=others) == ["1 of 2 other queries gives a different result"]
     long = said(ran(sure=0.3, doubt="orders may be counted twice " * 20))[0].removeprefix("the model says “")
     assert len(long) <= 201
     assert long.endswith((" orders…”", " may…”", " be…”", " counted…”", " twice…”"))

@@ -45,9 +45,11 @@ def test_a_turn_goes_on_while_nothing_comes_back() -> None:
 
 def test_a_query_or_a_result_that_comes_back_ends_it() -> None:
     assert stop(A, ran(" select a from T ", 8)) == Stop(
-        "same_sql", "the SQL of the attempt before came back", "converged"
+        "same_sql", "asked again, the model gave the same SQL", "converged"
     )
-    assert stop(A, ran("SELECT 1", 1)) == Stop("same_result", "the result of the attempt before came back", "converged")
+    assert stop(A, ran("SELECT 1", 1)) == Stop(
+        "same_result", "asked again, the model gave the same result", "converged"
+    )
     assert kind(failed("SELEC a"), failed("SELEC a ")) == "same_sql"
     assert kind(failed("SELEC a"), failed("SELEC b")) is None
 
@@ -62,9 +64,9 @@ def test_settings_say_what_has_to_come_back(converge: str, sql: str, result: str
 
 def test_going_in_a_circle_ends_it_without_having_converged() -> None:
     found = stop(A, B, A)
-    assert found == Stop("cycle", "the revisions go in a cycle: the SQL of 2 attempts before came back", "capped")
+    assert found == Stop("cycle", "asked again, the model gave the same SQL as 2 queries before", "capped")
     assert stop(A, B, C, ran("SELECT 1", 1)) == Stop(
-        "cycle", "the revisions go in a cycle: the result of 3 attempts before came back", "capped"
+        "cycle", "asked again, the model gave the same result as 3 queries before", "capped"
     )
     assert stop(A, B, A, stop_cycles=False) is None
     assert kind(A, B, B, stop_cycles=False) == "same_sql"
@@ -79,11 +81,11 @@ def test_drafts_that_were_not_selected_do_not_count() -> None:
 def test_attempts_are_limited() -> None:
     assert stop(A, B, C, max_attempts=4) is None
     assert stop(A, B, C, max_attempts=3) == Stop(
-        "attempts", "3 attempts were made, and the settings allow no more", "capped"
+        "attempts", "3 queries were tried, and the settings allow no more", "capped"
     )
-    assert stop(A, max_attempts=1) == Stop("attempts", "the settings ask for one attempt", "converged")
+    assert stop(A, max_attempts=1) == Stop("attempts", "the settings allow one query", "converged")
     assert stop(failed("SELECT x FROM t"), max_attempts=1) == Stop(
-        "attempts", "1 attempt was made, and the settings allow no more", "capped"
+        "attempts", "1 query was tried, and the settings allow no more", "capped"
     )
 
 
@@ -92,7 +94,7 @@ def test_a_persons_query_is_the_last_word() -> None:
         "edited", "a person wrote the query", "converged"
     )
     wrong = Attempt("SELECT x FROM t", "edited", error="no such column: x")
-    assert stop(A, wrong) == Stop("edited", "the query that a person wrote cannot be run: no such column: x", "failed")
+    assert stop(A, wrong) == Stop("edited", "Your query cannot be run: no such column: x", "failed")
 
 
 def passes(attempt: Attempt, code: CodeResult | None = None, **settings: Any) -> bool:
@@ -103,10 +105,10 @@ def passes(attempt: Attempt, code: CodeResult | None = None, **settings: Any) ->
 
 def test_the_gate_lets_through_what_ran() -> None:
     found = stop(A, gate=True)
-    assert found == Stop("gate", "the draft ran, and nothing shows that it has to be written again", "converged")
+    assert found == Stop("gate", "the query ran without an error", "converged")
     later = stop(A, B, gate=True)
     assert later is not None
-    assert later.why.startswith("the revision ran")
+    assert later.why.startswith("the corrected query ran")
     assert not passes(failed("SELECT x FROM t"))
 
 

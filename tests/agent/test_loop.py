@@ -27,7 +27,7 @@ def test_a_clean_draft_ends_at_the_gate(shop: Path) -> None:
     answer = asked(shop, model)
     assert (answer.status, answer.sql, answer.rows) == ("converged", GOOD, (("Ada",), ("Cy",)))
     assert len(answer.attempts) == 1
-    assert "nothing shows that it has to be written again" in answer.stopped
+    assert "ran without an error" in answer.stopped
     assert answer.usage.llm_calls == 1, "one request understands and writes"
 
 
@@ -44,7 +44,7 @@ def test_without_the_gate_the_loop_ends_when_the_sql_repeats(shop: Path) -> None
     answer = asked(shop, writes(GOOD, "select NAME from customers where city='Paris';"), gate=False, converge="sql")
     assert answer.status == "converged"
     assert len(answer.attempts) == 2
-    assert "SQL of the attempt before" in answer.stopped
+    assert "the model gave the same SQL" in answer.stopped
 
 
 def test_the_loop_ends_when_the_result_repeats(shop: Path) -> None:
@@ -58,7 +58,7 @@ def test_going_back_and_forth_is_noticed(shop: Path) -> None:
     answer = asked(shop, writes(one, two, one, two, one), gate=False, converge="sql", max_attempts=10)
     assert len(answer.attempts) == 3
     assert answer.status == "capped", "there is no more to come, but nothing converged"
-    assert "cycle: the SQL of 2 attempts before" in answer.stopped
+    assert "the same SQL as 2 queries before" in answer.stopped
 
 
 def test_longer_cycles_are_noticed_by_their_results(shop: Path) -> None:
@@ -66,7 +66,7 @@ def test_longer_cycles_are_noticed_by_their_results(shop: Path) -> None:
     statements = [f"SELECT {column} FROM customers" for column in columns] + ["SELECT id AS again FROM customers"]
     answer = asked(shop, writes(*statements), gate=False, converge="result", max_attempts=10)
     assert (answer.status, len(answer.attempts)) == ("capped", 4)
-    assert "cycle: the result of 3 attempts before" in answer.stopped
+    assert "the same result as 3 queries before" in answer.stopped
 
 
 def test_a_person_and_a_model_are_told_of_a_time_limit_in_their_own_words(shop: Path) -> None:
@@ -85,7 +85,7 @@ def test_the_cap_ends_what_does_not_converge(shop: Path) -> None:
     assert (answer.status, len(answer.attempts)) == ("capped", 4)
     assert answer.confidence_reason == "3 of 3 other queries give a different result"
     assert "converge" not in " ".join([answer.text, *answer.notes]), "its certainty says so, once"
-    assert answer.stopped.startswith("4 attempts")
+    assert answer.stopped.startswith("4 queries")
 
 
 @pytest.mark.parametrize("worse", [BROKEN, EMPTY, "no idea", "DROP TABLE customers"])
@@ -236,7 +236,7 @@ def test_merging_over_the_budget_ends_capped_with_the_best_draft(shop: Path) -> 
     answer = asked(shop, model, candidates=2, candidate_reasoning=False, turn_calls=2)
     assert len(model.prompts) == 2
     assert (answer.status, answer.sql) == ("capped", GOOD)
-    assert "not merged" in answer.stopped
+    assert "not combined" in answer.stopped
     assert "turn_calls" in answer.stopped
 
 

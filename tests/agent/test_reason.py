@@ -157,7 +157,7 @@ def test_code_that_fails_is_said(shop: Path) -> None:
 def test_disagreement_that_is_left_is_said(shop: Path) -> None:
     answer = ask_with(shop, scripted(python(CODE) + f"\n```sql\n{WRONG}\n```"), max_attempts=1)
     assert answer.sql == WRONG
-    assert any(note.startswith("the pandas code disagrees") for note in answer.notes)
+    assert any(note.startswith("the pandas code gives a different result") for note in answer.notes)
 
 
 def test_a_sample_is_said_wherever_its_result_is(shop: Path) -> None:
@@ -194,4 +194,4 @@ def test_values_under_labels_may_be_one_row(shop: Path) -> None:
     query = "SELECT max(total) AS most, min(total) AS least FROM orders"
     code = "result = {'most': db_dict['orders'].total.max(), 'least': db_dict['orders'].total.min()}"
     answer = ask_with(shop, scripted(python(code) + f"\n```sql\n{query}\n```"), max_attempts=1)
-    assert not any(note.startswith("the pandas code disagrees") for note in answer.notes)
+    assert not any(note.startswith("the pandas code gives a different result") for note in answer.notes)

@@ -26,7 +26,7 @@ _ORIGINS = {
     "verified": "A verified query",
     "definition": "A query by definition",
     "generated": "A generated query",
-    "offline": "A query read offline, by a grammar",
+    "offline": "A query written without a model",
     "edited": "A query edited by a person",
 }
 _MOST = 4

@@ -70,7 +70,8 @@ class Permissions:
         for entry in (entry for layer in self.list_layers() for entry in (*layer.allow, *layer.deny)):
             if "*" not in entry and entry not in names:
                 raise SettingsError(
-                    f"the allow or deny list names {entry!r}, but the database has no such table or column"
+                    f"the allow or deny list names {entry!r}, but the database has no such table or column: "
+                    "`tableturn schema` lists them"
                 )
 
     def covers(self, other: Permissions) -> bool:

@@ -77,7 +77,8 @@ def _read_records(path: Path) -> Iterator[tuple[str, Callable[[], Example]]]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
-        raise ExampleStoreError(f"{path} cannot be read: {one_line(error)}") from None
+        why = getattr(error, "strerror", None) or one_line(error)
+        raise ExampleStoreError(f"{path} cannot be read: {why}") from None
     if path.suffix == ".jsonl":
         for number, line in enumerate(text.split("\n"), 1):  # other line ends may stand within a JSON text
             if line.strip():

@@ -332,6 +332,14 @@ def _split_item(name: str) -> Item:
     return (table, column) if table else (name, "")
 
 
+def describe_yaml_error(error: Exception) -> str:
+    """Return what is wrong in a YAML text and where, on one line."""
+    mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+    if mark is None or problem is None:
+        return " ".join(str(error).split())
+    return f"line {mark.line + 1}, column {mark.column + 1}: {problem}"
+
+
 def load_yaml(text: str, place: str) -> object:
     """Return the content of a YAML or JSON text, with every scalar as text."""
     import yaml
@@ -367,7 +375,7 @@ def load_yaml(text: str, place: str) -> object:
             raise KnowledgeError(f"{place} stands for more than {_MOST:,} values with what its aliases repeat")
         return None if root is None else loader.construct_document(root)
     except yaml.YAMLError as error:
-        raise KnowledgeError(f"{place} is not YAML: {' '.join(str(error).split())}") from None
+        raise KnowledgeError(f"{place} is not YAML: {describe_yaml_error(error)}") from None
     except RecursionError:
         raise KnowledgeError(f"{place} is nested too deeply") from None
 

@@ -13,7 +13,7 @@ from typing import Any, get_args
 from ..errors import KnowledgeError
 from ..whole_files import lock_folder, write_whole
 from .entry import Entry, EntryKind
-from .read import KnowledgeFile, parse_file, read_file
+from .read import KnowledgeFile, describe_yaml_error, parse_file, read_file
 
 
 class KnowledgeWriter:
@@ -67,7 +67,7 @@ class KnowledgeWriter:
                 parse_file(stream.getvalue(), self.path)
                 write_whole(self.path, stream.getvalue())
         except YAMLError as error:
-            raise KnowledgeError(f"{self.path} is not YAML: {' '.join(str(error).split())}") from None
+            raise KnowledgeError(f"{self.path} is not YAML: {describe_yaml_error(error)}") from None
         except OSError as error:
             why = f"cannot write {self.path}: {error.strerror}; name another file with --knowledge"
             raise KnowledgeError(why) from None

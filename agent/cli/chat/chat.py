@@ -14,6 +14,7 @@ from ....tools.errors import SettingsError
 from ...answers.answer import Answer
 from ...answers.commands import Answers, NumberedAnswer
 from ...answers.paging import Page, ResultPages, View
+from ...answers.phrasing import say_count
 from ...cancel_turn import OpenTurn, cancel_on_ctrl_c
 from ...records import Usage
 from ...verbs import price_tokens
@@ -46,14 +47,14 @@ class Cost:
         """The cost on one line."""
         spent = self._whole + self._last
         parts = [
-            f"{self.turns:,} turn(s)",
-            f"{spent.llm_calls:,} model call(s)",
+            say_count(self.turns, "question", "questions"),
+            say_count(spent.llm_calls, "model request", "model requests"),
             f"{spent.prompt_tokens:,} prompt and {spent.completion_tokens:,} completion tokens",
         ]
         if self.price is not None:
             parts.append(f"${price_tokens(spent.prompt_tokens, spent.completion_tokens, self.price):,.4f}")
         if self.ended:
-            parts.append(f"not counted: {self.ended:,} turns without an answer")
+            parts.append(f"not counted: {say_count(self.ended, 'question', 'questions')} without an answer")
         return ", ".join(parts)
 
 

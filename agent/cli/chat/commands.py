@@ -29,19 +29,14 @@ from ... import verbs
 from ...answers.answer import Answer
 from ...answers.commands import RUN
 from ...conversation_files import list_conversations
-from ..display import Rows, as_records, shown_sql
+from ..display import Rows, as_records, show_reasons, shown_sql
 from ..output import write_chart
 from .chat import PAGE, Chat, Pages, cancel_on_interrupt
 
 
 def _show_why(chat: Chat, rest: str) -> RenderableType:
-    from ...answers.render import list_reasons
-
     held, _ = chat.choose(rest, "explain")
-    parts: list[RenderableType] = []
-    for heading, lines in list_reasons(held.answer, held.why):
-        parts += [Text(heading, style="bold"), Padding(Text(safe("\n".join(lines))), (0, 0, 0, 2))]
-    return Group(*parts)
+    return show_reasons(held.answer, held.why)
 
 
 def _show_sql(chat: Chat, rest: str) -> RenderableType:
@@ -200,8 +195,8 @@ def _show_schema(chat: Chat, rest: str) -> RenderableType:
     found = verbs.tables(chat.resources)
     table = found.table(verbs.unquote(rest)) if rest else None
     if table is None:
-        what = f"there is no table {rest}" if rest else "which table"
-        raise SettingsError(f"{what}: {verbs.join_names([table.name for table in found.tables])}")
+        what = f"there is no table {rest}: choose from" if rest else "say which table:"
+        raise SettingsError(f"{what} {verbs.join_names([table.name for table in found.tables])}")
     keys = {
         name: f"{key.ref_table}.{other}"
         for key in found.foreign_keys

@@ -88,10 +88,10 @@ MEMORY_BYTES = 400_000_000
 DISK_BYTES = 4_000_000_000
 THREADS = min(4, os.cpu_count() or 1)
 _ADVICE: dict[FileKind, str] = {
-    "text": "see that it is a table of separated values, or save it anew as CSV in UTF-8",
-    "json": "see that it is an array of objects, or an object a line",
-    "parquet": "write it anew",
-    "workbook": "save it anew as .xlsx, or its sheets as CSV files",
+    "text": "check that it is a table of separated values, or save it again as CSV in UTF-8",
+    "json": "check that it is an array of objects, or one object per line",
+    "parquet": "write the file again",
+    "workbook": "save it again as .xlsx, or its sheets as CSV files",
 }
 _NEEDS_MEMORY = "it needs more memory than reading a file may use: split it, or leave columns out"
 _CLASS = re.compile(r"^(?:[A-Z]\w* )+Error: ")

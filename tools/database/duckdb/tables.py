@@ -81,7 +81,7 @@ def _read_sheet(noticing: Noticing, rows: list[tuple[Any, ...]]) -> Sheet:
 
 
 def _read_cells(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
-    advice = "save it anew as .xlsx, or its sheets as CSV files"
+    advice = "save it again as .xlsx, or its sheets as CSV files"
     try:
         with zipfile.ZipFile(path) as packed:
             if sum(part.file_size for part in packed.infolist()) > _UNPACKED_BYTES:

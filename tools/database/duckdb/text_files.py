@@ -377,8 +377,8 @@ def _check_lines(path: Path, lines: Sequence[str]) -> None:
     """Look at the first lines before DuckDB does, which takes long over what it cannot read."""
     if max(map(len, lines)) > _LINE_BYTES:
         raise DatabaseUnavailable(
-            f"{path} cannot be read: it has a line of more than {_LINE_BYTES:,} characters: see that its rows end with"
-            " the end of a line, and that no quote is left open"
+            f"{path} cannot be read: it has a line of more than {_LINE_BYTES:,} characters: check that its rows end"
+            " with the end of a line, and that no quote is left open"
         )
     check_width(path, max(map(lines[0].count, _SEPARATORS)) + 1)
 

@@ -361,7 +361,7 @@ def open_engine(url: str, session: Session) -> ServerEngine:
     except NoSuchModuleError:
         kind = address.url.partition(":")[0]
         raise DatabaseUnavailable(
-            f"there is no engine for {kind}: install the SQLAlchemy dialect of that name"
+            f"there is no engine for {kind}: check the URL, or install the SQLAlchemy dialect of that name"
         ) from None
     except ImportError as error:
         raise DatabaseUnavailable(f"the driver of {address.url.partition(':')[0]} is missing: {error}") from None

@@ -74,7 +74,7 @@ _WORKBOOKS: dict[str, Callable[[], bytes]] = {
 def test_a_malformed_workbook_is_said_in_one_line(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "book.xlsx"
     path.write_bytes(_WORKBOOKS[kind]())
-    with pytest.raises(DatabaseUnavailable, match=r"book\.xlsx .*: save (it anew|its sheets) as") as caught:
+    with pytest.raises(DatabaseUnavailable, match=r"book\.xlsx .*: save (it again|its sheets) as") as caught:
         Database.open(path)
     assert "\n" not in str(caught.value)
 
@@ -114,7 +114,7 @@ def test_a_bomb_ends_within_the_limits_of_its_process(tmp_path: Path) -> None:
         ("t.csv.gz", gzip.compress(b"a,b\n1,2\n" * 9_000, mtime=0)[:60], "ended before"),
         ("t.csv.gz", b"a,b\n1,2\n", "Not a gzipped file"),
         ("t.json", b"[" * 10_000 + b"]" * 10_000, "recursion depth"),
-        ("t.json", b'{"a": 1, "b": ', "unexpected end of data: see that it is an array of objects"),
+        ("t.json", b'{"a": 1, "b": ', "unexpected end of data: check that it is an array of objects"),
         ("t.parquet", b"PAR1PAR1", "'t.parquet' too small to be a Parquet file: write it anew"),
     ],
     ids=lambda value: None if isinstance(value, str) else "",
