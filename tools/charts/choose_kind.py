@@ -59,6 +59,8 @@ _TIME = re.compile(
     r"(\d{4})(?:-(\d{2})(?:-(\d{2})([ T]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}(?::?\d{2})?)?)?)?)?"
 )
 
+_LARGEST = 1e300  # of numbers that are drawn: a difference of larger ones may be no number
+
 
 @dataclass(frozen=True)
 class _Field:
@@ -420,10 +422,7 @@ def _read_numbers(words: Sequence[str], values: Sequence[int | float | None]) ->
 
 
 def _read_number(cell: Cell) -> int | float | None:
-    try:
-        return cell if isinstance(cell, int | float) and math.isfinite(cell) else None
-    except OverflowError:
-        return None
+    return cell if isinstance(cell, int | float) and abs(cell) < _LARGEST else None
 
 
 def _read_time(text: str) -> tuple[str, TimeUnit] | None:
