@@ -14,7 +14,7 @@ from ..records import Attempt, Turn
 from ..resources import Run
 from ..state import AgentState, usage_of
 
-SHORTEST, LONGEST = 0.1, 1.0
+SHORTEST_SECONDS, LONGEST_SECONDS = 0.1, 1.0
 """Seconds that counting may take at least, and at most; in between as long as the queries of the turn took."""
 
 
@@ -28,7 +28,7 @@ def count_rows(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Ledg
     if turn.approve or settings.approve or settings.ledger == "off" or result is None or result.withheld:
         return None
     ran = usage_of(state).get("execute")
-    until = time.monotonic() + min(max(SHORTEST, ran.seconds if ran is not None else 0.0), LONGEST)
+    until = time.monotonic() + min(max(SHORTEST_SECONDS, ran.seconds if ran is not None else 0.0), LONGEST_SECONDS)
 
     def count(sql: str) -> Sequence[Sequence[Cell]]:
         left = until - time.monotonic()

@@ -91,7 +91,7 @@ def test_no_fact_is_in_the_prompts_of_its_turn_and_a_later_one_sees_the_sentence
 
 
 def test_counting_ends_with_its_time(sales: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evidence, "LONGEST", 0.0)
+    monkeypatch.setattr(evidence, "LONGEST_SECONDS", 0.0)
     answer = ask(sales)
     assert answer.text == "Sale: 3."
     assert answer.ledger is not None

@@ -23,7 +23,7 @@ from typing import Any, Literal
 import duckdb
 import numpy as np
 from sqlglot import exp
-from tableturn.agent.evidence.ledger import LONGEST, SHORTEST
+from tableturn.agent.evidence.ledger import LONGEST_SECONDS, SHORTEST_SECONDS
 from tableturn.evals.datasets import load_dataset
 from tableturn.evals.datasets.load import Dataset
 from tableturn.evals.lab.bench.gold import group_golds
@@ -324,7 +324,7 @@ def _times(folder: Path, rows: int) -> Iterator[tuple[str, int, dict[str, float]
                     start = time.perf_counter()
                     database.execute(sql)
                     query.append(time.perf_counter() - start)
-                    until = time.perf_counter() + min(max(SHORTEST, query[-1]), LONGEST)
+                    until = time.perf_counter() + min(max(SHORTEST_SECONDS, query[-1]), LONGEST_SECONDS)
                     start = time.perf_counter()
                     ledger = _ledger(database, sql, lambda until=until: until - time.perf_counter())
                     added.append(time.perf_counter() - start)
