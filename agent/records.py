@@ -17,7 +17,7 @@ from ..tools.formats import ColumnFormat
 from ..tools.knowledge.entry import Entry
 from ..tools.ledger.ledger import Ledger
 from ..tools.linking.linked import PastTurn
-from ..tools.readings.compare import Agreement, Outcome
+from ..tools.readings import Agreement, Outcome
 from ..tools.sql import SearchedLiteral
 from ..tools.values.match import ValueMatch
 
