@@ -67,7 +67,7 @@ class CostlyModel(ScriptedModel):
 
 def test_tokens_end_the_loop_before_they_are_passed(shop: Path) -> None:
     model = CostlyModel(script=writes(*DRAFTS).script)
-    answer = asked(shop, model, turn_tokens=1_900)
+    answer = asked(shop, model, turn_tokens=2_000)
     assert answer.usage.prompt_tokens + answer.usage.completion_tokens == 1_500
     assert (answer.status, len(answer.attempts)) == ("capped", 3)
     assert any("turn_tokens" in note for note in answer.notes)

@@ -45,7 +45,7 @@ def test_the_graph_is_a_node_of_a_parent(shop: Path) -> None:
             {"configurable": {"thread_id": "1"}},
         )
     assert [message.text for message in out["messages"]] == [
-        "Who lives in Paris?", "name: Ada, Cy.", "Yours, the desk",
+        "Who lives in Paris?", "Name: Ada, Cy.", "Yours, the desk",
     ]  # fmt: skip
     assert (out["question"], out["notes"]) == ("kept", ["kept"]), "a parent's own keys stay its own"
     assert out["answer"]["rows"] == [["Ada"], ["Cy"]]
@@ -88,7 +88,7 @@ async def test_the_agent_is_a_tool_of_another_agent(shop: Path) -> None:
         builder.add_conditional_edges("caller", tools_condition)
         builder.add_edge("tools", "caller")
         out = await builder.compile().ainvoke({"messages": [HumanMessage("Ask who lives in Paris")]})
-    assert out["messages"][-1].text == "They are: name: Ada, Cy."
+    assert out["messages"][-1].text == "They are: Name: Ada, Cy."
     assert out["messages"][-2].artifact.rows == (("Ada",), ("Cy",))
     assert PARIS in out["messages"][-2].text
 

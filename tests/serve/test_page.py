@@ -206,6 +206,7 @@ def test_a_question_is_stopped_before_it_is_drawn(visit: Visit, shop: Path) -> N
         {key, bubbles: true, cancelable: true})); key("Enter"); key("Escape") }"""
     )
     last(page).get_by_text("Stopped.").wait_for()
+    assert cells(page) == [], "nothing was answered"
 
 
 def test_conversations_are_kept_renamed_and_deleted(visit: Visit, shop: Path, width: int) -> None:
