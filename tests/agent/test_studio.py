@@ -143,7 +143,7 @@ async def _chats(client: Any, thread: str) -> None:
     values = await turn(client, thread, input=says_in_chat("Only the names of those in Paris"))
     assert values["answer"]["rows"] == [["Ada"], ["Cy"]]
     assert [message["type"] for message in values["messages"]] == ["human", "ai", "human", "ai"]
-    assert values["messages"][-1]["content"] == "name: Ada, Cy."
+    assert values["messages"][-1]["content"] == "Name: Ada, Cy."
     assert [past["question"] for past in values["turns"]] == [
         "How many customers are there?", "Only the names of those in Paris",
     ]  # fmt: skip

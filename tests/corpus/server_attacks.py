@@ -97,6 +97,9 @@ _BAD: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("values", {"text": "x", "limit": 1_000}, "limit"),
     ("explain", {}, "sql"),
     ("approve", {"turn": "nowhere"}, "nowhere"),
+    ("correct", {"turn": "nowhere", "text": "no"}, "nowhere"),
+    ("correct", {"turn": "nowhere", "text": ""}, "text"),
+    ("teach", {"id": "nowhere"}, "nowhere"),
 )
 """A tool, arguments that it must refuse, and a word of the refusal."""
 
@@ -125,6 +128,9 @@ async def _call_tools() -> Figures:
                 "values": {"text": "customers in France"},
                 "explain": {"sql": "SELECT count(*) FROM customers"},
                 "approve": {"turn": turn},
+                "correct": {"turn": turn, "text": "only those in France"},
+                "teach": {"text": "regular means with three orders or more"},
+                "lessons": {},
             }
             results = [answer, *[await client.call_tool(name, given) for name, given in good.items()]]
             called = sum(not result.is_error and result.structured_content is not None for result in results)

@@ -64,7 +64,7 @@ def test_hostile_requests_are_held() -> None:
 
 def test_every_tool_of_mcp_is_called() -> None:
     found = figures("mcp", 1)
-    assert found["called"] == found["tools"] == 6
+    assert found["called"] == found["tools"] == 9
     assert found["refused"] == found["tried"]
 
 
