@@ -115,7 +115,7 @@ def test_a_bomb_ends_within_the_limits_of_its_process(tmp_path: Path) -> None:
         ("t.csv.gz", b"a,b\n1,2\n", "Not a gzipped file"),
         ("t.json", b"[" * 10_000 + b"]" * 10_000, "recursion depth"),
         ("t.json", b'{"a": 1, "b": ', "unexpected end of data: check that it is an array of objects"),
-        ("t.parquet", b"PAR1PAR1", "'t.parquet' too small to be a Parquet file: write it anew"),
+        ("t.parquet", b"PAR1PAR1", "'t.parquet' too small to be a Parquet file: write the file again"),
     ],
     ids=lambda value: None if isinstance(value, str) else "",
 )
