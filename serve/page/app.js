@@ -83,7 +83,7 @@ function Page({ me, enter }) {
   useKeys(single, {
     "/": focusQuestion, n: begin, t: () => toggle("threads"), s: () => toggle("schema"), d: toggleTheme, "?": () => setHelp(true),
     j: () => step(1), k: () => step(-1),
-  }, () => (covered ? uncover() : talk.stop()));
+  }, () => (document.querySelector(".turns").inert ? uncover() : talk.stop()));
 
   const tools = { ...talk, again: (turn) => talk.again(turn, approve), theme, sureness: me.sureness, ask: (question, anew) => talk.ask(question, approve, anew) };
   const Pane = ({ name, label }) => html`<button class="bare" aria-label=${label} aria-expanded=${String(open[name])} aria-controls=${name} onClick=${() => toggle(name)}><${Icon} name=${name} /></button>`;
