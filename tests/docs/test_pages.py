@@ -64,7 +64,7 @@ def test_what_a_page_shows_works(
     names: dict[str, Any] = {}
     failures: list[str] = []
     for block in BY_PAGE[page]:
-        # Only the error's text: pytest-examples gives it a traceback that `traceback` cannot read, which ends xdist's worker.
+        # Only its text: the traceback that pytest-examples gives an error cannot be read, and would end xdist's worker.
         try:
             _assert_block_works(block, examples.get(block.line), eval_example, names)
         except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001 - whatever a page raises is told
