@@ -1,4 +1,4 @@
-"""The file that stores conversations of the command line."""
+"""Files that store conversations: one may have those of the terminal and of the server."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 import sqlite3
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -19,7 +19,8 @@ from ..tools.folders import data_folder
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
-_OWN_TABLES = {"checkpoints", "writes"}  # what LangGraph's SQLite checkpointer makes
+_CHECKPOINT_TABLES = {"checkpoints", "writes"}  # what LangGraph's SQLite checkpointer makes
+_SERVER_TABLE = "tableturn_threads"  # one of the server's; the names of all of them begin so
 _SIDECARS = ("-wal", "-shm", "-journal", ".wal")  # how the files end that SQLite and DuckDB keep beside a database
 
 _SCHEME = re.compile(r"^\w+:///?")
@@ -83,11 +84,11 @@ def lock_conversation(thread: str | None, path: Path | None, location: str) -> G
         yield name
 
 
-def make_private_file(path: Path, db: str, more_tables: frozenset[str] = frozenset()) -> Path:
+def make_private_file(path: Path, db: str) -> Path:
     """Make a private file for conversations if there is none; `db` must not be that file."""
     path = path.absolute()
     try:
-        _refuse_others(path, more_tables)
+        _refuse_others(path)
         if Path(_SCHEME.sub("", db)).absolute() == path:
             raise SettingsError(f"{path} is the database itself: name another file with --checkpoints")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -117,7 +118,7 @@ def list_conversations(path: Path | None, location: str) -> list[SavedChat]:
         return []
     query = "SELECT thread_id, max(checkpoint_id) FROM checkpoints GROUP BY thread_id ORDER BY 2 DESC"
     try:
-        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
+        with _open_to_read(path) as connection:
             found = connection.execute(query).fetchall()
     except sqlite3.Error as error:
         raise SettingsError(f"cannot read the conversations in {path}: {error}") from None
@@ -136,7 +137,11 @@ def _locate_file(path: Path | None) -> Path:
     return (path or data_folder() / "conversations.sqlite").absolute()
 
 
-def _refuse_others(path: Path, more_tables: frozenset[str]) -> None:
+def _open_to_read(path: Path) -> closing[sqlite3.Connection]:
+    return closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False))
+
+
+def _refuse_others(path: Path) -> None:
     """Check, without writing, that a file contains only conversations."""
     if path.name.endswith(_SIDECARS) or any(part.endswith(":") for part in path.parts):
         raise SettingsError(f"cannot store conversations in {path}: give --checkpoints a plain file name")
@@ -150,12 +155,24 @@ def _refuse_others(path: Path, more_tables: frozenset[str]) -> None:
         return
     tables: set[str] = set()
     if start == _HEADER:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        with _open_to_read(path) as connection:
             tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    kept = tables >= _OWN_TABLES or (more_tables and tables >= more_tables)
-    own = _OWN_TABLES | more_tables
-    if not (kept and all(name in own or name.startswith("sqlite_") for name in tables)):
+    others = {name for name in tables if not name.startswith(("sqlite_", "tableturn_"))}
+    if others != _CHECKPOINT_TABLES and (others or _SERVER_TABLE not in tables):
         raise SettingsError(
             f"{path} contains something other than conversations, and is not changed: name another file"
             " with --checkpoints"
         )
+
+
+def read_queries(path: Path, location: str) -> Iterator[str]:
+    """Yield the queries of the stored conversations with a database."""
+    from langgraph.checkpoint.sqlite import SqliteSaver
+
+    with _open_to_read(path) as connection:
+        saver = SqliteSaver(connection)
+        saver.is_setup = True
+        for kept in saver.list(None):
+            if str(kept.config.get("configurable", {}).get("thread_id", "")).endswith(f"@{location}"):
+                values: dict[str, Any] = kept.checkpoint.get("channel_values", {})
+                yield from (turn["sql"] for turn in values.get("turns") or () if turn.get("sql"))

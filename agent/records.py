@@ -286,7 +286,9 @@ class AttemptView:
 
     @property
     def came(self) -> str:
-        """The outcome of a query that ran, in words."""
+        """The outcome of the query, in words."""
+        if self.error:
+            return f"failed: {self.error}"
         return "ran" if self.row_count is None else f"{self.row_count:,} {'row' if self.row_count == 1 else 'rows'}"
 
 

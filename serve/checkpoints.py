@@ -15,7 +15,6 @@ from ..agent.conversation_files import make_private_file
 from ..tools.errors import SettingsError
 from ..tools.folders import data_folder
 from .store import UNREACHABLE, StoreError
-from .tables import TABLES
 
 if TYPE_CHECKING:
     from aiosqlite import Connection
@@ -43,7 +42,7 @@ class StorageLocation:
             return cls("postgresql://" + given.partition("://")[2])
         if "://" in given:
             raise SettingsError("--checkpoints takes a file, or a database as postgresql://...")
-        return cls(str(make_private_file(Path(given), db, TABLES)))
+        return cls(str(make_private_file(Path(given), db)))
 
     @property
     def on_server(self) -> bool:

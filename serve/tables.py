@@ -1,4 +1,4 @@
-"""The tables of a server's store."""
+"""The tables of a server's store; their names begin alike, by which `agent/conversation_files.py` knows them."""
 
 from __future__ import annotations
 
@@ -80,8 +80,6 @@ ENDED = sa.Table(
     sa.Column("id", sa.String(64), primary_key=True),
     sa.Column("until", sa.Float, nullable=False),
 )
-
-TABLES = frozenset(METADATA.tables)  # the tables that a store makes
 
 
 def set_up(on: sa.Connection) -> None:

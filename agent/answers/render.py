@@ -168,9 +168,7 @@ def _steps(answer: Answer) -> list[str]:
     """Return the queries tried, their meaning, and remarks."""
     lines = [f"{say_cost(answer)}, {answer.model}"]
     lines += [answer.explanation] if answer.explanation else []
-    for number, attempt in enumerate(answer.attempts, 1):
-        came = f"failed: {attempt.error}" if attempt.error else attempt.came
-        lines.append(f"query {number}: {came}: {attempt.sql}")
+    lines += [f"query {number}: {each.came}: {each.sql}" for number, each in enumerate(answer.attempts, 1)]
     return [*lines, *(f"note: {note}" for note in answer.notes)]
 
 
@@ -204,8 +202,7 @@ def list_reasons(answer: Answer, why: Why | None) -> Iterator[tuple[str, tuple[s
         linked.append(f"and {len(tables) - _TABLES} more tables")
     tried: list[str] = []
     for number, attempt in enumerate(answer.attempts, 1):
-        came = f"failed: {attempt.error}" if attempt.error else attempt.came
-        tried.append(f"{number}. {came}: {' '.join(attempt.sql.split())}")
+        tried.append(f"{number}. {attempt.came}: {' '.join(attempt.sql.split())}")
         if attempt.feedback:
             tried.append(f"   written again because: {' '.join(attempt.feedback.split())}")
     sure = answer.certainty

@@ -125,11 +125,8 @@ def _check_examples(location: str | None, embedding: str) -> CheckResult:
     if not is_made(place):
         says = f"no store yet at {place}: the built-in examples are used, and /approve creates one"
         return CheckResult("examples", "ok", says)
-    store = ExampleStore.open(place, make_embedding(embedding))
-    try:
+    with ExampleStore.open(place, make_embedding(embedding)) as store:
         return CheckResult("examples", "ok", f"{store.count():,} examples in {place}")
-    finally:
-        store.close()
 
 
 def _check_sandbox() -> CheckResult:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from ...tools.errors import KnowledgeError, QueryError
 from ...tools.terminal import say, say_json, warn
+from ..conversation_files import read_queries
 from ..options import DatabaseOptions, EmbeddingOption, ExamplesOption, JsonOption, KnowledgeOption, with_options
 
 if TYPE_CHECKING:
@@ -181,22 +180,7 @@ def _read_queries(given: str, database: Database) -> Iterator[str]:
     except OSError as error:
         raise KnowledgeError(f"cannot read {path}: {error.strerror}") from None
     if head.startswith(b"SQLite format 3"):
-        yield from _read_stored_queries(path, database)
+        yield from read_queries(path, database.location)
         return
     text = path.read_text(encoding="utf-8-sig", errors="replace")
     yield from split_statements(text, database.dialect)
-
-
-def _read_stored_queries(path: Path, database: Database) -> Iterator[str]:
-    from langgraph.checkpoint.sqlite import SqliteSaver
-
-    address = f"{path.absolute().as_uri()}?mode=ro"
-    with closing(sqlite3.connect(address, uri=True, check_same_thread=False)) as connection:
-        saver = SqliteSaver(connection)
-        saver.is_setup = True
-        for kept in saver.list(None):
-            thread = str(kept.config.get("configurable", {}).get("thread_id", ""))
-            if not thread.endswith(f"@{database.location}"):
-                continue
-            values: dict[str, Any] = kept.checkpoint.get("channel_values", {})
-            yield from (turn["sql"] for turn in values.get("turns") or () if turn.get("sql"))

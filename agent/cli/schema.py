@@ -43,25 +43,15 @@ def annotate(
     Descriptions are valid until names, types or keys change. An interrupted run continues where it stopped. Agents use
     the descriptions if the setting `annotate` is on.
     """
-    from ..context.annotate import describe
-    from ..effects import Tally, run
-    from ..model.turn_budget import compute_budget
-    from ..resources import Run
-    from ..settings import Settings
+    from ..context.annotate import describe_all
     from ..sqlagent import SQLAgent
 
-    settings = Settings(turn_calls=max(1, 3 * calls), turn_tokens=1_000_000_000, turn_seconds=86_400)
     rules, user = options.make_rules(), options.user
-    with SQLAgent(
-        options.locate(options.db), model=model, settings=settings, base_url=base_url, user=user, **rules
-    ) as agent:
-        resources = agent.resources
-        schema, store = resources.database.schema(), resources.schemas.annotations()
+    with SQLAgent(options.locate(options.db), model=model, base_url=base_url, user=user, **rules) as agent:
+        store = agent.resources.schemas.annotations()
         described = store.open_fresh() if again else store
-        tally = Tally(compute_budget(settings, {}))
-        body = describe(schema, described, calls=calls, prompt_tokens=settings.prompt_tokens)
         try:
-            done = run(body, Run(resources, settings, lambda _: None).translator, tally)
+            done, usage = describe_all(agent.resources, agent.settings, described, calls)
         except ModelError as error:
             raise ModelError(f"{error}; descriptions so far are saved; run the same command to continue") from error
     if again and not done.left:
@@ -74,9 +64,9 @@ def annotate(
         "left": done.left,
         "cut": done.cut,
         "unusable": done.unusable,
-        "calls": tally.usage.llm_calls,
-        "prompt_tokens": tally.usage.prompt_tokens,
-        "completion_tokens": tally.usage.completion_tokens,
+        "calls": usage.llm_calls,
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
     }
     if as_json:
         say(json.dumps(found))

@@ -13,6 +13,7 @@ from ...tools.database import Schema
 from ...tools.errors import ModelError, NotUnderstood, ReplyError
 from ..effects import Body, Tally, Translator, ask, do, run
 from ..model.turn_budget import compute_budget
+from ..records import Usage
 from ..resources import Resources, Run
 from ..settings import Settings
 
@@ -57,13 +58,17 @@ def annotate(this: Run) -> Body[list[str]]:
     return notes
 
 
-def describe_all(resources: Resources, settings: Settings) -> None:
-    """Describe the whole schema before the first turn."""
-    schema, store = resources.database.schema(), resources.schemas.annotations()
-    calls = len(schema.tables) + sum(len(table.columns) for table in schema.tables)
-    unbounded = settings.model_copy(update={"turn_calls": 3 * calls, "turn_tokens": 10**9, "turn_seconds": 86_400})
+def describe_all(
+    resources: Resources, settings: Settings, store: AnnotationStore | None = None, calls: int | None = None
+) -> tuple[AnnotationProgress, Usage]:
+    """Describe the whole schema outside a turn, or as much of it as `calls` allow; return what it cost too."""
+    schema, store = resources.database.schema(), store or resources.schemas.annotations()
+    if calls is None:
+        calls = len(schema.tables) + sum(len(table.columns) for table in schema.tables)
+    limits = {"turn_calls": max(1, 3 * calls), "turn_tokens": 10**9, "turn_seconds": 86_400}
+    tally = Tally(compute_budget(settings.model_copy(update=limits), {}))
     body = describe(schema, store, calls=calls, prompt_tokens=settings.prompt_tokens)
-    run(body, Run(resources, settings, lambda _: None).annotator(), Tally(compute_budget(unbounded, {})))
+    return run(body, Run(resources, settings, lambda _: None).annotator(), tally), tally.usage
 
 
 def describe(

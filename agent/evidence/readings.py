@@ -20,7 +20,6 @@ from ..context.task_inputs import as_asked
 from ..records import AnswerRecord, Attempt, Offer, Readings, Turn, plain_result
 from ..resources import Run
 from ..settings import Settings
-from ..state import AgentState
 
 SECONDS = 0.15  # what all readings of a turn may take together
 
@@ -32,7 +31,7 @@ _SETTLED = ("verified", "edited")  # sources of queries in which a person has le
 
 
 @advisory("readings", Readings())
-def readings_of(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Readings:
+def readings_of(chosen: Attempt, turn: Turn, run: Run) -> Readings:
     """Return the results of the question's other readings; empty if there are none.
 
     Nothing runs where a person approves each query. Runs queries, so call it within an effect.

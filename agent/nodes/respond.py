@@ -135,7 +135,7 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
     result = found.result or Result((), ())
     by_node = usage_of(state)
     used = used_knowledge(sql, turn, run)
-    readings = readings_of(chosen, state, turn, run) if chosen and sql else Readings()
+    readings = readings_of(chosen, turn, run) if chosen and sql else Readings()
     ledger = count_rows(chosen, state, turn, run) if chosen and sql else None
     after = (*filter(None, (ledger.line if ledger else "", readings.line)), *found.remarks)
     proposals = explained_words(turn)

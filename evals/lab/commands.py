@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +13,7 @@ import typer
 from typer import Argument, Option
 
 from ...agent.cli.root import Root
-from ...agent.options import AnnotatorOption, BaseUrlOption
+from ...agent.options import AnnotatorOption, BaseUrlOption, with_options
 from ...tools.errors import SettingsError
 from ...tools.terminal import say, warn
 from ..commands.evaluate import DataOption, DatasetOption, JsonOption, LimitOption, SplitOption, WithoutOption
@@ -223,26 +223,36 @@ def export_sft(
     say(f"{out}: {count} turns")
 
 
+@dataclass(frozen=True, kw_only=True)
+class LoraOptions:
+    """Training options.
+
+    Rank, alpha, dropout and batch are those of Track-SQL 3.1. The learning rate falls as a cosine.
+    """
+
+    rank: Annotated[int, Option(min=1, help="The rank of the adapters.")] = 32
+    alpha: Annotated[int, Option(min=1, help="The scale of the adapters.")] = 64
+    dropout: Annotated[float, Option(min=0, max=0.99, help="The dropout before the adapters.")] = 0.1
+    batch: Annotated[int, Option(min=1, help="Records per batch.")] = 6
+    accumulate: Annotated[int, Option(min=1, help="Batches per step.")] = 1
+    epochs: Annotated[float, Option(min=0.0001, help="Passes over the records.")] = 3.0
+    learning_rate: Annotated[float, Option(min=0, help="The highest learning rate.")] = 1e-4
+    max_tokens: Annotated[int, Option(min=16, help="Longer records are left out.")] = 4_096
+    seed: Annotated[int, Option(help="The seed for order and weights.")] = 0
+
+
 @sft.command("lora")
+@with_options()
 def train_lora(
     records: Annotated[Path, Option(help="The file that export wrote.")],
     model: Annotated[str, Option(help="The base model: a folder, or a name for transformers.")],
     out: Annotated[Path, Option(help="The folder to write the adapters in.")],
-    rank: Annotated[int, Option(min=1, help="The rank of the adapters.")] = 32,
-    alpha: Annotated[int, Option(min=1, help="The scale of the adapters.")] = 64,
-    dropout: Annotated[float, Option(min=0, max=0.99, help="The dropout before the adapters.")] = 0.1,
-    batch: Annotated[int, Option(min=1, help="Records per batch.")] = 6,
-    accumulate: Annotated[int, Option(min=1, help="Batches per step.")] = 1,
-    epochs: Annotated[float, Option(min=0.0001, help="Passes over the records.")] = 3.0,
-    learning_rate: Annotated[float, Option(min=0, help="The highest learning rate.")] = 1e-4,
-    max_tokens: Annotated[int, Option(min=16, help="Longer records are left out.")] = 4_096,
-    seed: Annotated[int, Option(help="The seed for order and weights.")] = 0,
+    options: LoraOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Fine-tune a model on exported turns by LoRA; needs the extra `sft`."""
-    from .training.sft import LoraOptions, train
+    from .training.sft import train
 
-    options = LoraOptions(rank, alpha, dropout, batch, accumulate, epochs, learning_rate, max_tokens, seed)
     trained = train(records, model, out, options)
     if as_json:
         say(json.dumps(asdict(trained)))

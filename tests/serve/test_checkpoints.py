@@ -18,6 +18,7 @@ from tableturn.serve.store import StoreError, TurnRequest
 from tableturn.tools.errors import SettingsError
 
 from tests.serve.conftest import scripted
+from tests.support.command_line import tableturn
 from tests.support.scripted import ScriptedModel
 from tests.tools.database.servers import POSTGRES
 
@@ -90,3 +91,29 @@ def test_a_file_that_is_something_else_is_left_alone(shop: Path) -> None:
     assert shop.read_bytes() == before
     with pytest.raises(SettingsError, match="postgresql://"):
         StorageLocation.of("redis://x", "other.db")
+
+
+@pytest.mark.parametrize("first", ["terminal", "server"])
+async def test_one_file_keeps_the_conversations_of_both_doors(first: str, shop: Path, tmp_path: Path) -> None:
+    path = str(tmp_path / "conversations.sqlite")
+
+    def chat(question: str) -> str:
+        options = ("--db", str(shop), "--model", "offline", "--thread", "mine", "--checkpoints", path)
+        done = tableturn("chat", *options, given=f"{question}\n/threads\n")
+        assert done.returncode == 0, done.stderr
+        return done.stdout + done.stderr
+
+    async def serve() -> None:
+        async with worker(shop, StorageLocation.of(path, str(shop)), scripted()) as server:
+            owner = server.make_default_asker().owner
+            await ask(server, server.store.add_thread(owner, "theirs").id, "Who are the customers?")
+            assert {thread.title for thread in server.store.list_threads(owner)} == {"theirs"}
+
+    if first == "terminal":
+        chat("Show the customers in Paris")
+    await serve()
+    await serve()
+    chat("Show the customers in Paris")
+    told = chat("How many are there?")
+    assert "Customers: 2." in told, "those in Paris: it was gone on with"
+    assert "  mine  (last used" in told

@@ -6,9 +6,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import Any
+
+from pandas import DataFrame
 
 from ....tools.errors import SettingsError
 from ....tools.sample import build_sample
@@ -17,7 +21,7 @@ from ...metrics.judging import OfficialJudge, Verdict
 from ...trial import TrialOptions, run_trial
 from ..suite import build_random_suite, build_suite
 from .gold import group_golds
-from .registry import BenchOptions, Figures
+from .registry import BenchOptions, Figures, Measure
 
 # The official script asks NLTK for sentence boundaries, for which NLTK wants a download; one query is one sentence.
 _OFFICIAL = """
@@ -108,24 +112,25 @@ def measure_trial(options: BenchOptions) -> Figures:
     }
 
 
-def measure_suite(options: BenchOptions) -> Figures:
-    """Return mutants of gold queries and those that suites kill, over all schemas of Spider dev.
-
-    `limit` is a number of schemas.
-    """
+def _read_schemas(options: BenchOptions) -> Iterator[tuple[Path, list[str], Path]]:
+    """Yield the schemas of Spider dev with their gold queries, and a folder; `limit` is a number of schemas."""
     dataset = load_dataset("spider", "dev", options.folder)
-    golds = list(group_golds(dataset.questions).items())[: options.limit]
     with tempfile.TemporaryDirectory() as folder:
-        reports = [build_suite(dataset.database(name), queries, Path(folder)) for name, queries in golds]
-    mutants, killed = sum(report.mutants for report in reports), sum(report.killed for report in reports)
-    shares = {report.database: report.killed / report.mutants if report.mutants else 1.0 for report in reports}
+        for name, queries in list(group_golds(dataset.questions).items())[: options.limit]:
+            yield dataset.database(name), queries, Path(folder)
+
+
+def _tell_suites(table: DataFrame) -> Figures:
+    """Return mutants of gold queries and those that suites kill, over all schemas."""
+    shares = (table["killed"] / table["mutants"]).fillna(1.0).set_axis(table["database"])
+    counts: dict[str, Any] = {name: table[name].sum() for name in ("golds", "databases", "mutants", "killed")}
     return {
-        "schemas": len(reports),
-        "golds": sum(report.golds for report in reports),
-        "databases": sum(report.databases for report in reports),
-        "mutants": mutants,
-        "killed": killed,
-        "share": round(killed / mutants, 4),
-        "lowest": {name: round(shares[name], 3) for name in sorted(shares, key=shares.__getitem__)[:3]},
-        "seconds": round(sum(report.seconds for report in reports), 1),
+        "schemas": len(table),
+        **counts,
+        "share": round(counts["killed"] / counts["mutants"], 4),
+        "lowest": dict(shares.nsmallest(3).round(3)),
+        "seconds": round(table["seconds"].sum(), 1),
     }
+
+
+measure_suite = Measure(_read_schemas, lambda case: [asdict(build_suite(*case))], _tell_suites)

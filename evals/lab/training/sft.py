@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -40,6 +40,9 @@ from ....tools.errors import DatabaseUnavailable, SettingsError, SQLParseError
 from ....tools.linking import PastTurn
 from ....tools.sql import regularize
 from ...datasets.load import Dataset, GoldTurn
+
+if TYPE_CHECKING:
+    from ..commands import LoraOptions
 
 PARTS: Mapping[str, Mapping[str, bool]] = {
     "sese": {"link_schema": False},
@@ -185,24 +188,6 @@ def disturb(part: Schema, schema: Schema, chance: random.Random) -> Schema:
     for _, names in shuffled:
         chance.shuffle(names)
     return schema.part(shuffled)
-
-
-@dataclass(frozen=True)
-class LoraOptions:
-    """Training options; `sft lora --help` explains each.
-
-    Rank, alpha, dropout and batch are those of Track-SQL 3.1. The learning rate falls as a cosine.
-    """
-
-    rank: int = 32
-    alpha: int = 64
-    dropout: float = 0.1
-    batch: int = 6
-    accumulate: int = 1
-    epochs: float = 3.0
-    learning_rate: float = 1e-4
-    max_tokens: int = 4_096
-    seed: int = 0
 
 
 @dataclass(frozen=True)

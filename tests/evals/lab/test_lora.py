@@ -10,7 +10,8 @@ from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
-from tableturn.evals.lab.training.sft import LoraOptions, read_chats
+from tableturn.evals.lab.commands import LoraOptions
+from tableturn.evals.lab.training.sft import read_chats
 from tableturn.tools.errors import SettingsError
 
 from tests.support.command_line import laboratory

@@ -83,6 +83,7 @@ class Carried:
                     _KEY if kind == "text" and name in keyed else _TYPES[kind],
                     primary_key=name in self.key,
                     autoincrement=False,
+                    quote=True,
                 )
                 for name, kind in self.kinds.items()
             ),
@@ -91,6 +92,7 @@ class Carried:
                 sa.ForeignKeyConstraint(each.columns, [metadata.tables[each.table].c[name] for name in each.others])
                 for each in kept
             ),
+            quote=True,  # each engine has reserved words of its own: `show` is a table of Spider's
         )
 
 

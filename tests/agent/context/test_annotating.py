@@ -28,7 +28,7 @@ from tableturn.tools.errors import ModelError, ReplyError
 from tableturn.tools.linking import SchemaLinker
 from typer.testing import CliRunner
 
-from ..support.scripted import Reply, ScriptedModel, task_of
+from ...support.scripted import Reply, ScriptedModel, task_of
 
 PHRASES = {
     "t1.c1": "customer number",

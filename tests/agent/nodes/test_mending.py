@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tableturn import SQLAgent
 
-from ..support.scripted import writes
+from ...support.scripted import writes
 
 
 def _shop(folder: Path) -> Path:

@@ -16,7 +16,7 @@ from tableturn.agent import SQLAgent
 from tableturn.agent.graph import build_graph
 from tableturn.prompts.templating import estimate_tokens
 
-from ..support.scripted import ScriptedModel, rephrased, task_of, writes
+from ...support.scripted import ScriptedModel, rephrased, task_of, writes
 
 PARIS = "SELECT name FROM customers WHERE city = 'Paris'"
 LYON = PARIS.replace("Paris", "Lyon")

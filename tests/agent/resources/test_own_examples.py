@@ -9,7 +9,7 @@ from tableturn.agent import SQLAgent
 from tableturn.tools.database import Database
 from tableturn.tools.examples import ExampleStore, example_of, make_verifier
 
-from ..support.scripted import writes
+from ...support.scripted import writes
 
 SQL = "SELECT name FROM customers WHERE city = 'Paris'"
 

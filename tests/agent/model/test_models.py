@@ -12,7 +12,7 @@ from langchain_openai import AzureChatOpenAI, ChatOpenAI
 from tableturn.agent.model.choose_model import DEFAULT_MODEL, model_label, resolve_model
 from tableturn.tools.errors import ModelError
 
-from ..support.openai_server import OpenAIServer, says
+from ...support.openai_server import OpenAIServer, says
 
 VARIABLES = (
     "TABLETURN_MODEL",

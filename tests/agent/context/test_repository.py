@@ -10,7 +10,7 @@ from tableturn.agent.cli.app import app
 from tableturn.tools.examples import Example, ExampleStore
 from typer.testing import CliRunner, Result
 
-from ..support.openai_server import Behaviour, OpenAIServer, says
+from ...support.openai_server import Behaviour, OpenAIServer, says
 
 TURNS = ["Which dogs are old?", "How many?", "And cats?"]
 

@@ -14,7 +14,7 @@ from tableturn.agent.graph import AgentGraph, build_graph
 
 from tests.support.scripted import ScriptedModel, writes
 
-from .test_knowledge import KNOWN
+from ..context.test_knowledge import KNOWN
 
 RIGHT = "SELECT count(*) FROM customers WHERE id IN (1, 3)"
 

@@ -24,8 +24,8 @@ from tableturn.prompts.reply_types import Draft, Rephrasing
 from tableturn.tools.database.schema import ColumnSchema, Schema, TableSchema
 from tableturn.tools.errors import ModelError, ReplyError
 
-from ..support.done import Done, adone, done_by
-from ..support.openai_server import EMPTY, HANG, RESET, Behaviour, OpenAIServer, Script, cut, fails, says, sql
+from ...support.done import Done, adone, done_by
+from ...support.openai_server import EMPTY, HANG, RESET, Behaviour, OpenAIServer, Script, cut, fails, says, sql
 
 Q = "SELECT count(*) FROM singer"
 SCHEMA = Schema("shop", (TableSchema("singer", (ColumnSchema("id", "INTEGER", "number", 1), ColumnSchema("name"))),))

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from tests.support.command_line import tableturn
 
-from .test_knowledge import KNOWN
+from ..context.test_knowledge import KNOWN
 
 GOLDEN = """question,sql,author
 How many customers are there?,SELECT count(*) FROM customers,

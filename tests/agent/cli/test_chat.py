@@ -25,7 +25,7 @@ from tableturn.agent.records import Usage
 from tests.support.command_line import tableturn
 from tests.support.scripted import writes
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 COUNT = "How many customers are there?"
 
 

@@ -15,7 +15,7 @@ from tableturn import Answer, SQLAgent
 from tableturn.agent.audit import AuditTrail
 from tableturn.prompts.find_sql import sql_so_far
 
-from ..support.scripted import ScriptedModel
+from ...support.scripted import ScriptedModel
 
 BY_CITY = "SELECT city, count(*) AS customers FROM customers GROUP BY city ORDER BY customers DESC"
 SAY = "In {city@customers.max} wohnen die meisten: {customers.max}."
