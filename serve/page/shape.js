@@ -6,6 +6,8 @@ const LONGEST = 60; // characters of a lone cell that is written large
 const BARS = 25; // most names that are compared at a look
 const ALL_PAGED = / ?Only the first [\d,]+ rows are shown\./; // not so here: the table pages all of them
 
+export const isMeasure = (format) => MEASURES.includes(format.kind);
+
 /** The answer's first sentence, and what it says after it: what was counted, other readings, notes. */
 export function parts({ text, notes, basis }) {
   const after = [...(basis?.counted ?? []).map(capital), basis?.readings, ...notes].filter(Boolean);
