@@ -5,7 +5,7 @@ import { chartLanguage, fileName } from "./formats.js";
 import { html, useEffect, useRef, useState } from "./html.js";
 import { isMeasure } from "./shape.js";
 
-const KINDS = { "": "Fitting", bar: "Bars", stacked: "Stacked bars", line: "Line", area: "Area", pie: "Pie", point: "Points", histogram: "Histogram" };
+const KINDS = { "": "Automatic", bar: "Bars", stacked: "Stacked bars", line: "Line", area: "Area", pie: "Pie", point: "Points", histogram: "Histogram" };
 
 const NARROW = 480;
 const SERIES = 8;
@@ -56,7 +56,7 @@ export function Chart({ turn, theme, onNone }) {
     <div class="drawing" role="img" aria-label=${spec ? `Chart: ${turn.answer.rephrased || turn.question}` : "No chart"} hidden=${!spec} ref=${place}></div>
     <div class="buttons">
       ${drawChoice("kind", "Chart", Object.entries(KINDS))}
-      ${measures.length > 1 && drawChoice("measure", "Measure", [["", "Fitting"], ...measures])}
+      ${measures.length > 1 && drawChoice("measure", "Measure", [["", "Automatic"], ...measures])}
       <button class="link" disabled=${!spec} onClick=${save}>Save as PNG</button>
     </div>
   </div>`;

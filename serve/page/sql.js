@@ -22,7 +22,12 @@ export function Editor({ text, label, actions, onCancel }) {
   const [now, setNow] = useState(text);
   const [waits, setWaits] = useState(false);
   const area = useRef(null);
-  useEffect(() => area.current.focus(), []);
+  useEffect(() => {
+    const editor = area.current.closest(".editor");
+    const turn = editor.closest(".turn");
+    area.current.focus();
+    return () => editor.contains(document.activeElement) && turn.focus({ preventScroll: true }); // the keys go on from here
+  }, []);
   const act = async (does) => {
     setWaits(true);
     await does(now);

@@ -90,6 +90,25 @@ def test_a_table_that_pages_all_rows_is_not_called_cut(visit: Visit, sample: Pat
     assert not last(page).get_by_text("Only the first").first.is_visible()
 
 
+def test_a_note_of_its_kind_is_left_out_in_any_language(visit: Visit, sample: Path) -> None:
+    page = visit(sample)
+    ask(page, "List all orders")
+    note = "Nur die ersten 1.000 Zeilen werden gezeigt."
+
+    def translate(route: Any) -> None:
+        reply = route.fetch()
+        thread = reply.json()
+        answer = thread["turns"][0]["answer"]
+        answer |= {"text": f"Alle. {note} Mehr.", "notes": [note, "Mehr."], "note_kinds": ["cut", ""]}
+        route.fulfill(response=reply, json=thread)
+
+    page.route("**/threads/*", translate)
+    page.reload()
+    last(page).get_by_text("Mehr.", exact=True).first.wait_for()
+    assert last(page).locator(".lead").inner_text() == "Alle."
+    assert not last(page).get_by_text("Nur die").first.is_visible()
+
+
 def test_a_chart_is_drawn_and_changed(visit: Visit, sample: Path) -> None:
     page = visit(sample)
     ask(page, "How many orders are there per store?")
@@ -119,7 +138,7 @@ def test_which_column_a_chart_measures_is_chosen_and_remembered(visit: Visit, sh
     bars = turn.locator("svg .mark-rect path")
     assert bars.count() == 6, "what is alike in size is drawn side by side"
     measure = turn.get_by_role("combobox", name="Measure")
-    assert measure.locator("option").all_inner_texts() == ["Fitting", "visits", "buyers"]
+    assert measure.locator("option").all_inner_texts() == ["Automatic", "visits", "buyers"]
     measure.select_option("buyers")
     bars.nth(3).wait_for(state="detached")
     assert bars.count() == 3
