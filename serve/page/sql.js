@@ -23,10 +23,9 @@ export function Editor({ text, label, actions, onCancel }) {
   const [waits, setWaits] = useState(false);
   const area = useRef(null);
   useEffect(() => {
-    const editor = area.current.closest(".editor");
-    const turn = editor.closest(".turn");
+    const turn = area.current.closest(".turn");
     area.current.focus();
-    return () => editor.contains(document.activeElement) && turn.focus({ preventScroll: true }); // the keys go on from here
+    return () => document.activeElement === document.body && turn.focus({ preventScroll: true }); // the keys go on from here
   }, []);
   const act = async (does) => {
     setWaits(true);
@@ -38,7 +37,7 @@ export function Editor({ text, label, actions, onCancel }) {
     if (event.key === "Escape") onCancel();
   };
   return html`<div class="editor">
-    <textarea aria-label=${label} spellcheck="false" autocapitalize="off" rows=${Math.min(now.split("\n").length + 1, 20)}
+    <textarea aria-label=${label} spellcheck=${false} autocapitalize="off" rows=${Math.min(now.split("\n").length + 1, 20)}
       ref=${area} value=${now} onInput=${(event) => setNow(event.target.value)} onKeyDown=${onKeyDown}></textarea>
     <div class="buttons">
       ${actions.map(([name, does], place) => html`<button class=${place ? "" : "main"} disabled=${waits || !now.trim()} onClick=${() => act(does)}>${name}</button>`)}
