@@ -38,7 +38,7 @@ export function Table({ turn }) {
         <caption class="unseen">${turn.answer.rephrased || turn.question}</caption>
         <thead><tr>${page.headings.map((heading, place) => html`
           <th scope="col" class=${numeric[place] ? "number" : ""} aria-sort=${sorted(view, place)}>
-            <button onClick=${() => sortBy(place)} title=${page.columns[place]}>${heading}<span class="arrow" aria-hidden="true"></span></button>
+            <button onClick=${() => sortBy(place)} title=${page.columns[place]}><span class="cut">${heading}</span><span class="arrow" aria-hidden="true"></span></button>
           </th>`)}</tr></thead>
         <tbody>${page.rows.map((row) => html`<tr>${row.map((cell, place) => html`
           <td dir="auto" class=${numeric[place] ? "number" : String(cell).length > SHORT ? "words" : ""}><${Cell} value=${cell} format=${formats[place]} /></td>`)}</tr>`)}</tbody>
@@ -52,13 +52,13 @@ export function Table({ turn }) {
 function Pager({ view, page, move }) {
   const last = Math.min(page.offset + page.rows.length, page.total);
   const many = page.total > PAGE || view.search !== "";
-  const count = page.total === 1 ? "1 row" : `${page.total.toLocaleString("en")}${page.truncated ? " or more" : ""} rows`;
+  const count = page.total === 1 ? "1 row" : `${page.total.toLocaleString()}${page.truncated ? " or more" : ""} rows`;
   const timer = useRef(null);
   const later = (does) => {
     clearTimeout(timer.current);
     timer.current = setTimeout(does, 250);
   };
-  const range = page.total > PAGE ? `${(page.offset + 1).toLocaleString("en")}–${last.toLocaleString("en")} of ${count}` : count;
+  const range = page.total > PAGE ? `${(page.offset + 1).toLocaleString()}–${last.toLocaleString()} of ${count}` : count;
   return html`<div class="pager">
     ${(many || page.rows.length > 3) && html`<input type="search" placeholder="Filter rows" aria-label="Filter rows" maxlength="200" value=${view.search}
       onInput=${(event) => later(() => move({ search: event.target.value }))} />`}

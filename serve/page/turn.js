@@ -175,4 +175,4 @@ function Asked({ turn, open, tools }) {
 
 const TABLES = 6;
 const first = (names) => names.slice(0, TABLES).join(", ") + (names.length > TABLES ? ` and ${names.length - TABLES} more` : "");
-const rows = (count) => (count === 1 ? "1 row" : `${(count ?? 0).toLocaleString("en")} rows`);
+const rows = (count) => (count === 1 ? "1 row" : `${(count ?? 0).toLocaleString()} rows`);
