@@ -210,7 +210,9 @@ class ResultPages:
                 turn, answer, resources, cancellation, need, read, lambda held: held.export(view, target, form, answer)
             )
 
-        query = AuditedQuery(answer.sql or "", answer.question, answer.thread)
+        if answer.sql is None:
+            return write()
+        query = AuditedQuery(answer.sql, answer.question, answer.thread)
         return run_audited(query, "exported", resources, write, lambda exported: exported.rows)
 
     def _use(
