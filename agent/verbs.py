@@ -23,6 +23,7 @@ from sqlglot import exp
 from ..prompts.find_sql import starts_like_sql
 from ..tools.charts import Chart, Kind, Wish
 from ..tools.charts.chart import Picture, can_render, draw_picture
+from ..tools.charts.wish import read_wish
 from ..tools.database import (
     Cancellation,
     ColumnSchema,
@@ -546,9 +547,12 @@ def export(
     return run_audited(query, "exported", resources, write, lambda exported: exported.rows)
 
 
-def chart(answer: Answer, kind: Kind | None = None) -> Chart | None:
-    """Return the chart that fits an answer, of this kind if one is named; or None."""
-    return answer.drawn if kind is None else answer.drawn_as(Wish(kind, ""))
+def chart(answer: Answer, kind: Kind | None = None, measure: int | None = None) -> Chart | None:
+    """Return the chart that fits an answer, of this kind and with this column's numbers if they are named; or None."""
+    if kind is None and measure is None:
+        return answer.drawn
+    wish = read_wish(answer.question) if kind is None else None
+    return answer.drawn_as(replace(wish or Wish(kind, ""), measure=measure))
 
 
 def draw(answer: Answer, file: Path) -> Chart | None:

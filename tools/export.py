@@ -21,7 +21,7 @@ from datetime import datetime
 from fnmatch import fnmatch
 from functools import partial
 from importlib.util import find_spec
-from itertools import chain, count
+from itertools import chain, count, islice
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, BinaryIO, Literal, TypeAlias, get_args
@@ -109,7 +109,9 @@ def export_rows(
     """Write rows that are at hand, as `export_query` does."""
     with _open_target(target) as file, _ExportSink(file, form, target, formats) as sink:
         sink.start(tuple(columns))
-        sink.take(list(rows))
+        left = iter(rows)
+        while part := list(islice(left, _PART_ROWS)):
+            sink.take(part)
     return Exported(sink.rows, False, form)
 
 

@@ -12,14 +12,15 @@ import sqlite3
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...tools.database.table import plain_cell
 from ...tools.errors import ExportError, ResultTooLarge
+from ...tools.export import Exported, Format, Target, export_rows
 from ..audit import AuditedQuery, run_audited
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from ...tools.database.fetch import Row
     from ..resources import Resources
     from .answer import Answer
+
+R = TypeVar("R")
 
 _SECONDS = 600.0  # a result is read anew after so long
 _MOST_COLUMNS = 1_900  # SQLite's tables hold 2,000 columns
@@ -123,9 +126,22 @@ class _Result:
             raise ResultTooLarge(f"the result has more than {self._most_bytes:,} bytes: ask for less, or export it")
 
     def page(self, view: View) -> Page:
+        select, found, given = self._write_sql(view)
+        with self._lock:
+            (total,) = self._database.execute(f"SELECT count(*) FROM rows{found}", given).fetchone()
+            rows = tuple(tuple(map(plain_cell, row)) for row in self._database.execute(select, given))
+        return Page(self.columns, self.headings, rows, total, self.truncated, view.offset, self.read_at)
+
+    def export(self, view: View, target: Target, form: Format, answer: Answer) -> Exported:
+        select, _, given = self._write_sql(view)
+        with self._lock:
+            return export_rows(self.columns, self._database.execute(select, given), target, form, answer.formats)
+
+    def _write_sql(self, view: View) -> tuple[str, str, tuple[str, ...]]:
+        """Return the query of a view, its filter, and the parameter of both."""
         if view.sort is not None and not 0 <= view.sort < len(self.columns):
             raise ExportError(f"there is no column {view.sort}: the result has {len(self.columns)}, from 0")
-        found, given = "", ()
+        found, given, order = "", (), ""
         if view.search:
             wanted = view.search if view.search.isascii() else _folded(view.search)
             pattern = "%" + wanted.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
@@ -136,15 +152,11 @@ class _Result:
             groups = [" OR ".join(likes[start : start + 100]) for start in range(0, len(likes), 100)]
             found = f" WHERE ({') OR ('.join(groups)})"
             given = (pattern,)
-        order = ""
         if view.sort is not None:
             key = f"seconds(c{view.sort})" if view.sort in self._durations else f"c{view.sort}"
             order = f"{key} {'DESC' if view.descending else 'ASC'}, "
         sql = f"SELECT * FROM rows{found} ORDER BY {order}rowid LIMIT {view.limit:d} OFFSET {view.offset:d}"
-        with self._lock:
-            (total,) = self._database.execute(f"SELECT count(*) FROM rows{found}", given).fetchone()
-            rows = tuple(tuple(map(plain_cell, row)) for row in self._database.execute(sql, given))
-        return Page(self.columns, self.headings, rows, total, self.truncated, view.offset, self.read_at)
+        return sql, found, given
 
     def close(self) -> None:
         with self._lock, closing(self._database):
@@ -176,11 +188,49 @@ class ResultPages:
             ExportError: There are no rows.
             QueryError: The query cannot be run under these rights or limits.
         """
+        return self._use(turn, answer, resources, cancellation, need, read, lambda result: result.page(view))
+
+    def export(
+        self,
+        turn: str,
+        answer: Answer,
+        resources: Resources,
+        view: View,
+        target: Target,
+        form: Format,
+        cancellation: Cancellation | None = None,
+        *,
+        need: int,
+        read: int,
+    ) -> Exported:
+        """Write to a file or a stream what `page` returns."""
+
+        def write() -> Exported:
+            return self._use(
+                turn, answer, resources, cancellation, need, read, lambda held: held.export(view, target, form, answer)
+            )
+
+        if answer.sql is None:
+            return write()
+        query = AuditedQuery(answer.sql, answer.question, answer.thread)
+        return run_audited(query, "exported", resources, write, lambda exported: exported.rows)
+
+    def _use(
+        self,
+        turn: str,
+        answer: Answer,
+        resources: Resources,
+        cancellation: Cancellation | None,
+        need: int,
+        read: int,
+        function: Callable[[_Result], R],
+    ) -> R:
+        """Return what a function makes of a result, which is read if it is not held."""
         key = (turn, resources.database.session.key)
         for _ in range(2):
             result = self._get(key, need) or self._add(key, self._read(answer, resources, cancellation, need, read))
             try:
-                return result.page(view)
+                return function(result)
             except sqlite3.ProgrammingError:  # it was let go of in the meantime
                 continue
         raise ExportError("too many results are open: try again in a moment")

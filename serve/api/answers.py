@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import Annotated, Any, BinaryIO
 from urllib.parse import quote
@@ -26,6 +26,10 @@ router = APIRouter(tags=["answers"])
 
 _PART = 64 * 1024
 
+# How a result is looked at: what its rows and its files are asked with.
+_Sort = Annotated[int | None, Query(ge=0, le=10_000, description="The column to sort by, from 0.")]
+_Search = Annotated[str, Query(max_length=200, description="Only rows with this text in some cell.")]
+
 
 @router.get("/turns/{id_}", response_model=TurnReply)
 async def get_turn(id_: str, asker: AskerHere) -> dict[str, Any]:
@@ -39,9 +43,9 @@ async def get_rows(
     asker: AskerHere,
     offset: Annotated[int, Query(ge=0, le=100_000_000)] = 0,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
-    sort: Annotated[int | None, Query(ge=0, le=10_000, description="The column to sort by, from 0.")] = None,
+    sort: _Sort = None,
     descending: bool = False,
-    search: Annotated[str, Query(max_length=200, description="Only rows with this text in some cell.")] = "",
+    search: _Search = "",
 ) -> Page:
     """Return rows of a turn's answer; the query runs again if the answer has only the first."""
     answer = _get_answer(await asker.turn(id_))
@@ -53,10 +57,15 @@ async def get_rows(
 
 
 @router.get("/turns/{id_}/chart")
-async def get_chart(id_: str, asker: AskerHere, kind: Kind | None = None) -> dict[str, Any] | None:
+async def get_chart(
+    id_: str,
+    asker: AskerHere,
+    kind: Kind | None = None,
+    measure: Annotated[int | None, Query(ge=0, le=10_000, description="The only column to measure, from 0.")] = None,
+) -> dict[str, Any] | None:
     """Return a turn's chart as a Vega-Lite specification; null if none fits."""
     answer = await asker.answer(await asker.turn(id_))
-    chart = None if answer is None else verbs.chart(answer, kind)
+    chart = None if answer is None else verbs.chart(answer, kind, measure)
     return None if chart is None else vega_lite(chart)
 
 
@@ -66,10 +75,22 @@ async def export_rows(
     asker: AskerHere,
     form: Annotated[Format, Query(alias="format")] = "csv",
     rows: Annotated[int | None, Query(ge=1, le=100_000_000)] = None,
+    sort: _Sort = None,
+    descending: bool = False,
+    search: _Search = "",
 ) -> Response:
-    """Return all rows of a turn's answer as a file, by running its query anew."""
-    answer = _get_answer(await asker.turn(id_))
-    file = await asker.run_query(lambda cancellation: _export_to_file(asker, answer, form, rows, cancellation))
+    """Return all rows of a turn's answer as a file, by running its query anew; sorted and filtered as on the page."""
+    answer, results, resources = _get_answer(await asker.turn(id_)), asker.server.results, asker.agent.resources
+    most, read = resources.settings.export_rows, asker.server.settings.limits.result_rows
+    view = View(0, min(rows or most, most), sort, descending, search)
+
+    def write(file: BinaryIO, stop: Cancellation) -> None:
+        if sort is None and not search:
+            verbs.export(answer, resources, file, form, rows=rows, cancellation=stop)
+        else:
+            results.export(id_, answer, resources, view, file, form, stop, need=read, read=read)
+
+    file = await asker.run_query(lambda cancellation: _write_to_file(write, cancellation))
     name = quote(f"{name_file(answer.rephrased or answer.question)}.{form}")
     disposition = f"attachment; filename*=UTF-8''{name}"
 
@@ -155,10 +176,10 @@ def _get_answer(turn: StoredTurn) -> Answer:
     return answer
 
 
-def _export_to_file(asker: Asker, answer: Answer, form: Format, rows: int | None, stop: Cancellation) -> BinaryIO:
+def _write_to_file(write: Callable[[BinaryIO, Cancellation], None], stop: Cancellation) -> BinaryIO:
     file: Any = tempfile.TemporaryFile()  # noqa: SIM115 - closed once it is sent
     try:
-        verbs.export(answer, asker.agent.resources, file, form, rows=rows, cancellation=stop)
+        write(file, stop)
     except BaseException:
         file.close()
         raise

@@ -86,11 +86,11 @@ function Page({ me, enter }) {
   }, () => (document.querySelector(".turns").inert ? uncover() : talk.stop()));
 
   const tools = { ...talk, again: (turn) => talk.again(turn, approve), theme, sureness: me.sureness, ask: (question, anew) => talk.ask(question, approve, anew) };
-  const Pane = ({ name, label }) => html`<button class="bare" aria-label=${label} aria-expanded=${String(open[name])} aria-controls=${name} onClick=${() => toggle(name)}><${Icon} name=${name} /></button>`;
+  const drawPane = (name, label) => html`<button class="bare" aria-label=${label} aria-expanded=${String(open[name])} aria-controls=${name} onClick=${() => toggle(name)}><${Icon} name=${name} /></button>`;
   return html`<div class="page">
     <a class="skip" href="#question" onClick=${(event) => (event.preventDefault(), focusQuestion())}>To the question</a>
     <header>
-      <${Pane} name="threads" label="Conversations" />
+      ${drawPane("threads", "Conversations")}
       <h1>${me.database}</h1>
       <span class="quiet wide">${me.dialect} · ${me.translator === "offline" ? "offline translator" : me.model}${me.user && ` · ${me.user}`}</span>
       <span class="gap"></span>
@@ -98,7 +98,7 @@ function Page({ me, enter }) {
       <button class="bare" aria-label=${theme === "dark" ? "Light" : "Dark"} onClick=${toggleTheme}><${Icon} name=${theme === "dark" ? "sun" : "moon"} /></button>
       <button class="bare" aria-label="Keys" onClick=${() => setHelp(true)}><${Icon} name="help" /></button>
       ${me.session && html`<button class="bare" aria-label="Sign out" onClick=${() => remove("session").then(() => location.reload())}><${Icon} name="key" /></button>`}
-      <${Pane} name="schema" label="Schema" />
+      ${drawPane("schema", "Schema")}
     </header>
     <aside id="threads" aria-label="Conversations" hidden=${!open.threads}>
       <button class="main new" onClick=${begin}><${Icon} name="plus" />New conversation</button>

@@ -3,23 +3,29 @@
 import { getChart } from "./api.js";
 import { chartLanguage, fileName } from "./formats.js";
 import { html, useEffect, useRef, useState } from "./html.js";
+import { isMeasure } from "./shape.js";
 
-const KINDS = { "": "Fitting", bar: "Bars", stacked: "Stacked bars", line: "Line", area: "Area", pie: "Pie", point: "Points", histogram: "Histogram" };
+const KINDS = { "": "Automatic", bar: "Bars", stacked: "Stacked bars", line: "Line", area: "Area", pie: "Pie", point: "Points", histogram: "Histogram" };
 
 const NARROW = 480;
 const SERIES = 8;
+/** What was chosen for each result, so that a look at its table loses nothing. */
+const choices = new Map();
 
 /** @param onNone  is called where no chart fits what was not asked for as one */
 export function Chart({ turn, theme, onNone }) {
-  const [kind, setKind] = useState("");
+  const [chosen, setChosen] = useState(choices.get(turn.id) ?? {});
   const [spec, setSpec] = useState(undefined);
   const [problem, setProblem] = useState(null);
   const place = useRef(null);
   const view = useRef(null);
   useEffect(() => {
-    getChart(`turns/${turn.id}/chart${kind && `?kind=${kind}`}`).then(
-      (found) => (found || kind || !onNone ? (setSpec(found), setProblem(null)) : onNone()), setProblem);
-  }, [kind]);
+    let gone = false;
+    const asked = Object.entries(chosen);
+    getChart(`turns/${turn.id}/chart?${new URLSearchParams(asked)}`).then(
+      (found) => gone || (found || asked.length > 0 || !onNone ? (setSpec(found), setProblem(null)) : onNone()), (error) => gone || setProblem(error));
+    return () => void (gone = true);
+  }, [chosen]);
   useEffect(() => {
     if (!spec) return undefined;
     let gone = false;
@@ -30,17 +36,27 @@ export function Chart({ turn, theme, onNone }) {
       view.current = null;
     };
   }, [spec, theme]);
+  const choose = (name, value) => {
+    const { [name]: before, ...others } = chosen;
+    const now = value === "" ? others : { ...others, [name]: value };
+    choices.set(turn.id, now);
+    setChosen(now);
+  };
+  const drawChoice = (name, label, options) => html`<label>${label} <select value=${chosen[name] ?? ""} onChange=${(event) => choose(name, event.target.value)}>
+    ${options.map(([value, words]) => html`<option value=${value}>${words}</option>`)}</select></label>`;
+  const { formats, headings } = turn.answer;
+  const measures = headings.map((heading, place) => [String(place), heading]).filter(([place]) => isMeasure(formats[place]));
   const save = async () => {
     const address = await view.current.view.toImageURL("png", 2);
     Object.assign(document.createElement("a"), { href: address, download: fileName(turn, "png") }).click();
   };
   return html`<div class=${spec === null ? "chart" : "chart drawn"}>
     ${problem && html`<p class="problem" role="alert">${problem.message}</p>`}
-    ${spec === null && html`<p class="quiet" role="status">${kind ? "That kind of chart does not fit these rows." : "No chart fits these rows."}</p>`}
+    ${spec === null && html`<p class="quiet" role="status">${Object.keys(chosen).length > 0 ? "That chart does not fit these rows." : "No chart fits these rows."}</p>`}
     <div class="drawing" role="img" aria-label=${spec ? `Chart: ${turn.answer.rephrased || turn.question}` : "No chart"} hidden=${!spec} ref=${place}></div>
     <div class="buttons">
-      <label>Chart <select value=${kind} onChange=${(event) => setKind(event.target.value)}>
-        ${Object.entries(KINDS).map(([value, name]) => html`<option value=${value}>${name}</option>`)}</select></label>
+      ${drawChoice("kind", "Chart", Object.entries(KINDS))}
+      ${measures.length > 1 && drawChoice("measure", "Measure", [["", "Automatic"], ...measures])}
       <button class="link" disabled=${!spec} onClick=${save}>Save as PNG</button>
     </div>
   </div>`;

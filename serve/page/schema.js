@@ -13,7 +13,7 @@ export function Schema({ schema, problem, onName }) {
     <input type="search" aria-label="Find tables and columns" placeholder="Find tables and columns" value=${search} onInput=${(event) => setSearch(event.target.value)} />
     <div class="schema">${tables.map((table) => html`<details key=${table.name} open=${wanted !== "" || schema.tables.length === 1}>
       <summary><span class="name">${table.name}</span>${table.kind !== "table" && html`<span class="badge">${table.kind}</span>`}
-        ${table.row_count !== null && html`<span class="quiet" title=${`as of ${new Date(schema.counted_at * 1000).toLocaleString("en")}`}>${table.row_count.toLocaleString("en")} rows</span>`}</summary>
+        ${table.row_count !== null && html`<span class="quiet" title=${`as of ${new Date(schema.counted_at * 1000).toLocaleString()}`}>${table.row_count.toLocaleString()} rows</span>`}</summary>
       <button class="link" aria-label=${`Put ${table.name} into the question`} onClick=${() => onName(table.name)}>Put into the question</button>
       ${table.comment && html`<p class="quiet">${table.comment}</p>`}
       <ul>${table.columns.map((column) => html`<li><${Column} column=${column} goes=${reference(schema, table, column)} onName=${onName} /></li>`)}</ul>

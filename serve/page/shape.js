@@ -4,15 +4,21 @@ const TIMES = ["month", "year", "date", "minute", "second"];
 const MEASURES = ["number", "money", "percent"];
 const LONGEST = 60; // characters of a lone cell that is written large
 const BARS = 25; // most names that are compared at a look
-const ALL_PAGED = / ?Only the first [\d,]+ rows are shown\./; // not so here: the table pages all of them
+const CUT = /^Only the first [\d,]+ rows are shown\.$/; // as versions wrote it that named no kinds of notes
+
+export const isMeasure = (format) => MEASURES.includes(format.kind);
 
 /** The answer's first sentence, and what it says after it: what was counted, other readings, notes. */
-export function parts({ text, notes, basis }) {
+export function parts({ text, notes, note_kinds, basis }) {
   const after = [...(basis?.counted ?? []).map(capital), basis?.readings, ...notes].filter(Boolean);
   const places = after.map((one) => text.indexOf(` ${one}`)).filter((place) => place > 0);
   const end = Math.min(text.length, ...places);
-  return { sentence: text.slice(0, end), rest: text.slice(end).replace(ALL_PAGED, "").trim() };
+  const rest = cuts({ notes, note_kinds }).reduce((left, note) => left.replace(note, ""), text.slice(end));
+  return { sentence: text.slice(0, end), rest: rest.trim() };
 }
+
+/** Notes that only the first rows are shown; not so here, as the table pages all of them. */
+const cuts = ({ notes, note_kinds: kinds = [] }) => notes.filter((note, place) => kinds[place] === "cut" || CUT.test(note));
 
 /** `figure` for a lone cell, `chart` for a series or a ranking, else `table`. */
 export function shape({ chart, columns, formats, rows, row_count: count }) {

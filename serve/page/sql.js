@@ -22,7 +22,11 @@ export function Editor({ text, label, actions, onCancel }) {
   const [now, setNow] = useState(text);
   const [waits, setWaits] = useState(false);
   const area = useRef(null);
-  useEffect(() => area.current.focus(), []);
+  useEffect(() => {
+    const turn = area.current.closest(".turn");
+    area.current.focus();
+    return () => document.activeElement === document.body && turn.focus({ preventScroll: true }); // the keys go on from here
+  }, []);
   const act = async (does) => {
     setWaits(true);
     await does(now);
@@ -33,7 +37,7 @@ export function Editor({ text, label, actions, onCancel }) {
     if (event.key === "Escape") onCancel();
   };
   return html`<div class="editor">
-    <textarea aria-label=${label} spellcheck="false" autocapitalize="off" rows=${Math.min(now.split("\n").length + 1, 20)}
+    <textarea aria-label=${label} spellcheck=${false} autocapitalize="off" rows=${Math.min(now.split("\n").length + 1, 20)}
       ref=${area} value=${now} onInput=${(event) => setNow(event.target.value)} onKeyDown=${onKeyDown}></textarea>
     <div class="buttons">
       ${actions.map(([name, does], place) => html`<button class=${place ? "" : "main"} disabled=${waits || !now.trim()} onClick=${() => act(does)}>${name}</button>`)}

@@ -20,7 +20,7 @@ export function Table({ turn }) {
     if (view !== FIRST) views.set(turn.id, view);
     if (view === FIRST && page) return;
     asked.current = view;
-    get(`turns/${turn.id}/rows?${query(view)}`).then(
+    get(`turns/${turn.id}/rows?offset=${view.offset}&limit=${PAGE}&${looks(view)}`).then(
       (found) => asked.current === view && (setPage(found), setProblem(null)),
       (error) => asked.current === view && setProblem(error),
     );
@@ -38,27 +38,27 @@ export function Table({ turn }) {
         <caption class="unseen">${turn.answer.rephrased || turn.question}</caption>
         <thead><tr>${page.headings.map((heading, place) => html`
           <th scope="col" class=${numeric[place] ? "number" : ""} aria-sort=${sorted(view, place)}>
-            <button onClick=${() => sortBy(place)} title=${page.columns[place]}>${heading}<span class="arrow" aria-hidden="true"></span></button>
+            <button onClick=${() => sortBy(place)} title=${page.columns[place]}><span class="cut">${heading}</span><span class="arrow" aria-hidden="true"></span></button>
           </th>`)}</tr></thead>
         <tbody>${page.rows.map((row) => html`<tr>${row.map((cell, place) => html`
           <td dir="auto" class=${numeric[place] ? "number" : String(cell).length > SHORT ? "words" : ""}><${Cell} value=${cell} format=${formats[place]} /></td>`)}</tr>`)}</tbody>
       </table>
       ${page.rows.length === 0 && html`<p class="quiet">${view.search ? "No row has that text." : "No rows."}</p>`}
     </div>
-    <div class="below"><${Pager} view=${view} page=${page} move=${move} /><${Files} turn=${turn} /></div>
+    <div class="below"><${Pager} view=${view} page=${page} move=${move} /><${Files} turn=${turn} view=${view} /></div>
   </div>`;
 }
 
 function Pager({ view, page, move }) {
   const last = Math.min(page.offset + page.rows.length, page.total);
   const many = page.total > PAGE || view.search !== "";
-  const count = page.total === 1 ? "1 row" : `${page.total.toLocaleString("en")}${page.truncated ? " or more" : ""} rows`;
+  const count = page.total === 1 ? "1 row" : `${page.total.toLocaleString()}${page.truncated ? " or more" : ""} rows`;
   const timer = useRef(null);
   const later = (does) => {
     clearTimeout(timer.current);
     timer.current = setTimeout(does, 250);
   };
-  const range = page.total > PAGE ? `${(page.offset + 1).toLocaleString("en")}–${last.toLocaleString("en")} of ${count}` : count;
+  const range = page.total > PAGE ? `${(page.offset + 1).toLocaleString()}–${last.toLocaleString()} of ${count}` : count;
   return html`<div class="pager">
     ${(many || page.rows.length > 3) && html`<input type="search" placeholder="Filter rows" aria-label="Filter rows" maxlength="200" value=${view.search}
       onInput=${(event) => later(() => move({ search: event.target.value }))} />`}
@@ -72,10 +72,10 @@ function Pager({ view, page, move }) {
   </div>`;
 }
 
-function Files({ turn }) {
+function Files({ turn, view }) {
   const [problem, setProblem] = useState(null);
-  const save = (form) => download(`turns/${turn.id}/export?format=${form}`, fileName(turn, form)).then(() => setProblem(null), setProblem);
-  return html`<div class="files"><span class="quiet">All rows as</span>
+  const save = (form) => download(`turns/${turn.id}/export?format=${form}&${looks(view)}`, fileName(turn, form)).then(() => setProblem(null), setProblem);
+  return html`<div class="files"><span class="quiet">${view.search ? "These" : "All"} rows as</span>
     ${Object.entries(FILES).map(([form, name]) => html`<button class="link" onClick=${() => save(form)}>${name}</button>`)}
     ${problem && html`<span class="problem" role="alert">${problem.message}</span>`}
   </div>`;
@@ -94,10 +94,7 @@ function firstPage({ columns, headings, rows, row_count, truncated }) {
   return { columns, headings, rows: rows.slice(0, PAGE), offset: 0, total: row_count, truncated };
 }
 
-function query({ offset, sort, descending, search }) {
-  const asked = new URLSearchParams({ offset, limit: PAGE, descending, search });
-  if (sort !== null) asked.set("sort", sort);
-  return asked;
-}
+/** How a person looks at the rows: those that they filter, in the order that they choose. */
+const looks = ({ sort, descending, search }) => new URLSearchParams({ search, ...(sort !== null && { sort, descending }) });
 
 const sorted = (view, place) => (view.sort !== place ? "none" : view.descending ? "descending" : "ascending");

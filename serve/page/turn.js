@@ -95,8 +95,8 @@ function Result({ turn, theme }) {
       <p class="quiet" dir="auto">${answer.headings[0]}</p></section>`;
   }
   const names = best === "chart" ? ["chart", "table"] : ["table", "chart"];
-  const Tab = ({ name, label }) => html`<button role="tab" id=${`${name}-tab-${turn.id}`} aria-selected=${String(tab === name)}
-    aria-controls=${`result-${turn.id}`} tabindex=${tab === name ? 0 : -1} onClick=${() => setTab(name)}>${label}</button>`;
+  const drawTab = (name) => html`<button role="tab" id=${`${name}-tab-${turn.id}`} aria-selected=${String(tab === name)}
+    aria-controls=${`result-${turn.id}`} tabindex=${tab === name ? 0 : -1} onClick=${() => setTab(name)}>${name === "chart" ? "Chart" : "Table"}</button>`;
   const onKeyDown = (event) => {
     if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
     const other = tab === "table" ? "chart" : "table";
@@ -105,7 +105,7 @@ function Result({ turn, theme }) {
   };
   return html`<section>
     <div role="tablist" class="tabs" aria-label="How the result is shown" onKeyDown=${onKeyDown}>
-      ${names.map((name) => html`<${Tab} name=${name} label=${name === "chart" ? "Chart" : "Table"} />`)}
+      ${names.map(drawTab)}
     </div>
     <div role="tabpanel" id=${`result-${turn.id}`} aria-labelledby=${`${tab}-tab-${turn.id}`}>
       ${tab === "table" ? html`<${Table} turn=${turn} />` : html`<${Chart} turn=${turn} theme=${theme} onNone=${best === "chart" && !answer.chart ? () => setTab("table") : null} />`}
@@ -175,4 +175,4 @@ function Asked({ turn, open, tools }) {
 
 const TABLES = 6;
 const first = (names) => names.slice(0, TABLES).join(", ") + (names.length > TABLES ? ` and ${names.length - TABLES} more` : "");
-const rows = (count) => (count === 1 ? "1 row" : `${(count ?? 0).toLocaleString("en")} rows`);
+const rows = (count) => (count === 1 ? "1 row" : `${(count ?? 0).toLocaleString()} rows`);

@@ -38,7 +38,7 @@ export function Tried({ answer: { attempts, notes, usage, model, translator } })
       ${attempt.feedback && html`<p class="text">${attempt.feedback}</p>`}</li>`)}</ol>
     ${notes.length > 0 && html`<ul class="notes">${notes.map((note) => html`<li>${note}</li>`)}</ul>`}
     <p class="quiet">${[translator === "offline" ? "offline translator" : model, usage.llm_calls > 0 && counted(usage.llm_calls, "request", "requests"),
-      usage.llm_calls > 0 && `${(usage.prompt_tokens + usage.completion_tokens).toLocaleString("en")} tokens`, `${usage.seconds.toFixed(1)} s`].filter(Boolean).join(" · ")}</p>
+      usage.llm_calls > 0 && `${(usage.prompt_tokens + usage.completion_tokens).toLocaleString()} tokens`, `${usage.seconds.toFixed(1)} s`].filter(Boolean).join(" · ")}</p>
   </details>`;
 }
 
@@ -72,5 +72,5 @@ function when({ column, first, last, newest }) {
   return [[column, range].filter(Boolean).join(" "), newest && `newest ${newest}`].filter(Boolean).join("; ");
 }
 
-const counted = (count, one, many) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+const counted = (count, one, many) => `${count.toLocaleString()} ${count === 1 ? one : many}`;
 const sentence = (text) => (text ? text[0].toUpperCase() + text.slice(1) + "." : "");

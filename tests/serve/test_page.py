@@ -64,6 +64,11 @@ def test_a_query_is_edited_and_run_again(visit: Visit, shop: Path) -> None:
     unfold_query(last(page))
     last(page).get_by_role("button", name="Edit and run").click()
     area = page.get_by_label("The query", exact=True)
+    page.locator(".editor textarea:focus").wait_for()
+    area.press("Escape")
+    area.wait_for(state="detached")
+    assert page.evaluate("document.activeElement.className") == "turn", "the keys go on from where they were"
+    last(page).get_by_role("button", name="Edit and run").click()
     area.fill("SELECT nothing")
     page.get_by_role("button", name="Run", exact=True).click()
     page.get_by_role("alert").wait_for()
@@ -196,6 +201,20 @@ def test_a_refused_decision_is_made_again(visit: Visit, shop: Path) -> None:
     last(page).get_by_role("button", name="Ask again").click()
     last(page).locator(".feedback").wait_for()
     assert cells(page) == ["Ada", "Bo", "Cy"], "the query ran, as was decided"
+
+
+def test_a_stopped_decision_is_made_again_not_asked_as_words(visit: Visit, shop: Path) -> None:
+    slow = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000000)"
+    page = visit(shop, [sql(f"{slow} SELECT max(i) AS top FROM n")], examples="none")
+    page.get_by_label("Show me each query before it runs").check()
+    ask(page, "What is the top?")
+    last(page).get_by_role("button", name="Run it", exact=True).click()
+    page.get_by_role("button", name="Stop").click()
+    last(page).get_by_text("Stopped.").wait_for()
+    page.reload()  # what is asked again comes from the server
+    last(page).get_by_role("button", name="Ask again").click()
+    last(page).locator(".figure").wait_for()
+    assert cells(page) == ["6,000,000"], "the query ran, as was decided"
 
 
 def test_a_question_is_stopped_before_it_is_drawn(visit: Visit, shop: Path) -> None:
@@ -406,6 +425,37 @@ def test_it_can_be_used_without_seeing_it(visit: Visit, shop: Path, scheme: str)
     finds_nothing_moderate(page, "conversations")
     heard = page.locator("div.unseen[role=status]").inner_text()
     assert "no such key" in heard
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_answers_of_all_shapes_can_be_used_without_seeing_them(visit: Visit, shop: Path, scheme: str) -> None:
+    bars = "SELECT name, id * 10 AS visits, id * 12 AS buyers FROM customers"
+    four = "SELECT name, city FROM customers UNION ALL SELECT 'Di', 'Rome'"
+    replies = [sql("SELECT 1234.5 AS spent"), sql(bars), sql("SELECT id, name FROM customers WHERE 1 = 0"), sql(four)]
+    page = visit(shop, replies, examples="none")
+    page.emulate_media(color_scheme=scheme)
+    ask(page, "How much was spent?")
+    finds_nothing_moderate(page, "number")
+    ask(page, "Visits and buyers by name as a bar chart")
+    last(page).locator("svg.marks").wait_for()
+    last(page).get_by_role("combobox", name="Measure").select_option("buyers")
+    finds_nothing_moderate(page, "drawn chart")
+    ask(page, "Who is nobody?")
+    finds_nothing_moderate(page, "no rows")
+    page.get_by_label("Show me each query before it runs").check()
+    ask(page, "Who are the customers?")
+    finds_nothing_moderate(page, "waiting")
+    last(page).get_by_role("button", name="Edit").click()
+    finds_nothing_moderate(page, "editing")
+    page.get_by_role("button", name="Run this instead").click()
+    last(page).locator("table").wait_for()
+    last(page).get_by_label("Filter rows").fill("no such text")
+    last(page).get_by_text("No row has that text.").wait_for()
+    last(page).get_by_role("button", name="Note a definition").click()
+    finds_nothing_moderate(page, "filtered")
+    last(page).get_by_role("button", name="See and change").click()
+    page.get_by_role("dialog", name="What was saved").wait_for()
+    finds_nothing_moderate(page, "what was saved")
 
 
 def finds_nothing_moderate(page: Any, where: str) -> None:

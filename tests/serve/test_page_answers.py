@@ -90,6 +90,25 @@ def test_a_table_that_pages_all_rows_is_not_called_cut(visit: Visit, sample: Pat
     assert not last(page).get_by_text("Only the first").first.is_visible()
 
 
+def test_a_note_of_its_kind_is_left_out_in_any_language(visit: Visit, sample: Path) -> None:
+    page = visit(sample)
+    ask(page, "List all orders")
+    note = "Nur die ersten 1.000 Zeilen werden gezeigt."
+
+    def translate(route: Any) -> None:
+        reply = route.fetch()
+        thread = reply.json()
+        answer = thread["turns"][0]["answer"]
+        answer |= {"text": f"Alle. {note} Mehr.", "notes": [note, "Mehr."], "note_kinds": ["cut", ""]}
+        route.fulfill(response=reply, json=thread)
+
+    page.route("**/threads/*", translate)
+    page.reload()
+    last(page).get_by_text("Mehr.", exact=True).first.wait_for()
+    assert last(page).locator(".lead").inner_text() == "Alle."
+    assert not last(page).get_by_text("Nur die").first.is_visible()
+
+
 def test_a_chart_is_drawn_and_changed(visit: Visit, sample: Path) -> None:
     page = visit(sample)
     ask(page, "How many orders are there per store?")
@@ -108,6 +127,64 @@ def test_a_chart_is_drawn_and_changed(visit: Visit, sample: Path) -> None:
     assert Path(download.value.path()).read_bytes().startswith(b"\x89PNG")
     turn.get_by_role("tab", name="Chart").press("ArrowRight")
     assert turn.get_by_role("tab", name="Table").get_attribute("aria-selected") == "true"
+
+
+def test_which_column_a_chart_measures_is_chosen_and_remembered(visit: Visit, shop: Path) -> None:
+    rows = "SELECT 'north' AS region, 3 AS visits, 4 AS buyers UNION ALL SELECT 'south', 5, 6"
+    page = visit(shop, [sql(f"{rows} UNION ALL SELECT 'east', 7, 9")], examples="none")
+    ask(page, "Show visits and buyers per region as a bar chart")
+    turn = last(page)
+    turn.locator("svg.marks").wait_for()
+    bars = turn.locator("svg .mark-rect path")
+    assert bars.count() == 6, "what is alike in size is drawn side by side"
+    measure = turn.get_by_role("combobox", name="Measure")
+    assert measure.locator("option").all_inner_texts() == ["Automatic", "visits", "buyers"]
+    measure.select_option("buyers")
+    bars.nth(3).wait_for(state="detached")
+    assert bars.count() == 3
+    assert turn.locator("svg").get_by_text("buyers").count() > 0
+    turn.get_by_role("combobox", name="Chart").select_option("pie")
+    turn.locator("svg .mark-arc path").nth(2).wait_for()
+    turn.get_by_role("tab", name="Table").click()
+    turn.locator("table").wait_for()
+    turn.get_by_role("tab", name="Chart").click()
+    turn.locator("svg .mark-arc path").nth(2).wait_for()
+    assert (measure.input_value(), turn.get_by_role("combobox", name="Chart").input_value()) == ("2", "pie")
+    measure.focus()
+    page.keyboard.press("ArrowUp")
+    turn.locator("svg .mark-arc path").nth(2).wait_for()
+    assert measure.input_value() == "1"
+    assert measure.evaluate("field => field === document.activeElement"), "the keys stay where they are"
+
+
+def test_tabs_keep_the_keys(visit: Visit, sample: Path) -> None:
+    page = visit(sample)
+    ask(page, "How many orders are there per store?")
+    last(page).locator("svg.marks").wait_for()
+    for key, name in (("ArrowRight", "Table"), ("ArrowLeft", "Chart")):
+        last(page).get_by_role("tab", selected=True).press(key)
+        tab = last(page).get_by_role("tab", name=name)
+        last(page).get_by_role("tab", name=name, selected=True).wait_for()
+        assert tab.evaluate("tab => tab === document.activeElement")
+
+
+def test_files_have_the_rows_that_are_shown_in_their_order(visit: Visit, shop: Path) -> None:
+    page = visit(shop, [sql("SELECT id, name, city FROM customers UNION ALL SELECT 4, 'Di', 'Paris'")], examples="none")
+    ask(page, "Who lives where?")
+    turn = last(page)
+    turn.get_by_label("Filter rows").fill("paris")
+    turn.get_by_text("3 rows", exact=True).wait_for()
+    assert turn.get_by_text("These rows as").is_visible()
+    turn.get_by_role("columnheader").nth(1).get_by_role("button").click()
+    turn.locator("th[aria-sort=ascending]").wait_for()
+    turn.get_by_role("columnheader").nth(1).get_by_role("button").click()
+    turn.locator("th[aria-sort=descending]").wait_for()
+    with page.expect_download() as download:
+        turn.get_by_role("button", name="CSV").click()
+    assert download.value.suggested_filename == "Who lives where.csv"
+    assert Path(download.value.path()).read_text() == "id,name,city\n4,Di,Paris\n3,Cy,Paris\n1,Ada,Paris\n"
+    turn.get_by_label("Filter rows").fill("")
+    turn.get_by_text("All rows as").wait_for()
 
 
 def test_what_an_answer_says_of_itself_is_shown(visit: Visit, shop: Path) -> None:

@@ -99,7 +99,7 @@ async def test_people_see_their_own(shop: Path, agent_over: Callable[..., SQLAge
         assert (await client.get("/me", headers={"X-User": "eve"})).status_code == 403
         thread = (await client.post("/threads", json={}, headers=ada)).json()["id"]
         turn = (await client.post(f"/threads/{thread}/turns", json={"question": "Orders?"}, headers=ada)).json()["id"]
-        for path in (f"/threads/{thread}", f"/turns/{turn}", f"/turns/{turn}/rows", f"/turns/{turn}/export"):
+        for path in (f"/threads/{thread}", f"/turns/{turn}", f"/turns/{turn}/rows", f"/turns/{turn}/export?sort=0"):
             assert (await client.get(path, headers=ada)).status_code == 200, path
             assert (await client.get(path, headers=bo)).status_code == 404, path
         for path in (f"/turns/{turn}/stop", f"/turns/{turn}/again"):

@@ -15,7 +15,7 @@ from tableturn.tools.sample import build_sample
 from .browser import started_browser
 from .site import site
 
-QUESTION = "How many orders are there per store as a bar chart"
+QUESTION = "Show the number of orders per store in descending order"
 
 
 def take(folder: Path) -> None:

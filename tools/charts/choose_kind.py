@@ -125,7 +125,9 @@ class _ChartData:
 
     @cached_property
     def measures(self) -> list[_Field]:
-        """The numeric columns, those that the wish measures first."""
+        """The numeric columns, those that the wish measures first; a chosen one alone."""
+        if self.wish.measure is not None:
+            return [column for column in self.of("number") if column.index == self.wish.measure]
         across = " ".join(self.wish.x)
         return sorted(self.of("number"), key=lambda one: _count_named(one, across) - _count_named(one, self.wish.y))
 
@@ -220,6 +222,8 @@ def _try_bars(result: _ChartData, most: int = _MOST_BARS) -> Chart | None:
 def _try_points(result: _ChartData) -> Chart | None:
     """Return points for two measures of the same things, or for many events over time."""
     measures, dimensions = result.measures, result.of("category", "label")
+    if measures and not result.time:  # a chosen one is drawn against another
+        measures = [*measures, *(column for column in result.of("number") if column not in measures)]
     if len(measures) == 1 and result.time and result.time.distinct >= _FEWEST_POINTS:
         categories = result.of("category")
         groups = _first_or_none([column for column in categories if 1 < column.distinct <= _MOST_GROUPS])
@@ -227,7 +231,7 @@ def _try_points(result: _ChartData) -> Chart | None:
     if len(measures) < 2 or result.rows < _FEWEST_POINTS or min(column.distinct for column in measures[:2]) < 2:
         return None
     across, up = sorted(measures[:2], key=lambda column: column.index)
-    if result.wish.x or result.wish.y:
+    if result.wish.x or result.wish.y or result.wish.measure is not None:
         up, across = measures[0], measures[-1]
     groups = _first_or_none([column for column in dimensions if 1 < column.distinct <= _MOST_GROUPS < result.rows])
     others = [column for column in dimensions if column is not groups]

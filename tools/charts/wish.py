@@ -69,6 +69,7 @@ class Wish:
     question: str  # without the words about the picture; empty where it is about the answer before
     y: str = ""  # words for what is measured, as the question has them
     x: tuple[str, ...] = ()  # words for what it is measured by, the first for the axis
+    measure: int | None = None  # the place of the only column to measure, if a person chose one
 
 
 def read_wish(question: str) -> Wish | None:

@@ -51,3 +51,22 @@ def test_the_page_and_the_manual_name_each_kind() -> None:
     manual = re.search(r"The kinds are ([^.]*)\.", (ROOT / "docs" / "ask.md").read_text("utf-8"))
     assert manual is not None
     assert set(re.findall(r"\w+", manual[1])) - {"and"} == set(KINDS)
+
+
+def test_a_chosen_column_alone_is_measured() -> None:
+    columns = ["month", "visits", "buyers", "sales"]
+    rows = [(f"2024-{month:02}-01", 30 + month, 20 - month, 9_000 * month) for month in range(1, 13)]
+    for place, number in ((1, 31), (2, 19), (3, 9_000)):
+        chart = choose(columns, rows, Wish(None, "", measure=place))
+        assert chart is not None
+        assert (chart.kind, chart.y.title, chart.marks[0].y, len(chart.marks)) == ("line", columns[place], number, 12)
+    assert choose(columns, rows, Wish(None, "", measure=0)) is None
+    assert choose(columns, rows, Wish(None, "", measure=4)) is None
+
+
+def test_points_measure_a_chosen_column_against_another() -> None:
+    rows = [(float(number % 7), float(number), float(number * 2)) for number in range(30)]
+    chart = choose(["weight", "price", "cost"], rows, Wish("point", "", measure=0))
+    assert chart is not None
+    assert chart.x is not None
+    assert (chart.y.title, chart.x.title) == ("weight", "cost")
