@@ -316,6 +316,22 @@ class UsedKnowledge:
         return f"{self.kind} {self.name}: {self.text or self.sql}"
 
 
+NoteKind = Literal["", "cut", "saved", "explained"]
+"""What a note is about, for programs.
+
+`cut`: the result has more rows. `saved`: whether the answer was saved as an example. `explained`: a word was explained
+in the turn, and can be kept. Empty: anything else.
+"""
+
+
+@dataclass(frozen=True)
+class Note:
+    """What a reader should know of an answer."""
+
+    text: str
+    kind: NoteKind = ""
+
+
 @dataclass(frozen=True)
 class Sentence:
     """A model's sentence for an answer.
@@ -349,6 +365,7 @@ class AnswerRecord:
     translator: str
     model: str
     notes: tuple[str, ...] = ()
+    noted: tuple[Note, ...] = ()  # those of the notes that have a kind
     choices: tuple[str, ...] = ()
     stopped: str = ""
     simplified: str = ""

@@ -55,6 +55,7 @@ from ..tools.knowledge.fragment import fragment_kind, read_fragment, run_definit
 from ..tools.outgoing import ModelView
 from ..tools.values import ValueMatch
 from .answers.answer import Answer
+from .answers.labels import choose_locale
 from .answers.phrasing import explain_query, look_up_columns, phrase_answer
 from .audit import AuditedQuery, run_audited, run_query
 from .model.track_record import Record, add_record, record_file
@@ -269,7 +270,8 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
         raise SettingsError("that answer has no SQL to run")
     query = AuditedQuery(sql, answer.question, answer.thread)
     result = plain_result(run_query(query, resources, resources.settings.limits, cancellation))
-    looks = look_up_columns(sql, result, database, resources.settings.locale)
+    locale = choose_locale(answer.question, resources.settings.locale)
+    looks = look_up_columns(sql, result, database, locale)
     rows = None if result.withheld == "all" else result.row_count
     new = replace(
         record,
@@ -289,6 +291,7 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
         sentence=Sentence(record.sentence.say) if record.sentence and sql == own else None,
         attempts=(*record.attempts, AttemptView(sql, None, rows, "")),
         notes=(_EDITED,),
+        noted=(),
         choices=(),
         stop_kind="edited",
         stopped=_EDITED,
@@ -303,7 +306,13 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
         formats=looks.formats,
     )
     if sql == own:
-        new = replace(new, confidence=record.confidence, notes=record.notes, used_knowledge=record.used_knowledge)
+        new = replace(
+            new,
+            confidence=record.confidence,
+            notes=record.notes,
+            noted=record.noted,
+            used_knowledge=record.used_knowledge,
+        )
     return Answer(new, answer.thread)
 
 

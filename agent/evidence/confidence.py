@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ...tools.ledger import Ledger
 from ...tools.readings import Agreement
@@ -164,14 +164,14 @@ def logit(share: float) -> float:
     return math.log(share / (1 - share))
 
 
-def sureness_in_words(value: float, reason: str) -> str:
-    """Return the confidence in words: sure, fairly sure or unsure.
+def choose_sureness(value: float, reason: str) -> Literal["sure", "fairly_sure", "unsure"]:
+    """Return how sure an answer is called.
 
     Of certainty itself, as of a query that a person wrote, the reason speaks for it.
     """
     if value == 1 or (value >= SURE and not reason):
         return "sure"
-    return "unsure" if value < FAIRLY_SURE and reason else "fairly sure"
+    return "unsure" if value < FAIRLY_SURE and reason else "fairly_sure"
 
 
 def list_doubts(

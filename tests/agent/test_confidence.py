@@ -16,12 +16,12 @@ from tableturn.agent.evidence.confidence import (
     WITHOUT_WORD,
     AnswerEvidence,
     Weights,
+    choose_sureness,
     confidence,
     estimate_share,
     gather_evidence,
     list_doubts,
     load_weights,
-    sureness_in_words,
 )
 from tableturn.agent.model.track_record import Record, Score, Standing, add_record, read_standing
 from tableturn.agent.records import Attempt, Reach, Result
@@ -153,8 +153,8 @@ def test_confidence_is_the_share_of_right_answers_moved_by_the_weights() -> None
 
 def test_nothing_is_called_unsure_without_a_reason_or_sure_against_one() -> None:
     values = (1.0, 0.9, 0.899, 0.7, 0.699, 0.0)
-    assert [sureness_in_words(value, "x") for value in values] == ["sure"] + ["fairly sure"] * 3 + ["unsure"] * 2
-    assert [sureness_in_words(value, "") for value in values] == ["sure"] * 2 + ["fairly sure"] * 4
+    assert [choose_sureness(value, "x") for value in values] == ["sure"] + ["fairly_sure"] * 3 + ["unsure"] * 2
+    assert [choose_sureness(value, "") for value in values] == ["sure"] * 2 + ["fairly_sure"] * 4
 
 
 def test_what_speaks_against_an_answer_is_a_fact() -> None:
