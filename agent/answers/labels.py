@@ -11,11 +11,11 @@ from importlib.resources import files
 from ...tools.formats import ENGLISH, ColumnFormat, format_cell, read_locale
 from ...tools.words import join_words, words
 
-_Text = str | dict[str, str]  # a label, or its plural forms
+Label = str | dict[str, str]  # a label, or its plural forms
 
 
 @cache
-def read_catalogue() -> dict[str, dict[str, _Text]]:
+def read_catalogue() -> dict[str, dict[str, Label]]:
     """Return every label by language, and under `asks` the words by which questions show their languages."""
     return tomllib.loads((files(__package__ or "") / "data" / "labels.toml").read_text("utf-8"))
 
@@ -42,7 +42,20 @@ class Labels:
         return format_cell(number, ColumnFormat("number", locale=self.locale))
 
 
-def _find_label(key: str, locale: str) -> _Text:
+def list_labels(setting: str, accepted: str = "") -> dict[str, Label]:
+    """Return all labels by key, plural forms apart, in the language of the setting or else of a browser.
+
+    Args:
+        setting: A locale; empty for the browser's.
+        accepted: The languages that a browser accepts, as in `de-AT,de;q=0.9,en;q=0.8`.
+    """
+    known = read_catalogue()["rows"]
+    tags = [tag.split(";")[0].strip().lower() for tag in accepted.split(",")]
+    locale = setting or next((tag.split("-")[0] for tag in tags if tag.split("-")[0] in known), "")
+    return {key: _find_label(key, locale) for key in read_catalogue() if key != "asks"}
+
+
+def _find_label(key: str, locale: str) -> Label:
     texts = read_catalogue()[key]
     language = "en" if locale in ENGLISH else read_locale(locale).language
     return texts.get(language) or texts["en"]
