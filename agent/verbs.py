@@ -51,6 +51,7 @@ from ..tools.examples import (
 )
 from ..tools.export import Exported, Format, Target, export_query, export_rows, format_of, write_file
 from ..tools.knowledge import Entry, Knowledge
+from ..tools.knowledge.entry import Item
 from ..tools.knowledge.fragment import fragment_kind, read_fragment, run_definition
 from ..tools.outgoing import ModelView
 from ..tools.values import ValueMatch
@@ -335,18 +336,24 @@ def note(text: str, resources: Resources) -> Entry:
     return keep(_read_definition(name, meaning, resources.database.schema(), only_sql=parts["how"] == "="), resources)
 
 
-def _read_definition(name: str, meaning: str, schema: Schema, *, only_sql: bool = False) -> Entry:
-    """Return a term or a metric whose meaning is SQL if it can be read so, and words otherwise."""
+def _read_definition(
+    name: str, meaning: str, schema: Schema, *, only_sql: bool = False, about: Sequence[Item] = ()
+) -> Entry:
+    """Return a term or a metric whose meaning is SQL if it can be read so, and words otherwise.
+
+    What it is `about` says which table `COUNT(*)` counts.
+    """
     try:
-        fragment = read_fragment(meaning, schema)
+        fragment = read_fragment(meaning, schema, [table for table, _ in about])
         kind = fragment_kind(fragment.tree)
         if kind is None:
             raise KnowledgeError(f"{meaning!r} is neither a condition nor an aggregate")
     except KnowledgeError as error:
         if only_sql:
             raise KnowledgeError(f"not saved: {error}; a meaning in words is written {name} means ...") from None
-        return Entry("term", name, meaning)
-    return Entry(kind, name, "" if kind == "metric" else meaning, fragment.sql)
+        return Entry("term", name, meaning, about=tuple(about))
+    counted = () if fragment.columns else tuple((table, "") for table in fragment.tables)
+    return Entry(kind, name, "" if kind == "metric" else meaning, fragment.sql, about=counted)
 
 
 def keep(entry: Entry, resources: Resources, *, replaces: Entry | None = None) -> Entry:
@@ -419,7 +426,8 @@ def edit_lesson(id_: str, text: str, resources: Resources) -> None:
             raise KnowledgeError(f"a {entry.kind} cannot be edited here: remove it, or edit {entry.source}")
         new = Entry("convention", text, text, about=entry.about)
         if entry.kind != "convention":
-            new = _read_definition(entry.name, text, resources.database.schema(), only_sql=bool(entry.sql))
+            schema = resources.database.schema()
+            new = _read_definition(entry.name, text, schema, only_sql=bool(entry.sql), about=entry.about)
         keep(replace(new, also=entry.also), resources, replaces=entry)
         return
     _check_removable(lesson, resources.database)

@@ -12,7 +12,17 @@ from typing import Literal, cast, get_args
 
 from ..tools.database.quoting import engine_name
 from ..tools.errors import ReplyError
-from .find_sql import LABEL, LABELS, OTHER_READING, READS_A_TABLE, cut_at_label, find_sql, may_hold_sql, starts_like_sql
+from .find_sql import (
+    LABEL,
+    LABELS,
+    OTHER_READING,
+    READS_A_TABLE,
+    cut_at_label,
+    cut_statement,
+    find_sql,
+    may_hold_sql,
+    starts_like_sql,
+)
 from .reply_text import clean_reply, find_fences, find_json, text_field
 from .reply_types import Draft, Intent, OtherReading, Rephrasing
 
@@ -96,7 +106,9 @@ def _cut_other_reading(reply: str, dialect: str) -> tuple[str, OtherReading | No
         return f"{before}\n{after}", None
     rest = after.split(offered.content, 1)[1].split("\n", 2)[-1]
     try:
-        sql = find_sql(f"```sql\n{offered.content}\n```", dialect).sql
+        # Of several statements nobody knows which is meant.
+        several = cut_statement(offered.content, dialect)[1]
+        sql = "" if several else find_sql(f"```sql\n{offered.content}\n```", dialect).sql
     except ReplyError:
         sql = ""
     return f"{before}\n{rest}", OtherReading(words, sql) if sql and not _NOTHING.fullmatch(words) else None

@@ -224,6 +224,7 @@ def test_another_reading_is_no_answer(reply: str) -> None:
         "Other reading: by booking date\n```sql\nSELECT 1 FROM a\n```",
         "```sql\nSELECT 1 FROM a\n```\nOther reading: none\n```sql\nSELECT 2\n```",
         "```sql\nSELECT 1 FROM a\n```\nOther reading: by date\n```sql\nno query\n```",
+        "```sql\nSELECT 1 FROM a\n```\nOther reading: by date\n```sql\nSELECT 1 FROM b; DELETE FROM b\n```",
     ],
 )
 def test_words_alone_are_no_other_reading(reply: str) -> None:
