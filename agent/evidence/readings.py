@@ -16,6 +16,7 @@ from ...tools.errors import QueryError
 from ...tools.readings import Agreement, Outcome, ReadingResult, Rival, outcome_of, short_cell, summarize, tie_reading
 from ...tools.sql import is_ordered
 from ..advice import advisory
+from ..answers.sentence import is_harmless
 from ..context.task_inputs import as_asked
 from ..records import AnswerRecord, Attempt, Offer, Readings, Turn, plain_result
 from ..resources import Run
@@ -25,6 +26,7 @@ from ..state import AgentState
 SECONDS = 0.15  # what all readings of a turn may take together
 
 _WORDS = 120  # characters of what the model says another reading is
+_ANOTHER = "another reading"  # stands for words with a link, or with a number of neither the question nor the queries
 
 WHICH = "This can be read in more than one way, and the answer changes with it. Which do you mean?"
 
@@ -49,7 +51,11 @@ def readings_of(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Rea
         return Readings()
     schema = run.bare_schema
     other, ties = chosen.other, tie_reading(chosen.sql, schema, as_asked(turn))
-    meant = Rival("meaning", one_line(other.words, _WORDS), "", run.spell(other.sql)) if other else None
+    given = f"{as_asked(turn)} {chosen.sql} {other.sql if other else ''}"
+    meant = None
+    if other:
+        words = other.words if is_harmless(other.words, given) else _ANOTHER
+        meant = Rival("meaning", one_line(words, _WORDS), "", run.spell(other.sql))
     found = tuple(reading for reading in (meant, ties) if reading is not None)
     if not found:
         return Readings()
