@@ -236,11 +236,11 @@ def _claim_words() -> _ClaimWords:
     values: dict[str, int] = {}
     spelled: dict[Claim, list[str]] = {claim: [] for claim in _CLAIMS}
     for language in languages.values():
-        numbers = [one.split("/") for one in language["numbers"].split()]
+        numbers = [one.split("/") for one in language.get("numbers", "").split()]
         values |= {fold(each): number for number, one in enumerate(numbers) for each in one if each != "_"}
         for claim, known in spelled.items():
-            known.append(_join_words(language[claim].replace("/", " ").replace("_", "")))
-    examples = "|".join(language["examples"] for language in languages.values())
+            known.append(_join_words(language.get(claim, "").replace("/", " ").replace("_", "")))
+    examples = "|".join(language["examples"] for language in languages.values() if "examples" in language)
     return _ClaimWords(
         values,
         {claim: re.compile(f"(?!(?:{ordinary})$)(?:{'|'.join(known)})") for claim, known in spelled.items()},

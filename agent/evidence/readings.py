@@ -16,6 +16,7 @@ from ...tools.errors import QueryError
 from ...tools.readings import Agreement, Outcome, ReadingResult, Rival, outcome_of, short_cell, summarize, tie_reading
 from ...tools.sql import is_ordered
 from ..advice import advisory
+from ..answers.labels import choose_locale
 from ..answers.sentence import is_harmless
 from ..context.task_inputs import as_asked
 from ..records import AnswerRecord, Attempt, Offer, Readings, Turn, plain_result
@@ -60,7 +61,8 @@ def readings_of(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Rea
     if not found:
         return Readings()
     here, ordered = ReadingResult(result.rows, result.truncated), is_ordered(chosen.sql, schema.dialect)
-    outcomes = (outcome_of(rival, here, there, ordered) for rival, there in _run(found, run))
+    locale = choose_locale(turn.asked or turn.question, run.settings.locale)
+    outcomes = (outcome_of(rival, here, there, ordered, locale) for rival, there in _run(found, run))
     tried: list[Outcome] = [outcome for outcome in outcomes if outcome is not None]
     agreement = Agreement(len(tried), sum(outcome.same for outcome in tried))
     return Readings(summarize(tried), tuple(tried), agreement)
@@ -76,7 +78,11 @@ def asks_which(answer: AnswerRecord, turn: Turn, settings: Settings) -> Turn | N
     first = changed[0]
     single = answer.rows[0][0] if answer.row_count == 1 and len(answer.columns) == 1 else None
     assumed = first.assumed or "as it stands"
-    here = assumed if single is None else f"{assumed} ({short_cell(single)})"
+    here = (
+        assumed
+        if single is None
+        else f"{assumed} ({short_cell(single, locale=choose_locale(answer.question, settings.locale))})"
+    )
     offered = (
         Offer(here, first.matter, answer.sql),
         *(Offer(f"{one.words} ({one.says})", one.matter, one.sql) for one in changed),

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tableturn.agent.answers.sentence import LONGEST, fill_sentence
+from tableturn.agent.answers.sentence import LONGEST, fill_sentence, is_harmless
 from tableturn.agent.records import PlainCell, Result
 from tableturn.tools.formats import ColumnFormat, format_cell
 from tableturn.tools.sql import Query
@@ -77,6 +77,18 @@ def test_places_are_filled(say: str, filled: str) -> None:
         "Ingresos de veinticinco meses: {revenue.max}.",
         "Выручка за двадцать пять месяцев: {revenue.max}.",
         "Revenue doubled to {revenue.max}.",
+        "Przychód z dwóch miesięcy: {revenue.max}.",
+        "Tulot kahdelta kuukaudelta, tusina: {revenue.max}.",
+        "Gelir beş ay: {revenue.max}.",
+        "Έσοδα για δώδεκα μήνες: {revenue.max}.",
+        "إيرادات ثلاثة أشهر: {revenue.max}.",
+        "Change: - {revenue.max}.",
+        "Revenue was {revenue.max} dollars.",
+        "Revenue was {revenue.max} US dollars.",
+        "Revenue was USD {revenue.max}.",
+        "It weighs {revenue.max} kg.",
+        "Write to mailto:ada about {revenue.max}.",
+        "Write to mailto:{month.first} about {revenue.max}.",
         "Revenue rose to {revenue.last}.",
         "Der Umsatz stieg auf {revenue.last}.",
         "Most revenue came in {month.last}.",  # 50 is not the most
@@ -257,3 +269,59 @@ def test_a_unit_is_said_once() -> None:
     sql = "SELECT sum(weight) AS weight FROM products"
     filled = fill("They weigh {weight} kg.", rows=((12,),), columns=("weight",), sql=sql, forms=forms)
     assert filled == f"They weigh {format_cell(12, forms[0])}."
+
+
+CITIES: Rows = (("Paris", 30), ("Rome", 20), ("IN", 5))
+
+
+@pytest.mark.parametrize(
+    ("say", "filled"),
+    [
+        ("Rome has {n.first}.", None),
+        ("rome is ahead with {n.max}.", None),
+        ("Paris has {n.first}.", "Paris has 30."),
+        ("Paris has {n.first}, Rome {n.last}.", None),
+        ("In {city@n.max}: {n.max}.", "In Paris: 30."),
+        ("IN has {n.first}.", None),
+        ("{rows} cities with Rome.", "3 cities with Rome."),
+    ],
+)
+def test_a_name_stands_beside_its_own_cells(say: str, filled: str | None) -> None:
+    sql = "SELECT city, count(*) AS n FROM t GROUP BY city ORDER BY 2 DESC"
+    assert fill(say, CITIES, ("city", "n"), sql=sql, question="Is Rome ahead, or paris?") == filled
+    asian: Rows = (("大阪", 3), ("東京", 2))
+    assert fill("東京は{n.first}件", asian, ("city", "n"), sql=sql) is None
+    assert fill("大阪は{n.first}件", asian, ("city", "n"), sql=sql) == "大阪は3件."
+
+
+def test_a_currency_and_a_unit_are_said_once() -> None:
+    euros = [ColumnFormat("money", 2, "EUR")]
+    for said in ("{p} euros", "EUR {p}", "{p} EUR", "€{p}"):
+        assert fill(f"It is {said}.", ((5,),), ["p"], sql="SELECT sum(p) AS p FROM t", forms=euros) == "It is €5.00."
+    for name, filled in (("hours", "5 hours."), ("days", None)):
+        sql = f"SELECT sum(duration_{name}) AS d FROM t"
+        assert fill("{d} hours", ((5,),), ["d"], sql=sql) == filled
+
+
+def test_one_is_not_said_of_many() -> None:
+    sql = "SELECT count(*) AS n FROM authors"
+    assert fill("{n} authors have more.", ((1,),), ["n"], sql=sql) is None
+    assert fill("{n} authors have them.", ((2,),), ["n"], sql=sql) == "2 authors have them."
+    assert fill("Number of authors: {n}.", ((1,),), ["n"], sql=sql) == "Number of authors: 1."
+
+
+def test_words_of_a_reading_are_plain_and_without_numbers_of_their_own() -> None:
+    given = "Revenue since 2023 SELECT sum(x) FROM t WHERE d > date('now', '-90 days')"
+    for words in ("by booking date", "of the last 90 days", "since 2023"):
+        assert is_harmless(words, given)
+    for words in (
+        "about 400",
+        "twelve days",
+        "see evil.example",
+        "mailto:ada",
+        "<b>net</b>",
+        "a\u202eb",
+        "two\nlines",
+        "",
+    ):
+        assert not is_harmless(words, given)
