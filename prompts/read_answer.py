@@ -24,7 +24,7 @@ from .find_sql import (
     starts_like_sql,
 )
 from .reply_text import clean_reply, find_fences, find_json, text_field
-from .reply_types import Draft, Intent, OtherReading, Rephrasing
+from .reply_types import Draft, Intent, OtherReading, Rephrasing, WriterComments
 
 ReplyForm = Literal["sql", "answer", "settle", "any"]
 """What a reply may be.
@@ -82,7 +82,8 @@ def read_answer(text: str, question: str, dialect: str = "sqlite", form: ReplyFo
     if draft is not None and not (declines and may_decline and not READS_A_TABLE.search(draft.sql)):
         understood = Rephrasing(lines.question, lines.question) if lines.question else None
         doubt = "" if _NOTHING.fullmatch(lines.why) else lines.why
-        return replace(draft, say=lines.say, sure=lines.sure, doubt=doubt, other=other, understood=understood)
+        comments = WriterComments(lines.sure, doubt, other, lines.say)
+        return replace(draft, comments=comments, understood=understood)
     if not may_decline:
         kind = {"ambiguous": "asks back", "unanswerable": "declines"}.get(lines.intent, "answers nothing")
         raise ReplyError(f"the model {kind}: {lines.words}"[:200], "malformed", _write_hint(form, dialect))

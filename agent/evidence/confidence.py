@@ -108,7 +108,7 @@ def gather_evidence(
         votes.append(True if comparison.agree else False if comparison.conclusive else None)
     rivals = rivals or Agreement()
     return AnswerEvidence(
-        sure=attempt.confidence if attempt.sure is None else attempt.sure,
+        sure=attempt.confidence if attempt.comments.sure is None else attempt.comments.sure,
         unheld=sum(literal.missing for literal in attempt.literals),
         empty=attempt.result is not None and is_empty(attempt.result),
         reach=attempt.reach or NO_REACH,
@@ -196,8 +196,8 @@ def list_doubts(
     if attempt.result is not None and is_empty_or_zero(attempt.result):
         said += attempt.never
     said += found.facts
-    if attempt.doubt and found.sure is not None and found.sure < DOUBTED:
-        said.append(f"the model says “{_shorten(attempt.doubt)}”")
+    if attempt.comments.doubt and found.sure is not None and found.sure < DOUBTED:
+        said.append(f"the model says “{_shorten(attempt.comments.doubt)}”")
     if found.unfinished:
         others = [other for other in attempts if other.source != "candidate" and other is not attempt]
         differing = [agreement(attempt, other) for other in others].count(False)

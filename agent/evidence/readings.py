@@ -51,7 +51,7 @@ def readings_of(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Rea
     ):
         return Readings()
     schema = run.bare_schema
-    other, ties = chosen.other, tie_reading(chosen.sql, schema, as_asked(turn))
+    other, ties = chosen.comments.other, tie_reading(chosen.sql, schema, as_asked(turn))
     given = f"{as_asked(turn)} {chosen.sql} {other.sql if other else ''}"
     meant = None
     if other:

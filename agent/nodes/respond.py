@@ -141,7 +141,7 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
     labels = found.looks.labels
     explained = [Note(labels.say("explained", name=one.name, text=one.text), "explained") for one in proposals]
     remarks = (*found.remarks, *map(Note, doubts), *explained)
-    translator = run.translator
+    translator, say = run.translator, chosen.comments.say if chosen else ""
     sure = assess_certainty(attempts, chosen, found.status, comparison, turn, run, readings.agreement, ledger)
     trust = judge_trust(sure.alone, run) if sql and found.result else UNTOLD
     return AnswerRecord(
@@ -187,7 +187,7 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         proposals=proposals,
         basis=basis_for(chosen if sql else None, turn, run, used, readings, ledger),
         readings=readings,
-        sentence=Sentence(chosen.say, " ".join(after)) if chosen and sql and found.result and chosen.say else None,
+        sentence=Sentence(say, " ".join(after)) if say and sql and found.result else None,
         ledger=ledger,
     )
 

@@ -25,6 +25,7 @@ from tableturn.agent.evidence.confidence import (
 )
 from tableturn.agent.model.track_record import Record, Score, Standing, add_record, read_standing
 from tableturn.agent.records import Attempt, Reach, Result
+from tableturn.prompts.reply_types import WriterComments
 from tableturn.tools.readings import Agreement
 from tableturn.tools.sandbox import Comparison
 from tableturn.tools.sql import SearchedLiteral
@@ -124,7 +125,10 @@ def test_what_is_known_of_an_attempt() -> None:
     assert gather_evidence(ran(), comparison=Comparison(False)).differing == 1
     found = gather_evidence(ran(reach=Reach(1.5, 2, 1)), rivals=Agreement(3, 1))
     assert (found.reach, found.readings, found.same_readings) == (Reach(1.5, 2, 1), 3, 1)
-    assert (gather_evidence(ran(sure=0.4)).sure, gather_evidence(ran(confidence=0.8)).sure) == (0.4, 0.8)
+    assert (gather_evidence(ran(comments=WriterComments(0.4))).sure, gather_evidence(ran(confidence=0.8)).sure) == (
+        0.4,
+        0.8,
+    )
 
 
 def test_each_signal_is_a_share_or_a_number_within_bounds() -> None:
@@ -161,15 +165,17 @@ def test_what_speaks_against_an_answer_is_a_fact() -> None:
     def said(attempt: Attempt, comparison: Comparison | None = None, **more: Any) -> list[str]:
         return list(list_doubts(attempt, gather_evidence(attempt, comparison=comparison, **more), comparison))
 
-    assert said(ran()) == said(ran(sure=0.3)) == [], "a number alone is no reason"
-    assert said(ran(sure=0.3, doubt="there are two dates")) == ["the model says “there are two dates”"]
-    assert said(ran(sure=0.95, doubt="there are two dates")) == []
+    assert said(ran()) == said(ran(comments=WriterComments(0.3))) == [], "a number alone is no reason"
+    assert said(ran(comments=WriterComments(0.3, "there are two dates"))) == ["the model says “there are two dates”"]
+    assert said(ran(comments=WriterComments(0.95, "there are two dates"))) == []
     missing = (SearchedLiteral("t", "city", "atlantis", held=False),)
     assert said(ran(literals=missing)) == ["no row has 'atlantis' in city"]
     assert said(ran(value=None, literals=missing)) == ["no row has 'atlantis' in city"]
     others = [ran("SELECT b FROM t", source="candidate"), ran("SELECT c FROM t", 2, source="candidate")]
     assert said(ran("SELECT a FROM t"), others=others) == ["1 of 2 other queries gives a different result"]
-    long = said(ran(sure=0.3, doubt="orders may be counted twice " * 20))[0].removeprefix("the model says “")
+    long = said(ran(comments=WriterComments(0.3, "orders may be counted twice " * 20)))[0].removeprefix(
+        "the model says “"
+    )
     assert len(long) <= 201
     assert long.endswith((" orders…”", " may…”", " be…”", " counted…”", " twice…”"))
     differs = Comparison(False, reason="2 rows more")
