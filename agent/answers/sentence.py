@@ -45,12 +45,13 @@ _JOINED = re.compile(
 
 _PERCENT = re.compile(r"\s?(?:%|(?:per|pour|por) ?(?:cent|ciento|cento)\b|Prozent\b|процент\w*)", re.IGNORECASE)
 _NUMBER, _RUN = re.compile(r"\d+(?:[.,:/'’-]\d+)*"), re.compile(r"\d+")
-_CURRENCY_BEFORE = re.compile(r"(?<!\w)([A-Z]{3})\s?$")
+_CURRENCY_BEFORE = re.compile(r"(?<!\w)(?:US\s)?([^\W\d_]{3,})\s?$")
 _UNIT_AFTER = re.compile(r"^\s?(?:US\s)?([^\W\d_]+(?:/[a-z])?)(?!\w)")
 _NOUN = re.compile(r"\s[^\W\d_]{3}")
 """What is said of many, as in `{n} customers have`, is not said of one."""
 _MARKS = re.compile(r"[.,'’]")
 _GROUPED = re.compile(r"\d{1,3}(?:[.,'’]\d{3})+")
+_DECIMAL = re.compile(r"\d+[.,]\d+")
 _DATE = re.compile(r"\d{4}-\d\d(?:-\d\d.*)?", re.DOTALL)
 _CONDITION = re.compile(
     r"\b(?:(?:at (?:least|most)|au (?:moins|plus)|al menos|\w+ (?:than|als|dan|чем)"
@@ -117,7 +118,10 @@ def fill_sentence(say: str, result: Result, formats: Sequence[ColumnFormat], que
     for place, form in zip(places, forms, strict=True):
         cell = result.row_count if place.column < 0 else result.rows[place.row][place.column]
         texts.append("" if cell is None else cut(_BREAKS.sub(" ", format_cell(cell, form)), TEXT_CHARACTERS))
-    literals = list(query.tree.find_all(exp.Literal))
+    # A number in ORDER BY or GROUP BY is that of a column.
+    literals = [
+        each for each in query.tree.find_all(exp.Literal) if not isinstance(each.parent, exp.Ordered | exp.Group)
+    ]
     given = " ".join([question, *(literal.name for literal in literals)])
     if not all(texts) or not _gives_numbers(gapped, given) or _names_other_rows(gapped, places, result, formats):
         return None
@@ -256,7 +260,8 @@ def _join_words(listed: str) -> str:
 def _gives_numbers(gapped: str, given: str) -> bool:
     """Whether every number, in digits or spelled out, is one of the question or of the query."""
     claims = _claim_words()
-    tokens, runs = set(_NUMBER.findall(given)), set(_RUN.findall(given))
+    tokens = set(_NUMBER.findall(given))
+    runs = {run for token in tokens for run in _split_number(token)}
     for token in _NUMBER.findall(gapped):
         plain = _MARKS.sub("", token)
         grouped = _GROUPED.fullmatch(token) is not None and plain in runs
@@ -275,6 +280,13 @@ def _gives_numbers(gapped: str, given: str) -> bool:
         and any(claims.patterns[claim].fullmatch(word.folded) for claim in _CLAIMS[:2])
         for word in words(_CONDITION.sub(" ", _PRONOUN.sub(" ", gapped)))
     )
+
+
+def _split_number(token: str) -> list[str]:
+    """Return the numbers that a token gives: a date its parts, 1,000 the number 1000, and 3.5 nothing but itself."""
+    if _GROUPED.fullmatch(token):
+        return [_MARKS.sub("", token)]
+    return [] if _DECIMAL.fullmatch(token) else _RUN.findall(token)
 
 
 def _find_claims(gapped: str, named: str) -> set[Claim]:
@@ -349,6 +361,8 @@ def _strip_units(pieces: list[str], forms: Sequence[ColumnFormat], given: str) -
         for place, pattern in ((number, _CURRENCY_BEFORE), (number + 1, _UNIT_AFTER)):
             word = pattern.search(pieces[place])
             measure = find_measure(word[1]) if word else ""
+            if place == number and not (len(measure) == 3 and measure.isupper()):
+                continue  # `min {n}` is no minute
             if word and measure == form.measure != "":
                 pieces[place] = pieces[place][: word.start()] + pieces[place][word.end() :]
             elif word and measure not in ("", "%") and fold(word[1]) not in said:
