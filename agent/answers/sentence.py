@@ -51,6 +51,7 @@ _NOUN = re.compile(r"\s[^\W\d_]{3}")
 """What is said of many, as in `{n} customers have`, is not said of one."""
 _MARKS = re.compile(r"[.,'’]")
 _GROUPED = re.compile(r"\d{1,3}(?:[.,'’]\d{3})+")
+_ROMAN = re.compile(r"(?<!\w)[IVX]{2,}(?!\w)")
 _DECIMAL = re.compile(r"\d+[.,]\d+")
 _DATE = re.compile(r"\d{4}-\d\d(?:-\d\d.*)?", re.DOTALL)
 _CONDITION = re.compile(
@@ -268,6 +269,8 @@ def _gives_numbers(gapped: str, given: str) -> bool:
         apart = plain == token and runs.issuperset(_RUN.findall(token))
         if not (token in tokens or grouped or apart):
             return False
+    if not set(_ROMAN.findall(gapped)) <= set(_ROMAN.findall(given)):
+        return False
     # Such as ½, Ⅳ or 三; those that are not in ASCII but decimal are among the tokens.
     if any(
         unicodedata.numeric(mark, None) is not None and not mark.isdecimal() and mark not in given for mark in gapped

@@ -66,6 +66,7 @@ def test_places_are_filled(say: str, filled: str) -> None:
         "Revenue over ２４ months: {revenue.max}.",
         "Revenue of Ⅳ months: {revenue.max}.",
         "三か月の売上は{revenue.max}",
+        "Revenue of Louis XIV: {revenue.max}.",
         "Revenue was {revenue.max} k.",
         "Revenue was {revenue.max} lakh.",
         "Revenue was minus {revenue.max}.",
@@ -128,6 +129,8 @@ def test_numbers_of_question_and_query_may_be_named() -> None:
     for words in ("3", "three", "1,000", "two", "2", "2023", "12", "zwölf", "half", "more"):
         said = fill(f"Revenue of {words}: {{revenue.max}}.", question=question, sql=sql)
         assert (said is None) == (words == "2"), words
+    assert fill("Revenue of 5: {revenue.max}.", question="Revenue of 3.5 %?") is None
+    assert fill("Revenue of 2 things: {revenue.max}.", sql=f"{BY_MONTH}, 2") is None
     for words in ("12,3", "3.12", "30", "1.00", "/* 77 */"):
         assert fill(f"Revenue of {words}: {{revenue.max}}.", question=question, sql=f"{sql} /* 30 77 */") is None
 
