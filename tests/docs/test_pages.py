@@ -51,7 +51,6 @@ def test_what_a_page_shows_works(
     eval_example: EvalExample,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    subtests: pytest.Subtests,
 ) -> None:
     if not BY_PAGE[page]:
         return
@@ -63,9 +62,14 @@ def test_what_a_page_shows_works(
     monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # put back: pytest-examples takes its place
     examples = {example.start_line: example for example in find_examples(page)}
     names: dict[str, Any] = {}
+    failures: list[str] = []
     for block in BY_PAGE[page]:
-        with subtests.test(f"{page.name}:{block.line}"):
+        # Only its text: the traceback that pytest-examples gives an error cannot be read, and would end xdist's worker.
+        try:
             _assert_block_works(block, examples.get(block.line), eval_example, names)
+        except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001 - whatever a page raises is told
+            failures.append(f"{page.name}:{block.line}: {type(error).__name__}: {error}")
+    assert not failures, "\n\n".join(failures)
     for value in names.values():
         if not isinstance(value, type) and hasattr(value, "close"):
             value.close()
