@@ -160,7 +160,7 @@ class Answer(AnswerRecord):
     @property
     def note_kinds(self) -> tuple[NoteKind, ...]:
         """The kind of each note."""
-        kinds = {note.text: note.kind for note in self.noted}
+        kinds: dict[str, NoteKind] = {note.text: note.kind for note in self.noted}
         return tuple(kinds.get(note, "") for note in self.notes)
 
     @cached_property
