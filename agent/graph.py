@@ -88,7 +88,7 @@ def build_graph(
             builder.add_conditional_edges(name, _Choice(_next), list(followers))
     if commands:
         builder.add_node("learn", _Node("learn", learn, resources))
-        builder.add_edge("learn", END)
+        builder.add_conditional_edges("learn", _Choice(_next), ["rephrase", END])
         builder.add_conditional_edges(START, _Choice(_first), list(_FIRST))
     else:
         builder.add_edge(START, "rephrase")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Literal, TypeVar, cast
 
-from ..prompts.reply_types import Intent, OtherReading, Rephrasing
+from ..prompts.reply_types import Intent, Rephrasing, WriterComments
 from ..tools.basis.basis import Basis
 from ..tools.database.estimate import Estimate
 from ..tools.database.session import Rights
@@ -104,10 +104,7 @@ class Attempt:
     findings: tuple[str, ...] = ()  # of static checks, a sentence each
     feedback: str = ""  # fed back for the next attempt
     confidence: float | None = None  # the translator's own; None where it gave none
-    sure: float | None = None  # how sure its writer said it was, from 0 to 1; None where it did not say
-    doubt: str = ""  # why its writer was not surer; empty if it did not say
-    other: OtherReading | None = None  # what else its writer says could be meant
-    say: str = ""  # its writer's sentence with places for cells, never filled here
+    comments: WriterComments = field(default_factory=WriterComments)  # of its writer
     fit: float | None = None  # log-probability of its form and schema items for the question; only of several drafts
     literals: tuple[SearchedLiteral, ...] = ()  # what it compares with, and whether the database has that
     differences: str = ""  # from the question, by the model's explanation
@@ -240,10 +237,7 @@ class Turn:
     examples: tuple[Example, ...] = ()
     code: CodeRun | None = None  # pandas code, where the turn is reasoned in it
     confidence: float | None = None  # the translator's own in the query to run next
-    sure: float | None = None  # as the writer of that query said
-    doubt: str = ""  # why it was not surer
-    other: OtherReading | None = None  # what else could be meant, by the same writer
-    say: str = ""  # its sentence, with places for cells
+    comments: WriterComments = field(default_factory=WriterComments)  # of the writer of that query
     caveats: tuple[str, ...] = ()  # what the answer must say about that query, one sentence each
     feedback: Feedback = Feedback()  # what the next revision is told
     written: str = ""  # the query as it was written; where the state's `sql` differs, a person edited it
@@ -318,6 +312,22 @@ class UsedKnowledge:
         return f"{self.kind} {self.name}: {self.text or self.sql}"
 
 
+NoteKind = Literal["", "cut", "saved", "explained"]
+"""What a note is about, for programs.
+
+`cut`: the result has more rows. `saved`: whether the answer was saved as an example. `explained`: a word was explained
+in the turn, and can be kept. Empty: anything else.
+"""
+
+
+@dataclass(frozen=True)
+class Note:
+    """What a reader should know of an answer."""
+
+    text: str
+    kind: NoteKind = ""
+
+
 @dataclass(frozen=True)
 class Sentence:
     """A model's sentence for an answer.
@@ -351,6 +361,7 @@ class AnswerRecord:
     translator: str
     model: str
     notes: tuple[str, ...] = ()
+    noted: tuple[Note, ...] = ()  # those of the notes that have a kind
     choices: tuple[str, ...] = ()
     stopped: str = ""
     simplified: str = ""

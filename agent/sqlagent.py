@@ -21,6 +21,7 @@ from ..tools.masking import mask
 from . import verbs
 from .answers.answer import Answer
 from .answers.events import Event
+from .answers.labels import choose_locale
 from .answers.phrasing import WITHHELD, describe_rows, failed, look_up_columns, phrase_or_count
 from .answers.sentence import say_result
 from .audit import AuditTrail
@@ -235,14 +236,16 @@ class SQLAgent:
             with name_conversation(answer.thread):
                 found = plain_result(database.execute(record.sql, within.limits))
                 defined = {used.name: used.text for used in record.used_knowledge}
-                looks = look_up_columns(record.sql, found, database, within.locale, defined)
+                locale = choose_locale(record.question, within.locale)
+                looks = look_up_columns(record.sql, found, database, locale, defined)
         except QueryError as error:
             why = failed(f"No query for this question ran: {error}", error.kind, within.query_seconds)
             whole = replace(record, status="failed", text=why, columns=(), rows=(), row_count=0, withheld="")
             return Answer(whole, answer.thread, record)
         said = say_result(record, found, looks.formats, database)
-        remarks = describe_rows(found)
-        words = [said or phrase_or_count(found, looks), *remarks, record.text.removeprefix(WITHHELD).strip()]
+        remarks = describe_rows(found, looks.labels)
+        texts = tuple(note.text for note in remarks)
+        words = [said or phrase_or_count(found, looks), *texts, record.text.removeprefix(WITHHELD).strip()]
         whole = replace(
             record,
             columns=found.columns,
@@ -252,7 +255,8 @@ class SQLAgent:
             row_count=found.row_count,
             truncated=found.truncated,
             text=" ".join(filter(None, words)),
-            notes=(*record.notes, *remarks),
+            notes=(*record.notes, *texts),
+            noted=(*record.noted, *(note for note in remarks if note.kind)),
             withheld="",
         )
         return Answer(whole, answer.thread, record)

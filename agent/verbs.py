@@ -52,10 +52,12 @@ from ..tools.examples import (
 )
 from ..tools.export import Exported, Format, Target, export_query, export_rows, format_of, write_file
 from ..tools.knowledge import Entry, Knowledge
+from ..tools.knowledge.entry import Item
 from ..tools.knowledge.fragment import fragment_kind, read_fragment, run_definition
 from ..tools.outgoing import ModelView
 from ..tools.values import ValueMatch
 from .answers.answer import Answer
+from .answers.labels import choose_locale
 from .answers.phrasing import explain_query, look_up_columns, phrase_answer
 from .audit import AuditedQuery, run_audited, run_query
 from .model.track_record import Record, add_record, record_file
@@ -270,7 +272,8 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
         raise SettingsError("that answer has no SQL to run")
     query = AuditedQuery(sql, answer.question, answer.thread)
     result = plain_result(run_query(query, resources, resources.settings.limits, cancellation))
-    looks = look_up_columns(sql, result, database, resources.settings.locale)
+    locale = choose_locale(answer.question, resources.settings.locale)
+    looks = look_up_columns(sql, result, database, locale)
     rows = None if result.withheld == "all" else result.row_count
     new = replace(
         record,
@@ -290,6 +293,7 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
         sentence=Sentence(record.sentence.say) if record.sentence and sql == own else None,
         attempts=(*record.attempts, AttemptView(sql, None, rows, "")),
         notes=(_EDITED,),
+        noted=(),
         choices=(),
         stop_kind="edited",
         stopped=_EDITED,
@@ -304,7 +308,13 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
         formats=looks.formats,
     )
     if sql == own:
-        new = replace(new, confidence=record.confidence, notes=record.notes, used_knowledge=record.used_knowledge)
+        new = replace(
+            new,
+            confidence=record.confidence,
+            notes=record.notes,
+            noted=record.noted,
+            used_knowledge=record.used_knowledge,
+        )
     return Answer(new, answer.thread)
 
 
@@ -327,23 +337,30 @@ def note(text: str, resources: Resources) -> Entry:
     return keep(_read_definition(name, meaning, resources.database.schema(), only_sql=parts["how"] == "="), resources)
 
 
-def _read_definition(name: str, meaning: str, schema: Schema, *, only_sql: bool = False) -> Entry:
-    """Return a term or a metric whose meaning is SQL if it can be read so, and words otherwise."""
+def _read_definition(
+    name: str, meaning: str, schema: Schema, *, only_sql: bool = False, about: Sequence[Item] = ()
+) -> Entry:
+    """Return a term or a metric whose meaning is SQL if it can be read so, and words otherwise.
+
+    What it is `about` says which table `COUNT(*)` counts.
+    """
     try:
-        fragment = read_fragment(meaning, schema)
+        fragment = read_fragment(meaning, schema, [table for table, _ in about])
         kind = fragment_kind(fragment.tree)
         if kind is None:
             raise KnowledgeError(f"{meaning!r} is neither a condition nor an aggregate")
     except KnowledgeError as error:
         if only_sql:
             raise KnowledgeError(f"not saved: {error}; a meaning in words is written {name} means ...") from None
-        return Entry("term", name, meaning)
-    return Entry(kind, name, "" if kind == "metric" else meaning, fragment.sql)
+        return Entry("term", name, meaning, about=tuple(about))
+    counted = () if fragment.columns else tuple((table, "") for table in fragment.tables)
+    return Entry(kind, name, "" if kind == "metric" else meaning, fragment.sql, about=counted)
 
 
 def keep(entry: Entry, resources: Resources, *, replaces: Entry | None = None) -> Entry:
     """Write an entry into the database's knowledge file, in the name of whoever asks; its SQL has to run."""
     known, database = resources.knowledge.read(), resources.database
+    entry = replace(entry, rights=database.rights.key)  # whoever writes a hidden name learns nothing by it
     alone = Knowledge.of(((entry,),), database)
     if alone.problems:
         raise KnowledgeError(f"not saved: {alone.problems[0].why}")
@@ -411,7 +428,8 @@ def edit_lesson(id_: str, text: str, resources: Resources) -> None:
             raise KnowledgeError(f"a {entry.kind} cannot be edited here: remove it, or edit {entry.source}")
         new = Entry("convention", text, text, about=entry.about)
         if entry.kind != "convention":
-            new = _read_definition(entry.name, text, resources.database.schema(), only_sql=bool(entry.sql))
+            schema = resources.database.schema()
+            new = _read_definition(entry.name, text, schema, only_sql=bool(entry.sql), about=entry.about)
         keep(replace(new, also=entry.also), resources, replaces=entry)
         return
     _check_removable(lesson, resources.database)

@@ -12,9 +12,19 @@ from typing import Literal, cast, get_args
 
 from ..tools.database.quoting import engine_name
 from ..tools.errors import ReplyError
-from .find_sql import LABEL, LABELS, OTHER_READING, READS_A_TABLE, cut_at_label, find_sql, may_hold_sql, starts_like_sql
+from .find_sql import (
+    LABEL,
+    LABELS,
+    OTHER_READING,
+    READS_A_TABLE,
+    cut_at_label,
+    cut_statement,
+    find_sql,
+    may_hold_sql,
+    starts_like_sql,
+)
 from .reply_text import clean_reply, find_fences, find_json, text_field
-from .reply_types import Draft, Intent, OtherReading, Rephrasing
+from .reply_types import Draft, Intent, OtherReading, Rephrasing, WriterComments
 
 ReplyForm = Literal["sql", "answer", "settle", "any"]
 """What a reply may be.
@@ -72,7 +82,8 @@ def read_answer(text: str, question: str, dialect: str = "sqlite", form: ReplyFo
     if draft is not None and not (declines and may_decline and not READS_A_TABLE.search(draft.sql)):
         understood = Rephrasing(lines.question, lines.question) if lines.question else None
         doubt = "" if _NOTHING.fullmatch(lines.why) else lines.why
-        return replace(draft, say=lines.say, sure=lines.sure, doubt=doubt, other=other, understood=understood)
+        comments = WriterComments(lines.sure, doubt, other, lines.say)
+        return replace(draft, comments=comments, understood=understood)
     if not may_decline:
         kind = {"ambiguous": "asks back", "unanswerable": "declines"}.get(lines.intent, "answers nothing")
         raise ReplyError(f"the model {kind}: {lines.words}"[:200], "malformed", _write_hint(form, dialect))
@@ -96,7 +107,9 @@ def _cut_other_reading(reply: str, dialect: str) -> tuple[str, OtherReading | No
         return f"{before}\n{after}", None
     rest = after.split(offered.content, 1)[1].split("\n", 2)[-1]
     try:
-        sql = find_sql(f"```sql\n{offered.content}\n```", dialect).sql
+        # Of several statements nobody knows which is meant.
+        several = cut_statement(offered.content, dialect)[1]
+        sql = "" if several else find_sql(f"```sql\n{offered.content}\n```", dialect).sql
     except ReplyError:
         sql = ""
     return f"{before}\n{rest}", OtherReading(words, sql) if sql and not _NOTHING.fullmatch(words) else None

@@ -30,6 +30,16 @@ class OtherReading:
 
 
 @dataclass(frozen=True)
+class WriterComments:
+    """What the writer of a query says of it."""
+
+    sure: float | None = None  # how sure it says it is, from 0 to 1: no measured confidence; None if it did not say
+    doubt: str = ""  # why it is not surer
+    other: OtherReading | None = None  # what else a careful person could mean
+    say: str = ""  # the answer in one sentence, with places for cells, which only the program fills
+
+
+@dataclass(frozen=True)
 class Draft:
     """A SQL query, not yet run."""
 
@@ -37,10 +47,7 @@ class Draft:
     confidence: float | None = None  # the offline translator's own, from 0 to 1
     notes: tuple[str, ...] = ()  # for the answer: other statements dropped, how the question was read
     caveats: tuple[str, ...] = ()  # sentences that a reader must know before relying on it: words not understood
-    sure: float | None = None  # how sure its writer says it is, from 0 to 1: no measured confidence
-    doubt: str = ""  # why it is not surer
-    other: OtherReading | None = None  # what else a careful person could mean, by its writer
-    say: str = ""  # the answer in one sentence, with places for cells; what fills them is the program's to find
+    comments: WriterComments = WriterComments()
     understood: Rephrasing | None = None  # how the same reply understood the question
 
     @property

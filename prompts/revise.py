@@ -9,7 +9,7 @@ from typing import ClassVar
 from ..tools.errors import ReplyError
 from .cut_to_budget import Prompt
 from .generate import GenerateTask
-from .reply_types import Draft
+from .reply_types import Draft, WriterComments
 from .task import Task
 
 
@@ -48,7 +48,7 @@ class ReviseTask(Task[Draft]):
         with suppress(ReplyError):
             draft = self.generate.parse(text, "any")
             if draft.understood is not None and draft.declines:
-                return Draft(self.sql, sure=0.0, doubt=draft.understood.reply)
+                return Draft(self.sql, comments=WriterComments(0.0, draft.understood.reply))
         return self.generate.parse(text, "answer")
 
 

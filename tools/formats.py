@@ -335,6 +335,12 @@ def _has(kind: str, words: Iterable[str]) -> bool:
     return not _read_data()[1][kind].isdisjoint(words)
 
 
+def find_measure(word: str) -> str:
+    """Return the currency, unit or `%` that a word stands for; empty if it stands for none."""
+    measures = _read_data()[0]
+    return measures.get(word.lower(), word if word in measures.values() else "")
+
+
 @lru_cache(maxsize=10_000)
 def _read_name(name: str) -> str:
     """Return the currency, unit or `%` that a column's name tells; empty if it tells none."""

@@ -12,6 +12,7 @@ from sqlglot import exp
 from .database.rendering.text import one_line
 from .database.schema import Schema
 from .database.table import Cell, PlainCell
+from .formats import PLAIN_NUMBER, ColumnFormat, format_cell
 from .results import label_cells, same_result
 from .sql.parse import default_if_unparsed
 from .sql.query import Query
@@ -75,8 +76,10 @@ class ReadingResult:
     truncated: bool = False
 
 
-def outcome_of(rival: Rival, here: ReadingResult, there: ReadingResult, ordered: bool) -> Outcome | None:
-    """Return the outcome of a rival; None if its result cannot be compared."""
+def outcome_of(
+    rival: Rival, here: ReadingResult, there: ReadingResult, ordered: bool, locale: str = ""
+) -> Outcome | None:
+    """Return the outcome of a rival, its numbers written for a locale; None if its result cannot be compared."""
     # Nobody means what finds nothing.
     nothing = all(cell in (None, 0) for row in there.rows for cell in row)
     if rival.matter == "ties":
@@ -86,7 +89,7 @@ def outcome_of(rival: Rival, here: ReadingResult, there: ReadingResult, ordered:
     elif same_result(here.rows, there.rows, ordered=ordered):
         says = ""
     else:
-        says = _describe(here.rows, there.rows)
+        says = _describe(here.rows, there.rows, locale)
     return Outcome(**vars(rival), says=says)
 
 
@@ -106,46 +109,47 @@ def _count_ties(rival: Rival, there: ReadingResult) -> str:
     return f"{at_least}{more} more"
 
 
-def _describe(here: Rows, there: Rows) -> str:
+def _describe(here: Rows, there: Rows, locale: str) -> str:
     if len(there) == 1 and len(there[0]) == 1:
         before = here[0][0] if len(here) == 1 and len(here[0]) == 1 else None
-        return short_cell(there[0][0], before)
+        return short_cell(there[0][0], before, locale)
     if not there:
         return "no rows"
     if len(here) == len(there) == 1 and len(here[0]) == len(there[0]):
         changed = [(after, before) for before, after in zip(here[0], there[0], strict=True) if before != after]
-        return ", ".join(short_cell(after, before) for after, before in changed)
+        return ", ".join(short_cell(after, before, locale) for after, before in changed)
     labels = label_cells(cell for rows in (here, there) for row in rows for cell in row)
     old = Counter(tuple(labels[cell] for cell in row) for row in here)
     new = Counter(tuple(labels[cell] for cell in row) for row in there)
-    added, gone = (new - old).total(), (old - new).total()
-    if not gone:
-        return f"{added:,} more {'row' if added == 1 else 'rows'}"
-    if not added:
-        return f"{gone:,} fewer {'row' if gone == 1 else 'rows'}"
-    if len(here) == len(there):
-        return f"{gone:,} of {len(here):,} rows differ"
-    return f"{len(there):,} rows instead of {len(here):,}"
+    numbers = (new - old).total(), (old - new).total(), len(here), len(there)
+    added, gone, before, after = (format_cell(number, PLAIN_NUMBER, locale) for number in numbers)
+    if gone == "0":
+        return f"{added} more {'row' if added == '1' else 'rows'}"
+    if added == "0":
+        return f"{gone} fewer {'row' if gone == '1' else 'rows'}"
+    return f"{gone} of {before} rows differ" if len(here) == len(there) else f"{after} rows instead of {before}"
 
 
-def short_cell(cell: Cell, beside: Cell = None) -> str:
-    """Return a value in few characters, distinct from `beside`."""
+def short_cell(cell: Cell, beside: Cell = None, locale: str = "") -> str:
+    """Return a value in few characters, distinct from `beside`, a number as a locale writes it."""
     if cell is None:
         return "nothing"
     if isinstance(cell, bool) or not isinstance(cell, int | float):
         return one_line(" ".join(str(cell).split()), _TEXT)
-    short = _format_number(cell)
-    same = isinstance(beside, int | float) and _format_number(beside) == short and beside != cell
+    short = _format_number(cell, locale)
+    same = isinstance(beside, int | float) and _format_number(beside, locale) == short and beside != cell
     return f"{cell:,}" if same else short
 
 
-def _format_number(number: float) -> str:
+def _format_number(number: float, locale: str) -> str:
     for size, unit in _ROUND:
         if abs(number) >= size:
-            return f"{number / size:,.1f} {unit}"
+            return f"{format_cell(number / size, ColumnFormat('number', 1), locale)} {unit}"
     if isinstance(number, int) or number.is_integer():
-        return f"{int(number):,}"
-    return f"{number:,.0f}" if abs(number) >= 1_000 else f"{number:,.2f}" if abs(number) >= 1 else f"{number:.3g}"
+        return format_cell(int(number), PLAIN_NUMBER, locale)
+    if abs(number) >= 1_000:
+        return format_cell(round(number), PLAIN_NUMBER, locale)
+    return format_cell(number, ColumnFormat("number", 2), locale) if abs(number) >= 1 else f"{number:.3g}"
 
 
 def summarize(outcomes: Sequence[Outcome]) -> str:

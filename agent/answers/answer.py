@@ -13,8 +13,9 @@ from ...tools.charts import Chart, Spec, Wish, choose, read_wish, vega_lite
 from ...tools.export import export_rows
 from ...tools.formats import PLAIN
 from ..advice import advise, collect_failures
-from ..evidence.confidence import sureness_in_words
-from ..records import AnswerRecord
+from ..evidence.confidence import choose_sureness
+from ..records import AnswerRecord, NoteKind
+from .labels import Labels, choose_locale
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,6 +52,7 @@ JSON_KEYS = (
     "trust_reason",
     "formats",
     "ledger",
+    "note_kinds",
 )
 """The keys of an answer's JSON form, in order: a contract with the programs that read it."""
 
@@ -82,6 +84,9 @@ class Answer(AnswerRecord):
         translator: What wrote the query: a chat model (`prompted`), or the built-in offline translator (`offline`).
         model: The model's name.
         notes: What was left out of a prompt, repaired, or switched off, and what to know about the result.
+        note_kinds: What each note is about, for programs: `cut` (there are more rows), `saved` (whether it was saved as
+            an example), `explained` (a word that can be kept), or empty.
+        noted: The notes that have such a kind.
         stopped: Why no further attempt was made, in words.
         stop_kind: Why no further attempt was made, for programs: `gate`, `same_sql`, `same_result`, `cycle`,
             `attempts`, `budget`, `edited`, `declined`, `asked`, `error` or `schema`; None in an answer that an earlier
@@ -136,15 +141,27 @@ class Answer(AnswerRecord):
     def certainty(self) -> str:
         """The confidence in words, and what speaks against the answer; empty if nothing does."""
         reason = self.confidence_reason
-        return f"{sureness_in_words(self.confidence, reason)}: {reason}" if self.answered and reason else ""
+        sure = self.labels.say(choose_sureness(self.confidence, reason))
+        return f"{sure}: {reason}" if self.answered and reason else ""
 
     @property
     def trust(self) -> str:
         """Whether the answer is trusted, and why; empty if no level is set."""
         if not self.answered or not self.trust_reason:
             return ""
-        says = {True: "✓ trusted: ", False: "not trusted: ", None: ""}[self.trusted]
+        says = "" if self.trusted is None else f"{self.labels.say('trusted' if self.trusted else 'not_trusted')}: "
         return f"{says}{self.trust_reason}"
+
+    @property
+    def labels(self) -> Labels:
+        """The labels around it, in its own language."""
+        return Labels(choose_locale(self.question, self.formats[0].locale if self.formats else ""))
+
+    @property
+    def note_kinds(self) -> tuple[NoteKind, ...]:
+        """The kind of each note."""
+        kinds: dict[str, NoteKind] = {note.text: note.kind for note in self.noted}
+        return tuple(kinds.get(note, "") for note in self.notes)
 
     @cached_property
     def drawn(self) -> Chart | None:

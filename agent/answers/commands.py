@@ -6,7 +6,7 @@ The terminal's chat has them among its own; where the graph takes commands, mess
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -67,12 +67,23 @@ def is_command(line: str) -> bool:
     return line[:1] == "/" and line[1:2].isalpha()
 
 
-def teach(answers: Answers, line: str) -> str:
-    """Run a command as a message, and return the reply."""
+def teach(answers: Answers, line: str) -> str | verbs.CorrectionTurn:
+    """Run a command as a message; return the reply, or the turn that asks the question again."""
     name, _, rest = line.partition(" ")
     if name not in RUN:
         raise SettingsError(f"there is no command {name} here: {', '.join(RUN)}")
+    if name == "/correct" and (turn := word_correction(answers, rest)):
+        return turn
     return RUN[name](answers, rest.strip())
+
+
+def word_correction(answers: Answers, rest: str) -> verbs.CorrectionTurn | None:
+    """Return the turn that asks a question again if a correction is in words; None if it is a query."""
+    chosen, words = answers.choose(rest.strip(), "correct")
+    if not words.strip() or starts_like_sql(words):
+        return None
+    turn = verbs.word_correction(chosen.answer, words, answers.resources)
+    return replace(turn, wording=chosen.wording or turn.wording)
 
 
 def _approve(answers: Answers, rest: str, *, shared: bool = False) -> str:
@@ -85,9 +96,6 @@ def _correct(answers: Answers, rest: str) -> str:
     chosen, sql = answers.choose(rest, "correct")
     if not sql.strip():
         raise SettingsError("say what is wrong after /correct, or write the right query there")
-    if not starts_like_sql(sql):
-        turn = verbs.word_correction(chosen.answer, sql, answers.resources)
-        return f"ask this: {turn.question}\nthen save the answer: /approve {turn.wording}"
     question = answers.choose_wording(chosen)
     correction = verbs.correct(chosen.answer, sql.strip(), answers.resources, question=question)
     right = answers.take(correction.answer)

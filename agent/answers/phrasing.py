@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from ...tools.database import Database, Estimate
@@ -15,15 +15,15 @@ from ...tools.errors import SQLParseError
 from ...tools.formats import ColumnFormat, FormatKind, column_formats, format_cell
 from ...tools.sql import Heading, SearchedLiteral, explain, is_ordered
 from ...tools.sql import headings as headings_of
-from ...tools.words import join_words
 from ..advice import advise, advisory
 from ..evidence.choose_attempt import is_empty
-from ..records import AnswerRecord, PlainCell, Result
+from ..records import AnswerRecord, Note, PlainCell, Result
+from .labels import Labels
 
 COLUMNS_IN_WORDS = 8  # so many columns are named at most: the names of more stand over the rows
 ROWS_IN_WORDS = 5  # longest result that is spelled out
 _MEASURES: frozenset[FormatKind] = frozenset({"number", "money", "percent"})
-_MEASURES_IN_WORDS = 3  # more measures of a series are not named
+_NAMES_IN_WORDS = 3  # more measures of a sentence, or names beside them, are not named
 TEXT_CHARACTERS = 60  # longest value in words; longer ones are cut with an ellipsis
 
 
@@ -31,24 +31,27 @@ TEXT_CHARACTERS = 60  # longest value in words; longer ones are cut with an elli
 class ColumnLooks:
     """How the columns of a result look to people: their headings and formats."""
 
-    headings: tuple[Heading, ...]
-    formats: tuple[ColumnFormat, ...]
+    headings: tuple[Heading, ...] = ()
+    formats: tuple[ColumnFormat, ...] = ()
     is_ordered: bool = False  # whether the query orders its rows
+    locale: str = ""  # of the answer
 
     @property
     def words(self) -> tuple[str, ...]:
         """The headings as texts."""
         return tuple(heading.words for heading in self.headings)
 
-
-NO_COLUMNS = ColumnLooks((), ())
+    @property
+    def labels(self) -> Labels:
+        """The labels around them."""
+        return Labels(self.locale)
 
 
 def phrase(result: Result, looks: ColumnLooks) -> str:
     """Return the result as a sentence, for whoever may see its rows: spelled out if it is short, else counted."""
-    rows, names = result.rows, looks.words
+    rows, names, labels = result.rows, looks.words, looks.labels
     if not rows:
-        return "No rows match."
+        return labels.say("no_rows")
     first = [_write_value(cell, form) for cell, form in zip(rows[0], looks.formats, strict=True)]
     if len(rows) == 1 and len(names) == 1:
         counted = looks.headings[0].counted
@@ -56,44 +59,44 @@ def phrase(result: Result, looks: ColumnLooks) -> str:
             return f"{_capitalize(names[0])}: {first[0]}."
         # Whether a name is a noun for many is certain of few, and what one of them is called of none.
         if looks.headings[0].counts_all and rows[0][0] > 1 and _PLURAL.fullmatch(counted):
-            return f"There are {first[0]} {counted}."
+            return _capitalize(labels.say("there_are", count=first[0], things=counted))
         return f"{_capitalize(counted)}: {first[0]}."
     if len(names) == 1:
         values = [_write_value(row[0], looks.formats[0]) for row in rows[:ROWS_IN_WORDS]]
         separator = "; " if any("," in value for value in values) else ", "
-        told = f"{len(rows):,} values" if len(rows) > ROWS_IN_WORDS else separator.join(values)
-        return f"{_capitalize(names[0])}: {'more than ' if result.truncated else ''}{told}."
+        told = labels.say("values", len(rows)) if len(rows) > ROWS_IN_WORDS else separator.join(values)
+        return f"{_capitalize(names[0])}: {_say_at_least(told, result, labels)}."
     if len(rows) == 1 and len(names) <= COLUMNS_IN_WORDS:
         return _capitalize("; ".join(f"{name}: {value}" for name, value in zip(names, first, strict=True))) + "."
-    return _phrase_series(result, looks) or _phrase_ranking(result, looks) or say_row_count(len(rows), result.truncated)
+    return (
+        _phrase_series(result, looks)
+        or _phrase_ranking(result, looks)
+        or _phrase_breakdown(result, looks)
+        or say_row_count(result, labels)
+    )
 
 
 _PLURAL = re.compile(r"[a-z]{3,}[^\W\daisuw]s")
 """An English word for many, by its form: `orders`, and not `status`, `analysis` or `news`."""
 
-_PERIODS: dict[FormatKind, str] = {
-    "month": "months",
-    "year": "years",
-    "date": "dates",
-    "minute": "times",
-    "second": "times",
-}
+_PERIODS: dict[FormatKind, str] = {"month": "month", "year": "year", "date": "date", "minute": "time", "second": "time"}
 
 
 def _phrase_series(result: Result, looks: ColumnLooks) -> str:
     """Return the words for numbers over time, one row per point; empty if it is no such result."""
     times = [place for place, form in enumerate(looks.formats) if form.kind in _PERIODS]
     measures = [name for name, form in zip(looks.words, looks.formats, strict=True) if form.kind in _MEASURES]
-    if len(times) != 1 or len(measures) != len(looks.words) - 1 or len(measures) > _MEASURES_IN_WORDS:
+    if len(times) != 1 or len(measures) != len(looks.words) - 1 or len(measures) > _NAMES_IN_WORDS:
         return ""
     points = [row[times[0]] for row in result.rows]
     known = sorted({point for point in points if point is not None}, key=str)
     if len(known) < len(points):
         return ""
-    form = looks.formats[times[0]]
-    count = f"{'the first ' if result.truncated else ''}{len(points):,} {_PERIODS[form.kind]}"
-    span = " to ".join(format_cell(point, form) for point in (known[0], known[-1]))
-    return f"{_capitalize(join_words(measures))} for {count}, {span}."
+    form, labels = looks.formats[times[0]], looks.labels
+    count = labels.say(_PERIODS[form.kind], len(points))
+    count = labels.say("the_first", count=count) if result.truncated else count
+    first, last = (format_cell(point, form) for point in (known[0], known[-1]))
+    return _capitalize(labels.say("series", measures=labels.join(measures), count=count, first=first, last=last))
 
 
 def _phrase_ranking(result: Result, looks: ColumnLooks) -> str:
@@ -109,15 +112,35 @@ def _phrase_ranking(result: Result, looks: ColumnLooks) -> str:
     order = {(one < other) - (one > other) for one, other in pairwise(known)} - {0}
     if len(order) > 1:
         return ""
-    lowest = ", lowest first" if order == {1} else ""
-    first = f"{_write_value(names[0], looks.formats[name])}, {format_cell(known[0], looks.formats[measure])}"
-    more = "more than " if result.truncated else ""
-    return f"First of {more}{len(names):,} by {looks.words[measure]}{lowest}: {first}."
+    labels = looks.labels
+    return labels.say(
+        "ranking_up" if order == {1} else "ranking",
+        count=_say_at_least(labels.number(len(names)), result, labels),
+        measure=looks.words[measure],
+        first=_write_value(names[0], looks.formats[name]),
+        value=format_cell(known[0], looks.formats[measure]),
+    )
 
 
-def say_row_count(rows: int, truncated: bool) -> str:
+def _phrase_breakdown(result: Result, looks: ColumnLooks) -> str:
+    """Return the words for measures by names, or for a list of names; empty if that is too much to name."""
+    measures = [name for name, form in zip(looks.words, looks.formats, strict=True) if form.kind in _MEASURES]
+    names = [name for name, form in zip(looks.words, looks.formats, strict=True) if form.kind not in _MEASURES]
+    if not names or max(len(names), len(measures)) > _NAMES_IN_WORDS:
+        return ""
+    labels = looks.labels
+    count = _say_at_least(labels.say("rows", len(result.rows)), result, labels)
+    form = "breakdown" if measures else "list"
+    return _capitalize(labels.say(form, measures=labels.join(measures), names=labels.join(names), count=count))
+
+
+def say_row_count(result: Result, labels: Labels) -> str:
     """Return how many rows there are."""
-    return f"{'More than ' if truncated else ''}{say_count(rows, 'row', 'rows')}."
+    return f"{_capitalize(_say_at_least(labels.say('rows', result.row_count), result, labels))}."
+
+
+def _say_at_least(count: str, result: Result, labels: Labels) -> str:
+    return labels.say("more_than", count=count) if result.truncated else count
 
 
 def say_count(count: int, one: str, many: str) -> str:
@@ -125,21 +148,16 @@ def say_count(count: int, one: str, many: str) -> str:
     return f"{count:,} {one if count == 1 else many}"
 
 
-def say_cost(answer: AnswerRecord) -> str:
+def say_cost(answer: AnswerRecord, labels: Labels) -> str:
     """Return what an answer took: queries, requests to a model, and seconds."""
     tried, failed = len(answer.attempts), sum(attempt.error is not None for attempt in answer.attempts)
-    queries = say_count(tried, "query", "queries") if tried else ""
+    queries = labels.say("queries", tried) if tried else ""
     if failed:
-        queries += " (failed)" if tried == 1 else f" ({failed} failed)"
-    model = "no model" if answer.translator == "offline" else ""
+        queries = labels.say("one_failed" if tried == 1 else "some_failed", queries=queries, failed=failed)
+    model = labels.say("no_model") if answer.translator == "offline" else ""
     if calls := answer.usage.llm_calls:
-        model = say_count(calls, "model request", "model requests")
+        model = labels.say("model_requests", calls)
     return ", ".join(filter(None, (queries, model, f"{answer.usage.seconds:.1f} s")))
-
-
-def cut_note(rows: int) -> str:
-    """Return a note that there are more rows than a result may have."""
-    return f"Only the first {rows:,} rows are shown."
 
 
 _PLAIN_FAILURES: dict[str | None, str] = {
@@ -164,31 +182,41 @@ def shown(estimate: Estimate | None) -> dict[str, int | None] | None:
 
 def phrase_answer(result: Result, looks: ColumnLooks, literals: Sequence[SearchedLiteral] = ()) -> str:
     """Return what an answer says of a result; of one without rows also which of the query's literals no row has."""
-    missing = [f"no row of {literal.table} has {literal.condition}" for literal in literals if literal.missing]
+    labels = looks.labels
+    missing = [
+        labels.say("no_row_has", table=literal.table, condition=literal.condition)
+        for literal in literals
+        if literal.missing
+    ]
     if missing and not (result.withheld or result.rows):
-        return f"No rows match: {', and '.join(missing)}."
+        return labels.say("no_rows_because", why=f" {labels.say('and')} ".join(missing))
     return WITHHELD if result.withheld else phrase_or_count(result, looks)
 
 
 def phrase_or_count(result: Result, looks: ColumnLooks) -> str:
     """Return the words for a result, or how many rows it has where there are none."""
-    plain = say_row_count(result.row_count, result.truncated)
-    return advise("phrasing", lambda: phrase(result, looks), plain)
+    return advise("phrasing", lambda: phrase(result, looks), say_row_count(result, looks.labels))
 
 
 def look_up_columns(
     sql: str | None, result: Result, database: Database, locale: str = "", definitions: Mapping[str, str] | None = None
 ) -> ColumnLooks:
     """Return how the columns of a query's result look; `definitions` say what measures are, by name."""
+    labels = Labels(locale)
+
+    def name_column(heading: Heading) -> Heading:
+        own = heading.counted and heading.words == f"number of {heading.counted}"
+        return replace(heading, words=labels.say("number_of", things=heading.counted)) if own else heading
 
     def look_up() -> ColumnLooks:
         schema, columns = database.schema(), result.columns
         names = headings_of(sql, columns, schema) if sql else tuple(map(Heading, columns))
         formats = column_formats(sql, columns, result.rows, schema, definitions, locale)
-        return ColumnLooks(names, formats, sql is not None and is_ordered(sql, schema.dialect))
+        ordered = sql is not None and is_ordered(sql, schema.dialect)
+        return ColumnLooks(tuple(map(name_column, names)), formats, ordered, locale)
 
     plain = (ColumnFormat(locale=locale),) * len(result.columns)
-    return advise("headings", look_up, ColumnLooks(tuple(map(Heading, result.columns)), plain))
+    return advise("headings", look_up, ColumnLooks(tuple(map(Heading, result.columns)), plain, locale=locale))
 
 
 @advisory("phrasing", "")
@@ -211,19 +239,19 @@ def explain_query(sql: str | None, database: Database) -> str:
 
 
 @advisory("phrasing", ())
-def list_remarks(result: Result) -> tuple[str, ...]:
+def list_remarks(result: Result, labels: Labels) -> tuple[Note, ...]:
     """Return what a reader should know before relying on the result."""
-    return () if result.withheld else tuple(describe_rows(result))
+    return () if result.withheld else describe_rows(result, labels)
 
 
-def describe_rows(result: Result) -> list[str]:
+def describe_rows(result: Result, labels: Labels) -> tuple[Note, ...]:
     """Return what a reader should know about the rows."""
-    found = list(result.notes)
+    found = list(map(Note, result.notes))
     if result.truncated:
-        found.append(cut_note(result.row_count))
+        found.append(Note(labels.say("only_first", result.row_count), "cut"))
     if is_empty(result) and result.rows:
-        found.append("The result is a single NULL: nothing matched.")
-    return found
+        found.append(Note(labels.say("single_null")))
+    return tuple(found)
 
 
 def _value(cell: PlainCell) -> str:
@@ -231,7 +259,7 @@ def _value(cell: PlainCell) -> str:
 
 
 def _write_value(cell: PlainCell, form: ColumnFormat) -> str:
-    return "no value" if cell is None else cut(format_cell(cell, form), TEXT_CHARACTERS)
+    return Labels(form.locale).say("no_value") if cell is None else cut(format_cell(cell, form), TEXT_CHARACTERS)
 
 
 def _capitalize(words: str) -> str:
@@ -249,6 +277,7 @@ def number_choices(choices: Sequence[str]) -> list[str]:
     return [f"{number}. {choice}" for number, choice in enumerate(choices, 1)]
 
 
-def say_rows_shown(shown: int, count: int, truncated: bool) -> str:
+def say_rows_shown(shown: int, count: int, truncated: bool, labels: Labels) -> str:
     """Return how many of the rows are shown; '' if all are."""
-    return "" if count <= shown else f"{shown:,} of {count:,}{' or more' if truncated else ''} rows"
+    numbers = {"shown": labels.number(shown), "count": labels.number(count)}
+    return "" if count <= shown else labels.say("rows_shown_or_more" if truncated else "rows_shown", **numbers)

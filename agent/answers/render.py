@@ -21,12 +21,12 @@ from ...tools.formats import format_rows
 from ...tools.knowledge import Entry
 from ...tools.terminal import safe
 from ...tools.values import ValueMatch
-from ..evidence.confidence import sureness_in_words
+from ..evidence.confidence import choose_sureness
 from ..evidence.feedback import Bounds, result_csv
 from ..records import Attempt, Result
 from ..state import AgentState, attempts_of, fields_of, turn_of
 from .answer import JSON_KEYS, Answer
-from .phrasing import cut, number_choices, say_cost, say_count, say_rows_shown, shown
+from .phrasing import cut, number_choices, say_cost, say_rows_shown, shown
 
 ROWS_SHOWN = 20  # rows in a text or a table; a chart is of all of them
 _TABLES, _COLUMNS, _VALUES = 6, 8, 8  # how many are told of
@@ -43,7 +43,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
     """Return an answer as plain JSON values, with exactly the keys of `JSON_KEYS`."""
     whole = fields_of(answer.record, JSON_KEYS) | {"answered": answer.answered, "headings": answer.headings}
     whole["chart"] = answer.chart if answer.pictured else None
-    whole["notes"] = answer.notes
+    whole["notes"], whole["note_kinds"] = answer.notes, answer.note_kinds
     whole["text"] = "\n".join([answer.text, *number_choices(answer.choices)])
     whole["estimate"] = shown(answer.estimate)
     whole["formats"] = list(map(asdict, answer.formats))
@@ -99,7 +99,7 @@ def answer_html(answer: Answer) -> str:
     """
     parts = [f"<b>{_text(answer.question)}</b>"]
     if answer.rephrased not in ("", answer.question):
-        parts.append(f'<div style="{_QUIET}">read as {_text(answer.rephrased)}</div>')
+        parts.append(f'<div style="{_QUIET}">{answer.labels.say("read_as")} {_text(answer.rephrased)}</div>')
     parts.append(f"<p>{_text(answer.text).replace(chr(10), '<br>')}</p>")
     parts += [f'<div style="{_QUIET}">{_text(said)}</div>' for said in (answer.certainty, answer.trust) if said]
     parts += [f"<div>{_text(choice)}</div>" for choice in number_choices(answer.choices)]
@@ -110,8 +110,8 @@ def answer_html(answer: Answer) -> str:
     if chart := _chart(answer):
         parts.append(chart)
     if lines := basis_lines(answer):
-        parts.append(_folded("what this rests on", lines))
-    parts.append(_folded("how this came about", _steps(answer)))
+        parts.append(_folded(answer.labels.say("what_this_rests_on"), lines))
+    parts.append(_folded(answer.labels.say("how_this_came_about"), _steps(answer)))
     return f'<div class="tableturn-answer" style="{_BOX}">{"".join(parts)}</div>'
 
 
@@ -137,7 +137,7 @@ def _table(answer: Answer) -> str:
     head = "".join(f'<th style="{_CELLS}{side}">{_text(name)}</th>' for name, side in names)
     rows = format_rows(answer.rows[:ROWS_SHOWN], answer.formats)
     body = "".join(f"<tr>{''.join(map(_cell, row, sides))}</tr>" for row in rows)
-    more = say_rows_shown(ROWS_SHOWN, len(answer.rows), answer.truncated)
+    more = say_rows_shown(ROWS_SHOWN, len(answer.rows), answer.truncated, answer.labels)
     caption = f'<div style="{_QUIET}">{more}</div>' if more else ""
     return f'<table style="{_TABLE}"><tr>{head}</tr>{body}</table>{caption}'
 
@@ -166,7 +166,7 @@ def _folded(summary: str, lines: Sequence[str]) -> str:
 
 def _steps(answer: Answer) -> list[str]:
     """Return the queries tried, their meaning, and remarks."""
-    lines = [f"{say_cost(answer)}, {answer.model}"]
+    lines = [f"{say_cost(answer, answer.labels)}, {answer.model}"]
     lines += [answer.explanation] if answer.explanation else []
     lines += [f"query {number}: {each.came}: {each.sql}" for number, each in enumerate(answer.attempts, 1)]
     return [*lines, *(f"note: {note}" for note in answer.notes)]
@@ -193,6 +193,7 @@ def read_why(state: AgentState) -> Why:
 
 def list_reasons(answer: Answer, why: Why | None) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield headings with their lines."""
+    labels = answer.labels
     tables = why.tables if why else ()
     linked = [
         f"{table} {p:.2f}: {', '.join(columns[:_COLUMNS])}{', ...' if len(columns) > _COLUMNS else ''}"
@@ -207,13 +208,13 @@ def list_reasons(answer: Answer, why: Why | None) -> Iterator[tuple[str, tuple[s
             tried.append(f"   written again because: {' '.join(attempt.feedback.split())}")
     sure = answer.certainty
     if answer.answered and not sure:
-        but = " except another reading" if answer.readings.line else ""
-        sure = f"{sureness_in_words(answer.confidence, '')}: nothing speaks against it{but}"
+        against = labels.say("except_reading" if answer.readings.line else "nothing_against")
+        sure = f"{labels.say(choose_sureness(answer.confidence, ''))}: {against}"
     parts = {
-        "read as": (answer.rephrased,) if answer.rephrased else (),
-        "rests on": basis_lines(answer),
-        "likely tables": tuple(linked),
-        "values": tuple(
+        "read_as": (answer.rephrased,) if answer.rephrased else (),
+        "rests_on": basis_lines(answer),
+        "likely_tables": tuple(linked),
+        "found_values": tuple(
             f"{match.mention!r} is {match.value!r} in {match.table}.{match.column} ({match.how})"
             for match in (why.values if why else ())[:_VALUES]
         ),
@@ -221,8 +222,8 @@ def list_reasons(answer: Answer, why: Why | None) -> Iterator[tuple[str, tuple[s
         "examples": tuple(f"{example.question} ({example.source})" for example in (why.examples if why else ())),
         "tried": tuple(tried),
         "ended": (answer.stopped,) if answer.stopped else (),
-        "how sure": tuple(filter(None, (sure, answer.trust))),
+        "how_sure": tuple(filter(None, (sure, answer.trust))),
         "notes": tuple(note for note in answer.notes if note not in answer.text),
-        "cost": (f"{answer.model}: {say_cost(answer)}, {say_count(answer.usage.tokens, 'token', 'tokens')}",),
+        "cost": (f"{answer.model}: {say_cost(answer, labels)}, {labels.say('tokens', answer.usage.tokens)}",),
     }
-    return ((heading, lines) for heading, lines in parts.items() if lines)
+    return ((labels.say(heading), lines) for heading, lines in parts.items() if lines)

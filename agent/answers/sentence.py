@@ -19,7 +19,7 @@ from sqlglot import exp
 
 from ...tools.database import Database
 from ...tools.errors import SQLParseError
-from ...tools.formats import ColumnFormat, format_cell
+from ...tools.formats import ColumnFormat, find_measure, format_cell
 from ...tools.sql import Query
 from ...tools.words import fold, words
 from ..advice import advisory
@@ -31,19 +31,28 @@ LONGEST = 300  # characters of a sentence with its places
 _GAP = "\0"  # stands for a place where the words around it are looked at
 _PLACE = re.compile(r"\{([^{}]{1,200})\}")
 _PICK = re.compile(r"(?P<column>.+?)(?:@(?P<by>.+))?\.(?P<pick>first|last|max|min)", re.IGNORECASE)
-_MARKUP = re.compile(r"[<>\[\]{}|\\`*@#=^~‰]|://|\bwww\.|[\w\0]\.[^\W\d_]{2}", re.IGNORECASE)
-"""Signs of markup, of links and of addresses: many a front end makes a link of `example.com`."""
+_MARKUP = re.compile(
+    r"[<>\[\]{}|\\`*@#=^~‰]|://|\bwww\.|[\w\0]\.[^\W\d_]{2}|[a-z]:[^\W\d_]|\b(?:mailto|tel|sms|javascript|data):\S",
+    re.IGNORECASE,
+)
+"""Signs of markup, of links and of addresses: many a front end makes a link of `example.com` or `mailto:ada`."""
 
 _JOINED = re.compile(
-    r"\0[a-zA-Z]|\0\s[kKmMbBgGtT](?!\w)|[\0\d][.,'’:/·٫٬]?\0|\0[.,'’:/·٫٬]?\d|(?<!\w)[-−–+±]\0"
+    r"\0[a-zA-Z]|\0\s[kKmMbBgGtT](?!\w)|[\0\d][.,'’:/·٫٬]?\0|\0[.,'’:/·٫٬]?\d|(?<!\w)(?:[-−+±]\s?|–)\0"
     r"|(?<!\d)\d{1,3}\s\0|\0\s\d{3}(?!\d)"
 )
 """What would make another value of a cell: a letter behind it (12k), digits or a cell beside it, a sign before it."""
 
 _PERCENT = re.compile(r"\s?(?:%|(?:per|pour|por) ?(?:cent|ciento|cento)\b|Prozent\b|процент\w*)", re.IGNORECASE)
 _NUMBER, _RUN = re.compile(r"\d+(?:[.,:/'’-]\d+)*"), re.compile(r"\d+")
+_CURRENCY_BEFORE = re.compile(r"(?<!\w)(?:US\s)?([^\W\d_]{3,})\s?$")
+_UNIT_AFTER = re.compile(r"^\s?(?:US\s)?([^\W\d_]+(?:/[a-z])?)(?!\w)")
+_NOUN = re.compile(r"\s[^\W\d_]{3}")
+"""What is said of many, as in `{n} customers have`, is not said of one."""
 _MARKS = re.compile(r"[.,'’]")
 _GROUPED = re.compile(r"\d{1,3}(?:[.,'’]\d{3})+")
+_ROMAN = re.compile(r"(?<!\w)[IVX]{2,}(?!\w)")
+_DECIMAL = re.compile(r"\d+[.,]\d+")
 _DATE = re.compile(r"\d{4}-\d\d(?:-\d\d.*)?", re.DOTALL)
 _CONDITION = re.compile(
     r"\b(?:(?:at (?:least|most)|au (?:moins|plus)|al menos|\w+ (?:than|als|dan|чем)"
@@ -54,6 +63,7 @@ _CONDITION = re.compile(
 
 _PRONOUN = re.compile(r"\bthe one (?=with|who|whose|that)\b", re.IGNORECASE)
 
+_SPELLED = re.compile(r"[\u0e00-\u0eff\u2e80-\ud7ff]|[^\W_\u0e00-\u0eff\u2e80-\ud7ff]+")
 _BREAKS = re.compile(r"\s*[\x00-\x1f\x7f-\x9f\u2028\u2029]+\s*")
 
 Claim = Literal["numbers", "amounts", "high", "low", "either", "times", "trends"]
@@ -94,7 +104,7 @@ def fill_sentence(say: str, result: Result, formats: Sequence[ColumnFormat], que
         query: The query that gave the result.
     """
     gapped = _PLACE.sub(_GAP, say)
-    if not _is_plain(say) or _MARKUP.search(gapped) or _JOINED.search(gapped):
+    if not _is_plain(say, gapped) or _JOINED.search(gapped):
         return None
     found = [
         _find_place(place[1], result, bool(query.order) or _follows_example(say[: place.start()]))
@@ -109,22 +119,33 @@ def fill_sentence(say: str, result: Result, formats: Sequence[ColumnFormat], que
     for place, form in zip(places, forms, strict=True):
         cell = result.row_count if place.column < 0 else result.rows[place.row][place.column]
         texts.append("" if cell is None else cut(_BREAKS.sub(" ", format_cell(cell, form)), TEXT_CHARACTERS))
-    literals = list(query.tree.find_all(exp.Literal))
+    # A number in ORDER BY or GROUP BY is that of a column.
+    literals = [
+        each for each in query.tree.find_all(exp.Literal) if not isinstance(each.parent, exp.Ordered | exp.Group)
+    ]
     given = " ".join([question, *(literal.name for literal in literals)])
-    if not all(texts) or not _gives_numbers(gapped, given):
+    if not all(texts) or not _gives_numbers(gapped, given) or _names_other_rows(gapped, places, result, formats):
         return None
     named = f"{question} {' '.join(result.columns)}"
     measures = [number for number, form in enumerate(formats) if form.kind in ("number", "money", "percent")]
     if not all(_bears_out(claim, places, result, query, measures) for claim in _find_claims(gapped, named)):
         return None
     hundredfold = any(isinstance(each.parent, exp.Mul) and each.name in ("100", "100.0") for each in literals)
-    return _join(gapped, texts, forms, question, percent=hundredfold or "%" in question)
+    return _join(
+        gapped, texts, forms, question, percent=hundredfold or "%" in question, given=f"{named} {query.tree.sql()}"
+    )
 
 
-def _is_plain(say: str) -> bool:
-    """Whether it is one short line without control characters and invisible marks."""
+def is_harmless(text: str, given: str) -> bool:
+    """Whether words of a model are one plain line with no number but those of the question or of a query."""
+    return _is_plain(text, text) and _gives_numbers(text, given)
+
+
+def _is_plain(say: str, gapped: str) -> bool:
+    """Whether it is one short line without control characters, invisible marks, markup and links."""
     kinds = {unicodedata.category(mark) for mark in say if mark != "\N{ZERO WIDTH NON-JOINER}"}
-    return 0 < len(say) <= LONGEST and not any(kind[0] == "C" or kind in ("Zl", "Zp") for kind in kinds)
+    unseen = any(kind[0] == "C" or kind in ("Zl", "Zp") for kind in kinds)
+    return 0 < len(say) <= LONGEST and not unseen and _MARKUP.search(gapped) is None
 
 
 def _find_place(inner: str, result: Result, ordered: bool) -> _Place | None:
@@ -181,6 +202,29 @@ def _find_extremes(result: Result, column: int, pick: str) -> list[int]:
 # What the words claim
 
 
+def _names_other_rows(gapped: str, places: Sequence[_Place], result: Result, formats: Sequence[ColumnFormat]) -> bool:
+    """Whether words name a row that a place is not of, as in `Rome has {n.first}` where another city comes first."""
+    placed = {place.row for place in places if place.column >= 0}
+    named: dict[str, set[int]] = {}
+    for column in (column for column, form in enumerate(formats) if form.kind == "text"):
+        for number, row in enumerate(result.rows):
+            named.setdefault(str(row[column] or ""), set()).add(number)
+    said = _spell_words(gapped)
+    folded = said.casefold()
+    # Short names may be words: the state IN, the grade A.
+    return any(
+        not placed <= rows
+        and cell.strip()
+        and ((spelled := _spell_words(cell)) in said or (len(cell) > 3 and spelled.casefold() in folded))
+        for cell, rows in named.items()
+    )
+
+
+def _spell_words(text: str) -> str:
+    """Return the words of a text, each between spaces; in scripts that write none every letter is one."""
+    return f" {' '.join(_SPELLED.findall(unicodedata.normalize('NFC', text)))} "
+
+
 @dataclass(frozen=True)
 class _ClaimWords:
     """Words that claim something, over all languages, folded."""
@@ -197,11 +241,11 @@ def _claim_words() -> _ClaimWords:
     values: dict[str, int] = {}
     spelled: dict[Claim, list[str]] = {claim: [] for claim in _CLAIMS}
     for language in languages.values():
-        numbers = [one.split("/") for one in language["numbers"].split()]
+        numbers = [one.split("/") for one in language.get("numbers", "").split()]
         values |= {fold(each): number for number, one in enumerate(numbers) for each in one if each != "_"}
         for claim, known in spelled.items():
-            known.append(_join_words(language[claim].replace("/", " ").replace("_", "")))
-    examples = "|".join(language["examples"] for language in languages.values())
+            known.append(_join_words(language.get(claim, "").replace("/", " ").replace("_", "")))
+    examples = "|".join(language["examples"] for language in languages.values() if "examples" in language)
     return _ClaimWords(
         values,
         {claim: re.compile(f"(?!(?:{ordinary})$)(?:{'|'.join(known)})") for claim, known in spelled.items()},
@@ -217,13 +261,16 @@ def _join_words(listed: str) -> str:
 def _gives_numbers(gapped: str, given: str) -> bool:
     """Whether every number, in digits or spelled out, is one of the question or of the query."""
     claims = _claim_words()
-    tokens, runs = set(_NUMBER.findall(given)), set(_RUN.findall(given))
+    tokens = set(_NUMBER.findall(given))
+    runs = {run for token in tokens for run in _split_number(token)}
     for token in _NUMBER.findall(gapped):
         plain = _MARKS.sub("", token)
         grouped = _GROUPED.fullmatch(token) is not None and plain in runs
         apart = plain == token and runs.issuperset(_RUN.findall(token))
         if not (token in tokens or grouped or apart):
             return False
+    if not set(_ROMAN.findall(gapped)) <= set(_ROMAN.findall(given)):
+        return False
     # Such as ½, Ⅳ or 三; those that are not in ASCII but decimal are among the tokens.
     if any(
         unicodedata.numeric(mark, None) is not None and not mark.isdecimal() and mark not in given for mark in gapped
@@ -236,6 +283,13 @@ def _gives_numbers(gapped: str, given: str) -> bool:
         and any(claims.patterns[claim].fullmatch(word.folded) for claim in _CLAIMS[:2])
         for word in words(_CONDITION.sub(" ", _PRONOUN.sub(" ", gapped)))
     )
+
+
+def _split_number(token: str) -> list[str]:
+    """Return the numbers that a token gives: a date its parts, 1,000 the number 1000, and 3.5 nothing but itself."""
+    if _GROUPED.fullmatch(token):
+        return [_MARKS.sub("", token)]
+    return [] if _DECIMAL.fullmatch(token) else _RUN.findall(token)
 
 
 def _find_claims(gapped: str, named: str) -> set[Claim]:
@@ -276,22 +330,23 @@ def _ranks(term: exp.Expr, result: Result, query: Query, measures: Sequence[int]
 
 
 def _join(
-    gapped: str, texts: Sequence[str], forms: Sequence[ColumnFormat], question: str, *, percent: bool
+    gapped: str, texts: Sequence[str], forms: Sequence[ColumnFormat], question: str, *, percent: bool, given: str
 ) -> str | None:
-    """Return the whole sentence; None if it gives a cell a unit that is not the cell's own."""
+    """Return the whole sentence; None if it gives a cell a unit that is not the cell's own, or one cell many things."""
     for sign in {mark for mark in gapped if unicodedata.category(mark) == "Sc" and mark not in question}:
         if any(sign in text for text in texts):
             gapped = re.sub(rf"(?<=\0)\s?{re.escape(sign)}|{re.escape(sign)}\s?(?=\0)", "", gapped)
         if sign in gapped:
             return None
-    text, *rest = gapped.split(_GAP)
+    pieces = _strip_units(gapped.split(_GAP), forms, given)
+    if pieces is None or any(text == "1" and _NOUN.match(piece) for text, piece in zip(texts, pieces[1:], strict=True)):
+        return None
+    text, *rest = pieces
     for piece, before, after in zip(rest, texts, texts[1:], strict=False):
         if piece.isspace() and before[-1].isdigit() and after[0].isdigit():
             return None  # they read as one number, with a space between its thousands
     for cell, form, piece in zip(texts, forms, rest, strict=True):
         sign = _PERCENT.match(piece)
-        if form.unit and (unit := re.match(rf"\s?{re.escape(form.unit)}(?!\w)", piece)):
-            piece = piece[unit.end() :]
         if sign and form.kind == "percent":
             piece = piece[sign.end() :]
         elif sign and not percent:
@@ -300,3 +355,19 @@ def _join(
     if "%" in gapped and not percent and "percent" not in {form.kind for form in forms}:
         return None
     return text if text[-1] in ".!?…。！？" else f"{text}."
+
+
+def _strip_units(pieces: list[str], forms: Sequence[ColumnFormat], given: str) -> list[str] | None:
+    """Return the texts around cells without units that the cells have themselves; None if a unit is another one."""
+    said = {word.folded for word in words(given)}
+    for number, form in enumerate(forms):
+        for place, pattern in ((number, _CURRENCY_BEFORE), (number + 1, _UNIT_AFTER)):
+            word = pattern.search(pieces[place])
+            measure = find_measure(word[1]) if word else ""
+            if place == number and not (len(measure) == 3 and measure.isupper()):
+                continue  # `min {n}` is no minute
+            if word and measure == form.measure != "":
+                pieces[place] = pieces[place][: word.start()] + pieces[place][word.end() :]
+            elif word and measure not in ("", "%") and fold(word[1]) not in said:
+                return None
+    return pieces

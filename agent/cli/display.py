@@ -20,7 +20,8 @@ from rich.text import Text
 from ...tools.database.table import Cell
 from ...tools.formats import ColumnFormat, column_formats, format_rows
 from ...tools.terminal import safe
-from ..answers.phrasing import cut, cut_note, number_choices, say_cost, say_count, say_rows_shown
+from ..answers.labels import Labels
+from ..answers.phrasing import cut, number_choices, say_cost, say_count, say_rows_shown
 
 if TYPE_CHECKING:
     from rich.syntax import Syntax
@@ -56,9 +57,8 @@ class Rows:
             table.add_row(*map(_cell, row[:shown]))
         yield table
         if left_out := self.headings[shown:]:
-            yield Text(
-                safe(f"{say_count(len(left_out), 'more column', 'more columns')}: {', '.join(left_out)}"), style="dim"
-            )
+            more = Labels(formats[0].locale).say("more_columns", len(left_out))
+            yield Text(safe(f"{more}: {', '.join(left_out)}"), style="dim")
         if self.caption:
             yield Text(self.caption, style="dim")
 
@@ -117,48 +117,47 @@ def show_answer(
     """Print an answer: its words, the rows or bars, the SQL, and one line with what it took."""
     console = console or Console()
     shown = ROWS_SHOWN if rows is None else rows
-    caption = say_rows_shown(shown, answer.row_count, answer.truncated) if answer.columns else ""
-    # The caption says how many of the rows are shown.
-    text = answer.text.replace(f" {cut_note(answer.row_count)}", "") if caption else answer.text
+    labels, text = answer.labels, answer.text
+    caption = say_rows_shown(shown, answer.row_count, answer.truncated, labels) if answer.columns else ""
+    for note in answer.noted:
+        # The caption says how many of the rows are shown.
+        text = text.replace(f" {note.text}", "") if caption and note.kind == "cut" else text
     if text:
         console.print(Text(safe(text), style="bold" if answer.answered else "bold yellow"))
     drawn = answer.drawn if answer.answered and answer.pictured else None
     if answer.columns and (drawn is None or drawn.kind != "bar"):
-        caption += "; /more shows the next" if caption and paged else ""
+        caption += f"; {labels.say('more_shows')}" if caption and paged else ""
         console.print(Rows(answer.headings, answer.rows[:shown], caption, answer.formats))
     if drawn is not None:
         from ...tools.charts.draw import draw_chart
 
         console.print(draw_chart(drawn, console))
     elif answer.answered and answer.pictured:
-        console.print(Text("No chart fits this result.", style="dim"))
+        console.print(Text(labels.say("no_chart"), style="dim"))
     if answer.sql:
         # What colours it is slow to load, and a file or a pipe takes none.
         console.print(shown_sql(answer.sql) if console.color_system else Text(safe(answer.sql)))
     if answer.estimate is not None and answer.status == "needs_clarification":
-        read = say_count(answer.estimate.rows, "row", "rows")
-        console.print(Text(f"  expected to read about {read}", style="dim"))
+        read = labels.say("expected", rows=labels.say("rows", answer.estimate.rows))
+        console.print(Text(f"  {read}", style="dim"))
     for choice in number_choices(answer.choices):
         console.print(Text(f"  {safe(choice)}"))
     if facts:
         said = (answer.certainty, "" if answer.trusted is not None else answer.trust)
-        for line in filter(None, (*said, *_list_reminders(answer))):
+        # A person should see at once what was saved, or could be.
+        reminders = (note.text for note in answer.noted if note.kind in ("saved", "explained"))
+        for line in filter(None, (*said, *reminders)):
             console.print(Text(safe(line), style="dim"))
-        badge = {True: "✓ trusted, ", False: "not trusted, ", None: ""}[answer.trusted if answer.answered else None]
-        waiting = "waiting for your reply, " if answer.status == "needs_clarification" else ""
-        console.print(Text(f"{badge}{waiting}{say_cost(answer)}", style="green" if answer.trusted else "dim"))
+        parts = [say_cost(answer, labels)]
+        if answer.status == "needs_clarification":
+            parts.insert(0, labels.say("waiting"))
+        if answer.answered and answer.trusted is not None:
+            parts.insert(0, labels.say("trusted" if answer.trusted else "not_trusted"))
+        console.print(Text(", ".join(parts), style="green" if answer.trusted else "dim"))
     if explain and answer.explanation:
         console.print(Text(safe(answer.explanation)))
     if explain and facts:
         console.print(show_reasons(answer))
-
-
-_REMINDERS = ("saved as example", "not saved as an example", "; to keep it: /note ")
-"""Parts of the notes that a person should see at once: what was saved, or could be."""
-
-
-def _list_reminders(answer: Answer) -> list[str]:
-    return [note for note in answer.notes if any(part in note for part in _REMINDERS)]
 
 
 def show_reasons(answer: Answer, why: Why | None = None) -> RenderableType:

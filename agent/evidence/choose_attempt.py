@@ -159,7 +159,7 @@ def objection(attempt: Attempt, previous: Attempt, code: CodeResult | None = Non
     sought = near_value(previous)
     if sought is None and is_empty(attempt.result) and not is_empty(previous.result):
         return "gave no rows"
-    if attempt.source == "merged" or (attempt.sql == previous.sql and attempt.doubt):
+    if attempt.source == "merged" or (attempt.sql == previous.sql and attempt.comments.doubt):
         return None  # or the same query, of which its writer now says why it may be wrong
     if sought is not None:
         # With the value that the column holds, a result without rows is the better founded one.

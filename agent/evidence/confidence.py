@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ...tools.ledger import Ledger
 from ...tools.readings import Agreement
@@ -108,7 +108,7 @@ def gather_evidence(
         votes.append(True if comparison.agree else False if comparison.conclusive else None)
     rivals = rivals or Agreement()
     return AnswerEvidence(
-        sure=attempt.confidence if attempt.sure is None else attempt.sure,
+        sure=attempt.confidence if attempt.comments.sure is None else attempt.comments.sure,
         unheld=sum(literal.missing for literal in attempt.literals),
         empty=attempt.result is not None and is_empty(attempt.result),
         reach=attempt.reach or NO_REACH,
@@ -164,14 +164,14 @@ def logit(share: float) -> float:
     return math.log(share / (1 - share))
 
 
-def sureness_in_words(value: float, reason: str) -> str:
-    """Return the confidence in words: sure, fairly sure or unsure.
+def choose_sureness(value: float, reason: str) -> Literal["sure", "fairly_sure", "unsure"]:
+    """Return how sure an answer is called.
 
     Of certainty itself, as of a query that a person wrote, the reason speaks for it.
     """
     if value == 1 or (value >= SURE and not reason):
         return "sure"
-    return "unsure" if value < FAIRLY_SURE and reason else "fairly sure"
+    return "unsure" if value < FAIRLY_SURE and reason else "fairly_sure"
 
 
 def list_doubts(
@@ -196,8 +196,8 @@ def list_doubts(
     if attempt.result is not None and is_empty_or_zero(attempt.result):
         said += attempt.never
     said += found.facts
-    if attempt.doubt and found.sure is not None and found.sure < DOUBTED:
-        said.append(f"the model says “{_shorten(attempt.doubt)}”")
+    if attempt.comments.doubt and found.sure is not None and found.sure < DOUBTED:
+        said.append(f"the model says “{_shorten(attempt.comments.doubt)}”")
     if found.unfinished:
         others = [other for other in attempts if other.source != "candidate" and other is not attempt]
         differing = [agreement(attempt, other) for other in others].count(False)

@@ -16,6 +16,8 @@ from ...tools.errors import QueryError
 from ...tools.readings import Agreement, Outcome, ReadingResult, Rival, outcome_of, short_cell, summarize, tie_reading
 from ...tools.sql import is_ordered
 from ..advice import advisory
+from ..answers.labels import choose_locale
+from ..answers.sentence import is_harmless
 from ..context.task_inputs import as_asked
 from ..records import AnswerRecord, Attempt, Offer, Readings, Turn, plain_result
 from ..resources import Run
@@ -24,6 +26,7 @@ from ..settings import Settings
 SECONDS = 0.15  # what all readings of a turn may take together
 
 _WORDS = 120  # characters of what the model says another reading is
+_ANOTHER = "another reading"  # stands for words with a link, or with a number of neither the question nor the queries
 
 WHICH = "This can be read in more than one way, and the answer changes with it. Which do you mean?"
 
@@ -47,13 +50,18 @@ def readings_of(chosen: Attempt, turn: Turn, run: Run) -> Readings:
     ):
         return Readings()
     schema = run.bare_schema
-    other, ties = chosen.other, tie_reading(chosen.sql, schema, as_asked(turn))
-    meant = Rival("meaning", one_line(other.words, _WORDS), "", run.spell(other.sql)) if other else None
+    other, ties = chosen.comments.other, tie_reading(chosen.sql, schema, as_asked(turn))
+    given = f"{as_asked(turn)} {chosen.sql} {other.sql if other else ''}"
+    meant = None
+    if other:
+        words = other.words if is_harmless(other.words, given) else _ANOTHER
+        meant = Rival("meaning", one_line(words, _WORDS), "", run.spell(other.sql))
     found = tuple(reading for reading in (meant, ties) if reading is not None)
     if not found:
         return Readings()
     here, ordered = ReadingResult(result.rows, result.truncated), is_ordered(chosen.sql, schema.dialect)
-    outcomes = (outcome_of(rival, here, there, ordered) for rival, there in _run(found, run))
+    locale = choose_locale(turn.asked or turn.question, run.settings.locale)
+    outcomes = (outcome_of(rival, here, there, ordered, locale) for rival, there in _run(found, run))
     tried: list[Outcome] = [outcome for outcome in outcomes if outcome is not None]
     agreement = Agreement(len(tried), sum(outcome.same for outcome in tried))
     return Readings(summarize(tried), tuple(tried), agreement)
@@ -69,7 +77,11 @@ def asks_which(answer: AnswerRecord, turn: Turn, settings: Settings) -> Turn | N
     first = changed[0]
     single = answer.rows[0][0] if answer.row_count == 1 and len(answer.columns) == 1 else None
     assumed = first.assumed or "as it stands"
-    here = assumed if single is None else f"{assumed} ({short_cell(single)})"
+    here = (
+        assumed
+        if single is None
+        else f"{assumed} ({short_cell(single, locale=choose_locale(answer.question, settings.locale))})"
+    )
     offered = (
         Offer(here, first.matter, answer.sql),
         *(Offer(f"{one.words} ({one.says})", one.matter, one.sql) for one in changed),

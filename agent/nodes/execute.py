@@ -74,10 +74,8 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
         sql,
         source,
         confidence=turn.confidence,
-        sure=turn.sure,
-        doubt=turn.doubt,
-        other=turn.other,
-        say="" if edited or sql != drafted else turn.say,  # a sentence is of its writer's query alone
+        # A sentence is of its writer's query alone.
+        comments=replace(turn.comments, say="") if edited or sql != drafted else turn.comments,
         dialect=run.resources.database.dialect,
         estimate=cost,
     )

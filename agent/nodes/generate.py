@@ -69,10 +69,7 @@ def run_next(turn: Turn, done: Done[Draft], source: AttemptSource, notes: Iterab
         turn,
         written=draft.sql,
         confidence=draft.confidence,
-        sure=draft.sure,
-        doubt=draft.doubt,
-        other=draft.other,
-        say=draft.say,
+        comments=draft.comments,
         caveats=draft.caveats,
         rephrasing=draft.understood or turn.rephrasing,
     )

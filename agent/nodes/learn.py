@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langgraph.graph import END
 
 from ...tools.errors import TableturnError
 from ..answers.answer import Answer
@@ -11,6 +12,7 @@ from ..effects import Body, do
 from ..records import AnswerRecord
 from ..resources import Run
 from ..state import AgentState, Update, dump, load
+from ..verbs import CorrectionTurn
 
 
 def find_command(state: AgentState) -> str:
@@ -21,12 +23,14 @@ def find_command(state: AgentState) -> str:
 
 
 def learn(state: AgentState, run: Run) -> Body[Update]:
-    """Run a command on the conversation's last answer and reply with a message."""
-    said, answer = yield from do(lambda: _run_command(find_command(state), state.get("answer"), run))
-    return {"messages": [AIMessage(said)], "answer": answer}
+    """Run a command on the conversation's last answer and reply with a message.
+
+    After a correction in words the question is asked again at once.
+    """
+    return (yield from do(lambda: _run_command(find_command(state), state.get("answer"), run)))
 
 
-def _run_command(line: str, kept: Update | None, run: Run) -> tuple[str, Update | None]:
+def _run_command(line: str, kept: Update | None, run: Run) -> Update:
     record = load(AnswerRecord, kept) if kept else None
     answers = Answers(run.resources)
     if record and run.resources.may_read(record.rights):
@@ -35,7 +39,9 @@ def _run_command(line: str, kept: Update | None, run: Run) -> tuple[str, Update 
     try:
         said = teach(answers, line)
     except TableturnError as error:
-        return str(error), kept
-    if len(answers.held) == before:
-        return said, kept
-    return said, dump(answers.held[-1].answer.record)
+        said = str(error)
+    if isinstance(said, CorrectionTurn):
+        reply = AIMessage(f"asked again; to save the answer: /approve {said.wording}")
+        return {"messages": [reply], "question": said.question, "evidence": said.notes, "next": "rephrase"}
+    answer = kept if len(answers.held) == before else dump(answers.held[-1].answer.record)
+    return {"messages": [AIMessage(said)], "answer": answer, "next": END}

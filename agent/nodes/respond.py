@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from langgraph.graph import END
 from langgraph.types import Overwrite
@@ -16,8 +16,8 @@ from ...tools.linking import PastTurn
 from ...tools.outgoing import SentQueries, record_queries
 from ..advice import advise, advisory
 from ..answers.answer import Answer
+from ..answers.labels import Labels, choose_locale
 from ..answers.phrasing import (
-    NO_COLUMNS,
     WITHHELD,
     ColumnLooks,
     explain_query,
@@ -41,6 +41,7 @@ from ..records import (
     Attempt,
     AttemptView,
     CodeResult,
+    Note,
     Readings,
     Result,
     Sentence,
@@ -53,9 +54,6 @@ from ..resources import Run
 from ..state import AgentState, Update, attempts_of, dump, step, turn_of, usage_of
 from ..verbs import approve
 from .rephrase import rewrite_deletion
-from .revise_or_stop import READS_ONLY
-
-BY_CODE = "This comes from the pandas code alone: no query could be run."
 
 
 def respond(state: AgentState, run: Run) -> Body[Update]:
@@ -107,15 +105,16 @@ def _recount(answer: AnswerRecord) -> str:
 
 def _saved(answer: AnswerRecord, run: Run) -> Body[AnswerRecord]:
     """Return the answer with a note on whether it was saved as an example."""
+    labels = Labels(choose_locale(answer.question, run.settings.locale))
 
     def save() -> str:
         try:
-            return f"saved as example {approve(Answer(answer), run.resources, settings=run.settings).id}"
+            return labels.say("saved", id=approve(Answer(answer), run.resources, settings=run.settings).id)
         except TableturnError as error:
-            return f"not saved as an example: {error}"
+            return labels.say("not_saved", why=error)
 
-    note = yield from do(save)
-    return replace(answer, notes=(*answer.notes, note))
+    note = Note((yield from do(save)), "saved")
+    return replace(answer, notes=(*answer.notes, note.text), noted=(*answer.noted, note))
 
 
 def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
@@ -137,9 +136,12 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
     used = used_knowledge(sql, turn, run)
     readings = readings_of(chosen, turn, run) if chosen and sql else Readings()
     ledger = count_rows(chosen, state, turn, run) if chosen and sql else None
-    after = (*filter(None, (ledger.line if ledger else "", readings.line)), *found.remarks)
+    after = (*filter(None, (ledger.line if ledger else "", readings.line)), *(note.text for note in found.remarks))
     proposals = explained_words(turn)
-    translator = run.translator
+    labels = found.looks.labels
+    explained = [Note(labels.say("explained", name=one.name, text=one.text), "explained") for one in proposals]
+    remarks = (*found.remarks, *map(Note, doubts), *explained)
+    translator, say = run.translator, chosen.comments.say if chosen else ""
     sure = assess_certainty(attempts, chosen, found.status, comparison, turn, run, readings.agreement, ledger)
     trust = judge_trust(sure.alone, run) if sql and found.result else UNTOLD
     return AnswerRecord(
@@ -164,14 +166,10 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         model=translator.model,
         notes=(
             *state.get("notes", []),
-            *found.remarks,
-            *doubts,
-            *(
-                f"“{entry.name}” was explained in this turn; to keep it: /note {entry.name} means {entry.text}"
-                for entry in proposals
-            ),
+            *(note.text for note in remarks),
             *(chosen.findings if chosen and chosen.result else ()),
         ),
+        noted=tuple(note for note in remarks if note.kind),
         stopped="; ".join(filter(None, [turn.stop.why if turn.stop else found.text, discarded])),
         simplified=turn.rephrasing.simplified,
         # Asked for other words if the question leans on earlier turns, the model gave none.
@@ -189,7 +187,7 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         proposals=proposals,
         basis=basis_for(chosen if sql else None, turn, run, used, readings, ledger),
         readings=readings,
-        sentence=Sentence(chosen.say, " ".join(after)) if chosen and sql and found.result and chosen.say else None,
+        sentence=Sentence(say, " ".join(after)) if say and sql and found.result else None,
         ledger=ledger,
     )
 
@@ -210,15 +208,17 @@ class _Conclusion:
 
     status: Status
     text: str
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[Note, ...] = ()
     result: Result | None = None
-    looks: ColumnLooks = NO_COLUMNS
+    looks: ColumnLooks = field(default_factory=ColumnLooks)
     by_code: bool = False
 
 
 def _conclude(turn: Turn, chosen: Attempt | None, code: CodeResult | None, run: Run, *, discarded: bool) -> _Conclusion:
     """Return the conclusion; caveats and convergence hold only for the last attempt."""
     stop, database = turn.stop, run.resources.database
+    locale = choose_locale(turn.asked or turn.question, run.settings.locale)
+    labels = Labels(locale)
     if stop and stop.status in ("failed", "unanswerable"):
         kind = chosen.error_kind if stop.kind == "error" and chosen else None
         return _Conclusion(stop.status, failed(stop.why, kind, run.settings.query_seconds))
@@ -227,16 +227,18 @@ def _conclude(turn: Turn, chosen: Attempt | None, code: CodeResult | None, run: 
     if chosen is not None and chosen.result is not None:
         status: Status = "capped" if discarded or (stop and stop.status == "capped") else "converged"
         caveats = () if discarded else turn.caveats
-        reads_only = (READS_ONLY,) if rewrite_deletion(turn.asked) else ()
-        known = (*reads_only, *caveats, *list_remarks(chosen.result))
+        reads_only = (labels.say("reads_only"),) if rewrite_deletion(turn.asked) else ()
+        known = (*map(Note, (*reads_only, *caveats)), *list_remarks(chosen.result, labels))
         defined = {entry.name: entry.text for entry in turn.knowledge}
-        looks = look_up_columns(chosen.sql, chosen.result, database, run.settings.locale, defined)
+        looks = look_up_columns(chosen.sql, chosen.result, database, locale, defined)
         return _Conclusion(status, phrase_answer(chosen.result, looks, chosen.literals), known, chosen.result, looks)
     if code is not None:
-        over = (f"The code saw only a sample of {', '.join(code.sampled)}.",) if code.sampled else ()
-        looks = look_up_columns(None, code.result, database, run.settings.locale)
+        told = [labels.say("by_code")]
+        if code.sampled:
+            told.append(labels.say("sampled", tables=", ".join(code.sampled)))
+        looks = look_up_columns(None, code.result, database, locale)
         text = phrase_answer(code.result, looks)
-        return _Conclusion("capped", text, (BY_CODE, *over), code.result, looks, by_code=True)
+        return _Conclusion("capped", text, tuple(map(Note, told)), code.result, looks, by_code=True)
     why, kind = (chosen.error, chosen.error_kind) if chosen else ("no query was written", None)
     return _Conclusion("failed", failed(f"No query for this question ran: {why}", kind, run.settings.query_seconds))
 

@@ -16,6 +16,7 @@ from ...prompts.reply_types import Explanation
 from ...prompts.templating import PromptTooLarge
 from ...tools.database import Schema
 from ...tools.sql import same_sql, writes
+from ..answers.labels import Labels
 from ..context.task_inputs import generate_task, select_schema
 from ..effects import NO_REPLY, Body, Done, ask, do
 from ..evidence.choose_attempt import compare_code, differs, near_value, same_answer
@@ -27,7 +28,7 @@ from ..settings import Settings
 from ..state import AgentState, Update, attempts_of, dump_all, step, turn_of
 from .drafts import MORE_DRAFTS, needs_more
 
-READS_ONLY = "I can only read data, so nothing was changed."  # told beside rows that somebody wanted deleted
+_READS_ONLY = Labels().say("reads_only")  # errors and reasons are in English
 _WITH_REVISION = 2  # calls that an explanation and the revision that reads it take
 
 
@@ -149,11 +150,10 @@ def _stop_at_gate(attempts: Sequence[Attempt], earlier: Sequence[Attempt], code:
         # An engine without such a statement calls it wrong: SQLite has no TRUNCATE.
         changes = last.error_kind in ("rejected", "syntax") and writes(last.sql, last.dialect)
         if changes and not any(attempt.result for attempt in attempts):
-            return Stop("declined", READS_ONLY, "unanswerable")
+            return Stop("declined", _READS_ONLY, "unanswerable")
         over_again = last.error_kind in _LIMITS and any(attempt.error_kind in _LIMITS for attempt in earlier)
-        return (
-            _stop_with_error(READS_ONLY if changes else last.error or "", attempts) if changes or over_again else None
-        )
+        why = _READS_ONLY if changes else last.error or ""
+        return _stop_with_error(why, attempts) if changes or over_again else None
     if differs(compare_code(last, code)) or near_value(last):
         return None
     which = "corrected query" if earlier else "query"

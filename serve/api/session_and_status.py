@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import math
 from dataclasses import asdict
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Header, Request
 from fastapi.encoders import jsonable_encoder
 from starlette.responses import JSONResponse, Response
 
 from ...agent import verbs
+from ...agent.answers.labels import list_labels
 from ...agent.evidence.confidence import FAIRLY_SURE, SURE
 from ...tools.database.table import plain_cell
 from ..server import AskerHere, ServerHere
@@ -38,8 +39,10 @@ async def get_schema(asker: AskerHere) -> Response:
 
 
 @router.get("/me")
-async def get_me(asker: AskerHere) -> dict[str, Any]:
-    """Return who the server takes this person for, and its model."""
+async def get_me(
+    asker: AskerHere, accept_language: Annotated[str, Header(include_in_schema=False)] = ""
+) -> dict[str, Any]:
+    """Return who the server takes this person for, its model, and the labels in this person's language."""
     agent = asker.agent
     translator = agent.resources.translator(agent.settings)
     return {
@@ -49,6 +52,7 @@ async def get_me(asker: AskerHere) -> dict[str, Any]:
         "model": translator.model,
         "translator": translator.name,
         "session": asker.server.settings.token is not None,
+        "labels": list_labels(agent.settings.locale, accept_language),
         "sureness": {"sure": SURE, "fairly_sure": FAIRLY_SURE},
         "dollars_left": None if (left := await asker.server.turns.get_dollars_left(asker.owner)) == math.inf else left,
     }

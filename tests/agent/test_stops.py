@@ -92,6 +92,7 @@ def test_the_json_form_ends_with_the_newer_keys_in_their_order(shop: Path) -> No
         "trust_reason",
         "formats",
         "ledger",
+        "note_kinds",
     ]
     assert list(fields)[-len(newer) :] == newer
     assert (fields["answered"], fields["notes"]) == (True, [])

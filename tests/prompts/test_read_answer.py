@@ -18,7 +18,7 @@ BLOCK = f"```sql\n{SQL}\n```"
 
 def test_the_form_that_is_asked_for() -> None:
     draft = read_answer(f"Question: Give me the names.\n{BLOCK}\nSure: 72, two columns hold names", "names?")
-    assert (draft.sql, draft.sure, draft.doubt) == (SQL, 0.72, "two columns hold names")
+    assert (draft.sql, draft.comments.sure, draft.comments.doubt) == (SQL, 0.72, "two columns hold names")
     assert draft.understood is not None
     assert (draft.understood.rephrased, draft.understood.intent) == ("Give me the names.", "answerable")
     assert draft.understood.self_contained
@@ -37,7 +37,7 @@ def test_the_form_that_is_asked_for() -> None:
 )
 def test_the_query_alone_is_enough(reply: str) -> None:
     draft = read_answer(reply, "names?")
-    assert (draft.sql, draft.sure, draft.understood) == (SQL, None, None)
+    assert (draft.sql, draft.comments.sure, draft.understood) == (SQL, None, None)
 
 
 @pytest.mark.parametrize(
@@ -53,13 +53,13 @@ def test_the_query_alone_is_enough(reply: str) -> None:
 )
 def test_a_sentence_with_places(reply: str, say: str) -> None:
     draft = read_answer(reply, "names?")
-    assert (draft.sql, draft.say) == (SQL, say)
-    assert read_answer(reply, "names?", form="sql").say == ""
+    assert (draft.sql, draft.comments.say) == (SQL, say)
+    assert read_answer(reply, "names?", form="sql").comments.say == ""
 
 
 def test_labels_that_a_model_translates_into_german() -> None:
     draft = read_answer(f"Frage: Wie heißen die Kunden?\n{BLOCK}\nSicher: 70, es gibt zwei", "Und die Namen?")
-    assert (draft.sure, draft.doubt) == (0.7, "es gibt zwei")
+    assert (draft.comments.sure, draft.comments.doubt) == (0.7, "es gibt zwei")
     assert draft.understood is not None
     assert draft.understood.rephrased == "Wie heißen die Kunden?"
     asked = read_answer("Rückfrage: Welche Namen?\n1. der Kunden\n2. der Waren", "Namen?").understood
@@ -72,7 +72,7 @@ def test_no_reason_is_no_doubt(nothing: str) -> None:
     record = {"question": "Give me the names.", "sure": 70, "why": nothing, "sql": SQL}
     for reply in (f"Question: Give me the names.\n{BLOCK}\nSure: 70, {nothing}", f"```json\n{json.dumps(record)}\n```"):
         draft = read_answer(reply, "names?")
-        assert (draft.sure, draft.doubt) == (0.7, "")
+        assert (draft.comments.sure, draft.comments.doubt) == (0.7, "")
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_no_reason_is_no_doubt(nothing: str) -> None:
 def test_other_ways_of_saying_it(reply: str) -> None:
     draft = read_answer(reply, "names?")
     assert draft.understood is not None
-    assert (draft.sql, draft.sure, draft.understood.rephrased) == (SQL, 0.85, "Give me the names.")
+    assert (draft.sql, draft.comments.sure, draft.understood.rephrased) == (SQL, 0.85, "Give me the names.")
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_labelled_lines_are_never_sql(sql: str, shape: str, tail: str, form: Rep
     draft = read_answer(shape.format(sql=sql, tail=tail), "names?", form=form)
     assert draft.sql == sql
     if form != "sql" and "Sure: 3" not in sql:
-        assert draft.sure == 0.9
+        assert draft.comments.sure == 0.9
         assert (draft.understood is not None) == ("Question:" in shape)
 
 
@@ -211,8 +211,8 @@ OTHER = "Other reading: **by booking date.**\n```sql\nSELECT 2\nFROM b\n```"
 )
 def test_another_reading_is_no_answer(reply: str) -> None:
     draft = read_answer(reply, "q")
-    assert (draft.sql, draft.sure, draft.doubt, draft.notes) == ("SELECT 1 FROM a", 0.7, "dates", ())
-    assert draft.other == OtherReading("by booking date", "SELECT 2\nFROM b")
+    assert (draft.sql, draft.comments.sure, draft.comments.doubt, draft.notes) == ("SELECT 1 FROM a", 0.7, "dates", ())
+    assert draft.comments.other == OtherReading("by booking date", "SELECT 2\nFROM b")
     assert sql_so_far(reply) == "SELECT 1 FROM a"
 
 
@@ -224,8 +224,9 @@ def test_another_reading_is_no_answer(reply: str) -> None:
         "Other reading: by booking date\n```sql\nSELECT 1 FROM a\n```",
         "```sql\nSELECT 1 FROM a\n```\nOther reading: none\n```sql\nSELECT 2\n```",
         "```sql\nSELECT 1 FROM a\n```\nOther reading: by date\n```sql\nno query\n```",
+        "```sql\nSELECT 1 FROM a\n```\nOther reading: by date\n```sql\nSELECT 1 FROM b; DELETE FROM b\n```",
     ],
 )
 def test_words_alone_are_no_other_reading(reply: str) -> None:
     draft = read_answer(reply, "q")
-    assert (draft.sql, draft.other) == ("SELECT 1 FROM a", None)
+    assert (draft.sql, draft.comments.other) == ("SELECT 1 FROM a", None)

@@ -331,8 +331,21 @@ async def test_deleting(client: Client) -> None:
 async def test_replies_without_a_schema_of_their_own_keep_their_keys(client: Client) -> None:
     """OpenAPI says nothing of these."""
     me = (await client.get("/me")).json()
-    assert set(me) == {"user", "database", "dialect", "model", "translator", "session", "sureness", "dollars_left"}
+    assert set(me) == {
+        "user",
+        "database",
+        "dialect",
+        "model",
+        "translator",
+        "session",
+        "labels",
+        "sureness",
+        "dollars_left",
+    }
     assert set(me["sureness"]) == {"sure", "fairly_sure"}
+    german = (await client.get("/me", headers={"Accept-Language": "xx, de-AT;q=0.9, en;q=0.8"})).json()["labels"]
+    assert (me["labels"]["page_chart"], german["page_chart"]) == ("Chart", "Diagramm")
+    assert german["rows"] == {"one": "{n} Zeile", "other": "{n} Zeilen"}
     schema = (await client.get("/schema")).json()
     table = schema["tables"][0]
     assert {"name", "tables", "foreign_keys", "dialect"} <= set(schema)

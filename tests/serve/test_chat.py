@@ -93,7 +93,7 @@ async def test_notes_are_in_a_reply(shop: Path, agent_over: Callable[..., SQLAge
     async with app.router.lifespan_context(app):
         messages: Any = [{"role": "user", "content": "Who are the customers?"}]
         reply = await openai_client(app).chat.completions.create(model="tableturn", messages=messages)
-    assert "*Note: Only the first 1 rows are shown.*" in (reply.choices[0].message.content or "")
+    assert "*Note: Only the first row is shown.*" in (reply.choices[0].message.content or "")
 
 
 async def test_what_is_refused(asked: tuple[openai.AsyncOpenAI, Any]) -> None:

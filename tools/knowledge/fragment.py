@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from sqlglot import exp
 
+from ..database.egress import any_matches
 from ..database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from ..database.table import Limits
 from ..errors import KnowledgeError, QueryError, QueryTimeout, SQLParseError, TableturnError
@@ -178,6 +179,9 @@ def check_entries(layers: Sequence[Sequence[Entry]], database: Database) -> tupl
     if own := database.rights.key:
         problems.clear()
         visible = {item.name.lower() for table in schema.tables for item in (table, *table.columns)}
+        layers_of_rights = database.session.policy.permissions.list_layers()
+        denied = [entry for layer in layers_of_rights for entry in layer.deny]
+        unseen |= {part for entry in denied for part in (entry, *entry.split(".")) if part.strip("*")}
         unseen -= visible
         visible |= {f"{table.name}.{column.name}".lower() for table in schema.tables for column in table.columns}
         # What is written under these rights tells nothing that is hidden from them.
@@ -300,8 +304,8 @@ def _names_unseen(entry: Entry, visible: set[str], unseen: set[str]) -> bool:
     # They do where they hold the name of something that entries of the same files describe and that is not visible, or
     # anything that looks like a name and is none that is.
     text = " ".join((entry.name, entry.text, *entry.also, *(meaning for _, meaning in entry.values)))
-    words = set(re.findall(r"\w+", text.lower()))
-    if words & unseen or any(" " in name and name in text.lower() for name in unseen):
+    words = set(re.findall(r"\w+", text.lower())) - visible
+    if any_matches(unseen, words) or any(" " in name and name in text.lower() for name in unseen):
         return True
     return any((quoted or plain).lower() not in visible for quoted, plain in _NAMES.findall(text))
 

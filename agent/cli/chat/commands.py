@@ -19,7 +19,6 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ....prompts.find_sql import starts_like_sql
 from ....tools.charts import Chart
 from ....tools.database import Schema
 from ....tools.errors import SettingsError, TableturnError
@@ -27,7 +26,7 @@ from ....tools.formats import format_rows
 from ....tools.terminal import safe, warn
 from ... import verbs
 from ...answers.answer import Answer
-from ...answers.commands import RUN
+from ...answers.commands import RUN, word_correction
 from ...conversation_files import list_conversations
 from ..display import Rows, as_records, show_reasons, shown_sql
 from ..output import write_chart
@@ -250,13 +249,12 @@ def _retry(chat: Chat, rest: str) -> NextQuestion:
 
 
 def _correct(chat: Chat, rest: str) -> Said:
-    chosen, words = chat.choose(rest, "correct")
-    if not words.strip() or starts_like_sql(words):
+    turn = word_correction(chat, rest)
+    if turn is None:
         return RUN["/correct"](chat, rest)
     if chat.is_waiting():
         raise SettingsError("the agent asked you something: answer that first")
-    turn = verbs.word_correction(chosen.answer, words, chat.resources)
-    return NextQuestion(turn.question, turn.notes, chosen.wording or turn.wording)
+    return NextQuestion(turn.question, turn.notes, turn.wording)
 
 
 def _undo(chat: Chat, rest: str) -> str:

@@ -72,7 +72,7 @@ def test_a_picture_of_nothing_is_declined(shop: Path) -> None:
         ("SELECT COUNT(DISTINCT c.id) AS n FROM customers c JOIN orders ON c.id=customer_id", "Customers: 3.", ("n",)),
         ("SELECT COUNT(*) FROM orders o JOIN customers c ON o.customer_id = c.id", "Orders: 4.", ("number of orders",)),
         ("SELECT AVG(total) FROM orders WHERE total > 0", "Average total: 11.83.", ("average total",)),
-        (BY_CITY, "2 rows.", ("city", "number of customers")),
+        (BY_CITY, "Number of customers by city, 2 rows.", ("city", "number of customers")),
         ("SELECT name FROM customers WHERE id = 1", "Name: Ada.", ("name",)),
     ],
 )  # fmt: skip
@@ -156,18 +156,21 @@ REVENUE = "SELECT DATE('2024-01-05') AS day, 1234.5000000001 AS revenue_eur, 123
 
 
 @pytest.mark.parametrize(
-    ("locale", "revenue", "day"),
-    [("", "€1,234.50", "5 Jan 2024"), ("de", "1.234,50\N{NO-BREAK SPACE}€", "05.01.2024")],
+    ("locale", "revenue", "day", "missing"),
+    [
+        ("", "€1,234.50", "5 Jan 2024", "no value"),
+        ("de", "1.234,50\N{NO-BREAK SPACE}€", "05.01.2024", "kein Wert"),
+    ],
 )
 def test_people_read_formatted_cells_and_programs_exact_ones(
-    shop: Path, capsys: pytest.CaptureFixture[str], locale: str, revenue: str, day: str
+    shop: Path, capsys: pytest.CaptureFixture[str], locale: str, revenue: str, day: str, missing: str
 ) -> None:
     with agent(shop, REVENUE, settings={"locale": locale}) as asked:
         answer = asked.ask("What was earned?")
     show_answer(answer)
     texts = [answer.text, answer._repr_html_(), answer_markdown(answer, 5), capsys.readouterr().out]
     assert [text for text in texts if not (revenue in text and day in text and "12345" in text)] == []
-    assert answer.text == f"Day: {day}; revenue_eur: {revenue}; order_id: 12345; note: no value."
+    assert answer.text == f"Day: {day}; revenue_eur: {revenue}; order_id: 12345; note: {missing}."
     assert f'right">{revenue}</td>' in texts[1]
     assert "---:" in texts[2]
     assert answer.to_dict()["rows"] == (("2024-01-05", 1234.5000000001, 12345, None),)

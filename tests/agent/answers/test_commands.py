@@ -96,3 +96,30 @@ def test_without_commands_a_slash_is_a_question(agent: SQLAgent, known: Path, mo
     server(agent, commands=False).say("/note loyal means ordered twice")
     assert model.prompts
     assert known.read_text() == text
+
+
+def test_a_correction_in_words_is_asked_at_once(shop: Path, tmp_path: Path) -> None:
+    model = writes("SELECT count(*) FROM customers", RIGHT)
+    with SQLAgent(shop, model=model, examples=tmp_path / "store") as agent:
+        told = server(agent)
+        told.say("How many customers are there?")
+        assert told.say("/correct only numbers one and three count") == "Customers: 2."
+        assert "This query was not right: SELECT count(*) FROM customers" in model.prompts[-1]
+        assert "How many customers are there? only numbers one and three count" in model.prompts[-1]
+        assert told.state["answer"]["sql"] == RIGHT
+        told_how, asked = told.state["messages"][-3:-1]
+        assert asked.text == "How many customers are there? only numbers one and three count"
+        save = told_how.text.partition("to save the answer: ")[2]
+        assert save == "/approve How many customers are there?"
+        assert "saved 'How many customers are there?' as an example" in told.say(save)
+
+
+def test_a_metric_that_counts_rows_can_be_edited(agent: SQLAgent, known: Path) -> None:
+    known.write_text("metrics: {visits: {expression: COUNT(*), about: [orders]}}")
+    lesson = agent.list_lessons()[0]
+    agent.edit_lesson(lesson.id, "COUNT(DISTINCT orders.customer_id)")
+    assert agent.list_lessons()[0].meaning == "COUNT(DISTINCT orders.customer_id)"
+    known.write_text("metrics: {visits: {expression: COUNT(*), about: [orders]}}")
+    agent.edit_lesson(lesson.id, "COUNT(*) * 1.0")
+    assert agent.list_lessons()[0].meaning == "COUNT(*) * 1.0"
+    assert "orders" in known.read_text()

@@ -14,11 +14,12 @@ MONTHS = tuple((f"2023-{month:02d}", 1000.5 + month, month) for month in range(1
 CITIES = (("Lyon", 30), ("Paris", 20), ("Metz", 20), ("Nice", 5))
 
 
-def words(names: str, *rows: tuple[Any, ...], ordered: bool = False, truncated: bool = False, **heading: Any) -> str:
+def words(
+    names: str, *rows: tuple[Any, ...], ordered: bool = False, truncated: bool = False, locale: str = "", **heading: Any
+) -> str:
     columns = tuple(names.split(", "))
-    looks = ColumnLooks(
-        tuple(Heading(name, **heading) for name in columns), column_formats(None, columns, rows), ordered
-    )
+    formats = column_formats(None, columns, rows, locale=locale)
+    looks = ColumnLooks(tuple(Heading(name, **heading) for name in columns), formats, ordered, locale)
     return phrase(Result(columns, rows, truncated), looks)
 
 
@@ -49,21 +50,45 @@ def words(names: str, *rows: tuple[Any, ...], ordered: bool = False, truncated: 
         (words("year, revenue", (2022, 5), (2024, 6)), "Revenue for 2 years, 2022 to 2024."),
         (words("day, revenue", ("2023-01-05", 5), ("2023-01-07", 6), truncated=True),
          "Revenue for the first 2 dates, 5 Jan 2023 to 7 Jan 2023."),
-        (words("month, revenue", ("2023-01", 5), ("2023-01", 6)), "2 rows."),
-        (words("month, revenue", ("2023-01", 5), (None, 6)), "2 rows."),
-        (words("month, city, revenue", ("2023-01", "Lyon", 5), ("2023-02", "Metz", 6)), "2 rows."),
+        (words("month, revenue", ("2023-01", 5), ("2023-01", 6)), "Revenue by month, 2 rows."),
+        (words("month, revenue", ("2023-01", 5), (None, 6)), "Revenue by month, 2 rows."),
+        (words("month, city, revenue", ("2023-01", "Lyon", 5), ("2023-02", "Metz", 6)),
+         "Revenue by month and city, 2 rows."),
+        (words("month, city, revenue", ("2023-01", "Lyon", 5), ("2023-02", "Metz", 6), truncated=True),
+         "Revenue by month and city, more than 2 rows."),
+        (words("name, city", ("Ada", "Lyon"), ("Bo", "Metz")), "Name and city, 2 rows."),
+        (words("a, b", (1, 2), (3, 4)), "2 rows."),
+        (words("a, b, c, d", *[("x",) * 4] * 2), "2 rows."),
         # A ranking, if the query orders and the numbers do.
         (words("city, customers", *CITIES, ordered=True), "First of 4 by customers: Lyon, 30."),
         (words("customers, city", *[row[::-1] for row in CITIES[::-1]], ordered=True),
          "First of 4 by customers, lowest first: Nice, 5."),
         (words("city, customers", *CITIES, ordered=True, truncated=True),
          "First of more than 4 by customers: Lyon, 30."),
-        (words("city, customers", *CITIES), "4 rows."),
-        (words("city, customers", *CITIES, CITIES[0], ordered=True), "5 rows."),
-        (words("city, customers", CITIES[3], *CITIES[:3], ordered=True), "4 rows."),
-        (words("city, customers", ("Lyon", 5), ("Metz", None), ordered=True), "2 rows."),
-        (words("city, customers", ("Lyon", 5), ("Metz", 5), ordered=True), "2 rows."),
+        (words("city, customers", *CITIES), "Customers by city, 4 rows."),
+        (words("city, customers", *CITIES, CITIES[0], ordered=True), "Customers by city, 5 rows."),
+        (words("city, customers", CITIES[3], *CITIES[:3], ordered=True), "Customers by city, 4 rows."),
+        (words("city, customers", ("Lyon", 5), ("Metz", None), ordered=True), "Customers by city, 2 rows."),
+        (words("city, customers", ("Lyon", 5), ("Metz", 5), ordered=True), "Customers by city, 2 rows."),
     ],
 )  # fmt: skip
 def test_a_result_is_said_in_plain_words(said: str, text: str) -> None:
+    assert said == text
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        (words("name", locale="de"), "Keine Zeile passt."),
+        (words("n", (1234,), counted="orders", counts_all=True, locale="de"), "Orders: 1.234."),
+        (words("umsatz", (None,), locale="de"), "Umsatz: kein Wert."),
+        (words("monat, umsatz, anzahl", *MONTHS, locale="de_AT"),
+         "Umsatz und anzahl für 12 Monate, Jänner 2023 bis Dezember 2023."),
+        (words("stadt, kunden", *CITIES, ordered=True, truncated=True, locale="de"),
+         "Erster von mehr als 4 nach kunden: Lyon, 30."),
+        (words("stadt, kunden", *CITIES, locale="de"), "Kunden nach stadt, 4 Zeilen."),
+        (words("stadt, kunden", *CITIES, locale="fr"), "Kunden by stadt, 4 rows."),
+    ],
+)  # fmt: skip
+def test_a_result_is_said_in_the_language_of_the_answer(said: str, text: str) -> None:
     assert said == text

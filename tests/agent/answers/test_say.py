@@ -42,7 +42,7 @@ def ask(shop: Path, *replies: str, question: str = ASKED, **settings: Any) -> An
 def test_the_answer_begins_with_it_and_what_to_know_follows(shop: Path) -> None:
     assert ask(shop, reply(BY_CITY, SAY)).text == FILLED
     cut = ask(shop, reply(BY_CITY, "Zuerst kommt {city.first}."), rows=1)
-    assert cut.text == "Zuerst kommt Paris. Only the first 1 rows are shown."
+    assert cut.text == "Zuerst kommt Paris. Only the first row is shown."
     assert ask(shop, reply(BY_CITY, SAY), rows=1).text.startswith("City: Paris")
     assert ask(shop, reply(BY_CITY, "Es sind 17.")).text == OWN
     assert ask(shop, reply(BY_CITY)).text == OWN

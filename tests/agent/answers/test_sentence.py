@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tableturn.agent.answers.sentence import LONGEST, fill_sentence
+from tableturn.agent.answers.sentence import LONGEST, fill_sentence, is_harmless
 from tableturn.agent.records import PlainCell, Result
 from tableturn.tools.formats import ColumnFormat, format_cell
 from tableturn.tools.sql import Query
@@ -66,6 +66,7 @@ def test_places_are_filled(say: str, filled: str) -> None:
         "Revenue over ２４ months: {revenue.max}.",
         "Revenue of Ⅳ months: {revenue.max}.",
         "三か月の売上は{revenue.max}",
+        "Revenue of Louis XIV: {revenue.max}.",
         "Revenue was {revenue.max} k.",
         "Revenue was {revenue.max} lakh.",
         "Revenue was minus {revenue.max}.",
@@ -77,6 +78,18 @@ def test_places_are_filled(say: str, filled: str) -> None:
         "Ingresos de veinticinco meses: {revenue.max}.",
         "Выручка за двадцать пять месяцев: {revenue.max}.",
         "Revenue doubled to {revenue.max}.",
+        "Przychód z dwóch miesięcy: {revenue.max}.",
+        "Tulot kahdelta kuukaudelta, tusina: {revenue.max}.",
+        "Gelir beş ay: {revenue.max}.",
+        "Έσοδα για δώδεκα μήνες: {revenue.max}.",
+        "إيرادات ثلاثة أشهر: {revenue.max}.",
+        "Change: - {revenue.max}.",
+        "Revenue was {revenue.max} dollars.",
+        "Revenue was {revenue.max} US dollars.",
+        "Revenue was USD {revenue.max}.",
+        "It weighs {revenue.max} kg.",
+        "Write to mailto:ada about {revenue.max}.",
+        "Write to mailto:{month.first} about {revenue.max}.",
         "Revenue rose to {revenue.last}.",
         "Der Umsatz stieg auf {revenue.last}.",
         "Most revenue came in {month.last}.",  # 50 is not the most
@@ -116,6 +129,8 @@ def test_numbers_of_question_and_query_may_be_named() -> None:
     for words in ("3", "three", "1,000", "two", "2", "2023", "12", "zwölf", "half", "more"):
         said = fill(f"Revenue of {words}: {{revenue.max}}.", question=question, sql=sql)
         assert (said is None) == (words == "2"), words
+    assert fill("Revenue of 5: {revenue.max}.", question="Revenue of 3.5 %?") is None
+    assert fill("Revenue of 2 things: {revenue.max}.", sql=f"{BY_MONTH}, 2") is None
     for words in ("12,3", "3.12", "30", "1.00", "/* 77 */"):
         assert fill(f"Revenue of {words}: {{revenue.max}}.", question=question, sql=f"{sql} /* 30 77 */") is None
 
@@ -257,3 +272,59 @@ def test_a_unit_is_said_once() -> None:
     sql = "SELECT sum(weight) AS weight FROM products"
     filled = fill("They weigh {weight} kg.", rows=((12,),), columns=("weight",), sql=sql, forms=forms)
     assert filled == f"They weigh {format_cell(12, forms[0])}."
+
+
+CITIES: Rows = (("Paris", 30), ("Rome", 20), ("IN", 5))
+
+
+@pytest.mark.parametrize(
+    ("say", "filled"),
+    [
+        ("Rome has {n.first}.", None),
+        ("rome is ahead with {n.max}.", None),
+        ("Paris has {n.first}.", "Paris has 30."),
+        ("Paris has {n.first}, Rome {n.last}.", None),
+        ("In {city@n.max}: {n.max}.", "In Paris: 30."),
+        ("IN has {n.first}.", None),
+        ("{rows} cities with Rome.", "3 cities with Rome."),
+    ],
+)
+def test_a_name_stands_beside_its_own_cells(say: str, filled: str | None) -> None:
+    sql = "SELECT city, count(*) AS n FROM t GROUP BY city ORDER BY 2 DESC"
+    assert fill(say, CITIES, ("city", "n"), sql=sql, question="Is Rome ahead, or paris?") == filled
+    asian: Rows = (("大阪", 3), ("東京", 2))
+    assert fill("東京は{n.first}件", asian, ("city", "n"), sql=sql) is None
+    assert fill("大阪は{n.first}件", asian, ("city", "n"), sql=sql) == "大阪は3件."
+
+
+def test_a_currency_and_a_unit_are_said_once() -> None:
+    euros = [ColumnFormat("money", 2, "EUR")]
+    for said in ("{p} euros", "EUR {p}", "{p} EUR", "€{p}"):
+        assert fill(f"It is {said}.", ((5,),), ["p"], sql="SELECT sum(p) AS p FROM t", forms=euros) == "It is €5.00."
+    for name, filled in (("hours", "5 hours."), ("days", None)):
+        sql = f"SELECT sum(duration_{name}) AS d FROM t"
+        assert fill("{d} hours", ((5,),), ["d"], sql=sql) == filled
+
+
+def test_one_is_not_said_of_many() -> None:
+    sql = "SELECT count(*) AS n FROM authors"
+    assert fill("{n} authors have more.", ((1,),), ["n"], sql=sql) is None
+    assert fill("{n} authors have them.", ((2,),), ["n"], sql=sql) == "2 authors have them."
+    assert fill("Number of authors: {n}.", ((1,),), ["n"], sql=sql) == "Number of authors: 1."
+
+
+def test_words_of_a_reading_are_plain_and_without_numbers_of_their_own() -> None:
+    given = "Revenue since 2023 SELECT sum(x) FROM t WHERE d > date('now', '-90 days')"
+    for words in ("by booking date", "of the last 90 days", "since 2023"):
+        assert is_harmless(words, given)
+    for words in (
+        "about 400",
+        "twelve days",
+        "see evil.example",
+        "mailto:ada",
+        "<b>net</b>",
+        "a\u202eb",
+        "two\nlines",
+        "",
+    ):
+        assert not is_harmless(words, given)

@@ -16,15 +16,16 @@ from tableturn.agent.evidence.confidence import (
     WITHOUT_WORD,
     AnswerEvidence,
     Weights,
+    choose_sureness,
     confidence,
     estimate_share,
     gather_evidence,
     list_doubts,
     load_weights,
-    sureness_in_words,
 )
 from tableturn.agent.model.track_record import Record, Score, Standing, add_record, read_standing
 from tableturn.agent.records import Attempt, Reach, Result
+from tableturn.prompts.reply_types import WriterComments
 from tableturn.tools.readings import Agreement
 from tableturn.tools.sandbox import Comparison
 from tableturn.tools.sql import SearchedLiteral
@@ -124,7 +125,10 @@ def test_what_is_known_of_an_attempt() -> None:
     assert gather_evidence(ran(), comparison=Comparison(False)).differing == 1
     found = gather_evidence(ran(reach=Reach(1.5, 2, 1)), rivals=Agreement(3, 1))
     assert (found.reach, found.readings, found.same_readings) == (Reach(1.5, 2, 1), 3, 1)
-    assert (gather_evidence(ran(sure=0.4)).sure, gather_evidence(ran(confidence=0.8)).sure) == (0.4, 0.8)
+    assert (gather_evidence(ran(comments=WriterComments(0.4))).sure, gather_evidence(ran(confidence=0.8)).sure) == (
+        0.4,
+        0.8,
+    )
 
 
 def test_each_signal_is_a_share_or_a_number_within_bounds() -> None:
@@ -153,23 +157,25 @@ def test_confidence_is_the_share_of_right_answers_moved_by_the_weights() -> None
 
 def test_nothing_is_called_unsure_without_a_reason_or_sure_against_one() -> None:
     values = (1.0, 0.9, 0.899, 0.7, 0.699, 0.0)
-    assert [sureness_in_words(value, "x") for value in values] == ["sure"] + ["fairly sure"] * 3 + ["unsure"] * 2
-    assert [sureness_in_words(value, "") for value in values] == ["sure"] * 2 + ["fairly sure"] * 4
+    assert [choose_sureness(value, "x") for value in values] == ["sure"] + ["fairly_sure"] * 3 + ["unsure"] * 2
+    assert [choose_sureness(value, "") for value in values] == ["sure"] * 2 + ["fairly_sure"] * 4
 
 
 def test_what_speaks_against_an_answer_is_a_fact() -> None:
     def said(attempt: Attempt, comparison: Comparison | None = None, **more: Any) -> list[str]:
         return list(list_doubts(attempt, gather_evidence(attempt, comparison=comparison, **more), comparison))
 
-    assert said(ran()) == said(ran(sure=0.3)) == [], "a number alone is no reason"
-    assert said(ran(sure=0.3, doubt="there are two dates")) == ["the model says “there are two dates”"]
-    assert said(ran(sure=0.95, doubt="there are two dates")) == []
+    assert said(ran()) == said(ran(comments=WriterComments(0.3))) == [], "a number alone is no reason"
+    assert said(ran(comments=WriterComments(0.3, "there are two dates"))) == ["the model says “there are two dates”"]
+    assert said(ran(comments=WriterComments(0.95, "there are two dates"))) == []
     missing = (SearchedLiteral("t", "city", "atlantis", held=False),)
     assert said(ran(literals=missing)) == ["no row has 'atlantis' in city"]
     assert said(ran(value=None, literals=missing)) == ["no row has 'atlantis' in city"]
     others = [ran("SELECT b FROM t", source="candidate"), ran("SELECT c FROM t", 2, source="candidate")]
     assert said(ran("SELECT a FROM t"), others=others) == ["1 of 2 other queries gives a different result"]
-    long = said(ran(sure=0.3, doubt="orders may be counted twice " * 20))[0].removeprefix("the model says “")
+    long = said(ran(comments=WriterComments(0.3, "orders may be counted twice " * 20)))[0].removeprefix(
+        "the model says “"
+    )
     assert len(long) <= 201
     assert long.endswith((" orders…”", " may…”", " be…”", " counted…”", " twice…”"))
     differs = Comparison(False, reason="2 rows more")

@@ -23,7 +23,11 @@ _IN_JSON = {"None": "null", "True": "true", "False": "false"}
 def answer_keys() -> str:
     """The keys of `tableturn ask --json`."""
     told = _told(Answer)
-    types = _types(AnswerRecord) | {"answered": "true or false", "chart": "object or null"}
+    types = _types(AnswerRecord) | {
+        "answered": "true or false",
+        "chart": "object or null",
+        "note_kinds": "list of texts",
+    }
     return table(_HEADINGS, [(f"`{key}`", types[key], told[key]) for key in JSON_KEYS])
 
 

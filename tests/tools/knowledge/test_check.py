@@ -125,6 +125,13 @@ def test_nothing_that_tells_of_a_hidden_column_is_known(shop: Path, known: Known
     assert knowledge.problems == (), "not even that there is something"
 
 
+@pytest.mark.parametrize("denied", ["orders", "order*", "orders.*", "*.total"])
+def test_a_rule_in_plain_words_names_nothing_hidden(shop: Path, known: Known, denied: str) -> None:
+    rules = "conventions: [A person has orders for the total., Money is in euros.]"
+    with Database.open(shop, deny=[denied]) as narrow:
+        assert [entry.name for entry in known(rules, narrow).entries] == ["Money is in euros."]
+
+
 def test_values_that_may_not_leave_are_not_told(shop: Path, tmp_path: Path) -> None:
     path = tmp_path / "k.yaml"
     path.write_text(WHOLE)

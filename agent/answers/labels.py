@@ -1,0 +1,86 @@
+"""The labels around an answer, in the languages of one catalogue."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+
+from ...tools.formats import ENGLISH, ColumnFormat, format_cell, read_locale
+from ...tools.words import join_words, words
+
+Label = str | dict[str, str]  # a label, or its plural forms
+
+
+@cache
+def read_catalogue() -> dict[str, dict[str, Label]]:
+    """Return every label by language, and under `asks` the words by which questions show their languages."""
+    return tomllib.loads((files(__package__ or "") / "data" / "labels.toml").read_text("utf-8"))
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The labels in the language of a locale; in English if there are none in it."""
+
+    locale: str = ""
+
+    def say(self, key: str, number: int = 0, /, **values: object) -> str:
+        """Return a label with its values; the number chooses its plural form and is its `n`."""
+        text = _find_label(key, self.locale)
+        if isinstance(text, dict):
+            text = text[_choose_plural(number, self.locale)]
+        return text.format(n=self.number(number), **values)
+
+    def join(self, items: Sequence[str]) -> str:
+        """Return `a`, `a and b` or `a, b and c`."""
+        return join_words(items, self.say("and"))
+
+    def number(self, number: int) -> str:
+        """Return a number as people write it."""
+        return format_cell(number, ColumnFormat("number", locale=self.locale))
+
+
+def list_labels(setting: str, accepted: str = "") -> dict[str, Label]:
+    """Return all labels by key, plural forms apart, in the language of the setting or else of a browser.
+
+    Args:
+        setting: A locale; empty for the browser's.
+        accepted: The languages that a browser accepts, as in `de-AT,de;q=0.9,en;q=0.8`.
+    """
+    known = read_catalogue()["rows"]
+    tags = [tag.split(";")[0].strip().lower() for tag in accepted.split(",")]
+    locale = setting or next((tag.split("-")[0] for tag in tags if tag.split("-")[0] in known), "")
+    return {key: _find_label(key, locale) for key in read_catalogue() if key != "asks"}
+
+
+def _find_label(key: str, locale: str) -> Label:
+    texts = read_catalogue()[key]
+    language = "en" if locale in ENGLISH else read_locale(locale).language
+    return texts.get(language) or texts["en"]
+
+
+def _choose_plural(count: int, locale: str) -> str:
+    """Return the plural form that a number takes in the language that labels have for the locale."""
+    if locale in ENGLISH or read_locale(locale).language not in read_catalogue()["rows"]:
+        return "one" if count == 1 else "other"
+    return read_locale(locale).plural_form(count)
+
+
+@lru_cache(maxsize=256)
+def choose_locale(question: str, setting: str = "") -> str:
+    """Return the locale of an answer: the setting's, else the question's language if labels have it, else English."""
+    if setting:
+        return setting
+    said = {word.folded for word in words(question)}
+    hits = {language: len(said & _read_words(language)) for language in read_catalogue()["asks"]}
+    most = max(hits.values())
+    told = [language for language, number in hits.items() if number == most]
+    return told[0] if len(told) == 1 and told[0] != "en" and told[0] in read_catalogue()["rows"] else ""
+
+
+@cache
+def _read_words(language: str) -> frozenset[str]:
+    listed = read_catalogue()["asks"][language]
+    return frozenset(word.folded for word in words(str(listed)))

@@ -1,0 +1,79 @@
+"""What stands around an answer is in the language of the setting, or else of the question."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from string import Formatter
+
+import pytest
+from tableturn import SQLAgent
+from tableturn.agent.answers.labels import Labels, choose_locale, read_catalogue
+from tableturn.agent.answers.render import list_reasons
+from tableturn.agent.cli.display import show_answer
+from tableturn.tools.formats import read_locale
+
+from tests.support.scripted import writes
+
+
+def find_values(text: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(text) if name}
+
+
+def test_every_language_has_every_label() -> None:
+    labels = {key: texts for key, texts in read_catalogue().items() if key != "asks"}
+    languages = set(labels["rows"])
+    assert languages == {"en", "de"}
+    for key, texts in labels.items():
+        assert set(texts) == languages, key
+        for language, text in texts.items():
+            if isinstance(text, dict):
+                assert set(text) == {*read_locale(language).plural_form.tags, "other"}, (key, language)
+            assert (isinstance(text, dict)) == isinstance(texts["en"], dict), key
+        values = [find_values(text["other"] if isinstance(text, dict) else text) for text in texts.values()]
+        assert all(each == values[0] for each in values), key
+
+
+@pytest.mark.parametrize(
+    ("question", "setting", "locale"),
+    [
+        ("Wie viele Kunden gibt es?", "", "de"),
+        ("Umsatz je Monat", "", "de"),
+        ("How many customers are there?", "", ""),
+        ("How many customers of Wie and Viel", "", ""),
+        ("Toon alle klanten per land", "", ""),
+        ("Combien de clients ?", "", ""),
+        ("Kunden", "", ""),
+        ("Wie viele Kunden gibt es?", "en", "en"),
+        ("How many customers?", "de_AT", "de_AT"),
+    ],
+)
+def test_the_language_is_that_of_the_setting_or_the_question(question: str, setting: str, locale: str) -> None:
+    assert choose_locale(question, setting) == locale
+
+
+def test_numbers_choose_the_plural() -> None:
+    assert [Labels("de").say("rows", number) for number in (0, 1, 1234)] == ["0 Zeilen", "1 Zeile", "1.234 Zeilen"]
+    assert Labels("fr").say("rows", 0) == "0 rows"
+    assert Labels().say("not_saved", why="{n} and {key}") == "not saved as an example: {n} and {key}"
+
+
+def test_a_german_answer_is_german(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with SQLAgent(shop, model=writes("SELECT name FROM customers ORDER BY name"), settings={"rows": 2}) as asked:
+        answer = asked.ask("Wie heißen die Kunden von A bis Z? Liste alle.")
+    assert answer.text.endswith("Nur die ersten 2 Zeilen werden gezeigt.")
+    assert answer.text.startswith("Name: mehr als")
+    assert answer.to_dict()["note_kinds"][answer.notes.index("Nur die ersten 2 Zeilen werden gezeigt.")] == "cut"
+    show_answer(answer, rows=1)
+    shown = capsys.readouterr().out
+    assert "1 von 2 oder mehr Zeilen" in shown
+    assert "1 Abfrage, 1 Anfrage an das Modell" in shown
+    assert "Nur die ersten" not in shown, "the caption says it"
+    assert {"beruht auf", "wie sicher", "Aufwand"} <= set(dict(list_reasons(answer, None)))
+
+
+def test_notes_have_kinds(shop: Path) -> None:
+    with SQLAgent(shop, model=writes("SELECT name FROM customers"), settings={"rows": 1}) as asked:
+        answer = asked.ask("Names of customers?")
+    told = answer.to_dict()
+    assert len(told["note_kinds"]) == len(told["notes"])
+    assert dict(zip(told["notes"], told["note_kinds"], strict=True))["Only the first row is shown."] == "cut"
