@@ -7,9 +7,10 @@ that checks, readings, explanations and the like share one, and everything is de
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Literal, TypeVar
 
 from sqlglot import exp
@@ -113,7 +114,11 @@ class Constants:
 
 @dataclass(frozen=True, eq=False)
 class Query(Parsed):
-    """A parsed statement. It may be shared: change a copy from `edit`."""
+    """A parsed statement, shared by all who read the same text: change a copy from `edit`.
+
+    What it hands out cannot be changed, except the trees, which would be too slow to freeze: the tests look whether
+    they are as they were parsed.
+    """
 
     schema: Schema
     # With the node, so that no other one gets its number.
@@ -144,7 +149,7 @@ class Query(Parsed):
         return resolve(self.tree, self.schema)
 
     @property
-    def scopes(self) -> Sequence[Scope]:
+    def scopes(self) -> tuple[Scope, ...]:
         """The SELECTs in order of resolution, a CTE's before its readers."""
         return self.resolution.scopes
 
@@ -217,7 +222,7 @@ class Query(Parsed):
     @shared_property
     def tables(self) -> Mapping[str, TableSchema]:
         """The schema's tables that the query reads, by name."""
-        return {table.name: table for scope in self.scopes for _, table in scope.tables}
+        return MappingProxyType({table.name: table for scope in self.scopes for _, table in scope.tables})
 
     @shared_property
     def used(self) -> UsedItems:
@@ -308,10 +313,10 @@ class Query(Parsed):
     # Conditions
 
     @shared_property
-    def _conditions(self) -> dict[int, list[Condition]]:
-        return {id(scope): list(self._conditions_of(scope)) for scope in self.scopes}
+    def _conditions(self) -> dict[int, tuple[Condition, ...]]:
+        return {id(scope): tuple(self._conditions_of(scope)) for scope in self.scopes}
 
-    def conditions(self, scope: Scope) -> Sequence[Condition]:
+    def conditions(self, scope: Scope) -> tuple[Condition, ...]:
         """Return the conditions of a SELECT in the order of its clauses."""
         return self._conditions[id(scope)]
 
@@ -392,10 +397,10 @@ class Query(Parsed):
     # The rows of the result
 
     @property
-    def order(self) -> Sequence[exp.Expr]:
+    def order(self) -> tuple[exp.Expr, ...]:
         """The terms of the outermost ORDER BY."""
         order = self._find_clause("order")
-        return order.args["order"].expressions if order is not None else []
+        return tuple(order.args["order"].expressions) if order is not None else ()
 
     @property
     def limit(self) -> exp.Expr | None:

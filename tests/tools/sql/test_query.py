@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, replace
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -43,6 +45,7 @@ from tableturn.tools.sql.reads import may_read
 from tableturn.tools.sql.scope import Resolution
 
 from tests.support.scripted import ScriptedModel
+from tests.support.shared_trees import check_trees
 
 from .shop import SHOP
 
@@ -120,6 +123,29 @@ def test_a_tree_is_read_and_not_changed(sql: str) -> None:
     edit.of(query.scopes[0].select).set("where", None)
     assert query.tree == before
     assert edit.sql == edit.tree.sql("sqlite")
+
+
+def test_what_a_query_hands_out_cannot_be_changed() -> None:
+    query = Query.of("SELECT c.name AS n FROM customer AS c WHERE c.name = 'x' ORDER BY n", "sqlite", SHOP)
+    scope = query.scopes[0]
+    for handed_out in (query.tokens, query.scopes, query.columns, query.order, query.chain, query.conditions(scope)):
+        assert isinstance(handed_out, tuple)
+    for handed_out in (scope.sources, scope.nodes, scope.outputs, query.resolution.references):
+        assert isinstance(handed_out, tuple)
+    for names in (query.tables, scope.aliases, scope.sources[0].columns, scope.sources[0].renamed):
+        assert isinstance(names, MappingProxyType)
+    for record in (query, query.resolution, scope, scope.sources[0], query.resolution.references[0]):
+        with pytest.raises(FrozenInstanceError):
+            record.name = "other"  # pyright: ignore
+
+
+def test_a_changed_tree_is_found_and_named() -> None:
+    sql = "SELECT name FROM customer WHERE id = 417"
+    Query.of(sql, "sqlite", SHOP).tree.set("where", None)
+    with pytest.raises(AssertionError, match=re.escape(repr(sql))):
+        check_trees()
+    query_module._read_cached.cache_clear()
+    parse_module._read_cached.cache_clear()
 
 
 def test_other_schemas_and_dialects_have_their_own_readings() -> None:
