@@ -53,6 +53,7 @@ from ..tools.export import Exported, Format, Target, export_query, export_rows, 
 from ..tools.knowledge import Entry, Knowledge
 from ..tools.knowledge.fragment import fragment_kind, read_fragment, run_definition
 from ..tools.outgoing import ModelView
+from ..tools.sql import read_query
 from ..tools.values import ValueMatch
 from .answers.answer import Answer
 from .answers.phrasing import explain_query, look_up_columns, phrase_answer
@@ -244,7 +245,9 @@ def correct(answer: Answer, sql: str, resources: Resources, *, question: str = "
     from ..tools.knowledge.proposals import propose_entries
 
     record = replace(rerun(answer, sql, resources).record, notes=(_CORRECTED,), stopped=_CORRECTED)
-    found = propose_entries(answer.sql or "", sql, question or answer.question, resources.database.schema())
+    schema = resources.database.schema()
+    before, after = read_query(answer.sql or "SELECT 1", schema), read_query(sql, schema)
+    found = propose_entries(before, after, question or answer.question) if before and after else ()
     fitting = tuple(entry for entry in found if not Knowledge.of(((entry,),), resources.database).problems)
     right = Answer(replace(record, proposals=fitting), answer.thread)
     # Last, so that what cannot be done as asked leaves nothing behind.

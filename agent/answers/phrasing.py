@@ -13,8 +13,7 @@ from itertools import pairwise
 from ...tools.database import Database, Estimate
 from ...tools.errors import SQLParseError
 from ...tools.formats import ColumnFormat, FormatKind, column_formats, format_cell
-from ...tools.sql import Heading, SearchedLiteral, explain, is_ordered
-from ...tools.sql import headings as headings_of
+from ...tools.sql import Heading, SearchedLiteral, explain, headings, read_query
 from ...tools.words import join_words
 from ..advice import advise, advisory
 from ..evidence.choose_attempt import is_empty
@@ -182,10 +181,9 @@ def look_up_columns(
     """Return how the columns of a query's result look; `definitions` say what measures are, by name."""
 
     def look_up() -> ColumnLooks:
-        schema, columns = database.schema(), result.columns
-        names = headings_of(sql, columns, schema) if sql else tuple(map(Heading, columns))
-        formats = column_formats(sql, columns, result.rows, schema, definitions, locale)
-        return ColumnLooks(names, formats, sql is not None and is_ordered(sql, schema.dialect))
+        query, columns = read_query(sql or "", database.schema()), result.columns
+        formats = column_formats(query, columns, result.rows, definitions, locale)
+        return ColumnLooks(headings(query, columns), formats, query is not None and bool(query.order))
 
     plain = (ColumnFormat(locale=locale),) * len(result.columns)
     return advise("headings", look_up, ColumnLooks(tuple(map(Heading, result.columns)), plain))
@@ -204,8 +202,9 @@ def summarize(answer: AnswerRecord) -> str:
 @advisory("phrasing", "")
 def explain_query(sql: str | None, database: Database) -> str:
     """Return what a query means in plain words; '' without one, or if it cannot be read."""
+    query = read_query(sql or "", database.schema())
     try:
-        return "" if sql is None else explain(sql, database.schema())
+        return explain(query) if query else ""
     except SQLParseError:
         return ""
 

@@ -14,7 +14,7 @@ from ...tools.database import Limits
 from ...tools.database.rendering.text import one_line
 from ...tools.errors import QueryError
 from ...tools.readings import Agreement, Outcome, ReadingResult, Rival, outcome_of, short_cell, summarize, tie_reading
-from ...tools.sql import is_ordered
+from ...tools.sql import read_query
 from ..advice import advisory
 from ..context.task_inputs import as_asked
 from ..records import AnswerRecord, Attempt, Offer, Readings, Turn, plain_result
@@ -47,13 +47,13 @@ def readings_of(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Rea
         or chosen.source in _SETTLED
     ):
         return Readings()
-    schema = run.bare_schema
-    other, ties = chosen.other, tie_reading(chosen.sql, schema, as_asked(turn))
+    other, query = chosen.other, read_query(chosen.sql, run.bare_schema)
+    ties = tie_reading(query, as_asked(turn)) if query else None
     meant = Rival("meaning", one_line(other.words, _WORDS), "", run.spell(other.sql)) if other else None
     found = tuple(reading for reading in (meant, ties) if reading is not None)
     if not found:
         return Readings()
-    here, ordered = ReadingResult(result.rows, result.truncated), is_ordered(chosen.sql, schema.dialect)
+    here, ordered = ReadingResult(result.rows, result.truncated), query is not None and bool(query.order)
     outcomes = (outcome_of(rival, here, there, ordered) for rival, there in _run(found, run))
     tried: list[Outcome] = [outcome for outcome in outcomes if outcome is not None]
     agreement = Agreement(len(tried), sum(outcome.same for outcome in tried))

@@ -14,6 +14,7 @@ from ...tools.examples import database_identity
 from ...tools.ledger import Ledger
 from ...tools.linking import PastTurn
 from ...tools.outgoing import SentQueries, record_queries
+from ...tools.sql import read_query
 from ..advice import advise, advisory
 from ..answers.answer import Answer
 from ..answers.phrasing import (
@@ -256,10 +257,11 @@ def basis_for(
     """Return what an answer's query rests on; None without a readable query."""
     if chosen is None or chosen.result is None or len(chosen.sql) > _LONGEST:
         return None
+    query = read_query(chosen.sql, run.bare_schema)
+    if query is None:
+        return None
     try:
-        origin = _origin(chosen, used, run)
-        schema = run.bare_schema
-        found = basis_of(chosen.sql, schema, as_asked(turn), turn.values, origin=origin)
+        found = basis_of(query, as_asked(turn), turn.values, origin=_origin(chosen, used, run))
     except SQLParseError:
         return None
     date = found.date

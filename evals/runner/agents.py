@@ -36,7 +36,7 @@ from ...tools.database import Database, Schema
 from ...tools.errors import ModelError, NotUnderstood, QueryError, SettingsError
 from ...tools.examples import open_existing
 from ...tools.linking import PastTurn
-from ...tools.sql import explain
+from ...tools.sql import Query, explain
 from ..datasets import Dataset, GoldTurn, read_predictions
 from .record import NOT_ASKED, SHOWN_ROWS, History, RunSpec, TurnRecord, failed
 
@@ -376,7 +376,7 @@ def reply_to(turn: GoldTurn, answer: Answer, schema: Schema) -> str:
     meant = turn.expects.meant if turn.expects else ""
     if not meant and turn.wanted == "ask_back" and turn.golds:
         # The gold says what is meant, in plain words.
-        meant = explain(turn.golds[0], schema)
+        meant = explain(Query.of(turn.golds[0], schema.dialect, schema))
     if not meant or not answer.choices:
         return meant
     return max(answer.choices, key=lambda choice: fuzz.token_set_ratio(choice.lower(), meant.lower()))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import numpy as np
 
 from ..database import Schema
+from ..sql import read_query
 from ..values import ValueMatch
 from ..words import Word, name_words, stem, words
 from .linked import ROLES, STAR, PastTurn, PastUse, past_use
@@ -42,7 +43,7 @@ class NameIndex:
             )
         )
         self.column_heads = [stem(parts[-1]) for parts in column_names]
-        self.past_use = lru_cache(maxsize=256)(partial(past_use, schema=schema))
+        self.past_use = lru_cache(maxsize=256)(lambda sql: past_use(read_query(sql, schema)))
 
 
 @dataclass(frozen=True)

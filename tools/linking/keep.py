@@ -10,9 +10,10 @@ from sqlglot.errors import SqlglotError
 
 from ..database.dialects import grammar_of
 from ..database.schema import ForeignKey, Schema
+from ..sql import read_query
 from ..words import nearest_names
 from .join_path import join_paths
-from .linked import STAR, SchemaItem, read_past
+from .linked import STAR, SchemaItem
 
 _COLUMNS_A_TABLE = 5  # where only so many columns are shown, a fifth as many tables are
 
@@ -69,7 +70,7 @@ def widen_schema(schema: Schema, part: Schema, sql: str) -> Schema:
     named = requested_tables(schema, sql)
     missing = [table for table in schema.tables if table.name in named and part.table(table.name) is None]
     columns = {table.name: [column.name for column in table.columns] for table in (*missing, *part.tables)}
-    if query := read_past(sql, schema):
+    if query := read_query(sql, schema):
         for table, column in sorted(query.used.columns):
             _add_columns(columns, schema, table, [column])
         for reference in query.resolution.references:
@@ -84,7 +85,7 @@ def widen_schema(schema: Schema, part: Schema, sql: str) -> Schema:
 def requested_tables(schema: Schema, sql: str) -> frozenset[str]:
     """Return the tables that a query names, also unparsed; for unknown names, similar tables."""
     names = [table.name for table in schema.tables]
-    if (query := read_past(sql, schema)) is None:
+    if (query := read_query(sql, schema)) is None:
         try:
             words = [token.text.lower() for token in grammar_of(schema.dialect).tokenize(sql)]
         except SqlglotError:  # a quote that is never closed

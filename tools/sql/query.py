@@ -518,6 +518,13 @@ def is_bound(source: Source, bound: Collection[SourceColumn]) -> bool:
     return bool(key) and all((id(source), fold(column)) in bound for column in key)
 
 
+@default_if_unparsed(None)
+def read_query(sql: str, schema: Schema) -> Query | None:
+    """Return the analysis of a statement; None if it is empty or cannot be read."""
+    query = Query.of(sql, schema.dialect, schema) if sql else None
+    return query if query and query.resolution else None
+
+
 @guard_depth
 def used_items(sql: str, schema: Schema) -> UsedItems:
     """Return the tables and columns of a schema that a query uses, sub-queries included."""

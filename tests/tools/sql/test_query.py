@@ -34,6 +34,7 @@ from tableturn.tools.sql import (
     find_constants,
     headings,
     mend_names,
+    read_query,
     regularize,
     sql_skeleton,
     used_items,
@@ -44,6 +45,7 @@ from tableturn.tools.sql import query as query_module
 from tableturn.tools.sql.reads import may_read
 from tableturn.tools.sql.scope import Resolution
 
+from tests.support.queries import read
 from tests.support.scripted import ScriptedModel
 from tests.support.shared_trees import check_trees
 
@@ -88,22 +90,22 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
 
 def _read_in_all_ways(sql: str, schema: Schema) -> None:
     check(sql, schema, compiles=lambda sql, tables: None)
-    basis_of(sql, schema, "how many customers are there in each country?")
-    tie_reading(sql, schema, "how many customers are there in each country?")
-    explain(sql, schema)
-    headings(sql, ["a", "b"], schema)
+    basis_of(read(sql, schema), "how many customers are there in each country?")
+    tie_reading(read(sql, schema), "how many customers are there in each country?")
+    explain(read(sql, schema))
+    headings(read(sql, schema), ["a", "b"])
     used_items(sql, schema)
-    past_use(sql, schema)
+    past_use(read(sql, schema))
     find_constants(sql, schema.dialect)
-    read_traits(sql, schema.dialect)
-    items_fit(sql, schema, [("customer", None, 0.5)])
+    read_traits(read(sql, schema))
+    items_fit(read(sql, schema), [("customer", None, 0.5)])
     regularize(sql, schema)
     sql_skeleton(sql, schema.dialect)
     vectorize(sql, schema.dialect)
     mend_names(sql, schema)
     may_read(sql, schema, {("customer", "name"): "none"})
-    propose_entries(sql, sql, "how many customers are there in each country?", schema)
-    used_entries(sql, [Entry("term", "big", sql="total > 3")], "how many are big?", schema)
+    propose_entries(read(sql, schema), read(sql, schema), "how many customers are there in each country?")
+    used_entries(read(sql, schema), [Entry("term", "big", sql="total > 3")], "how many are big?")
 
 
 @pytest.mark.parametrize("sql", _STATEMENTS)
@@ -177,6 +179,11 @@ def test_a_turn_resolves_each_statement_once(work: Work) -> None:
         assert len(counted) >= len(drafts)
         assert set(counted.values()) == {1}, counted
     assert work["copy"] == 0, "nothing is changed in this conversation"
+
+
+@pytest.mark.parametrize("sql", ["", "SELEC", "DROP TABLE customer", "SELECT " + "(" * 3_000])
+def test_what_is_no_query_or_too_deep_is_none(sql: str) -> None:
+    assert read_query(sql, SHOP) is None
 
 
 def test_what_cannot_be_read_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
