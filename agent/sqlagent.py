@@ -21,7 +21,7 @@ from ..tools.masking import mask
 from . import verbs
 from .answers.answer import Answer
 from .answers.events import Event
-from .answers.phrasing import WITHHELD, describe_rows, failed, look_up_columns, phrase_or_count
+from .answers.phrasing import WITHHELD, describe_rows, failed, look_up_columns, phrase_or_count, read_answered
 from .answers.sentence import say_result
 from .audit import AuditTrail
 from .cancel_turn import call_async
@@ -235,7 +235,7 @@ class SQLAgent:
             with name_conversation(answer.thread):
                 found = plain_result(database.execute(record.sql, within.limits))
                 defined = {used.name: used.text for used in record.used_knowledge}
-                looks = look_up_columns(record.sql, found, database, within.locale, defined)
+                looks = look_up_columns(read_answered(record.sql, database), found, within.locale, defined)
         except QueryError as error:
             why = failed(f"No query for this question ran: {error}", error.kind, within.query_seconds)
             whole = replace(record, status="failed", text=why, columns=(), rows=(), row_count=0, withheld="")

@@ -56,7 +56,7 @@ from ..tools.outgoing import ModelView
 from ..tools.sql import read_query
 from ..tools.values import ValueMatch
 from .answers.answer import Answer
-from .answers.phrasing import explain_query, look_up_columns, phrase_answer
+from .answers.phrasing import explain_query, look_up_columns, phrase_answer, read_answered
 from .audit import AuditedQuery, run_audited, run_query
 from .model.track_record import Record, add_record, record_file
 from .records import AttemptView, Sentence, Status, plain_result
@@ -272,7 +272,8 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
         raise SettingsError("that answer has no SQL to run")
     query = AuditedQuery(sql, answer.question, answer.thread)
     result = plain_result(run_query(query, resources, resources.settings.limits, cancellation))
-    looks = look_up_columns(sql, result, database, resources.settings.locale)
+    read = read_answered(sql, database)
+    looks = look_up_columns(read, result, resources.settings.locale)
     rows = None if result.withheld == "all" else result.row_count
     new = replace(
         record,
@@ -296,7 +297,7 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
         stop_kind="edited",
         stopped=_EDITED,
         database=database_identity(database),
-        explanation=explain_query(sql, database),
+        explanation=explain_query(read),
         rights=resources.rights,
         withheld=result.withheld,
         used_knowledge=(),
@@ -449,7 +450,7 @@ def _check_removable(hit: FoundExample, database: Database) -> None:
 
 def explain(sql: str, resources: Resources) -> str:
     """Return in plain words what a query computes; '' if it cannot be parsed."""
-    return explain_query(sql, resources.database)
+    return explain_query(read_answered(sql, resources.database))
 
 
 def tables(resources: Resources) -> Schema:

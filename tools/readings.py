@@ -191,7 +191,7 @@ def tie_reading(query: Query, question: str) -> Rival | None:
         return None
     edit = query.edit()
     for number, key in enumerate(keys):
-        edit.of(scope.select).append("expressions", exp.alias_(key.copy(), f"tie_{number}", quoted=True))
+        edit.of(scope.select).append("expressions", exp.alias_(key, f"tie_{number}", quoted=True))
     edit.of(count).replace(exp.Literal.number(limit + FURTHER))
     return Rival(
         "ties",

@@ -13,7 +13,7 @@ from itertools import pairwise
 from ...tools.database import Database, Estimate
 from ...tools.errors import SQLParseError
 from ...tools.formats import ColumnFormat, FormatKind, column_formats, format_cell
-from ...tools.sql import Heading, SearchedLiteral, explain, headings, read_query
+from ...tools.sql import Heading, Query, SearchedLiteral, explain, headings, read_query
 from ...tools.words import join_words
 from ..advice import advise, advisory
 from ..evidence.choose_attempt import is_empty
@@ -175,15 +175,20 @@ def phrase_or_count(result: Result, looks: ColumnLooks) -> str:
     return advise("phrasing", lambda: phrase(result, looks), plain)
 
 
+@advisory("phrasing", None)
+def read_answered(sql: str | None, database: Database) -> Query | None:
+    """Return the analysis of an answer's query; None without one, or if it cannot be read."""
+    return read_query(sql or "", database.schema())
+
+
 def look_up_columns(
-    sql: str | None, result: Result, database: Database, locale: str = "", definitions: Mapping[str, str] | None = None
+    query: Query | None, result: Result, locale: str = "", definitions: Mapping[str, str] | None = None
 ) -> ColumnLooks:
     """Return how the columns of a query's result look; `definitions` say what measures are, by name."""
 
     def look_up() -> ColumnLooks:
-        query, columns = read_query(sql or "", database.schema()), result.columns
-        formats = column_formats(query, columns, result.rows, definitions, locale)
-        return ColumnLooks(headings(query, columns), formats, query is not None and bool(query.order))
+        formats = column_formats(query, result.columns, result.rows, definitions, locale)
+        return ColumnLooks(headings(query, result.columns), formats, query is not None and bool(query.order))
 
     plain = (ColumnFormat(locale=locale),) * len(result.columns)
     return advise("headings", look_up, ColumnLooks(tuple(map(Heading, result.columns)), plain))
@@ -200,9 +205,8 @@ def summarize(answer: AnswerRecord) -> str:
 
 
 @advisory("phrasing", "")
-def explain_query(sql: str | None, database: Database) -> str:
-    """Return what a query means in plain words; '' without one, or if it cannot be read."""
-    query = read_query(sql or "", database.schema())
+def explain_query(query: Query | None) -> str:
+    """Return what a query means in plain words; '' without one, or if it is too deep."""
     try:
         return explain(query) if query else ""
     except SQLParseError:

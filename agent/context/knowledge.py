@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from ...tools.knowledge import unknown_words
 from ...tools.knowledge.entry import Entry, Selection
 from ...tools.knowledge.fragment import used_entries
-from ...tools.sql import read_query
+from ...tools.sql import Query
 from ...tools.values import ValueMatch
 from ..advice import advisory
 from ..records import Turn, UsedKnowledge
@@ -77,9 +77,8 @@ def note_problems(run: Run) -> tuple[str, ...]:
 
 
 @advisory("knowledge", ())
-def used_knowledge(sql: str | None, turn: Turn, run: Run) -> tuple[UsedKnowledge, ...]:
+def used_knowledge(query: Query | None, turn: Turn) -> tuple[UsedKnowledge, ...]:
     """Return the definitions that an answer rests on."""
-    query = read_query(sql, run.bare_schema) if sql and turn.knowledge else None
     if query is None:
         return ()
     found = used_entries(query, turn.knowledge, f"{as_asked(turn)} {turn.rephrasing.rephrased}")

@@ -14,13 +14,12 @@ from ...tools.database import Limits
 from ...tools.database.rendering.text import one_line
 from ...tools.errors import QueryError
 from ...tools.readings import Agreement, Outcome, ReadingResult, Rival, outcome_of, short_cell, summarize, tie_reading
-from ...tools.sql import read_query
+from ...tools.sql import Query
 from ..advice import advisory
 from ..context.task_inputs import as_asked
 from ..records import AnswerRecord, Attempt, Offer, Readings, Turn, plain_result
 from ..resources import Run
 from ..settings import Settings
-from ..state import AgentState
 
 SECONDS = 0.15  # what all readings of a turn may take together
 
@@ -32,7 +31,7 @@ _SETTLED = ("verified", "edited")  # sources of queries in which a person has le
 
 
 @advisory("readings", Readings())
-def readings_of(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Readings:
+def readings_of(chosen: Attempt, query: Query | None, turn: Turn, run: Run) -> Readings:
     """Return the results of the question's other readings; empty if there are none.
 
     Nothing runs where a person approves each query. Runs queries, so call it within an effect.
@@ -47,8 +46,7 @@ def readings_of(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Rea
         or chosen.source in _SETTLED
     ):
         return Readings()
-    other, query = chosen.other, read_query(chosen.sql, run.bare_schema)
-    ties = tie_reading(query, as_asked(turn)) if query else None
+    other, ties = chosen.other, tie_reading(query, as_asked(turn)) if query else None
     meant = Rival("meaning", one_line(other.words, _WORDS), "", run.spell(other.sql)) if other else None
     found = tuple(reading for reading in (meant, ties) if reading is not None)
     if not found:

@@ -14,7 +14,7 @@ from ...tools.examples import database_identity
 from ...tools.ledger import Ledger
 from ...tools.linking import PastTurn
 from ...tools.outgoing import SentQueries, record_queries
-from ...tools.sql import read_query
+from ...tools.sql import Query
 from ..advice import advise, advisory
 from ..answers.answer import Answer
 from ..answers.phrasing import (
@@ -26,6 +26,7 @@ from ..answers.phrasing import (
     list_remarks,
     look_up_columns,
     phrase_answer,
+    read_answered,
     summarize,
 )
 from ..audit import make_record
@@ -127,7 +128,8 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         chosen = advise("checks", lambda: choose(attempts, code), chosen)
     discarded = advise("checks", lambda: _discarded(attempts, chosen, code), "") if chosen else ""
     by_code = code if best else None  # SQL-CRAFT's answer is always a query's
-    found = _conclude(turn, chosen, by_code, run, discarded=bool(discarded))
+    query = read_answered(chosen.sql, run.resources.database) if chosen else None
+    found = _conclude(turn, chosen, query, by_code, run, discarded=bool(discarded))
     comparison = compare_code(chosen, code) if chosen else None
     doubts: tuple[str, ...] = ()
     if comparison is not None and differs(comparison):
@@ -135,9 +137,10 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
     sql = chosen.sql if chosen and not found.by_code else None
     result = found.result or Result((), ())
     by_node = usage_of(state)
-    used = used_knowledge(sql, turn, run)
-    readings = readings_of(chosen, state, turn, run) if chosen and sql else Readings()
-    ledger = count_rows(chosen, state, turn, run) if chosen and sql else None
+    query = query if sql else None
+    used = used_knowledge(query, turn)
+    readings = readings_of(chosen, query, turn, run) if chosen and sql else Readings()
+    ledger = count_rows(chosen, query, state, turn, run) if chosen and sql else None
     after = (*filter(None, (ledger.line if ledger else "", readings.line)), *found.remarks)
     proposals = explained_words(turn)
     translator = run.translator
@@ -180,7 +183,7 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         database=database_identity(run.resources.database),
         usage_by_node=by_node,
         stop_kind=turn.stop.kind if turn.stop else "error",
-        explanation=explain_query(sql, run.resources.database),
+        explanation=explain_query(query),
         rights=run.resources.rights,
         withheld=result.withheld,
         estimate=chosen.estimate if chosen and sql else None,
@@ -188,7 +191,7 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         formats=found.looks.formats,
         used_knowledge=used,
         proposals=proposals,
-        basis=basis_for(chosen if sql else None, turn, run, used, readings, ledger),
+        basis=basis_for(chosen if sql else None, query, turn, run, used, readings, ledger),
         readings=readings,
         sentence=Sentence(chosen.say, " ".join(after)) if chosen and sql and found.result and chosen.say else None,
         ledger=ledger,
@@ -217,9 +220,11 @@ class _Conclusion:
     by_code: bool = False
 
 
-def _conclude(turn: Turn, chosen: Attempt | None, code: CodeResult | None, run: Run, *, discarded: bool) -> _Conclusion:
+def _conclude(
+    turn: Turn, chosen: Attempt | None, query: Query | None, code: CodeResult | None, run: Run, *, discarded: bool
+) -> _Conclusion:
     """Return the conclusion; caveats and convergence hold only for the last attempt."""
-    stop, database = turn.stop, run.resources.database
+    stop = turn.stop
     if stop and stop.status in ("failed", "unanswerable"):
         kind = chosen.error_kind if stop.kind == "error" and chosen else None
         return _Conclusion(stop.status, failed(stop.why, kind, run.settings.query_seconds))
@@ -231,11 +236,11 @@ def _conclude(turn: Turn, chosen: Attempt | None, code: CodeResult | None, run: 
         reads_only = (READS_ONLY,) if rewrite_deletion(turn.asked) else ()
         known = (*reads_only, *caveats, *list_remarks(chosen.result))
         defined = {entry.name: entry.text for entry in turn.knowledge}
-        looks = look_up_columns(chosen.sql, chosen.result, database, run.settings.locale, defined)
+        looks = look_up_columns(query, chosen.result, run.settings.locale, defined)
         return _Conclusion(status, phrase_answer(chosen.result, looks, chosen.literals), known, chosen.result, looks)
     if code is not None:
         over = (f"The code saw only a sample of {', '.join(code.sampled)}.",) if code.sampled else ()
-        looks = look_up_columns(None, code.result, database, run.settings.locale)
+        looks = look_up_columns(None, code.result, run.settings.locale)
         text = phrase_answer(code.result, looks)
         return _Conclusion("capped", text, (BY_CODE, *over), code.result, looks, by_code=True)
     why, kind = (chosen.error, chosen.error_kind) if chosen else ("no query was written", None)
@@ -248,6 +253,7 @@ _LONGEST = 20_000  # characters of a query whose basis is looked for
 @advisory("basis", None)
 def basis_for(
     chosen: Attempt | None,
+    query: Query | None,
     turn: Turn,
     run: Run,
     used: Sequence[UsedKnowledge],
@@ -255,10 +261,7 @@ def basis_for(
     ledger: Ledger | None,
 ) -> Basis | None:
     """Return what an answer's query rests on; None without a readable query."""
-    if chosen is None or chosen.result is None or len(chosen.sql) > _LONGEST:
-        return None
-    query = read_query(chosen.sql, run.bare_schema)
-    if query is None:
+    if chosen is None or chosen.result is None or query is None or len(query.sql) > _LONGEST:
         return None
     try:
         found = basis_of(query, as_asked(turn), turn.values, origin=_origin(chosen, used, run))

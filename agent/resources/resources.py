@@ -187,11 +187,6 @@ class Run:
         """The schema of this run; it does not change."""
         return self.resources.schemas.schema(self.settings.annotate)
 
-    @cached_property
-    def bare_schema(self) -> Schema:
-        """The database's own schema, without descriptions and joins of knowledge; the same from its first use on."""
-        return self.resources.database.schema()
-
     def spell(self, sql: str) -> str:
         """Spell a query's table names as the engine's own client reads them."""
         if self.resources.database.dialect == "sqlite":

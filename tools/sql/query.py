@@ -146,7 +146,7 @@ class Query(Parsed):
     @guard_depth
     def resolution(self) -> Resolution:
         """The resolved names."""
-        return resolve(self.tree, self.schema)
+        return resolve(self.tree, self.schema, self.rules)
 
     @property
     def scopes(self) -> tuple[Scope, ...]:
@@ -434,8 +434,8 @@ class Edit:
 
     @property
     def sql(self) -> str:
-        """The copy as SQL."""
-        return self.tree.sql(dialect=self._grammar)
+        """The copy as SQL, once it has been changed; writing may change it too."""
+        return self.tree.sql(dialect=self._grammar, copy=False)
 
 
 class _SchemaKey:

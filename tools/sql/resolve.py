@@ -15,7 +15,7 @@ from types import MappingProxyType
 from sqlglot import exp
 
 from ..database.schema import Schema, TableSchema
-from .dialects import Clause, rules_of, squeeze
+from .dialects import Clause, Rules, squeeze
 from .parse import guard_depth
 from .scope import Reference, ReferenceKind, Resolution, Scope, Source, outwards
 
@@ -50,21 +50,21 @@ _Refer = Callable[..., Reference]
 
 
 @guard_depth
-def resolve(tree: exp.Expr, schema: Schema) -> Resolution:
-    """Return the resolved names of a query.
+def resolve(tree: exp.Expr, schema: Schema, rules: Rules) -> Resolution:
+    """Return the resolved names of a query, by the rules of its dialect.
 
     Raises:
         SQLParseError: It has what is not understood.
     """
-    resolver = _Resolver(schema)
+    resolver = _Resolver(schema, rules)
     resolver.resolve_query(tree, None)
     return Resolution(tuple(resolver.scopes), tuple(resolver.references), resolver.rules)
 
 
 class _Resolver:
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Schema, rules: Rules) -> None:
         self.schema = schema
-        self.rules = rules_of(schema.dialect)
+        self.rules = rules
         self.scopes: list[Scope] = []
         self.references: list[Reference] = []
         self.ctes: _CTEs = {}

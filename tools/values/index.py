@@ -123,7 +123,7 @@ class ValueIndex:
         compared = comparison(this=exp.column(held.name, quoted=True), expression=exp.Literal.string(text))
         query = exp.select("1").from_(exp.table_(*found.path[::-1], quoted=True)).where(compared).limit(1)
         try:
-            return bool(self._database.execute(query.sql(schema.dialect), Limits(rows=1)).rows)
+            return bool(self._database.execute(query.sql(schema.dialect, copy=False), Limits(rows=1)).rows)
         except QueryError:
             return True  # what could not be looked up is not said to be missing
 
