@@ -455,7 +455,7 @@ def explain(sql: str, resources: Resources) -> str:
 
 def tables(resources: Resources) -> Schema:
     """Return the tables that this person may read, with joins from the knowledge file."""
-    return resources.schemas.schema(False)
+    return resources.schemas.read(False).schema
 
 
 def notices(resources: Resources) -> tuple[Notice, ...]:

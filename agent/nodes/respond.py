@@ -48,8 +48,8 @@ from ..records import (
     Sentence,
     Status,
     Turn,
-    Usage,
     UsedKnowledge,
+    add_usages,
 )
 from ..resources import Run
 from ..state import AgentState, Update, attempts_of, dump, step, turn_of, usage_of
@@ -163,7 +163,7 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         trust_reason=trust.reason,
         evidence=dict(sure.signals),
         attempts=tuple(AttemptView(a.sql, a.error, a.row_count, a.feedback) for a in attempts),
-        usage=sum(by_node.values(), Usage()),
+        usage=add_usages(by_node.values()),
         translator=translator.name,
         model=translator.model,
         notes=(

@@ -359,7 +359,7 @@ async def _remember_gold(agent: SQLAgent, conversation: Conversation, turns: Seq
         # How relevant a turn's SQL is depends on what the linker makes of it (Track-SQL equation 8).
         values = resources.tools.find_values.call(text=question, limit=max(settings.values, 10))
         seen = past[-settings.history_window :] if settings.history_window else ()
-        linker = resources.schemas.linker(settings.annotate)
+        linker = resources.schemas.read(settings.annotate).linker
         items = select_items(linker.link(question, seen, values, threshold=settings.link_threshold))
         past.append(PastTurn(question=question, rephrased=question, sql=gold, items=items))
 

@@ -56,8 +56,10 @@ def keep_likely(schema: Schema, items: Sequence[SchemaItem], threshold: float, m
     for key in list(keys):
         for table, ends in ((key.table, key.columns), (key.ref_table, key.ref_columns)):
             _add_columns(columns, schema, table, ends)
-    for name in columns:
-        _add_columns(columns, schema, name)
+    for table in schema.tables:
+        if (held := columns.get(table.name)) is not None:
+            shown_by = table.key or [column.name for column in table.columns[:1]]
+            held += [name for name in shown_by if name not in held]
     return schema.part(list(columns.items()))
 
 
@@ -127,13 +129,13 @@ def _first_items(
     return first
 
 
-def _add_columns(columns: dict[str, list[str]], schema: Schema, table: str, names: Sequence[str] = ()) -> None:
-    """Add columns of a table, in the schema's spelling; the table's key if none are named."""
+def _add_columns(columns: dict[str, list[str]], schema: Schema, table: str, names: Sequence[str]) -> None:
+    """Add columns of a table, in the schema's spelling."""
     found = schema.table(table)
     if found is None:
         return
     held = columns.setdefault(found.name, [])
-    for name in names or found.key or [column.name for column in found.columns[:1]]:
+    for name in names:
         column = found.column(name)
         if column is not None and column.name not in held:
             held.append(column.name)

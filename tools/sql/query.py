@@ -181,10 +181,10 @@ class Query(Parsed):
         """Return the table column that an expression is, or None."""
         return self._columns_by_node.get(id(node.unnest())) if node is not None else None
 
-    def columns_of(self, scope: Scope, within: exp.Expr | None = None) -> Iterator[TableColumn]:
-        """Yield the named columns that belong to a SELECT's sources, all or those in `within`."""
+    def columns_of(self, scope: Scope, within: exp.Expr | None = None) -> list[TableColumn]:
+        """Return the named columns that belong to a SELECT's sources, all or those in `within`."""
         columns = self.columns if within is None else map(self.column, within.find_all(exp.Column))
-        return (column for column in columns if column is not None and column.scope is scope)
+        return [column for column in columns if column is not None and column.scope is scope]
 
     def sources_in(self, node: exp.Expr, scope: Scope) -> list[Source]:
         """Return the sources of a SELECT that an expression names, repeated ones too."""
@@ -207,17 +207,16 @@ class Query(Parsed):
         reference = self.at(node)
         return reference.column if reference is not None and reference.kind == "string" else None
 
-    def operands(self, node: exp.Expr) -> Iterator[tuple[TableColumn, exp.Expr]]:
-        """Yield a comparison's column with each expression compared with it."""
-        left = self.column(node.this)
+    def operands(self, node: exp.Expr) -> list[tuple[TableColumn, exp.Expr]]:
+        """Return a comparison's column with each expression compared with it."""
+        column, others = self.column(node.this), [node.expression]
         if isinstance(node, exp.In):
-            yield from ((left, item) for item in node.expressions if left is not None)
+            others = node.expressions
         elif isinstance(node, exp.Between):
-            yield from ((left, node.args[key]) for key in ("low", "high") if left is not None)
-        elif left is not None:
-            yield left, node.expression
-        elif (right := self.column(node.expression)) is not None:
-            yield right, node.this
+            others = [node.args["low"], node.args["high"]]
+        elif column is None:
+            column, others = self.column(node.expression), [node.this]
+        return [] if column is None else [(column, other) for other in others]
 
     @shared_property
     def tables(self) -> Mapping[str, TableSchema]:
@@ -387,12 +386,13 @@ class Query(Parsed):
     def leading_source(self, scope: Scope) -> Source | None:
         """Return the table from which foreign keys lead to all others, or None."""
         keys = {(key.table, key.ref_table) for key in self.schema.foreign_keys}
+        tables = scope.tables
         leading = [
             source
-            for source, table in scope.tables
-            if not any((other.name, table.name) in keys for near, other in scope.tables if near is not source)
+            for source, table in tables
+            if not any((other.name, table.name) in keys for near, other in tables if near is not source)
         ]
-        return leading[0] if len(leading) == 1 and len(scope.tables) == len(scope.sources) else None
+        return leading[0] if len(leading) == 1 and len(tables) == len(scope.sources) else None
 
     # The rows of the result
 

@@ -110,6 +110,8 @@ class ValueIndex:
     def _is_withheld(self, table: str, column: str) -> bool:
         """Whether a column's values may not leave, so that nothing may depend on them."""
         leaving = self._database.leaving()
+        if not leaving.levels:
+            return False
         found, held = leaving.schema.table(table), leaving.schema.column(table, column)
         return bool(found and held and (found.name, held.name) in leaving.levels)
 
