@@ -287,7 +287,7 @@ _TAKEN = 84.0
 The word may also be right and mean something else, so that one wrong letter must stand among seven.
 """
 
-OF_A_WORD, OF_A_VALUE = (4, 9), (6, 12)
+OF_A_WORD, _OF_A_VALUE = (4, 9), (6, 12)
 """Letters from which what nothing knows may differ in one from what was meant, or in two.
 
 A letter that is missing, too many or wrong counts as one, as do two that have changed places. A whole value needs more:
@@ -318,9 +318,9 @@ def find_misspelt(word: str, known: Iterable[str]) -> tuple[str, float] | None:
     return (match[0], match[1] / 100) if match else None
 
 
-def wrong_letters(word: str, of: tuple[int, int] = OF_A_WORD) -> int:
+def wrong_letters(word: str, *, is_value: bool = False) -> int:
     """Return the number of letters in which a misspelt word, or whole value, may differ."""
-    return sum(len(word) >= letters for letters in of)
+    return sum(len(word) >= letters for letters in (_OF_A_VALUE if is_value else OF_A_WORD))
 
 
 def spelt_alike(word: str, known: Collection[str]) -> list[tuple[int, str]]:

@@ -17,20 +17,7 @@ from rapidfuzz.distance import OSA
 from ..database import Schema
 from ..database.column_kinds import STAND_INS
 from ..derived import derived
-from ..words import (
-    OF_A_VALUE,
-    OF_A_WORD,
-    STOP_WORDS,
-    Word,
-    fold,
-    key,
-    name_stems,
-    spelt_alike,
-    stem,
-    stems,
-    words,
-    wrong_letters,
-)
+from ..words import OF_A_WORD, STOP_WORDS, Word, fold, key, name_stems, spelt_alike, stem, stems, words, wrong_letters
 from .store import StoredColumn, StoredValue, ValueStore
 
 WHOLE = frozenset(("exact", "case", "inflection"))  # how a whole value is mentioned, spelt right
@@ -449,7 +436,7 @@ def _is_near(text: str, value: str) -> bool:
     meant, held = "".join(_find_by_letters(text)), "".join(_find_by_letters(value))
     if len(meant) >= _PART and f" {' '.join(_find_by_letters(text))} " in f" {' '.join(_find_by_letters(value))} ":
         return True
-    allowed = wrong_letters(min(meant, held, key=len), OF_A_VALUE)
+    allowed = wrong_letters(min(meant, held, key=len), is_value=True)
     if not allowed or meant[0] != held[0] or re.findall(r"\d+", meant) != re.findall(r"\d+", held):
         return False
     return OSA.distance(meant, held) <= allowed
