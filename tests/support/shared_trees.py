@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -18,7 +18,7 @@ _used: WeakSet[Query] = WeakSet()
 
 
 @contextmanager
-def note_queries() -> Iterator[None]:
+def note_queries() -> Generator[None]:
     """Note every query that is asked for, as long as it is cached, and its tree at first."""
     read = Query.of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -43,7 +43,11 @@ class NameIndex:
             )
         )
         self.column_heads = [stem(parts[-1]) for parts in column_names]
-        self.past_use = lru_cache(maxsize=256)(lambda sql: past_use(read_query(sql, schema)))
+        self.past_use = lru_cache(maxsize=256)(partial(_read_use, schema=schema))
+
+
+def _read_use(sql: str, schema: Schema) -> PastUse:
+    return past_use(read_query(sql, schema))
 
 
 @dataclass(frozen=True)

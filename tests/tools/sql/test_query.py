@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
+from sqlglot.expressions.core import Expression
 from sqlglot.tokenizer_core import Token
 from tableturn import SQLAgent
 from tableturn.evals.lab.bench.stand_in import sample_database
@@ -65,7 +66,7 @@ _STATEMENTS = (
 def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
     """Count parses of each text, resolutions of each tree against a schema or a part of it, and copied expressions."""
     counts: Work = Counter()
-    parse, resolve, copy = dialects_module.parse_tokens, query_module.resolve, exp.Expression.__deepcopy__
+    parse, resolve, copy = dialects_module.parse_tokens, query_module.resolve, Expression.__deepcopy__
 
     def count_parse(tokens: list[Token], text: str, grammar: Dialect) -> list[exp.Expr | None]:
         counts[f"parse {text}"] += 1
@@ -76,13 +77,13 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
         counts[f"resolve {tree.sql(copy=False)} {schema.version} {tables}"] += 1
         return resolve(tree, schema, rules)
 
-    def count_copy(self: exp.Expression, memo: object) -> exp.Expr:
+    def count_copy(self: Expression, memo: object) -> exp.Expr:
         counts[f"copy {type(self).__name__}"] += 1
         return copy(self, memo)
 
     monkeypatch.setattr(dialects_module, "parse_tokens", count_parse)
     monkeypatch.setattr(query_module, "resolve", count_resolve)
-    monkeypatch.setattr(exp.Expression, "__deepcopy__", count_copy)
+    monkeypatch.setattr(Expression, "__deepcopy__", count_copy)
     for remembered in (dialects_module.read_text, parse_module._read_cached, query_module._read_cached):
         remembered.cache_clear()
     yield counts
