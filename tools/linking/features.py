@@ -86,7 +86,13 @@ def column_features(e: Evidence, tables: Shares) -> Features:
     joins = np.zeros(len(table))
     np.maximum.at(joins, shape.end_columns, tables[shape.end_tables] * tables[shape.end_others])
     contested, contested_sum = _share_mentions(e.columns.mentions, table)
-    in_table = _compare_in_table(e)
+    in_table = {
+        "said": e.columns.share,
+        "own_part": e.own_parts.share,
+        "associated": e.columns.associated_sum,
+        "value": e.value,
+    }
+    best = {name: shape.best_column(share)[shape.table_of] for name, share in in_table.items()}
     return {
         "table": table,
         "table_most": _scale_to_greatest(table),
@@ -95,8 +101,8 @@ def column_features(e: Evidence, tables: Shares) -> Features:
         "own_part_said": e.own_parts.share,
         "own_part_head": e.own_parts.head,
         "own_part_place": e.own_parts.position,
-        **{f"{name}_in_table": best for name, (best, _) in in_table.items()},
-        **{f"{name}_less": less for name, (_, less) in in_table.items()},
+        **{f"{name}_in_table": best[name] for name in in_table},
+        **{f"{name}_less": best[name] - share for name, share in in_table.items()},
         "table_said": e.tables.share[shape.table_of],
         "table_place": e.tables.position[shape.table_of],
         "contested": contested,
@@ -120,19 +126,6 @@ def column_features(e: Evidence, tables: Shares) -> Features:
         **{str(kind): flags for kind, flags in shape.kinds.items()},
         **_turn_features(e),
     }
-
-
-@derived
-def _compare_in_table(e: Evidence) -> Mapping[str, tuple[Shares, Shares]]:
-    """Return shares of columns as the best in the table, and how much less each one is."""
-    shares = {
-        "said": e.columns.share,
-        "own_part": e.own_parts.share,
-        "associated": e.columns.associated_sum,
-        "value": e.value,
-    }
-    best = {name: e.shape.best_column(share)[e.shape.table_of] for name, share in shares.items()}
-    return {name: (best[name], best[name] - share) for name, share in shares.items()}
 
 
 def column_features_again(e: Evidence, tables: Shares, columns: Shares) -> Features:
@@ -165,8 +158,7 @@ def star_features(e: Evidence, tables: Shares) -> Features:
     }
 
 
-@derived
-def _best_column_features(e: Evidence) -> Mapping[str, Shares]:
+def _best_column_features(e: Evidence) -> dict[str, Shares]:
     """Return the best feature values among each table's columns."""
     by_columns = {
         "column_said": e.columns.share,

@@ -7,16 +7,14 @@ unseen. What is resolved here is the ground that regularisation, checks, explana
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 
 from sqlglot import exp
 
-from ..database.quoting import Naming
 from ..database.schema import Schema, TableSchema
-from ..derived import derived
 from .dialects import Clause, Rules, squeeze
 from .parse import guard_depth
 from .scope import Reference, ReferenceKind, Resolution, Scope, Source, outwards
@@ -213,9 +211,7 @@ class _Resolver:
             known = own.startswith(self.rules.system) or node.db.lower() == "information_schema"
             return Source(visible, own, None, None, node, known=known)
         given = [] if self.rules.is_sqlite else self._declared_names(node)
-        columns = _index_columns(table, self.rules.naming)
-        if given:
-            columns = self._index_names([*given, *(column.name for column in table.columns[len(given) :])])
+        columns = self._index_names([*given, *(column.name for column in table.columns[len(given) :])])
         renamed = {name: column.name for name, column in zip(given, table.columns, strict=False) if name}
         shown = None if node.args.get("pivots") else columns
         return Source(visible, own, table, shown, node, renamed=MappingProxyType(renamed))
@@ -249,7 +245,13 @@ class _Resolver:
         return [self.rules.key(column) for column in alias.columns] if isinstance(alias, exp.TableAlias) else []
 
     def _index_names(self, outputs: Sequence[str | None] | None) -> Mapping[str, str] | None:
-        return None if outputs is None else _index_names(outputs, self.rules.naming)
+        if outputs is None:
+            return None
+        named: dict[str, str] = {}
+        for name in outputs:
+            if name is not None:
+                named.setdefault(self.rules.naming.key(name), name)
+        return MappingProxyType(named)
 
     def _list_outputs(self, node: exp.Select, scope: Scope) -> tuple[str | None, ...] | None:
         names: list[str | None] = []
@@ -391,20 +393,6 @@ class _Resolver:
             return "text_name"
         quoted = node.this.args.get("quoted") and not node.this.meta.get("bracketed")
         return "string" if quoted and self.rules.words_as_text else "unknown"
-
-
-def _index_names(names: Iterable[str | None], naming: Naming) -> Mapping[str, str]:
-    """Return names by the keys by which they are compared; of equal ones the first."""
-    named: dict[str, str] = {}
-    for name in names:
-        if name is not None:
-            named.setdefault(naming.key(name), name)
-    return MappingProxyType(named)
-
-
-@derived
-def _index_columns(table: TableSchema, naming: Naming) -> Mapping[str, str]:
-    return _index_names((column.name for column in table.columns), naming)
 
 
 def _append_source(scope: Scope, source: Source) -> None:

@@ -309,9 +309,8 @@ def _find_respelt(question: Question, indexed: IndexedValues) -> dict[int, list[
     """Return the nearest words of values for each word that no value has."""
     respelt: dict[int, list[tuple[str, float]]] = {}
     for number, word in enumerate(question.words):
-        if len(word.stem) < OF_A_WORD[0] or word.stem.isdigit():
-            continue
-        if word.stem in indexed.names or question.is_too_common(number):
+        known = word.stem in indexed.names or question.is_too_common(number)
+        if known or len(word.stem) < OF_A_WORD[0] or word.stem.isdigit():
             continue
         if not indexed.store.has_stem(word.stem) and (near := _find_nearest_words(word.stem, indexed.store)):
             respelt[number] = [(other, 1 - distance / len(word.stem)) for distance, other in near]

@@ -12,7 +12,6 @@ import sqlite3
 import time
 from collections.abc import Iterable
 
-from ...derived import derived
 from ...errors import QueryError
 from ..engine import TooComplex
 from ..quoting import quote
@@ -33,13 +32,6 @@ _SECONDS = 0.5
 _STEPS = 1_000
 
 
-@derived
-def _declare(table: TableSchema) -> str:
-    types = (column.type if _PLAIN_TYPE.match(column.type) else "" for column in table.columns)
-    columns = (f"{quote(column.name)} {kind}" for column, kind in zip(table.columns, types, strict=True))
-    return f"CREATE TABLE {quote(table.name)} ({', '.join(columns)})"
-
-
 def refusal(sql: str, tables: Iterable[TableSchema]) -> QueryError | None:
     """Return SQLite's error in compiling a query; raise `TooComplex` if it takes too long."""
     longest = Limits().cell_bytes
@@ -55,7 +47,9 @@ def refusal(sql: str, tables: Iterable[TableSchema]) -> QueryError | None:
     connection = sqlite3.connect(":memory:", isolation_level=None)
     try:
         for table in declared:
-            connection.execute(_declare(table))
+            types = (column.type if _PLAIN_TYPE.match(column.type) else "" for column in table.columns)
+            columns = (f"{quote(column.name)} {kind}" for column, kind in zip(table.columns, types, strict=True))
+            connection.execute(f"CREATE TABLE {quote(table.name)} ({', '.join(columns)})")
         if "json_" in sql.lower():
             declare_table_functions(connection)
         guard = Guard(visibility, connection)
