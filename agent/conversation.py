@@ -22,7 +22,7 @@ from .answers.render import Why, read_why
 from .audit import make_record
 from .cancel_turn import KEY, OpenTurn, cancel_on_ctrl_c
 from .effects import cancelled_turn, run_blocking
-from .records import AnswerRecord, Turn, Usage
+from .records import AnswerRecord, Turn, add_usages
 from .settings import Settings, make_settings
 from .state import AgentState, load, turn_of, upgrade, usage_of
 
@@ -264,7 +264,7 @@ class Conversation:
             sql=asked.get("sql"),
             status="needs_clarification",
             text=str(asked.get("question", "")),
-            usage=sum(by_node.values(), Usage()),
+            usage=add_usages(by_node.values()),
             translator=translator.name,
             model=translator.model,
             notes=tuple(values.get("notes", ())),

@@ -22,7 +22,7 @@ from . import verbs
 from .answers.answer import Answer
 from .answers.events import Event
 from .answers.labels import choose_locale
-from .answers.phrasing import WITHHELD, describe_rows, failed, look_up_columns, phrase_or_count
+from .answers.phrasing import WITHHELD, describe_rows, failed, look_up_columns, phrase_or_count, read_answered
 from .answers.sentence import say_result
 from .audit import AuditTrail
 from .cancel_turn import call_async
@@ -237,7 +237,7 @@ class SQLAgent:
                 found = plain_result(database.execute(record.sql, within.limits))
                 defined = {used.name: used.text for used in record.used_knowledge}
                 locale = choose_locale(record.question, within.locale)
-                looks = look_up_columns(record.sql, found, database, locale, defined)
+                looks = look_up_columns(read_answered(record.sql, database), found, locale, defined)
         except QueryError as error:
             why = failed(f"No query for this question ran: {error}", error.kind, within.query_seconds)
             whole = replace(record, status="failed", text=why, columns=(), rows=(), row_count=0, withheld="")

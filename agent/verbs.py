@@ -55,10 +55,11 @@ from ..tools.knowledge import Entry, Knowledge
 from ..tools.knowledge.entry import Item
 from ..tools.knowledge.fragment import fragment_kind, read_fragment, run_definition
 from ..tools.outgoing import ModelView
+from ..tools.sql import read_query
 from ..tools.values import ValueMatch
 from .answers.answer import Answer
 from .answers.labels import choose_locale
-from .answers.phrasing import explain_query, look_up_columns, phrase_answer
+from .answers.phrasing import explain_query, look_up_columns, phrase_answer, read_answered
 from .audit import AuditedQuery, run_audited, run_query
 from .model.track_record import Record, add_record, record_file
 from .records import AttemptView, Sentence, Status, plain_result
@@ -247,7 +248,9 @@ def correct(answer: Answer, sql: str, resources: Resources, *, question: str = "
     from ..tools.knowledge.proposals import propose_entries
 
     record = replace(rerun(answer, sql, resources).record, notes=(_CORRECTED,), stopped=_CORRECTED)
-    found = propose_entries(answer.sql or "", sql, question or answer.question, resources.database.schema())
+    schema = resources.database.schema()
+    before, after = read_query(answer.sql or "SELECT 1", schema), read_query(sql, schema)
+    found = propose_entries(before, after, question or answer.question) if before and after else ()
     fitting = tuple(entry for entry in found if not Knowledge.of(((entry,),), resources.database).problems)
     right = Answer(replace(record, proposals=fitting), answer.thread)
     # Last, so that what cannot be done as asked leaves nothing behind.
@@ -273,7 +276,8 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
     query = AuditedQuery(sql, answer.question, answer.thread)
     result = plain_result(run_query(query, resources, resources.settings.limits, cancellation))
     locale = choose_locale(answer.question, resources.settings.locale)
-    looks = look_up_columns(sql, result, database, locale)
+    read = read_answered(sql, database)
+    looks = look_up_columns(read, result, locale)
     rows = None if result.withheld == "all" else result.row_count
     new = replace(
         record,
@@ -298,7 +302,7 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
         stop_kind="edited",
         stopped=_EDITED,
         database=database_identity(database),
-        explanation=explain_query(sql, database),
+        explanation=explain_query(read),
         rights=resources.rights,
         withheld=result.withheld,
         used_knowledge=(),
@@ -465,12 +469,12 @@ def _check_removable(hit: FoundExample, database: Database) -> None:
 
 def explain(sql: str, resources: Resources) -> str:
     """Return in plain words what a query computes; '' if it cannot be parsed."""
-    return explain_query(sql, resources.database)
+    return explain_query(read_answered(sql, resources.database))
 
 
 def tables(resources: Resources) -> Schema:
     """Return the tables that this person may read, with joins from the knowledge file."""
-    return resources.schemas.schema(False)
+    return resources.schemas.read(False).schema
 
 
 def notices(resources: Resources) -> tuple[Notice, ...]:

@@ -125,7 +125,7 @@ class SignIn:
         resources = agent.resources
 
         def read() -> None:
-            advise("linking", lambda: resources.schemas.linker(agent.settings.annotate), None)
+            advise("linking", lambda: resources.schemas.read(agent.settings.annotate).linker, None)
             advise("values", lambda: resources.values.find(""), None)
 
         if resources.schemas not in self._prepared:

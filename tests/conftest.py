@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.support.shared_trees import check_trees, note_queries
+
 # Advice that fails is left out of a turn: tests want to see it fail.
 os.environ["TABLETURN_RAISE"] = "1"
 
@@ -45,6 +47,20 @@ def own_folders(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
         patch.setenv("TABLETURN_CACHE", str(tmp_path_factory.mktemp("cache")))
         patch.setenv("TABLETURN_HOME", str(tmp_path_factory.mktemp("home")))
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def noted_queries() -> Generator[None]:
+    """Tests know which statements were read."""
+    with note_queries():
+        yield
+
+
+@pytest.fixture(autouse=True)
+def shared_trees() -> Generator[None]:
+    """A test fails if anything in it changed the tree that all readers of a statement share."""
+    yield
+    check_trees()
 
 
 @pytest.fixture(scope="session")

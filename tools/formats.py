@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal
 from sqlglot import exp
 
 from .database.column_kinds import is_date_number
-from .database.schema import ColumnSchema, Schema, TableSchema
+from .database.schema import ColumnSchema, TableSchema
 from .database.table import Cell, plain_cell
 from .errors import SettingsError
 from .sql.dialects import fold
@@ -95,24 +95,22 @@ PLAIN, PLAIN_NUMBER = ColumnFormat(), ColumnFormat("number")
 
 
 def column_formats(
-    sql: str | None,
+    query: Query | None,
     columns: Sequence[str],
     rows: Sequence[Sequence[Cell]],
-    schema: Schema | None = None,
     definitions: Mapping[str, str] | None = None,
     locale: str = "",
 ) -> tuple[ColumnFormat, ...]:
     """Return a format per result column.
 
     Args:
-        sql: The query; None for a result that no query gave.
+        query: The query; None for a result that no readable query gave.
         columns: The result's column names.
         rows: The result's rows.
-        schema: The schema that the query reads; None if no query gave the result.
         definitions: Texts that say what is measured, by the names of the measures.
         locale: The locale of the formats.
     """
-    meanings = (_read_meanings(sql, columns, schema) if sql and schema else ()) or (_Meaning(),) * len(columns)
+    meanings = (_read_meanings(query, columns) if query else ()) or (_Meaning(),) * len(columns)
     defined = {frozenset(stems(name)): _read_comment(text) for name, text in (definitions or {}).items()}
     cells = list(zip(*rows[:_LOOKED], strict=True)) or [()] * len(columns)
     formats: list[ColumnFormat] = []
@@ -200,8 +198,7 @@ class _Meaning:
 
 
 @default_if_unparsed(())
-def _read_meanings(sql: str, columns: Sequence[str], schema: Schema) -> tuple[_Meaning, ...]:
-    query = Query.of(sql, schema.dialect, schema)
+def _read_meanings(query: Query, columns: Sequence[str]) -> tuple[_Meaning, ...]:
     outputs, reader = query.tree.expressions, _MeaningReader(query)
     if not isinstance(query.tree, exp.Select):
         return ()

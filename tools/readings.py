@@ -10,7 +10,6 @@ from typing import Literal
 from sqlglot import exp
 
 from .database.rendering.text import one_line
-from .database.schema import Schema
 from .database.table import Cell, PlainCell
 from .formats import PLAIN_NUMBER, ColumnFormat, format_cell
 from .results import label_cells, same_result
@@ -178,11 +177,10 @@ _ASKS_WHICH = listed_words("which who whose whom where with has have had having 
 
 
 @default_if_unparsed(None)
-def tie_reading(sql: str, schema: Schema, question: str) -> Rival | None:
+def tie_reading(query: Query, question: str) -> Rival | None:
     """Return the query with more rows, and with its ORDER BY terms as columns; None if nothing can tie."""
-    if len(sql) > _LONGEST:
+    if len(query.sql) > _LONGEST:
         return None
-    query = Query.of(sql, schema.dialect, schema)
     tree, count, scope = query.tree, query.limit, query.scope(query.tree)
     if scope is None or tree.args.get("offset") is not None or tree.args.get("distinct"):
         return None
@@ -197,7 +195,7 @@ def tie_reading(sql: str, schema: Schema, question: str) -> Rival | None:
         return None
     edit = query.edit()
     for number, key in enumerate(keys):
-        edit.of(scope.select).append("expressions", exp.alias_(key.copy(), f"tie_{number}", quoted=True))
+        edit.of(scope.select).append("expressions", exp.alias_(key, f"tie_{number}", quoted=True))
     edit.of(count).replace(exp.Literal.number(limit + FURTHER))
     return Rival(
         "ties",

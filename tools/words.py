@@ -287,10 +287,11 @@ _TAKEN = 84.0
 The word may also be right and mean something else, so that one wrong letter must stand among seven.
 """
 
-_ONE_WRONG, _TWO_WRONG = 4, 9
-"""Letters from which a word that nothing knows may differ in one from what was meant, or in two.
+OF_A_WORD, _OF_A_VALUE = (4, 9), (6, 12)
+"""Letters from which what nothing knows may differ in one from what was meant, or in two.
 
-A letter that is missing, too many or wrong counts as one, as do two that have changed places.
+A letter that is missing, too many or wrong counts as one, as do two that have changed places. A whole value needs more:
+rows have values that differ in as little, such as Mali and Bali, and none of them is wrong.
 """
 
 
@@ -317,9 +318,9 @@ def find_misspelt(word: str, known: Iterable[str]) -> tuple[str, float] | None:
     return (match[0], match[1] / 100) if match else None
 
 
-def wrong_letters(word: str) -> int:
-    """Return the number of letters in which a misspelt word may differ."""
-    return (len(word) >= _ONE_WRONG) + (len(word) >= _TWO_WRONG)
+def wrong_letters(word: str, *, is_value: bool = False) -> int:
+    """Return the number of letters in which a misspelt word, or whole value, may differ."""
+    return sum(len(word) >= letters for letters in (_OF_A_VALUE if is_value else OF_A_WORD))
 
 
 def spelt_alike(word: str, known: Collection[str]) -> list[tuple[int, str]]:

@@ -13,8 +13,7 @@ from itertools import pairwise
 from ...tools.database import Database, Estimate
 from ...tools.errors import SQLParseError
 from ...tools.formats import ColumnFormat, FormatKind, column_formats, format_cell
-from ...tools.sql import Heading, SearchedLiteral, explain, is_ordered
-from ...tools.sql import headings as headings_of
+from ...tools.sql import Heading, Query, SearchedLiteral, explain, headings, read_query
 from ..advice import advise, advisory
 from ..evidence.choose_attempt import is_empty
 from ..records import AnswerRecord, Note, PlainCell, Result
@@ -198,8 +197,14 @@ def phrase_or_count(result: Result, looks: ColumnLooks) -> str:
     return advise("phrasing", lambda: phrase(result, looks), say_row_count(result, looks.labels))
 
 
+@advisory("phrasing", None)
+def read_answered(sql: str | None, database: Database) -> Query | None:
+    """Return the analysis of an answer's query; None without one, or if it cannot be read."""
+    return read_query(sql or "", database.schema())
+
+
 def look_up_columns(
-    sql: str | None, result: Result, database: Database, locale: str = "", definitions: Mapping[str, str] | None = None
+    query: Query | None, result: Result, locale: str = "", definitions: Mapping[str, str] | None = None
 ) -> ColumnLooks:
     """Return how the columns of a query's result look; `definitions` say what measures are, by name."""
     labels = Labels(locale)
@@ -209,11 +214,9 @@ def look_up_columns(
         return replace(heading, words=labels.say("number_of", things=heading.counted)) if own else heading
 
     def look_up() -> ColumnLooks:
-        schema, columns = database.schema(), result.columns
-        names = headings_of(sql, columns, schema) if sql else tuple(map(Heading, columns))
-        formats = column_formats(sql, columns, result.rows, schema, definitions, locale)
-        ordered = sql is not None and is_ordered(sql, schema.dialect)
-        return ColumnLooks(tuple(map(name_column, names)), formats, ordered, locale)
+        formats = column_formats(query, result.columns, result.rows, definitions, locale)
+        names = map(name_column, headings(query, result.columns))
+        return ColumnLooks(tuple(names), formats, query is not None and bool(query.order), locale)
 
     plain = (ColumnFormat(locale=locale),) * len(result.columns)
     return advise("headings", look_up, ColumnLooks(tuple(map(Heading, result.columns)), plain, locale=locale))
@@ -230,10 +233,10 @@ def summarize(answer: AnswerRecord) -> str:
 
 
 @advisory("phrasing", "")
-def explain_query(sql: str | None, database: Database) -> str:
-    """Return what a query means in plain words; '' without one, or if it cannot be read."""
+def explain_query(query: Query | None) -> str:
+    """Return what a query means in plain words; '' without one, or if it is too deep."""
     try:
-        return "" if sql is None else explain(sql, database.schema())
+        return explain(query) if query else ""
     except SQLParseError:
         return ""
 

@@ -18,9 +18,8 @@ from typing import Literal
 from sqlglot import exp
 
 from ...tools.database import Database
-from ...tools.errors import SQLParseError
 from ...tools.formats import ColumnFormat, find_measure, format_cell
-from ...tools.sql import Query
+from ...tools.sql import Query, read_query
 from ...tools.words import fold, words
 from ..advice import advisory
 from ..records import AnswerRecord, PlainCell, Result
@@ -86,11 +85,8 @@ def say_result(answer: AnswerRecord, result: Result, formats: Sequence[ColumnFor
     """Return the sentence of an answer with the cells of its result; None if it has none that is used."""
     if answer.sentence is None or answer.sql is None:
         return None
-    try:
-        query = Query.of(answer.sql, database.dialect, database.schema())
-    except SQLParseError:
-        return None
-    return fill_sentence(answer.sentence.say, result, formats, answer.question, query)
+    query = read_query(answer.sql, database.schema())
+    return fill_sentence(answer.sentence.say, result, formats, answer.question, query) if query else None
 
 
 def fill_sentence(say: str, result: Result, formats: Sequence[ColumnFormat], question: str, query: Query) -> str | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from ...tools.knowledge import unknown_words
 from ...tools.knowledge.entry import Entry, Selection
 from ...tools.knowledge.fragment import used_entries
+from ...tools.sql import Query
 from ...tools.values import ValueMatch
 from ..advice import advisory
 from ..records import Turn, UsedKnowledge
@@ -76,12 +77,11 @@ def note_problems(run: Run) -> tuple[str, ...]:
 
 
 @advisory("knowledge", ())
-def used_knowledge(sql: str | None, turn: Turn, run: Run) -> tuple[UsedKnowledge, ...]:
+def used_knowledge(query: Query | None, turn: Turn) -> tuple[UsedKnowledge, ...]:
     """Return the definitions that an answer rests on."""
-    if sql is None or not turn.knowledge:
+    if query is None:
         return ()
-    question = f"{as_asked(turn)} {turn.rephrasing.rephrased}"
-    found = used_entries(sql, turn.knowledge, question, run.bare_schema)
+    found = used_entries(query, turn.knowledge, f"{as_asked(turn)} {turn.rephrasing.rephrased}")
     used: list[UsedKnowledge] = []
     for entry in found:
         text = entry.text or ", ".join(f"{code} is {meaning}" for code, meaning in entry.values)

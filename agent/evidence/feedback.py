@@ -12,10 +12,8 @@ from sqlglot import exp
 
 from ...prompts.templating import estimate_tokens
 from ...tools.database import Schema
-from ...tools.errors import SQLParseError
 from ...tools.expectation import Expectation, LinkedItem, expect_traits, items_fit
-from ...tools.sql import Finding, Query, check, searched_literals, used_items
-from ...tools.sql.parse import default_if_unparsed
+from ...tools.sql import Finding, Query, check, read_query, searched_literals
 from ...tools.values import ValueMatch
 from ...tools.words import name_stems
 from ..advice import advise
@@ -45,14 +43,13 @@ def look_at(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[Attempt
         # What the linker and the form expect of a question they read from its English words.
         foreign = is_foreign_question(turn, schema)
         findings = check(sql, schema, values=values, compiles=database.compile_check)
+        query, expects = read_query(sql, schema), several and not foreign
         return findings, replace(
             attempt,
-            fit=_fit(sql, _expected(state, turn, run, schema.dialect), schema, turn.items)
-            if several and not foreign
-            else None,
-            literals=searched_literals(sql, schema, values),
+            fit=_fit(query, _expected(state, turn, run, schema), turn.items) if query and expects else None,
+            literals=searched_literals(query, values) if query else (),
             findings=tuple(describe(finding) for finding in findings if finding.severity != "info"),
-            reach=_reach(sql, schema, () if foreign else turn.items),
+            reach=_reach(query, () if foreign else turn.items) if query else None,
             never=tuple(
                 finding.message.rstrip(".").replace(" never holds: ", " never holds, because ")
                 for finding in findings
@@ -64,9 +61,7 @@ def look_at(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[Attempt
     return looked_at, findings
 
 
-@default_if_unparsed(None)
-def _reach(sql: str, schema: Schema, items: Sequence[LinkedItem]) -> Reach | None:
-    query = Query.of(sql, schema.dialect, schema)
+def _reach(query: Query, items: Sequence[LinkedItem]) -> Reach:
     expected = {(table, column): p for table, column, p in items}
     names: set[tuple[str, str | None]] = {*((table, None) for table in query.tables), *query.used.columns}
     unexpected = sum(1 - expected.get(name, 0.0) for name in names) if expected else 0.0
@@ -74,16 +69,16 @@ def _reach(sql: str, schema: Schema, items: Sequence[LinkedItem]) -> Reach | Non
     return Reach(round(unexpected, 3), joins, selects - 1)
 
 
-def _fit(sql: str, expected: Expectation | None, schema: Schema, items: Sequence[LinkedItem]) -> float | None:
+def _fit(query: Query, expected: Expectation | None, items: Sequence[LinkedItem]) -> float | None:
     """Return how probable the query's form and its schema items are for the question."""
-    linked = items_fit(sql, schema, items)
+    linked = items_fit(query, items)
     if expected is None:
         return linked
-    form = expected.fit(sql, schema.dialect)
+    form = expected.fit(query)
     return form if form is None or linked is None else form + linked
 
 
-def _expected(state: AgentState, turn: Turn, run: Run, dialect: str) -> Expectation | None:
+def _expected(state: AgentState, turn: Turn, run: Run, schema: Schema) -> Expectation | None:
     """Return the form that the question lets expect.
 
     A later turn's words are read after the query of the turn before; where that one has none, in their self-contained
@@ -93,7 +88,7 @@ def _expected(state: AgentState, turn: Turn, run: Run, dialect: str) -> Expectat
     if not past:
         return expect_traits(turn.question)
     if past[-1].sql:
-        return expect_traits(turn.question, past[-1].sql, dialect)
+        return expect_traits(turn.question, read_query(past[-1].sql, schema))
     rephrased = turn.rephrasing.rephrased
     return expect_traits(rephrased) if rephrased != turn.question else None
 
@@ -150,10 +145,8 @@ def list_contents(sql: str, schema: Schema, mentioned: Sequence[ValueMatch]) -> 
     # Part of a value may be found only because the question names a column so: "city" is no Boise City.
     values = (match for match in mentioned if match.how != "part" or not stems.issuperset(name_stems(match.mention)))
     lines = [f"{match.table}.{match.column} holds {_cell(match.value, within.cell)}" for match in values]
-    try:
-        places = sorted(used_items(sql, schema).columns)
-    except SQLParseError:
-        places = []
+    query = read_query(sql, schema)
+    places = sorted(query.used.columns) if query else []
     used = [(table, column) for table, name in places if (column := schema.column(table, name)) and column.samples]
     for table, column in used[:COLUMNS_SHOWN]:
         samples = ", ".join(_cell(value, within.cell) for value in column.samples)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from ...tools.database.table import Cell
 from ...tools.errors import QueryError
 from ...tools.ledger import Ledger, NotCounted, keep_ledger
+from ...tools.sql import Query
 from ..advice import advisory
 from ..records import Attempt, Turn
 from ..resources import Run
@@ -19,7 +20,7 @@ SHORTEST_SECONDS, LONGEST_SECONDS = 0.1, 1.0
 
 
 @advisory("ledger", None)
-def count_rows(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Ledger | None:
+def count_rows(chosen: Attempt, query: Query | None, state: AgentState, turn: Turn, run: Run) -> Ledger | None:
     """Return the ledger of an answer's query; None if settings say so, or a person approves each query.
 
     Runs queries, so call it within an effect.
@@ -44,7 +45,6 @@ def count_rows(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Ledg
             raise NotCounted("it may not leave" if table.withheld else "there are too many groups")
         return table.rows
 
-    schema = resources.database.schema()
     value = result.rows[0][0] if len(result.rows) == 1 and len(result.columns) == 1 else None
     examples = settings.ledger == "full"
-    return keep_ledger(chosen.sql, schema, count, newest=resources.newest.find, examples=examples, value=value)
+    return keep_ledger(query, count, newest=resources.newest.find, examples=examples, value=value)

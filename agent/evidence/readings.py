@@ -14,7 +14,7 @@ from ...tools.database import Limits
 from ...tools.database.rendering.text import one_line
 from ...tools.errors import QueryError
 from ...tools.readings import Agreement, Outcome, ReadingResult, Rival, outcome_of, short_cell, summarize, tie_reading
-from ...tools.sql import is_ordered
+from ...tools.sql import Query
 from ..advice import advisory
 from ..answers.labels import choose_locale
 from ..answers.sentence import is_harmless
@@ -34,7 +34,7 @@ _SETTLED = ("verified", "edited")  # sources of queries in which a person has le
 
 
 @advisory("readings", Readings())
-def readings_of(chosen: Attempt, turn: Turn, run: Run) -> Readings:
+def readings_of(chosen: Attempt, query: Query | None, turn: Turn, run: Run) -> Readings:
     """Return the results of the question's other readings; empty if there are none.
 
     Nothing runs where a person approves each query. Runs queries, so call it within an effect.
@@ -49,8 +49,7 @@ def readings_of(chosen: Attempt, turn: Turn, run: Run) -> Readings:
         or chosen.source in _SETTLED
     ):
         return Readings()
-    schema = run.bare_schema
-    other, ties = chosen.comments.other, tie_reading(chosen.sql, schema, as_asked(turn))
+    other, ties = chosen.comments.other, tie_reading(query, as_asked(turn)) if query else None
     given = f"{as_asked(turn)} {chosen.sql} {other.sql if other else ''}"
     meant = None
     if other:
@@ -59,7 +58,7 @@ def readings_of(chosen: Attempt, turn: Turn, run: Run) -> Readings:
     found = tuple(reading for reading in (meant, ties) if reading is not None)
     if not found:
         return Readings()
-    here, ordered = ReadingResult(result.rows, result.truncated), is_ordered(chosen.sql, schema.dialect)
+    here, ordered = ReadingResult(result.rows, result.truncated), query is not None and bool(query.order)
     locale = choose_locale(turn.asked or turn.question, run.settings.locale)
     outcomes = (outcome_of(rival, here, there, ordered, locale) for rival, there in _run(found, run))
     tried: list[Outcome] = [outcome for outcome in outcomes if outcome is not None]

@@ -15,7 +15,7 @@ from ...tools.errors import QueryError
 from ...tools.linking import is_set_aside
 from ...tools.sql import MendedQuery, mend_names
 from ..advice import advisory
-from ..answers.phrasing import explain_query, shown
+from ..answers.phrasing import explain_query, read_answered, shown
 from ..effects import Body, do
 from ..model.turn_budget import seconds_left
 from ..records import Attempt, AttemptSource, plain_result
@@ -36,7 +36,7 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
     decision = ApprovalDecision("approve", drafted)
     if turn.approve or run.settings.approve:
         can_save = run.resources.examples.can_save
-        meaning = yield from do(lambda: explain_query(drafted, run.resources.database))
+        meaning = yield from do(lambda: explain_query(read_answered(drafted, run.resources.database)))
         cost = yield from do(lambda: run.resources.outgoing.estimate(drafted, run.settings.limits))
         request = {
             "kind": "approve",

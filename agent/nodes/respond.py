@@ -14,6 +14,7 @@ from ...tools.examples import database_identity
 from ...tools.ledger import Ledger
 from ...tools.linking import PastTurn
 from ...tools.outgoing import SentQueries, record_queries
+from ...tools.sql import Query
 from ..advice import advise, advisory
 from ..answers.answer import Answer
 from ..answers.labels import Labels, choose_locale
@@ -25,6 +26,7 @@ from ..answers.phrasing import (
     list_remarks,
     look_up_columns,
     phrase_answer,
+    read_answered,
     summarize,
 )
 from ..audit import make_record
@@ -47,8 +49,8 @@ from ..records import (
     Sentence,
     Status,
     Turn,
-    Usage,
     UsedKnowledge,
+    add_usages,
 )
 from ..resources import Run
 from ..state import AgentState, Update, attempts_of, dump, step, turn_of, usage_of
@@ -125,7 +127,8 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         chosen = advise("checks", lambda: choose(attempts, code), chosen)
     discarded = advise("checks", lambda: _discarded(attempts, chosen, code), "") if chosen else ""
     by_code = code if best else None  # SQL-CRAFT's answer is always a query's
-    found = _conclude(turn, chosen, by_code, run, discarded=bool(discarded))
+    query = read_answered(chosen.sql, run.resources.database) if chosen else None
+    found = _conclude(turn, chosen, query, by_code, run, discarded=bool(discarded))
     comparison = compare_code(chosen, code) if chosen else None
     doubts: tuple[str, ...] = ()
     if comparison is not None and differs(comparison):
@@ -133,9 +136,10 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
     sql = chosen.sql if chosen and not found.by_code else None
     result = found.result or Result((), ())
     by_node = usage_of(state)
-    used = used_knowledge(sql, turn, run)
-    readings = readings_of(chosen, turn, run) if chosen and sql else Readings()
-    ledger = count_rows(chosen, state, turn, run) if chosen and sql else None
+    query = query if sql else None
+    used = used_knowledge(query, turn)
+    readings = readings_of(chosen, query, turn, run) if chosen and sql else Readings()
+    ledger = count_rows(chosen, query, state, turn, run) if chosen and sql else None
     after = (*filter(None, (ledger.line if ledger else "", readings.line)), *(note.text for note in found.remarks))
     proposals = explained_words(turn)
     labels = found.looks.labels
@@ -161,7 +165,7 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         trust_reason=trust.reason,
         evidence=dict(sure.signals),
         attempts=tuple(AttemptView(a.sql, a.error, a.row_count, a.feedback) for a in attempts),
-        usage=sum(by_node.values(), Usage()),
+        usage=add_usages(by_node.values()),
         translator=translator.name,
         model=translator.model,
         notes=(
@@ -177,7 +181,7 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         database=database_identity(run.resources.database),
         usage_by_node=by_node,
         stop_kind=turn.stop.kind if turn.stop else "error",
-        explanation=explain_query(sql, run.resources.database),
+        explanation=explain_query(query),
         rights=run.resources.rights,
         withheld=result.withheld,
         estimate=chosen.estimate if chosen and sql else None,
@@ -185,7 +189,7 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         formats=found.looks.formats,
         used_knowledge=used,
         proposals=proposals,
-        basis=basis_for(chosen if sql else None, turn, run, used, readings, ledger),
+        basis=basis_for(chosen if sql else None, query, turn, run, used, readings, ledger),
         readings=readings,
         sentence=Sentence(say, " ".join(after)) if say and sql and found.result else None,
         ledger=ledger,
@@ -214,9 +218,11 @@ class _Conclusion:
     by_code: bool = False
 
 
-def _conclude(turn: Turn, chosen: Attempt | None, code: CodeResult | None, run: Run, *, discarded: bool) -> _Conclusion:
+def _conclude(
+    turn: Turn, chosen: Attempt | None, query: Query | None, code: CodeResult | None, run: Run, *, discarded: bool
+) -> _Conclusion:
     """Return the conclusion; caveats and convergence hold only for the last attempt."""
-    stop, database = turn.stop, run.resources.database
+    stop = turn.stop
     locale = choose_locale(turn.asked or turn.question, run.settings.locale)
     labels = Labels(locale)
     if stop and stop.status in ("failed", "unanswerable"):
@@ -230,13 +236,13 @@ def _conclude(turn: Turn, chosen: Attempt | None, code: CodeResult | None, run: 
         reads_only = (labels.say("reads_only"),) if rewrite_deletion(turn.asked) else ()
         known = (*map(Note, (*reads_only, *caveats)), *list_remarks(chosen.result, labels))
         defined = {entry.name: entry.text for entry in turn.knowledge}
-        looks = look_up_columns(chosen.sql, chosen.result, database, locale, defined)
+        looks = look_up_columns(query, chosen.result, locale, defined)
         return _Conclusion(status, phrase_answer(chosen.result, looks, chosen.literals), known, chosen.result, looks)
     if code is not None:
         told = [labels.say("by_code")]
         if code.sampled:
             told.append(labels.say("sampled", tables=", ".join(code.sampled)))
-        looks = look_up_columns(None, code.result, database, locale)
+        looks = look_up_columns(None, code.result, locale)
         text = phrase_answer(code.result, looks)
         return _Conclusion("capped", text, tuple(map(Note, told)), code.result, looks, by_code=True)
     why, kind = (chosen.error, chosen.error_kind) if chosen else ("no query was written", None)
@@ -249,6 +255,7 @@ _LONGEST = 20_000  # characters of a query whose basis is looked for
 @advisory("basis", None)
 def basis_for(
     chosen: Attempt | None,
+    query: Query | None,
     turn: Turn,
     run: Run,
     used: Sequence[UsedKnowledge],
@@ -256,12 +263,10 @@ def basis_for(
     ledger: Ledger | None,
 ) -> Basis | None:
     """Return what an answer's query rests on; None without a readable query."""
-    if chosen is None or chosen.result is None or len(chosen.sql) > _LONGEST:
+    if chosen is None or chosen.result is None or query is None or len(query.sql) > _LONGEST:
         return None
     try:
-        origin = _origin(chosen, used, run)
-        schema = run.bare_schema
-        found = basis_of(chosen.sql, schema, as_asked(turn), turn.values, origin=origin)
+        found = basis_of(query, as_asked(turn), turn.values, origin=_origin(chosen, used, run))
     except SQLParseError:
         return None
     date = found.date

@@ -7,7 +7,7 @@ people. The papers' loops go on until the SQL or the result repeats.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -40,7 +40,7 @@ def critique(state: AgentState, run: Run) -> Body[Update]:
     database = run.resources.database
     last, findings = yield from look_at(last, state, run)
     attempts = [*earlier, last]
-    stop = yield from do(lambda: decide_stop(attempts, code, database.schema(), settings))
+    stop = yield from do(lambda: decide_stop(attempts, code, database.schema, settings))
     if stop and (yield from _lacked_schema(attempts, state, run)):
         why = "the first query needed tables or columns that were not shown: it was written again with them"
         return {"attempts": dump_all(attempts), "notes": [why], "next": "generate"}
@@ -114,7 +114,7 @@ _LIMITS = ("timeout", "too_large", "too_costly")
 
 
 def decide_stop(
-    attempts: Sequence[Attempt], code: CodeResult | None, schema: Schema, settings: Settings
+    attempts: Sequence[Attempt], code: CodeResult | None, schema: Callable[[], Schema], settings: Settings
 ) -> Stop | None:
     """Return why the turn ends after the last of `attempts`; None if it goes on.
 
@@ -164,11 +164,13 @@ def _stop_with_error(why: str, attempts: Sequence[Attempt]) -> Stop:
     return Stop("error", why, "capped" if any(attempt.result for attempt in attempts) else "failed")
 
 
-def _find_repetition(last: Attempt, earlier: Sequence[Attempt], schema: Schema, settings: Settings) -> Stop | None:
+def _find_repetition(
+    last: Attempt, earlier: Sequence[Attempt], schema: Callable[[], Schema], settings: Settings
+) -> Stop | None:
     """Return how the last attempt repeats an earlier one; None if it does not."""
     for back, other in enumerate(reversed(earlier if settings.stop_cycles else earlier[-1:]), 1):
         # Equal after regularisation; what cannot be parsed has to be the same text.
-        same = last.sql.strip() == other.sql.strip() or same_sql(last.sql, other.sql, schema)
+        same = last.sql.strip() == other.sql.strip() or same_sql(last.sql, other.sql, schema())
         if same and settings.converge != "result":
             kind, what = "same_sql", "SQL"
         elif settings.converge != "sql" and (same or same_answer(last, other)):

@@ -39,7 +39,8 @@ def write_sql(frame: Frame, schema: Schema, stems: Collection[str] = ()) -> str:
     Raises:
         NotUnderstood: Its tables are not connected by keys.
     """
-    return spell_tables(_Builder(schema, frame, stems).query().sql(dialect=rules_of(schema.dialect).grammar), schema)
+    query = _Builder(schema, frame, stems).query()
+    return spell_tables(query.sql(dialect=rules_of(schema.dialect).grammar, copy=False), schema)
 
 
 def list_joined_tables(frame: Frame, schema: Schema) -> frozenset[str]:

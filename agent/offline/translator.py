@@ -23,7 +23,7 @@ from ...tools.database.table import Cell, Limits
 from ...tools.errors import NotUnderstood, QueryError, QueryFailed, QueryRejected
 from ...tools.linking import PastTurn
 from ...tools.outgoing import ModelView
-from ...tools.sql import explain
+from ...tools.sql import Query, explain
 from ...tools.values import ValueIndex
 from ...tools.values.match import ValueMatch
 from ..advice import advisory
@@ -255,7 +255,7 @@ class OfflineTranslator:
             case ReviseTask():
                 return _make_draft(self._answer(task.generate))  # it knows no better: the loop ends
             case ExplainTask():
-                return Explanation(explain(task.sql, task.schema))
+                return Explanation(explain(Query.of(task.sql, task.schema.dialect, task.schema)))
             case _:
                 raise NotUnderstood(
                     "The offline translator cannot do this: choose a model with --model, or leave out what needs one."

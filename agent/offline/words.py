@@ -113,7 +113,7 @@ class QuestionWord:
 
 @lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
-    """Return the stem of a lower-case word, irregular plurals included."""
+    """Return the stem of a lower-case word, irregular plurals included; hyphenated words count as one."""
     word = IRREGULAR.get(word, word)
     return english_stem(word) if len(word) > 2 else word
 

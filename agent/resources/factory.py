@@ -12,7 +12,8 @@ from ...tools.database import Database, Identity, Session
 from ...tools.keyed_cache import KeyedCache
 from ...tools.toolset import Toolset
 from ...tools.values import ValueIndex
-from ..model.chat import PromptedTranslator, TranslatorOptions
+from ..effects import Translator
+from ..model.chat import PromptedTranslator, TranslatorOptions, mask_requests
 from ..model.choose_model import OFFLINE, resolve_model
 from ..settings import Settings
 from .examples_and_knowledge import AgentExamples, KnowledgeSource, PersonKnowledge
@@ -78,12 +79,19 @@ class ResourceFactory:
 
             return OfflineTranslator(database, values)
 
+        kinds = session.policy.egress.mask
+
+        def masking(translator: Callable[[Settings], Translator | None]) -> Callable[[Settings], Translator]:
+            if not kinds:
+                return lambda settings: translator(settings) or offline()
+            return lambda settings: mask_requests(translator(settings) or offline(), kinds)
+
         return Resources(
             database,
             values,
             Toolset(database, values, self.examples.open_store, self.sandbox),
-            lambda settings: self.translator(settings) or offline(),
-            lambda settings: self.annotator(settings) or offline(),
+            masking(self.translator),
+            masking(self.annotator),
             self.settings,
             Schemas(database, values, annotator, knowledge),
             self.examples,

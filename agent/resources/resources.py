@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from operator import is_not
 from pathlib import Path
@@ -21,7 +21,6 @@ from ...tools.toolset import Toolset
 from ...tools.values import ValueIndex
 from ..advice import advise
 from ..effects import Translator
-from ..model.chat import mask_requests
 from ..settings import Settings
 from .examples_and_knowledge import AgentExamples
 
@@ -36,16 +35,22 @@ _DICTIONARY_SECONDS = 1.0  # for reading a data dictionary, which is small
 
 
 @dataclass(frozen=True)
-class _SchemaReading:
-    """A schema with knowledge and descriptions added, and its linker."""
+class SchemaReading:
+    """A schema with joins from knowledge and descriptions added, and its linker."""
 
     of: tuple[Schema, Knowledge | None, Annotations | None]
     schema: Schema
     values: ValueIndex
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
-    @cached_property
+    @property
     def linker(self) -> SchemaLinker:
         """The linker, built at its first use."""
+        with self._lock:
+            return self._linker
+
+    @cached_property
+    def _linker(self) -> SchemaLinker:
         return SchemaLinker(self.schema, self.values)
 
 
@@ -63,7 +68,7 @@ class Schemas:
         self._annotator = annotator
         self._knowledge = knowledge
         self._values = values
-        self._made: dict[bool, _SchemaReading] = {}
+        self._made: dict[bool, SchemaReading] = {}
         self._dictionary: tuple[Schema, Annotations] | None = None
         self._stores: dict[str, AnnotationStore] = {}
         self._lock = threading.Lock()
@@ -76,16 +81,6 @@ class Schemas:
                 key = annotations_key(self._database, self._annotator())
                 self._stores = {schema.version: AnnotationStore(key, self.folder)}
             return self._stores[schema.version]
-
-    def schema(self, annotated: bool) -> Schema:
-        """Return the schema with joins from knowledge; `annotated` adds missing descriptions."""
-        return self._get_current(annotated).schema
-
-    def linker(self, annotated: bool) -> SchemaLinker:
-        """Return the linker for that schema."""
-        made = self._get_current(annotated)
-        with self._lock:
-            return made.linker
 
     def _read_dictionaries(self, bare: Schema) -> Annotations:
         """Return what the database's data dictionaries say, read once per schema."""
@@ -100,7 +95,8 @@ class Schemas:
             kept = self._dictionary = bare, found
         return kept[1]
 
-    def _get_current(self, annotated: bool) -> _SchemaReading:
+    def read(self, annotated: bool) -> SchemaReading:
+        """Return the schema with joins from knowledge; `annotated` adds missing descriptions."""
         bare = self._database.schema()
         knowledge = advise("knowledge", self._knowledge.read, None)
         annotations = self.annotations().read() if annotated else None
@@ -110,7 +106,7 @@ class Schemas:
             if made is None or any(map(is_not, made.of, of)):
                 joined = dictionary.on(bare if knowledge is None else knowledge.schema)
                 schema = joined if annotations is None else annotations.on(joined)
-                made = self._made[annotated] = _SchemaReading(of, schema, self._values)
+                made = self._made[annotated] = SchemaReading(of, schema, self._values)
             return made
 
 
@@ -121,7 +117,7 @@ class Resources:
     database: Database
     values: ValueIndex
     tools: Toolset
-    translator: Callable[[Settings], Translator]  # gives the translator for a run's settings
+    translator: Callable[[Settings], Translator]  # for a run's settings; it masks requests as the policy says
     annotator: Callable[[Settings], Translator]  # describes the schema; the same unless another is named
     settings: Settings  # the agent's own; a run may override single fields
     schemas: Schemas
@@ -173,24 +169,20 @@ class Run:
     @cached_property
     def translator(self) -> Translator:
         """The translator of this run, which masks requests as the policy says."""
-        return self._mask(self.resources.translator)
+        return self.resources.translator(self.settings)
 
     def annotator(self) -> Translator:
         """Return the translator that describes the schema."""
-        return self._mask(self.resources.annotator)
+        return self.resources.annotator(self.settings)
 
-    def _mask(self, translator: Callable[[Settings], Translator]) -> Translator:
-        return mask_requests(translator(self.settings), self.resources.database.session.policy.egress.mask)
+    @cached_property
+    def _reading(self) -> SchemaReading:
+        return self.resources.schemas.read(self.settings.annotate)
 
     @cached_property
     def schema(self) -> Schema:
         """The schema of this run; it does not change."""
-        return self.resources.schemas.schema(self.settings.annotate)
-
-    @cached_property
-    def bare_schema(self) -> Schema:
-        """The database's own schema, without descriptions and joins of knowledge; the same from its first use on."""
-        return self.resources.database.schema()
+        return self._reading.schema
 
     def spell(self, sql: str) -> str:
         """Spell a query's table names as the engine's own client reads them."""
@@ -200,4 +192,4 @@ class Run:
 
     def linker(self) -> SchemaLinker:
         """Return the linker for that schema."""
-        return self.resources.schemas.linker(self.settings.annotate)
+        return self._reading.linker

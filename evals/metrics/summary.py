@@ -12,6 +12,7 @@ from ...agent.model.track_record import Record
 from ...tools.database.schema import Schema
 from ...tools.linking import STAR
 from ...tools.linking.linked import past_use
+from ...tools.sql import read_query
 from .judging import Verdict
 from .statistics import wilson
 
@@ -198,7 +199,7 @@ def score_linking(turns: Iterable[Turn]) -> dict[str, float]:
 def _read_items(turns: Iterable[Turn]) -> Iterator[tuple[Schema, _Items, _Items]]:
     """Yield the schema, used items and linked items of each turn whose gold can be read."""
     for gold, schema, linked in turns:
-        use = past_use(gold, schema)
+        use = past_use(read_query(gold, schema))
         if not use.tables:
             continue
         columns = ((table.lower(), name.lower()) for table, name in use.columns if name != STAR)

@@ -36,7 +36,7 @@ from ...tools.database import Database, Schema
 from ...tools.errors import ModelError, NotUnderstood, QueryError, SettingsError
 from ...tools.examples import open_existing
 from ...tools.linking import PastTurn
-from ...tools.sql import explain
+from ...tools.sql import Query, explain
 from ..datasets import Dataset, GoldTurn, read_predictions
 from .record import NOT_ASKED, SHOWN_ROWS, History, RunSpec, TurnRecord, failed
 
@@ -359,7 +359,7 @@ async def _remember_gold(agent: SQLAgent, conversation: Conversation, turns: Seq
         # How relevant a turn's SQL is depends on what the linker makes of it (Track-SQL equation 8).
         values = resources.tools.find_values.call(text=question, limit=max(settings.values, 10))
         seen = past[-settings.history_window :] if settings.history_window else ()
-        linker = resources.schemas.linker(settings.annotate)
+        linker = resources.schemas.read(settings.annotate).linker
         items = select_items(linker.link(question, seen, values, threshold=settings.link_threshold))
         past.append(PastTurn(question=question, rephrased=question, sql=gold, items=items))
 
@@ -376,7 +376,7 @@ def reply_to(turn: GoldTurn, answer: Answer, schema: Schema) -> str:
     meant = turn.expects.meant if turn.expects else ""
     if not meant and turn.wanted == "ask_back" and turn.golds:
         # The gold says what is meant, in plain words.
-        meant = explain(turn.golds[0], schema)
+        meant = explain(Query.of(turn.golds[0], schema.dialect, schema))
     if not meant or not answer.choices:
         return meant
     return max(answer.choices, key=lambda choice: fuzz.token_set_ratio(choice.lower(), meant.lower()))

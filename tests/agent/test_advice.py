@@ -31,7 +31,7 @@ ENTRIES: dict[Part, str] = {
     "ledger": "tableturn.agent.evidence.ledger.keep_ledger",
     "confidence": "tableturn.agent.evidence.confidence.gather_evidence",
     "basis": "tableturn.agent.nodes.respond.basis_of",
-    "headings": "tableturn.agent.answers.phrasing.headings_of",
+    "headings": "tableturn.agent.answers.phrasing.headings",
     "phrasing": "tableturn.agent.answers.phrasing.phrase",
     "charts": "tableturn.agent.answers.answer.choose",
 }

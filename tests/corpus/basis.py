@@ -17,6 +17,8 @@ from tableturn.tools.errors import QueryError, SQLParseError
 from tableturn.tools.sql.parse import parse_select
 from tableturn.tools.sql.query import Query, is_aggregate
 
+from tests.support.queries import read
+
 SPLITS = (("spider", "train"), ("spider", "train_others"), ("spider", "dev"))
 _LIMITS = Limits(seconds=20.0, rows=200_000, result_bytes=200_000_000)
 
@@ -38,7 +40,7 @@ def _check_basis(case: tuple[GoldTurn, Database]) -> Iterator[Mapping[str, objec
     gold, database = case
     row = {"query": gold.golds[0], "database": gold.database, "kind": "unread", "holds": True}
     try:
-        basis = basis_of(gold.golds[0], database.schema(), gold.text)
+        basis = basis_of(read(gold.golds[0], database.schema()), gold.text)
     except SQLParseError:
         yield row
         return

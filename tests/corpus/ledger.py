@@ -34,7 +34,7 @@ from tableturn.tools.errors import QueryError, TableturnError
 from tableturn.tools.ledger import Ledger, NotCounted, keep_ledger
 from tableturn.tools.ledger.ledger import MATERIAL
 from tableturn.tools.sample import build_sample
-from tableturn.tools.sql import Query
+from tableturn.tools.sql import Query, read_query
 
 SEED = 38
 DATABASES = 11  # of Spider's training part; the sample database has the late loads
@@ -101,7 +101,7 @@ def _ledger(database: Database, sql: str, seconds: Callable[[], float] = lambda:
         except QueryError as error:
             raise NotCounted(str(error.kind)) from None
 
-    return keep_ledger(sql, database.schema(), count, **more)
+    return keep_ledger(read_query(sql, database.schema()), count, **more)
 
 
 def _faults(query: Query) -> Iterator[tuple[Kind, str, str]]:

@@ -10,6 +10,8 @@ from tableturn.tools.database.schema import ColumnSchema, ForeignKey, Schema, Ta
 from tableturn.tools.errors import SettingsError
 from tableturn.tools.formats import ColumnFormat, column_formats, format_cell, format_rows, read_time
 
+from tests.support.queries import read
+
 
 def number(name: str, comment: str = "", **more: Any) -> ColumnSchema:
     return ColumnSchema(name, "REAL", "number", comment=comment, **more)
@@ -36,13 +38,14 @@ ORDERS = TableSchema(
         number("year"),
     ),
 )
+
 SHOP = Schema("shop", (ORDERS,), (ForeignKey("orders", ("customer_id",), "customers", ("id",)),))
 
 
 def written(sql: str, cell: Any) -> str:
     """The only cell of a query's result as people read it."""
     name = sql.removeprefix("SELECT ").split(" FROM")[0].split(" AS ")[-1]
-    (form,) = column_formats(sql, [name], [(cell,)], SHOP)
+    (form,) = column_formats(read(sql, SHOP), [name], [(cell,)])
     return format_cell(cell, form)
 
 
@@ -116,19 +119,19 @@ def test_a_cell_is_written_as_people_read_it(sql: str, cell: Any, text: str) -> 
 
 def test_all_columns_of_a_table_are_known_by_name() -> None:
     row = (12345, 9.5, 1999)
-    formats = column_formats("SELECT * FROM orders", ("customer_id", "price", "founded"), [row], SHOP)
+    formats = column_formats(read("SELECT * FROM orders", SHOP), ("customer_id", "price", "founded"), [row])
     assert [form.kind for form in formats] == ["key", "money", "year"]
 
 
 def test_the_branches_of_a_union_may_mean_different_things() -> None:
     sql = "SELECT SUM(amount_eur) AS total FROM orders UNION ALL SELECT COUNT(*) FROM orders"
-    assert column_formats(sql, ("total",), [(12.5,), (3,)], SHOP) == (ColumnFormat("number", 1),)
+    assert column_formats(read(sql, SHOP), ("total",), [(12.5,), (3,)]) == (ColumnFormat("number", 1),)
 
 
 def test_a_definition_says_what_a_measure_is_in() -> None:
     def currency(text: str) -> str:
         sql, defined = "SELECT SUM(quantity) AS net_turnover FROM orders", {"Net turnover": text}
-        return column_formats(sql, ["net_turnover"], [(12.5,)], SHOP, defined)[0].currency
+        return column_formats(read(sql, SHOP), ["net_turnover"], [(12.5,)], defined)[0].currency
 
     assert currency("all that was sold, in CHF") == "CHF"
     assert currency("converted from CHF, in EUR") == currency("the number of sales in EUR") == currency("") == ""
@@ -136,7 +139,7 @@ def test_a_definition_says_what_a_measure_is_in() -> None:
 
 def test_a_column_is_as_wide_as_its_finest_cell() -> None:
     sql, rows = "SELECT quantity FROM orders", [(1,), (2.25,), (None,)]
-    assert format_rows(rows, column_formats(sql, ("quantity",), rows, SHOP)) == [("1.00",), ("2.25",), (None,)]
+    assert format_rows(rows, column_formats(read(sql, SHOP), ("quantity",), rows)) == [("1.00",), ("2.25",), (None,)]
     days = [("2024-01-01",), ("2024-01-02 10:30",)]
     assert format_rows(days, column_formats(None, ("day",), days)) == [("1 Jan 2024 00:00",), ("2 Jan 2024 10:30",)]
 

@@ -1,7 +1,9 @@
 """The basis of an answer, read from its query, the schema and the data.
 
 >>> from tableturn.tools.basis import basis_of
->>> basis_of("SELECT country, count(*) FROM customers GROUP BY country", schema, "customers by country").grain
+>>> from tableturn.tools.sql import Query
+>>> query = Query.of("SELECT country, count(*) FROM customers GROUP BY country", "sqlite", schema)
+>>> basis_of(query, "customers by country").grain
 'one row per country'
 """
 

@@ -8,7 +8,6 @@ from typing import Literal
 
 from sqlglot import exp
 
-from ..database.schema import Schema
 from ..sql.parse import guard_depth
 from ..sql.query import Query, argument_of
 from ..sql.scope import Scope
@@ -86,20 +85,20 @@ class Basis:
 
 @guard_depth
 def basis_of(
-    sql: str, schema: Schema, question: str, mentions: Sequence[ValueMatch] = (), *, origin: Origin = "generated"
+    query: Query, question: str, mentions: Sequence[ValueMatch] = (), *, origin: Origin = "generated"
 ) -> Basis:
     """Return the part of the basis that the query itself gives.
 
-    The schema is everything that whoever asked may read, as far as it may leave; the question has what was said beside.
+    The query's schema is everything that whoever asked may read, as far as it may leave; the question has what was said
+    beside.
     """
-    query = Query.of(sql, schema.dialect, schema)
     grain, duplicates = find_grain(query)
     date, ranged = find_date_use(query)
     count, offset = query.limit, query.tree.args.get("offset")
     whole = grain == "a single row" and offset is None and (count is None or count.name != "0")
     return Basis(
         origin=origin,
-        tables=tuple(table.name for table in schema.tables if table.name in query.tables),
+        tables=tuple(table.name for table in query.schema.tables if table.name in query.tables),
         date=date,
         filters=filters_of(query, question, mentions, ranged),
         grain=grain,

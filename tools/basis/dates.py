@@ -15,6 +15,7 @@ from sqlglot import exp
 from ..database.quoting import naming_of
 from ..database.schema import ColumnSchema
 from ..database.table import Limits, Table
+from ..derived import derived
 from ..errors import TableturnError
 from ..sql.query import Query, TableColumn
 from ..sql.scope import Scope
@@ -54,7 +55,8 @@ class DateUse:
     newest: str = ""
 
 
-def find_date_use(query: Query) -> tuple[DateUse | None, list[exp.Expr]]:
+@derived
+def find_date_use(query: Query) -> tuple[DateUse | None, tuple[exp.Expr, ...]]:
     """Return the date that a query uses, and the conditions that define its range.
 
     If there is none, it is a date by which the tables tell their age: of what happened, of the largest table first.
@@ -67,15 +69,15 @@ def find_date_use(query: Query) -> tuple[DateUse | None, list[exp.Expr]]:
     for table in sorted(query.tables.values(), key=lambda table: -(table.row_count or 0)):
         for column in table.columns:
             if column.kind == "time" and not _NO_EVENT.search(column.name):
-                return DateUse(table.name, column.name, False), []
-    return None, []
+                return DateUse(table.name, column.name, False), ()
+    return None, ()
 
 
-def _find_bounds(scope: Scope, column: TableColumn, query: Query) -> tuple[str, str, list[exp.Expr]]:
+def _find_bounds(scope: Scope, column: TableColumn, query: Query) -> tuple[str, str, tuple[exp.Expr, ...]]:
     """Return the first and last day of a date's conditions, and conditions on these only."""
     times = times_of(column.schema, is_sqlite=query.rules.is_sqlite)
     if times is None or sum(other.table is column.table for other in scope.sources) > 1:
-        return "", "", []
+        return "", "", ()
     first, last, ranged, date_column = "", "", list[exp.Expr](), _DateColumn(column, times, query)
     for condition in query.conditions(scope):
         if condition.clause == "having" or not query.holds(condition):
@@ -86,7 +88,7 @@ def _find_bounds(scope: Scope, column: TableColumn, query: Query) -> tuple[str, 
         lasts = filter(None, (last, bound.last))
         last = min(lasts, key=lambda day: day if day.endswith(MIDNIGHT) else f"{day} 24:00", default="")
         ranged += [condition.node] if bound.whole else []
-    return first, last, ranged
+    return first, last, tuple(ranged)
 
 
 @dataclass(frozen=True)

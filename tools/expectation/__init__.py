@@ -17,12 +17,13 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import pairwise
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from ..database import Schema
+from ..derived import derived
 from ..sql.parse import default_if_unparsed
 from ..sql.query import Query
 
@@ -72,9 +73,9 @@ class Expectation:
 
     probabilities: Mapping[str, Mapping[str, float]]
 
-    def fit(self, sql: str, dialect: str = "sqlite") -> float | None:
-        """Return the log-probability of a query's form in nats; None if it does not parse."""
-        form = read_traits(sql, dialect)
+    def fit(self, query: Query) -> float | None:
+        """Return the log-probability of a query's form in nats; None if it has no columns."""
+        form = read_traits(query)
         if form is None:
             return None
         shares = (values.get(form[trait], 0.0) for trait, values in self.probabilities.items())
@@ -82,10 +83,10 @@ class Expectation:
 
 
 @lru_cache(maxsize=256)
-def expect_traits(question: str, before: str | None = None, dialect: str = "sqlite") -> Expectation:
+def expect_traits(question: str, before: Query | None = None) -> Expectation:
     """Return the expected traits of a question's query, given the query before it."""
     vocabulary, models = _load_models()
-    known = list_grams(question) | encode_traits(before, dialect)
+    known = list_grams(question) | encode_traits(before)
     words = np.array(sorted(vocabulary[gram] for gram in known if gram in vocabulary), dtype=np.intp)
     return Expectation({trait: model(words) for trait, model in models.items()})
 
@@ -106,7 +107,7 @@ def _load_models() -> tuple[Mapping[str, int], Mapping[str, Model]]:
 
 
 @default_if_unparsed(None)
-def items_fit(sql: str, schema: Schema, items: Iterable[LinkedItem]) -> float | None:
+def items_fit(query: Query, items: Iterable[LinkedItem]) -> float | None:
     """Return the log-probability, in nats, of exactly the items that a query uses.
 
     The items are the linker's, with their probabilities; what is not among them is taken as improbable.
@@ -114,8 +115,7 @@ def items_fit(sql: str, schema: Schema, items: Iterable[LinkedItem]) -> float | 
     expected = {(table, column): p for table, column, p in items}
     if not expected:
         return None
-    items_used = Query.of(sql, schema.dialect, schema).used
-    used: set[tuple[str, str | None]] = {*((table, None) for table in items_used.tables), *items_used.columns}
+    used: set[tuple[str, str | None]] = {*((table, None) for table in query.used.tables), *query.used.columns}
     shares = [p if item in used else 1 - p for item, p in expected.items()]
     return sum(math.log(max(share, FLOOR)) for share in shares) + len(used - set(expected)) * math.log(FLOOR)
 
@@ -131,15 +131,15 @@ def list_grams(question: str) -> frozenset[str]:
     return frozenset(words) | {f"{one} {next_one}" for one, next_one in pairwise(words)}
 
 
-@lru_cache(maxsize=512)
+@derived
 @default_if_unparsed(None)
-def read_traits(sql: str, dialect: str = "sqlite") -> Traits | None:
-    """Return the traits of a query; None if it cannot be parsed."""
-    tree = Query.of(sql, dialect).tree
+def read_traits(query: Query) -> Traits | None:
+    """Return the traits of a query; None if it has no columns."""
+    tree = query.tree
     outputs = tree.selects if isinstance(tree, exp.Query) else []
     if not outputs:
         return None
-    return {
+    traits = {
         "outputs": _count_outputs(outputs),
         "aggregates": _list_aggregates(outputs),
         "tables": str(min(len(list(tree.find_all(exp.Table))), _MOST)),
@@ -160,11 +160,12 @@ def read_traits(sql: str, dialect: str = "sqlite") -> Traits | None:
         "odd": _has_any(tree, *_ODD),
         "with": _has_any(tree, exp.With),
     }
+    return MappingProxyType(traits)
 
 
-def encode_traits(sql: str | None, dialect: str = "sqlite") -> frozenset[str]:
+def encode_traits(query: Query | None) -> frozenset[str]:
     """Return the traits of the query before as extra words of the question."""
-    form = read_traits(sql, dialect) if sql else None
+    form = read_traits(query) if query else None
     return frozenset(f"~{trait}={value}" for trait, value in (form or {}).items())
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -16,6 +16,7 @@ from ..database.table import Limits
 from ..errors import KnowledgeError, QueryError, QueryTimeout, SQLParseError, TableturnError
 from ..sql import Query, spell_tables
 from ..sql.dialects import KEYWORDS, rules_of
+from ..sql.query import split_condition
 from ..words import did_you_mean, join_words, nearest_names, stems
 from .entry import Entry, Item
 from .read import DATABASE
@@ -286,7 +287,7 @@ def run_definition(entry: Entry, database: Database) -> str:
 def join_key(entry: Entry, schema: Schema) -> ForeignKey:
     """Return the entry's join as a foreign key; raise `KnowledgeError` if it is not one."""
     ends: list[tuple[Item, Item]] = []
-    for pair in and_parts(parse_fragment(entry.sql, schema.dialect)):
+    for pair in split_condition(parse_fragment(entry.sql, schema.dialect)):
         sides = [side for side in (pair.this, pair.args.get("expression")) if isinstance(side, exp.Column)]
         if not isinstance(pair, exp.EQ) or len(sides) != 2:
             raise KnowledgeError("a join is written as visits.customer_ref = customers.id, further pairs after AND")
@@ -385,20 +386,16 @@ def _join_names(parts: Iterable[exp.Expr]) -> str:
     return ".".join(part.name.lower() for part in parts)
 
 
-def used_entries(sql: str, entries: Sequence[Entry], question: str, schema: Schema) -> tuple[Entry, ...]:
+def used_entries(query: Query, entries: Sequence[Entry], question: str) -> tuple[Entry, ...]:
     """Return the entries that a query uses, read from its SQL.
 
     One with SQL if the query has that SQL, on the same columns; a term in words alone if the question has its name and
     the query reads what it is about; a description or a rule if the query reads its column, and of coded values if it
     looks for one of them.
     """
-    if not entries or len(sql) > _LONGEST:
+    if not entries or len(query.sql) > _LONGEST:
         return ()
-    try:
-        query = Query.of(sql, schema.dialect, schema)
-        items = query.used
-    except SQLParseError:
-        return ()
+    items, schema = query.used, query.schema
     written = {_write_plain(node) for node in query.tree.find_all(exp.Condition)}
     read = items.columns | {(table, "") for table in items.tables}
     question_stems = set(stems(question))
@@ -412,7 +409,7 @@ def used_entries(sql: str, entries: Sequence[Entry], question: str, schema: Sche
                     columns = {_column_item(column, schema) for column in _find_outer_columns(tree)}
                 except KnowledgeError:
                     return False
-                parts = [_write_plain(tree)], map(_write_plain, and_parts(tree))
+                parts = [_write_plain(tree)], map(_write_plain, split_condition(tree))
                 return columns <= read and any(written.issuperset(part) for part in parts)
             case "term" | "metric":
                 # Words alone show in no SQL: only that it reads what they are about.
@@ -427,11 +424,6 @@ def used_entries(sql: str, entries: Sequence[Entry], question: str, schema: Sche
                 return about
 
     return tuple(filter(used, entries))
-
-
-def and_parts(tree: exp.Expr) -> Iterator[exp.Expr]:
-    """Yield the parts of a condition that AND connects."""
-    yield from tree.flatten() if isinstance(tree, exp.And) else (tree,)
 
 
 def _write_plain(node: exp.Expr) -> str:

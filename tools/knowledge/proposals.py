@@ -9,12 +9,11 @@ from itertools import islice
 from sqlglot import exp
 
 from ..database.schema import Schema
-from ..errors import SQLParseError
-from ..sql import Query
+from ..sql import Query, read_query
 from ..sql.parse import statement_ends
 from ..words import STOP_WORDS, Word, fold, listed_words, name_stems, words
 from .entry import Entry, Item
-from .fragment import and_parts, name_column
+from .fragment import name_column
 from .read import quote
 
 MOST = 200_000  # statements that are read; a log goes on for ever
@@ -33,12 +32,9 @@ class Suggestion:
     queries: tuple[str, ...]  # the first of them
 
 
-def propose_entries(before: str, after: str, question: str, schema: Schema) -> tuple[Entry, ...]:
+def propose_entries(before: Query, after: Query, question: str) -> tuple[Entry, ...]:
     """Return entries that a correction of a query suggests, for a person to accept."""
-    try:
-        old, new = (_QueryParts(sql, schema) for sql in (before or "SELECT 1", after))
-    except SQLParseError:
-        return ()
+    old, new, schema = _QueryParts(before), _QueryParts(after), after.schema
     entries: dict[str, Entry] = {}
     joins = (Entry("join", text, sql=text) for text in new.joins() if text not in old.conditions)
     for entry in (*joins, *_find_values(old, new, question), *_find_meanings(old, new, question, schema)):
@@ -73,21 +69,18 @@ def split_statements(text: str, dialect: str) -> Iterator[str]:
 class _QueryParts:
     """A query's conditions and aggregates, with columns named by their tables."""
 
-    def __init__(self, sql: str, schema: Schema) -> None:
-        query = Query.of(sql, schema.dialect, schema)
-        tree = query.tree
-        self._places: dict[int, Item] = {id(column.node): column.item for column in query.columns}
-        self._schema = schema
-        self.conditions: dict[str, exp.Expr] = {}
-        for holder in tree.find_all(exp.Where, exp.Having, exp.Join):
-            condition = holder.args.get("on") if isinstance(holder, exp.Join) else holder.this
-            if condition is not None:
-                self.conditions |= {self._text(part): part for part in and_parts(condition)}
-        self.aggregates = {self._text(node): node for node in tree.find_all(exp.AggFunc)}
+    def __init__(self, query: Query) -> None:
+        self._query = query
+        conditions = (condition for scope in query.scopes for condition in query.conditions(scope))
+        # What CASE tells apart in an aggregate is a part of a metric, and no term.
+        parts = (one.node for one in conditions if one.clause != "counted" or query.around(one.node, exp.Filter))
+        self.conditions = {self._text(part): part for part in parts}
+        self.aggregates = {self._text(node): node for node in query.tree.find_all(exp.AggFunc)}
 
     def place(self, node: exp.Expr | None) -> Item | None:
         """Return the column that a node names."""
-        return self._places.get(id(node))
+        column = self._query.column(node)
+        return column and column.item
 
     def ends(self, node: exp.Expr) -> tuple[Item, Item] | None:
         """Return the two columns that a condition compares; None for any other condition."""
@@ -102,7 +95,7 @@ class _QueryParts:
         """Return the conditions that join two tables, except by the schema's keys."""
         keys = {
             frozenset(((key.table, a), (key.ref_table, b)))
-            for key in self._schema.foreign_keys
+            for key in self._query.schema.foreign_keys
             for a, b in zip(key.columns, key.ref_columns, strict=True)
         }
         pairs = {text: ends for text, node in self.conditions.items() if (ends := self.ends(node))}
@@ -114,10 +107,10 @@ class _QueryParts:
         pairs = zip(list(node.find_all(exp.Column)), list(copy.find_all(exp.Column)), strict=True)
         for own, column in pairs:
             if place := self.place(own):
-                name_column(column, place, self._schema)
+                name_column(column, place, self._query.schema)
                 for part in column.parts:
                     part.set("quoted", not part.name.isidentifier())
-        return copy.sql(dialect=self._schema.dialect)
+        return copy.sql(dialect=self._query.schema.dialect)
 
 
 def _find_values(old: _QueryParts, new: _QueryParts, question: str) -> Iterator[Entry]:
@@ -176,10 +169,10 @@ def _find_unexplained(question: str, schema: Schema) -> str:
 
 def _read_entries(query: str, schema: Schema) -> Iterator[Entry]:
     """Yield the joins, conditions and metrics of a query."""
-    try:
-        parts = _QueryParts(query, schema)
-    except SQLParseError:
+    read = read_query(query, schema)
+    if read is None:
         return
+    parts = _QueryParts(read)
     joins = parts.joins()
     for text, node in parts.conditions.items():
         if text in joins:

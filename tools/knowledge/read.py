@@ -50,7 +50,7 @@ from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, Validat
 
 from ..errors import KnowledgeError
 from ..folders import data_folder
-from ..words import nearest_names
+from ..words import did_you_mean, nearest_names
 from .entry import Entry, EntryKind, Item
 
 if TYPE_CHECKING:
@@ -291,8 +291,8 @@ def _first_fault(error: ValidationError) -> str:
     for name in names[::2]:  # between the names of fields stand those that people give, or numbers
         model = get_args(model.model_fields[str(name)].annotation)[-1]
     fields = list(model.model_fields)
-    near = nearest_names(str(last), fields, 1)
-    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(fields)}"
+    near = list(map(repr, nearest_names(str(last), fields, 1)))
+    hint = did_you_mean(near) or f"there are {', '.join(fields)}"
     return f"{place}: there is no field {last!r} here; {hint}"
 
 

@@ -1,7 +1,8 @@
 """A ledger of rows: what the joins of a query leave out or repeat, counted in the data.
 
 >>> from tableturn.tools.ledger import keep_ledger
->>> ledger = keep_ledger(sql, schema, lambda counting: database.execute(counting).rows)
+>>> from tableturn.tools.sql import read_query
+>>> ledger = keep_ledger(read_query(sql, schema), lambda counting: database.execute(counting).rows)
 >>> ledger.line
 '97 of 100 sales have no matching product and are left out.'
 """

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from ..basis.dates import find_date_use
 from ..database.rendering.text import one_line
-from ..database.schema import ColumnSchema, Schema
+from ..database.schema import ColumnSchema
 from ..database.table import Cell
 from ..sql.parse import default_if_unparsed
 from ..sql.query import Query, TableColumn, argument_of
@@ -31,10 +31,12 @@ _TEXTS = ("char", "text", "string", "clob")
 _SHAPING = ("group", "having", "qualify", "limit", "offset", "distinct")
 
 
-@default_if_unparsed(Ledger(not_counted=("the query cannot be read",)))
+_UNREAD = Ledger(not_counted=("the query cannot be read",))
+
+
+@default_if_unparsed(_UNREAD)
 def keep_ledger(
-    sql: str,
-    schema: Schema,
+    query: Query | None,
     count: Count,
     *,
     newest: Callable[[str, str], str] | None = None,
@@ -45,17 +47,17 @@ def keep_ledger(
     """Return the ledger of a query.
 
     Args:
-        sql: The query.
-        schema: What whoever asks may read.
+        query: The query, against what whoever asks may read; None for one that cannot be read.
         count: Runs the queries that count.
         newest: Looks up the newest day in a column of a table; empty if it is not known.
         today: The day by which a period that has not ended yet is cut.
         examples: Whether some of the lost rows are looked up.
         value: The query's result if it is a single number, so that another one can stand beside it.
     """
-    if len(sql) > _LONGEST:
+    if query is None:
+        return _UNREAD
+    if len(query.sql) > _LONGEST:
         return Ledger(not_counted=("the query is too long",))
-    query = Query.of(sql, schema.dialect, schema)
     keeper = _Keeper(query, count, examples)
     for scope in query.scopes[:_MOST_SCOPES]:
         keeper.add_scope(scope)
@@ -120,10 +122,13 @@ class _Keeper:
                 self.not_counted.append(f"variants of {'.'.join(column.item)}: {reason}")
 
     def _run(self, select: exp.Select, scope: Scope) -> Sequence[Sequence[Cell]]:
-        """Return the rows of a query that may read what a SELECT may."""
+        """Return the rows of a query that may read what a SELECT may; writing it may change it."""
+        return self.count(self._write(select, scope))
+
+    def _write(self, select: exp.Select, scope: Scope) -> str:
         if ctes := _list_ctes(scope.select):
             select.set("with_", exp.With(expressions=ctes))
-        return self.count(select.sql(dialect=self.query.rules.grammar))
+        return select.sql(dialect=self.query.rules.grammar, copy=False)
 
     # Rows that joins leave out, and missing values
 
@@ -153,7 +158,7 @@ class _Keeper:
             # Without conditions on other tables what comes to a join is what those before it leave.
             outputs += [_count(comes[id(step)], key)] if path.filters else []
             # Of the partners of a row that is there several times one is enough.
-            found = step.missing if key is None else exp.not_(step.missing)
+            found = step.missing if key is None else exp.not_(step.missing, copy=False)
             outputs.append(_count([*comes[id(step)], found], key))
             if step.source in chosen:
                 # Who asks about some of a table does not ask about rows that refer to none of it.
@@ -212,14 +217,15 @@ class _Keeper:
         if path is None or not path.steps or path.filters or any(map(path.scope.select.args.get, _SHAPING)):
             return None, ""
         select = _lay_path(path, [item.copy() for item in path.scope.select.expressions], path.own)
+        sql = self._write(select, path.scope)
         try:
-            rows = self._run(select, path.scope)
+            rows = self.count(sql)
         except NotCounted:
             return None, ""
         other = rows[0][0] if len(rows) == 1 else None
         if not isinstance(other, int | float) or other == value:
             return None, ""
-        return other, select.sql(dialect=self.query.rules.grammar)
+        return other, sql
 
     # Rows that joins repeat
 
@@ -234,9 +240,9 @@ class _Keeper:
         inner = _copy_rows(scope.select, [*keys, exp.Count(this=exp.Star())])
         inner.set("group", exp.Group(expressions=[key.copy() for key in keys]))
         if path.single.side == "LEFT":
-            inner.where(exp.not_(keys[-1].copy().is_(exp.Null())), copy=False)
+            inner.where(exp.not_(keys[-1].is_(exp.Null()), copy=False), copy=False)
         outputs = exp.Sum(this=exp.column(f"c{len(keys)}")), exp.Count(this=exp.Star())
-        ((every, once),) = self._run(exp.select(*outputs).from_(inner.subquery("counted")), scope)
+        ((every, once),) = self._run(_select_from(inner.subquery("counted", copy=False), *outputs), scope)
         return (_to_int(every) - _to_int(once), _to_int(once)) if _to_int(every) > _to_int(once) else None
 
     def _add_repeated(self, path: Path, more: int, rows: int) -> None:
@@ -259,7 +265,7 @@ class _Keeper:
         check_scope(self.query, scope)
         if len(scope.sources) > 1:
             # Most tables have none, and the column's own is quicker to look through than the joins.
-            alone = exp.select(exp.Star()).from_(_copy_source(column.source))
+            alone = _select_from(_copy_source(column.source), exp.Star())
             if not self._find_variants(alone, column, scope):
                 return
         found = self._find_variants(scope.select, column, scope)
@@ -276,8 +282,9 @@ class _Keeper:
         inner.set("group", exp.Group(expressions=[column.node.copy()]))
         value, rows, folded = exp.column("c0"), exp.column("c1"), exp.Lower(this=exp.Trim(this=exp.column("c0")))
         outputs = (exp.Min(this=value), exp.Max(this=value), exp.Count(this=exp.Star()))
-        outer = exp.select(folded, *outputs, exp.Sum(this=rows), exp.Max(this=rows)).from_(inner.subquery("valued"))
-        found = [row for row in self._run(outer.group_by(folded), scope) if row[0]]
+        valued = inner.subquery("valued", copy=False)
+        outer = _select_from(valued, folded, *outputs, exp.Sum(this=rows), exp.Max(this=rows))
+        found = [row for row in self._run(outer.group_by(folded.copy(), copy=False), scope) if row[0]]
         return found if any(_to_int(row[3]) > 1 for row in found) else []
 
 
@@ -301,7 +308,7 @@ def _describe_links(query: Query, step: Step) -> str:
 def _case(conditions: Sequence[exp.Expr], value: exp.Expr) -> exp.Expr:
     if not conditions:
         return value.copy()
-    return exp.Case(ifs=[exp.If(this=exp.and_(*(one.copy() for one in conditions)), true=value.copy())])
+    return exp.Case(ifs=[exp.If(this=exp.and_(*conditions), true=value.copy())])
 
 
 def _count(conditions: Sequence[exp.Expr], key: exp.Expr | None) -> exp.Expr:
@@ -323,13 +330,13 @@ def _write_arrival(path: Path, step: Step) -> list[exp.Expr]:
 def _find_partners(path: Path, until: Step | None = None) -> list[exp.Expr]:
     """Return the conditions that there is a partner in every join, or in those before a step."""
     before = path.steps if until is None else path.steps[: path.steps.index(until)]
-    return [exp.not_(step.missing) for step in before if not step.kept]
+    return [exp.not_(step.missing, copy=False) for step in before if not step.kept]
 
 
 def _or_unknown(path: Path, part: Filter) -> exp.Expr:
     """Return a condition that also holds if a source that it names has no partner."""
     unknown = (step.missing for step in path.steps if step.source in part.named and not step.kept)
-    return exp.or_(*unknown, part.node.copy())
+    return exp.or_(*unknown, part.node)
 
 
 def _leaves_many(query: Query, step: Step) -> bool:
@@ -379,16 +386,21 @@ def _lay_path(path: Path, outputs: Sequence[exp.Expr], filters: Sequence[Filter]
     """Return a SELECT of the rows that are counted, with all other sources if they have a partner."""
     if not path.steps and len(path.scope.sources) > 1:
         return _copy_rows(path.scope.select, outputs)
-    select = exp.select(*outputs).from_(_copy_source(path.subject))
+    select = _select_from(_copy_source(path.subject), *outputs)
     for step in path.steps:
         join = exp.Join(this=_copy_source(step.source), side="LEFT")
-        conditions = [link.condition.copy() for link in step.links if link.condition is not None]
+        conditions = [link.condition for link in step.links if link.condition is not None]
         if conditions:
             join.set("on", exp.and_(*conditions))
         else:
             join.set("using", [exp.to_identifier(link.ends[0][1].name, quoted=True) for link in step.links])
         select.append("joins", join)
     return select.where(*(part.node.copy() for part in filters), copy=False)
+
+
+def _select_from(source: exp.Expr, *outputs: exp.Expr) -> exp.Select:
+    """Return a SELECT of these very expressions."""
+    return exp.select(*outputs, copy=False).from_(source, copy=False)
 
 
 def _copy_source(source: Source) -> exp.Expr:
@@ -399,7 +411,7 @@ def _copy_source(source: Source) -> exp.Expr:
 
 def _copy_rows(select: exp.Select, outputs: Sequence[exp.Expr]) -> exp.Select:
     """Return a SELECT of other outputs, named `c0`, `c1` and so on, with the same FROM and WHERE."""
-    bare = exp.Select(expressions=[exp.alias_(one.copy(), f"c{place}") for place, one in enumerate(outputs)])
+    bare = exp.Select(expressions=[exp.alias_(one, f"c{place}") for place, one in enumerate(outputs)])
     for part in ("from_", "joins", "where"):
         value = select.args.get(part)
         bare.set(part, [one.copy() for one in value] if isinstance(value, list) else value and value.copy())
@@ -457,7 +469,8 @@ def _list_columns(path: Path) -> list[tuple[TableColumn, str, bool]]:
 
 def _write_blank(column: TableColumn, use: str) -> exp.Expr:
     """Return the condition that a value is missing; a blank text counts in an average, as 0."""
-    missing: exp.Expr = column.node.copy().is_(exp.Null())
+    missing: exp.Expr = column.node.is_(exp.Null())
     if use == "averaged" or not _is_text(column.schema):
         return missing
-    return exp.or_(missing, exp.EQ(this=exp.Trim(this=column.node.copy()), expression=exp.Literal.string("")))
+    blank = exp.EQ(this=exp.Trim(this=column.node.copy()), expression=exp.Literal.string(""))
+    return exp.or_(missing, blank, copy=False)

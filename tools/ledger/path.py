@@ -58,12 +58,13 @@ class Step:
     @property
     def refers(self) -> exp.Expr:
         """The condition that the row refers to a partner, whether it is there or not."""
-        return exp.and_(*(exp.not_(link.end(self.before).copy().is_(exp.Null())) for link in self.links))
+        given = (exp.not_(link.end(self.before).is_(exp.Null()), copy=False) for link in self.links)
+        return exp.and_(*given, copy=False)
 
     @property
     def missing(self) -> exp.Expr:
         """The condition that there is no partner."""
-        return self.links[0].end(self.source).copy().is_(exp.Null())
+        return self.links[0].end(self.source).is_(exp.Null())
 
 
 @dataclass(frozen=True, eq=False)

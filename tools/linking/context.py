@@ -69,7 +69,7 @@ def base_turn(
     relevant = [
         (relevance(question, dict(now[: len(turn.items)]), turn), turn)
         for turn in history
-        if turn.sql and _parsed(turn.sql, dialect)
+        if turn.sql and _can_be_parsed(turn.sql, dialect)
     ]
     while relevant:
         chosen = _choose_turn(question, relevant) if latest else max(reversed(relevant), key=_relevance)[1]
@@ -80,7 +80,9 @@ def base_turn(
     return None
 
 
-_parsed = default_if_unparsed(None)(Query.of)
+@default_if_unparsed(False)
+def _can_be_parsed(sql: str, dialect: str) -> bool:
+    return bool(Query.of(sql, dialect))
 
 
 def _choose_turn(question: str, relevant: Sequence[tuple[float, PastTurn]]) -> PastTurn | None:

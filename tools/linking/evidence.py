@@ -10,6 +10,7 @@ from functools import lru_cache, partial
 import numpy as np
 
 from ..database import Schema
+from ..sql import read_query
 from ..values import ValueMatch
 from ..words import Word, name_words, stem, words
 from .linked import ROLES, STAR, PastTurn, PastUse, past_use
@@ -42,7 +43,11 @@ class NameIndex:
             )
         )
         self.column_heads = [stem(parts[-1]) for parts in column_names]
-        self.past_use = lru_cache(maxsize=256)(partial(past_use, schema=schema))
+        self.past_use = lru_cache(maxsize=256)(partial(_read_use, schema=schema))
+
+
+def _read_use(sql: str, schema: Schema) -> PastUse:
+    return past_use(read_query(sql, schema))
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,10 @@ from sqlglot.errors import SqlglotError
 
 from ..database.dialects import grammar_of
 from ..database.schema import ForeignKey, Schema
+from ..sql import read_query
 from ..words import nearest_names
 from .join_path import join_paths
-from .linked import STAR, SchemaItem, read_past
+from .linked import STAR, SchemaItem
 
 _COLUMNS_A_TABLE = 5  # where only so many columns are shown, a fifth as many tables are
 
@@ -55,8 +56,10 @@ def keep_likely(schema: Schema, items: Sequence[SchemaItem], threshold: float, m
     for key in list(keys):
         for table, ends in ((key.table, key.columns), (key.ref_table, key.ref_columns)):
             _add_columns(columns, schema, table, ends)
-    for name in columns:
-        _add_columns(columns, schema, name)
+    for table in schema.tables:
+        if (held := columns.get(table.name)) is not None:
+            shown_by = table.key or [column.name for column in table.columns[:1]]
+            held += [name for name in shown_by if name not in held]
     return schema.part(list(columns.items()))
 
 
@@ -69,7 +72,7 @@ def widen_schema(schema: Schema, part: Schema, sql: str) -> Schema:
     named = requested_tables(schema, sql)
     missing = [table for table in schema.tables if table.name in named and part.table(table.name) is None]
     columns = {table.name: [column.name for column in table.columns] for table in (*missing, *part.tables)}
-    if query := read_past(sql, schema):
+    if query := read_query(sql, schema):
         for table, column in sorted(query.used.columns):
             _add_columns(columns, schema, table, [column])
         for reference in query.resolution.references:
@@ -84,7 +87,7 @@ def widen_schema(schema: Schema, part: Schema, sql: str) -> Schema:
 def requested_tables(schema: Schema, sql: str) -> frozenset[str]:
     """Return the tables that a query names, also unparsed; for unknown names, similar tables."""
     names = [table.name for table in schema.tables]
-    if (query := read_past(sql, schema)) is None:
+    if (query := read_query(sql, schema)) is None:
         try:
             words = [token.text.lower() for token in grammar_of(schema.dialect).tokenize(sql)]
         except SqlglotError:  # a quote that is never closed
@@ -126,13 +129,13 @@ def _first_items(
     return first
 
 
-def _add_columns(columns: dict[str, list[str]], schema: Schema, table: str, names: Sequence[str] = ()) -> None:
-    """Add columns of a table, in the schema's spelling; the table's key if none are named."""
+def _add_columns(columns: dict[str, list[str]], schema: Schema, table: str, names: Sequence[str]) -> None:
+    """Add columns of a table, in the schema's spelling."""
     found = schema.table(table)
     if found is None:
         return
     held = columns.setdefault(found.name, [])
-    for name in names or found.key or [column.name for column in found.columns[:1]]:
+    for name in names:
         column = found.column(name)
         if column is not None and column.name not in held:
             held.append(column.name)

@@ -10,7 +10,6 @@ from ..database.schema import Schema
 from ..database.session import Rights
 from ..sql import Query
 from ..sql.dialects import Clause
-from ..sql.parse import default_if_unparsed
 
 STAR = "*"  # the column name that stands for all columns of a table (`table.*`, Track-SQL's all-column intent)
 
@@ -79,16 +78,8 @@ class PastUse:
     selects: int = 0
 
 
-@default_if_unparsed(None)
-def read_past(sql: str, schema: Schema) -> Query | None:
-    """Return the analysis of a past query; None if it is empty or cannot be parsed."""
-    query = Query.of(sql, schema.dialect, schema) if sql else None
-    return query if query and query.resolution else None
-
-
-def past_use(sql: str, schema: Schema) -> PastUse:
-    """Return the tables and columns that a past query used; none if it cannot be parsed."""
-    query = read_past(sql, schema)
+def past_use(query: Query | None) -> PastUse:
+    """Return the tables and columns that a past query used; none if it cannot be read."""
     if query is None:
         return PastUse()
     roles = ((*column.item, _ROLE_OF[column.clause]) for column in query.columns if column.clause in _ROLE_OF)

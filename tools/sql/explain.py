@@ -13,7 +13,6 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from ..database.schema import Schema
 from ..words import join_words, plain_name
 from .dialects import quote_text
 from .parse import default_if_unparsed, guard_depth
@@ -75,9 +74,8 @@ _PLAIN = frozenset({"expressions", "from_", "joins"})
 
 
 @guard_depth
-def explain(sql: str, schema: Schema) -> str:
+def explain(query: Query) -> str:
     """Return what a query means, in one or a few English sentences."""
-    query = Query.of(sql, schema.dialect, schema)
     words = Explainer(query).say_query(query.tree)
     return f"{words[:1].upper()}{words[1:]}."
 
@@ -487,14 +485,13 @@ class Heading:
     counts_all: bool = False  # whether it counts all rows of that table
 
 
-def headings(sql: str, columns: Sequence[str], schema: Schema) -> tuple[Heading, ...]:
-    """Return a heading per result column; the column's name if the SQL cannot be parsed."""
-    return _find_headings(sql, columns, schema) or tuple(map(Heading, columns))
+def headings(query: Query | None, columns: Sequence[str]) -> tuple[Heading, ...]:
+    """Return a heading per result column; the column's name without a query."""
+    return (_find_headings(query, columns) if query else ()) or tuple(map(Heading, columns))
 
 
 @default_if_unparsed(())
-def _find_headings(sql: str, columns: Sequence[str], schema: Schema) -> tuple[Heading, ...]:
-    query = Query.of(sql, schema.dialect, schema)
+def _find_headings(query: Query, columns: Sequence[str]) -> tuple[Heading, ...]:
     outputs = query.tree.expressions
     if not isinstance(query.tree, exp.Select) or len(outputs) != len(columns) or query.tree.is_star:
         return ()

@@ -9,7 +9,6 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from ..database.schema import Schema
 from .findings import MOST_LOOKED_UP, ColumnValues
 from .parse import default_if_unparsed
 from .query import Query, plain_text
@@ -53,12 +52,8 @@ class SearchedLiteral:
 
 
 @default_if_unparsed(())
-def searched_literals(sql: str, schema: Schema, contents: Contents) -> tuple[SearchedLiteral, ...]:
-    """Return the literals that columns are compared with by =, !=, IN and LIKE.
-
-    Nothing if the query cannot be parsed.
-    """
-    query = Query.of(sql, schema.dialect, schema)
+def searched_literals(query: Query, contents: Contents) -> tuple[SearchedLiteral, ...]:
+    """Return the literals that columns are compared with by =, !=, IN and LIKE."""
     comparisons = (
         (node, scope)
         for scope in query.scopes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, wraps
 from typing import ParamSpec, TypeVar
@@ -71,12 +71,12 @@ def default_if_unparsed(otherwise: D) -> Callable[[Callable[P, T]], Callable[P, 
     return decorate
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Parsed:
     """A query as text, tokens and tree."""
 
     sql: str  # the text that was parsed, with split operators joined
-    tokens: Sequence[Token]  # sqlglot's tokens; `start` and `end` are offsets into `sql`, both inclusive
+    tokens: tuple[Token, ...]  # sqlglot's tokens; `start` and `end` are offsets into `sql`, both inclusive
     tree: exp.Expr  # a query (`SELECT`, compound, `VALUES`), with `start` and `end` in each identifier's `meta`
     rules: Rules
 
@@ -142,7 +142,7 @@ def _parse(sql: str, dialect: str) -> Parsed:
         tree = _write_out_tables(tree)
     if rules.words_as_text:
         _mark_brackets(text, tree)
-    return Parsed(text, tokens, tree, rules)
+    return Parsed(text, tuple(tokens), tree, rules)
 
 
 _read_cached, _read_long_cached = lru_cache(512)(_read), lru_cache(8)(_read)

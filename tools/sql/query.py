@@ -7,9 +7,10 @@ that checks, readings, explanations and the like share one, and everything is de
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Literal, TypeVar
 
 from sqlglot import exp
@@ -113,7 +114,11 @@ class Constants:
 
 @dataclass(frozen=True, eq=False)
 class Query(Parsed):
-    """A parsed statement. It may be shared: change a copy from `edit`."""
+    """A parsed statement, shared by all who read the same text: change a copy from `edit`.
+
+    What it hands out cannot be changed, except the trees, which would be too slow to freeze: the tests look whether
+    they are as they were parsed.
+    """
 
     schema: Schema
     # With the node, so that no other one gets its number.
@@ -141,10 +146,10 @@ class Query(Parsed):
     @guard_depth
     def resolution(self) -> Resolution:
         """The resolved names."""
-        return resolve(self.tree, self.schema)
+        return resolve(self.tree, self.schema, self.rules)
 
     @property
-    def scopes(self) -> Sequence[Scope]:
+    def scopes(self) -> tuple[Scope, ...]:
         """The SELECTs in order of resolution, a CTE's before its readers."""
         return self.resolution.scopes
 
@@ -176,10 +181,10 @@ class Query(Parsed):
         """Return the table column that an expression is, or None."""
         return self._columns_by_node.get(id(node.unnest())) if node is not None else None
 
-    def columns_of(self, scope: Scope, within: exp.Expr | None = None) -> Iterator[TableColumn]:
-        """Yield the named columns that belong to a SELECT's sources, all or those in `within`."""
+    def columns_of(self, scope: Scope, within: exp.Expr | None = None) -> list[TableColumn]:
+        """Return the named columns that belong to a SELECT's sources, all or those in `within`."""
         columns = self.columns if within is None else map(self.column, within.find_all(exp.Column))
-        return (column for column in columns if column is not None and column.scope is scope)
+        return [column for column in columns if column is not None and column.scope is scope]
 
     def sources_in(self, node: exp.Expr, scope: Scope) -> list[Source]:
         """Return the sources of a SELECT that an expression names, repeated ones too."""
@@ -202,22 +207,21 @@ class Query(Parsed):
         reference = self.at(node)
         return reference.column if reference is not None and reference.kind == "string" else None
 
-    def operands(self, node: exp.Expr) -> Iterator[tuple[TableColumn, exp.Expr]]:
-        """Yield a comparison's column with each expression compared with it."""
-        left = self.column(node.this)
+    def operands(self, node: exp.Expr) -> list[tuple[TableColumn, exp.Expr]]:
+        """Return a comparison's column with each expression compared with it."""
+        column, others = self.column(node.this), [node.expression]
         if isinstance(node, exp.In):
-            yield from ((left, item) for item in node.expressions if left is not None)
+            others = node.expressions
         elif isinstance(node, exp.Between):
-            yield from ((left, node.args[key]) for key in ("low", "high") if left is not None)
-        elif left is not None:
-            yield left, node.expression
-        elif (right := self.column(node.expression)) is not None:
-            yield right, node.this
+            others = [node.args["low"], node.args["high"]]
+        elif column is None:
+            column, others = self.column(node.expression), [node.this]
+        return [] if column is None else [(column, other) for other in others]
 
     @shared_property
     def tables(self) -> Mapping[str, TableSchema]:
         """The schema's tables that the query reads, by name."""
-        return {table.name: table for scope in self.scopes for _, table in scope.tables}
+        return MappingProxyType({table.name: table for scope in self.scopes for _, table in scope.tables})
 
     @shared_property
     def used(self) -> UsedItems:
@@ -308,10 +312,10 @@ class Query(Parsed):
     # Conditions
 
     @shared_property
-    def _conditions(self) -> dict[int, list[Condition]]:
-        return {id(scope): list(self._conditions_of(scope)) for scope in self.scopes}
+    def _conditions(self) -> dict[int, tuple[Condition, ...]]:
+        return {id(scope): tuple(self._conditions_of(scope)) for scope in self.scopes}
 
-    def conditions(self, scope: Scope) -> Sequence[Condition]:
+    def conditions(self, scope: Scope) -> tuple[Condition, ...]:
         """Return the conditions of a SELECT in the order of its clauses."""
         return self._conditions[id(scope)]
 
@@ -382,20 +386,21 @@ class Query(Parsed):
     def leading_source(self, scope: Scope) -> Source | None:
         """Return the table from which foreign keys lead to all others, or None."""
         keys = {(key.table, key.ref_table) for key in self.schema.foreign_keys}
+        tables = scope.tables
         leading = [
             source
-            for source, table in scope.tables
-            if not any((other.name, table.name) in keys for near, other in scope.tables if near is not source)
+            for source, table in tables
+            if not any((other.name, table.name) in keys for near, other in tables if near is not source)
         ]
-        return leading[0] if len(leading) == 1 and len(scope.tables) == len(scope.sources) else None
+        return leading[0] if len(leading) == 1 and len(tables) == len(scope.sources) else None
 
     # The rows of the result
 
     @property
-    def order(self) -> Sequence[exp.Expr]:
+    def order(self) -> tuple[exp.Expr, ...]:
         """The terms of the outermost ORDER BY."""
         order = self._find_clause("order")
-        return order.args["order"].expressions if order is not None else []
+        return tuple(order.args["order"].expressions) if order is not None else ()
 
     @property
     def limit(self) -> exp.Expr | None:
@@ -429,8 +434,8 @@ class Edit:
 
     @property
     def sql(self) -> str:
-        """The copy as SQL."""
-        return self.tree.sql(dialect=self._grammar)
+        """The copy as SQL, once it has been changed; writing may change it too."""
+        return self.tree.sql(dialect=self._grammar, copy=False)
 
 
 class _SchemaKey:
@@ -511,6 +516,13 @@ def is_bound(source: Source, bound: Collection[SourceColumn]) -> bool:
     """Whether the bound columns leave at most one row of a source."""
     key = source.table.key if source.table is not None else ()
     return bool(key) and all((id(source), fold(column)) in bound for column in key)
+
+
+@default_if_unparsed(None)
+def read_query(sql: str, schema: Schema) -> Query | None:
+    """Return the analysis of a statement; None if it is empty or cannot be read."""
+    query = Query.of(sql, schema.dialect, schema) if sql else None
+    return query if query and query.resolution else None
 
 
 @guard_depth

@@ -7,14 +7,15 @@ unseen. What is resolved here is the ground that regularisation, checks, explana
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from types import MappingProxyType
 
 from sqlglot import exp
 
 from ..database.schema import Schema, TableSchema
-from .dialects import Clause, rules_of, squeeze
+from .dialects import Clause, Rules, squeeze
 from .parse import guard_depth
 from .scope import Reference, ReferenceKind, Resolution, Scope, Source, outwards
 
@@ -32,13 +33,13 @@ _CLAUSES: dict[str, Clause] = {
 }
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Outputs:
     """The result columns of a query, for its readers."""
 
-    outputs: list[str | None] | None = None  # result columns' names; None if not known
+    outputs: Sequence[str | None] | None = None  # result columns' names; None if not known
     texts: frozenset[str] = frozenset()  # see `Source.texts`
-    arms: list[Scope] = field(default_factory=list)
+    arms: tuple[Scope, ...] = ()
 
 
 _CTEs = dict[str, tuple[exp.Expr, _Outputs]]
@@ -49,22 +50,23 @@ _Refer = Callable[..., Reference]
 
 
 @guard_depth
-def resolve(tree: exp.Expr, schema: Schema) -> Resolution:
-    """Return the resolved names of a query.
+def resolve(tree: exp.Expr, schema: Schema, rules: Rules) -> Resolution:
+    """Return the resolved names of a query, by the rules of its dialect.
 
     Raises:
         SQLParseError: It has what is not understood.
     """
-    resolver = _Resolver(schema)
+    resolver = _Resolver(schema, rules)
     resolver.resolve_query(tree, None)
-    return resolver.resolution
+    return Resolution(tuple(resolver.scopes), tuple(resolver.references), resolver.rules)
 
 
 class _Resolver:
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Schema, rules: Rules) -> None:
         self.schema = schema
-        self.rules = rules_of(schema.dialect)
-        self.resolution = Resolution(rules=self.rules)
+        self.rules = rules
+        self.scopes: list[Scope] = []
+        self.references: list[Reference] = []
         self.ctes: _CTEs = {}
 
     def _alias_key(self, node: exp.Expr) -> str:
@@ -113,10 +115,9 @@ class _Resolver:
         chain: list[exp.SetOperation] = [node]
         while isinstance(chain[-1].this, exp.SetOperation) and chain[-1].this.args.get("with_") is None:
             chain.append(chain[-1].this)
-        first = self.resolve_query(chain[-1].this, parent)
-        shape = _Outputs(first.outputs, first.texts, list(first.arms))
+        shape = self.resolve_query(chain[-1].this, parent)
         for link in reversed(chain):
-            shape.arms += self.resolve_query(link.expression, parent).arms
+            shape = replace(shape, arms=shape.arms + self.resolve_query(link.expression, parent).arms)
             self._resolve_tail(link, shape, parent)
         return shape
 
@@ -127,17 +128,16 @@ class _Resolver:
             clause = node.args.get(key)
             for column in self._find_columns(clause, parent) if clause is not None else ():
                 if not column.table and self.rules.key(column.this) in names:
-                    self.resolution.references.append(Reference(column, None, "order", "output", column=column.name))
+                    self.references.append(Reference(column, None, "order", "output", column=column.name))
                     continue
                 tried = [self._look_up(column, arm, "order") for arm in shape.arms]
                 good = [one for one in tried if one.kind in ("column", "alias", "rowid", "open")]
                 chosen = (good or tried or [self._look_up(column, parent, "order")])[0]
-                chosen.scope = None
-                self.resolution.references.append(chosen)
+                self.references.append(replace(chosen, scope=None))
 
     def _resolve_select(self, node: exp.Select, parent: Scope | None) -> _Outputs:
         scope = Scope(node, parent)
-        self.resolution.scopes.append(scope)
+        self.scopes.append(scope)
         start = node.args.get("from_")
         if start is not None:
             self._add_source(start.this, scope, None)
@@ -145,10 +145,11 @@ class _Resolver:
             self._resolve_join(join, scope)
         for lateral in node.args.get("laterals") or ():
             self._add_source(lateral, scope, None)
+        aliases: dict[str, exp.Expr] = {}
         for item in node.expressions:
             if isinstance(item, exp.Alias):
-                scope.aliases.setdefault(self.rules.key(item.args["alias"]), item.this)
-        scope.outputs = self._list_outputs(node, scope)
+                aliases.setdefault(self.rules.key(item.args["alias"]), item.this)
+        _fill(scope, aliases=MappingProxyType(aliases), outputs=self._list_outputs(node, scope))
         for source in scope.sources:
             if source.join is not None and source.join.args.get("on") is not None:
                 self._resolve_columns(source.join.args["on"], scope, "from")
@@ -157,10 +158,10 @@ class _Resolver:
             for part in value if isinstance(value, list) else [value]:
                 if isinstance(part, exp.Expr):
                     self._resolve_columns(part, scope, clause)
-        return _Outputs(scope.outputs, self._list_texts(node), [scope])
+        return _Outputs(scope.outputs, self._list_texts(node), (scope,))
 
     def _resolve_join(self, join: exp.Join, scope: Scope) -> None:
-        before = list(scope.sources)
+        before = scope.sources
         self._add_source(join.this, scope, join)
         added = scope.sources[len(before) :]
         names = {self.rules.key(name) for name in join.args.get("using") or ()}
@@ -168,30 +169,28 @@ class _Resolver:
             here = {name for source in before for name in source.columns or ()}
             names = {name for source in added for name in source.columns or () if name in here}
         for source in added:
-            source.using |= names
+            _fill(source, using=source.using | names)
 
     def _add_source(self, node: exp.Expr, scope: Scope, join: exp.Join | None) -> None:
         if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
             self._add_source(node.this, scope, join)
         elif isinstance(node, exp.Table):
-            source = self._read_table(node, scope)
-            source.join = join
-            scope.sources.append(source)
+            _append_source(scope, replace(self._read_table(node, scope), join=join))
         elif isinstance(node, exp.Subquery | exp.Values):
             shape = self.resolve_query(node, scope if self.rules.name == "duckdb" else scope.parent)
             inner = node.this if isinstance(node, exp.Subquery) else node
             name, columns = self._alias_key(node), self._index_names(self._declared_names(node) or shape.outputs)
             if node.args.get("pivots"):
                 columns = None
-            scope.sources.append(Source(name, "", None, columns, node, query=inner, join=join, texts=shape.texts))
+            _append_source(scope, Source(name, "", None, columns, node, query=inner, join=join, texts=shape.texts))
         elif isinstance(node, exp.Lateral) and isinstance(node.this, exp.Subquery):
             shape = self.resolve_query(node.this, scope)
             name, columns = self._alias_key(node), self._index_names(self._declared_names(node) or shape.outputs)
-            scope.sources.append(Source(name, "", None, columns, node, query=node.this.this, join=join))
+            _append_source(scope, Source(name, "", None, columns, node, query=node.this.this, join=join))
         else:
             self._resolve_columns(node, scope, "from")
             name = self._alias_key(node) or self.rules.naming.key(node.alias_or_name)
-            scope.sources.append(Source(name, "", None, None, node, join=join))
+            _append_source(scope, Source(name, "", None, None, node, join=join))
         for nested in node.args.get("joins") or ():
             self._resolve_join(nested, scope)
 
@@ -214,7 +213,8 @@ class _Resolver:
         given = [] if self.rules.is_sqlite else self._declared_names(node)
         columns = self._index_names([*given, *(column.name for column in table.columns[len(given) :])])
         renamed = {name: column.name for name, column in zip(given, table.columns, strict=False) if name}
-        return Source(visible, own, table, None if node.args.get("pivots") else columns, node, renamed=renamed)
+        shown = None if node.args.get("pivots") else columns
+        return Source(visible, own, table, shown, node, renamed=MappingProxyType(renamed))
 
     def _find_table(self, node: exp.Table, own: str) -> TableSchema | None:
         """Return the schema's table for a table expression, qualified or not."""
@@ -225,7 +225,7 @@ class _Resolver:
 
     def _resolve_columns(self, node: exp.Expr, scope: Scope | None, clause: Clause) -> None:
         for column in self._find_columns(node, scope):
-            self.resolution.references.append(self._look_up(column, scope, clause))
+            self.references.append(self._look_up(column, scope, clause))
 
     def _find_columns(self, node: exp.Expr, scope: Scope | None) -> Iterator[exp.Column]:
         """Yield the column expressions in order, resolving sub-queries on the way."""
@@ -239,21 +239,21 @@ class _Resolver:
             else:
                 stack.extend(reversed(list(top.iter_expressions())))
 
-    def _declared_names(self, node: exp.Expr) -> list[str | None]:
+    def _declared_names(self, node: exp.Expr) -> list[str]:
         """Return the column names that an alias declares, as in `AS t(a, b)`."""
         alias = node.args.get("alias")
         return [self.rules.key(column) for column in alias.columns] if isinstance(alias, exp.TableAlias) else []
 
-    def _index_names(self, outputs: list[str | None] | None) -> dict[str, str] | None:
+    def _index_names(self, outputs: Sequence[str | None] | None) -> Mapping[str, str] | None:
         if outputs is None:
             return None
         named: dict[str, str] = {}
         for name in outputs:
             if name is not None:
                 named.setdefault(self.rules.naming.key(name), name)
-        return named
+        return MappingProxyType(named)
 
-    def _list_outputs(self, node: exp.Select, scope: Scope) -> list[str | None] | None:
+    def _list_outputs(self, node: exp.Select, scope: Scope) -> tuple[str | None, ...] | None:
         names: list[str | None] = []
         for item in node.expressions:
             inner = item.unnest()
@@ -274,7 +274,7 @@ class _Resolver:
                 return None
             else:
                 names.append(self._name_output(item))
-        return names
+        return tuple(names)
 
     def _name_output(self, item: exp.Expr) -> str | None:
         """Return the name of a result column; None if it has none."""
@@ -393,6 +393,17 @@ class _Resolver:
             return "text_name"
         quoted = node.this.args.get("quoted") and not node.this.meta.get("bracketed")
         return "string" if quoted and self.rules.words_as_text else "unknown"
+
+
+def _append_source(scope: Scope, source: Source) -> None:
+    _fill(scope, sources=(*scope.sources, source))
+
+
+# What refers to a scope or source is made before it is whole; nobody else has it by then.
+def _fill(made: Scope | Source, **values: object) -> None:
+    """Set fields of what is still being resolved."""
+    for name, value in values.items():
+        object.__setattr__(made, name, value)
 
 
 def _is_whole_term(node: exp.Column) -> bool:

@@ -1,16 +1,20 @@
-"""Scopes of a query: its SELECTs, their sources, and resolved references."""
+"""Scopes of a query: its SELECTs, their sources, and resolved references.
+
+They are shared by all readers of a statement, so that only `resolve` fills them in.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from types import MappingProxyType
+from typing import Any, Literal
 
 from sqlglot import exp
 
 from ..database.schema import TableSchema
 from ..derived import shared_property
-from .dialects import Clause, Rules, fold, rules_of
+from .dialects import Clause, Rules, fold
 
 SourceColumn = tuple[int, str]
 """A source's identity and a folded column name."""
@@ -39,7 +43,10 @@ ReferenceKind = Literal[
 """
 
 
-@dataclass(eq=False)
+_NONE: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, eq=False)
 class Source:
     """One source of a FROM clause."""
 
@@ -47,7 +54,7 @@ class Source:
     own: str  # the table's or CTE's own name, folded; empty for a sub-query
     # The schema's table; None for a CTE, sub-query, table function, or a table that the schema lacks.
     table: TableSchema | None
-    columns: dict[str, str] | None  # folded name to name as declared; None where they are not known
+    columns: Mapping[str, str] | None  # folded name to name as declared; None where they are not known
     node: exp.Expr  # the expression in FROM
     known: bool = True  # False for a table name that is neither in the schema nor a CTE
     query: exp.Expr | None = None  # the sub-query or CTE behind it
@@ -56,7 +63,7 @@ class Source:
     using: frozenset[str] = frozenset()
     texts: frozenset[str] = frozenset()  # texts, lower case and without blanks, of result columns that have no name
     # The table's columns by the names that the alias gives them, as in `AS t (a, b)`.
-    renamed: dict[str, str] = field(default_factory=dict[str, str])
+    renamed: Mapping[str, str] = field(default_factory=lambda: _NONE)
 
     def declared(self, column: str) -> str:
         """Return the table's own name for a column."""
@@ -73,21 +80,23 @@ class Source:
         return self.node.alias_or_name or "the sub-query"
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Scope:
     """One SELECT with its sources."""
 
     select: exp.Select
     parent: Scope | None  # the enclosing SELECT, where names are looked up next; None at the top
-    sources: list[Source] = field(default_factory=list)  # in FROM order
-    aliases: dict[str, exp.Expr] = field(default_factory=dict)  # folded result aliases and their expressions
+    sources: tuple[Source, ...] = ()  # in FROM order
+    aliases: Mapping[str, exp.Expr] = field(
+        default_factory=lambda: _NONE
+    )  # folded result aliases and their expressions
     # Result column names, None for one that has none; None altogether if not known.
-    outputs: list[str | None] | None = None
+    outputs: tuple[str | None, ...] | None = None
 
     @shared_property
-    def nodes(self) -> list[exp.Expr]:
+    def nodes(self) -> tuple[exp.Expr, ...]:
         """The expressions in the SELECT, without those in sub-queries."""
-        return [*self.select.walk(prune=lambda node: node is not self.select and isinstance(node, exp.Select))]
+        return tuple(self.select.walk(prune=lambda node: node is not self.select and isinstance(node, exp.Select)))
 
     @property
     def tables(self) -> list[tuple[Source, TableSchema]]:
@@ -121,7 +130,7 @@ def outwards(scope: Scope | None) -> Iterator[Scope]:
         scope = scope.parent
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Reference:
     """A column expression, resolved."""
 
@@ -140,10 +149,10 @@ class Reference:
         return id(self.source), fold(self.column)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Resolution:
     """All scopes and references of a query, in order."""
 
-    scopes: list[Scope] = field(default_factory=list)
-    references: list[Reference] = field(default_factory=list)
-    rules: Rules = field(default_factory=rules_of)
+    scopes: tuple[Scope, ...]
+    references: tuple[Reference, ...]
+    rules: Rules

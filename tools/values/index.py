@@ -110,6 +110,8 @@ class ValueIndex:
     def _is_withheld(self, table: str, column: str) -> bool:
         """Whether a column's values may not leave, so that nothing may depend on them."""
         leaving = self._database.leaving()
+        if not leaving.levels:
+            return False
         found, held = leaving.schema.table(table), leaving.schema.column(table, column)
         return bool(found and held and (found.name, held.name) in leaving.levels)
 
@@ -123,7 +125,7 @@ class ValueIndex:
         compared = comparison(this=exp.column(held.name, quoted=True), expression=exp.Literal.string(text))
         query = exp.select("1").from_(exp.table_(*found.path[::-1], quoted=True)).where(compared).limit(1)
         try:
-            return bool(self._database.execute(query.sql(schema.dialect), Limits(rows=1)).rows)
+            return bool(self._database.execute(query.sql(schema.dialect, copy=False), Limits(rows=1)).rows)
         except QueryError:
             return True  # what could not be looked up is not said to be missing
 

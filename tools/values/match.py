@@ -17,7 +17,7 @@ from rapidfuzz.distance import OSA
 from ..database import Schema
 from ..database.column_kinds import STAND_INS
 from ..derived import derived
-from ..words import STOP_WORDS, Word, fold, key, name_stems, spelt_alike, stem, stems, words, wrong_letters
+from ..words import OF_A_WORD, STOP_WORDS, Word, fold, key, name_stems, spelt_alike, stem, stems, words, wrong_letters
 from .store import StoredColumn, StoredValue, ValueStore
 
 WHOLE = frozenset(("exact", "case", "inflection"))  # how a whole value is mentioned, spelt right
@@ -309,7 +309,8 @@ def _find_respelt(question: Question, indexed: IndexedValues) -> dict[int, list[
     """Return the nearest words of values for each word that no value has."""
     respelt: dict[int, list[tuple[str, float]]] = {}
     for number, word in enumerate(question.words):
-        if len(word.stem) < 4 or word.stem.isdigit() or word.stem in indexed.names or question.is_too_common(number):
+        known = word.stem in indexed.names or question.is_too_common(number)
+        if known or len(word.stem) < OF_A_WORD[0] or word.stem.isdigit():
             continue
         if not indexed.store.has_stem(word.stem) and (near := _find_nearest_words(word.stem, indexed.store)):
             respelt[number] = [(other, 1 - distance / len(word.stem)) for distance, other in near]
@@ -404,7 +405,6 @@ _LEAST, _LOOKED_AT = 60.0, 30
 """Least similarity, from 0 to 100, of what is looked at closely, and how many values are at most."""
 
 _WORD = re.compile(r"[^\W_]+")
-_TYPO, _TWO_TYPOS = 6, 12  # letters and digits from which one may be wrong, or two
 _PART = 4  # letters and digits from which a text may be a part of what was meant
 
 
@@ -435,10 +435,10 @@ def _is_near(text: str, value: str) -> bool:
     meant, held = "".join(_find_by_letters(text)), "".join(_find_by_letters(value))
     if len(meant) >= _PART and f" {' '.join(_find_by_letters(text))} " in f" {' '.join(_find_by_letters(value))} ":
         return True
-    length = min(len(meant), len(held))
-    if length < _TYPO or meant[0] != held[0] or re.findall(r"\d+", meant) != re.findall(r"\d+", held):
+    allowed = wrong_letters(min(meant, held, key=len), is_value=True)
+    if not allowed or meant[0] != held[0] or re.findall(r"\d+", meant) != re.findall(r"\d+", held):
         return False
-    return OSA.distance(meant, held) <= (2 if length >= _TWO_TYPOS else 1)
+    return OSA.distance(meant, held) <= allowed
 
 
 def _find_by_letters(text: str) -> list[str]:

@@ -159,7 +159,7 @@ _WELCOME = "Ask a question; Tab completes, /help lists commands, Ctrl-D leaves."
 def read_lines(chat: Chat) -> Iterator[str]:
     """Yield lines until Ctrl-D; Ctrl-C clears the current line."""
     resources = chat.agent.resources
-    completer = ChatCompleter(lambda: resources.schemas.schema(False), resources.values)
+    completer = ChatCompleter(lambda: resources.schemas.read(False).schema, resources.values)
     session: PromptSession[str] = PromptSession(
         "> ",
         history=_open_history(),

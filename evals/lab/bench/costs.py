@@ -30,9 +30,7 @@ from ....tools.database.quoting import quote
 from ....tools.database.rendering.text import NameWriter
 from ....tools.errors import DatabaseUnavailable, QueryError, SQLParseError
 from ....tools.linking import STAR, PastTurn
-from ....tools.sql import used_items
-from ....tools.sql.parse import parse
-from ....tools.sql.resolve import resolve
+from ....tools.sql import Query, used_items
 from ...baselines.langchain import LangChainAgent
 from ...datasets import Dataset, GoldTurn, load_dataset
 from ...official.execution import open_read_only
@@ -263,16 +261,17 @@ def carry_over(sql: str, schema: Schema) -> str:
     Raises:
         SQLParseError: It cannot be parsed as one query.
     """
-    tree = parse(sql, schema.dialect).tree.copy()
-    for scope in resolve(tree, schema).scopes:
+    query = Query.of(sql, schema.dialect, schema)
+    edit = query.edit()
+    for scope in query.scopes:
         for source in scope.sources:
-            node = source.node
+            node = edit.of(source.node)
             if source.table is None or not isinstance(node, exp.Table):
                 continue
             if not node.alias:
                 node.set("alias", exp.TableAlias(this=node.this.copy()))
             node.set("this", exp.to_identifier(_large_name(schema, source.table.name), quoted=True))
-    return tree.sql(schema.dialect)
+    return edit.sql
 
 
 def _carry_question(question: GoldTurn, spider: Dataset, large: Database) -> GoldTurn | None:

@@ -6,8 +6,6 @@ that need quotes, columns beside aggregates, division of whole numbers, LIKE, an
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
@@ -42,7 +40,7 @@ def translate(sql: str, target: str, schema: Schema | None = None) -> str:
     parsed, rules = parse(sql), rules_of(target)
     tree = parsed.tree.copy()
     if schema is not None:
-        found = Query(parsed.sql, parsed.tokens, tree, parsed.rules, replace(schema, dialect="sqlite"))
+        found = Query(parsed.sql, parsed.tokens, tree, parsed.rules, schema)
         _write_names(tree, found, rules)  # first, since what the other steps copy has to have its name
         for scope in found.scopes:
             for reference in bare_references(scope, found, rules_of("")):

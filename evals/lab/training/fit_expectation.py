@@ -16,7 +16,9 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
+from ....tools.database import Schema
 from ....tools.expectation import SCALE, Traits, encode_traits, list_grams, read_traits
+from ....tools.sql import Query, read_query
 from ....tools.whole_files import write_whole
 from ...datasets import load_dataset
 
@@ -70,11 +72,11 @@ def train(out: Path, data: Path | None = None) -> int:
     pairs: list[tuple[frozenset[str], Traits]] = []
     for name in ("spider", "cosql"):
         for turns in load_dataset(name, "train", data).interactions:
-            before: str | None = None
+            before: Query | None = None
             for turn in turns:
-                found = read_traits(turn.golds[0])
-                if found is not None:
+                query = read_query(turn.golds[0], Schema("", ()))
+                if query is not None and (found := read_traits(query)) is not None:
                     pairs.append((list_grams(turn.text) | encode_traits(before), found))
-                before = turn.golds[0]
+                before = query
     write_whole(out, json.dumps(fit(pairs), separators=(",", ":"), ensure_ascii=False) + "\n")
     return len(pairs)

@@ -59,7 +59,7 @@ def test_hidden_columns_are_neither_shown_nor_completed(shop: Path) -> None:
     assert "there is no column" in text
     with SQLAgent(shop, model="offline", deny=["customers.city"]) as agent:
         resources = agent.resources
-        completer = ChatCompleter(lambda: resources.schemas.schema(False), resources.values)
+        completer = ChatCompleter(lambda: resources.schemas.read(False).schema, resources.values)
         for typed, wanted in (("who is in Par", []), ("the ci", []), ("who is called Ad", ["Ada"])):
             found = completer.get_completions(Document(typed), CompleteEvent(completion_requested=True))
             assert [one.text for one in found] == wanted
@@ -70,7 +70,7 @@ def test_values_of_several_words_are_completed_whole(tmp_path: Path) -> None:
         connection.execute("CREATE TABLE places (name TEXT)")
         connection.execute("INSERT INTO places VALUES ('New York City'), ('Newport'), ('bad\x1b[31m')")
     with SQLAgent(tmp_path / "c.db", model="offline") as agent:
-        completer = ChatCompleter(lambda: agent.resources.schemas.schema(False), agent.resources.values)
+        completer = ChatCompleter(lambda: agent.resources.schemas.read(False).schema, agent.resources.values)
 
         def completed(typed: str) -> list[tuple[str, int]]:
             found = completer.get_completions(Document(typed), CompleteEvent(completion_requested=True))

@@ -26,7 +26,7 @@ def failed(sql: str) -> Attempt:
 
 def stop(*attempts: Attempt, code: CodeResult | None = None, **settings: Any) -> Stop | None:
     given: dict[str, Any] = {"gate": False, "max_attempts": 9, **settings}
-    return decide_stop(attempts, code, SCHEMA, Settings(**given))
+    return decide_stop(attempts, code, lambda: SCHEMA, Settings(**given))
 
 
 def kind(*attempts: Attempt, **more: Any) -> str | None:

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from tableturn.evals.lab.training.fit_expectation import fit
 from tableturn.tools.expectation import list_grams, read_traits
+from tableturn.tools.sql import Query
 
 PAIRS = [
     (f"{words} {thing}?", sql.format(thing))
@@ -15,7 +16,8 @@ PAIRS = [
 
 
 def test_words_that_tell_a_form_weigh_for_it() -> None:
-    pairs = [(list_grams(question), found) for question, sql in PAIRS if (found := read_traits(sql)) is not None]
+    forms = ((question, read_traits(Query.of(sql, "sqlite"))) for question, sql in PAIRS)
+    pairs = [(list_grams(question), form) for question, form in forms if form is not None]
     stored = cast("dict[str, Any]", fit(pairs))
     many = stored["grams"].index("how many")
     model = stored["traits"]["aggregates"]

@@ -13,6 +13,8 @@ from tableturn.tools.basis import Basis, NewestDates, basis_of
 from tableturn.tools.database import Database, Limits, Schema, Table
 from tableturn.tools.sample import build_sample
 
+from tests.support.queries import read
+
 
 @pytest.fixture(scope="module")
 def kestrel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
@@ -52,7 +54,7 @@ def schema(kestrel: Database) -> Schema:
     ],
 )  # fmt: skip
 def test_grain(schema: Schema, sql: str, grain: str, duplicates: str) -> None:
-    basis = basis_of(sql, schema, "")
+    basis = basis_of(read(sql, schema), "")
     assert (basis.grain, basis.duplicates) == (grain, duplicates)
 
 
@@ -81,7 +83,7 @@ def test_grain(schema: Schema, sql: str, grain: str, duplicates: str) -> None:
 def test_a_condition_comes_from_words_of_the_question_or_from_none(
     schema: Schema, condition: str, question: str, words: str | None
 ) -> None:
-    (told,) = basis_of(f"SELECT COUNT(*) FROM orders WHERE {condition}", schema, question).filters
+    (told,) = basis_of(read(f"SELECT COUNT(*) FROM orders WHERE {condition}", schema), question).filters
     assert told.words == words
 
 
@@ -90,7 +92,7 @@ def test_conditions_of_joins_are_none_and_those_on_groups_are(schema: Schema) ->
         "SELECT c.city, COUNT(*) FROM customers c JOIN orders o ON o.customer_id = c.customer_id AND o.status = 'open'"
         " GROUP BY 1 HAVING COUNT(*) > 2"
     )
-    filters = basis_of(sql, schema, "cities with more than two open orders").filters
+    filters = basis_of(read(sql, schema), "cities with more than two open orders").filters
     assert [(one.words, one.groups, one.columns) for one in filters] == [
         ("open", False, ("orders.status",)),
         ("two", True, ()),
@@ -116,7 +118,7 @@ def test_conditions_of_joins_are_none_and_those_on_groups_are(schema: Schema) ->
     ],
 )
 def test_the_range_of_a_date(schema: Schema, condition: str, first: str, last: str) -> None:
-    date = basis_of(f"SELECT COUNT(*) FROM orders WHERE {condition}", schema, "").date
+    date = basis_of(read(f"SELECT COUNT(*) FROM orders WHERE {condition}", schema), "").date
     assert date is not None
     assert (date.column, date.used, date.first, date.last) == ("ordered_on", True, first, last)
 
@@ -138,11 +140,11 @@ def test_the_range_of_a_date(schema: Schema, condition: str, first: str, last: s
     ],
 )  # fmt: skip
 def test_grain_in_postgresql(schema: Schema, sql: str, grain: str) -> None:
-    assert basis_of(sql, replace(schema, dialect="postgres"), "").grain == grain
+    assert basis_of(read(sql, replace(schema, dialect="postgres")), "").grain == grain
 
 
 def told(schema: Schema, sql: str, question: str = "orders of 2023") -> list[str]:
-    return basis_of(sql, schema, question).text().splitlines()[1:]
+    return basis_of(read(sql, schema), question).text().splitlines()[1:]
 
 
 @pytest.mark.parametrize(
@@ -158,7 +160,7 @@ def told(schema: Schema, sql: str, question: str = "orders of 2023") -> list[str
 def test_only_what_the_range_says_is_left_to_it(schema: Schema, condition: str, line: str) -> None:
     sql = f"SELECT COUNT(*) FROM orders WHERE ordered_on LIKE '2023%' AND {condition}"
     assert told(schema, sql) == [line]
-    assert "ordered on 2023-01-01 to 2023-12-31." in basis_of(sql, schema, "orders of 2023").text()
+    assert "ordered on 2023-01-01 to 2023-12-31." in basis_of(read(sql, schema), "orders of 2023").text()
 
 
 def held(schema: Schema, *samples: str) -> Schema:
@@ -189,7 +191,7 @@ def held(schema: Schema, *samples: str) -> Schema:
 def test_a_range_is_as_the_column_holds_its_dates(
     schema: Schema, samples: tuple[str, ...], condition: str, first: str, last: str, ranged: bool
 ) -> None:
-    basis = basis_of(f"SELECT COUNT(*) FROM orders WHERE ordered_on {condition}", held(schema, *samples), "")
+    basis = basis_of(read(f"SELECT COUNT(*) FROM orders WHERE ordered_on {condition}", held(schema, *samples)), "")
     assert basis.date is not None
     assert (basis.date.first, basis.date.last) == (first, last)
     assert [one.ranged for one in basis.filters] == [ranged]
@@ -197,7 +199,7 @@ def test_a_range_is_as_the_column_holds_its_dates(
 
 def test_a_day_of_which_only_midnight_is_in_is_told(schema: Schema) -> None:
     sql = "SELECT COUNT(*) FROM orders WHERE ordered_on BETWEEN '2023-01-01' AND '2023-12-31'"
-    text = basis_of(sql, held(schema, "2023-05-06 10:00:00"), "orders of 2023").text()
+    text = basis_of(read(sql, held(schema, "2023-05-06 10:00:00")), "orders of 2023").text()
     assert text.endswith("ordered on 2023-01-01 to 2023-12-31 00:00 (the rest of that day is out).")
 
 
@@ -235,22 +237,22 @@ def test_what_holds_in_a_part_alone_is_told_as_that(schema: Schema, sql: str, li
 
 def test_a_condition_on_windows_is_told(schema: Schema) -> None:
     sql = "SELECT order_id FROM orders QUALIFY ROW_NUMBER() OVER (PARTITION BY store_id ORDER BY ordered_on) = 1"
-    (one,) = basis_of(sql, replace(schema, dialect="duckdb"), "").filters
+    (one,) = basis_of(read(sql, replace(schema, dialect="duckdb")), "").filters
     assert (one.groups, one.part) == (False, False)
 
 
 def test_years_are_read_in_other_dialects(schema: Schema) -> None:
     for dialect, year in (("mysql", "YEAR(ordered_on)"), ("postgres", "EXTRACT(YEAR FROM ordered_on)")):
         other = replace(schema, dialect=dialect)
-        date = basis_of(f"SELECT COUNT(*) FROM orders WHERE {year} = 2023", other, "").date
+        date = basis_of(read(f"SELECT COUNT(*) FROM orders WHERE {year} = 2023", other), "").date
         assert date is not None
         assert (date.first, date.last) == ("2023-01-01", "2023-12-31")
 
 
 def test_what_goes_missing_is_cut_or_ties(schema: Schema) -> None:
-    basis = basis_of("SELECT AVG(cost) FROM repairs", schema, "")
+    basis = basis_of(read("SELECT AVG(cost) FROM repairs", schema), "")
     assert basis.nulls == ("missing cost is not counted",)
-    out = basis_of("SELECT first_name FROM customers WHERE loyalty_tier <> 'Gold' ORDER BY 1 LIMIT 5", schema, "")
+    out = basis_of(read("SELECT first_name FROM customers WHERE loyalty_tier <> 'Gold' ORDER BY 1 LIMIT 5", schema), "")
     assert out.nulls == ("rows whose loyalty tier is missing are out",)
     assert (out.cut, bool(out.ties)) == ("the first 5 rows", True)
 
@@ -266,9 +268,9 @@ def test_what_goes_missing_is_cut_or_ties(schema: Schema) -> None:
     ],
 )
 def test_missing_values_are_said_to_be_out_only_where_they_are(schema: Schema, condition: str) -> None:
-    assert basis_of(f"SELECT first_name FROM customers WHERE {condition}", schema, "").nulls == ()
+    assert basis_of(read(f"SELECT first_name FROM customers WHERE {condition}", schema), "").nulls == ()
     negated = f"SELECT first_name FROM customers WHERE loyalty_tier NOT LIKE 'Gold' AND ({condition})"
-    assert basis_of(negated, schema, "").nulls == ("rows whose loyalty tier is missing are out",)
+    assert basis_of(read(negated, schema), "").nulls == ("rows whose loyalty tier is missing are out",)
 
 
 @pytest.mark.parametrize(
@@ -283,7 +285,7 @@ def test_missing_values_are_said_to_be_out_only_where_they_are(schema: Schema, c
     ],
 )
 def test_what_a_bound_of_rows_leaves_out(schema: Schema, sql: str, cut: str, ties: str) -> None:
-    basis = basis_of(sql, replace(schema, dialect="postgres"), "")
+    basis = basis_of(read(sql, replace(schema, dialect="postgres")), "")
     assert basis.cut == cut
     assert basis.ties.endswith(ties) if ties else not basis.ties
 
@@ -301,7 +303,7 @@ def test_about_three_lines_of_plain_words(schema: Schema) -> None:
         "SELECT s.name, COUNT(*) FROM orders o JOIN stores s ON s.store_id = o.store_id"
         " WHERE o.status = 'shipped' AND o.ordered_on LIKE '2023%' GROUP BY s.store_id"
     )
-    assert basis_of(sql, schema, "Orders of each store in 2023").text().splitlines() == [
+    assert basis_of(read(sql, schema), "Orders of each store in 2023").text().splitlines() == [
         "A generated query over stores and orders; one row per row of stores; ordered on 2023-01-01 to 2023-12-31.",
         "Only where status of orders is 'shipped' (not in the question).",
     ]

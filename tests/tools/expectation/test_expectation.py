@@ -9,6 +9,8 @@ from tableturn.tools.database import Schema
 from tableturn.tools.database.schema import ColumnSchema, TableSchema
 from tableturn.tools.expectation import expect_traits, items_fit, list_grams, read_traits
 
+from tests.support.queries import read
+
 SCHEMA = Schema(
     "shop",
     (
@@ -37,21 +39,20 @@ ITEMS = [("customer", None, 0.9), ("customer", "name", 0.8), ("customer", "id", 
     ],
 )
 def test_the_wording_tells_the_form(question: str, likely: str, unlikely: str) -> None:
-    better, worse = expect_traits(question).fit(likely), expect_traits(question).fit(unlikely)
+    better, worse = (expect_traits(question).fit(read(sql, SCHEMA)) for sql in (likely, unlikely))
     assert better is not None
     assert worse is not None
     assert better > worse
 
 
-def test_what_does_not_parse_has_no_fit() -> None:
-    assert expect_traits("How many?").fit("SELECT FROM WHERE") is None
-    assert items_fit("SELECT FROM WHERE", SCHEMA, ITEMS) is None
-    assert items_fit("SELECT 1", SCHEMA, []) is None
+def test_what_has_no_form_or_no_items_has_no_fit() -> None:
+    assert expect_traits("How many?").fit(read("VALUES (1)", SCHEMA)) is None
+    assert items_fit(read("SELECT 1", SCHEMA), []) is None
 
 
 def test_expected_items_fit_better() -> None:
     fits = [
-        items_fit(sql, SCHEMA, ITEMS)
+        items_fit(read(sql, SCHEMA), ITEMS)
         for sql in (
             "SELECT name FROM customer",
             "SELECT id, name FROM customer",
@@ -80,7 +81,7 @@ def test_values_do_not_count_as_words() -> None:
     ],
 )
 def test_traits(sql: str, trait: str, value: str) -> None:
-    found = read_traits(sql)
+    found = read_traits(read(sql, SCHEMA))
     assert found is not None
     assert found[trait] == value
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from tableturn.tools.knowledge import Knowledge, unknown_words, used_entries
 
+from tests.support.queries import read
+
 from .conftest import Known
 from .test_check import WHOLE
 
@@ -54,7 +56,7 @@ def test_a_definition_is_used_where_the_query_has_it(known: Known) -> None:
     knowledge = known(WHOLE)
 
     def used(sql: str, question: str = "") -> set[str]:
-        return {entry.name for entry in used_entries(sql, knowledge.entries, question, knowledge.schema)}
+        return {entry.name for entry in used_entries(read(sql, knowledge.schema), knowledge.entries, question)}
 
     assert "active" in used("SELECT count(*) FROM customers c WHERE (c.status = 'A') AND c.city = 'Paris'")
     assert "active" not in used("SELECT count(*) FROM customers WHERE status = 'C'")

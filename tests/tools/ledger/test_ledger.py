@@ -15,6 +15,7 @@ import pytest
 from tableturn.tools.database import Database, Limits
 from tableturn.tools.errors import QueryError
 from tableturn.tools.ledger import Ledger, NotCounted, keep_ledger
+from tableturn.tools.sql import read_query
 
 from tests.tools.database.servers import MARIADB, POSTGRES
 
@@ -87,7 +88,7 @@ def keep(database: Database, sql: str, **more: Any) -> Ledger:
             raise AssertionError(f"{counting}: {error}") from error
 
     database.execute(sql)
-    return keep_ledger(sql, database.schema(), count, **more)
+    return keep_ledger(read_query(sql, database.schema()), count, **more)
 
 
 def lost(ledger: Ledger) -> dict[str, int]:
@@ -388,9 +389,8 @@ def test_what_cannot_be_run_in_time_is_not_counted(sales: Database) -> None:
     def count(_: str) -> Any:
         raise NotCounted("its time was over")
 
-    ledger = keep_ledger(
-        "SELECT kind, COUNT(*) FROM sale s JOIN product p ON p.id = product_id GROUP BY kind", sales.schema(), count
-    )
+    sql = "SELECT kind, COUNT(*) FROM sale s JOIN product p ON p.id = product_id GROUP BY kind"
+    ledger = keep_ledger(read_query(sql, sales.schema()), count)
     assert (ledger.joins, ledger.nulls, ledger.variants) == ((), (), ())
     assert ledger.not_counted == (
         "the rows of sale, product: its time was over",

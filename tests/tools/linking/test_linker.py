@@ -7,9 +7,11 @@ from tableturn.tools.database import ColumnSchema, ForeignKey, Schema, TableSche
 from tableturn.tools.linking import STAR, LinkedSchema, PastTurn, SchemaItem, SchemaLinker, widen_schema
 from tableturn.tools.linking.evidence import NameIndex, gather
 from tableturn.tools.linking.keep import keep_likely
-from tableturn.tools.linking.linked import past_use
+from tableturn.tools.linking.linked import PastUse, past_use
 from tableturn.tools.linking.vocabulary import Associations
 from tableturn.tools.values import ValueMatch
+
+from tests.support.queries import read
 
 
 def table(name: str, *columns: str) -> TableSchema:
@@ -309,12 +311,12 @@ def test_learned_associations_speak_for_names() -> None:
 
 def test_past_use_tells_what_columns_were_for() -> None:
     sql = "SELECT Name, count(*) FROM singer JOIN singer_in_concert USING (Singer_ID) WHERE Age > 3 GROUP BY Name"
-    use = past_use(sql, CONCERTS)
+    use = past_use(read(sql, CONCERTS))
     assert use.tables == {"singer", "singer_in_concert"}
     assert {("singer", "Name", "shown"), ("singer", "Name", "grouped"), ("singer", "Age", "filtered")} <= use.roles
     assert ("singer", "Age", "shown") not in use.roles
     assert use.selects == 1
-    assert past_use("SELEC", CONCERTS) == past_use("", CONCERTS)
+    assert past_use(None) == PastUse()
 
 
 def test_a_description_speaks_for_a_cryptic_name() -> None:

@@ -20,6 +20,8 @@ from tableturn.tools.sql import (
     used_items,
 )
 
+from tests.support.queries import read
+
 from .shop import SHOP
 
 MIXED = Schema(
@@ -76,7 +78,7 @@ def test_what_an_engine_takes_is_without_error(dialect: str, sql: str) -> None:
     regular = regularize(sql, schema)
     assert regularize(regular, schema) == regular
     assert used_items(regular, schema) == used_items(sql, schema)
-    assert explain(sql, schema).endswith(".")
+    assert explain(read(sql, schema)).endswith(".")
     assert "_" in sql_skeleton(sql, dialect)
 
 
@@ -180,9 +182,9 @@ def test_a_query_that_cannot_be_read_and_not_be_asked_about_is_a_warning() -> No
 
 def test_explanations_say_what_the_dialect_means() -> None:
     sql = "SELECT name FROM customer ORDER BY country DESC NULLS LAST"
-    assert "missing values last" in explain(sql, shop("postgres"))
-    assert "missing" not in explain(sql, SHOP)
-    assert "in any case" in explain("SELECT name FROM customer WHERE name ILIKE '%a%'", shop("postgres"))
+    assert "missing values last" in explain(read(sql, shop("postgres")))
+    assert "missing" not in explain(read(sql, SHOP))
+    assert "in any case" in explain(read("SELECT name FROM customer WHERE name ILIKE '%a%'", shop("postgres")))
 
 
 def test_names_in_prompts_are_quoted_as_the_dialect_needs() -> None:

@@ -5,6 +5,8 @@ from hypothesis import HealthCheck, given, settings
 from tableturn.tools.errors import SQLParseError
 from tableturn.tools.sql import explain
 
+from tests.support.queries import read
+
 from .random_queries import queries
 from .shop import SHOP
 
@@ -86,13 +88,13 @@ IDIOMS = Path(__file__).with_name("idioms.sql").read_text().splitlines()
     ],
 )
 def test_meaning(sql: str, meaning: str | None) -> None:
-    said = explain(sql, SHOP)
+    said = explain(read(sql, SHOP))
     assert said == meaning or (meaning is None and "never holds" in said)
 
 
 @pytest.mark.parametrize("sql", IDIOMS)
 def test_every_idiom_has_words(sql: str) -> None:
-    said = explain(sql, SHOP)
+    said = explain(read(sql, SHOP))
     assert said.endswith(".")
     assert "\n" not in said
 
@@ -125,17 +127,17 @@ def test_what_changes_the_result_changes_the_words(old: str, new: str) -> None:
         " ORDER BY 2 DESC LIMIT 5 OFFSET 2"
     )
     assert old in sql
-    assert explain(sql.replace(old, new), SHOP) != explain(sql, SHOP)
+    assert explain(read(sql.replace(old, new), SHOP)) != explain(read(sql, SHOP))
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(queries())
 def test_the_same_query_has_the_same_words(sql: str) -> None:
-    assert explain(sql, SHOP) == explain(sql, SHOP)
+    assert explain(read(sql, SHOP)) == explain(read(sql, SHOP))
 
 
 def test_what_cannot_be_parsed_has_no_meaning() -> None:
     with pytest.raises(SQLParseError):
-        explain("SELECT FROM", SHOP)
+        explain(read("SELECT FROM", SHOP))
     with pytest.raises(SQLParseError, match="deeply"):
-        explain("SELECT " + " + ".join(["1"] * 3000), SHOP)
+        explain(read("SELECT " + " + ".join(["1"] * 3000), SHOP))

@@ -4,6 +4,8 @@ import pytest
 from tableturn.tools.linking.linked import past_use
 from tableturn.tools.sql import used_items
 
+from tests.support.queries import read
+
 from .shop import SHOP
 
 
@@ -47,4 +49,5 @@ def test_columns_that_an_alias_renames_are_the_tables_own(dialect: str) -> None:
     schema = replace(SHOP, dialect=dialect)
     sql = "SELECT x FROM customer AS c (a, x) WHERE c.a = 1"
     assert used_items(sql, schema).columns == {("customer", "id"), ("customer", "name")}
-    assert {(table, column) for table, column, _ in past_use(sql, schema).roles} == used_items(sql, schema).columns
+    query = read(sql, schema)
+    assert {(table, column) for table, column, _ in past_use(query).roles} == query.used.columns

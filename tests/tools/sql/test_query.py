@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, replace
+from types import MappingProxyType
 from typing import Any
 
 import pytest
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
+from sqlglot.expressions.core import Expression
 from sqlglot.tokenizer_core import Token
 from tableturn import SQLAgent
 from tableturn.evals.lab.bench.stand_in import sample_database
@@ -32,6 +35,7 @@ from tableturn.tools.sql import (
     find_constants,
     headings,
     mend_names,
+    read_query,
     regularize,
     sql_skeleton,
     used_items,
@@ -39,10 +43,13 @@ from tableturn.tools.sql import (
 )
 from tableturn.tools.sql import parse as parse_module
 from tableturn.tools.sql import query as query_module
+from tableturn.tools.sql.dialects import Rules
 from tableturn.tools.sql.reads import may_read
 from tableturn.tools.sql.scope import Resolution
 
+from tests.support.queries import read
 from tests.support.scripted import ScriptedModel
+from tests.support.shared_trees import check_trees
 
 from .shop import SHOP
 
@@ -57,26 +64,26 @@ _STATEMENTS = (
 
 @pytest.fixture
 def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
-    """Count parses of each text, resolutions of each tree against a schema or a part of it, and copies of SELECTs."""
+    """Count parses of each text, resolutions of each tree against a schema or a part of it, and copied expressions."""
     counts: Work = Counter()
-    parse, resolve, copy = dialects_module.parse_tokens, query_module.resolve, exp.Select.__deepcopy__
+    parse, resolve, copy = dialects_module.parse_tokens, query_module.resolve, Expression.__deepcopy__
 
     def count_parse(tokens: list[Token], text: str, grammar: Dialect) -> list[exp.Expr | None]:
         counts[f"parse {text}"] += 1
         return parse(tokens, text, grammar)
 
-    def count_resolve(tree: exp.Expr, schema: Schema) -> Resolution:
+    def count_resolve(tree: exp.Expr, schema: Schema, rules: Rules) -> Resolution:
         tables = ", ".join(table.name for table in schema.tables)  # a part of a schema is another schema
         counts[f"resolve {tree.sql(copy=False)} {schema.version} {tables}"] += 1
-        return resolve(tree, schema)
+        return resolve(tree, schema, rules)
 
-    def count_copy(self: exp.Select, memo: object) -> exp.Expr:
-        counts["copy"] += 1
+    def count_copy(self: Expression, memo: object) -> exp.Expr:
+        counts[f"copy {type(self).__name__}"] += 1
         return copy(self, memo)
 
     monkeypatch.setattr(dialects_module, "parse_tokens", count_parse)
     monkeypatch.setattr(query_module, "resolve", count_resolve)
-    monkeypatch.setattr(exp.Select, "__deepcopy__", count_copy)
+    monkeypatch.setattr(Expression, "__deepcopy__", count_copy)
     for remembered in (dialects_module.read_text, parse_module._read_cached, query_module._read_cached):
         remembered.cache_clear()
     yield counts
@@ -85,22 +92,22 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
 
 def _read_in_all_ways(sql: str, schema: Schema) -> None:
     check(sql, schema, compiles=lambda sql, tables: None)
-    basis_of(sql, schema, "how many customers are there in each country?")
-    tie_reading(sql, schema, "how many customers are there in each country?")
-    explain(sql, schema)
-    headings(sql, ["a", "b"], schema)
+    basis_of(read(sql, schema), "how many customers are there in each country?")
+    tie_reading(read(sql, schema), "how many customers are there in each country?")
+    explain(read(sql, schema))
+    headings(read(sql, schema), ["a", "b"])
     used_items(sql, schema)
-    past_use(sql, schema)
+    past_use(read(sql, schema))
     find_constants(sql, schema.dialect)
-    read_traits(sql, schema.dialect)
-    items_fit(sql, schema, [("customer", None, 0.5)])
+    read_traits(read(sql, schema))
+    items_fit(read(sql, schema), [("customer", None, 0.5)])
     regularize(sql, schema)
     sql_skeleton(sql, schema.dialect)
     vectorize(sql, schema.dialect)
     mend_names(sql, schema)
     may_read(sql, schema, {("customer", "name"): "none"})
-    propose_entries(sql, sql, "how many customers are there in each country?", schema)
-    used_entries(sql, [Entry("term", "big", sql="total > 3")], "how many are big?", schema)
+    propose_entries(read(sql, schema), read(sql, schema), "how many customers are there in each country?")
+    used_entries(read(sql, schema), [Entry("term", "big", sql="total > 3")], "how many are big?")
 
 
 @pytest.mark.parametrize("sql", _STATEMENTS)
@@ -122,6 +129,29 @@ def test_a_tree_is_read_and_not_changed(sql: str) -> None:
     assert edit.sql == edit.tree.sql("sqlite")
 
 
+def test_what_a_query_hands_out_cannot_be_changed() -> None:
+    query = Query.of("SELECT c.name AS n FROM customer AS c WHERE c.name = 'x' ORDER BY n", "sqlite", SHOP)
+    scope = query.scopes[0]
+    for handed_out in (query.tokens, query.scopes, query.columns, query.order, query.chain, query.conditions(scope)):
+        assert isinstance(handed_out, tuple)
+    for handed_out in (scope.sources, scope.nodes, scope.outputs, query.resolution.references):
+        assert isinstance(handed_out, tuple)
+    for names in (query.tables, scope.aliases, scope.sources[0].columns, scope.sources[0].renamed):
+        assert isinstance(names, MappingProxyType)
+    for record in (query, query.resolution, scope, scope.sources[0], query.resolution.references[0]):
+        with pytest.raises(FrozenInstanceError):
+            record.name = "other"  # pyright: ignore
+
+
+def test_a_changed_tree_is_found_and_named() -> None:
+    sql = "SELECT name FROM customer WHERE id = 417"
+    Query.of(sql, "sqlite", SHOP).tree.set("where", None)
+    with pytest.raises(AssertionError, match=re.escape(repr(sql))):
+        check_trees()
+    query_module._read_cached.cache_clear()
+    parse_module._read_cached.cache_clear()
+
+
 def test_other_schemas_and_dialects_have_their_own_readings() -> None:
     sql = _STATEMENTS[0]
     other = replace(SHOP, tables=SHOP.tables[:1], version="other")
@@ -131,6 +161,15 @@ def test_other_schemas_and_dialects_have_their_own_readings() -> None:
     assert Query.of(sql, "duckdb") is not Query.of(sql, "sqlite")
     with pytest.raises(SQLParseError):
         Query.of("SELECT", "sqlite", SHOP)
+
+
+def test_names_are_resolved_by_the_rules_of_the_statement() -> None:
+    sql = 'SELECT name FROM customer WHERE country = "France"'
+    kinds = {
+        dialect: [reference.kind for reference in Query.of(sql, dialect, SHOP).resolution.references][-1]
+        for dialect in ("sqlite", "postgres")
+    }
+    assert kinds == {"sqlite": "string", "postgres": "unknown"}
 
 
 def test_a_turn_resolves_each_statement_once(work: Work) -> None:
@@ -150,7 +189,14 @@ def test_a_turn_resolves_each_statement_once(work: Work) -> None:
         counted = {name: count for name, count in work.items() if name.startswith(kind)}
         assert len(counted) >= len(drafts)
         assert set(counted.values()) == {1}, counted
-    assert work["copy"] == 0, "nothing is changed in this conversation"
+    # Nothing is changed in this conversation; what stands in an answer as SQL is written from a copy, once.
+    copies = {name: count for name, count in work.items() if name.startswith("copy")}
+    assert copies == {"copy Column": 3, "copy Count": 1, "copy EQ": 1}
+
+
+@pytest.mark.parametrize("sql", ["", "SELEC", "DROP TABLE customer", "SELECT " + "(" * 3_000])
+def test_what_is_no_query_or_too_deep_is_none(sql: str) -> None:
+    assert read_query(sql, SHOP) is None
 
 
 def test_what_cannot_be_read_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,10 +226,10 @@ def test_threads_share_one_resolution(monkeypatch: pytest.MonkeyPatch) -> None:
     resolved: list[str] = []
     resolving = query_module.resolve
 
-    def slow(tree: exp.Expr, schema: Schema) -> Resolution:
+    def slow(tree: exp.Expr, schema: Schema, rules: Rules) -> Resolution:
         resolved.append("once")
         time.sleep(0.05)
-        return resolving(tree, schema)
+        return resolving(tree, schema, rules)
 
     monkeypatch.setattr(query_module, "resolve", slow)
     query = Query.of("SELECT 'threads' FROM t", "sqlite")

@@ -9,6 +9,8 @@ from tableturn.evals.lab.bench.translate import translate
 from tableturn.tools.database import Database
 from tableturn.tools.sql import check, explain, regularize, sql_skeleton, used_items, vectorize
 
+from tests.support.queries import read
+
 from .shop import SHOP
 
 
@@ -74,7 +76,7 @@ def test_gold_queries_are_read_in_every_dialect(data_dir: Path) -> None:
             regular = regularize(sql, there)
             assert regularize(regular, there) == regular
             assert used_items(regular, there) == used
-            assert explain(sql, there).endswith(".")
+            assert explain(read(sql, there)).endswith(".")
             assert vectorize(sql, dialect).any()
             assert sql_skeleton(sql, dialect).count("_") > 0
             errors = [f for f in check(sql, there) if f.severity == "error" and f.kind != "always_empty"]

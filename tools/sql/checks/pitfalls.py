@@ -35,7 +35,7 @@ def accepted_findings(query: Query, values: ColumnValues | None) -> Iterator[Fin
 
 def _find_absent(part: exp.Expr, query: Query, values: ColumnValues) -> Iterator[Finding]:
     """Yield texts that no row has, if the column holds similar ones or numbers."""
-    compared = list(query.operands(part))
+    compared = query.operands(part)
     texts = [query.literal(operand) for _, operand in compared]
     if not compared or part.args.get("query") is not None:
         return
