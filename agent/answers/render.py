@@ -47,6 +47,8 @@ def answer_json(answer: Answer) -> dict[str, Any]:
     whole["text"] = "\n".join([answer.text, *number_choices(answer.choices)])
     whole["estimate"] = shown(answer.estimate)
     whole["formats"] = list(map(asdict, answer.formats))
+    if answer.ledger is not None:
+        whole["ledger"] |= {"line": answer.ledger.line}
     return {key: whole[key] for key in JSON_KEYS}
 
 
@@ -215,6 +217,7 @@ def list_reasons(answer: Answer, why: Why | None) -> Iterator[tuple[str, tuple[s
     parts = {
         "read as": (answer.rephrased,) if answer.rephrased else (),
         "rests on": basis_lines(answer),
+        "with rows left out": (answer.ledger.other_sql,) if answer.ledger and answer.ledger.other_sql else (),
         "likely tables": tuple(linked),
         "values": tuple(
             f"{match.mention!r} is {match.value!r} in {match.table}.{match.column} ({match.how})"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ...tools.database.table import Cell
 from ...tools.errors import QueryError
 from ...tools.ledger import Ledger, NotCounted, keep_ledger
+from ...tools.sql import Query
+from ...tools.words import join_words
 from ..advice import advisory
 from ..records import Attempt, Turn
 from ..resources import Run
@@ -19,18 +21,21 @@ SHORTEST_SECONDS, LONGEST_SECONDS = 0.1, 1.0
 
 
 @advisory("ledger", None)
-def count_rows(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Ledger | None:
+def count_rows(chosen: Attempt, state: AgentState, turn: Turn, run: Run, begin: Callable[[], None]) -> Ledger | None:
     """Return the ledger of an answer's query; None if settings say so, or a person approves each query.
 
-    Runs queries, so call it within an effect.
+    Runs queries, so call it within an effect. `begin` is called before the first one.
     """
     settings, resources, result = run.settings, run.resources, chosen.result
     if turn.approve or settings.approve or settings.ledger == "off" or result is None or result.withheld:
         return None
     ran = usage_of(state).get("execute")
+    beginning = [begin]
     until = time.monotonic() + min(max(SHORTEST_SECONDS, ran.seconds if ran is not None else 0.0), LONGEST_SECONDS)
 
     def count(sql: str) -> Sequence[Sequence[Cell]]:
+        while beginning:
+            beginning.pop()()
         left = until - time.monotonic()
         if left <= 0:
             raise NotCounted("its time was over")
@@ -48,3 +53,13 @@ def count_rows(chosen: Attempt, state: AgentState, turn: Turn, run: Run) -> Ledg
     value = result.rows[0][0] if len(result.rows) == 1 and len(result.columns) == 1 else None
     examples = settings.ledger == "full"
     return keep_ledger(chosen.sql, schema, count, newest=resources.newest.find, examples=examples, value=value)
+
+
+@advisory("checks", "")
+def tell_row_rules(chosen: Attempt, run: Run) -> str:
+    """Return which tables of a query have rows for named people alone, if nobody is named; '' if none has."""
+    tables = run.resources.database.personal_tables
+    read = (
+        sorted(tables & Query.of(chosen.sql, run.bare_schema.dialect, run.bare_schema).tables.keys()) if tables else ()
+    )
+    return f"which rows of {join_words(read)} may be read depends on who asks, and nobody is named" if read else ""

@@ -16,6 +16,7 @@ from ...tools.linking import PastTurn
 from ...tools.outgoing import SentQueries, record_queries
 from ..advice import advise, advisory
 from ..answers.answer import Answer
+from ..answers.events import EARLY
 from ..answers.phrasing import (
     NO_COLUMNS,
     WITHHELD,
@@ -33,7 +34,7 @@ from ..context.task_inputs import as_asked, remember, reply_form
 from ..effects import Body, do
 from ..evidence.choose_attempt import choose, compare_code, differs, objection, same_answer
 from ..evidence.confidence import assess_certainty
-from ..evidence.ledger import count_rows
+from ..evidence.ledger import count_rows, tell_row_rules
 from ..evidence.readings import asks_which, readings_of
 from ..evidence.trust import UNTOLD, judge_trust
 from ..records import (
@@ -126,7 +127,8 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         chosen = advise("checks", lambda: choose(attempts, code), chosen)
     discarded = advise("checks", lambda: _discarded(attempts, chosen, code), "") if chosen else ""
     by_code = code if best else None  # SQL-CRAFT's answer is always a query's
-    found = _conclude(turn, chosen, by_code, run, discarded=bool(discarded))
+    unnamed = tell_row_rules(chosen, run) if chosen else ""
+    found = _conclude(turn, chosen, by_code, run, unnamed, discarded=bool(discarded))
     comparison = compare_code(chosen, code) if chosen else None
     doubts: tuple[str, ...] = ()
     if comparison is not None and differs(comparison):
@@ -136,62 +138,77 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
     by_node = usage_of(state)
     used = used_knowledge(sql, turn, run)
     readings = readings_of(chosen, state, turn, run) if chosen and sql else Readings()
-    ledger = count_rows(chosen, state, turn, run) if chosen and sql else None
-    after = (*filter(None, (ledger.line if ledger else "", readings.line)), *found.remarks)
+    basis = basis_for(chosen if sql else None, turn, run, used, readings)
+    explanation = explain_query(sql, run.resources.database)
     proposals = explained_words(turn)
     translator = run.translator
-    sure = assess_certainty(attempts, chosen, found.status, comparison, turn, run, readings.agreement, ledger)
-    trust = judge_trust(sure.alone, run) if sql and found.result else UNTOLD
-    return AnswerRecord(
-        question=turn.asked or turn.question,
-        rephrased=turn.rephrasing.rephrased,
-        intent=turn.rephrasing.intent,
-        sql=sql,
-        columns=result.columns,
-        rows=result.rows,
-        row_count=result.row_count,
-        truncated=result.truncated,
-        status=found.status,
-        text=" ".join([found.text, *after]),
-        confidence=sure.value,
-        confidence_reason=sure.reason,
-        trusted=trust.trusted,
-        trust_reason=trust.reason,
-        evidence=dict(sure.signals),
-        attempts=tuple(AttemptView(a.sql, a.error, a.row_count, a.feedback) for a in attempts),
-        usage=sum(by_node.values(), Usage()),
-        translator=translator.name,
-        model=translator.model,
-        notes=(
-            *state.get("notes", []),
-            *found.remarks,
-            *doubts,
-            *(
-                f"“{entry.name}” was explained in this turn; to keep it: /note {entry.name} means {entry.text}"
-                for entry in proposals
+
+    def tell(ledger: Ledger | None) -> AnswerRecord:
+        after = (*filter(None, (ledger.line if ledger else "", readings.line)), *found.remarks)
+        facts = ledger.facts if ledger else ()
+        sure = assess_certainty(
+            attempts, chosen, found.status, comparison, turn, run, readings.agreement, facts, unnamed
+        )
+        trust = judge_trust(sure.alone, run) if sql and found.result else UNTOLD
+        return AnswerRecord(
+            question=turn.asked or turn.question,
+            rephrased=turn.rephrasing.rephrased,
+            intent=turn.rephrasing.intent,
+            sql=sql,
+            columns=result.columns,
+            rows=result.rows,
+            row_count=result.row_count,
+            truncated=result.truncated,
+            status=found.status,
+            text=" ".join([found.text, *after]),
+            confidence=sure.value,
+            confidence_reason=sure.reason,
+            trusted=trust.trusted,
+            trust_reason=trust.reason,
+            evidence=dict(sure.signals),
+            attempts=tuple(AttemptView(a.sql, a.error, a.row_count, a.feedback) for a in attempts),
+            usage=sum(by_node.values(), Usage()),
+            translator=translator.name,
+            model=translator.model,
+            notes=(
+                *state.get("notes", []),
+                *found.remarks,
+                *doubts,
+                *(
+                    f"“{entry.name}” was explained in this turn; to keep it: /note {entry.name} means {entry.text}"
+                    for entry in proposals
+                ),
+                *(chosen.findings if chosen and chosen.result else ()),
             ),
-            *(chosen.findings if chosen and chosen.result else ()),
-        ),
-        stopped="; ".join(filter(None, [turn.stop.why if turn.stop else found.text, discarded])),
-        simplified=turn.rephrasing.simplified,
-        # Asked for other words if the question leans on earlier turns, the model gave none.
-        self_contained=turn.rephrasing.self_contained or reply_form(turn, run.settings) != "sql",
-        database=database_identity(run.resources.database),
-        usage_by_node=by_node,
-        stop_kind=turn.stop.kind if turn.stop else "error",
-        explanation=explain_query(sql, run.resources.database),
-        rights=run.resources.rights,
-        withheld=result.withheld,
-        estimate=chosen.estimate if chosen and sql else None,
-        headings=found.looks.words,
-        formats=found.looks.formats,
-        used_knowledge=used,
-        proposals=proposals,
-        basis=basis_for(chosen if sql else None, turn, run, used, readings, ledger),
-        readings=readings,
-        sentence=Sentence(chosen.say, " ".join(after)) if chosen and sql and found.result and chosen.say else None,
-        ledger=ledger,
-    )
+            stopped="; ".join(filter(None, [turn.stop.why if turn.stop else found.text, discarded])),
+            simplified=turn.rephrasing.simplified,
+            # Asked for other words if the question leans on earlier turns, the model gave none.
+            self_contained=turn.rephrasing.self_contained or reply_form(turn, run.settings) != "sql",
+            database=database_identity(run.resources.database),
+            usage_by_node=by_node,
+            stop_kind=turn.stop.kind if turn.stop else "error",
+            explanation=explanation,
+            rights=run.resources.rights,
+            withheld=result.withheld,
+            estimate=chosen.estimate if chosen and sql else None,
+            headings=found.looks.words,
+            formats=found.looks.formats,
+            used_knowledge=used,
+            proposals=proposals,
+            basis=replace(basis, counted=ledger.remarks) if basis and ledger else basis,
+            readings=readings,
+            sentence=Sentence(chosen.say, " ".join(after)) if chosen and sql and found.result and chosen.say else None,
+            ledger=ledger,
+        )
+
+    def tell_early() -> None:
+        # Where turns are written down, no answer is given before that.
+        if run.watched and run.resources.audit is None:
+            early = tell(None)
+            if asks_which(early, turn, run.settings) is None:
+                run.emit({"event": EARLY, "answer": dump(early)})
+
+    return tell(count_rows(chosen, state, turn, run, tell_early) if chosen and sql else None)
 
 
 def _discarded(attempts: Sequence[Attempt], chosen: Attempt, code: CodeResult | None) -> str:
@@ -216,7 +233,9 @@ class _Conclusion:
     by_code: bool = False
 
 
-def _conclude(turn: Turn, chosen: Attempt | None, code: CodeResult | None, run: Run, *, discarded: bool) -> _Conclusion:
+def _conclude(
+    turn: Turn, chosen: Attempt | None, code: CodeResult | None, run: Run, unnamed: str, *, discarded: bool
+) -> _Conclusion:
     """Return the conclusion; caveats and convergence hold only for the last attempt."""
     stop, database = turn.stop, run.resources.database
     if stop and stop.status in ("failed", "unanswerable"):
@@ -228,7 +247,8 @@ def _conclude(turn: Turn, chosen: Attempt | None, code: CodeResult | None, run: 
         status: Status = "capped" if discarded or (stop and stop.status == "capped") else "converged"
         caveats = () if discarded else turn.caveats
         reads_only = (READS_ONLY,) if rewrite_deletion(turn.asked) else ()
-        known = (*reads_only, *caveats, *list_remarks(chosen.result))
+        rules = (f"{unnamed[:1].upper()}{unnamed[1:]}.",) if unnamed else ()
+        known = (*reads_only, *caveats, *list_remarks(chosen.result), *rules)
         defined = {entry.name: entry.text for entry in turn.knowledge}
         looks = look_up_columns(chosen.sql, chosen.result, database, run.settings.locale, defined)
         return _Conclusion(status, phrase_answer(chosen.result, looks, chosen.literals), known, chosen.result, looks)
@@ -251,7 +271,6 @@ def basis_for(
     run: Run,
     used: Sequence[UsedKnowledge],
     readings: Readings,
-    ledger: Ledger | None,
 ) -> Basis | None:
     """Return what an answer's query rests on; None without a readable query."""
     if chosen is None or chosen.result is None or len(chosen.sql) > _LONGEST:
@@ -281,7 +300,6 @@ def basis_for(
             dict.fromkeys(one.assumed for one in readings.tried if one.says and one.assumed and one.matter != "ties")
         ),
         readings=readings.line,
-        counted=ledger.remarks if ledger is not None else (),
     )
 
 

@@ -7,8 +7,8 @@ const BARS = 25; // most names that are compared at a look
 const ALL_PAGED = / ?Only the first [\d,]+ rows are shown\./; // not so here: the table pages all of them
 
 /** The answer's first sentence, and what it says after it: what was counted, other readings, notes. */
-export function parts({ text, notes, basis }) {
-  const after = [...(basis?.counted ?? []).map(capital), basis?.readings, ...notes].filter(Boolean);
+export function parts({ text, notes, basis, ledger }) {
+  const after = [ledger?.line, ...(basis?.counted ?? []).map(capital), basis?.readings, ...notes].filter(Boolean);
   const places = after.map((one) => text.indexOf(` ${one}`)).filter((place) => place > 0);
   const end = Math.min(text.length, ...places);
   return { sentence: text.slice(0, end), rest: text.slice(end).replace(ALL_PAGED, "").trim() };
