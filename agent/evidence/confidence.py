@@ -190,7 +190,7 @@ def list_doubts(
         said.append(f"the pandas code gives a different result ({comparison.reason})")
     drafts = found.agreeing + found.differing - (comparison is not None)
     if differing := found.differing - differs(comparison):
-        said.append(f"{differing} of {drafts} other queries {'gives' if differing == 1 else 'give'} a different result")
+        said.append(_say_differing(differing, drafts))
     # Of a result without rows the answer's own words say so.
     told = attempt.result is not None and not attempt.result.rows and not attempt.result.withheld
     if not told and (missing := [literal.condition for literal in attempt.literals if literal.missing]):
@@ -206,11 +206,15 @@ def list_doubts(
         if others and (error := others[-1].error):
             said.append(f"a later query failed ({_shorten(error).rstrip('.')})")
         elif differing:
-            of = f"{differing} of {len(others)} other queries"
-            said.append(f"{of} {'gives' if differing == 1 else 'give'} a different result")
+            said.append(_say_differing(differing, len(others)))
         if not said:
             said.append("the queries kept changing")
     return said
+
+
+def _say_differing(differing: int, others: int) -> str:
+    which = "the other query" if others == 1 else f"{differing} of {others} other queries"
+    return f"{which} {'gives' if differing == 1 else 'give'} a different result"
 
 
 def _shorten(text: str) -> str:

@@ -16,7 +16,7 @@ from ..sql.parse import default_if_unparsed
 from ..sql.query import Query, TableColumn, argument_of
 from ..sql.scope import Scope, Source
 from .ledger import MATERIAL, JoinCount, Ledger, MissingCount, NewestDate, VariantCount
-from .path import Filter, NotCounted, Path, Step, check_scope, find_path, write_column
+from .path import NO_SUBJECT, Filter, NotCounted, Path, Step, check_scope, find_path, write_column
 
 Count = Callable[[str], Sequence[Sequence[Cell]]]
 """Runs a query within whatever time is left, and returns its rows; raises `NotCounted` if there are none to be had."""
@@ -107,6 +107,8 @@ class _Keeper:
             path = find_path(self.query, scope)
             if scope.select is self.query.tree:
                 self.top = path
+            if not path.steps and len(scope.sources) > 1:
+                self.not_counted.append(f"the rows that {read} leave out: {NO_SUBJECT}")
             self._add_joins(path, self._find_key(path))
             if (repeated := self._count_repeated(path)) is not None:
                 self._add_repeated(path, *repeated)
@@ -334,7 +336,9 @@ def _or_unknown(path: Path, part: Filter) -> exp.Expr:
 
 def _leaves_many(query: Query, step: Step) -> bool:
     """Whether rows without a partner are of the many that refer to one, and all of the ones are there."""
-    source, before = step.source, step.before
+    if len(step.before) > 1:
+        return False  # no reference: a condition on several tables
+    source, (before,) = step.source, step.before
     tables = [one.table for one in (source, before) if one.table is not None]
     if source.table is None or before.table is None:
         scope = query.scope(source.query) if source.query is not None else None
@@ -342,7 +346,9 @@ def _leaves_many(query: Query, step: Step) -> bool:
         return source.table is not None or not narrowed
     if source.table is before.table:
         return False  # who has nobody above is at the top
-    ends = [(query.column(link.end(source)), query.column(link.end(before))) for link in step.links if link.condition]
+    ends = [
+        (query.column(link.end(source)), query.column(link.far_end(source))) for link in step.links if link.condition
+    ]
     names = {(to.schema.name, of.schema.name) for to, of in ends if to is not None and of is not None}
     keys = query.schema.foreign_keys
     forth = any((key.table, key.ref_table) == (before.table.name, source.table.name) for key in keys)
@@ -361,7 +367,7 @@ def _find_chosen(path: Path) -> list[Source]:
     named += [source for part in path.filters for source in part.named]
     for step in reversed(path.steps):
         if step.source in named:
-            named.append(step.before)
+            named += step.before
     return [source for source in named if source is not path.subject]
 
 

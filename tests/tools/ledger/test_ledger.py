@@ -384,6 +384,26 @@ def test_composite_keys_join_by_all_of_their_columns(tmp_path: Path) -> None:
     assert [(join.lost, join.repeated, join.rows) for join in ledger.joins] == [(2, 0, 4)]
 
 
+@pytest.mark.parametrize(
+    ("rest", "found"),
+    [
+        # A key of which two tables give a part each; who has one part alone refers to nothing.
+        ("payment y JOIN sale s ON s.id = y.sale_id JOIN label l ON l.product_id = y.id AND l.lang = s.shop"
+         " WHERE l.text = 'x'", {"sale": (3, 0), "label": (3, 3)}),
+        ("sale s JOIN payment y ON y.sale_id = s.id JOIN rate r ON r.shop = s.shop AND r.percent = y.paid",
+         {"payment": (20, 18), "rate": (2, 1), "payment or rate": (1, 0)}),
+        # Who has no boss has no boss's product; one of a boss whose product is gone is missed.
+        ("sale a LEFT JOIN sale b ON b.id = a.amount JOIN product p ON p.id = b.product_id", {"sale": (20, 5),
+         "product": (20, 10)}),
+        ("sale a LEFT JOIN sale b ON b.id = a.amount JOIN product p ON p.id = b.product_id WHERE p.kind = 'light'",
+         {"sale": (13, 0), "product": (20, 3)}),
+    ],
+)  # fmt: skip
+def test_missing_parts_of_keys_refer_to_nothing(sales: Database, rest: str, found: dict[str, tuple[int, int]]) -> None:
+    ledger = keep(sales, f"SELECT COUNT(*) FROM {rest}")
+    assert {join.table: (join.rows, join.lost) for join in ledger.joins} == found
+
+
 def test_what_cannot_be_run_in_time_is_not_counted(sales: Database) -> None:
     def count(_: str) -> Any:
         raise NotCounted("its time was over")
