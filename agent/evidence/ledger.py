@@ -12,6 +12,7 @@ from ...tools.ledger import Ledger, NotCounted, keep_ledger
 from ...tools.sql import Query
 from ...tools.words import join_words
 from ..advice import advisory
+from ..context.task_inputs import as_asked
 from ..records import Attempt, Turn
 from ..resources import Run
 from ..state import AgentState, usage_of
@@ -51,8 +52,16 @@ def count_rows(chosen: Attempt, state: AgentState, turn: Turn, run: Run, begin: 
 
     schema = resources.database.schema()
     value = result.rows[0][0] if len(result.rows) == 1 and len(result.columns) == 1 else None
-    examples = settings.ledger == "full"
-    return keep_ledger(chosen.sql, schema, count, newest=resources.newest.find, examples=examples, value=value)
+    return keep_ledger(
+        chosen.sql,
+        schema,
+        count,
+        newest=resources.newest.find,
+        examples=settings.ledger == "full",
+        value=value,
+        groups=None if result.truncated else result.row_count,
+        question=as_asked(turn),
+    )
 
 
 @advisory("checks", "")

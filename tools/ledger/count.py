@@ -15,6 +15,7 @@ from ..database.table import Cell
 from ..sql.parse import default_if_unparsed
 from ..sql.query import Query, TableColumn, argument_of
 from ..sql.scope import Scope, Source
+from ..words import name_stems, words
 from .ledger import MATERIAL, JoinCount, Ledger, MissingCount, NewestDate, VariantCount
 from .path import NO_SUBJECT, Filter, NotCounted, Path, Step, check_scope, find_path, write_column
 
@@ -28,6 +29,7 @@ _YEAR = 365  # days, of a period without a beginning
 _LATE = 0.05  # part of the period asked about, before whose end the data ends; a quiet week at its end is none
 _CELL = 40  # characters of a value that is shown
 _TEXTS = ("char", "text", "string", "clob")
+_EACH = ("each", "every", "all")
 _SHAPING = ("group", "having", "qualify", "limit", "offset", "distinct")
 
 
@@ -41,6 +43,8 @@ def keep_ledger(
     today: date | None = None,
     examples: bool = False,
     value: Cell = None,
+    groups: int | None = None,
+    question: str = "",
 ) -> Ledger:
     """Return the ledger of a query.
 
@@ -52,6 +56,8 @@ def keep_ledger(
         today: The day by which a period that has not ended yet is cut.
         examples: Whether some of the lost rows are looked up.
         value: The query's result if it is a single number, so that another one can stand beside it.
+        groups: How many rows the query gives; None if that is not known.
+        question: What was asked.
     """
     if len(sql) > _LONGEST:
         return Ledger(not_counted=("the query is too long",))
@@ -61,6 +67,8 @@ def keep_ledger(
         keeper.add_scope(scope)
     if len(query.scopes) > _MOST_SCOPES:
         keeper.not_counted.append("further sub-queries")
+    if groups is not None:
+        keeper.add_ones(groups, question)
     lost = isinstance(value, int | float) and any(join.material and join.lost for join in keeper.joins)
     other, other_sql = keeper.find_other(value) if lost else (None, "")
     return Ledger(
@@ -223,6 +231,39 @@ class _Keeper:
             return None, ""
         return other, select.sql(dialect=self.query.rules.grammar)
 
+    # Rows of which the query gives one each, and that no row refers to
+
+    def add_ones(self, groups: int, question: str) -> None:
+        """Count the rows of a table of which the query should give one each, and does not, as nothing joins them."""
+        path = self.top
+        terms = self.query.group_terms(path.scope) if path is not None else None
+        if path is None or not terms or any(map(path.scope.select.args.get, ("having", "limit", "offset", "qualify"))):
+            return
+        sources = [self.query.sources_in(term, path.scope) for term in terms]
+        step = next((one for one in path.steps if all(named == [one.source] for named in sources)), None)
+        if step is None or step.source.table is None:
+            return
+        beyond = [step.source]
+        for other in path.steps:
+            if any(before in beyond for before in other.before):
+                beyond.append(other.source)
+        if any(source in beyond[1:] for part in path.filters for source in part.named):
+            return  # how many of its rows are asked about is not known
+        one, own = step.source, [part.node.copy() for part in path.filters if part.named == (step.source,)]
+        counts = (exp.Count(this=exp.Distinct(expressions=[term.copy()])) for term in terms)
+        select = exp.select(exp.Count(this=exp.Star()), *counts).from_(_copy_source(one)).where(*own, copy=False)
+        try:
+            ((rows, *different),) = self._run(select, path.scope)
+        except NotCounted as reason:
+            self.not_counted.append(f"the rows of {_name_table(one)} that are left out: {reason}")
+            return
+        # If no column tells all rows apart, a group is not a row.
+        lost = _to_int(rows) - groups if rows in different else 0
+        if lost > 0:
+            material = lost >= MATERIAL * _to_int(rows) and _asks_for_each(question, one)
+            names = (_name_table(path.subject), _describe_links(self.query, step), lost, 0, _name_table(one))
+            self.joins.append(JoinCount(*names, _to_int(rows), material=material, ones=True))
+
     # Rows that joins repeat
 
     def _count_repeated(self, path: Path) -> tuple[int, int] | None:
@@ -379,6 +420,21 @@ def _find_summed(path: Path) -> exp.Expr | None:
         if inner is not None and named and all(one is path.subject for one in named):
             return inner.unnest()
     return None
+
+
+def _asks_for_each(question: str, source: Source) -> bool:
+    """Whether a question says "each", "every" or "all" of a table's name, or of one of its columns' names."""
+    table = source.table
+    names = (
+        {stem for name in (table.name, *(one.name for one in table.columns)) for stem in name_stems(name)}
+        if table
+        else ()
+    )
+    asked = words(question)
+    return any(
+        word.folded in _EACH and any(near.stem in names for near in asked[place + 1 : place + 4])
+        for place, word in enumerate(asked)
+    )
 
 
 def _lay_path(path: Path, outputs: Sequence[exp.Expr], filters: Sequence[Filter]) -> exp.Select:

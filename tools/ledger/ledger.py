@@ -24,6 +24,7 @@ class JoinCount:
     kept: bool = False  # whether rows without a partner stay in the result, as by a LEFT JOIN
     material: bool = False  # whether it may change the answer: it is about 1 % of the rows, or of the sum, or more
     examples: tuple[str, ...] = ()  # of lost rows the columns that the join compares, if asked for
+    ones: bool = False  # whether `of` lists what others refer to, and the query gives a row for each of its rows
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,12 @@ def _say_join(join: JoinCount, ending: str) -> Iterator[str]:
         shown = f" ({', '.join(join.examples)})" if join.examples else ""
         left_out = " and is left out" if join.lost == 1 else " and are left out"
         part = f"{join.lost:,} more {_have(join.lost)}" if ending else _say_part(join.lost, join.rows, join.of)
-        yield f"{part} no match in {other}{shown}{ending or left_out}"
+        if join.ones:  # there may be partners that do not meet the query's conditions
+            of = f"{join.lost:,} of {join.rows:,} rows of {plain_name(join.of)}"
+            verb, them = ("is", "it") if join.lost == 1 else ("are", "them")
+            yield f"{of} {verb} left out, because no counted row of {other} matches {them}"
+        else:
+            yield f"{part} no match in {other}{shown}{ending or left_out}"
     if join.repeated:
         verb = "is" if join.repeated == 1 else "are"
         of = f"{join.repeated:,} of the rows of {plain_name(join.of)}"

@@ -248,6 +248,39 @@ def test_a_whole_key_repeats_nothing_and_groups_may_share_a_row(sales: Database)
     assert not [join for join in keep(sales, shared).joins if join.repeated]
 
 
+# Rows of which the query gives one each, and that nothing refers to.
+
+
+@pytest.mark.parametrize(
+    ("sql", "left_out"),
+    [
+        ("SELECT p.name, COUNT(*) FROM product p JOIN sale s ON s.product_id = p.id WHERE s.amount = 2 GROUP BY p.name", 2),
+        ("SELECT p.id, p.kind, SUM(y.paid) FROM payment y JOIN sale s ON s.id = y.sale_id"
+         " JOIN product p ON p.id = s.product_id GROUP BY p.id, p.kind", 1),
+        ("SELECT p.name, COUNT(*) FROM product p JOIN sale s ON s.product_id = p.id WHERE p.id > 1 AND s.id < 3"
+         " GROUP BY p.name", 1),
+        ("SELECT p.name, COUNT(s.id) FROM product p LEFT JOIN sale s ON s.product_id = p.id GROUP BY p.name", 0),
+        ("SELECT p.name, COUNT(*) FROM product p JOIN sale s ON s.product_id = p.id WHERE s.amount = 2 GROUP BY p.name"
+         " HAVING COUNT(*) > 0", 0),
+        ("SELECT p.name, COUNT(*) FROM product p JOIN sale s ON s.product_id = p.id WHERE s.amount = 2 GROUP BY p.name"
+         " LIMIT 5", 0),
+        # Of how many products is not known: a label in one language may be asked about.
+        ("SELECT s.id, COUNT(*) FROM payment y JOIN sale s ON s.id = y.sale_id JOIN product p ON p.id = s.product_id"
+         " WHERE p.name = 'lamp' GROUP BY s.id", 0),
+        ("SELECT p.kind, COUNT(*) FROM product p JOIN label l ON l.product_id = p.id JOIN sale s ON s.product_id = p.id"
+         " GROUP BY p.kind", 0),
+    ],
+)  # fmt: skip
+def test_who_has_nothing_counted_is_told_where_each_is_asked_for(sales: Database, sql: str, left_out: int) -> None:
+    groups = len(sales.execute(sql).rows)
+    asked, alone = (keep(sales, sql, groups=groups, question=text) for text in ("... for each product?", "Products?"))
+    assert sum(join.lost for join in alone.joins if join.ones) == left_out
+    told = [said for said in asked.facts if "left out, because no counted row" in said]
+    assert bool(told) is bool(left_out)
+    assert [said for said in alone.remarks if "left out, because no counted row" in said] == told
+    assert not [said for said in alone.facts if "no counted row" in said]
+
+
 # Missing values, and groups that are written in several ways.
 
 
