@@ -113,16 +113,19 @@ class _Keeper:
         read = ", ".join(map(_name_table, scope.sources))
         try:
             path = find_path(self.query, scope)
+        except NotCounted as reason:
+            if len(scope.sources) > 1:
+                self.not_counted.append(f"the rows of {read}: {reason}")
+        else:
             if scope.select is self.query.tree:
                 self.top = path
             if not path.steps and len(scope.sources) > 1:
                 self.not_counted.append(f"the rows that {read} leave out: {NO_SUBJECT}")
-            self._add_joins(path, self._find_key(path))
-            if (repeated := self._count_repeated(path)) is not None:
-                self._add_repeated(path, *repeated)
-        except NotCounted as reason:
-            if len(scope.sources) > 1:
-                self.not_counted.append(f"the rows of {read}: {reason}")
+            for what, add in (("rows", self._add_joins), ("repeated rows", self._add_repeated)):
+                try:
+                    add(path)
+                except NotCounted as reason:
+                    self.not_counted.append(f"the {what} of {read}: {reason}")
         for column in _list_groups(self.query, scope):
             try:
                 self._add_variants(scope, column)
@@ -152,8 +155,8 @@ class _Keeper:
             raise NotCounted(f"{_name_table(path.subject)} is repeated and has no key of one column")
         return key
 
-    def _add_joins(self, path: Path, key: exp.Expr | None) -> None:
-        columns, value = _list_columns(path), _find_summed(path)
+    def _add_joins(self, path: Path) -> None:
+        columns, value, key = _list_columns(path), _find_summed(path), self._find_key(path)
         if not (path.steps or columns):
             return
         comes = {id(step): _write_arrival(path, step) for step in path.steps}
@@ -282,7 +285,10 @@ class _Keeper:
         ((every, once),) = self._run(exp.select(*outputs).from_(inner.subquery("counted")), scope)
         return (_to_int(every) - _to_int(once), _to_int(once)) if _to_int(every) > _to_int(once) else None
 
-    def _add_repeated(self, path: Path, more: int, rows: int) -> None:
+    def _add_repeated(self, path: Path) -> None:
+        if (counted := self._count_repeated(path)) is None:
+            return
+        more, rows = counted
         # What is summed may mean the rows it is joined to; an average weighted by them does more often than not.
         kinds = (exp.Sum,) if path.single is not path.subject else (exp.Sum, exp.Avg, exp.Count)
         plain = any(not isinstance(one.this, exp.Distinct) for one in self.query.aggregates(path.scope, *kinds))

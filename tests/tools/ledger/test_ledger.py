@@ -254,7 +254,8 @@ def test_a_whole_key_repeats_nothing_and_groups_may_share_a_row(sales: Database)
 @pytest.mark.parametrize(
     ("sql", "left_out"),
     [
-        ("SELECT p.name, COUNT(*) FROM product p JOIN sale s ON s.product_id = p.id WHERE s.amount = 2 GROUP BY p.name", 2),
+        ("SELECT p.name, COUNT(*) FROM product p JOIN sale s ON s.product_id = p.id WHERE s.amount = 2"
+         " GROUP BY p.name", 2),
         ("SELECT p.id, p.kind, SUM(y.paid) FROM payment y JOIN sale s ON s.id = y.sale_id"
          " JOIN product p ON p.id = s.product_id GROUP BY p.id, p.kind", 1),
         ("SELECT p.name, COUNT(*) FROM product p JOIN sale s ON s.product_id = p.id WHERE p.id > 1 AND s.id < 3"
