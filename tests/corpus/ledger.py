@@ -44,7 +44,7 @@ T = TypeVar("T")
 SEED = 38
 DATABASES = 11  # of Spider's training part; the sample database has the late loads
 SHARES = (0.01, 0.03, 0.1, 0.25, 0.5)
-GOLDS = 6  # of one fault
+FAULTS, GOLDS = 10, 6  # of one database, and of one fault
 ROWS = {400_000: 12, 10_000_000: 3}  # of the largest table where times are measured, and how often each is
 Kind = Literal["orphans", "duplicates", "missing", "variants"]
 
@@ -212,7 +212,7 @@ def _plant_all(data: Path, folder: Path, limit: int | None) -> Iterator[Planted]
         usable[name] = {place: queries[:GOLDS] for place, queries in faults.items()}
     most = sorted(usable, key=lambda name: -len(usable[name]))[: limit or DATABASES]
     for name in _track(most, "faults planted in databases"):
-        for (kind, table, column), queries in usable[name].items():
+        for (kind, table, column), queries in islice(usable[name].items(), FAULTS):
             for part in SHARES:
                 fault = Fault(kind, table, column, part)
                 yield from _plant(paths[name], folder, fault, queries)
@@ -330,9 +330,11 @@ def _times(folder: Path, rows: int) -> Iterator[tuple[str, dict[str, float]]]:
         with Database.open(folder / f"{rows}.{engine}") as database:
             database.schema()
             for joins in _track(range(5), f"times on {engine}, {rows:,} rows"):
-                group = "d0.name" if joins else "amount"
                 joined = " ".join(f"JOIN d{n} ON d{n}.id = fact.d{n}_id" for n in range(joins))
-                sql = f"SELECT {group}, SUM(amount) FROM fact {joined} GROUP BY {group}"
+                sql = f"SELECT SUM(amount) FROM fact {joined}"
+                if rows == min(ROWS):  # SQLite would sort more of them on disk, beyond its limit
+                    group = "d0.name" if joins else "amount"
+                    sql = f"SELECT {group}, SUM(amount) FROM fact {joined} GROUP BY {group}"
                 query, added, partial = list[float](), list[float](), 0
                 for _ in range(ROWS[rows]):
                     start = time.perf_counter()
