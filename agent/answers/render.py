@@ -41,14 +41,17 @@ _QUIET = "color:#888"
 
 def answer_json(answer: Answer) -> dict[str, Any]:
     """Return an answer as plain JSON values, with exactly the keys of `JSON_KEYS`."""
-    whole = fields_of(answer.record, JSON_KEYS) | {"answered": answer.answered, "headings": answer.headings}
+    whole: dict[str, Any] = fields_of(answer.record, JSON_KEYS) | {
+        "answered": answer.answered,
+        "headings": answer.headings,
+    }
     whole["chart"] = answer.chart if answer.pictured else None
     whole["notes"] = answer.notes
     whole["text"] = "\n".join([answer.text, *number_choices(answer.choices)])
     whole["estimate"] = shown(answer.estimate)
     whole["formats"] = list(map(asdict, answer.formats))
     if answer.ledger is not None:
-        whole["ledger"] |= {"line": answer.ledger.line}
+        whole["ledger"] = {**whole["ledger"], "line": answer.ledger.line}
     return {key: whole[key] for key in JSON_KEYS}
 
 

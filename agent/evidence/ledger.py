@@ -12,7 +12,6 @@ from ...tools.ledger import Ledger, NotCounted, keep_ledger
 from ...tools.sql import Query
 from ...tools.words import join_words
 from ..advice import advisory
-from ..context.task_inputs import as_asked
 from ..records import Attempt, Turn
 from ..resources import Run
 from ..state import AgentState, usage_of
@@ -22,16 +21,18 @@ SHORTEST_SECONDS, LONGEST_SECONDS = 0.1, 1.0
 
 
 @advisory("ledger", None)
-def count_rows(chosen: Attempt, state: AgentState, turn: Turn, run: Run, begin: Callable[[], None]) -> Ledger | None:
+def count_rows(
+    chosen: Attempt, state: AgentState, turn: Turn, run: Run, begin: Callable[[], None] | None
+) -> Ledger | None:
     """Return the ledger of an answer's query; None if settings say so, or a person approves each query.
 
-    Runs queries, so call it within an effect. `begin` is called before the first one.
+    Runs queries, so call it within an effect. `begin`, if given, is called before the first one.
     """
     settings, resources, result = run.settings, run.resources, chosen.result
     if turn.approve or settings.approve or settings.ledger == "off" or result is None or result.withheld:
         return None
     ran = usage_of(state).get("execute")
-    beginning = [begin]
+    beginning = [begin] if begin is not None else []
     until = time.monotonic() + min(max(SHORTEST_SECONDS, ran.seconds if ran is not None else 0.0), LONGEST_SECONDS)
 
     def count(sql: str) -> Sequence[Sequence[Cell]]:
@@ -59,16 +60,13 @@ def count_rows(chosen: Attempt, state: AgentState, turn: Turn, run: Run, begin: 
         newest=resources.newest.find,
         examples=settings.ledger == "full",
         value=value,
-        groups=None if result.truncated else result.row_count,
-        question=as_asked(turn),
+        groups=None if result.truncated else len(result.rows),
+        question=turn.question,
     )
 
 
 @advisory("checks", "")
-def tell_row_rules(chosen: Attempt, run: Run) -> str:
-    """Return which tables of a query have rows for named people alone, if nobody is named; '' if none has."""
-    tables = run.resources.database.personal_tables
-    read = (
-        sorted(tables & Query.of(chosen.sql, run.bare_schema.dialect, run.bare_schema).tables.keys()) if tables else ()
-    )
+def tell_row_rules(chosen: Attempt, personal: frozenset[str], run: Run) -> str:
+    """Return which tables of a query have rows for named people alone; '' if none has."""
+    read = sorted(personal & Query.of(chosen.sql, run.bare_schema.dialect, run.bare_schema).tables.keys())
     return f"which rows of {join_words(read)} may be read depends on who asks, and nobody is named" if read else ""

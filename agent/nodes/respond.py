@@ -127,7 +127,8 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         chosen = advise("checks", lambda: choose(attempts, code), chosen)
     discarded = advise("checks", lambda: _discarded(attempts, chosen, code), "") if chosen else ""
     by_code = code if best else None  # SQL-CRAFT's answer is always a query's
-    unnamed = tell_row_rules(chosen, run) if chosen else ""
+    personal = run.resources.database.personal_tables
+    unnamed = tell_row_rules(chosen, personal, run) if chosen and personal else ""
     found = _conclude(turn, chosen, by_code, run, unnamed, discarded=bool(discarded))
     comparison = compare_code(chosen, code) if chosen else None
     doubts: tuple[str, ...] = ()
@@ -144,8 +145,9 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
     translator = run.translator
 
     def tell(ledger: Ledger | None) -> AnswerRecord:
-        after = (*filter(None, (ledger.line if ledger else "", readings.line)), *found.remarks)
-        facts = ledger.facts if ledger else ()
+        line = ledger.line if ledger else ""
+        facts = ledger.facts if ledger and line else ()
+        after = (*filter(None, (line, readings.line)), *found.remarks)
         sure = assess_certainty(
             attempts, chosen, found.status, comparison, turn, run, readings.agreement, facts, unnamed
         )
@@ -202,13 +204,13 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
         )
 
     def tell_early() -> None:
-        # Where turns are written down, no answer is given before that.
-        if run.watched and run.resources.audit is None:
-            early = tell(None)
-            if asks_which(early, turn, run.settings) is None:
-                run.emit({"event": EARLY, "answer": dump(early)})
+        early = tell(None)
+        if asks_which(early, turn, run.settings) is None:
+            run.emit({"event": EARLY, "answer": dump(early)})
 
-    return tell(count_rows(chosen, state, turn, run, tell_early) if chosen and sql else None)
+    # Where turns are written down, no answer is given before that.
+    begin = tell_early if run.watched and run.resources.audit is None else None
+    return tell(count_rows(chosen, state, turn, run, begin) if chosen and sql else None)
 
 
 def _discarded(attempts: Sequence[Attempt], chosen: Attempt, code: CodeResult | None) -> str:

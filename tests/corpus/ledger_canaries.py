@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from uuid import uuid4
@@ -69,7 +69,7 @@ def find_canaries(database: Database) -> list[str]:
 
 
 @contextmanager
-def open_hidden(folder: Path) -> Iterator[dict[str, Database]]:
+def open_hidden(folder: Path) -> Generator[dict[str, Database]]:
     """Yield databases with canaries by engine and what hides them; those named `all` hide nothing."""
     with closing(sqlite3.connect(folder / "canary.sqlite")) as connection, connection:
         for statement in _STATEMENTS:

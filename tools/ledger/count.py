@@ -239,7 +239,7 @@ class _Keeper:
     def add_ones(self, groups: int, question: str) -> None:
         """Count the rows of a table of which the query should give one each, and does not, as nothing joins them."""
         path = self.top
-        terms = self.query.group_terms(path.scope) if path is not None else None
+        terms = self.query.group_terms(path.scope) if path is not None and path.steps else None
         if path is None or not terms or any(map(path.scope.select.args.get, ("having", "limit", "offset", "qualify"))):
             return
         sources = [self.query.sources_in(term, path.scope) for term in terms]
@@ -385,7 +385,7 @@ def _leaves_many(query: Query, step: Step) -> bool:
     """Whether rows without a partner are of the many that refer to one, and all of the ones are there."""
     if len(step.before) > 1:
         return False  # no reference: a condition on several tables
-    source, (before,) = step.source, step.before
+    source, before = step.source, step.before[0]
     tables = [one.table for one in (source, before) if one.table is not None]
     if source.table is None or before.table is None:
         scope = query.scope(source.query) if source.query is not None else None
