@@ -383,9 +383,9 @@ def _or_unknown(path: Path, part: Filter) -> exp.Expr:
 
 def _leaves_many(query: Query, step: Step) -> bool:
     """Whether rows without a partner are of the many that refer to one, and all of the ones are there."""
-    if len(step.before) > 1:
+    source, (before, *more) = step.source, step.before
+    if more:
         return False  # no reference: a condition on several tables
-    source, before = step.source, step.before[0]
     tables = [one.table for one in (source, before) if one.table is not None]
     if source.table is None or before.table is None:
         scope = query.scope(source.query) if source.query is not None else None
