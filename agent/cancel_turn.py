@@ -30,7 +30,8 @@ class OpenTurn:
     nothing behind. Whichever comes first decides: being undone, or being written.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, watched: bool = False) -> None:
+        self.watched = watched  # whether somebody sees what it finds before it ends
         self.cancellation = Cancellation()  # ends what runs for it
         self.before: list[CheckpointTuple | None] = []  # the checkpoint that it starts from: looked at, then run from
         self.written = False  # whether it was kept

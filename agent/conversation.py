@@ -17,7 +17,7 @@ from langgraph.types import Command, StateSnapshot
 from ..tools.database import Estimate
 from ..tools.errors import AuditError, NothingToDecide, TableturnError, TurnCancelled
 from .answers.answer import Answer
-from .answers.events import STREAM_MODES, Event, EventReader
+from .answers.events import EARLY, STREAM_MODES, Event, EventReader
 from .answers.render import Why, read_why
 from .audit import make_record
 from .cancel_turn import KEY, OpenTurn, cancel_on_ctrl_c
@@ -121,9 +121,16 @@ class Conversation:
         """
         masks = self._agent.resources.database.session.policy.egress.mask
         reader = EventReader(deltas=not masks)
+
+        async def deliver(answer: Answer) -> Answer:
+            if not (delivered and (answer.withheld or answer.sentence)):
+                return answer
+            call = partial(self._agent.deliver, answer, settings=settings)
+            return call() if blocking else await asyncio.to_thread(call)
+
         yield Event("reading", "rephrase", {"question": str(question)})
         try:
-            with self._turn(question) as turn:
+            with self._turn(question, watched=watched) as turn:
                 config, output = self._make_config(turn), dict[str, Any]()
                 given = self._make_input(question, await self._get_state(config, blocking), notes)
                 stream: Any = self._graph.stream if blocking else self._graph.astream
@@ -132,6 +139,10 @@ class Conversation:
                 async for mode, part in _fetch_parts(parts, turn) if blocking else parts:
                     if mode == "values":
                         output = part
+                        continue
+                    if mode == "custom" and part.get("event") == EARLY:
+                        early = await deliver(Answer(load(AnswerRecord, part["answer"]), self.thread))
+                        yield Event(EARLY, "respond", {"answer": early.to_dict()})
                         continue
                     for event in reader.read(mode, part):
                         yield event
@@ -146,10 +157,7 @@ class Conversation:
                 self.reset()
             elif not self.thread:
                 await self._agent.adelete_thread(self._name)
-        if delivered and (answer.withheld or answer.sentence):
-            deliver = partial(self._agent.deliver, answer, settings=settings)
-            answer = deliver() if blocking else await asyncio.to_thread(deliver)
-        for event in reader.end(answer):
+        for event in reader.end(await deliver(answer)):
             yield event
 
     async def _get_state(self, config: RunnableConfig, blocking: bool) -> StateSnapshot:
@@ -198,9 +206,9 @@ class Conversation:
         saver.delete_thread(self._name)
 
     @contextmanager
-    def _turn(self, question: object) -> Generator[OpenTurn]:
+    def _turn(self, question: object, *, watched: bool) -> Generator[OpenTurn]:
         """Open a turn that `cancel` can end; a turn without an answer goes to the audit trail."""
-        turn = self._open = OpenTurn()
+        turn = self._open = OpenTurn(watched=watched)
         try:
             yield turn
         except BaseException as error:

@@ -190,7 +190,8 @@ class _Node(Runnable[AgentState, Update]):
         budget = compute_budget(settings, {}) if begins else _compute_budget(name, settings, state)
         tally = Tally(budget, _number_query(name, state), cancellation)
         thread = str(((config or {}).get("configurable") or {}).get("thread_id", ""))
-        return Run(resources, settings, runtime.stream_writer, cancellation, thread), tally
+        watched = turn is not None and turn.watched
+        return Run(resources, settings, runtime.stream_writer, cancellation, thread, watched), tally
 
 
 def _number_query(name: str, state: AgentState) -> int:

@@ -204,7 +204,8 @@ class Settings(Method):
     ledger: Literal["off", "auto", "full"] = "auto"
     """Whether rows are counted that joins leave out or repeat, and values that are missing in what is grouped or
     averaged. `auto`: for at most as long as the query took, at least 0.1 s and at most 1 s; what changes the answer
-    stands in its text. `full`: also show some of the rows that are left out. `off`: count nothing."""
+    stands in its text. `full`: also show some of the rows that are left out. `off`: count nothing; the default in
+    evaluations."""
     history_window: Few = 5
     """Number of earlier turns that a turn sees (Track-SQL 3.1: a window of 5)."""
     annotate: bool = False

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _tracer = trace.get_tracer("tableturn")
 
-SENT_EVENTS = frozenset({"reading", "linked", "sql_delta", "sql", "rows", "note", "clarify", "answer"})
+SENT_EVENTS = frozenset({"reading", "linked", "sql_delta", "sql", "rows", "early_answer", "note", "clarify", "answer"})
 """Events that are sent to clients; the others are about nodes and their state."""
 
 _STOPPING = "the server is stopping: ask again"

@@ -100,7 +100,7 @@ class Answer(AnswerRecord):
         readings: What other readings of the question give, if the question leaves something open.
         ledger: Rows that the query's joins leave out or repeat, values that are missing in what it groups or averages,
             groups that differ only in case or spacing, the newest date beside the period asked about, and what was
-            not counted; None if nothing was counted.
+            not counted; None if nothing was counted. `line` says what of it matters.
         used_knowledge: The definitions that the query uses.
         proposals: What could be learned from this turn; pass those that a person accepts to `SQLAgent.remember`.
         estimate: What the engine expected the query to read, before it ran; None if that is not known, or depends on

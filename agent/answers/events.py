@@ -20,15 +20,29 @@ STREAM_MODES: list[StreamMode] = ["custom", "updates", "values", "messages"]
 """What is asked of LangGraph: progress events, node updates, the state for the answer, and replies as they come."""
 
 EventKind = Literal[
-    "reading", "linked", "sql_delta", "sql", "rows", "note", "clarify", "error", "progress", "node", "answer"
+    "reading",
+    "linked",
+    "sql_delta",
+    "sql",
+    "rows",
+    "early_answer",
+    "note",
+    "clarify",
+    "error",
+    "progress",
+    "node",
+    "answer",
 ]
 """What an event reports.
 
 For people who watch, in this order: `reading` (the turn begins), `linked` (tables were found), `sql_delta` (a piece of
-a query, while a model writes it), `sql` (a query is about to run), `rows` (it has run), `note`, `clarify` (the turn
-asks back) and finally `answer`. If the turn fails in a stream that cannot raise an error, `error` takes its place. For
-programs that look inside: `progress` (within a node) and `node` (a node finished).
+a query, while a model writes it), `sql` (a query is about to run), `rows` (it has run), `early_answer` (the answer
+while its rows are counted: `answer` replaces its words and confidence), `note`, `clarify` (the turn asks back) and
+finally `answer`. If the turn fails in a stream that cannot raise an error, `error` takes its place. For programs that
+look inside: `progress` (within a node) and `node` (a node finished).
 """
+
+EARLY: EventKind = "early_answer"
 
 _WRITING_NODES = frozenset({"generate", "revise"})
 """Nodes of which there is one at a time, whose replies are this turn's SQL."""
@@ -46,7 +60,8 @@ class Event:
         name: The node that sent it, or the progress event's name (`linked`, `executing`, `executed`, `revising`).
         data: The content, by kind. `reading`: question. `linked`: tables. `sql_delta`: text, draft (a number from 1;
             pieces with the same number belong to one draft). `sql`: sql. `rows`: sql, columns, row_count, error.
-            `note`: text. `clarify`: question, choices. `error`: kind, message. `node`: the node's state update.
+            `early_answer`: answer, as JSON. `note`: text. `clarify`: question, choices. `error`: kind, message. `node`:
+            the node's state update.
         answer: The answer, if the kind is `answer`.
     """
 

@@ -41,12 +41,17 @@ _QUIET = "color:#888"
 
 def answer_json(answer: Answer) -> dict[str, Any]:
     """Return an answer as plain JSON values, with exactly the keys of `JSON_KEYS`."""
-    whole = fields_of(answer.record, JSON_KEYS) | {"answered": answer.answered, "headings": answer.headings}
+    whole: dict[str, Any] = fields_of(answer.record, JSON_KEYS) | {
+        "answered": answer.answered,
+        "headings": answer.headings,
+    }
     whole["chart"] = answer.chart if answer.pictured else None
     whole["notes"], whole["note_kinds"] = answer.notes, answer.note_kinds
     whole["text"] = "\n".join([answer.text, *number_choices(answer.choices)])
     whole["estimate"] = shown(answer.estimate)
     whole["formats"] = list(map(asdict, answer.formats))
+    if answer.ledger is not None:
+        whole["ledger"] = {**whole["ledger"], "line": answer.ledger.line}
     return {key: whole[key] for key in JSON_KEYS}
 
 
@@ -213,6 +218,7 @@ def list_reasons(answer: Answer, why: Why | None) -> Iterator[tuple[str, tuple[s
     parts = {
         "read_as": (answer.rephrased,) if answer.rephrased else (),
         "rests_on": basis_lines(answer),
+        "rows_left_out": (answer.ledger.other_sql,) if answer.ledger and answer.ledger.other_sql else (),
         "likely_tables": tuple(linked),
         "found_values": tuple(
             f"{match.mention!r} is {match.value!r} in {match.table}.{match.column} ({match.how})"

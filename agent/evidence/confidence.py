@@ -15,7 +15,6 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal
 
-from ...tools.ledger import Ledger
 from ...tools.readings import Agreement
 from ..advice import advisory
 from ..model.track_record import Standing, read_standing, record_file
@@ -70,6 +69,7 @@ class AnswerEvidence:
     readings: int = 0  # rival readings of the question that were run
     same_readings: int = 0  # those of them that give the same
     facts: tuple[str, ...] = ()  # material ones of the ledger of rows
+    unnamed: str = ""  # which rows depend on who asks, if nobody is named
     approved: bool = False  # whether a person approved the query for this question
     unfinished: bool = False  # whether the turn ended without converging
 
@@ -80,7 +80,7 @@ class AnswerEvidence:
             "drafts agree": self.agreeing / others if others else 0.0,
             "drafts differ": self.differing / others if others else 0.0,
             "readings differ": 1 - self.same_readings / self.readings if self.readings else 0.0,
-            "rows lost": float(bool(self.facts)),
+            "rows lost": float(bool(self.facts or self.unnamed)),
             "unheld values": float(min(self.unheld, 1)),
             "empty": float(self.empty),
             "unexpected": min(self.reach.unexpected, 3.0),
@@ -100,7 +100,8 @@ def gather_evidence(
     others: Sequence[Attempt] = (),
     comparison: Comparison | None = None,
     rivals: Agreement | None = None,
-    ledger: Ledger | None = None,
+    facts: Sequence[str] = (),
+    unnamed: str = "",
 ) -> AnswerEvidence:
     """Return the facts known about an attempt that ran."""
     votes = [agreement(attempt, other) for other in others if other.source == "candidate"]
@@ -117,7 +118,8 @@ def gather_evidence(
         differing=votes.count(False),
         readings=rivals.ran,
         same_readings=rivals.same,
-        facts=ledger.facts if ledger is not None else (),
+        facts=tuple(facts),
+        unnamed=unnamed,
         approved=attempt.source in ("verified", "edited"),
         unfinished=status == "capped",
     )
@@ -181,14 +183,14 @@ def list_doubts(
 
     Other readings of the question are told with what they give, beside the answer itself.
     """
-    said: list[str] = []
+    said = [found.unnamed] if found.unnamed else []
     if found.approved:
         return said
     if comparison is not None and differs(comparison):
         said.append(f"the pandas code gives a different result ({comparison.reason})")
     drafts = found.agreeing + found.differing - (comparison is not None)
     if differing := found.differing - differs(comparison):
-        said.append(f"{differing} of {drafts} other queries {'gives' if differing == 1 else 'give'} a different result")
+        said.append(_say_differing(differing, drafts))
     # Of a result without rows the answer's own words say so.
     told = attempt.result is not None and not attempt.result.rows and not attempt.result.withheld
     if not told and (missing := [literal.condition for literal in attempt.literals if literal.missing]):
@@ -204,11 +206,15 @@ def list_doubts(
         if others and (error := others[-1].error):
             said.append(f"a later query failed ({_shorten(error).rstrip('.')})")
         elif differing:
-            of = f"{differing} of {len(others)} other queries"
-            said.append(f"{of} {'gives' if differing == 1 else 'give'} a different result")
+            said.append(_say_differing(differing, len(others)))
         if not said:
             said.append("the queries kept changing")
     return said
+
+
+def _say_differing(differing: int, others: int) -> str:
+    which = "the other query" if others == 1 else f"{differing} of {others} other queries"
+    return f"{which} {'gives' if differing == 1 else 'give'} a different result"
 
 
 def _shorten(text: str) -> str:
@@ -239,7 +245,8 @@ def assess_certainty(
     turn: Turn,
     run: Run,
     rivals: Agreement,
-    ledger: Ledger | None = None,
+    facts: Sequence[str] = (),
+    unnamed: str = "",
 ) -> Certainty:
     """Return how sure a turn's answer is; reads the model's record."""
     if turn.stop and turn.stop.kind == "schema":
@@ -248,7 +255,7 @@ def assess_certainty(
         return Certainty(0.0)
     if chosen is None or chosen.result is None:
         return Certainty(BY_CODE, BY_CODE, "no query confirms the result of the code")
-    found = gather_evidence(chosen, status, attempts, comparison, rivals, ledger)
+    found = gather_evidence(chosen, status, attempts, comparison, rivals, facts, unnamed)
     path = record_file(run.resources.settings.record)  # the agent's own settings say where, not the run's
     model = run.translator.model
     past = read_standing(model, run.resources.database.name, path) if path else Standing()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ...tools.database.table import Cell
 from ...tools.errors import QueryError
 from ...tools.ledger import Ledger, NotCounted, keep_ledger
 from ...tools.sql import Query
+from ...tools.words import join_words
 from ..advice import advisory
 from ..records import Attempt, Turn
 from ..resources import Run
@@ -20,18 +21,23 @@ SHORTEST_SECONDS, LONGEST_SECONDS = 0.1, 1.0
 
 
 @advisory("ledger", None)
-def count_rows(chosen: Attempt, query: Query | None, state: AgentState, turn: Turn, run: Run) -> Ledger | None:
+def count_rows(
+    chosen: Attempt, query: Query | None, state: AgentState, turn: Turn, run: Run, begin: Callable[[], None] | None
+) -> Ledger | None:
     """Return the ledger of an answer's query; None if settings say so, or a person approves each query.
 
-    Runs queries, so call it within an effect.
+    Runs queries, so call it within an effect. `begin`, if given, is called before the first one.
     """
     settings, resources, result = run.settings, run.resources, chosen.result
     if turn.approve or settings.approve or settings.ledger == "off" or result is None or result.withheld:
         return None
     ran = usage_of(state).get("execute")
+    beginning = [begin] if begin is not None else []
     until = time.monotonic() + min(max(SHORTEST_SECONDS, ran.seconds if ran is not None else 0.0), LONGEST_SECONDS)
 
     def count(sql: str) -> Sequence[Sequence[Cell]]:
+        while beginning:
+            beginning.pop()()
         left = until - time.monotonic()
         if left <= 0:
             raise NotCounted("its time was over")
@@ -46,5 +52,19 @@ def count_rows(chosen: Attempt, query: Query | None, state: AgentState, turn: Tu
         return table.rows
 
     value = result.rows[0][0] if len(result.rows) == 1 and len(result.columns) == 1 else None
-    examples = settings.ledger == "full"
-    return keep_ledger(query, count, newest=resources.newest.find, examples=examples, value=value)
+    return keep_ledger(
+        query,
+        count,
+        newest=resources.newest.find,
+        examples=settings.ledger == "full",
+        value=value,
+        groups=None if result.truncated else len(result.rows),
+        question=turn.question,
+    )
+
+
+@advisory("checks", "")
+def tell_row_rules(query: Query, personal: frozenset[str]) -> str:
+    """Return which tables of a query have rows for named people alone; '' if none has."""
+    read = sorted(personal & query.tables.keys())
+    return f"which rows of {join_words(read)} may be read depends on who asks, and nobody is named" if read else ""

@@ -17,6 +17,7 @@ from ...tools.outgoing import SentQueries, record_queries
 from ...tools.sql import Query
 from ..advice import advise, advisory
 from ..answers.answer import Answer
+from ..answers.events import EARLY
 from ..answers.labels import Labels, choose_locale
 from ..answers.phrasing import (
     WITHHELD,
@@ -35,7 +36,7 @@ from ..context.task_inputs import as_asked, remember, reply_form
 from ..effects import Body, do
 from ..evidence.choose_attempt import choose, compare_code, differs, objection, same_answer
 from ..evidence.confidence import assess_certainty
-from ..evidence.ledger import count_rows
+from ..evidence.ledger import count_rows, tell_row_rules
 from ..evidence.readings import asks_which, readings_of
 from ..evidence.trust import UNTOLD, judge_trust
 from ..records import (
@@ -128,7 +129,9 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
     discarded = advise("checks", lambda: _discarded(attempts, chosen, code), "") if chosen else ""
     by_code = code if best else None  # SQL-CRAFT's answer is always a query's
     query = read_answered(chosen.sql, run.resources.database) if chosen else None
-    found = _conclude(turn, chosen, query, by_code, run, discarded=bool(discarded))
+    personal = run.resources.database.personal_tables
+    unnamed = tell_row_rules(query, personal) if query and personal else ""
+    found = _conclude(turn, chosen, query, by_code, run, unnamed, discarded=bool(discarded))
     comparison = compare_code(chosen, code) if chosen else None
     doubts: tuple[str, ...] = ()
     if comparison is not None and differs(comparison):
@@ -139,61 +142,77 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
     query = query if sql else None
     used = used_knowledge(query, turn)
     readings = readings_of(chosen, query, turn, run) if chosen and sql else Readings()
-    ledger = count_rows(chosen, query, state, turn, run) if chosen and sql else None
-    after = (*filter(None, (ledger.line if ledger else "", readings.line)), *(note.text for note in found.remarks))
+    basis = basis_for(chosen if sql else None, query, turn, run, used, readings)
+    explanation = explain_query(query)
     proposals = explained_words(turn)
     labels = found.looks.labels
     explained = [Note(labels.say("explained", name=one.name, text=one.text), "explained") for one in proposals]
     remarks = (*found.remarks, *map(Note, doubts), *explained)
     translator, say = run.translator, chosen.comments.say if chosen else ""
-    sure = assess_certainty(attempts, chosen, found.status, comparison, turn, run, readings.agreement, ledger)
-    trust = judge_trust(sure.alone, run) if sql and found.result else UNTOLD
-    return AnswerRecord(
-        question=turn.asked or turn.question,
-        rephrased=turn.rephrasing.rephrased,
-        intent=turn.rephrasing.intent,
-        sql=sql,
-        columns=result.columns,
-        rows=result.rows,
-        row_count=result.row_count,
-        truncated=result.truncated,
-        status=found.status,
-        text=" ".join([found.text, *after]),
-        confidence=sure.value,
-        confidence_reason=sure.reason,
-        trusted=trust.trusted,
-        trust_reason=trust.reason,
-        evidence=dict(sure.signals),
-        attempts=tuple(AttemptView(a.sql, a.error, a.row_count, a.feedback) for a in attempts),
-        usage=add_usages(by_node.values()),
-        translator=translator.name,
-        model=translator.model,
-        notes=(
-            *state.get("notes", []),
-            *(note.text for note in remarks),
-            *(chosen.findings if chosen and chosen.result else ()),
-        ),
-        noted=tuple(note for note in remarks if note.kind),
-        stopped="; ".join(filter(None, [turn.stop.why if turn.stop else found.text, discarded])),
-        simplified=turn.rephrasing.simplified,
-        # Asked for other words if the question leans on earlier turns, the model gave none.
-        self_contained=turn.rephrasing.self_contained or reply_form(turn, run.settings) != "sql",
-        database=database_identity(run.resources.database),
-        usage_by_node=by_node,
-        stop_kind=turn.stop.kind if turn.stop else "error",
-        explanation=explain_query(query),
-        rights=run.resources.rights,
-        withheld=result.withheld,
-        estimate=chosen.estimate if chosen and sql else None,
-        headings=found.looks.words,
-        formats=found.looks.formats,
-        used_knowledge=used,
-        proposals=proposals,
-        basis=basis_for(chosen if sql else None, query, turn, run, used, readings, ledger),
-        readings=readings,
-        sentence=Sentence(say, " ".join(after)) if say and sql and found.result else None,
-        ledger=ledger,
-    )
+
+    def tell(ledger: Ledger | None) -> AnswerRecord:
+        line = ledger.line if ledger else ""
+        facts = ledger.facts if ledger and line else ()
+        after = (*filter(None, (line, readings.line)), *(note.text for note in found.remarks))
+        sure = assess_certainty(
+            attempts, chosen, found.status, comparison, turn, run, readings.agreement, facts, unnamed
+        )
+        trust = judge_trust(sure.alone, run) if sql and found.result else UNTOLD
+        return AnswerRecord(
+            question=turn.asked or turn.question,
+            rephrased=turn.rephrasing.rephrased,
+            intent=turn.rephrasing.intent,
+            sql=sql,
+            columns=result.columns,
+            rows=result.rows,
+            row_count=result.row_count,
+            truncated=result.truncated,
+            status=found.status,
+            text=" ".join([found.text, *after]),
+            confidence=sure.value,
+            confidence_reason=sure.reason,
+            trusted=trust.trusted,
+            trust_reason=trust.reason,
+            evidence=dict(sure.signals),
+            attempts=tuple(AttemptView(a.sql, a.error, a.row_count, a.feedback) for a in attempts),
+            usage=add_usages(by_node.values()),
+            translator=translator.name,
+            model=translator.model,
+            notes=(
+                *state.get("notes", []),
+                *(note.text for note in remarks),
+                *(chosen.findings if chosen and chosen.result else ()),
+            ),
+            noted=tuple(note for note in remarks if note.kind),
+            stopped="; ".join(filter(None, [turn.stop.why if turn.stop else found.text, discarded])),
+            simplified=turn.rephrasing.simplified,
+            # Asked for other words if the question leans on earlier turns, the model gave none.
+            self_contained=turn.rephrasing.self_contained or reply_form(turn, run.settings) != "sql",
+            database=database_identity(run.resources.database),
+            usage_by_node=by_node,
+            stop_kind=turn.stop.kind if turn.stop else "error",
+            explanation=explanation,
+            rights=run.resources.rights,
+            withheld=result.withheld,
+            estimate=chosen.estimate if chosen and sql else None,
+            headings=found.looks.words,
+            formats=found.looks.formats,
+            used_knowledge=used,
+            proposals=proposals,
+            basis=replace(basis, counted=ledger.remarks) if basis and ledger else basis,
+            readings=readings,
+            sentence=Sentence(say, " ".join(after)) if say and sql and found.result else None,
+            ledger=ledger,
+        )
+
+    def tell_early() -> None:
+        early = tell(None)
+        if asks_which(early, turn, run.settings) is None:
+            run.emit({"event": EARLY, "answer": dump(early)})
+
+    # Where turns are written down, no answer is given before that.
+    begin = tell_early if run.watched and run.resources.audit is None else None
+    return tell(count_rows(chosen, query, state, turn, run, begin) if chosen and sql else None)
 
 
 def _discarded(attempts: Sequence[Attempt], chosen: Attempt, code: CodeResult | None) -> str:
@@ -219,7 +238,14 @@ class _Conclusion:
 
 
 def _conclude(
-    turn: Turn, chosen: Attempt | None, query: Query | None, code: CodeResult | None, run: Run, *, discarded: bool
+    turn: Turn,
+    chosen: Attempt | None,
+    query: Query | None,
+    code: CodeResult | None,
+    run: Run,
+    unnamed: str,
+    *,
+    discarded: bool,
 ) -> _Conclusion:
     """Return the conclusion; caveats and convergence hold only for the last attempt."""
     stop = turn.stop
@@ -234,7 +260,8 @@ def _conclude(
         status: Status = "capped" if discarded or (stop and stop.status == "capped") else "converged"
         caveats = () if discarded else turn.caveats
         reads_only = (labels.say("reads_only"),) if rewrite_deletion(turn.asked) else ()
-        known = (*map(Note, (*reads_only, *caveats)), *list_remarks(chosen.result, labels))
+        rules = (f"{unnamed[:1].upper()}{unnamed[1:]}.",) if unnamed else ()
+        known = (*map(Note, (*reads_only, *caveats)), *list_remarks(chosen.result, labels), *map(Note, rules))
         defined = {entry.name: entry.text for entry in turn.knowledge}
         looks = look_up_columns(query, chosen.result, locale, defined)
         return _Conclusion(status, phrase_answer(chosen.result, looks, chosen.literals), known, chosen.result, looks)
@@ -260,7 +287,6 @@ def basis_for(
     run: Run,
     used: Sequence[UsedKnowledge],
     readings: Readings,
-    ledger: Ledger | None,
 ) -> Basis | None:
     """Return what an answer's query rests on; None without a readable query."""
     if chosen is None or chosen.result is None or query is None or len(query.sql) > _LONGEST:
@@ -288,7 +314,6 @@ def basis_for(
             dict.fromkeys(one.assumed for one in readings.tried if one.says and one.assumed and one.matter != "ties")
         ),
         readings=readings.line,
-        counted=ledger.remarks if ledger is not None else (),
     )
 
 

@@ -165,6 +165,7 @@ class Run:
     emit: Callable[[dict[str, Any]], None]  # where progress goes
     cancellation: Cancellation | None = None  # ends what runs; None where nobody can
     thread: str = ""  # the conversation's name in the checkpointer; empty outside one
+    watched: bool = False  # whether somebody sees what it finds before the turn ends
 
     @cached_property
     def translator(self) -> Translator:

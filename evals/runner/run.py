@@ -125,7 +125,8 @@ def run_settings(spec: RunSpec, dataset: Dataset) -> Settings:
 
     No question is asked back unless the dataset says what its asker means; papers' presets ask nobody back even so.
     """
-    fields: dict[str, Any] = {"today": "none", "record": "off", "trust": "off"}
+    # The ledger of rows changes no query, and would take up to a second of each question.
+    fields: dict[str, Any] = {"today": "none", "record": "off", "trust": "off", "ledger": "off"}
     if not dataset.conversational:
         fields["clarify"] = False
     if spec.preset in (None, "full"):

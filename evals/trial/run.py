@@ -315,7 +315,7 @@ def fit_bound(
         prints = take_fingerprints(resources, settings)
         questions = _read_approved(agent) if labels is None else read_trial(labels)
         # Evaluations change these, and a bound must be set with them as people will ask.
-        as_asked = {name: getattr(settings, name) for name in ("conventions", "today")}
+        as_asked = {name: getattr(settings, name) for name in ("conventions", "today", "ledger")}
     # An approved answer would give away what is right for its own question.
     fields = {**as_asked, **trial.settings, "verified": False, "own_examples": 0, "record": "off", "trust": "off"}
     results = run_trial(replace(trial, settings=fields), out, listener, questions)

@@ -4,6 +4,7 @@ import { events, get, post, remove } from "./api.js";
 import { useEffect, useRef, useState } from "./html.js";
 
 const SHOWN_ROWS = 25;
+const EARLY_MS = 150; // within which an answer's rows are mostly counted: one that changes at once would only flicker
 
 /**
  * @param thread     the conversation's name; null for one that begins with the first question
@@ -60,20 +61,25 @@ export function useConversation(thread, { onBegun, onEnded, announce }) {
     const control = new AbortController();
     line.current = control;
     let now = (runs.current = id);
+    let early;
     try {
       for await (const event of events(path, body, control.signal)) {
         if (event.event === "begun") {
           change(now, () => ({ id: event.turn }));
           if (unwanted.current === now) end(event.turn);
           now = runs.current = event.turn;
+        } else if (event.event === "early_answer") {
+          early = setTimeout(() => change(now, () => ({ answer: event.answer, early: true })), EARLY_MS);
         } else {
+          clearTimeout(early);
           change(now, (turn) => after(turn, event));
           announce(said(event));
         }
       }
     } catch (error) {
+      clearTimeout(early);
       if (control.signal.aborted) return;
-      change(now, () => ({ status: "failed", error, live: null }));
+      change(now, () => ({ status: "failed", error, answer: null, live: null }));
       announce(error.message);
       if (isNew({ id: now }) && error.status === 429) refused?.();
     }
@@ -155,7 +161,7 @@ function after(turn, event) {
     case "answer":
       return { status: "answered", answer: event.answer, live: null };
     case "error":
-      return { status: event.kind === "TurnCancelled" ? "stopped" : "failed", error: event, live: null };
+      return { status: event.kind === "TurnCancelled" ? "stopped" : "failed", error: event, answer: null, live: null };
     default:
       return {};
   }

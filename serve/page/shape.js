@@ -9,8 +9,8 @@ const CUT = /^Only the first [\d,]+ rows are shown\.$/; // as versions wrote it 
 export const isMeasure = (format) => MEASURES.includes(format.kind);
 
 /** The answer's first sentence, and what it says after it: what was counted, other readings, notes. */
-export function parts({ text, notes, note_kinds, basis }) {
-  const after = [...(basis?.counted ?? []).map(capital), basis?.readings, ...notes].filter(Boolean);
+export function parts({ text, notes, note_kinds, basis, ledger }) {
+  const after = [ledger?.line, ...(basis?.counted ?? []).map(capital), basis?.readings, ...notes].filter(Boolean);
   const places = after.map((one) => text.indexOf(` ${one}`)).filter((place) => place > 0);
   const end = Math.min(text.length, ...places);
   const rest = cuts({ notes, note_kinds }).reduce((left, note) => left.replace(note, ""), text.slice(end));

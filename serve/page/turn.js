@@ -18,7 +18,7 @@ import { Doubt, Tried, Why } from "./why.js";
 export function Turn({ turn, last, tools }) {
   return html`<article class="turn" id=${`turn-${turn.id}`} tabindex="-1" aria-label=${turn.question.slice(0, 80)}>
     <h2 class="question" dir="auto">${turn.question}</h2>
-    ${turn.status === "running" ? html`<${Progress} turn=${turn} />`
+    ${turn.status === "running" && !turn.early ? html`<${Progress} turn=${turn} />`
       : turn.answer ? html`<${Answer} turn=${turn} last=${last} tools=${tools} />`
       : html`<${NoAnswer} turn=${turn} last=${last} tools=${tools} />`}
   </article>`;
@@ -69,21 +69,33 @@ function Answer({ turn, last, tools }) {
   if (answer.status === "needs_clarification") return html`<${Asked} turn=${turn} open=${last && !tools.running} tools=${tools} />`;
   if (answer.intent === "small_talk") return html`<div class="talk"><p class="text" dir="auto">${answer.text}</p></div>`;
   const { sentence, rest } = answer.answered ? parts(answer) : { sentence: answer.text, rest: "" };
+  const counting = turn.status === "running"; // the server has no more of the turn yet than this
   const looks = !answer.answered ? (answer.status === "failed" && answer.stop_kind !== "declined" ? "problem" : "") : "lead";
   return html`<div>
     ${answer.stop_kind === "edited" && html`<p class="badge">Your query</p>`}
     <p dir="auto" class=${`text ${looks}`}>${sentence}</p>
-    ${rest && html`<p class="text" dir="auto">${rest}</p>`}
+    <div class=${turn.early ? "told early" : "told"}>
+      ${rest && html`<p class="text" dir="auto">${rest} <${WithThem} turn=${turn} tools=${tools} /></p>`}
+      ${answer.answered && html`<${Doubt} answer=${answer} sureness=${tools.sureness} />`}
+      ${counting && html`<p class="quiet">Counting rows…</p>`}
+    </div>
     ${answer.status === "failed" && !tools.running && html`<${Again} turn=${turn} tools=${tools} />`}
-    ${answer.answered && html`<${Doubt} answer=${answer} sureness=${tools.sureness} />`}
-    ${answer.answered && answer.columns.length > 0 && html`<${Result} turn=${turn} theme=${tools.theme} />`}
-    <div class="folded">
+    ${answer.answered && answer.columns.length > 0 && !(counting && (answer.truncated || shape(answer) === "chart")) && html`<${Result} turn=${turn} theme=${tools.theme} />`}
+    ${!counting && html`<div class="folded">
       ${answer.answered && html`<${Why} answer=${answer} />`}
       ${answer.sql && html`<${Query} turn=${turn} tools=${tools} mend=${last && answer.status === "failed" && answer.stop_kind === "edited"} />`}
       <${Tried} answer=${answer} />
     </div>
-    <${Feedback} turn=${turn} tools=${tools} />
+    <${Feedback} turn=${turn} tools=${tools} />`}
   </div>`;
+}
+
+/** Runs the query with the rows that the answer's own leaves out. */
+function WithThem({ turn, tools }) {
+  const [problem, setProblem] = useState(null);
+  const sql = turn.answer.ledger?.other_sql;
+  const run = () => post(`turns/${turn.id}/run`, { sql }).then(tools.add, setProblem);
+  return sql && html`<button class="link" onClick=${run}>Count them too</button>${problem && html`<span class="problem" role="alert">${problem.message}</span>`}`;
 }
 
 function Result({ turn, theme }) {

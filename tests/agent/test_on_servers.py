@@ -205,6 +205,19 @@ def test_policies_of_two_tenants(url: str, server: Server) -> None:
             assert [match.value for match in values.find("label 7", 5)][:1] == ["label 7"]
             assert not [match for match in values.find("label 900", 5) if match.value == "label 900"]
             assert "label 900" not in "".join(model.prompts[:1])
+            assert not north.confidence_reason
+        # Of somebody without a name nobody knows which rows are theirs: 0 is no sure answer.
+        for sql in ("SELECT count(*) AS n FROM parcels", "WITH p AS (SELECT id FROM parcels) SELECT count(*) FROM p"):
+            with SQLAgent(of_role, model=writes(sql), settings=NONE) as agent:
+                nobody = agent.ask("How many parcels?")
+                unnamed = "hich rows of parcels may be read depends on who asks, and nobody is named"
+                assert nobody.rows == ((0,),)
+                assert nobody.text.endswith(f"W{unnamed}.")
+                assert f"W{unnamed}." in nobody.notes
+                assert nobody.certainty in (f"unsure: w{unnamed}", f"fairly sure: w{unnamed}")
+                assert nobody.confidence < north.confidence
+        with SQLAgent(url, model=writes("SELECT count(*) AS n FROM parcels"), settings=NONE) as agent:
+            assert agent.ask("How many parcels?").confidence_reason == "", "this login sees all rows"
     finally:
         server.run(url, f"DROP OWNED BY {role}")
         server.run(url, f"DROP ROLE {role}")

@@ -9,7 +9,7 @@ import shutil
 import sqlite3
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -18,10 +18,12 @@ from itertools import islice
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import duckdb
 import numpy as np
+from rich.console import Console
+from rich.progress import track
 from sqlglot import exp
 from tableturn.agent.evidence.ledger import LONGEST_SECONDS, SHORTEST_SECONDS
 from tableturn.evals.datasets import load_dataset
@@ -36,12 +38,14 @@ from tableturn.tools.ledger.ledger import MATERIAL
 from tableturn.tools.sample import build_sample
 from tableturn.tools.sql import Query, read_query
 
+from tests.corpus.ledger_canaries import find_canaries, open_hidden
+
+T = TypeVar("T")
 SEED = 38
 DATABASES = 11  # of Spider's training part; the sample database has the late loads
 SHARES = (0.01, 0.03, 0.1, 0.25, 0.5)
-GOLDS = 6  # of one fault
-ROWS = 400_000
-RUNS = 12
+FAULTS, GOLDS = 10, 6  # of one database, and of one fault
+ROWS = {400_000: 12, 10_000_000: 3}  # of the largest table where times are measured, and how often each is
 Kind = Literal["orphans", "duplicates", "missing", "variants"]
 
 
@@ -207,8 +211,8 @@ def _plant_all(data: Path, folder: Path, limit: int | None) -> Iterator[Planted]
         paths[name] = path
         usable[name] = {place: queries[:GOLDS] for place, queries in faults.items()}
     most = sorted(usable, key=lambda name: -len(usable[name]))[: limit or DATABASES]
-    for name in most:
-        for (kind, table, column), queries in usable[name].items():
+    for name in _track(most, "faults planted in databases"):
+        for (kind, table, column), queries in islice(usable[name].items(), FAULTS):
             for part in SHARES:
                 fault = Fault(kind, table, column, part)
                 yield from _plant(paths[name], folder, fault, queries)
@@ -253,13 +257,18 @@ def _late(folder: Path) -> Iterator[Planted]:
                     found = _ledger(database, sql, newest=look.find).newest
                 path.unlink()
                 exact = found is not None and found.newest == newest[:10]
-                yield Planted("late", bool(found and found.material), exact, sql)
+                # Of less than 5 % of a period nobody can say whether the load is late, or the days were quiet.
+                yield Planted("late" if days >= 0.05 * 366 else "quiet", bool(found and found.material), exact, sql)
 
 
 def _alarms(data: Path, limit: int | None) -> Figures:
     """Return what is told of gold queries on untouched databases, of those whose keys hold and of all."""
     dataset, holding, said, every = load_dataset("spider", "train", data), [0, 0], list[str](), [0, 0]
-    for name, sqls in islice(group_golds(dataset.questions).items(), limit):
+    asked: dict[str, dict[str, str]] = defaultdict(dict)
+    for question in dataset.questions:
+        for sql in question.golds[:1]:
+            asked[question.database].setdefault(sql, question.text)
+    for name, questions in _track([*islice(asked.items(), limit)], "golds on untouched databases"):
         if (path := _place(dataset, name)) is None:
             continue
         with closing(sqlite3.connect(path)) as connection:
@@ -268,61 +277,68 @@ def _alarms(data: Path, limit: int | None) -> Figures:
             except sqlite3.Error:
                 holds = False
         with Database.open(path) as database:
-            for sql in dict.fromkeys(sqls):
+            for sql, question in questions.items():
                 try:
-                    if not database.execute(sql).rows:
-                        continue
+                    rows = database.execute(sql).rows
                 except TableturnError:
                     continue
-                ledger = _ledger(database, sql)
-                told = any(join.material for join in ledger.joins) if holds else bool(ledger.facts)
+                if not rows:
+                    continue
+                ledger = _ledger(database, sql, groups=len(rows), question=question)
+                # What a question asks for each of is left out though keys hold.
+                lost = any(join.material and not join.ones for join in ledger.joins)
+                told = lost if holds else bool(ledger.facts)
                 for counts in (every, *([holding] if holds else [])):
                     counts[0] += 1
                     counts[1] += told
                 if ledger.facts:
-                    said.append(f"{name}: {sql}\n  {ledger.line}")
+                    said.append(f"{name}: {question}\n  {sql}\n  {ledger.line}")
     return {
-        "golds": every[0], "told": every[1], "told_share": divide(every[1], every[0]), "golds_keys_hold": holding[0],
+        "golds": every[0], "golds_with_a_sentence": divide(len(said), every[0]), "golds_keys_hold": holding[0],
         "alarms_untouched": divide(holding[1], holding[0]), "said": said,
     }  # fmt: skip
 
 
-def _times(folder: Path, rows: int) -> Iterator[tuple[str, int, dict[str, float]]]:
-    """Yield milliseconds of a query and of its ledger by engine and number of joins."""
-    statements = [
-        *(f"CREATE TABLE d{n} (id INTEGER PRIMARY KEY, name VARCHAR(20))" for n in range(5)),
-        "CREATE TABLE fact (id INTEGER PRIMARY KEY, amount INTEGER, "
-        + ", ".join(f"d{n}_id INTEGER" for n in range(5))
-        + ")",
-    ]
-    random = Random(SEED)
-    dims = [(n, f"name {n}") for n in range(1_000)]
-    facts = [(n, n % 97, *(random.randrange(1_020) for _ in range(5))) for n in range(rows)]
-    with closing(sqlite3.connect(folder / "big.sqlite")) as connection, connection:
+def _build(folder: Path, rows: int) -> None:
+    """Make a large table that refers to five small ones, one row in fifty to none of theirs, in two files."""
+    small = [f"CREATE TABLE d{n} (id INTEGER PRIMARY KEY, name VARCHAR(20))" for n in range(5)]
+    references = ", ".join(f"d{n}_id INTEGER" for n in range(5))
+    statements = (*small, f"CREATE TABLE fact (id INTEGER PRIMARY KEY, amount INTEGER, {references})")
+    with duckdb.connect(str(folder / f"{rows}.duckdb")) as connection:
+        connection.execute("SELECT setseed(0.38)")
         for statement in statements:
             connection.execute(statement)
         for n in range(5):
-            connection.executemany(f"INSERT INTO d{n} VALUES (?, ?)", dims)
-        connection.executemany(f"INSERT INTO fact VALUES ({', '.join('?' * 7)})", facts)
-    with duckdb.connect(str(folder / "big.duckdb")) as connection:
+            connection.execute(f"INSERT INTO d{n} SELECT range, 'name ' || range FROM range(1000)")
+        cells = ", ".join(["range % 97", *["CAST(floor(random() * 1020) AS INTEGER)"] * 5])
+        connection.execute(f"INSERT INTO fact SELECT range, {cells} FROM range({rows})")
+    with closing(sqlite3.connect(folder / f"{rows}.sqlite")) as connection, connection:
+        connection.execute("PRAGMA journal_mode = OFF")
         for statement in statements:
             connection.execute(statement)
-        values, names = np.array(facts), ["id", "amount", *(f"d{n}_id" for n in range(5))]
-        frame = {name: values[:, place] for place, name in enumerate(names)}
-        connection.register("frame", frame)
-        connection.execute("INSERT INTO fact SELECT * FROM frame")
+        numbers = "WITH RECURSIVE one (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM one WHERE n < {} - 1)"
         for n in range(5):
-            connection.executemany(f"INSERT INTO d{n} VALUES (?, ?)", dims)
+            connection.execute(f"INSERT INTO d{n} {numbers.format(1000)} SELECT n, 'name ' || n FROM one")
+        cells = ", ".join(["n % 97", *["abs(random()) % 1020"] * 5])
+        connection.execute(f"INSERT INTO fact {numbers.format(rows)} SELECT n, {cells} FROM one")
+
+
+def _times(folder: Path, rows: int) -> Iterator[tuple[str, dict[str, float]]]:
+    """Yield milliseconds of a query, and what its ledger adds, by engine, rows and number of joins."""
+    _build(folder, rows)
     for engine in ("sqlite", "duckdb"):
-        with Database.open(folder / f"big.{engine}") as database:
-            for joins in range(5):
-                group = "d0.name" if joins else "amount"
+        with Database.open(folder / f"{rows}.{engine}") as database:
+            database.schema()
+            for joins in _track(range(5), f"times on {engine}, {rows:,} rows"):
                 joined = " ".join(f"JOIN d{n} ON d{n}.id = fact.d{n}_id" for n in range(joins))
-                sql = f"SELECT {group}, SUM(amount) FROM fact {joined} GROUP BY {group}"
+                sql = f"SELECT SUM(amount) FROM fact {joined}"
+                if rows == min(ROWS):  # SQLite would sort more of them on disk, beyond its limit
+                    group = "d0.name" if joins else "amount"
+                    sql = f"SELECT {group}, SUM(amount) FROM fact {joined} GROUP BY {group}"
                 query, added, partial = list[float](), list[float](), 0
-                for _ in range(RUNS):
+                for _ in range(ROWS[rows]):
                     start = time.perf_counter()
-                    database.execute(sql)
+                    database.execute(sql, Limits(seconds=120))
                     query.append(time.perf_counter() - start)
                     until = time.perf_counter() + min(max(SHORTEST_SECONDS, query[-1]), LONGEST_SECONDS)
                     start = time.perf_counter()
@@ -330,19 +346,34 @@ def _times(folder: Path, rows: int) -> Iterator[tuple[str, int, dict[str, float]
                     added.append(time.perf_counter() - start)
                     partial += bool(ledger.not_counted)
                 p50, p95 = (1000 * float(np.percentile(added, percent)) for percent in (50, 95))
-                told = {"query": 1000 * float(np.median(query)), "p50": p50, "p95": p95, "not_counted": partial / RUNS}
-                yield engine, joins, {name: round(value, 1) for name, value in told.items()}
+                told = {"query": 1000 * float(np.median(query)), "added_p50": p50, "added_p95": p95}
+                shares = {"not_counted": partial / ROWS[rows], "runs": ROWS[rows]}
+                name = f"{engine}, {rows:,} rows, {joins} joins"
+                yield name, {key: round(value, 2) for key, value in (told | shares).items()}
+        (folder / f"{rows}.{engine}").unlink()
+
+
+def _track(things: Sequence[T], what: str) -> Iterable[T]:
+    return track(things, what, console=Console(stderr=True))
 
 
 def run(options: BenchOptions) -> Figures:
-    """Return which planted faults the ledger tells, what it tells of untouched databases, and the time it takes."""
+    """Return which planted faults the ledger tells, what it tells of untouched databases, and the time it takes.
+
+    With a limit, of so many databases, and times of the smaller tables alone.
+    """
     with TemporaryDirectory() as folder:
         planted = [*_plant_all(options.folder, Path(folder), options.limit), *_late(Path(folder))]
-        times = {f"{engine} {joins} joins": told for engine, joins, told in _times(Path(folder), ROWS)}
+        sizes = list(ROWS)[: 1 if options.limit else None]
+        times = dict(told for rows in sizes for told in _times(Path(folder), rows))
+        with open_hidden(Path(folder)) as hidden:
+            hiding = [name for name in hidden if not name.endswith(" all")]
+            canaries = [found for name in _track(hiding, "canaries") for found in find_canaries(hidden[name])]
+    material = [one for one in planted if one.kind != "quiet"]
     by_kind = {kind: [one for one in planted if one.kind == kind] for kind in Counter(one.kind for one in planted)}
     return {
-        "material": len(planted),
-        "found": share([one.told and one.exact for one in planted]),
+        "material": len(material),
+        "found": share([one.told and one.exact for one in material]),
         "by_kind": {
             kind: {
                 "n": len(own),
@@ -351,7 +382,10 @@ def run(options: BenchOptions) -> Figures:
             }
             for kind, own in by_kind.items()
         },
-        "missed": [one.where for one in planted if not (one.told and one.exact)],
+        "missed": [one.where for one in material if not (one.told and one.exact)],
         **_alarms(options.folder, options.limit),
+        "canaries": len(canaries),
+        "canaries_hidden_by": hiding,
+        "canary_texts": canaries,
         "times_ms": times,
     }

@@ -16,13 +16,23 @@ from tableturn.evals.datasets import Dataset, load_dataset, read_plain
 from tableturn.evals.metrics.judging import Verdict
 from tableturn.evals.runner.record import RunSpec, TurnRecord
 from tableturn.evals.runner.results import RunResults
-from tableturn.evals.runner.run import GIVE_UP_AFTER, Journal, RunStopped, read_journal, run_evaluation
+from tableturn.evals.runner.run import GIVE_UP_AFTER, Journal, RunStopped, read_journal, run_evaluation, run_settings
 from tableturn.tools.errors import SettingsError
 from typer.testing import CliRunner
 
 from tests.support.openai_server import DRIP, EMPTY, Behaviour, OpenAIServer, fails, says
 
 from .conftest import make_database
+
+
+def test_no_rows_are_counted_unless_asked() -> None:
+    """It changes no query, and takes time."""
+    dataset = Dataset("own", "all", (), ())
+    for preset in (None, "full", "credit", "craft", "track", "revision"):
+        assert run_settings(RunSpec("own", "all", preset=preset), dataset).ledger == "off"
+        asked = RunSpec("own", "all", preset=preset, settings={"ledger": "auto"})
+        assert run_settings(asked, dataset).ledger == "auto"
+
 
 MAIN = "from tableturn.agent.cli import main; main()"
 

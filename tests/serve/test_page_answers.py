@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
+import threading
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tableturn.tools.ledger import keep_ledger
 
 from tests.serve import pages
 from tests.serve.pages import NAMES, Visit, ask, cells, last, unfold_query
@@ -62,6 +66,51 @@ def test_a_lone_number_is_written_large_below_its_sentence_and_answers_scroll_wi
     assert figure.inner_text() in sentence.inner_text()
     assert sentence.bounding_box()["y"] < figure.bounding_box()["y"]
     assert last(page).locator("table, [role=tab]").count() == 0
+
+
+def test_an_answer_stands_before_its_rows_are_counted_and_what_counting_adds_moves_nothing(
+    visit: Visit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    path = tmp_path / "sales.sqlite"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.executescript("""
+            CREATE TABLE product (id INTEGER PRIMARY KEY, name TEXT);
+            CREATE TABLE sale (id INTEGER PRIMARY KEY, product_id INTEGER REFERENCES product);
+            INSERT INTO product VALUES (1, 'lamp');
+            INSERT INTO sale VALUES (1, 1), (2, 9), (3, 9);
+        """)
+    counted = threading.Event()
+
+    def keep(*given: Any, **more: Any) -> Any:
+        sql, schema, count = given
+
+        def later(counting: str) -> Any:
+            rows = count(counting)
+            assert counted.wait(30)
+            return rows
+
+        return keep_ledger(sql, schema, later, **more)
+
+    monkeypatch.setattr("tableturn.agent.evidence.ledger.keep_ledger", keep)
+    monkeypatch.setattr("tableturn.agent.evidence.ledger.LONGEST_SECONDS", 60.0)
+    monkeypatch.setattr("tableturn.agent.evidence.ledger.SHORTEST_SECONDS", 60.0)
+    page = visit(path, [sql("SELECT COUNT(*) FROM sale JOIN product ON product.id = sale.product_id")], examples="none")
+    ask(page, "How many sales?", wait=False)
+    turn = last(page)
+    turn.get_by_text("Counting rows…").wait_for()
+    assert turn.locator(".lead").inner_text() == "Sale: 1."
+    before = turn.locator(".figure").bounding_box()
+    assert turn.get_by_role("button").count() == 0
+    counted.set()
+    turn.get_by_text("2 more have no match in product; with them it is 3.").wait_for()
+    turn.locator(".doubt").get_by_text("2 of 3 rows").wait_for()
+    assert turn.locator(".lead").inner_text() == "Sale: 1."
+    assert turn.get_by_text("Counting rows…").count() == 0
+    if width > 1_000:
+        assert turn.locator(".figure").bounding_box() == before
+    turn.get_by_role("button", name="Count them too").click()
+    page.locator(".figure").nth(1).wait_for()
+    assert last(page).locator(".figure").inner_text() == "3"
 
 
 def test_small_talk_has_no_tools(visit: Visit, shop: Path) -> None:

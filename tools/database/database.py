@@ -64,6 +64,12 @@ class Database:
         return getattr(self.engine, "rows_by_person", True)
 
     @property
+    def personal_tables(self) -> frozenset[str]:
+        """The tables of which the engine leaves out rows by who asks, if nobody is named; else none."""
+        ruled: frozenset[str] = getattr(self.engine, "ruled_tables", frozenset())
+        return ruled if ruled and self.session.identity == Identity() else frozenset()
+
+    @property
     def shared_session(self) -> Session:
         """The session for shared data: without the person if all see the same rows."""
         return self.session if self.rows_by_person else replace(self.session, identity=Identity())

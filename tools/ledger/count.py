@@ -15,8 +15,9 @@ from ..database.table import Cell
 from ..sql.parse import default_if_unparsed
 from ..sql.query import Query, TableColumn, argument_of
 from ..sql.scope import Scope, Source
+from ..words import name_stems, words
 from .ledger import MATERIAL, JoinCount, Ledger, MissingCount, NewestDate, VariantCount
-from .path import Filter, NotCounted, Path, Step, check_scope, find_path, write_column
+from .path import NO_SUBJECT, Filter, NotCounted, Path, Step, check_scope, find_path, write_column
 
 Count = Callable[[str], Sequence[Sequence[Cell]]]
 """Runs a query within whatever time is left, and returns its rows; raises `NotCounted` if there are none to be had."""
@@ -28,6 +29,7 @@ _YEAR = 365  # days, of a period without a beginning
 _LATE = 0.05  # part of the period asked about, before whose end the data ends; a quiet week at its end is none
 _CELL = 40  # characters of a value that is shown
 _TEXTS = ("char", "text", "string", "clob")
+_EACH = ("each", "every", "all")
 _SHAPING = ("group", "having", "qualify", "limit", "offset", "distinct")
 
 
@@ -43,6 +45,8 @@ def keep_ledger(
     today: date | None = None,
     examples: bool = False,
     value: Cell = None,
+    groups: int | None = None,
+    question: str = "",
 ) -> Ledger:
     """Return the ledger of a query.
 
@@ -53,6 +57,8 @@ def keep_ledger(
         today: The day by which a period that has not ended yet is cut.
         examples: Whether some of the lost rows are looked up.
         value: The query's result if it is a single number, so that another one can stand beside it.
+        groups: How many rows the query gives; None if that is not known.
+        question: What was asked.
     """
     if query is None:
         return _UNREAD
@@ -63,6 +69,8 @@ def keep_ledger(
         keeper.add_scope(scope)
     if len(query.scopes) > _MOST_SCOPES:
         keeper.not_counted.append("further sub-queries")
+    if groups is not None:
+        keeper.add_ones(groups, question)
     lost = isinstance(value, int | float) and any(join.material and join.lost for join in keeper.joins)
     other, other_sql = keeper.find_other(value) if lost else (None, "")
     return Ledger(
@@ -107,14 +115,19 @@ class _Keeper:
         read = ", ".join(map(_name_table, scope.sources))
         try:
             path = find_path(self.query, scope)
-            if scope.select is self.query.tree:
-                self.top = path
-            self._add_joins(path, self._find_key(path))
-            if (repeated := self._count_repeated(path)) is not None:
-                self._add_repeated(path, *repeated)
         except NotCounted as reason:
             if len(scope.sources) > 1:
                 self.not_counted.append(f"the rows of {read}: {reason}")
+        else:
+            if scope.select is self.query.tree:
+                self.top = path
+            if not path.steps and len(scope.sources) > 1:
+                self.not_counted.append(f"the rows that {read} leave out: {NO_SUBJECT}")
+            for what, add in (("rows", self._add_joins), ("repeated rows", self._add_repeated)):
+                try:
+                    add(path)
+                except NotCounted as reason:
+                    self.not_counted.append(f"the {what} of {read}: {reason}")
         for column in _list_groups(self.query, scope):
             try:
                 self._add_variants(scope, column)
@@ -147,8 +160,8 @@ class _Keeper:
             raise NotCounted(f"{_name_table(path.subject)} is repeated and has no key of one column")
         return key
 
-    def _add_joins(self, path: Path, key: exp.Expr | None) -> None:
-        columns, value = _list_columns(path), _find_summed(path)
+    def _add_joins(self, path: Path) -> None:
+        columns, value, key = _list_columns(path), _find_summed(path), self._find_key(path)
         if not (path.steps or columns):
             return
         comes = {id(step): _write_arrival(path, step) for step in path.steps}
@@ -227,6 +240,39 @@ class _Keeper:
             return None, ""
         return other, sql
 
+    # Rows of which the query gives one each, and that no row refers to
+
+    def add_ones(self, groups: int, question: str) -> None:
+        """Count the rows of a table of which the query should give one each, and does not, as nothing joins them."""
+        path = self.top
+        terms = self.query.group_terms(path.scope) if path is not None and path.steps else None
+        if path is None or not terms or any(map(path.scope.select.args.get, ("having", "limit", "offset", "qualify"))):
+            return
+        sources = [self.query.sources_in(term, path.scope) for term in terms]
+        step = next((one for one in path.steps if all(named == [one.source] for named in sources)), None)
+        if step is None or step.source.table is None:
+            return
+        beyond = [step.source]
+        for other in path.steps:
+            if any(before in beyond for before in other.before):
+                beyond.append(other.source)
+        if any(source in beyond[1:] for part in path.filters for source in part.named):
+            return  # how many of its rows are asked about is not known
+        one, own = step.source, [part.node.copy() for part in path.filters if part.named == (step.source,)]
+        counts = (exp.Count(this=exp.Distinct(expressions=[term.copy()])) for term in terms)
+        select = exp.select(exp.Count(this=exp.Star()), *counts).from_(_copy_source(one)).where(*own, copy=False)
+        try:
+            ((rows, *different),) = self._run(select, path.scope)
+        except NotCounted as reason:
+            self.not_counted.append(f"the rows of {_name_table(one)} that are left out: {reason}")
+            return
+        # If no column tells all rows apart, a group is not a row.
+        lost = _to_int(rows) - groups if rows in different else 0
+        if lost > 0:
+            material = lost >= MATERIAL * _to_int(rows) and _asks_for_each(question, one)
+            names = (_name_table(path.subject), _describe_links(self.query, step), lost, 0, _name_table(one))
+            self.joins.append(JoinCount(*names, _to_int(rows), material=material, ones=True))
+
     # Rows that joins repeat
 
     def _count_repeated(self, path: Path) -> tuple[int, int] | None:
@@ -245,7 +291,10 @@ class _Keeper:
         ((every, once),) = self._run(_select_from(inner.subquery("counted", copy=False), *outputs), scope)
         return (_to_int(every) - _to_int(once), _to_int(once)) if _to_int(every) > _to_int(once) else None
 
-    def _add_repeated(self, path: Path, more: int, rows: int) -> None:
+    def _add_repeated(self, path: Path) -> None:
+        if (counted := self._count_repeated(path)) is None:
+            return
+        more, rows = counted
         # What is summed may mean the rows it is joined to; an average weighted by them does more often than not.
         kinds = (exp.Sum,) if path.single is not path.subject else (exp.Sum, exp.Avg, exp.Count)
         plain = any(not isinstance(one.this, exp.Distinct) for one in self.query.aggregates(path.scope, *kinds))
@@ -341,7 +390,9 @@ def _or_unknown(path: Path, part: Filter) -> exp.Expr:
 
 def _leaves_many(query: Query, step: Step) -> bool:
     """Whether rows without a partner are of the many that refer to one, and all of the ones are there."""
-    source, before = step.source, step.before
+    source, (before, *more) = step.source, step.before
+    if more:
+        return False  # no reference: a condition on several tables
     tables = [one.table for one in (source, before) if one.table is not None]
     if source.table is None or before.table is None:
         scope = query.scope(source.query) if source.query is not None else None
@@ -349,7 +400,9 @@ def _leaves_many(query: Query, step: Step) -> bool:
         return source.table is not None or not narrowed
     if source.table is before.table:
         return False  # who has nobody above is at the top
-    ends = [(query.column(link.end(source)), query.column(link.end(before))) for link in step.links if link.condition]
+    ends = [
+        (query.column(link.end(source)), query.column(link.far_end(source))) for link in step.links if link.condition
+    ]
     names = {(to.schema.name, of.schema.name) for to, of in ends if to is not None and of is not None}
     keys = query.schema.foreign_keys
     forth = any((key.table, key.ref_table) == (before.table.name, source.table.name) for key in keys)
@@ -368,7 +421,7 @@ def _find_chosen(path: Path) -> list[Source]:
     named += [source for part in path.filters for source in part.named]
     for step in reversed(path.steps):
         if step.source in named:
-            named.append(step.before)
+            named += step.before
     return [source for source in named if source is not path.subject]
 
 
@@ -380,6 +433,21 @@ def _find_summed(path: Path) -> exp.Expr | None:
         if inner is not None and named and all(one is path.subject for one in named):
             return inner.unnest()
     return None
+
+
+def _asks_for_each(question: str, source: Source) -> bool:
+    """Whether a question says "each", "every" or "all" of a table's name, or of one of its columns' names."""
+    table = source.table
+    names = (
+        {stem for name in (table.name, *(one.name for one in table.columns)) for stem in name_stems(name)}
+        if table
+        else ()
+    )
+    asked = words(question)
+    return any(
+        word.folded in _EACH and any(near.stem in names for near in asked[place + 1 : place + 4])
+        for place, word in enumerate(asked)
+    )
 
 
 def _lay_path(path: Path, outputs: Sequence[exp.Expr], filters: Sequence[Filter]) -> exp.Select:

@@ -24,6 +24,7 @@ class JoinCount:
     kept: bool = False  # whether rows without a partner stay in the result, as by a LEFT JOIN
     material: bool = False  # whether it may change the answer: it is about 1 % of the rows, or of the sum, or more
     examples: tuple[str, ...] = ()  # of lost rows the columns that the join compares, if asked for
+    ones: bool = False  # whether `of` lists what others refer to, and the query gives a row for each of its rows
 
 
 @dataclass(frozen=True)
@@ -108,8 +109,7 @@ class Ledger:
         for one in self.nulls:
             if one.material is material:
                 out = ", which the average leaves out" if one.use == "averaged" else ""
-                rows = f"{one.rows:,} rows of {plain_name(one.of)}" if one.of else f"{one.rows:,} joined rows"
-                yield f"{one.missing:,} of {rows} {_have(one.missing)} no {plain_name(one.column)}{out}"
+                yield f"{_say_part(one.missing, one.rows, one.of)} no {plain_name(one.column)}{out}"
         for one in self.variants:
             if one.material is material:
                 name = plain_name(one.column)
@@ -119,15 +119,29 @@ class Ledger:
 
 
 def _say_join(join: JoinCount, ending: str) -> Iterator[str]:
-    rows, other = f"rows of {plain_name(join.of)}", plain_name(join.table)
+    other = plain_name(join.table)
     if join.lost and not join.kept:
         shown = f" ({', '.join(join.examples)})" if join.examples else ""
         left_out = " and is left out" if join.lost == 1 else " and are left out"
-        count = f"{join.lost:,} more" if ending else f"{join.lost:,} of {join.rows:,} {rows}"
-        yield f"{count} {_have(join.lost)} no match in {other}{shown}{ending or left_out}"
+        part = f"{join.lost:,} more {_have(join.lost)}" if ending else _say_part(join.lost, join.rows, join.of)
+        if join.ones:  # there may be partners that do not meet the query's conditions
+            of = f"{join.lost:,} of {join.rows:,} rows of {plain_name(join.of)}"
+            verb, them = ("is", "it") if join.lost == 1 else ("are", "them")
+            yield f"{of} {verb} left out, because no counted row of {other} matches {them}"
+        else:
+            yield f"{part} no match in {other}{shown}{ending or left_out}"
     if join.repeated:
         verb = "is" if join.repeated == 1 else "are"
-        yield f"{join.repeated:,} of the {rows} {verb} repeated, because some match several rows of {other}"
+        of = f"{join.repeated:,} of the rows of {plain_name(join.of)}"
+        yield f"{of} {verb} repeated, because some match several rows of {other}"
+
+
+def _say_part(count: int, rows: int, table: str) -> str:
+    """Return how many rows of a table, or of those that joins have made, have or lack something, up to its verb."""
+    named = (
+        ("joined row", "joined rows") if not table else (f"row of {plain_name(table)}", f"rows of {plain_name(table)}")
+    )
+    return f"the one {named[0]} has" if rows == 1 else f"{count:,} of {rows:,} {named[1]} {_have(count)}"
 
 
 def _have(count: int) -> str:

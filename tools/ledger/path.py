@@ -21,6 +21,9 @@ _UNLIKE_NULL = (exp.Coalesce, exp.Case, exp.If, exp.Concat, exp.ConcatWs, exp.An
 """What may give a value where a partner is missing, so that its value does not tell."""
 
 
+NO_SUBJECT = "no table has one row for each row of its joins"
+
+
 class NotCounted(Exception):
     """Something that is not counted, with the reason."""
 
@@ -36,6 +39,10 @@ class Link:
         """Return the side of one of the two sources."""
         return next(side for one, side in self.ends if one is source)
 
+    def far_end(self, source: Source) -> exp.Expr:
+        """Return the side of the other source."""
+        return next(side for one, side in self.ends if one is not source)
+
     def other(self, source: Source) -> Source | None:
         """Return the other source; None if it does not join this one."""
         (first, _), (second, _) = self.ends
@@ -44,10 +51,10 @@ class Link:
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """A source that is joined to one before it."""
+    """A source that is joined to those before it."""
 
     source: Source
-    before: Source
+    before: tuple[Source, ...]  # each source that its links compare it with, mostly one
     links: tuple[Link, ...]
 
     @property
@@ -58,7 +65,7 @@ class Step:
     @property
     def refers(self) -> exp.Expr:
         """The condition that the row refers to a partner, whether it is there or not."""
-        given = (exp.not_(link.end(self.before).is_(exp.Null()), copy=False) for link in self.links)
+        given = (exp.not_(link.far_end(self.source).is_(exp.Null()), copy=False) for link in self.links)
         return exp.and_(*given, copy=False)
 
     @property
@@ -100,7 +107,7 @@ def find_path(query: Query, scope: Scope) -> Path:
     links, rest = _split_conditions(query, scope)
     finest, summed = _find_subject(query, scope, links)
     if (subject := finest or summed) is None:
-        raise NotCounted("no table has one row for each row of its joins")
+        raise NotCounted(NO_SUBJECT)
     steps = list(_order_steps(scope, subject, links)) if finest is not None else []
     # Who has no partner in a LEFT JOIN that meets its condition stays in the result.
     held = [one for one in rest if one.source is None or one.source.side != "LEFT" or one.source is subject]
@@ -248,12 +255,12 @@ def _order_steps(scope: Scope, subject: Source, links: Sequence[Link]) -> Iterat
     while left:
         ready = ((one, [link for link in links if link.other(one) in reached]) for one in left)
         source, own = next(((one, own) for one, own in ready if own), (None, []))
-        before = own[0].other(source) if source is not None else None
-        if source is None or before is None:
+        if source is None:
             raise NotCounted("a join compares no equal columns")
         if len({link.condition is None for link in own}) > 1:
             raise NotCounted("a join compares columns in two ways")
-        yield Step(source, before, tuple(own))
+        before = dict.fromkeys(one for link in own if (one := link.other(source)) is not None)
+        yield Step(source, tuple(before), tuple(own))
         reached.append(source)
         left.remove(source)
 

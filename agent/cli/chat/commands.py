@@ -43,6 +43,10 @@ def _show_sql(chat: Chat, rest: str) -> RenderableType:
     if not rest or first.isdecimal():
         return shown_sql(_get_sql(chat.choose(rest, "show")[0].answer, "show"))
     answer = chat.choose("", "run")[0].answer
+    if rest == "other":
+        if answer.ledger is None or not answer.ledger.other_sql:
+            raise SettingsError("this answer leaves out no rows that another query counts: /why says what was counted")
+        rest = answer.ledger.other_sql
     if rest == "edit":
         rest = chat.draft = _edit(chat.draft or _get_sql(answer, "edit"))
     try:
@@ -325,8 +329,9 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         Command("/wide", "[COUNT]", "show rows as records, with the columns below each other", _show_wide),
         Command(
             "/sql",
-            "[edit | run | SELECT ...]",
-            "show the query; edit it in $EDITOR and run it; run it again; or run another query instead",
+            "[edit | run | other | SELECT ...]",
+            "show the query; edit it in $EDITOR and run it; run it again; run it with the rows that it leaves out; or"
+            " run another query instead",
             _show_sql,
         ),
         Command("/explain", "[N]", "explain in plain words what the SQL computes", RUN["/explain"]),

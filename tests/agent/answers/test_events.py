@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -47,6 +49,43 @@ def test_a_query_is_told_as_it_is_written(shop: Path) -> None:
     }  # fmt: skip
     assert events[-1].to_dict()["answer"]["sql"] == QUERY
     assert answer.usage.prompt_tokens == 100, "as the server counted, also piece by piece"
+
+
+COUNTED = "SELECT COUNT(*) FROM orders JOIN customers ON customers.id = orders.customer_id"
+
+
+def _lose_orders(shop: Path) -> SQLAgent:
+    with closing(sqlite3.connect(shop)) as connection, connection:
+        connection.execute("INSERT INTO orders (id, customer_id) VALUES (901, 99), (902, 99), (903, 99)")
+    return SQLAgent(shop, model=writes(COUNTED), settings={"examples": "none", "readings": "off"})
+
+
+async def test_an_answer_is_told_before_its_rows_are_counted_and_again_after(shop: Path) -> None:
+    with _lose_orders(shop) as agent:
+        blocking = list(agent.stream("How many orders?"))
+        awaited = [event async for event in agent.astream("How many orders?")]
+        alone = agent.ask("How many orders?")
+    for events in (blocking, awaited):
+        assert told(events)[-3:] == ["rows", "early_answer", "answer"]
+        (early,) = (event for event in events if event.kind == "early_answer")
+        first, last = early.data["answer"], events[-1].to_dict()["answer"]
+        assert early.answer is None, "who takes the first answer that comes takes the last one"
+        assert (first["ledger"], first["confidence_reason"]) == (None, "")
+        assert last["text"] == alone.text
+        assert last["text"].startswith(f"{first['text']} 3 more have no match in customers")
+        assert last["confidence"] == alone.confidence < first["confidence"]
+        assert {key for key in first if first[key] != last[key]} <= {
+            *("text", "confidence", "confidence_reason", "ledger", "basis"),
+        }
+
+
+def test_no_answer_is_told_early_where_that_would_break_a_promise(shop: Path, tmp_path: Path) -> None:
+    """An audit trail's line stands before the answer is given; a turn may ask back instead."""
+    _lose_orders(shop).close()
+    with SQLAgent(shop, model=writes(COUNTED), settings={"examples": "none"}, audit=tmp_path / "trail") as agent:
+        assert "early_answer" not in told(list(agent.stream("How many orders?")))
+    with SQLAgent(shop, model=writes(COUNTED), settings={"examples": "none", "ledger": "off"}) as agent:
+        assert "early_answer" not in told(list(agent.stream("How many orders?")))
 
 
 async def test_the_same_without_blocking(shop: Path) -> None:

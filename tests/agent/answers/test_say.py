@@ -117,6 +117,9 @@ def test_places_are_never_streamed(shop: Path, fenced: bool) -> None:
     told = [event for event in events if event.kind not in ("node", "progress")]
     assert told[-1].answer is not None
     assert told[-1].answer.text == FILLED
+    early = [event for event in told if event.kind == "early_answer"]
+    assert [event.data["answer"]["text"] for event in early] == [FILLED]
+    told = [event for event in told if event not in early]
     assert "{" not in "".join(str(value) for event in told[:-1] for value in event.data.values())
     assert not [end for end in range(len(said)) if "{" in sql_so_far(said[:end])]
 

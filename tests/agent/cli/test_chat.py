@@ -16,7 +16,7 @@ from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 from rich.console import Console
 from tableturn.agent import SQLAgent
-from tableturn.agent.cli.chat.chat import Cost
+from tableturn.agent.cli.chat.chat import Chat, Cost
 from tableturn.agent.cli.chat.commands import BY_NAME
 from tableturn.agent.cli.chat.prompt import ChatCompleter
 from tableturn.agent.cli.display import Rows, as_records, fitting, show_answer
@@ -138,6 +138,24 @@ def test_another_query_is_run_in_an_answers_place(shop: Path) -> None:
     assert "Ada" in text
     assert "  2  Give me the number of customers.  (answered)" in text
     assert "tableturn: " in text, "what does not read is refused"
+
+
+def test_the_query_with_rows_left_out_is_shown_and_run(shop: Path) -> None:
+    lines = said(shop, COUNT, "/sql other")
+    assert "tableturn: this answer leaves out no rows that another query counts: /why says what was counted" in lines
+    with closing(sqlite3.connect(shop)) as connection, connection:
+        connection.execute("INSERT INTO orders (id, customer_id, total) VALUES (901, 99, 7.5)")
+    joined = "SELECT COUNT(*) FROM orders JOIN customers ON customers.id = orders.customer_id"
+    with SQLAgent(shop, model=writes(joined), settings={"examples": "none"}) as agent:
+        conversation = agent.conversation()
+        chat = Chat(resources=agent.resources, agent=agent, conversation=conversation)
+        chat.take(conversation.ask("How many orders?"), "How many orders?", conversation.why())
+        shown = io.StringIO()
+        console = Console(file=shown, width=200)
+        console.print(BY_NAME["/why"].run(chat, ""))
+        console.print(BY_NAME["/sql"].run(chat, "other"))
+    assert "with rows left out\n  SELECT COUNT(*) FROM orders LEFT JOIN customers" in shown.getvalue()
+    assert "Number of rows: 5." in shown.getvalue()
 
 
 def test_pages_and_files_of_rows(shop: Path, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from tableturn.agent.conversation import Conversation
 from tableturn.agent.evidence import ledger as evidence
 from tableturn.tools.database import Database, Egress, Policy
 
+from tests.corpus.ledger_canaries import find_canaries, open_hidden
 from tests.support.scripted import writes
 
 JOINED = "SELECT COUNT(*) FROM sale JOIN product ON product.id = sale.product_id"
@@ -114,3 +115,16 @@ def test_what_may_not_be_read_is_not_counted(sales: Path) -> None:
     answer = ask(sales, "SELECT COUNT(*) FROM sale", deny=("product", "sale.note"))
     assert answer.text == "Sale: 100."
     assert "product" not in json.dumps(answer.to_dict()["ledger"])
+
+
+def test_canaries_of_hidden_rows_and_columns_are_in_no_ledger(tmp_path: Path) -> None:
+    with open_hidden(tmp_path) as hidden:
+        found = {name: find_canaries(database) for name, database in hidden.items()}
+        assert all(bool(texts) is name.endswith(" all") for name, texts in found.items()), found
+        if (person := hidden.get("postgres rows and grants")) is None:
+            return
+        joined = "SELECT COUNT(*) FROM sale s JOIN product p ON p.id = s.product_id"
+        ((own,),) = person.execute("SELECT COUNT(*) FROM sale").rows
+        ledger = ask(person, joined).ledger
+        assert ledger is not None
+        assert [join.rows for join in ledger.joins] == [own], "what others may see is not counted"

@@ -457,7 +457,6 @@ def test_formulas_without_results_are_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "noticed"),
     [
-        ("id,day\n1,20240131\n2,20240201\n", ("dates as numbers",)),
         ("name age\nAnn 3\nBob 4\n", ("lines",)),
         ("a,b\nx,1\ny,2,3\n", ("lines", "header")),
         ("a,n\nx,1.2k\ny,3M\n", ("units",)),

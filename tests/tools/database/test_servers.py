@@ -132,6 +132,32 @@ def test_nobody_sees_nothing_and_groups_count(postgres: str) -> None:
             assert other.execute("SELECT count(*) FROM parcel").rows == ((0,),)
 
 
+def test_tables_with_rows_for_named_people_are_known(postgres: str) -> None:
+    """Through views too: one reads as its owner, whom no policy binds here, or as whoever asks."""
+    for statement in (
+        "CREATE VIEW as_owner AS SELECT id FROM parcel",
+        "CREATE VIEW as_asker WITH (security_invoker) AS SELECT id FROM parcel",
+        "CREATE VIEW above AS SELECT id FROM as_asker",
+        f"GRANT SELECT ON as_owner, as_asker, above TO {READER}",
+        "CREATE VIEW as_reader AS SELECT id FROM parcel",
+        f"ALTER VIEW as_reader OWNER TO {READER}",
+    ):
+        POSTGRES.run(postgres, statement)
+    try:
+        with Database.open(_as(postgres, READER)) as database:
+            assert database.execute("SELECT count(*) FROM as_owner").rows == ((3,),)
+            for view in ("as_asker", "above", "as_reader"):
+                assert database.execute(f"SELECT count(*) FROM {view}").rows == ((0,),)
+            assert database.personal_tables == {"parcel", "as_asker", "above", "as_reader"}
+            with database.for_user(Identity("north")) as north:
+                assert north.personal_tables == frozenset()
+        with Database.open(postgres) as database:
+            assert database.personal_tables == {"as_reader"}, "nothing else hides rows from this login"
+    finally:
+        for view in ("above", "as_asker", "as_owner", "as_reader"):
+            POSTGRES.run(postgres, f"DROP VIEW {view}")
+
+
 def test_row_level_security_by_role(postgres: str) -> None:
     mapped = f"{postgres}?role=tt_{{user}}_{SUFFIX}"
     with Database.open(mapped, session=Session(Identity("south"))) as database:

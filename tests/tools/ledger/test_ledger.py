@@ -249,6 +249,40 @@ def test_a_whole_key_repeats_nothing_and_groups_may_share_a_row(sales: Database)
     assert not [join for join in keep(sales, shared).joins if join.repeated]
 
 
+# Rows of which the query gives one each, and that nothing refers to.
+
+
+@pytest.mark.parametrize(
+    ("sql", "left_out"),
+    [
+        ("SELECT p.name, COUNT(*) FROM product p JOIN sale s ON s.product_id = p.id WHERE s.amount = 2"
+         " GROUP BY p.name", 2),
+        ("SELECT p.id, p.kind, SUM(y.paid) FROM payment y JOIN sale s ON s.id = y.sale_id"
+         " JOIN product p ON p.id = s.product_id GROUP BY p.id, p.kind", 1),
+        ("SELECT p.name, COUNT(*) FROM product p JOIN sale s ON s.product_id = p.id WHERE p.id > 1 AND s.id < 3"
+         " GROUP BY p.name", 1),
+        ("SELECT p.name, COUNT(s.id) FROM product p LEFT JOIN sale s ON s.product_id = p.id GROUP BY p.name", 0),
+        ("SELECT p.name, COUNT(*) FROM product p JOIN sale s ON s.product_id = p.id WHERE s.amount = 2 GROUP BY p.name"
+         " HAVING COUNT(*) > 0", 0),
+        ("SELECT p.name, COUNT(*) FROM product p JOIN sale s ON s.product_id = p.id WHERE s.amount = 2 GROUP BY p.name"
+         " LIMIT 5", 0),
+        # Of how many products is not known: a label in one language may be asked about.
+        ("SELECT s.id, COUNT(*) FROM payment y JOIN sale s ON s.id = y.sale_id JOIN product p ON p.id = s.product_id"
+         " WHERE p.name = 'lamp' GROUP BY s.id", 0),
+        ("SELECT p.kind, COUNT(*) FROM product p JOIN label l ON l.product_id = p.id JOIN sale s ON s.product_id = p.id"
+         " GROUP BY p.kind", 0),
+    ],
+)  # fmt: skip
+def test_who_has_nothing_counted_is_told_where_each_is_asked_for(sales: Database, sql: str, left_out: int) -> None:
+    groups = len(sales.execute(sql).rows)
+    asked, alone = (keep(sales, sql, groups=groups, question=text) for text in ("... for each product?", "Products?"))
+    assert sum(join.lost for join in alone.joins if join.ones) == left_out
+    told = [said for said in asked.facts if "left out, because no counted row" in said]
+    assert bool(told) is bool(left_out)
+    assert [said for said in alone.remarks if "left out, because no counted row" in said] == told
+    assert not [said for said in alone.facts if "no counted row" in said]
+
+
 # Missing values, and groups that are written in several ways.
 
 
@@ -383,6 +417,26 @@ def test_composite_keys_join_by_all_of_their_columns(tmp_path: Path) -> None:
     with Database.open(tmp_path / "c.sqlite") as database:
         ledger = keep(database, "SELECT COUNT(*) FROM stay s JOIN room r ON r.house = s.house AND r.no = s.no")
     assert [(join.lost, join.repeated, join.rows) for join in ledger.joins] == [(2, 0, 4)]
+
+
+@pytest.mark.parametrize(
+    ("rest", "found"),
+    [
+        # A key of which two tables give a part each; who has one part alone refers to nothing.
+        ("payment y JOIN sale s ON s.id = y.sale_id JOIN label l ON l.product_id = y.id AND l.lang = s.shop"
+         " WHERE l.text = 'x'", {"sale": (3, 0), "label": (3, 3)}),
+        ("sale s JOIN payment y ON y.sale_id = s.id JOIN rate r ON r.shop = s.shop AND r.percent = y.paid",
+         {"payment": (20, 18), "rate": (2, 1), "payment or rate": (1, 0)}),
+        # Who has no boss has no boss's product; one of a boss whose product is gone is missed.
+        ("sale a LEFT JOIN sale b ON b.id = a.amount JOIN product p ON p.id = b.product_id", {"sale": (20, 5),
+         "product": (20, 10)}),
+        ("sale a LEFT JOIN sale b ON b.id = a.amount JOIN product p ON p.id = b.product_id WHERE p.kind = 'light'",
+         {"sale": (13, 0), "product": (20, 3)}),
+    ],
+)  # fmt: skip
+def test_missing_parts_of_keys_refer_to_nothing(sales: Database, rest: str, found: dict[str, tuple[int, int]]) -> None:
+    ledger = keep(sales, f"SELECT COUNT(*) FROM {rest}")
+    assert {join.table: (join.rows, join.lost) for join in ledger.joins} == found
 
 
 def test_what_cannot_be_run_in_time_is_not_counted(sales: Database) -> None:

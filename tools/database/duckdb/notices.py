@@ -326,16 +326,9 @@ def notice_contents(
     texts = [column.name for column in looked if column.type == "VARCHAR" and column.name not in known]
     cells = ", ".join(quote(column.name) for column in looked)
     source = f"FROM (SELECT * FROM {scan} LIMIT {LOOKED_AT + 1})"
-    whole = [column.name for column in looked if column.type == "BIGINT"]
-    days = (
-        f"bool_and({cell} BETWEEN 19000101 AND 20991231 AND {cell} // 100 % 100 BETWEEN 1 AND 12 AND {cell} % 100 < 32)"
-        for cell in map(quote, whole)
-    )
-    counted = ", ".join(["count(*)", f"count(DISTINCT hash({cells}))", *days])
     try:
-        ((rows, distinct, *are_days),) = connection.execute(f"SELECT {counted} {source}").fetchall()
-        for name in (name for name, is_day in zip(whole, are_days, strict=True) if is_day):
-            noticing.add("dates as numbers", "numbers that look like days (20241231) are kept as numbers", name)
+        counted = f"SELECT count(*), count(DISTINCT hash({cells})) {source}"
+        ((rows, distinct),) = connection.execute(counted).fetchall()
         for some in (texts[at : at + _AT_ONCE] for at in range(0, len(texts), _AT_ONCE)):
             (measured,) = connection.execute(f"SELECT {', '.join(map(_measure, some))} {source}").fetchall()
             for name, counts in zip(some, measured, strict=True):

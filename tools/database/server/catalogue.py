@@ -26,6 +26,7 @@ class Relation:
         definition: A view's query; empty where the server does not tell, or where not all of the view may be seen.
         unshown: Whether the definition names what the login may not read.
         hides: Whether it may have columns that the login may not read.
+        ruled: Whether the server's rules leave out rows by who asks.
     """
 
     schema: str
@@ -38,6 +39,7 @@ class Relation:
     definition: str = ""
     unshown: bool = False
     hides: bool = False
+    ruled: bool = False
 
 
 @dataclass(frozen=True)
@@ -119,9 +121,9 @@ def read_catalogue(ask: Ask, owner: str) -> Catalogue:
         elif (column := columns[schema, table].get(name)) is not None:
             columns[schema, table][name] = replace(column, primary_key=position)
     relations: dict[tuple[str, str], Relation] = {}
-    for schema, name, shown, kind, comment, estimate, definition, unshown, hides in ask("relations"):
+    for schema, name, shown, kind, comment, estimate, definition, unshown, hides, *ruled in ask("relations"):
         if held := tuple(columns[schema, name].values()):
-            told = kind, comment or "", estimate, definition or "", bool(unshown), bool(hides)
+            told = kind, comment or "", estimate, definition or "", bool(unshown), bool(hides), any(ruled)
             relations[schema, name] = Relation(schema, name, shown, held, *told)
     foreign_keys = [
         ForeignKey(relations[place].shown, names, relations[target].shown, ref_names)

@@ -133,6 +133,11 @@ class ServerEngine:
             raise
         self._looked = time.monotonic()
 
+    @property
+    def ruled_tables(self) -> frozenset[str]:
+        """The tables and views of which the server's rules leave out rows by who asks."""
+        return frozenset(relation.shown for relation in self._catalogue.relations if relation.ruled)
+
     def under(self, session: Session) -> ServerEngine:
         return type(self)(self._backend.under(session), session)
 
