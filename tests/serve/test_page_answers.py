@@ -82,14 +82,14 @@ def test_an_answer_stands_before_its_rows_are_counted_and_what_counting_adds_mov
     counted = threading.Event()
 
     def keep(*given: Any, **more: Any) -> Any:
-        sql, schema, count = given
+        query, count = given
 
         def later(counting: str) -> Any:
             rows = count(counting)
             assert counted.wait(30)
             return rows
 
-        return keep_ledger(sql, schema, later, **more)
+        return keep_ledger(query, later, **more)
 
     monkeypatch.setattr("tableturn.agent.evidence.ledger.keep_ledger", keep)
     monkeypatch.setattr("tableturn.agent.evidence.ledger.LONGEST_SECONDS", 60.0)
