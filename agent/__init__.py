@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..tools import lazy_importer
+from ..tools import make_lazy_importer
 
 if TYPE_CHECKING:
     from ..tools.errors import TableturnError
@@ -32,7 +32,7 @@ __all__ = [
 
 
 # The command line must answer before LangGraph has loaded.
-__getattr__ = lazy_importer(
+__getattr__ = make_lazy_importer(
     __name__,
     {
         ".tools.errors": "TableturnError",

@@ -47,8 +47,8 @@ _failures: ContextVar[list[Part] | None] = ContextVar("tableturn_failures", defa
 _counters: list[Callable[[Part], object]] = []
 
 
-def advise(part: Part, call: Callable[[], R], default: D) -> R | D:
-    """Return the call's result, or the default if it fails.
+def call_with_fallback(part: Part, call: Callable[[], R], default: D) -> R | D:
+    """Return the result of a call; if it fails, log the error and return the default.
 
     What ends a turn on purpose passes: an interrupt, a cancellation, a budget, an error of settings or of a model.
     """
@@ -68,22 +68,22 @@ def advise(part: Part, call: Callable[[], R], default: D) -> R | D:
         return default
 
 
-def advisory(part: Part, default: D) -> Callable[[Callable[P, R]], Callable[P, R | D]]:
-    """Return a decorator that calls a function within `advise`."""
+def with_fallback(part: Part, default: D) -> Callable[[Callable[P, R]], Callable[P, R | D]]:
+    """Return a decorator that makes a function return a default if it fails."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R | D]:
         @wraps(function)
-        def contained(*args: P.args, **kwargs: P.kwargs) -> R | D:
-            return advise(part, lambda: function(*args, **kwargs), default)
+        def wrapper(*args: P.args, **kwargs: P.kwargs) -> R | D:
+            return call_with_fallback(part, lambda: function(*args, **kwargs), default)
 
-        return contained
+        return wrapper
 
     return decorate
 
 
 @contextmanager
-def collect_failures() -> Generator[list[str]]:
-    """Collect a note on each part that fails in the context; complete at its end."""
+def collect_failure_notes() -> Generator[list[str]]:
+    """Collect notes on the parts of a turn that fail while the context is open."""
     failures: list[Part] = []
     notes: list[str] = []
     token = _failures.set(failures)
@@ -94,6 +94,6 @@ def collect_failures() -> Generator[list[str]]:
         notes += dict.fromkeys(f"{part} failed and was left out: the log says why" for part in failures)
 
 
-def count_failures(count: Callable[[Part], object]) -> None:
-    """Call a function with the part at each failure in this process."""
+def register_failure_counter(count: Callable[[Part], object]) -> None:
+    """Register a function that is called with each part of a turn that fails."""
     _counters.append(count)

@@ -33,7 +33,7 @@ BESIDE = frozenset({"run", "read", "exported"})
 
 @dataclass(frozen=True)
 class AuditRecord:
-    """One turn, or one query that a person ran beside it.
+    """A line of the audit trail: a turn, or a query that a person ran outside of turns.
 
     Cells of the database are nowhere in it, but for those that a question or a query names.
     """
@@ -58,7 +58,7 @@ class AuditTrail:
         self.path = Path(path)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = self._open()
+            descriptor = self._open_file()
         except OSError as error:
             raise SettingsError(f"cannot write an audit trail to {path}: {error.strerror or error}") from None
         try:
@@ -69,17 +69,17 @@ class AuditTrail:
             os.close(descriptor)
 
     def write(self, record: AuditRecord) -> None:
-        """Add a line; it is on the disk when this returns.
+        """Append a record to the file, and sync the file to disk.
 
         Raises:
             AuditError: It could not be written.
         """
         line = json.dumps(asdict(record)).encode() + b"\n"
         try:
-            descriptor = self._open()
+            descriptor = self._open_file()
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
-                _append(descriptor, line)
+                _append_line(descriptor, line)
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)
@@ -89,12 +89,13 @@ class AuditTrail:
                 f"the audit trail {self.path} cannot be written ({reason}), so the answer is not given"
             ) from None
 
-    def _open(self) -> int:
+    def _open_file(self) -> int:
+        """Open the file for appending, and return the file descriptor."""
         return os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
 
 
-def _append(descriptor: int, line: bytes) -> None:
-    """Write a whole line, or none of it."""
+def _append_line(descriptor: int, line: bytes) -> None:
+    """Append a whole line to a file; if that fails, leave the file unchanged."""
     before = os.fstat(descriptor).st_size
     if before and os.pread(descriptor, 1, before - 1) != b"\n":
         line = b"\n" + line  # a process was killed while it wrote
@@ -108,7 +109,7 @@ def _append(descriptor: int, line: bytes) -> None:
 
 
 def make_record(database: Database, thread: str, question: str, **fields: Any) -> AuditRecord:
-    """Return the record of a turn, or of a query beside it, with the current time."""
+    """Return an audit record for a turn, or for a query outside of turns, with the time."""
     try:
         user = database.session.identity.name or getpass.getuser()
     except (KeyError, OSError):  # an account without a name
@@ -129,21 +130,21 @@ class AuditedQuery:
 def run_query(
     query: AuditedQuery, resources: Resources, limits: Limits, cancellation: Cancellation | None = None
 ) -> Table:
-    """Run a query that a person wrote."""
+    """Run a query that a person wrote, and record the query in the audit trail."""
 
-    def call() -> Table:
+    def call_sql_tool() -> Table:
         outcome = resources.tools.run_sql.call(sql=query.sql, limits=limits, cancellation=cancellation)
         if isinstance(outcome, QueryError):
             raise outcome
         return outcome
 
-    return run_audited(query, "run", resources, call, lambda table: len(table.rows))
+    return run_and_audit_query(query, "run", resources, call_sql_tool, lambda table: len(table.rows))
 
 
-def run_audited(
+def run_and_audit_query(
     query: AuditedQuery, status: str, resources: Resources, function: Callable[[], R], rows: Callable[[R], int]
 ) -> R:
-    """Return the function's result; the audit trail has its query before that."""
+    """Call a function that runs a query, and record the query in the audit trail."""
     audit, database = resources.audit, resources.database
     if audit is None:
         return function()

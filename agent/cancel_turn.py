@@ -39,60 +39,68 @@ class OpenTurn:
         self.failed = False  # whether an error ended it
         self._lock = threading.Lock()
 
-    def keep_checkpoint(self, found: CheckpointTuple | None) -> CheckpointTuple | None:
-        """Keep a checkpoint for the run, unless it has pending writes; return it."""
+    def store_start_checkpoint(self, found: CheckpointTuple | None) -> CheckpointTuple | None:
+        """Store the checkpoint that the turn starts from, unless it has pending writes."""
         if found is None or not found.pending_writes:
             self.before.append(found)
         return found
 
     @property
-    def undone(self) -> bool:
-        """Whether nothing of the turn is kept."""
+    def is_undone(self) -> bool:
+        """Whether the turn failed or was cancelled before anything was saved."""
         return not self.written and (self.failed or self.cancellation.cancelled)
 
     def write(self) -> bool:
-        """Whether the turn may be written now; if so, it counts as written."""
+        """Mark the turn as written unless it is undone; return whether it may be written."""
         with self._lock:
-            self.written = not self.undone
+            self.written = not self.is_undone
             return self.written
 
 
-def open_turn(config: RunnableConfig | None) -> OpenTurn | None:
-    """Return the turn of a run; None if `Conversation` did not start the run."""
+def get_open_turn(config: RunnableConfig | None) -> OpenTurn | None:
+    """Return the open turn of a run; None if `Conversation` did not start the run."""
     found = cast("Mapping[str, Any]", (config or {}).get("configurable") or {}).get(KEY)
     return found if isinstance(found, OpenTurn) else None
 
 
-def make_undoable(saver: S) -> S:
-    """Return a copy of a checkpointer that writes nothing of an undone turn.
+def make_undoable_checkpointer(saver: S) -> S:
+    """Return a copy of a checkpointer that does not save failed or cancelled turns.
 
     It reads the checkpoint that a turn starts from only once.
     """
     clone = copy.copy(saver)
 
     def get_tuple(config: RunnableConfig) -> CheckpointTuple | None:
-        turn = open_turn(config) or OpenTurn()
-        return turn.before.pop() if turn.before else turn.keep_checkpoint(saver.get_tuple(config))
+        turn = get_open_turn(config) or OpenTurn()
+        return turn.before.pop() if turn.before else turn.store_start_checkpoint(saver.get_tuple(config))
 
     async def aget_tuple(config: RunnableConfig) -> CheckpointTuple | None:
-        turn = open_turn(config) or OpenTurn()
-        return turn.before.pop() if turn.before else turn.keep_checkpoint(await call_async(saver, "get_tuple", config))
+        turn = get_open_turn(config) or OpenTurn()
+        return (
+            turn.before.pop()
+            if turn.before
+            else turn.store_start_checkpoint(await call_checkpointer_async(saver, "get_tuple", config))
+        )
 
-    def write(name: str, config: RunnableConfig, *args: Any, **kwargs: Any) -> Any:
-        turn = open_turn(config)
+    def write_unless_undone(name: str, config: RunnableConfig, *args: Any, **kwargs: Any) -> Any:
+        turn = get_open_turn(config)
         return getattr(saver, name)(config, *args, **kwargs) if turn is None or turn.write() else config
 
-    async def awrite(name: str, config: RunnableConfig, *args: Any, **kwargs: Any) -> Any:
-        turn = open_turn(config)
-        return await call_async(saver, name, config, *args, **kwargs) if turn is None or turn.write() else config
+    async def awrite_unless_undone(name: str, config: RunnableConfig, *args: Any, **kwargs: Any) -> Any:
+        turn = get_open_turn(config)
+        return (
+            await call_checkpointer_async(saver, name, config, *args, **kwargs)
+            if turn is None or turn.write()
+            else config
+        )
 
     vars(clone).update(get_tuple=get_tuple, aget_tuple=aget_tuple)
     for name in ("put", "put_writes"):
-        vars(clone).update({name: partial(write, name), f"a{name}": partial(awrite, name)})
+        vars(clone).update({name: partial(write_unless_undone, name), f"a{name}": partial(awrite_unless_undone, name)})
     return clone
 
 
-async def call_async(saver: BaseCheckpointSaver[Any], name: str, *args: Any, **kwargs: Any) -> Any:
+async def call_checkpointer_async(saver: BaseCheckpointSaver[Any], name: str, *args: Any, **kwargs: Any) -> Any:
     """Call a checkpointer's method without blocking, in a thread if it has no async form."""
     try:
         return await getattr(saver, f"a{name}")(*args, **kwargs)
@@ -102,7 +110,7 @@ async def call_async(saver: BaseCheckpointSaver[Any], name: str, *args: Any, **k
 
 @contextmanager
 def cancel_on_ctrl_c(turn: OpenTurn) -> Generator[None]:
-    """Let Ctrl-C cancel the turn in the context instead of interrupting any code.
+    """Make Ctrl-C cancel the turn while the context is open, instead of interrupting code.
 
     Only where Python's own handling of the signal is in place, and in the main thread, which alone can have another.
 
@@ -114,17 +122,17 @@ def cancel_on_ctrl_c(turn: OpenTurn) -> Generator[None]:
         yield
         return
 
-    def interrupt(number: int, frame: FrameType | None) -> None:
+    def handle_interrupt(number: int, frame: FrameType | None) -> None:
         if turn.interrupted:
             raise KeyboardInterrupt  # twice: at once, whatever it breaks
         turn.interrupted = True
         turn.cancellation.cancel()
 
-    signal.signal(signal.SIGINT, interrupt)
+    signal.signal(signal.SIGINT, handle_interrupt)
     try:
         yield
     except Exception:
-        if turn.interrupted and turn.undone:
+        if turn.interrupted and turn.is_undone:
             raise KeyboardInterrupt from None
         raise
     finally:

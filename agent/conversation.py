@@ -18,13 +18,13 @@ from ..tools.database import Estimate
 from ..tools.errors import AuditError, NothingToDecide, TableturnError, TurnCancelled
 from .answers.answer import Answer
 from .answers.events import EARLY, STREAM_MODES, Event, EventReader
-from .answers.render import Why, read_why
+from .answers.render import AnswerBackground, read_answer_background
 from .audit import make_record
 from .cancel_turn import KEY, OpenTurn, cancel_on_ctrl_c
-from .effects import cancelled_turn, run_blocking
+from .effects import make_cancellation_error, run_blocking
 from .records import AnswerRecord, Turn, add_usages
 from .settings import Settings, make_settings
-from .state import AgentState, load, turn_of, upgrade, usage_of
+from .state import AgentState, get_current_turn, get_usage_by_node, load, upgrade_state
 
 if TYPE_CHECKING:
     from .sqlagent import SQLAgent
@@ -44,7 +44,7 @@ UserInput = str | Mapping[str, Any]
 
 
 class Conversation:
-    """Turns on one thread: each question is read in the light of the ones before it.
+    """A conversation on one thread; each question is read together with earlier ones.
 
     If the last turn asked back, the next words are the reply to it. If it waits for a query to be approved
     (`Settings.approve`), the next words are "approve", "approve and save", "reject", another query, or
@@ -62,7 +62,7 @@ class Conversation:
         self._name = thread or uuid.uuid4().hex  # a question of its own leaves nothing under its name
 
     def cancel(self) -> None:
-        """End the running turn within a fraction of a second; may be called from any thread.
+        """Cancel the running turn within a fraction of a second, from any thread.
 
         The turn's `ask` raises `TurnCancelled`, and the conversation is as it was before the turn. Ctrl-C does the same
         and raises `KeyboardInterrupt`.
@@ -71,36 +71,38 @@ class Conversation:
             turn.cancellation.cancel()
 
     def ask(self, question: UserInput, *, settings: RunSettings = None, notes: str = "") -> Answer:
-        """Take one turn; `notes` come with its question, as for `SQLAgent.ask`.
+        """Ask a question and return the answer; `notes` are as for `SQLAgent.ask`.
 
         Raises:
             TurnCancelled: `cancel` was called.
         """
-        return run_blocking(_read_answer(self._run_turn(question, settings, notes, blocking=True)))
+        return run_blocking(_read_final_answer(self._run_turn(question, settings, notes, blocking=True)))
 
     async def aask(self, question: UserInput, *, settings: RunSettings = None, notes: str = "") -> Answer:
-        """Take one turn as `ask` does, without blocking."""
-        return await _read_answer(self._run_turn(question, settings, notes))
+        """Ask a question as `ask` does, without blocking."""
+        return await _read_final_answer(self._run_turn(question, settings, notes))
 
     def take(self, question: UserInput, settings: RunSettings = None, notes: str = "") -> Answer:
-        """Take one turn; the answer lacks rows that may not be sent to a model."""
-        return run_blocking(_read_answer(self._run_turn(question, settings, notes, blocking=True, delivered=False)))
+        """Ask a question; the answer lacks rows that may not be sent to a model."""
+        return run_blocking(
+            _read_final_answer(self._run_turn(question, settings, notes, blocking=True, delivered=False))
+        )
 
     async def atake(self, question: UserInput, settings: RunSettings = None, notes: str = "") -> Answer:
-        """Take one turn as `take` does, without blocking."""
-        return await _read_answer(self._run_turn(question, settings, notes, delivered=False))
+        """Ask a question as `take` does, without blocking."""
+        return await _read_final_answer(self._run_turn(question, settings, notes, delivered=False))
 
     def stream(self, question: UserInput, *, settings: RunSettings = None, notes: str = "") -> Generator[Event]:
-        """Take one turn and yield its events (see `Event`); the last one has the answer.
+        """Ask a question and yield the events of the turn (see `Event`), the answer last.
 
         If the stream is not read to its end, the turn is undone.
         """
-        return _step_events(self._run_turn(question, settings, notes, blocking=True, watched=True))
+        return _iterate_events_blocking(self._run_turn(question, settings, notes, blocking=True, watched=True))
 
     async def astream(
         self, question: UserInput, *, settings: RunSettings = None, notes: str = ""
     ) -> AsyncGenerator[Event]:
-        """Stream one turn as `stream` does, without blocking."""
+        """Yield the events of one turn as `stream` does, without blocking."""
         async with aclosing(self._run_turn(question, settings, notes, watched=True)) as events:
             async for event in events:
                 yield event
@@ -115,7 +117,7 @@ class Conversation:
         watched: bool = False,
         delivered: bool = True,
     ) -> AsyncGenerator[Event]:
-        """Take one turn and yield its events; if `blocking`, no step ever waits.
+        """Run one turn and yield its events; if `blocking`, the coroutine never suspends.
 
         Only where it is `watched` do models send their replies piece by piece.
         """
@@ -130,13 +132,13 @@ class Conversation:
 
         yield Event("reading", "rephrase", {"question": str(question)})
         try:
-            with self._turn(question, watched=watched) as turn:
-                config, output = self._make_config(turn), dict[str, Any]()
-                given = self._make_input(question, await self._get_state(config, blocking), notes)
+            with self._open_new_turn(question, watched=watched) as turn:
+                config, output = self._make_run_config(turn), dict[str, Any]()
+                given = self._make_graph_input(question, await self._get_graph_state(config, blocking), notes)
                 stream: Any = self._graph.stream if blocking else self._graph.astream
                 context = None if settings is None else make_settings(settings)
                 parts = stream(given, config, context=context, **(_WATCHED if watched else _ENDS))
-                async for mode, part in _fetch_parts(parts, turn) if blocking else parts:
+                async for mode, part in _fetch_stream_parts(parts, turn) if blocking else parts:
                     if mode == "values":
                         output = part
                         continue
@@ -146,10 +148,10 @@ class Conversation:
                         continue
                     for event in reader.read(mode, part):
                         yield event
-                if turn.undone:
-                    raise KeyboardInterrupt if turn.interrupted else cancelled_turn()
+                if turn.is_undone:
+                    raise KeyboardInterrupt if turn.interrupted else make_cancellation_error()
                 if output.get(INTERRUPT):
-                    answer = self._make_question_answer(await self._get_state(self._make_config(), blocking))
+                    answer = self._make_pending_answer(await self._get_graph_state(self._make_run_config(), blocking))
                 else:
                     answer = Answer(load(AnswerRecord, output["answer"]), self.thread)
         finally:
@@ -160,7 +162,7 @@ class Conversation:
         for event in reader.end(await deliver(answer)):
             yield event
 
-    async def _get_state(self, config: RunnableConfig, blocking: bool) -> StateSnapshot:
+    async def _get_graph_state(self, config: RunnableConfig, blocking: bool) -> StateSnapshot:
         return self._graph.get_state(config) if blocking else await self._graph.aget_state(config)
 
     def last(self) -> Answer | None:
@@ -168,25 +170,25 @@ class Conversation:
 
         None if there is none, or if it was given under wider permissions or to another person.
         """
-        record = _read_values(self._graph.get_state(self._make_config())).get("answer")
+        record = _read_state_values(self._graph.get_state(self._make_run_config())).get("answer")
         answer = load(AnswerRecord, record) if record else None
         if answer is None or not self._agent.resources.may_read(answer.rights):
             return None
         return self._agent.deliver(Answer(answer, self.thread))
 
-    def why(self) -> Why | None:
-        """Return what the last answer rests on; None without one that this person may read."""
-        state = _read_values(self._graph.get_state(self._make_config()))
-        if not state.get("turn") or not self._is_resumable(state["turn"]):
+    def why(self) -> AnswerBackground | None:
+        """Return the background of the last answer, if there is one that this person may read."""
+        state = _read_state_values(self._graph.get_state(self._make_run_config()))
+        if not state.get("turn") or not self._can_resume_turn(state["turn"]):
             return None
-        return read_why(state)
+        return read_answer_background(state)
 
     def undo(self) -> bool:
-        """Take back the last turn, with its clarifications; return whether there was one.
+        """Undo the last turn with its clarifications; return False if there is no turn.
 
         The conversation is then as it was before the turn. A checkpointer that keeps a history still has the turn.
         """
-        now = self._graph.get_state(self._make_config())
+        now = self._graph.get_state(self._make_run_config())
         if not now.values:
             return False
         before = now.parent_config
@@ -206,8 +208,8 @@ class Conversation:
         saver.delete_thread(self._name)
 
     @contextmanager
-    def _turn(self, question: object, *, watched: bool) -> Generator[OpenTurn]:
-        """Open a turn that `cancel` can end; a turn without an answer goes to the audit trail."""
+    def _open_new_turn(self, question: object, *, watched: bool) -> Generator[OpenTurn]:
+        """Open a turn that `cancel` can end; if the turn fails, record it in the audit trail."""
         turn = self._open = OpenTurn(watched=watched)
         try:
             yield turn
@@ -217,29 +219,29 @@ class Conversation:
             if not isinstance(error, AuditError):
                 ended = isinstance(error, TurnCancelled | KeyboardInterrupt | asyncio.CancelledError | GeneratorExit)
                 kind = "" if ended else type(error).__name__
-                self._audit(str(question), "cancelled" if ended else "error", error=kind)
+                self._audit_unanswered_turn(str(question), "cancelled" if ended else "error", error=kind)
             raise
         finally:
             self._open = None
 
-    def _audit(self, question: str, status: str, **more: Any) -> None:
-        """Add a turn without an answer to the audit trail, if there is one."""
+    def _audit_unanswered_turn(self, question: str, status: str, **more: Any) -> None:
+        """Record a turn without an answer in the audit trail, if the agent has one."""
         resources = self._agent.resources
         if resources.audit is not None:
             resources.audit.write(make_record(resources.database, self._name, question, status=status, **more))
 
-    def _make_config(self, turn: OpenTurn | None = None) -> RunnableConfig:
+    def _make_run_config(self, turn: OpenTurn | None = None) -> RunnableConfig:
         own: dict[str, Any] = {} if turn is None else {KEY: turn}
         return {"configurable": {"thread_id": self._name, **own}}
 
-    def _make_input(self, question: object, state: StateSnapshot, notes: str) -> Any:
+    def _make_graph_input(self, question: object, state: StateSnapshot, notes: str) -> Any:
         """Return the graph's input: a new question, or a reply to the agent's question.
 
         What was asked back under wider rights, or of somebody else, is passed over: these words are a new question.
         """
         if not isinstance(question, str | Mapping):
             raise TableturnError(f"a turn takes a question as text, or the fields of a decision, not {question!r}")
-        waits_for = self._read_wait(state)
+        waits_for = self._get_awaited_reply_kind(state)
         if isinstance(question, Mapping) and waits_for != "approve":
             raise NothingToDecide(NO_DECISION)
         if waits_for:
@@ -247,24 +249,25 @@ class Conversation:
         return {"messages": [HumanMessage(str(question))], **({"evidence": notes} if notes else {})}
 
     async def awaits_for(self) -> str:
-        """Return what the conversation waits for: `approve`, `clarify`, or '' for nothing."""
-        return self._read_wait(await self._graph.aget_state(self._make_config()))
+        """Return the kind of reply that is awaited: `approve`, `clarify`, or '' for none."""
+        return self._get_awaited_reply_kind(await self._graph.aget_state(self._make_run_config()))
 
-    def _read_wait(self, state: StateSnapshot) -> str:
-        values = _read_values(state)
-        if not state.interrupts or not self._is_resumable(values.get("turn")):
+    def _get_awaited_reply_kind(self, state: StateSnapshot) -> str:
+        """Return the kind of reply that a state awaits: `approve`, `clarify`, or '' for none."""
+        values = _read_state_values(state)
+        if not state.interrupts or not self._can_resume_turn(values.get("turn")):
             return ""
         return str(state.interrupts[0].value.get("kind", "clarify"))
 
-    def _is_resumable(self, turn: Any) -> bool:
-        """Whether a waiting turn can go on under these rights."""
+    def _can_resume_turn(self, turn: Any) -> bool:
+        """Whether a turn can continue under the current person's rights."""
         return turn is not None and self._agent.resources.may_read(load(Turn, turn).rights)
 
-    def _make_question_answer(self, state: StateSnapshot) -> Answer:
-        """Return the answer of a turn that waits for a person."""
-        resources, values, asked = self._agent.resources, _read_values(state), state.interrupts[0].value
+    def _make_pending_answer(self, state: StateSnapshot) -> Answer:
+        """Return the answer of a turn that waits for a person to clarify or approve."""
+        resources, values, asked = self._agent.resources, _read_state_values(state), state.interrupts[0].value
         translator = resources.translator(resources.settings)
-        turn, by_node = turn_of(values), usage_of(values)
+        turn, by_node = get_current_turn(values), get_usage_by_node(values)
         record = AnswerRecord(
             question=turn.asked or turn.question,
             rephrased=turn.rephrasing.rephrased,
@@ -283,17 +286,17 @@ class Conversation:
             rights=resources.rights,
             estimate=Estimate(**asked["estimate"]) if asked.get("estimate") else None,
         )
-        self._audit(record.question, record.status, queries=turn.sent)
+        self._audit_unanswered_turn(record.question, record.status, queries=turn.sent)
         return Answer(record, self.thread)
 
 
-def _read_values(saved: StateSnapshot) -> AgentState:
-    """Return a checkpoint's values, upgraded to this version."""
-    return cast("AgentState", {**saved.values, **upgrade(saved.values)} if saved.values else {})
+def _read_state_values(saved: StateSnapshot) -> AgentState:
+    """Return the values of a checkpoint, upgraded to the current version of the state."""
+    return cast("AgentState", {**saved.values, **upgrade_state(saved.values)} if saved.values else {})
 
 
-async def _fetch_parts(parts: Iterator[tuple[str, Any]], turn: OpenTurn) -> AsyncIterator[tuple[str, Any]]:
-    """Yield the parts of a blocking stream; Ctrl-C ends the turn only during a fetch."""
+async def _fetch_stream_parts(parts: Iterator[tuple[str, Any]], turn: OpenTurn) -> AsyncIterator[tuple[str, Any]]:
+    """Yield the parts of a blocking stream; Ctrl-C cancels the turn only during a fetch."""
     while True:
         with cancel_on_ctrl_c(turn):
             part = next(parts, None)
@@ -302,15 +305,15 @@ async def _fetch_parts(parts: Iterator[tuple[str, Any]], turn: OpenTurn) -> Asyn
         yield part
 
 
-async def _read_answer(events: AsyncIterator[Event]) -> Answer:
-    """Return the answer at the end of a turn's events."""
+async def _read_final_answer(events: AsyncIterator[Event]) -> Answer:
+    """Return the answer from the last event of a turn."""
     answer = [event.answer async for event in events][-1]
     assert answer is not None
     return answer
 
 
-def _step_events(events: AsyncGenerator[Event]) -> Generator[Event]:
-    """Yield the events of a turn in which no step ever waits."""
+def _iterate_events_blocking(events: AsyncGenerator[Event]) -> Generator[Event]:
+    """Yield the events of an asynchronous generator that never suspends."""
     try:
         with suppress(StopAsyncIteration):
             while True:

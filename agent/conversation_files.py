@@ -31,7 +31,7 @@ _HEADER = b"SQLite format 3\x00"
 def open_checkpointer(
     thread: str | None, path: Path | None, db: str = ""
 ) -> Generator[BaseCheckpointSaver[Any] | None]:
-    """Open the checkpointer of a stored conversation; None if it has no name.
+    """Open the checkpointer of a saved conversation; yield None if `thread` is None.
 
     The file is private to its owner, because it contains questions and rows. A file with other contents, such as the
     database itself, is not changed.
@@ -43,18 +43,18 @@ def open_checkpointer(
         return
     from langgraph.checkpoint.sqlite import SqliteSaver
 
-    path = make_private_file(_locate_file(path), db)
+    path = create_conversation_file(_get_conversation_file(path), db)
     try:
         with SqliteSaver.from_conn_string(str(path)) as saver:
             saver.setup()
             yield saver
     except (OSError, sqlite3.Error) as error:
-        raise _make_error(path, error) from None
+        raise _make_storage_error(path, error) from None
 
 
 @contextmanager
 def lock_conversation(thread: str | None, path: Path | None, location: str) -> Generator[str | None]:
-    """Lock a conversation in the context, so that no other chat changes it.
+    """Lock a conversation while the context is open, so that no other chat changes it.
 
     The lock is a byte of one file for all conversations, by a hash of the name; it ends with the process.
     """
@@ -66,12 +66,12 @@ def lock_conversation(thread: str | None, path: Path | None, location: str) -> G
     if name is None or fcntl is None:
         yield name
         return
-    kept = _locate_file(path)
+    kept = _get_conversation_file(path)
     place = int.from_bytes(hashlib.sha256(name.encode()).digest()[:7])
     try:
         opened = os.open(f"{kept}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise _make_error(kept, error) from None
+        raise _make_storage_error(kept, error) from None
     with os.fdopen(opened, "r+b", buffering=0) as file:
         try:
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
@@ -80,40 +80,40 @@ def lock_conversation(thread: str | None, path: Path | None, location: str) -> G
                 f"the conversation {thread!r} is in use by another chat: close it, or choose another name with --thread"
             ) from None
         except OSError as error:
-            raise _make_error(kept, error) from None
+            raise _make_storage_error(kept, error) from None
         yield name
 
 
-def make_private_file(path: Path, db: str) -> Path:
-    """Make a private file for conversations if there is none; `db` must not be that file."""
+def create_conversation_file(path: Path, db: str) -> Path:
+    """Create a private file for conversations, if missing; `db` must be another file."""
     path = path.absolute()
     try:
-        _refuse_others(path)
+        _check_conversation_file(path)
         if Path(_SCHEME.sub("", db)).absolute() == path:
             raise SettingsError(f"{path} is the database itself: name another file with --checkpoints")
         path.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         os.chmod(path, 0o600)
     except (OSError, sqlite3.Error) as error:
-        raise _make_error(path, error) from None
+        raise _make_storage_error(path, error) from None
     return path
 
 
-def _make_error(path: Path, error: Exception) -> SettingsError:
+def _make_storage_error(path: Path, error: Exception) -> SettingsError:
     return SettingsError(f"cannot store conversations in {path}: {error}; choose a file with --checkpoints")
 
 
 @dataclass(frozen=True)
 class SavedChat:
-    """A stored conversation."""
+    """A saved conversation, and the time of its last turn."""
 
     name: str  # as `--thread` takes it
     used: datetime  # when its last turn was taken
 
 
-def list_conversations(path: Path | None, location: str) -> list[SavedChat]:
-    """Return the stored conversations with a database, the last used first."""
-    path = _locate_file(path)
+def list_saved_conversations(path: Path | None, location: str) -> list[SavedChat]:
+    """Return the saved conversations about a database, the most recently used first."""
+    path = _get_conversation_file(path)
     if not path.exists():
         return []
     query = "SELECT thread_id, max(checkpoint_id) FROM checkpoints GROUP BY thread_id ORDER BY 2 DESC"
@@ -132,7 +132,7 @@ def list_conversations(path: Path | None, location: str) -> list[SavedChat]:
     return kept
 
 
-def _locate_file(path: Path | None) -> Path:
+def _get_conversation_file(path: Path | None) -> Path:
     # An absolute path is never read as a URI, which could name another file than the one that is looked into.
     return (path or data_folder() / "conversations.sqlite").absolute()
 
@@ -141,8 +141,8 @@ def _open_to_read(path: Path) -> closing[sqlite3.Connection]:
     return closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False))
 
 
-def _refuse_others(path: Path) -> None:
-    """Check, without writing, that a file contains only conversations."""
+def _check_conversation_file(path: Path) -> None:
+    """Raise `SettingsError` if a file contains anything other than conversations."""
     if path.name.endswith(_SIDECARS) or any(part.endswith(":") for part in path.parts):
         raise SettingsError(f"cannot store conversations in {path}: give --checkpoints a plain file name")
     if not path.exists():

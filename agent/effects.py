@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 from ..prompts.task import Task
 from ..tools.database import Cancellation
 from ..tools.errors import ModelError, NotUnderstood, ReplyError, TurnCancelled
-from .model.replies import loop_is_gone, reply_usage
-from .model.turn_budget import Allowance, Budget, BudgetReached, report_cost, use_allowance
+from .model.replies import get_reply_usage, is_closed_event_loop_error
+from .model.turn_budget import BudgetReached, TaskAllowance, TurnBudget, report_task_usage, use_task_allowance
 from .records import Usage
 
 if TYPE_CHECKING:
@@ -46,34 +46,34 @@ _OURS = (ModelError, TurnCancelled)
 """What code of ours within a client's call raises: a budget was reached, or the turn was cancelled."""
 
 
-class Ask(NamedTuple, Generic[R]):
-    """A task for the translator, or for another one."""
+class TaskEffect(NamedTuple, Generic[R]):
+    """An effect: a task for a translator, by default the translator of the body."""
 
     task: Task[R]
     translator: Translator | None = None
 
 
-class Do(NamedTuple, Generic[R]):
-    """A function that waits for a disk, a database or a process."""
+class FunctionEffect(NamedTuple, Generic[R]):
+    """An effect: a function that waits for a disk, a database or a process."""
 
     function: Callable[[], R]
     abandoned: bool = False  # whether a cancelled turn leaves it to itself: it may take long
 
 
 class ModelRequest(NamedTuple):
-    """Messages for a chat model, with their estimated size in `tokens`."""
+    """A request to a chat model: the messages, with their estimated size in `tokens`."""
 
     model: BaseChatModel
     messages: list[BaseMessage]
     tokens: int
 
 
-Effect = Ask[Any] | Do[Any] | ModelRequest
+Effect = TaskEffect[Any] | FunctionEffect[Any] | ModelRequest
 Body = Generator[Effect, Any, R]  # a computation that yields effects and returns an `R`
 
 
 class Done(NamedTuple, Generic[R]):
-    """The result of a task."""
+    """The result of a task, with notes for the answer."""
 
     reply: R
     notes: tuple[str, ...] = ()  # for the answer: what the prompt left out, what was repaired
@@ -84,7 +84,7 @@ NO_REPLY = (ReplyError, ModelError, NotUnderstood)
 
 
 class Translator(Protocol):
-    """A performer of tasks: a chat model or the offline parser."""
+    """A protocol for performers of tasks: a chat model or the offline parser."""
 
     name: str  # `offline` or `prompted`
     model: str  # the model's name as answers report it
@@ -92,7 +92,7 @@ class Translator(Protocol):
     understands: bool  # whether its reply to a request for SQL can also ask back and decline
 
     def perform(self, task: Task[R]) -> Body[Done[R]]:
-        """Perform the task.
+        """Perform a task, and return the result.
 
         Raises:
             ModelError: The model could not be reached or would not answer.
@@ -103,42 +103,42 @@ class Translator(Protocol):
 
 
 def ask(task: Task[R], translator: Translator | None = None) -> Body[Done[R]]:
-    """Return the result of a task, by the body's own translator or another."""
-    return (yield Ask(task, translator))
+    """Have a translator perform a task, and return the result."""
+    return (yield TaskEffect(task, translator))
 
 
 def do(function: Callable[[], R]) -> Body[R]:
-    """Return the function's result; under `ainvoke` it runs in a thread."""
-    return (yield Do(function))
+    """Call a function and return the result; under `ainvoke`, in a thread."""
+    return (yield FunctionEffect(function))
 
 
 def wait_for(function: Callable[[], R]) -> Body[R]:
-    """Return the function's result; a cancelled turn does not wait for it."""
-    return (yield Do(function, abandoned=True))
+    """Call a slow function and return the result; a cancelled turn does not wait for it."""
+    return (yield FunctionEffect(function, abandoned=True))
 
 
 @dataclass
-class Tally:
-    """The usage of one body's tasks."""
+class BudgetTracker:
+    """The budget and the usage of the tasks of one body."""
 
-    budget: Budget  # what they may still cost
+    budget: TurnBudget  # what they may still cost
     query: int | None = None  # the number of the turn's query that the body works on, from 0; None outside a graph
     cancellation: Cancellation | None = None  # ends the body at its next effect, and what runs for it
     usage: Usage = field(default_factory=Usage)  # what they did cost
 
-    def config(self, task: str) -> RunnableConfig:
-        """Return the configuration that names a request's run after its task."""
+    def make_request_config(self, task: str) -> RunnableConfig:
+        """Return the configuration of a model request, named after the task."""
         metadata: dict[str, Any] = {TASK: task}
         return {"run_name": task, "metadata": metadata if self.query is None else metadata | {QUERY_NUMBER: self.query}}
 
 
-def run(body: Body[R], translator: Translator, tally: Tally) -> R:
-    """Run a body, blocking."""
+def run(body: Body[R], translator: Translator, tally: BudgetTracker) -> R:
+    """Run a body to its end, blocking, and return the result."""
     return run_blocking(arun(body, translator, tally, blocking=True))
 
 
 def run_blocking(coroutine: Coroutine[Any, Any, R]) -> R:
-    """Run a coroutine in which nothing ever waits, and return its result."""
+    """Run a coroutine that never suspends, and return the result."""
     try:
         coroutine.send(None)
     except StopIteration as stop:
@@ -146,99 +146,101 @@ def run_blocking(coroutine: Coroutine[Any, Any, R]) -> R:
     raise AssertionError("what blocks was awaited")
 
 
-async def arun(body: Body[R], translator: Translator, tally: Tally, *, blocking: bool = False) -> R:
-    """Run a body without blocking the event loop; if `blocking`, nothing ever waits."""
-    way = (_Blocking if blocking else _Awaiting)(tally.cancellation)
-    return await _drive(body, _Driver(translator, tally, way).perform)
+async def arun(body: Body[R], translator: Translator, tally: BudgetTracker, *, blocking: bool = False) -> R:
+    """Run a body to its end, and return the result; if `blocking`, never suspend."""
+    way = (_BlockingExecutor if blocking else _AsyncExecutor)(tally.cancellation)
+    return await _run_body(body, _EffectRunner(translator, tally, way).perform)
 
 
-class _Late(Exception):
-    """An effect that took too long."""
+class _EffectTimeout(Exception):
+    """The error raised if an effect takes too long."""
 
 
 class RequestFailed(Exception):
-    """An error that a model's client raised, as distinct from our own faults."""
+    """An error that the client of a chat model raised."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(str(error))
         self.error = error
 
 
-class _Driver(NamedTuple):
-    """A runner of bodies within the budget of a tally.
+class _EffectRunner(NamedTuple):
+    """A runner of effects within the budget of one body.
 
-    Both ways of doing an effect raise `_Late` after so many seconds, and `TurnCancelled` once the turn is cancelled. A
+    Both ways of doing an effect raise `_EffectTimeout` after so many seconds, and `TurnCancelled` once the turn is cancelled. A
     function that is not to be abandoned is waited for even then.
     """
 
     translator: Translator
-    tally: Tally
-    way: _Blocking | _Awaiting
+    tally: BudgetTracker
+    way: _BlockingExecutor | _AsyncExecutor
 
     async def perform(self, effect: Effect) -> Any:
-        """Perform an effect of a node's body."""
+        """Perform an effect of a node's body, and return the result."""
         if self.tally.cancellation is not None and self.tally.cancellation.cancelled:
-            raise cancelled_turn()
-        if isinstance(effect, Ask):
-            return await self._ask(effect.task, effect.translator or self.translator)
-        if isinstance(effect, Do):
-            with use_allowance(Allowance(self.tally.budget)):
+            raise make_cancellation_error()
+        if isinstance(effect, TaskEffect):
+            return await self._perform_task(effect.task, effect.translator or self.translator)
+        if isinstance(effect, FunctionEffect):
+            with use_task_allowance(TaskAllowance(self.tally.budget)):
                 return await self.way.call(effect.function, math.inf, abandoned=effect.abandoned)
         raise TypeError("only translators send requests")
 
-    async def _ask(self, task: Task[R], translator: Translator) -> Done[R]:
-        """Let a translator perform a task within the time for one task, retries included."""
-        allowance = Allowance(self.tally.budget)
-        allowance.budget.check_seconds()
+    async def _perform_task(self, task: Task[R], translator: Translator) -> Done[R]:
+        """Have a translator perform a task within the time limit, retries included."""
+        allowance = TaskAllowance(self.tally.budget)
+        allowance.budget.check_time_left()
         until = time.monotonic() + allowance.budget.wait
 
-        async def perform(effect: Effect) -> Any:
+        async def perform_effect(effect: Effect) -> Any:
             seconds = until - time.monotonic()
             if seconds <= 0:
                 raise _stop_late_task(allowance)
             try:
                 if isinstance(effect, ModelRequest):
-                    return await self._send(effect, task.name, allowance, seconds)
-                assert isinstance(effect, Do), "a translator asks nobody else"
+                    return await self._send_request(effect, task.name, allowance, seconds)
+                assert isinstance(effect, FunctionEffect), "a translator asks nobody else"
                 return await self.way.call(effect.function, seconds)
-            except _Late:
+            except _EffectTimeout:
                 raise _stop_late_task(allowance) from None
 
-        with use_allowance(allowance):
+        with use_task_allowance(allowance):
             try:
-                return await _drive(translator.perform(task), perform)
+                return await _run_body(translator.perform(task), perform_effect)
             except TurnCancelled:
-                allowance.call_off()
+                allowance.cancel_requests()
                 raise
             finally:
                 self.tally.usage += allowance.spent
-                self.tally.budget = allowance.left
-                report_cost(allowance.spent)
+                self.tally.budget = allowance.remaining_budget
+                report_task_usage(allowance.spent)
 
-    async def _send(self, request: ModelRequest, task: str, allowance: Allowance, seconds: float) -> AIMessage:
-        """Send a request, and count it as at least one."""
+    async def _send_request(
+        self, request: ModelRequest, task: str, allowance: TaskAllowance, seconds: float
+    ) -> AIMessage:
+        """Send a request to a chat model, and add its cost to the usage."""
         before = allowance.spent.llm_calls
 
-        def count_request() -> int:
+        def count_unreported_request() -> int:
             return int(allowance.spent.llm_calls == before)
 
         try:
-            reply = await self.way.send(request, self.tally.config(task), allowance, seconds)
+            reply = await self.way.send(request, self.tally.make_request_config(task), allowance, seconds)
         except BudgetReached:
             raise  # the client sent nothing more
-        except (TurnCancelled, asyncio.CancelledError, _Late):
+        except (TurnCancelled, asyncio.CancelledError, _EffectTimeout):
             # The model may have read the prompt, and is paid for that.
-            allowance.spent += Usage(count_request(), request.tokens)
+            allowance.spent += Usage(count_unreported_request(), request.tokens)
             raise
         except Exception:
-            allowance.spent += Usage(count_request())
+            allowance.spent += Usage(count_unreported_request())
             raise
-        allowance.spent += replace(reply_usage(reply, request.tokens), llm_calls=count_request())
+        allowance.spent += replace(get_reply_usage(reply, request.tokens), llm_calls=count_unreported_request())
         return reply
 
 
-async def _drive(body: Body[R], perform: Callable[[Effect], Awaitable[Any]]) -> R:
-    """Run a body; an effect's failure is raised inside it."""
+async def _run_body(body: Body[R], perform: Callable[[Effect], Awaitable[Any]]) -> R:
+    """Run a body to its end; raise the error of a failed effect inside the body."""
     advance: Callable[[], Effect] = partial(next, body)
     while True:
         try:
@@ -256,11 +258,11 @@ async def _drive(body: Body[R], perform: Callable[[Effect], Awaitable[Any]]) -> 
             advance = partial(body.send, result)
 
 
-def _stop_late_task(allowance: Allowance) -> ModelError:
-    """Stop a late task; return the error that says so."""
-    allowance.call_off()
+def _stop_late_task(allowance: TaskAllowance) -> ModelError:
+    """Stop a task that takes too long; return the error to raise."""
+    allowance.cancel_requests()
     try:
-        allowance.budget.check_seconds()
+        allowance.budget.check_time_left()
     except BudgetReached as reached:
         return reached
     return ModelError(
@@ -269,33 +271,35 @@ def _stop_late_task(allowance: Allowance) -> ModelError:
     )
 
 
-class _Blocking(NamedTuple):
-    """Effects performed here, or in a thread that is abandoned after a timeout or cancellation.
+class _BlockingExecutor(NamedTuple):
+    """An executor of effects in this thread, or in one abandoned on timeout or cancellation.
 
-    That thread sends nothing more, and its connection is closed (`Allowance.call_off`).
+    That thread sends nothing more, and its connection is closed (`Allowance.cancel_requests`).
     """
 
     cancellation: Cancellation | None
 
     async def call(self, function: Callable[[], Any], seconds: float, *, abandoned: bool = True) -> Any:
+        """Call a function and return the result, within a number of seconds."""
         if seconds == math.inf and not (abandoned and self.cancellation):
             return function()
         outcome = start(function)
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
             if self.cancellation and self.cancellation.cancelled:
-                raise cancelled_turn()
+                raise make_cancellation_error()
             try:
                 return outcome.result(min(left, _SLICE_SECONDS))
             except TimeoutError:
                 if outcome.done():
                     return outcome.result()  # its value, or the function's own error
-        raise _Late
+        raise _EffectTimeout
 
     async def send(
-        self, request: ModelRequest, config: RunnableConfig, allowance: Allowance, seconds: float
+        self, request: ModelRequest, config: RunnableConfig, allowance: TaskAllowance, seconds: float
     ) -> AIMessage:
-        return await self.call(lambda: _invoke(request, config), seconds)
+        """Send a request to a chat model and return the reply, within a number of seconds."""
+        return await self.call(lambda: _invoke_model(request, config), seconds)
 
 
 _idle: list[SimpleQueue[Callable[[], None]]] = []
@@ -312,7 +316,7 @@ def start(function: Callable[[], R]) -> Future[R]:
     """
     outcome: Future[R] = Future()
 
-    def work() -> None:
+    def run_function() -> None:
         try:
             result = context.run(function)
         except BaseException as error:  # noqa: BLE001 - handed over to whoever waits
@@ -327,54 +331,57 @@ def start(function: Callable[[], R]) -> Future[R]:
         jobs = _idle.pop()
     except IndexError:
         jobs = SimpleQueue[Callable[[], None]]()
-        threading.Thread(target=_work_off, args=(jobs,), daemon=True).start()
-    jobs.put(work)
+        threading.Thread(target=_run_queued_jobs, args=(jobs,), daemon=True).start()
+    jobs.put(run_function)
     return outcome
 
 
-def _work_off(jobs: SimpleQueue[Callable[[], None]]) -> None:
+def _run_queued_jobs(jobs: SimpleQueue[Callable[[], None]]) -> None:
+    """Run the jobs of a queue, one after the other, forever."""
     while True:
         jobs.get()()
 
 
-def cancelled_turn() -> TurnCancelled:
-    """Return the error of a turn that a person cancelled."""
+def make_cancellation_error() -> TurnCancelled:
+    """Return the error to raise for a turn that a person cancelled."""
     return TurnCancelled("this turn was cancelled; earlier turns are not affected")
 
 
-class _Awaiting(NamedTuple):
-    """Effects that are awaited."""
+class _AsyncExecutor(NamedTuple):
+    """An executor of effects that does not block the event loop."""
 
     cancellation: Cancellation | None
 
     async def call(self, function: Callable[[], Any], seconds: float, *, abandoned: bool = True) -> Any:
-        return await self._await_result(asyncio.to_thread(function), seconds)
+        """Call a function in a thread and await the result, for a number of seconds."""
+        return await self._await_with_timeout(asyncio.to_thread(function), seconds)
 
     async def send(
-        self, request: ModelRequest, config: RunnableConfig, allowance: Allowance, seconds: float
+        self, request: ModelRequest, config: RunnableConfig, allowance: TaskAllowance, seconds: float
     ) -> AIMessage:
-        return await self._await_result(_ainvoke(request, config, allowance), seconds)
+        """Send a request to a chat model and await the reply, for a number of seconds."""
+        return await self._await_with_timeout(_ainvoke_model(request, config, allowance), seconds)
 
-    async def _await_result(self, result: Coroutine[Any, Any, R], seconds: float) -> R:
-        """Return the result within `seconds`, without polling: hundreds may wait at once."""
+    async def _await_with_timeout(self, result: Coroutine[Any, Any, R], seconds: float) -> R:
+        """Await a result for at most `seconds`, without polling: hundreds may wait at once."""
         loop = asyncio.get_running_loop()
         task, stopped = asyncio.create_task(result), loop.create_future()
 
-        def stop() -> None:
+        def signal_cancellation() -> None:
             loop.call_soon_threadsafe(lambda: stopped.done() or stopped.set_result(None))
 
         try:
-            with self.cancellation.watch(stop) if self.cancellation else nullcontext():
+            with self.cancellation.watch(signal_cancellation) if self.cancellation else nullcontext():
                 limit = None if seconds == math.inf else seconds
                 await asyncio.wait((task, stopped), timeout=limit, return_when=asyncio.FIRST_COMPLETED)
             if task.done():
                 return task.result()
         finally:
             task.cancel()
-        raise cancelled_turn() if stopped.done() else _Late
+        raise make_cancellation_error() if stopped.done() else _EffectTimeout
 
 
-def _invoke(request: ModelRequest, config: RunnableConfig) -> AIMessage:
+def _invoke_model(request: ModelRequest, config: RunnableConfig) -> AIMessage:
     try:
         return request.model.invoke(request.messages, config)
     except _OURS:
@@ -383,8 +390,8 @@ def _invoke(request: ModelRequest, config: RunnableConfig) -> AIMessage:
         raise RequestFailed(error) from error
 
 
-async def _ainvoke(request: ModelRequest, config: RunnableConfig, allowance: Allowance) -> AIMessage:
-    """Ask the model; ask again if the client reused a connection of a closed event loop.
+async def _ainvoke_model(request: ModelRequest, config: RunnableConfig, allowance: TaskAllowance) -> AIMessage:
+    """Invoke the model; retry if the client reused a connection of a closed event loop.
 
     Clients are shared, and each such try rids their pool of one dead connection. Without this the second
     `asyncio.run` of a program would fail. Nothing went out over it, so that it counts as no request.
@@ -396,6 +403,6 @@ async def _ainvoke(request: ModelRequest, config: RunnableConfig, allowance: All
         except _OURS:
             raise
         except Exception as error:
-            if not left or not (isinstance(error, RuntimeError) and loop_is_gone(error)):
+            if not left or not (isinstance(error, RuntimeError) and is_closed_event_loop_error(error)):
                 raise RequestFailed(error) from error
             allowance.spent, left = spent, left - 1

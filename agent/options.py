@@ -85,7 +85,7 @@ OFFLINE_LINE = (
 
 @dataclass(frozen=True, kw_only=True)
 class AccessOptions:
-    """The person who asks, and what that person may read."""
+    """Command-line options for the name and the access rights of the person who asks."""
 
     allow: Annotated[
         list[str] | None,
@@ -122,32 +122,34 @@ class AccessOptions:
     ] = None
     named: bool = False  # whether somebody else names everybody, so that [default] is for those named alone
 
-    def make_rules(self) -> dict[str, Any]:
-        """Return the access rules as `SQLAgent` and `Access.of` take them."""
+    def make_access_rules(self) -> dict[str, Any]:
+        """Return the access rules as keyword arguments of `SQLAgent` and `Access.of`."""
         from ..tools.database import PermissionsFile
 
-        file = PermissionsFile.read(self.permissions).require_names() if self.permissions and self.named else None
+        file = (
+            PermissionsFile.read(self.permissions).allow_all_without_name() if self.permissions and self.named else None
+        )
         return {"allow": self.allow or None, "deny": self.deny or (), "permissions": file or self.permissions}
 
     def locate(self, db: str) -> str:
-        """Return the database's address with the schemas of `--schema`."""
+        """Return the address of the database, with the schemas of `--schema` added."""
         if self.schemas is None:
             return db
-        from ..tools.database.server.address import add_schemas
+        from ..tools.database.server.address import add_schemas_to_url
 
-        return add_schemas(db, self.schemas)
+        return add_schemas_to_url(db, self.schemas)
 
     def open_database(self, db: str) -> Database:
         """Open a database with this person's rights."""
-        from ..tools.database import Access, Database, Identity, Policy
+        from ..tools.database import AccessRules, Database, Identity, Policy
 
-        session = Access.of(**self.make_rules()).session(Identity(self.user or ""), Policy())
+        session = AccessRules.of(**self.make_access_rules()).session(Identity(self.user or ""), Policy())
         return Database.open(self.locate(db), session=session, otherwise=self.otherwise or ())
 
 
 @dataclass(frozen=True, kw_only=True)
 class DatabaseOptions(AccessOptions):
-    """A database with a person's rights."""
+    """Command-line options for a database and a person's rights."""
 
     db: Annotated[
         str, typer.Option("--db", help="The database: a path or URL (shop.db, postgresql://...), or files (sales.csv).")
@@ -160,7 +162,7 @@ class DatabaseOptions(AccessOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class AgentOptions(DatabaseOptions):
-    """The options of an agent over a database."""
+    """Command-line options for an agent over a database."""
 
     model: ModelOption = None
     base_url: BaseUrlOption = None
@@ -180,26 +182,26 @@ class AgentOptions(DatabaseOptions):
 
     @contextmanager
     def open_agent(self, checkpointer: BaseCheckpointSaver[Any] | None = None) -> Generator[SQLAgent]:
-        """Open the agent; warn if no model was chosen, and about its database and knowledge."""
-        from .settings import make_settings, read_settings
+        """Open the agent; print warnings about the model, the database and the knowledge."""
+        from .settings import make_settings, read_settings_file
 
-        given = read_settings(self.settings) if self.settings else {}
+        given = read_settings_file(self.settings) if self.settings else {}
         if self.effort is not None:
             given["effort"] = self.effort
         settings = make_settings(given, preset=self.preset)
-        from ..tools.examples import default_location
-        from .advice import advise
+        from ..tools.examples import get_default_store_folder
+        from .advice import call_with_fallback
         from .sqlagent import SQLAgent
 
         with SQLAgent(
             self.locate(self.db),
             model=self.model,
             settings=settings,
-            examples=self.examples or default_location(),
+            examples=self.examples or get_default_store_folder(),
             embedding=self.embedding,
             checkpointer=checkpointer,
             base_url=self.base_url,
-            **self.make_rules(),
+            **self.make_access_rules(),
             user=self.user,
             audit=self.audit,
             knowledge=self.knowledge,
@@ -214,19 +216,19 @@ class AgentOptions(DatabaseOptions):
                 warn(f"tableturn: {warning}")
             if more := facts[_FACTS:]:
                 warn(f"tableturn: {len(more)} more things were noticed in the files: /tables in a chat lists them")
-            known = advise("knowledge", agent.resources.knowledge.read, None)
+            known = call_with_fallback("knowledge", agent.resources.knowledge.read, None)
             for problem in known.problems if known else ():
                 warn(f"tableturn: left out of the knowledge: {problem}")
             yield agent
 
 
-def with_options(without: Collection[str] = ()) -> Callable[[Callable[..., R]], Callable[..., R]]:
-    """Replace each parameter of a command that is a group of options by its options.
+def expand_option_groups(without: Collection[str] = ()) -> Callable[[Callable[..., R]], Callable[..., R]]:
+    """Return a decorator that replaces each option group of a command by single options.
 
     Typer reads a command's signature, and knows no options that commands share.
     """
 
-    def flatten(command: Callable[..., R]) -> Callable[..., R]:
+    def expand_command(command: Callable[..., R]) -> Callable[..., R]:
         hints = get_type_hints(command, include_extras=True)
         groups = {name: hint for name, hint in hints.items() if is_dataclass(hint) and isinstance(hint, type)}
         own: dict[str, list[str]] = {}
@@ -247,12 +249,12 @@ def with_options(without: Collection[str] = ()) -> Callable[[Callable[..., R]], 
                 flat.append(Parameter(one.name, Parameter.KEYWORD_ONLY, default=default, annotation=types[one.name]))
 
         @wraps(command)
-        def called(**given: Any) -> R:
+        def run_command(**given: Any) -> R:
             built = {name: groups[name](**{each: given.pop(each) for each in own[name]}) for name in own}
             return command(**given, **built)
 
-        called.__signature__ = signature(command).replace(parameters=flat)  # type: ignore[attr-defined]
-        called.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
-        return called
+        run_command.__signature__ = signature(command).replace(parameters=flat)  # type: ignore[attr-defined]
+        run_command.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
+        return run_command
 
-    return flatten
+    return expand_command

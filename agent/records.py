@@ -11,7 +11,7 @@ from ..prompts.reply_types import Intent, Rephrasing, WriterComments
 from ..tools.basis.basis import Basis
 from ..tools.database.estimate import Estimate
 from ..tools.database.session import Rights
-from ..tools.database.table import Cell, PlainCell, Table, Withheld, plain_cell
+from ..tools.database.table import Cell, PlainCell, Table, Withheld, convert_cell_for_json
 from ..tools.examples.example import Example
 from ..tools.formats import ColumnFormat
 from ..tools.knowledge.entry import Entry
@@ -49,8 +49,8 @@ AttemptSource = Literal["draft", "candidate", "merged", "revision", "edited", "v
 
 
 @dataclass(frozen=True)
-class Result:
-    """A query's result as the state and answers carry it."""
+class PlainResult:
+    """The result of a query with plain cells, as stored in the state and in answers."""
 
     columns: tuple[str, ...]  # names as the database gives them; may repeat
     rows: tuple[tuple[PlainCell, ...], ...]  # plain cells, each row as long as `columns`
@@ -60,7 +60,7 @@ class Result:
 
     @property
     def row_count(self) -> int:
-        """Rows fetched."""
+        """The number of rows that were fetched."""
         return len(self.rows)
 
 
@@ -68,7 +68,7 @@ class Result:
 class CodeResult:
     """The result of a turn's pandas code (SQL-CRAFT 2)."""
 
-    result: Result
+    result: PlainResult
     index_columns: int = 0  # how many of the first columns are keys that a group-by left in the index
     sampled: tuple[str, ...] = ()  # tables of which the code saw only a sample
     labelled: bool = False  # whether these are single values under labels, which could be a row for each, or one row
@@ -84,8 +84,8 @@ class CodeRun:
 
 
 @dataclass(frozen=True)
-class Reach:
-    """The parts of a query that the question's words do not determine."""
+class QueryComplexity:
+    """The complexity of a query: unexpected tables and columns, joins, nested queries."""
 
     unexpected: float  # tables and columns that the linker did not expect: 1 - p, added up
     joins: int
@@ -94,13 +94,13 @@ class Reach:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One query that was run for a turn."""
+    """A query that was run for a turn, with the result or the error."""
 
     sql: str
     source: AttemptSource = "draft"
     error: str | None = None  # None if it ran
     error_kind: str | None = None  # its class (`unknown_column`, ...)
-    result: Result | None = None
+    result: PlainResult | None = None
     findings: tuple[str, ...] = ()  # of static checks, a sentence each
     feedback: str = ""  # fed back for the next attempt
     confidence: float | None = None  # the translator's own; None where it gave none
@@ -110,18 +110,18 @@ class Attempt:
     differences: str = ""  # from the question, by the model's explanation
     dialect: str = "sqlite"  # by sqlglot's name
     estimate: Estimate | None = None  # what the engine expected of it; None where that may not leave
-    reach: Reach | None = None  # None where it cannot be read
+    reach: QueryComplexity | None = None  # None where it cannot be read
     never: tuple[str, ...] = ()  # conditions of it that no row can fulfil, each with the reason
 
     @property
     def row_count(self) -> int | None:
-        """Rows of its result; None if it failed, or if even their number may not leave."""
+        """The number of rows in the result; None if the query failed or the number is withheld."""
         return self.result.row_count if self.result and self.result.withheld != "all" else None
 
 
 @dataclass(frozen=True)
-class Stop:
-    """The end of a turn, with its reason."""
+class StopReason:
+    """The reason why a turn ends, and the status of the answer."""
 
     kind: StopKind
     why: str  # in words, for the answer
@@ -129,8 +129,8 @@ class Stop:
 
 
 @dataclass(frozen=True)
-class Feedback:
-    """The feedback for a revision; an empty part is left out."""
+class RevisionFeedback:
+    """The feedback to a model for revising a query; empty parts are left out."""
 
     problems: str = ""  # the execution error and the static findings (revision chain 3.2.1 (1), SQL-CRAFT 2)
     explanation: str = ""  # what the SQL means and how that differs from the question (revision chain 3.2.1 (2))
@@ -140,13 +140,13 @@ class Feedback:
 
     @property
     def text(self) -> str:
-        """All parts, for people."""
+        """All parts of the feedback as one text."""
         return "\n".join(filter(None, (self.problems, self.explanation, self.contents, self.result, self.code)))
 
 
 @dataclass(frozen=True)
 class Usage:
-    """The cost of requests to a model, and the time that they took if it was measured.
+    """The cost of requests to a model: calls, tokens and time.
 
     Attributes:
         llm_calls: Requests to a model, including failed and repeated ones.
@@ -170,7 +170,7 @@ class Usage:
 
     @property
     def tokens(self) -> int:
-        """Prompt and completion tokens together."""
+        """The number of prompt and completion tokens together."""
         return self.prompt_tokens + self.completion_tokens
 
 
@@ -179,18 +179,18 @@ def add_usages(usages: Collection[Usage]) -> Usage:
     return Usage(*(sum(parts) for parts in zip(*(vars(usage).values() for usage in usages), strict=True)))
 
 
-def parallel_usage(usages: Sequence[Usage]) -> Usage:
-    """Return the usage of parallel nodes: calls and tokens add up, time does not."""
+def combine_parallel_usage(usages: Sequence[Usage]) -> Usage:
+    """Return the usage of parallel nodes: the sum of calls and tokens, the longest time."""
     return replace(add_usages(usages), seconds=max((usage.seconds for usage in usages), default=0.0))
 
 
 @dataclass(frozen=True)
 class CandidateDraft:
-    """One of several drafts for a question."""
+    """One of several draft queries for a question."""
 
     number: int  # from 0
     attempt: Attempt | None = None  # its query, run and checked; None where there is no query
-    stop: Stop | None = None  # why there is none
+    stop: StopReason | None = None  # why there is none
     notes: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ()
     usage: Usage = Usage()  # what it cost; its seconds count from when the drafts were started
@@ -200,7 +200,7 @@ class CandidateDraft:
 
 @dataclass(frozen=True)
 class Readings:
-    """The results of other readings of a question, if it leaves something open.
+    """The results of other possible readings of a question.
 
     Attributes:
         line: What other readings would change, in one line; empty if they change nothing.
@@ -214,8 +214,8 @@ class Readings:
 
 
 @dataclass(frozen=True)
-class Offer:
-    """A reading that a person may choose: in words, in what it differs, and its query."""
+class OfferedReading:
+    """A reading of the question that a person may choose, with its query."""
 
     words: str
     matter: str
@@ -224,7 +224,7 @@ class Offer:
 
 @dataclass(frozen=True)
 class Turn:
-    """The data of the current turn; a new one starts with only its question."""
+    """The data of the current turn; a new turn starts with only the question."""
 
     question: str  # without its words about a picture
     clarification: tuple[str, str] | None = None  # what was asked back, and the reply, until `rephrase` has read it
@@ -244,20 +244,20 @@ class Turn:
     confidence: float | None = None  # the translator's own in the query to run next
     comments: WriterComments = field(default_factory=WriterComments)  # of the writer of that query
     caveats: tuple[str, ...] = ()  # what the answer must say about that query, one sentence each
-    feedback: Feedback = Feedback()  # what the next revision is told
+    feedback: RevisionFeedback = RevisionFeedback()  # what the next revision is told
     written: str = ""  # the query as it was written; where the state's `sql` differs, a person edited it
     approve: bool = False  # whether queries wait for approval, also when the turn is resumed with other settings
     candidates: int = 1  # how many drafts are written side by side
     candidate: int = 0  # the number of the draft that a `candidate` node writes, from 0
     started_at: float = 0.0  # when the drafts side by side were started, in Unix time
     to_save: tuple[str, ...] = ()  # queries approved with the wish to save the answer
-    stop: Stop | None = None  # why the turn ends; None while it goes on
+    stop: StopReason | None = None  # why the turn ends; None while it goes on
     rights: Rights | None = None  # under which rights it was begun; None in older conversations
     asked: str = ""  # with them, where there are any
     evidence: str = ""  # notes that came with the question
     knowledge: tuple[Entry, ...] = ()  # definitions that the question needs, most specific first
     unknown: tuple[str, ...] = ()  # words of the question that nothing explains and a person was asked about, in order
-    offered: tuple[Offer, ...] = ()  # readings that a person was asked to choose among, with their queries
+    offered: tuple[OfferedReading, ...] = ()  # readings that a person was asked to choose among, with their queries
     sent: tuple[str, ...] = ()  # queries that were sent before that, for the audit trail's line on asking back
 
     @property
@@ -268,7 +268,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class AttemptView:
-    """An attempt as an answer shows it.
+    """An attempt as shown in an answer.
 
     Attributes:
         sql: The query.
@@ -285,7 +285,7 @@ class AttemptView:
 
     @property
     def came(self) -> str:
-        """The outcome of the query, in words."""
+        """The outcome of the query in words: the number of rows, or `ran`."""
         if self.error:
             return f"failed: {self.error}"
         return "ran" if self.row_count is None else f"{self.row_count:,} {'row' if self.row_count == 1 else 'rows'}"
@@ -334,8 +334,8 @@ class Note:
 
 
 @dataclass(frozen=True)
-class Sentence:
-    """A model's sentence for an answer.
+class AnswerSentence:
+    """A sentence for an answer, written by a model with placeholders for cells.
 
     Attributes:
         say: The sentence with places for cells, which `SQLAgent.deliver` fills.
@@ -348,7 +348,7 @@ class Sentence:
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerRecord:
-    """Everything that an answer says; see `tableturn.agent.Answer` for its fields."""
+    """The data of an answer; see `tableturn.agent.Answer` for the fields."""
 
     question: str
     rephrased: str
@@ -388,25 +388,27 @@ class AnswerRecord:
     evidence: dict[str, float] = field(default_factory=dict[str, float])
     basis: Basis | None = None
     readings: Readings = Readings()
-    sentence: Sentence | None = None
+    sentence: AnswerSentence | None = None
     ledger: Ledger | None = None
 
 
 _PLAIN = frozenset({int, str, bool, type(None)})  # types of cells that are as they are; most rows have no others
 
 
-def plain_result(table: Table) -> Result:
-    """Return a database result as the state carries it; large integers become text."""
-    return Result(table.columns, tuple(map(_plain_row, table.rows)), table.truncated, table.withheld, table.notes)
+def make_plain_result(table: Table) -> PlainResult:
+    """Convert a database result for the graph's state; large integers become text."""
+    return PlainResult(
+        table.columns, tuple(map(_make_plain_row, table.rows)), table.truncated, table.withheld, table.notes
+    )
 
 
-def _plain_row(row: tuple[Cell, ...]) -> tuple[PlainCell, ...]:
+def _make_plain_row(row: tuple[Cell, ...]) -> tuple[PlainCell, ...]:
     # Checkpoints hold integers of up to 64 bits.
     large = [isinstance(cell, int) and not -(2**63) <= cell < 2**64 for cell in row]
     if _PLAIN.issuperset(map(type, row)) and not any(large):
         return cast("tuple[PlainCell, ...]", row)
     # An integer itself may have more digits than Python writes.
     return tuple(
-        str(Decimal(cast("int", cell))) if too_large else plain_cell(cell)
+        str(Decimal(cast("int", cell))) if too_large else convert_cell_for_json(cell)
         for cell, too_large in zip(row, large, strict=True)
     )

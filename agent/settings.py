@@ -24,8 +24,8 @@ from ..tools.database.session import Permissions
 from ..tools.database.table import Limits
 from ..tools.deprecation import warn_deprecated
 from ..tools.errors import SettingsError
-from ..tools.formats import ENGLISH, read_locale
-from ..tools.words import did_you_mean, nearest_names
+from ..tools.formats import ENGLISH, find_babel_locale
+from ..tools.words import find_nearest_names, format_did_you_mean
 
 PresetName = Literal["full", "credit", "craft", "track", "revision"]
 
@@ -55,8 +55,8 @@ REMOVED: dict[str, str] = {
 REMOVED_IN = "0.3"
 
 
-class Method(BaseModel):
-    """The fields of `Settings` that only papers' presets and experiments set."""
+class MethodSettings(BaseModel):
+    """The settings that only the presets of papers and experiments change."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -174,17 +174,17 @@ class Method(BaseModel):
     """Feed back the pandas code's result if it differs or the query failed."""
 
 
-def _own_first(schema: dict[str, Any], model: type[BaseModel]) -> None:
-    """Put the fields that people set before those of `Method` in forms."""
+def _order_schema_fields(schema: dict[str, Any], model: type[BaseModel]) -> None:
+    """Order the fields of a JSON schema: settings for users first, then method settings."""
     fields, described = schema["properties"], model.model_fields
-    own_first = sorted(fields, key=lambda name: name in Method.model_fields)
+    own_first = sorted(fields, key=lambda name: name in MethodSettings.model_fields)
     schema["properties"] = {name: fields[name] | {"description": described[name].description} for name in own_first}
 
 
-class Settings(Method):
-    """The settings of a turn; `Method` has those for papers and experiments."""
+class Settings(MethodSettings):
+    """The settings of a turn, including the method settings of papers and experiments."""
 
-    model_config = ConfigDict(title="tableturn settings", json_schema_extra=_own_first)
+    model_config = ConfigDict(title="tableturn settings", json_schema_extra=_order_schema_fields)
 
     preset: PresetName = "full"
     """A paper's published configuration, or `full`, which combines all four papers."""
@@ -287,13 +287,13 @@ class Settings(Method):
 
     @model_validator(mode="before")
     @classmethod
-    def _start_from_preset(cls, given: Any) -> Any:
+    def _apply_preset(cls, given: Any) -> Any:
         if not isinstance(given, Mapping):
             return given
-        given = drop_removed(cast("Mapping[str, Any]", given))
+        given = drop_removed_settings(cast("Mapping[str, Any]", given))
         for name in given:
             if name not in cls.model_fields:
-                near = did_you_mean(nearest_names(str(name), cls.model_fields, 1))
+                near = format_did_you_mean(find_nearest_names(str(name), cls.model_fields, 1))
                 raise SettingsError(f"unknown setting {name!r}: {near or 'docs/settings.md lists all'}")
         if "preset" not in given:
             return given
@@ -303,7 +303,7 @@ class Settings(Method):
     @classmethod
     def _check_locale(cls, name: str) -> str:
         if name not in ENGLISH:
-            read_locale(name)
+            find_babel_locale(name)
         return name
 
     @property
@@ -332,14 +332,14 @@ class Settings(Method):
         return Permissions.of(self.allow or None, self.deny)
 
     def overridden(self, by: Settings | None) -> Settings:
-        """Return these settings with the fields that were set in `by`."""
+        """Return a copy of the settings, with the fields that were set in `by`."""
         if by is None or not by.model_fields_set:
             return self
         return self.model_copy(update={name: getattr(by, name) for name in by.model_fields_set})
 
 
-def drop_removed(given: Mapping[str, Any], removed: Mapping[str, str] = REMOVED) -> Mapping[str, Any]:
-    """Return the fields without removed ones; warn once about those."""
+def drop_removed_settings(given: Mapping[str, Any], removed: Mapping[str, str] = REMOVED) -> Mapping[str, Any]:
+    """Return the given settings without removed ones; warn about the removed ones."""
     if gone := [name for name in given if name in removed]:
         told = "; ".join(f"{name}: {removed[name]}" for name in gone)
         warn_deprecated(f"setting {', '.join(map(repr, gone))}", f"ignored ({told})", REMOVED_IN)
@@ -377,7 +377,7 @@ PRESETS = {"full": _FULL} | {name: {**_FULL, **fields} for name, fields in PAPER
 
 
 def make_settings(given: Settings | Mapping[str, Any] | None = None, *, preset: str | None = None) -> Settings:
-    """Make settings from settings, a mapping or nothing, over a preset.
+    """Create settings from a preset and from fields that override the preset.
 
     Raises:
         SettingsError: An unknown preset or field, or a value out of bounds; one line that names it.
@@ -397,8 +397,8 @@ def make_settings(given: Settings | Mapping[str, Any] | None = None, *, preset: 
         raise SettingsError(f"wrong settings: {problems}") from None
 
 
-def read_settings(path: str | Path) -> dict[str, Any]:
-    """Return the fields of a settings file, TOML or JSON by its ending."""
+def read_settings_file(path: str | Path) -> dict[str, Any]:
+    """Read the fields of a settings file, which is TOML or JSON by its ending."""
     path = Path(path)
     try:
         text = path.read_text(encoding="utf-8")

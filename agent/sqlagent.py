@@ -15,23 +15,30 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel, Field
 
-from ..tools.database import Access, Database, Egress, Identity, Policy, Session, name_conversation
+from ..tools.database import AccessRules, Database, Egress, Identity, Policy, Session, tag_statements_with_thread
 from ..tools.errors import QueryError, SettingsError
 from ..tools.masking import mask
 from . import verbs
 from .answers.answer import Answer
 from .answers.events import Event
 from .answers.labels import choose_locale
-from .answers.phrasing import WITHHELD, describe_rows, failed, look_up_columns, phrase_or_count, read_answered
-from .answers.sentence import say_result
+from .answers.phrasing import (
+    WITHHELD,
+    failed,
+    list_row_remarks,
+    make_column_display,
+    phrase_result_or_count,
+    read_answered,
+)
+from .answers.sentence import fill_answer_sentence
 from .audit import AuditTrail
-from .cancel_turn import call_async
+from .cancel_turn import call_checkpointer_async
 from .conversation import Conversation, RunSettings
 from .graph import AgentGraph, build_graph
-from .records import Result, plain_result
+from .records import PlainResult, make_plain_result
 from .resources import Resources
-from .resources.examples_and_knowledge import AgentExamples, KnowledgeSource
-from .resources.factory import ResourceFactory, make_translators
+from .resources.examples_and_knowledge import KnowledgeSource, LazyExampleStore
+from .resources.factory import ResourceFactory, make_translator_factory
 from .settings import make_settings
 from .verbs import Correction, CorrectionTurn, Lesson, Saved
 
@@ -43,13 +50,13 @@ if TYPE_CHECKING:
     from ..tools.database.engine import DatabaseSource
     from ..tools.database.watchdog import Cancellation
     from ..tools.examples import ExampleStore
-    from ..tools.export import Exported, Format, Target
+    from ..tools.export import ExportResult, Format, Target
     from ..tools.knowledge import Entry
     from ..tools.sandbox import SandboxLimits
 
 
 class ToolInput(BaseModel):
-    """The input of the agent as a tool."""
+    """The input of the agent as a LangChain tool."""
 
     question: str = Field(description="A self-contained question in plain language about what the database holds.")
 
@@ -113,33 +120,35 @@ class SQLAgent:
         annotator: str | BaseChatModel | None = None,
         otherwise: Iterable[str] = (),
     ) -> None:
-        chosen, access = make_settings(settings, preset=preset), Access.of(allow, deny, permissions)
+        chosen, access = make_settings(settings, preset=preset), AccessRules.of(allow, deny, permissions)
         trail = AuditTrail(audit) if isinstance(audit, str | Path) else audit
         if isinstance(database, Database) and (egress is not None or otherwise):
             raise SettingsError("this database is already open: pass egress and otherwise to Database.open")
         own = Session(policy=Policy(egress=Egress.of(egress)))
         base = database.session if isinstance(database, Database) else own
 
-        def session_of(identity: Identity) -> Session:
+        def make_session(identity: Identity) -> Session:
             return access.session(identity, base.policy).narrow(chosen.permissions)
 
         with ExitStack() as stack:
-            store, known = AgentExamples(examples, embedding, stack), KnowledgeSource(knowledge)
-            answering = make_translators(model, base_url)
-            describing = answering if annotator is None else make_translators(annotator, None)
-            session = session_of(Identity(user) if isinstance(user, str) else user or base.identity)
+            store, known = LazyExampleStore(examples, embedding, stack), KnowledgeSource(knowledge)
+            answering = make_translator_factory(model, base_url)
+            describing = answering if annotator is None else make_translator_factory(annotator, None)
+            session = make_session(Identity(user) if isinstance(user, str) else user or base.identity)
             if not isinstance(database, Database):
                 database = stack.enter_context(Database.open(database, session=session, otherwise=otherwise))
             elif database.session != session:
                 database = stack.enter_context(database.for_user(session.identity, session.policy))
-            factory = ResourceFactory(database, session_of, answering, describing, chosen, store, sandbox, trail, known)
+            factory = ResourceFactory(
+                database, make_session, answering, describing, chosen, store, sandbox, trail, known
+            )
             stack.callback(factory.close)
-            resources = factory.get_resources(session)
+            resources = factory.get_session_resources(session)
             resources.translator(chosen)  # one that cannot be set up is an error now
-            self._set_up(resources, InMemorySaver() if checkpointer is None else checkpointer)
+            self._set_up_graph(resources, InMemorySaver() if checkpointer is None else checkpointer)
             self._opened = stack.pop_all()
 
-    def _set_up(self, resources: Resources, checkpointer: BaseCheckpointSaver[Any]) -> None:
+    def _set_up_graph(self, resources: Resources, checkpointer: BaseCheckpointSaver[Any]) -> None:
         self._opened = ExitStack()
         self._checkpointer = checkpointer
         self.resources = resources
@@ -166,15 +175,15 @@ class SQLAgent:
 
     @classmethod
     def over(cls, resources: Resources, checkpointer: BaseCheckpointSaver[Any] | None = None) -> SQLAgent:
-        """Return an agent over resources that its caller opens and closes."""
+        """Return an agent that uses resources which the caller opens and closes."""
         agent = cls.__new__(cls)
-        agent._set_up(resources, checkpointer or InMemorySaver())
+        agent._set_up_graph(resources, checkpointer or InMemorySaver())
         return agent
 
     def ask(
         self, question: str, *, settings: RunSettings = None, user: Identity | str | None = None, notes: str = ""
     ) -> Answer:
-        """Answer one question on its own.
+        """Answer one question, outside of any conversation.
 
         An ambiguous question gives an answer with the status `needs_clarification`. Use a `conversation` where people
         can then say which reading they meant.
@@ -186,36 +195,36 @@ class SQLAgent:
             notes: What the person adds to the question, such as a definition. The model reads it; it is not searched
                 for values of the database.
         """
-        return self._open_single(user).ask(question, settings=settings, notes=notes)
+        return self._open_temporary_conversation(user).ask(question, settings=settings, notes=notes)
 
     async def aask(
         self, question: str, *, settings: RunSettings = None, user: Identity | str | None = None, notes: str = ""
     ) -> Answer:
         """Answer one question as `ask` does, without blocking."""
-        alone = await asyncio.to_thread(self._open_single, user)
+        alone = await asyncio.to_thread(self._open_temporary_conversation, user)
         return await alone.aask(question, settings=settings, notes=notes)
 
     def stream(
         self, question: str, *, settings: RunSettings = None, user: Identity | str | None = None, notes: str = ""
     ) -> Generator[Event]:
-        """Answer one question and yield its events; the last one has the answer."""
-        yield from self._open_single(user).stream(question, settings=settings, notes=notes)
+        """Answer one question and yield the events of the turn, the answer last."""
+        yield from self._open_temporary_conversation(user).stream(question, settings=settings, notes=notes)
 
     async def astream(
         self, question: str, *, settings: RunSettings = None, user: Identity | str | None = None, notes: str = ""
     ) -> AsyncGenerator[Event]:
-        """Stream one question's events as `stream` does, without blocking."""
-        alone = await asyncio.to_thread(self._open_single, user)
+        """Yield the events of one question as `stream` does, without blocking."""
+        alone = await asyncio.to_thread(self._open_temporary_conversation, user)
         async with aclosing(alone.astream(question, settings=settings, notes=notes)) as events:
             async for event in events:
                 yield event
 
-    def _open_single(self, user: Identity | str | None = None) -> Conversation:
-        """Return a conversation for a single question, whose thread is not stored."""
+    def _open_temporary_conversation(self, user: Identity | str | None = None) -> Conversation:
+        """Return a conversation for a single question, which is not stored."""
         return Conversation(self if user is None else self.for_user(user), "")
 
     def deliver(self, answer: Answer, *, settings: RunSettings = None) -> Answer:
-        """Add what an answer is kept without: rows that may not be sent to a model, and the model's own sentence.
+        """Add the rows that may not be sent to a model, and the model's sentence, to an answer.
 
         Answers from `ask` and from conversations have both. Those in a tool's artifact or in the graph's output lack
         withheld rows, because messages and traces are kept, and have the program's sentence.
@@ -228,24 +237,24 @@ class SQLAgent:
         within = self.settings.overridden(make_settings(settings))
         database = self.resources.narrow(within.permissions).database
         if not answer.withheld:
-            found = Result(record.columns, record.rows, record.truncated)
-            said = say_result(record, found, answer.formats, database)
+            found = PlainResult(record.columns, record.rows, record.truncated)
+            said = fill_answer_sentence(record, found, answer.formats, database)
             text = record.text if said is None or record.sentence is None else f"{said} {record.sentence.rest}".strip()
             return Answer(replace(record, text=text), answer.thread, record)
         try:
-            with name_conversation(answer.thread):
-                found = plain_result(database.execute(record.sql, within.limits))
+            with tag_statements_with_thread(answer.thread):
+                found = make_plain_result(database.execute(record.sql, within.limits))
                 defined = {used.name: used.text for used in record.used_knowledge}
                 locale = choose_locale(record.question, within.locale)
-                looks = look_up_columns(read_answered(record.sql, database), found, locale, defined)
+                looks = make_column_display(read_answered(record.sql, database), found, locale, defined)
         except QueryError as error:
             why = failed(f"No query for this question ran: {error}", error.kind, within.query_seconds)
             whole = replace(record, status="failed", text=why, columns=(), rows=(), row_count=0, withheld="")
             return Answer(whole, answer.thread, record)
-        said = say_result(record, found, looks.formats, database)
-        remarks = describe_rows(found, looks.labels)
+        said = fill_answer_sentence(record, found, looks.formats, database)
+        remarks = list_row_remarks(found, looks.labels)
         texts = tuple(note.text for note in remarks)
-        words = [said or phrase_or_count(found, looks), *texts, record.text.removeprefix(WITHHELD).strip()]
+        words = [said or phrase_result_or_count(found, looks), *texts, record.text.removeprefix(WITHHELD).strip()]
         whole = replace(
             record,
             columns=found.columns,
@@ -270,7 +279,7 @@ class SQLAgent:
         rows: int | None = None,
         settings: RunSettings = None,
         cancellation: Cancellation | None = None,
-    ) -> Exported:
+    ) -> ExportResult:
         """Write all rows of an answer to a file or a stream, by running its query again.
 
         The query runs under this agent's rights, which may be narrower than when the answer was given, and under
@@ -305,7 +314,7 @@ class SQLAgent:
         return Conversation(self if user is None else self.for_user(user), thread or uuid.uuid4().hex)
 
     def approve(self, answer: Answer, *, question: str = "", shared: bool = False) -> Saved:
-        """Save a right answer as an example of this agent's database.
+        """Save a correct answer as an example for this agent's database.
 
         It is shown when a similar question is asked of the same database, and of no other unless it is shared. Saving
         it again changes nothing; another answer to the very same question replaces the earlier one.
@@ -341,15 +350,15 @@ class SQLAgent:
         return verbs.note(text, self.resources)
 
     def remember(self, entry: Entry) -> Entry:
-        """Add an entry of an answer's or a correction's `proposals` to the knowledge file.
+        """Add one of the `proposals` of an answer or a correction to the knowledge file.
 
         Raises:
             KnowledgeError: As for `note`.
         """
-        return verbs.keep(entry, self.resources)
+        return verbs.save_knowledge_entry(entry, self.resources)
 
     def correct(self, answer: Answer, sql: str, *, question: str = "") -> Correction:
-        """Run the right query, and save it as the answer to the question.
+        """Run the correct query, and save it as the answer to the question.
 
         Args:
             answer: Of this agent, or of another on the same database.
@@ -371,14 +380,14 @@ class SQLAgent:
         return replace(correction, answer=self.deliver(correction.answer))
 
     def word_correction(self, answer: Answer, words: str) -> CorrectionTurn:
-        """Return the turn that asks an answer's question again, with a person's words on what is wrong with it.
+        """Return a turn that repeats an answer's question with a person's correction in words.
 
         Give its `question` and `notes` to `ask`, and its `wording` to `approve` as the question of the new answer.
         """
         return verbs.word_correction(answer, words, self.resources)
 
     def rerun(self, answer: Answer, sql: str = "", *, cancellation: Cancellation | None = None) -> Answer:
-        """Run an answer's query again, or another one instead; nothing is stored.
+        """Run an answer's query again, or another query in its place; store nothing.
 
         Args:
             answer: Of this agent, or of another on the same database.
@@ -392,11 +401,11 @@ class SQLAgent:
         return self.deliver(verbs.rerun(answer, sql, self.resources, cancellation))
 
     def list_lessons(self) -> tuple[Lesson, ...]:
-        """Return the saved answers and the definitions that this person may see, with who saved each and when."""
+        """Return the saved answers and the definitions that this person may see."""
         return verbs.list_lessons(self.resources)
 
     def edit_lesson(self, id_: str, text: str) -> None:
-        """Change a saved answer's question, or its query if the text is SQL; or what a word means.
+        """Change the question or the SQL of a saved answer, or the meaning of a definition.
 
         Raises:
             KnowledgeError: There is none with that id, the definition does not fit, or others may read more of it.
@@ -405,7 +414,7 @@ class SQLAgent:
         verbs.edit_lesson(id_, text, self.resources)
 
     def forget(self, name: str) -> str:
-        """Remove a definition by its name, or an approved answer by its question; or either by its id.
+        """Remove a definition or an approved answer by its name, question or id.
 
         Returns:
             What was removed, in words.
@@ -419,7 +428,7 @@ class SQLAgent:
         """Return a LangChain tool that answers a question; its artifact is the `Answer`."""
         from langchain_core.tools import StructuredTool
 
-        from .answers.render import answer_text
+        from .answers.render import render_answer_text
 
         described = (
             f"Answers a question from the database {self.resources.database.name!r}. Read-only. "
@@ -427,14 +436,14 @@ class SQLAgent:
         )
         masks = self.resources.database.session.policy.egress.mask
 
-        def make_reply(answer: Answer) -> tuple[str, Answer]:
-            return mask(answer_text(answer), masks), answer
+        def make_tool_reply(answer: Answer) -> tuple[str, Answer]:
+            return mask(render_answer_text(answer), masks), answer
 
         def ask(question: str) -> tuple[str, Answer]:
-            return make_reply(self._open_single().take(question))
+            return make_tool_reply(self._open_temporary_conversation().take(question))
 
         async def aask(question: str) -> tuple[str, Answer]:
-            return make_reply(await self._open_single().atake(question))
+            return make_tool_reply(await self._open_temporary_conversation().atake(question))
 
         return StructuredTool.from_function(
             func=ask,
@@ -447,10 +456,10 @@ class SQLAgent:
 
     async def adelete_thread(self, thread: str) -> None:
         """Delete a conversation from the checkpointer."""
-        await call_async(self._checkpointer, "delete_thread", thread)
+        await call_checkpointer_async(self._checkpointer, "delete_thread", thread)
 
     def close(self) -> None:
-        """Close what the agent opened; a database or store that was passed in stays open."""
+        """Close what the agent opened itself; a database or store passed in stays open."""
         self._opened.close()
 
     def __enter__(self) -> SQLAgent:

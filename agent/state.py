@@ -25,12 +25,12 @@ Update = dict[str, Any]  # what a node writes: keys of the state with their new 
 
 
 def add_drafts(before: list[Record], more: list[Record]) -> list[Record]:
-    """Collect the drafts of parallel nodes."""
+    """Return the drafts of parallel nodes in one list."""
     return [*before, *more]
 
 
 def add_notes(before: list[str], more: list[str]) -> list[str]:
-    """Add notes, each of them once."""
+    """Return the notes in one list, without duplicates."""
     return list(dict.fromkeys([*before, *more]))
 
 
@@ -43,7 +43,7 @@ class AgentInput(TypedDict, total=False):
 
 
 class AgentState(MessagesState):
-    """The state that nodes read and write.
+    """The state of the graph, which nodes read and write.
 
     Of the conversation: `messages` (as chat front ends want them) and `turns` (the sliding window). Everything else is
     of the turn at hand and is reset when the next one starts.
@@ -78,8 +78,8 @@ UPGRADES: tuple[Upgrade, ...] = (lambda state: {},)  # 0.2 wrote no version; not
 """By the version that they upgrade; the current one is their number."""
 
 
-def upgrade(state: Mapping[str, Any], upgrades: tuple[Upgrade, ...] = UPGRADES) -> Update:
-    """Return the changes that bring a saved state to this version."""
+def upgrade_state(state: Mapping[str, Any], upgrades: tuple[Upgrade, ...] = UPGRADES) -> Update:
+    """Return the changes that upgrade a saved state to the current version."""
     version = state.get("version", 0)
     if not isinstance(version, int) or version > len(upgrades):
         raise ConversationTooNew(
@@ -93,12 +93,12 @@ def upgrade(state: Mapping[str, Any], upgrades: tuple[Upgrade, ...] = UPGRADES) 
 
 
 @lru_cache(maxsize=64)
-def _make_adapter(kind: Any) -> TypeAdapter[Any]:
+def _make_type_adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
-class _KnownRecord(dict[str, Any]):
-    """A record's JSON form that still has its record, to save validation.
+class _ValidatedRecord(dict[str, Any]):
+    """The JSON form of a record, with the validated record itself.
 
     Copies, and what is read back from a checkpoint, are ordinary dictionaries, and are validated.
     """
@@ -113,11 +113,11 @@ class _KnownRecord(dict[str, Any]):
         return dict, (dict(self),)
 
 
-_written: dict[type[Any], _KnownRecord] = {}
+_written: dict[type[Any], _ValidatedRecord] = {}
 """By type, the record that was written last, whichever turn's: what it shares is seen field by field."""
 
 
-def dump(value: Any) -> Record:
+def dump_record(value: Any) -> Record:
     """Return the JSON form of a record; copy it, never change it.
 
     Node after node changes a few fields of one record: what it shares with the one before is not written again.
@@ -127,29 +127,29 @@ def dump(value: Any) -> Record:
     changed: set[str] | None = None
     if before is not None:
         changed = {name for name in before if getattr(value, name) is not getattr(before.record, name)}
-    fields = _make_adapter(kind).dump_python(value, mode="json", include=changed)
-    known = _KnownRecord(fields if before is None else {**before, **fields}, value)
+    fields = _make_type_adapter(kind).dump_python(value, mode="json", include=changed)
+    known = _ValidatedRecord(fields if before is None else {**before, **fields}, value)
     if kind in (Turn, PastTurn, Attempt):  # large, and of values that cannot change
         _written[kind] = known
     return known
 
 
-def fields_of(value: Any, names: Iterable[str]) -> Record:
-    """Return some of a record's fields, as `dataclasses.asdict` does but much faster."""
-    return _make_adapter(type(value)).dump_python(value, include=set(names))
+def dump_fields(value: Any, names: Iterable[str]) -> Record:
+    """Return some fields of a record as a dictionary, faster than `dataclasses.asdict`."""
+    return _make_type_adapter(type(value)).dump_python(value, include=set(names))
 
 
-def dump_all(values: Sequence[Any]) -> list[Record]:
+def dump_records(values: Sequence[Any]) -> list[Record]:
     """Return the JSON forms of several records."""
-    return [dump(value) for value in values]
+    return [dump_record(value) for value in values]
 
 
 def load(kind: type[T], record: Any) -> T:
-    """Return the record of a type from its JSON form."""
-    if isinstance(record, _KnownRecord) and type(record.record) is kind:
+    """Convert the JSON form of a record to a record of the given type."""
+    if isinstance(record, _ValidatedRecord) and type(record.record) is kind:
         return record.record
     try:
-        return _make_adapter(kind).validate_python(record)
+        return _make_type_adapter(kind).validate_python(record)
     except ValidationError as error:
         first = error.errors()[0]
         field_name = ".".join(map(str, first["loc"]))
@@ -160,21 +160,21 @@ def load(kind: type[T], record: Any) -> T:
 
 
 def validate_records(kind: type[Any], records: Sequence[Any]) -> list[Record]:
-    """Return the JSON forms of records of one type, validated once."""
-    return [_KnownRecord(record, load(kind, record)) for record in records]
+    """Validate records of one type, and return their JSON forms."""
+    return [_ValidatedRecord(record, load(kind, record)) for record in records]
 
 
-def load_all(kind: type[T], records: Sequence[Any] | None) -> tuple[T, ...]:
-    """Return several records of one type."""
+def load_records(kind: type[T], records: Sequence[Any] | None) -> tuple[T, ...]:
+    """Convert the JSON forms of several records to records of the given type."""
     return tuple(load(kind, record) for record in records or ())
 
 
-def reset_turn(question: str) -> Update:
-    """Return the turn's part of the state before the first node."""
+def make_new_turn_update(question: str) -> Update:
+    """Return the state update that starts a new turn with a question."""
     return {
         "question": question,
         "evidence": "",
-        "turn": dump(Turn(question)),
+        "turn": dump_record(Turn(question)),
         "sql": "",
         "sql_source": "draft",
         "attempts": [],
@@ -185,26 +185,26 @@ def reset_turn(question: str) -> Update:
     }
 
 
-def step(following: str, turn: Turn, notes: Iterable[str] = (), **more: Any) -> Update:
-    """Return the update with a turn and notes, and the node that comes next."""
-    return {"turn": dump(turn), "notes": [*notes], "next": following, **more}
+def make_node_update(following: str, turn: Turn, notes: Iterable[str] = (), **more: Any) -> Update:
+    """Return a state update with the turn, notes and the next node."""
+    return {"turn": dump_record(turn), "notes": [*notes], "next": following, **more}
 
 
-def turn_of(state: AgentState) -> Turn:
+def get_current_turn(state: AgentState) -> Turn:
     """Return the current turn."""
     return load(Turn, state.get("turn"))
 
 
-def attempts_of(state: AgentState) -> tuple[Attempt, ...]:
-    """Return the queries run so far."""
-    return load_all(Attempt, state.get("attempts"))
+def get_attempts(state: AgentState) -> tuple[Attempt, ...]:
+    """Return the queries that the current turn has run so far."""
+    return load_records(Attempt, state.get("attempts"))
 
 
-def usage_of(state: AgentState) -> dict[str, Usage]:
-    """Return the usage of each node so far."""
+def get_usage_by_node(state: AgentState) -> dict[str, Usage]:
+    """Return the usage of each node in the current turn."""
     return {node: load(Usage, record) for node, record in state.get("usage", {}).items()}
 
 
-def clarified_turn(state: AgentState) -> Turn | None:
+def get_clarified_turn(state: AgentState) -> Turn | None:
     """Return the current turn if a person just clarified it; None if a new turn starts."""
-    return turn_of(state) if (state.get("turn") or {}).get("clarification") else None
+    return get_current_turn(state) if (state.get("turn") or {}).get("clarification") else None

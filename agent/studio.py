@@ -17,7 +17,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from ..tools.errors import SettingsError
-from ..tools.examples import make_embedding, open_with_seeds
+from ..tools.examples import make_embedding, open_store_with_seeds
 from ..tools.folders import cache_folder
 from ..tools.sample import build_sample
 from .graph import AgentGraph, build_graph
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from langgraph_sdk.runtime import ServerRuntime
 
 
-def _build() -> AgentGraph:
+def _build_studio_graph() -> AgentGraph:
     sample = cache_folder() / "kestrel.sqlite"
     examples = None
     if location := os.environ.get("TABLETURN_EXAMPLES"):
         # Opened here: one that cannot be used is seen at the server's start.
-        examples = open_with_seeds(location, make_embedding(os.environ.get("TABLETURN_EMBEDDING") or "hashed"))
+        examples = open_store_with_seeds(location, make_embedding(os.environ.get("TABLETURN_EMBEDDING") or "hashed"))
     agent = SQLAgent(
         os.environ.get("TABLETURN_DB") or (sample if sample.exists() else build_sample(sample)),
         preset=os.environ.get("TABLETURN_PRESET") or None,
@@ -45,12 +45,12 @@ def _build() -> AgentGraph:
     return build_graph(agent.resources, show_state=True, commands=os.environ.get("TABLETURN_COMMANDS") == "on")
 
 
-_GRAPH = _build()
+_GRAPH = _build_studio_graph()
 """Built when the server imports this module: a wrong database or model is seen at its start, not in a conversation."""
 
 
 async def graph(runtime: ServerRuntime[dict[str, Any]]) -> AgentGraph:
-    """Return the server's graph factory.
+    """Return the agent's graph for a run of LangGraph's server; check the run's settings.
 
     The server drops what it does not know of a run's context before the graph sees it: a misspelt setting would do
     nothing, and a misspelt `deny` show what it was to hide.

@@ -21,9 +21,9 @@ from typing import Any, cast
 from sqlglot import exp
 
 from ..prompts.find_sql import starts_like_sql
-from ..tools.charts import Chart, Kind, Wish
-from ..tools.charts.chart import Picture, can_render, draw_picture
-from ..tools.charts.wish import read_wish
+from ..tools.charts import Chart, ChartRequest, Kind
+from ..tools.charts.chart import Picture, can_render_charts, render_chart_image
+from ..tools.charts.wish import read_chart_request
 from ..tools.database import (
     Cancellation,
     ColumnSchema,
@@ -41,28 +41,28 @@ from ..tools.examples import (
     Example,
     ExampleStore,
     FoundExample,
-    choose_foremost,
+    can_remove_example,
+    choose_best_example_per_question,
+    compute_shared_example_id,
     database_identity,
     example_id,
-    example_of,
-    is_replaced,
-    make_verifier,
-    may_remove,
-    shared_id,
+    make_example_from_query,
+    make_example_verifier,
+    should_replace_example,
 )
-from ..tools.export import Exported, Format, Target, export_query, export_rows, format_of, write_file
+from ..tools.export import ExportResult, Format, Target, export_query, export_rows, infer_export_format, write_file
 from ..tools.knowledge import Entry, Knowledge
 from ..tools.knowledge.entry import Item
-from ..tools.knowledge.fragment import fragment_kind, read_fragment, run_definition
-from ..tools.outgoing import ModelView
+from ..tools.knowledge.fragment import classify_fragment, resolve_sql_fragment, run_entry_sql
+from ..tools.outgoing import MaskedDatabase
 from ..tools.sql import read_query
 from ..tools.values import ValueMatch
 from .answers.answer import Answer
 from .answers.labels import choose_locale
-from .answers.phrasing import explain_query, look_up_columns, phrase_answer, read_answered
-from .audit import AuditedQuery, run_audited, run_query
-from .model.track_record import Record, add_record, record_file
-from .records import AttemptView, Sentence, Status, plain_result
+from .answers.phrasing import explain_query, make_column_display, phrase_answer, read_answered
+from .audit import AuditedQuery, run_and_audit_query, run_query
+from .model.track_record import ModelRunRecord, append_run_record, get_record_file_path
+from .records import AnswerSentence, AttemptView, Status, make_plain_result
 from .resources import Resources
 from .settings import Settings
 
@@ -93,7 +93,7 @@ _MEANS = re.compile(
 
 @dataclass(frozen=True)
 class Saved:
-    """An approved answer in the example store.
+    """An approved answer, saved as an example.
 
     Attributes:
         id: The example's identifier, as `tableturn examples list` shows it.
@@ -126,7 +126,7 @@ class Correction:
 
 @dataclass(frozen=True)
 class CorrectionTurn:
-    """A turn that asks a question again, with what a person says is wrong with its answer."""
+    """A turn that repeats a question with a person's correction in words."""
 
     question: str
     notes: str  # the query that was wrong, for the model alone
@@ -135,7 +135,7 @@ class CorrectionTurn:
 
 @dataclass(frozen=True)
 class Lesson:
-    """Something that people taught: a right answer, or a definition."""
+    """A saved answer or a definition, taught by a person."""
 
     id: str  # what `edit_lesson` and `forget` take
     kind: str  # `answer`, or the kind of the definition
@@ -146,7 +146,7 @@ class Lesson:
 
     @property
     def lines(self) -> str:
-        """Return it in two lines."""
+        """The lesson as a text of two lines."""
         who = ", ".join(filter(None, (self.author, self.added[:16].replace("T", " "))))
         return f"{self.id[:_SHORT_ID]}  {self.kind} {self.name!r}{who and f'  ({who})'}\n    {self.meaning}"
 
@@ -162,7 +162,7 @@ class SchemaText:
 def approve(
     answer: Answer, resources: Resources, *, question: str = "", shared: bool = False, settings: Settings | None = None
 ) -> Saved:
-    """Save an answer as an example of its database; once more changes nothing."""
+    """Save an answer as an example of its database; a second time changes nothing."""
     kept, simplified = question.strip(), ""
     if not kept:
         if not answer.self_contained:
@@ -172,23 +172,25 @@ def approve(
             )
         kept = answer.rephrased
         simplified = answer.simplified if answer.simplified != kept else ""
-    sql = _check_approvable(answer, resources)
-    saved = _save_answer(kept, sql, resources, settings, simplified=simplified, shared=shared)
+    sql = _require_approvable_query(answer, resources)
+    saved = _save_example(kept, sql, resources, settings, simplified=simplified, shared=shared)
     if saved.new:
-        _add_to_record(answer, resources)
+        _record_approved_answer(answer, resources)
     return saved
 
 
-def _save_answer(question: str, sql: str, resources: Resources, settings: Settings | None = None, **more: Any) -> Saved:
-    """Save a right answer in the name of whoever asks, in the place of earlier ones to the same question."""
-    database, store = resources.database, resources.examples.open_for_saving()
-    example = example_of(database, question, sql, author=database.session.identity.name, **more)
-    done = store.add([example], make_verifier(database, (settings or resources.settings).limits))
-    outdated = _find_outdated(store, example, database)
+def _save_example(
+    question: str, sql: str, resources: Resources, settings: Settings | None = None, **more: Any
+) -> Saved:
+    """Save a correct answer as an example, and remove earlier ones that it replaces."""
+    database, store = resources.database, resources.examples.open_store_for_saving()
+    example = make_example_from_query(database, question, sql, author=database.session.identity.name, **more)
+    done = store.add([example], make_example_verifier(database, (settings or resources.settings).limits))
+    outdated = _find_replaced_example_ids(store, example, database)
     return Saved(example_id(example), example, done.added == 1, store.remove(outdated))
 
 
-def _check_approvable(answer: Answer, resources: Resources) -> str:
+def _require_approvable_query(answer: Answer, resources: Resources) -> str:
     """Return the answer's query; raise `ExampleRefused` if it may not become an example."""
     if answer.status in _WHY_NOT:
         raise ExampleRefused(f"not saved: there is no answer to approve, {_WHY_NOT[answer.status]}")
@@ -198,35 +200,36 @@ def _check_approvable(answer: Answer, resources: Resources) -> str:
         raise ExampleRefused(f"not saved: the answer is from another database, not {resources.database.name!r}")
     if not resources.may_read(answer.record.rights):
         raise ExampleRefused("not saved: the answer was given under other permissions, or to somebody else: ask again")
-    _check_leaves(answer.sql, resources)
+    _check_query_may_be_sent(answer.sql, resources)
     return answer.sql
 
 
-def _check_leaves(sql: str, resources: Resources) -> None:
-    if resources.outgoing.level(sql) != "values":
+def _check_query_may_be_sent(sql: str, resources: Resources) -> None:
+    """Raise `ExampleRefused` if a query reads columns that may not be sent to a model."""
+    if resources.masked_database.get_egress_level(sql) != "values":
         raise ExampleRefused(
             "not saved: its query reads columns that must not be sent to a model, and models read examples"
         )
 
 
-def _add_to_record(answer: Answer, resources: Resources) -> None:
-    """Count an approved answer in its model's record.
+def _record_approved_answer(answer: Answer, resources: Resources) -> None:
+    """Add an approved answer to the track record of its model.
 
     The agent's own settings say where, not the run's: whoever sends a run may not choose a file to be written.
     """
-    file = record_file(resources.settings.record)
+    file = get_record_file_path(resources.settings.record)
     if file is None:
         return
     now = datetime.now(UTC).isoformat(timespec="seconds")
     usage = answer.usage
-    kept = Record(answer.model, resources.database.name, 1, None, 1, usage.llm_calls, usage.prompt_tokens, now)
+    kept = ModelRunRecord(answer.model, resources.database.name, 1, None, 1, usage.llm_calls, usage.prompt_tokens, now)
     # The example is saved: a data folder that cannot be written must not make that look undone.
     with suppress(SettingsError) if not resources.settings.record else nullcontext():
-        add_record(kept, file)
+        append_run_record(kept, file)
 
 
-def _find_outdated(store: ExampleStore, example: Example, database: Database) -> list[str]:
-    """Return the ids of earlier approved answers that this one replaces.
+def _find_replaced_example_ids(store: ExampleStore, example: Example, database: Database) -> list[str]:
+    """Return the ids of earlier approved answers that a new example replaces.
 
     Shared or not: a wrong answer that stayed in one of the two would still be shown beside the right one in the other.
     """
@@ -236,21 +239,21 @@ def _find_outdated(store: ExampleStore, example: Example, database: Database) ->
         if hit.example.source in VERIFIED
         and hit.example.owner == example.owner
         and hit.example.question.split() == example.question.split()
-        and shared_id(hit.example) != shared_id(example)
-        and is_replaced(hit.example, example, database)
+        and compute_shared_example_id(hit.example) != compute_shared_example_id(example)
+        and should_replace_example(hit.example, example, database)
     ]
 
 
 def correct(answer: Answer, sql: str, resources: Resources, *, question: str = "") -> Correction:
-    """Run the right query, and save it as the answer to the question."""
+    """Run the correct query, and save it as the answer to the question."""
     if not sql.strip():
         raise SettingsError("a correction takes the right query: give its SQL")
-    from ..tools.knowledge.proposals import propose_entries
+    from ..tools.knowledge.proposals import propose_entries_from_correction
 
     record = replace(rerun(answer, sql, resources).record, notes=(_CORRECTED,), stopped=_CORRECTED)
     schema = resources.database.schema()
     before, after = read_query(answer.sql or "SELECT 1", schema), read_query(sql, schema)
-    found = propose_entries(before, after, question or answer.question) if before and after else ()
+    found = propose_entries_from_correction(before, after, question or answer.question) if before and after else ()
     fitting = tuple(entry for entry in found if not Knowledge.of(((entry,),), resources.database).problems)
     right = Answer(replace(record, proposals=fitting), answer.thread)
     # Last, so that what cannot be done as asked leaves nothing behind.
@@ -258,26 +261,30 @@ def correct(answer: Answer, sql: str, resources: Resources, *, question: str = "
 
 
 def word_correction(answer: Answer, words: str, resources: Resources) -> CorrectionTurn:
-    """Return the turn that asks an answer's question again, with a person's words on what is wrong with it."""
+    """Return a turn that repeats an answer's question with a person's correction in words."""
     if not words.strip():
         raise SettingsError("say what is wrong, as in: cancelled orders should not count")
-    shows = answer.sql and resources.may_read(answer.rights) and resources.outgoing.level(answer.sql) == "values"
+    shows = (
+        answer.sql
+        and resources.may_read(answer.rights)
+        and resources.masked_database.get_egress_level(answer.sql) == "values"
+    )
     wrong = f"This query was not right: {answer.sql}. " if shows else ""
     notes = f"{wrong}What the person says after the question corrects it."
     return CorrectionTurn(f"{answer.rephrased.strip()} {words.strip()}", notes, answer.rephrased)
 
 
 def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancellation | None = None) -> Answer:
-    """Run an answer's query again, or another one instead; nothing is stored."""
+    """Run an answer's query again, or another query in its place; store nothing."""
     own, database, record = answer.sql or "", resources.database, answer.record
     sql = sql.strip() or own
     if not sql:
         raise SettingsError("that answer has no SQL to run")
     query = AuditedQuery(sql, answer.question, answer.thread)
-    result = plain_result(run_query(query, resources, resources.settings.limits, cancellation))
+    result = make_plain_result(run_query(query, resources, resources.settings.limits, cancellation))
     locale = choose_locale(answer.question, resources.settings.locale)
     read = read_answered(sql, database)
-    looks = look_up_columns(read, result, locale)
+    looks = make_column_display(read, result, locale)
     rows = None if result.withheld == "all" else result.row_count
     new = replace(
         record,
@@ -294,7 +301,7 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
         trusted=None,
         trust_reason="",
         evidence={},
-        sentence=Sentence(record.sentence.say) if record.sentence and sql == own else None,
+        sentence=AnswerSentence(record.sentence.say) if record.sentence and sql == own else None,
         attempts=(*record.attempts, AttemptView(sql, None, rows, "")),
         notes=(_EDITED,),
         noted=(),
@@ -323,7 +330,7 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
 
 
 def note(text: str, resources: Resources) -> Entry:
-    """Write to the knowledge file what a word means (`WORD means MEANING`), or a `rule: TEXT`."""
+    """Add a definition (`WORD means MEANING`) or a rule (`rule: TEXT`) to the knowledge file."""
     words = "".join(mark for mark in " ".join(text.split()) if unicodedata.category(mark) != "Cc")
     if not words:
         raise KnowledgeError("the note is empty: write /note active means ordered in the last 90 days")
@@ -337,20 +344,22 @@ def note(text: str, resources: Resources) -> Entry:
         )
     name, meaning = (parts["quoted"] or parts["plain"]).strip(), parts["meaning"].strip()
     if parts["plain"] and name.lower() == "rule":
-        return keep(Entry("convention", meaning, meaning), resources)
-    return keep(_read_definition(name, meaning, resources.database.schema(), only_sql=parts["how"] == "="), resources)
+        return save_knowledge_entry(Entry("convention", meaning, meaning), resources)
+    return save_knowledge_entry(
+        _parse_definition(name, meaning, resources.database.schema(), only_sql=parts["how"] == "="), resources
+    )
 
 
-def _read_definition(
+def _parse_definition(
     name: str, meaning: str, schema: Schema, *, only_sql: bool = False, about: Sequence[Item] = ()
 ) -> Entry:
-    """Return a term or a metric whose meaning is SQL if it can be read so, and words otherwise.
+    """Return a definition as a term or metric: as SQL if it can be parsed, else in words.
 
     What it is `about` says which table `COUNT(*)` counts.
     """
     try:
-        fragment = read_fragment(meaning, schema, [table for table, _ in about])
-        kind = fragment_kind(fragment.tree)
+        fragment = resolve_sql_fragment(meaning, schema, [table for table, _ in about])
+        kind = classify_fragment(fragment.tree)
         if kind is None:
             raise KnowledgeError(f"{meaning!r} is neither a condition nor an aggregate")
     except KnowledgeError as error:
@@ -361,8 +370,8 @@ def _read_definition(
     return Entry(kind, name, "" if kind == "metric" else meaning, fragment.sql, about=counted)
 
 
-def keep(entry: Entry, resources: Resources, *, replaces: Entry | None = None) -> Entry:
-    """Write an entry into the database's knowledge file, in the name of whoever asks; its SQL has to run."""
+def save_knowledge_entry(entry: Entry, resources: Resources, *, replaces: Entry | None = None) -> Entry:
+    """Save an entry in the knowledge file of the database, if its SQL runs."""
     known, database = resources.knowledge.read(), resources.database
     entry = replace(entry, rights=database.rights.key)  # whoever writes a hidden name learns nothing by it
     alone = Knowledge.of(((entry,),), database)
@@ -375,7 +384,7 @@ def keep(entry: Entry, resources: Resources, *, replaces: Entry | None = None) -
         why = (problem.why for problem in together.problems if problem.entry.key == entry.key)
         raise KnowledgeError(f"not saved: {next(why, 'it may not be shown')}")
     for each in alone.entries:
-        if why := run_definition(each, database):
+        if why := run_entry_sql(each, database):
             raise KnowledgeError(f"not saved: {why}")
     if replaces is not None and replaces.key.lower() != entry.key.lower():
         resources.knowledge.remove(replaces.name)
@@ -383,26 +392,26 @@ def keep(entry: Entry, resources: Resources, *, replaces: Entry | None = None) -
 
 
 def list_lessons(resources: Resources) -> tuple[Lesson, ...]:
-    """Return what people taught, as far as whoever asks may see it: right answers, then definitions."""
+    """Return the saved answers, then the definitions, that this person may see."""
     found = [
         Lesson(hit.id, "answer", one.question, one.sql, one.author, one.added.isoformat() if one.added else "")
-        for hit in _approved(resources)
+        for hit in _list_approved_answers(resources)
         for one in [hit.example]
     ]
-    for id_, entry in _defined(resources).items():
+    for id_, entry in _get_definitions_by_id(resources).items():
         found.append(Lesson(id_, entry.kind, entry.name, entry.text or entry.sql, entry.author, entry.added))
     return tuple(found)
 
 
-def _approved(resources: Resources) -> list[FoundExample]:
-    """Return the answers that people found right and that whoever asks may see, shared ones too."""
-    store, identity = resources.examples.open_own(), database_identity(resources.database)
+def _list_approved_answers(resources: Resources) -> list[FoundExample]:
+    """Return the approved answers of this database that this person may see."""
+    store, identity = resources.examples.open_own_store(), database_identity(resources.database)
     seen = store.seen_by(resources.database).visible(identity) if store else ()
     return [hit for hit in seen if hit.example.owner == identity]
 
 
-def _defined(resources: Resources) -> dict[str, Entry]:
-    """Return the entries of the knowledge file itself by id; those of the files under it are not written here."""
+def _get_definitions_by_id(resources: Resources) -> dict[str, Entry]:
+    """Return the definitions in the database's own knowledge file, by id."""
     known, path = resources.knowledge.read(), resources.knowledge.source.path(resources.database)
     own = [entry for entry in known.entries if entry.source == path.name] if known and path else []
     return {
@@ -413,14 +422,14 @@ def _defined(resources: Resources) -> dict[str, Entry]:
 
 
 def _find_lesson(id_: str, resources: Resources) -> Entry | FoundExample | None:
-    """Return what has an id that begins so; None if nothing or several have."""
-    lessons = _defined(resources) | {hit.id: hit for hit in _approved(resources)}
+    """Return the definition or answer whose id begins with `id_`, if there is only one."""
+    lessons = _get_definitions_by_id(resources) | {hit.id: hit for hit in _list_approved_answers(resources)}
     found = [lesson for known, lesson in lessons.items() if known.startswith(id_)] if len(id_) >= _SHORT_ID else []
     return found[0] if len(found) == 1 else None
 
 
 def edit_lesson(id_: str, text: str, resources: Resources) -> None:
-    """Replace a part of a lesson: an answer's question, or its query if the text is SQL; what a word means."""
+    """Change the question or the SQL of a saved answer, or the meaning of a definition."""
     text = text.strip()
     if not text:
         raise SettingsError("there is nothing to put in its place: give the new question, SQL or meaning")
@@ -433,42 +442,45 @@ def edit_lesson(id_: str, text: str, resources: Resources) -> None:
         new = Entry("convention", text, text, about=entry.about)
         if entry.kind != "convention":
             schema = resources.database.schema()
-            new = _read_definition(entry.name, text, schema, only_sql=bool(entry.sql), about=entry.about)
-        keep(replace(new, also=entry.also), resources, replaces=entry)
+            new = _parse_definition(entry.name, text, schema, only_sql=bool(entry.sql), about=entry.about)
+        save_knowledge_entry(replace(new, also=entry.also), resources, replaces=entry)
         return
-    _check_removable(lesson, resources.database)
+    _check_may_remove_answer(lesson, resources.database)
     old = lesson.example
     question, sql = (old.question, text) if starts_like_sql(text) else (text, old.sql)
-    _check_leaves(sql, resources)
-    if _save_answer(question, sql, resources, shared=old.shared).id != lesson.id:
-        resources.examples.open_for_saving().remove([lesson.id])
+    _check_query_may_be_sent(sql, resources)
+    if _save_example(question, sql, resources, shared=old.shared).id != lesson.id:
+        resources.examples.open_store_for_saving().remove([lesson.id])
 
 
 def forget(name: str, resources: Resources) -> str:
-    """Remove a definition, or an approved answer, by its name, question or identifier; return in words what went."""
+    """Remove a definition or an approved answer; return a description of the removed item."""
     wanted, database = " ".join(name.split()), resources.database
     lesson = _find_lesson(wanted, resources)
     defined = lesson.name if isinstance(lesson, Entry) else wanted
     if resources.knowledge.remove(defined):
         return f"the definition of {defined!r}"
-    own = _approved(resources)
-    questions = choose_foremost((hit.example for hit in own if hit.example.question == wanted), database)
+    own = _list_approved_answers(resources)
+    questions = choose_best_example_per_question(
+        (hit.example for hit in own if hit.example.question == wanted), database
+    )
     approved = next((hit for hit in own if hit == lesson or hit.example in questions), None)
     if approved is not None:
-        _check_removable(approved, database)
-        if resources.examples.open_for_saving().remove([approved.id]):
+        _check_may_remove_answer(approved, database)
+        if resources.examples.open_store_for_saving().remove([approved.id]):
             return f"the answer to {approved.example.question!r}"
     raise KnowledgeError(f"there is no definition, and no approved answer of this database, called {wanted!r}")
 
 
-def _check_removable(hit: FoundExample, database: Database) -> None:
-    if not may_remove(hit.example, database):
+def _check_may_remove_answer(hit: FoundExample, database: Database) -> None:
+    """Raise `KnowledgeError` if this person may not change an approved answer."""
+    if not can_remove_example(hit.example, database):
         question = hit.example.question
         raise KnowledgeError(f"{question!r} was approved by people who may read more: only they can change it")
 
 
 def explain(sql: str, resources: Resources) -> str:
-    """Return in plain words what a query computes; '' if it cannot be parsed."""
+    """Explain in plain words what a query computes; return '' if it cannot be parsed."""
     return explain_query(read_answered(sql, resources.database))
 
 
@@ -478,24 +490,24 @@ def tables(resources: Resources) -> Schema:
 
 
 def notices(resources: Resources) -> tuple[Notice, ...]:
-    """Return what was noticed in files of tables; nothing for other databases."""
+    """Return the notices about files of tables; empty for other databases."""
     return resources.database.notices
 
 
 def schema(database: Database, names: Sequence[str] | None = None) -> SchemaText:
-    """Return the schema, or some of its tables, with its text for a model."""
+    """Return the schema, or some of its tables, together with a text for a model."""
     part = database.schema()
     if names is not None:
         if missing := [name for name in names if part.table(name) is None]:
             raise SettingsError(f"there is no table {', '.join(map(repr, missing))}")
         chosen = [table for name in names if (table := part.table(name)) is not None]
         part = part.part([(table.name, [column.name for column in table.columns]) for table in chosen])
-    return SchemaText(part, ModelView(database).text(render_schema(part)))
+    return SchemaText(part, MaskedDatabase(database).text(render_schema(part)))
 
 
 def values(column: str, resources: Resources, cancellation: Cancellation | None = None) -> Table:
     """Return the most frequent values of a column, with their counts."""
-    table, found = _find_column(tables(resources), column)
+    table, found = _find_named_column(tables(resources), column)
     database = resources.database
     shown, many = exp.column(found.name, quoted=True), exp.Count(this=exp.Star())
     query = (
@@ -507,7 +519,8 @@ def values(column: str, resources: Resources, cancellation: Cancellation | None 
     return database.execute(query.sql(database.dialect), Limits(rows=_VALUES), cancellation)
 
 
-def _find_column(schema: Schema, words: str) -> tuple[TableSchema, ColumnSchema]:
+def _find_named_column(schema: Schema, words: str) -> tuple[TableSchema, ColumnSchema]:
+    """Return the only column that `TABLE.COLUMN` or `COLUMN` names, with its table."""
     named, _, name = words.rpartition(".")
     places = [
         (table, column)
@@ -525,12 +538,12 @@ def _find_column(schema: Schema, words: str) -> tuple[TableSchema, ColumnSchema]
 
 
 def join_names(names: list[str]) -> str:
-    """Join the first names for a message."""
+    """Join names with commas for an error message; shorten a long list."""
     return ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
 
 
 def unquote(name: str) -> str:
-    """Return a name without quotes."""
+    """Remove the quotes or brackets around a name."""
     return name.strip().strip('"`[]')
 
 
@@ -548,12 +561,12 @@ def export(
     rows: int | None = None,
     settings: Settings | None = None,
     cancellation: Cancellation | None = None,
-) -> Exported:
+) -> ExportResult:
     """Write all rows of an answer to a file or a stream, by running its query again."""
     if form is None:
         if not isinstance(target, str | Path):
             raise ExportError("a stream has no file name, which would tell the format: pass `form`")
-        form = format_of(target)
+        form = infer_export_format(target)
     if not answer.answered:
         raise ExportError("there is no answer to write")
     if answer.sql is None:
@@ -566,35 +579,35 @@ def export(
     limits = limits if rows is None else replace(limits, rows=min(rows, limits.rows))
     write = partial(export_query, database, answer.sql, target, form, limits, cancellation, answer.formats)
     query = AuditedQuery(answer.sql, answer.question, answer.thread)
-    return run_audited(query, "exported", resources, write, lambda exported: exported.rows)
+    return run_and_audit_query(query, "exported", resources, write, lambda exported: exported.rows)
 
 
 def chart(answer: Answer, kind: Kind | None = None, measure: int | None = None) -> Chart | None:
-    """Return the chart that fits an answer, of this kind and with this column's numbers if they are named; or None."""
+    """Return the chart of an answer, of the given kind if any; None if no chart fits."""
     if kind is None and measure is None:
         return answer.drawn
-    wish = read_wish(answer.question) if kind is None else None
-    return answer.drawn_as(replace(wish or Wish(kind, ""), measure=measure))
+    wish = read_chart_request(answer.question) if kind is None else None
+    return answer.drawn_as(replace(wish or ChartRequest(kind, ""), measure=measure))
 
 
 def draw(answer: Answer, file: Path) -> Chart | None:
-    """Draw an answer's chart into a file; return None, and write nothing, if no chart fits."""
-    check_picture(file)
+    """Write an answer's chart to a file; return None and write nothing if no chart fits."""
+    check_chart_file(file)
     drawn = chart(answer)
     if drawn is not None and answer.chart is not None:
-        write_file(draw_picture(answer.chart, cast("Picture", file.suffix.lower()[1:])), file)
+        write_file(render_chart_image(answer.chart, cast("Picture", file.suffix.lower()[1:])), file)
         return drawn
     return None
 
 
-def check_picture(file: Path) -> None:
-    """Raise `ExportError` if a chart cannot be drawn into a file of that name."""
-    if not can_render():
+def check_chart_file(file: Path) -> None:
+    """Raise `ExportError` if a chart cannot be written to a file of that name."""
+    if not can_render_charts():
         raise ExportError("pictures of charts need vl-convert: pip install 'tableturn[charts]'")
     if file.suffix.lower() not in _PICTURES:
         raise ExportError(f"cannot tell the format of {file}: use a name that ends in {', '.join(_PICTURES)}")
 
 
-def price_tokens(prompt_tokens: int, completion_tokens: int, price: tuple[float, float]) -> float:
-    """Return the cost of tokens, at dollars per million prompt and completion tokens."""
+def compute_token_cost(prompt_tokens: int, completion_tokens: int, price: tuple[float, float]) -> float:
+    """Return the cost of tokens in dollars; `price` is per million tokens."""
     return (prompt_tokens * price[0] + completion_tokens * price[1]) / 1_000_000

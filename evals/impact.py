@@ -8,23 +8,23 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from ..agent.records import plain_cell
+from ..agent.records import convert_cell_for_json
 from ..tools.database import Database, Table
 from ..tools.errors import QueryError, QueryTimeout, ResultTooLarge, SettingsError, SQLParseError
-from ..tools.examples import database_identity, open_existing
+from ..tools.examples import database_identity, open_existing_store
 from ..tools.knowledge import Entry, read_knowledge
 from ..tools.knowledge.proposals import split_statements
 from ..tools.record_files import read_lines
-from ..tools.sql import ALL_COLUMNS, used_items
-from ..tools.words import FUNCTION_WORDS, name_stems, stem, stems
-from .metrics.judging import GOLD_LIMITS, Unfit, expected
+from ..tools.sql import ALL_COLUMNS, find_used_schema_items
+from ..tools.words import FUNCTION_WORDS, stem_name_words, stem_word, stems
+from .metrics.judging import GOLD_LIMITS, Unfit, compute_expected_result
 from .runner.record import SHOWN_ROWS
 from .runner.results import RESULTS_FILE, read_results
 
 
 @dataclass(frozen=True)
 class PastAnswer:
-    """A past answer; unknown fields are empty."""
+    """An earlier answer from a log, a run or an example store; unknown fields are empty."""
 
     question: str  # as asked; empty if a log holds the SQL alone
     sql: str  # its query; empty if there was none
@@ -36,28 +36,28 @@ class PastAnswer:
     database: str = ""  # which was asked: where a trial or run found it, else as the audit trail names it
 
 
-def read_history(path: Path) -> list[PastAnswer]:
-    """Return the past answers of a file or a folder.
+def read_past_answers(path: Path) -> list[PastAnswer]:
+    """Read past answers from a file or a folder.
 
     It is an audit trail (JSON lines with `question`, `sql`, and, if known, `user`, `time`, `thread`, `status`,
     `refused`), a file of SQL statements, or the folder of a trial or of a run.
     """
     if path.is_dir():
-        return list(_read_folder(path))
+        return list(_read_results_folder(path))
     try:
         text = path.read_text(encoding="utf-8-sig")
         records = read_lines(text) if path.suffix == ".jsonl" else None
     except (OSError, ValueError) as error:
         raise SettingsError(f"{path} cannot be read: {error}") from error
     if records is not None:
-        return list(_read_trail(records, path))
+        return list(_read_audit_trail(records, path))
     queries = list(split_statements(text, "sqlite"))
     if len(queries) == 1 and not text.rstrip().endswith(";"):
         queries = text.splitlines()  # one query per line, without semicolons
     return [PastAnswer("", sql.strip(), f"{path.name}:{n}") for n, sql in enumerate(filter(str.strip, queries), 1)]
 
 
-def _read_trail(records: Sequence[object], path: Path) -> Iterator[PastAnswer]:
+def _read_audit_trail(records: Sequence[object], path: Path) -> Iterator[PastAnswer]:
     names = ("question", "sql", "user", "time", "thread", "status", "database")
     for number, record in enumerate(records, 1):
         fields: Mapping[str, Any] = record if isinstance(record, Mapping) else {}
@@ -72,8 +72,8 @@ def _read_trail(records: Sequence[object], path: Path) -> Iterator[PastAnswer]:
             raise SettingsError(f"{path}, record {number}: expected the fields question and sql, found {record!r:.80}")
 
 
-def _read_folder(folder: Path) -> Iterator[PastAnswer]:
-    """Yield the answers of a run, or of the first try of each of a trial's questions."""
+def _read_results_folder(folder: Path) -> Iterator[PastAnswer]:
+    """Yield the answers of a run, or of the first try of each question of a trial."""
     found = read_results(folder)
     try:
         about: Mapping[str, Any] = found.get("trial", {})
@@ -89,10 +89,10 @@ def _read_folder(folder: Path) -> Iterator[PastAnswer]:
         raise SettingsError(f"{folder / RESULTS_FILE} is not a results file of a trial or a run: {error!r}") from error
 
 
-def read_examples_of(database: Database, location: str, embedding: str = "hashed") -> list[PastAnswer]:
-    """Return a database's verified queries in an example store."""
+def read_verified_queries(database: Database, location: str, embedding: str = "hashed") -> list[PastAnswer]:
+    """Return the verified queries of a database from an example store, as past answers."""
     identity = database_identity(database)
-    with open_existing(location, embedding) as store:
+    with open_existing_store(location, embedding) as store:
         return [
             PastAnswer(found.example.question, found.example.sql, f"example {found.id[:8]}", status="converged")
             for found in store.list()
@@ -100,8 +100,8 @@ def read_examples_of(database: Database, location: str, embedding: str = "hashed
         ]
 
 
-def answers_about(database: Database, history: Sequence[PastAnswer]) -> list[PastAnswer]:
-    """Return the answers in the history that come from this database.
+def select_answers_of_database(database: Database, history: Sequence[PastAnswer]) -> list[PastAnswer]:
+    """Return the past answers that come from this database.
 
     They are found by the database's place, else, as it may be a copy, by its name; if all are of a single database, it
     is taken for this one.
@@ -115,21 +115,23 @@ def answers_about(database: Database, history: Sequence[PastAnswer]) -> list[Pas
 
 
 @dataclass(frozen=True)
-class Side:
+class DatabaseState:
     """A database and its knowledge file, before or after a change."""
 
     database: str  # a path or URL
     knowledge: tuple[Entry, ...] = ()  # the entries of its knowledge file; none without one
 
 
-def read_side(place: str, knowledge: Path | None = None) -> Side:
-    """Return a state: a database's path or URL with the entries of its knowledge file."""
+def read_side(place: str, knowledge: Path | None = None) -> DatabaseState:
+    """Return a database's path or URL with the entries of a knowledge file."""
     if "://" not in place and (Path(place) / RESULTS_FILE).exists():
         raise SettingsError(
             f"{place} is a trial or a run, not a database: `tableturn report` compares two of them, "
             "and --history replays its answers on two databases"
         )
-    return Side(place, tuple(entry for layer in read_knowledge(knowledge) for entry in layer) if knowledge else ())
+    return DatabaseState(
+        place, tuple(entry for layer in read_knowledge(knowledge) for entry in layer) if knowledge else ()
+    )
 
 
 ChangeKind = Literal["same", "error", "rows", "broken_before", "unsettled"]
@@ -142,12 +144,12 @@ ChangeKind = Literal["same", "error", "rows", "broken_before", "unsettled"]
 """
 
 _BY_CLOCK = re.compile(r"\b(now|current_(date|time|timestamp)|random(blob)?|rand|getdate|sysdate)\b", re.IGNORECASE)
-_COMMON = frozenset(map(stem, FUNCTION_WORDS))
+_COMMON = frozenset(map(stem_word, FUNCTION_WORDS))
 
 
 @dataclass(frozen=True)
 class Held:
-    """A query's result: its first rows and their total number."""
+    """The result of a query: the first rows, and the total number of rows."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
@@ -165,13 +167,13 @@ class Change:
     after: Held | None = None  # likewise on the new state; None if it has no rows there
 
     def as_json(self) -> dict[str, Any]:
-        """Return the change as `--json` prints it."""
+        """Return the change as a JSON object for `--json`."""
         found = asdict(self)
         return {**found.pop("past"), **found}
 
 
-class ReplayedChange:
-    """Two states of a database and of its knowledge file."""
+class AnswerReplay:
+    """A replay of past answers on two states of a database and its knowledge file."""
 
     def __init__(
         self,
@@ -185,35 +187,35 @@ class ReplayedChange:
         self._redefined = [entry for key, entry in (old | new).items() if not (key in old and key in new)]
         self._schemas = before.schema(), after.schema()
         was, now = (
-            {stem for table in schema.tables for part in (table, *table.columns) for stem in name_stems(part.name)}
+            {stem for table in schema.tables for part in (table, *table.columns) for stem in stem_name_words(part.name)}
             for schema in self._schemas
         )
         self._new_words = frozenset(now - was - _COMMON)
 
-    def settle(self, past: PastAnswer) -> Change:
-        """Return the effect of the change on a past answer."""
+    def determine_change(self, past: PastAnswer) -> Change:
+        """Return how a past answer changes between the two states."""
         asked = tuple(stems(past.question))
         for entry in self._redefined:
             for phrase in map(tuple, entry.phrases):
                 if any(asked[start : start + len(phrase)] == phrase for start in range(len(asked))):
                     return Change(past, "unsettled", f"the meaning of {entry.name!r} has changed")
         if past.sql:
-            return self._settle_query(past)
+            return self._determine_query_change(past)
         # A question that was declined, asked back or failed: other tables or columns may answer it now.
         if new := sorted(self._new_words.intersection(asked)):
             return Change(past, "unsettled", f"it had no query; the new names {', '.join(new)} may answer it now")
         return Change(past, "same")
 
-    def _settle_query(self, past: PastAnswer) -> Change:
+    def _determine_query_change(self, past: PastAnswer) -> Change:
         try:
-            old = expected(self._before, past.sql)
+            old = compute_expected_result(self._before, past.sql)
         except (QueryTimeout, ResultTooLarge, Unfit) as error:
             return Change(past, "unsettled", f"the old rows cannot be compared: {error}")
         except QueryError as error:
             return Change(past, "broken_before", str(error))
-        first = _show_result(old.table)
+        first = _make_displayed_result(old.table)
         # SQLite reads a quoted name that is gone as a text: rows that mean nothing.
-        if gone := self._find_gone(past.sql):
+        if gone := self._describe_missing_items(past.sql):
             return Change(past, "error", gone, first)
         try:
             table = self._after.execute(past.sql, GOLD_LIMITS)
@@ -222,19 +224,19 @@ class ReplayedChange:
         except QueryError as error:
             return Change(past, "error", str(error), first)
         if old.allows(table):
-            return Change(past, "same", "", first, _show_result(table))
+            return Change(past, "same", "", first, _make_displayed_result(table))
         if _BY_CLOCK.search(past.sql):
             return Change(past, "unsettled", "its rows depend on the current time or on random numbers", first)
-        now = _show_result(table)
+        now = _make_displayed_result(table)
         counts = (first.row_count, now.row_count, "rows"), (len(first.columns), len(now.columns), "columns")
         why = next((f"{old} {what} before, {new} now" for old, new, what in counts if old != new), "other values")
         return Change(past, "rows", why, first, now)
 
-    def _find_gone(self, sql: str) -> str:
-        """Return, in words, the items that the query uses and the new state lacks, or ''."""
+    def _describe_missing_items(self, sql: str) -> str:
+        """Return the tables and columns of a query that the new state lacks, in words, or ''."""
         before, after = self._schemas
         try:
-            used = used_items(sql, before)
+            used = find_used_schema_items(sql, before)
         except SQLParseError:
             return ""
         tables = {name for name in used.tables if after.table(name) is None}
@@ -246,15 +248,15 @@ class ReplayedChange:
         return "; ".join([*(f"the table {name} is gone" for name in sorted(tables)), *sorted(columns)])
 
 
-def _show_result(table: Table) -> Held:
-    """Return a result with its rows as people see them."""
-    rows = tuple(tuple(map(plain_cell, row)) for row in table.rows[:SHOWN_ROWS])
+def _make_displayed_result(table: Table) -> Held:
+    """Return the first rows of a result in plain form, with the total number of rows."""
+    rows = tuple(tuple(map(convert_cell_for_json, row)) for row in table.rows[:SHOWN_ROWS])
     return Held(table.columns, rows, len(table.rows))
 
 
 @dataclass(frozen=True)
 class Impact:
-    """The effect on all past answers, one `Change` per answer in their order."""
+    """The effects of a database change on past answers, one `Change` per answer."""
 
     changes: Sequence[Change]
 
@@ -269,11 +271,11 @@ class Impact:
 
     @property
     def kept(self) -> float | None:
-        """The share of past answers that certainly stay the same, or None without answers."""
+        """The share of past answers that certainly stay the same; None if there are none."""
         return len(self.of("same", "broken_before")) / len(self.changes) if self.changes else None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the counts, the changes, and the answers that only a model can settle."""
+        """Return the counts, the changed answers and the undecided answers as a JSON object."""
         unsettled, n = self.of("unsettled"), len(self.changes)
         return {
             "answers": n,
@@ -285,8 +287,8 @@ class Impact:
         }
 
 
-def impact(before: Side, after: Side, history: Sequence[PastAnswer]) -> Impact:
-    """Replay past answers on two states."""
+def impact(before: DatabaseState, after: DatabaseState, history: Sequence[PastAnswer]) -> Impact:
+    """Replay past answers on two states of a database; return the change of each answer."""
     with Database.open(before.database) as old, Database.open(after.database) as new:
-        replay = ReplayedChange(old, new, before.knowledge, after.knowledge)
-        return Impact([replay.settle(past) for past in answers_about(old, history)])
+        replay = AnswerReplay(old, new, before.knowledge, after.knowledge)
+        return Impact([replay.determine_change(past) for past in select_answers_of_database(old, history)])

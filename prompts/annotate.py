@@ -11,13 +11,13 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..tools.database.rendering.text import write_samples
+from ..tools.database.rendering.text import format_sample_values
 from ..tools.database.schema import ColumnSchema, TableSchema
 from ..tools.errors import ReplyError
 from .cut_to_budget import Prompt
-from .reply_text import clean_reply, find_json
+from .reply_text import find_json_object, remove_reasoning_tags
 from .task import Task
-from .templating import PromptTooLarge, estimate_messages, line, render_messages
+from .templating import PromptTooLarge, estimate_message_tokens, line, render_messages
 
 Phrases = tuple[str | None, ...]
 """A phrase for each thing asked about: empty where the reply has none, None where it was cut before."""
@@ -32,7 +32,7 @@ _HINT = 'Reply with one JSON object, each number as a key and its short descript
 
 @dataclass(frozen=True)
 class _AnnotateTask(Task[Phrases]):
-    """A task that asks for a short phrase on each of several things."""
+    """A task that asks for a short description of each of several columns or tables."""
 
     amounts: ClassVar[tuple[int, ...]]
     """How much of each thing is shown; less where the budget is too small."""
@@ -40,13 +40,13 @@ class _AnnotateTask(Task[Phrases]):
     @property
     @abstractmethod
     def count(self) -> int:
-        """The number of things asked about."""
+        """The number of columns or tables to describe."""
 
     def render(self, budget: int) -> Prompt:
         tokens = 0
         for amount in self.amounts:
             messages = render_messages(self.template, task=self, amount=amount)
-            tokens = estimate_messages(messages)
+            tokens = estimate_message_tokens(messages)
             if tokens <= budget:
                 return Prompt(messages, tokens)
         raise PromptTooLarge(
@@ -54,9 +54,9 @@ class _AnnotateTask(Task[Phrases]):
         )
 
     def parse(self, text: str) -> Phrases:
-        """Return the phrases by number, from JSON or from a numbered list."""
-        cleaned = clean_reply(text)
-        record = find_json(cleaned)
+        """Parse the numbered descriptions from JSON or from a numbered list."""
+        cleaned = remove_reasoning_tags(text)
+        record = find_json_object(cleaned)
         if record is None:
             numbered = dict(_ENTRY.findall(cleaned))
         else:
@@ -66,23 +66,23 @@ class _AnnotateTask(Task[Phrases]):
             raise ReplyError("the reply describes nothing", "malformed", _HINT)
         return phrases
 
-    def parse_cut(self, text: str) -> Phrases:
-        """Return the phrases that are complete."""
-        numbered = {number: _unescape(literal) for number, literal in _WHOLE.findall(text)}
+    def parse_truncated_reply(self, text: str) -> Phrases:
+        """Return the complete descriptions of a truncated reply."""
+        numbered = {number: _unescape_json_string(literal) for number, literal in _WHOLE.findall(text)}
         if not numbered:
             numbered = dict(_ENTRY.findall(text.rpartition("\n")[0]))
         keys = map(str, range(1, self.count + 1))
         phrases = tuple(_clean_phrase(numbered[key]) if key in numbered else None for key in keys)
-        return phrases if any(phrases) else super().parse_cut(text)
+        return phrases if any(phrases) else super().parse_truncated_reply(text)
 
 
 @dataclass(frozen=True)
 class AnnotateColumnsTask(_AnnotateTask):
-    """A task that asks for a phrase on each column."""
+    """A task that asks for a short description of each column."""
 
     name: ClassVar[str] = "annotate_columns"
     amounts = (4, 1, 0)  # sample values
-    values = staticmethod(write_samples)
+    values = staticmethod(format_sample_values)
 
     columns: tuple[tuple[TableSchema, ColumnSchema], ...]
     dialect: str = "sqlite"
@@ -94,7 +94,7 @@ class AnnotateColumnsTask(_AnnotateTask):
 
 @dataclass(frozen=True)
 class AnnotateTablesTask(_AnnotateTask):
-    """A task that asks for a phrase on each table, from its described columns."""
+    """A task that asks for a short description of each table, given its described columns."""
 
     name: ClassVar[str] = "annotate_tables"
     amounts = (40, 10)  # columns
@@ -107,7 +107,7 @@ class AnnotateTablesTask(_AnnotateTask):
         return len(self.tables)
 
 
-def _unescape(literal: str) -> str:
+def _unescape_json_string(literal: str) -> str:
     try:
         return str(json.loads(literal, strict=False)).encode("utf-8", "replace").decode()
     except ValueError:

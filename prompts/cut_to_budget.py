@@ -12,7 +12,7 @@ from ..tools.examples.example import Example
 from ..tools.examples.seeds import SeedProgram
 from ..tools.linking.linked import PastTurn
 from ..tools.values.match import ValueMatch
-from .templating import Message, PromptTooLarge, estimate_messages
+from .templating import Message, PromptTooLarge, estimate_message_tokens
 
 NO_SCHEMA = Schema("", ())
 """For tasks that show none."""
@@ -39,7 +39,7 @@ _GONE = {
 
 @dataclass(frozen=True)
 class Prompt:
-    """A rendered prompt, with a sentence for the answer's notes on each omission."""
+    """A rendered prompt, with a note on each part that was left out."""
 
     messages: tuple[Message, ...]  # system message first
     tokens: int  # estimated, at most the budget it was rendered for
@@ -47,7 +47,7 @@ class Prompt:
 
 
 @dataclass(frozen=True)
-class Parts:
+class PromptParts:
     """The parts of a prompt that may be cut, each with the most important items first."""
 
     # Key columns stay as long as their table does; of many tables the last go before the columns of the first.
@@ -64,8 +64,8 @@ class Parts:
     definitions: tuple[str, ...] = ()
 
     @cached_property
-    def _cuts(self) -> dict[str, Sequence[Any]]:
-        """The removable items of each kind, in the order in which the kinds are cut."""
+    def _removable_items(self) -> dict[str, Sequence[Any]]:
+        """The removable items by kind, in the order in which the kinds are removed."""
         sampled = self.samples > 0 and any(column.samples for table in self.schema.tables for column in table.columns)
         order = sorted((table.name for table in self.schema.tables), key=lambda name: name not in self.requested)
         return {
@@ -76,55 +76,58 @@ class Parts:
             "values": self.values,
             "samples": [self.samples] if sampled else (),
             "definitions": self.definitions,
-            "columns": _list_cuts(self.schema, order),
+            "columns": _list_removable_schema_items(self.schema, order),
             "history": self.history,
             "tables": [(name, None) for name in reversed(order[1:_FIRST_TABLES])],
         }
 
-    def count_steps(self) -> int:
-        """Count the single cuts that `cut` can make."""
-        return sum(map(len, self._cuts.values()))
+    def count_removable_items(self) -> int:
+        """Return the number of items that `cut` can remove."""
+        return sum(map(len, self._removable_items.values()))
 
-    def cut(self, steps: int) -> tuple[Parts, tuple[str, ...]]:
-        """Return the parts after `steps` cuts, and a sentence for each kind of thing left out."""
+    def cut(self, steps: int) -> tuple[PromptParts, tuple[str, ...]]:
+        """Return the parts without `steps` items, and a note on each kind of removed item."""
         if not steps:
             return self, ()
         gone: dict[str, int] = {}
         left: dict[str, Any] = {}
-        for kind, entries in self._cuts.items():
+        for kind, entries in self._removable_items.items():
             gone[kind] = min(len(entries), steps)
             steps -= gone[kind]
             left[kind] = entries[: len(entries) - gone[kind]]
         left["history"] = self.history[gone["history"] :]
         left["samples"] = 0 if gone["samples"] else self.samples
         del left["columns"], left["tables"]
-        removed = (*self._cuts["columns"][: gone["columns"]], *self._cuts["tables"][: gone["tables"]])
-        schema = _drop_items(self.schema, frozenset(removed))
-        totals = {kind: len(entries) for kind, entries in self._cuts.items()}
+        removed = (
+            *self._removable_items["columns"][: gone["columns"]],
+            *self._removable_items["tables"][: gone["tables"]],
+        )
+        schema = _drop_schema_items(self.schema, frozenset(removed))
+        totals = {kind: len(entries) for kind, entries in self._removable_items.items()}
         totals["columns"] = sum(len(table.columns) for table in self.schema.tables if schema.table(table.name))
         totals["tables"] = len(self.schema.tables)
-        gone["columns"] = totals["columns"] - schema.shown_columns
+        gone["columns"] = totals["columns"] - schema.shown_column_count
         gone["tables"] = totals["tables"] - len(schema.tables)
         least = "the least likely ones" if self.ranked else "the last ones"
         sentences = (words.format(gone[kind], totals[kind], least) for kind, words in _GONE.items() if gone[kind])
         return replace(self, schema=schema, **left), tuple(f"The prompt has no room for {what}." for what in sentences)
 
 
-Render = Callable[[Parts, tuple[str, ...]], tuple[Message, ...]]
+Render = Callable[[PromptParts, tuple[str, ...]], tuple[Message, ...]]
 """Makes the messages from what is left and the sentences on what is not."""
 
 
-def fit(budget: int, everything: Parts, render: Render) -> Prompt:
+def fit(budget: int, everything: PromptParts, render: Render) -> Prompt:
     """Return the largest prompt within `budget` tokens.
 
     Raises:
         PromptTooLarge: If the least is still too large.
     """
-    prompt = try_cuts(0, everything, render)
+    prompt = render_with_cuts(0, everything, render)
     if prompt.tokens <= budget:
         return prompt
-    low, high = 0, everything.count_steps()
-    prompt = try_cuts(high, everything, render)
+    low, high = 0, everything.count_removable_items()
+    prompt = render_with_cuts(high, everything, render)
     if prompt.tokens > budget:
         raise PromptTooLarge(
             f"the least that this prompt needs is about {prompt.tokens} tokens, the budget is {budget}: "
@@ -132,7 +135,7 @@ def fit(budget: int, everything: Parts, render: Render) -> Prompt:
         )
     while high - low > 1:
         middle = (low + high) // 2
-        tried = try_cuts(middle, everything, render)
+        tried = render_with_cuts(middle, everything, render)
         if tried.tokens <= budget:
             high, prompt = middle, tried
         else:
@@ -140,15 +143,15 @@ def fit(budget: int, everything: Parts, render: Render) -> Prompt:
     return prompt
 
 
-def try_cuts(steps: int, everything: Parts, render: Render) -> Prompt:
-    """Return the prompt after `steps` cuts, whatever its size."""
+def render_with_cuts(steps: int, everything: PromptParts, render: Render) -> Prompt:
+    """Return the prompt after removing `steps` items, whatever its size."""
     left, left_out = everything.cut(steps)
     messages = render(left, left_out)
-    return Prompt(messages, estimate_messages(messages), left_out)
+    return Prompt(messages, estimate_message_tokens(messages), left_out)
 
 
-def _list_cuts(schema: Schema, order: Sequence[str]) -> list[tuple[str, str | None]]:
-    """List removable columns and tables, those that go first at the front.
+def _list_removable_schema_items(schema: Schema, order: Sequence[str]) -> list[tuple[str, str | None]]:
+    """List the removable columns and tables, in the order of removal.
 
     A column of a table further up counts as much as one that stands further up in its table, a table as its first
     column. A table whose columns are all spare keeps its first one, so that no table is shown empty.
@@ -171,7 +174,7 @@ def _list_cuts(schema: Schema, order: Sequence[str]) -> list[tuple[str, str | No
     return [(table, column) for _, _, table, column in ranked]
 
 
-def _drop_items(schema: Schema, gone: frozenset[tuple[str, str | None]]) -> Schema:
+def _drop_schema_items(schema: Schema, gone: frozenset[tuple[str, str | None]]) -> Schema:
     if not gone:
         return schema
     left = [table for table in schema.tables if (table.name, None) not in gone]

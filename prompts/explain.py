@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from ..tools.database.rendering.render import render_schema
 from ..tools.database.schema import Schema
-from ..tools.linking import requested_tables
-from .cut_to_budget import Parts
-from .reply_text import clean_reply, find_json, text_field
+from ..tools.linking import find_requested_tables
+from .cut_to_budget import PromptParts
+from .reply_text import find_json_object, get_text_field, remove_reasoning_tags
 from .reply_types import Explanation
 from .task import Task
 from .templating import LINE_LIMIT, line
@@ -19,7 +19,7 @@ _NONE = frozenset({"", "none", "no", "no difference", "no differences", "n/a", "
 
 @dataclass(frozen=True)
 class ExplainTask(Task[Explanation]):
-    """A task that asks what the SQL means and how that differs from the question."""
+    """A task that asks for the meaning of SQL and its differences from the question."""
 
     name: ClassVar[str] = "explain"
 
@@ -29,18 +29,20 @@ class ExplainTask(Task[Explanation]):
     schema: Schema  # the tables that the query uses are enough; they stay longest where room is short
     ranked: bool = True  # whether the schema is in order of probability, not as declared
 
-    def parts(self) -> Parts:
-        return Parts(self.schema, samples=0, requested=requested_tables(self.schema, self.sql), ranked=self.ranked)
+    def parts(self) -> PromptParts:
+        return PromptParts(
+            self.schema, samples=0, requested=find_requested_tables(self.schema, self.sql), ranked=self.ranked
+        )
 
-    def context(self, shown: Parts) -> dict[str, object]:
+    def make_template_values(self, shown: PromptParts) -> dict[str, object]:
         return {"schema_text": render_schema(shown.schema, "compact", samples=0)}
 
     def parse(self, text: str) -> Explanation:
-        """Return meaning and differences from JSON; a reply in prose counts as the meaning."""
-        reply = clean_reply(text)
-        record = find_json(reply) or {}
-        meaning = text_field(record, "meaning", "explanation")
+        """Parse meaning and differences from JSON; take a reply in prose as the meaning."""
+        reply = remove_reasoning_tags(text)
+        record = find_json_object(reply) or {}
+        meaning = get_text_field(record, "meaning", "explanation")
         if not meaning:
             return Explanation(line(reply, 3 * LINE_LIMIT))
-        differences = text_field(record, "differences", "difference")
+        differences = get_text_field(record, "differences", "difference")
         return Explanation(meaning, "" if differences.lower().strip(" .") in _NONE else differences)

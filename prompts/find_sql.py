@@ -7,11 +7,18 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import islice
 
-from ..tools.database.quoting import engine_name
+from ..tools.database.quoting import get_engine_name
 from ..tools.errors import ReplyError
-from ..tools.sql.parse import CHANGES, MAX_LENGTH, default_if_unparsed, parse, statement_ends
-from .reply_text import Fence, clean_reply, find_fences, find_json, is_refusal, text_field
-from .reply_types import Draft
+from ..tools.sql.parse import CHANGES, MAX_LENGTH, find_statement_ends, parse, return_default_if_unparsable
+from .reply_text import (
+    FencedBlock,
+    find_fenced_blocks,
+    find_json_object,
+    get_text_field,
+    is_refusal,
+    remove_reasoning_tags,
+)
+from .reply_types import SQLDraft
 
 LABELS: dict[str, str] = {
     # Asked for in English; a model that writes German may translate them all the same.
@@ -90,8 +97,8 @@ _TRIES = 10
 """Positions in a reply that are looked at; one with more is no answer, and each costs a pass over the rest."""
 
 
-def find_sql(text: str, dialect: str = "sqlite") -> Draft:
-    """Return the statement that a reply gives as its answer, with notes on the rest.
+def find_sql(text: str, dialect: str = "sqlite") -> SQLDraft:
+    """Return the SQL that a reply gives as its answer, with notes on the rest of the reply.
 
     Of several fenced blocks the last counts, since a reply that goes step by step ends with its answer, but not one
     that is introduced as an alternative. Of several statements in one block the first counts.
@@ -99,40 +106,40 @@ def find_sql(text: str, dialect: str = "sqlite") -> Draft:
     Raises:
         ReplyError: `empty`, `refused` or `malformed`, with a hint for a second try.
     """
-    reply = clean_reply(text)
+    reply = remove_reasoning_tags(text)
     notes: list[str] = []
-    read_prose = partial(_read_prose, dialect=dialect)
-    readers = (_read_json, _read_tags, _read_labels, read_prose)
+    read_prose = partial(_read_sql_from_prose, dialect=dialect)
+    readers = (_read_sql_from_json, _read_sql_from_tags, _read_sql_from_labels, read_prose)
     if starts_like_sql(reply):
         readers = (read_prose, *readers)
-    candidate = _read_fences(reply, notes) or next((sql for read in readers if (sql := read(reply))), "")
+    candidate = _read_sql_from_fences(reply, notes) or next((sql for read in readers if (sql := read(reply))), "")
     if not candidate:
         excerpt = " ".join(reply.split())[:160]
         block = "a fenced block that starts with ```sql"
-        hint = f"Reply with exactly one {engine_name(dialect)} SELECT statement in {block}, and nothing else."
+        hint = f"Reply with exactly one {get_engine_name(dialect)} SELECT statement in {block}, and nothing else."
         if is_refusal(reply):
             raise ReplyError(f"the model declined to write SQL: {excerpt}", "refused", hint)
         advice = f"Your last reply held no SQL. {hint}"
         raise ReplyError(f"the model's reply holds no SQL: {excerpt}", "malformed", advice)
-    statement, more = cut_statement(cut_at_label(candidate, dialect), dialect)
+    statement, more = cut_first_statement(cut_sql_at_label(candidate, dialect), dialect)
     if more:
         notes.append("The model wrote several statements; only the first was used.")
     if explain := _EXPLAIN.match(statement):
         statement = statement[explain.end() :]
         notes.append("The model put EXPLAIN before its query; the query itself was taken.")
-    return Draft(statement, notes=tuple(notes))
+    return SQLDraft(statement, notes=tuple(notes))
 
 
-def sql_so_far(reply: str) -> str:
-    """Return the statement in the beginning of a reply; empty if none has begun.
+def find_partial_sql(reply: str) -> str:
+    """Return the SQL in the beginning of a reply; empty if no statement has begun.
 
     What is given for a longer beginning goes on from what was given before, unless another block of SQL begins.
     """
     try:
-        reply = clean_reply(reply)
+        reply = remove_reasoning_tags(reply)
     except ReplyError:
         return ""
-    blocks = [fence for fence in find_fences(OTHER_READING.split(reply, maxsplit=1)[0]) if _holds_sql(fence)]
+    blocks = [fence for fence in find_fenced_blocks(OTHER_READING.split(reply, maxsplit=1)[0]) if _contains_sql(fence)]
     if not blocks and not starts_like_sql(reply):
         return ""
     begun = _HALF_A_FENCE.sub("", blocks[-1].content) if blocks else reply
@@ -140,31 +147,33 @@ def sql_so_far(reply: str) -> str:
     return LABEL.split(begun, 1)[0].rstrip()
 
 
-def _read_fences(reply: str, notes: list[str]) -> str:
-    fences = [fence for fence in find_fences(reply) if _holds_sql(fence)]
+def _read_sql_from_fences(reply: str, notes: list[str]) -> str:
+    fences = [fence for fence in find_fenced_blocks(reply) if _contains_sql(fence)]
     plain = [fence for fence in fences if not _ASIDE.search(fence.before)] or fences[:1]
     if len(fences) > 1:
         notes.append(f"The model wrote {len(fences)} queries; the one that it gave as its answer was taken.")
     return plain[-1].content if plain else ""
 
 
-def _holds_sql(fence: Fence) -> bool:
-    return may_hold_sql(fence) and starts_like_sql(fence.content, is_block="sql" in fence.language)
+def _contains_sql(fence: FencedBlock) -> bool:
+    return can_contain_sql(fence) and starts_like_sql(fence.content, is_block="sql" in fence.language)
 
 
-def may_hold_sql(fence: Fence) -> bool:
-    """Whether the block is not marked as another language."""
+def can_contain_sql(fence: FencedBlock) -> bool:
+    """Whether a fenced block is not marked as a language other than SQL."""
     return fence.language not in _OTHER_LANGUAGES
 
 
-def _read_json(reply: str) -> str:
-    statement = text_field(find_json(reply) or {}, "sql", "sql_query", "sqlquery", "query", "statement", "answer")
+def _read_sql_from_json(reply: str) -> str:
+    statement = get_text_field(
+        find_json_object(reply) or {}, "sql", "sql_query", "sqlquery", "query", "statement", "answer"
+    )
     if "```" in statement:
-        return _read_fences(statement, [])
+        return _read_sql_from_fences(statement, [])
     return statement if starts_like_sql(statement) else ""
 
 
-def _read_tags(reply: str) -> str:
+def _read_sql_from_tags(reply: str) -> str:
     # Models that see data between tags like to answer between tags.
     for tag in islice(_TAG.finditer(reply), _TRIES):
         end = reply.lower().find(f"</{tag.group(1).lower()}>", tag.end())
@@ -174,26 +183,26 @@ def _read_tags(reply: str) -> str:
     return ""
 
 
-def _read_labels(reply: str) -> str:
+def _read_sql_from_labels(reply: str) -> str:
     for label in islice(_SQL_LABEL.finditer(reply), _TRIES):
         rest = reply[label.end() :].lstrip(" \t\r\n`\"'")
         if starts_like_sql(rest):
-            return cut_at_prose(rest)
+            return cut_sql_at_prose(rest)
     return ""
 
 
-def _read_prose(reply: str, dialect: str) -> str:
+def _read_sql_from_prose(reply: str, dialect: str) -> str:
     if inline := _INLINE.search(reply):
         return inline.group(1)
-    for start in islice(_find_starts(reply), _TRIES):
-        candidate = cut_at_label(cut_at_prose(reply[start:].lstrip(" \t>*`")), dialect)
-        if is_sql(candidate, dialect):
+    for start in islice(_find_statement_starts(reply), _TRIES):
+        candidate = cut_sql_at_label(cut_sql_at_prose(reply[start:].lstrip(" \t>*`")), dialect)
+        if is_sql_statement(candidate, dialect):
             return candidate
-    return _read_sentence(reply, dialect)
+    return _read_sql_from_sentence(reply, dialect)
 
 
-def _find_starts(reply: str) -> Iterator[int]:
-    """Yield offsets of lines that begin a statement, with comment lines just before them."""
+def _find_statement_starts(reply: str) -> Iterator[int]:
+    """Yield the offset of each line that begins a statement or the comments before one."""
     position, comments = 0, -1
     for line in reply.splitlines(keepends=True):
         text = line.lstrip(" \t>*`")
@@ -206,7 +215,7 @@ def _find_starts(reply: str) -> Iterator[int]:
         position += len(line)
 
 
-def _read_sentence(reply: str, dialect: str) -> str:
+def _read_sql_from_sentence(reply: str, dialect: str) -> str:
     # A query in the middle of a sentence counts only where it parses: there is no other sign of its end.
     start = re.search(r"\bSELECT\s", reply)
     if start is None:
@@ -214,11 +223,11 @@ def _read_sentence(reply: str, dialect: str) -> str:
     sentence = reply[start.start() :].split("\n", 1)[0]
     ends = [mark.start() for mark in islice(re.finditer(r";|[.:](?=\s|$)|$", sentence), _TRIES)]
     tried = (sentence[:end].strip(" `\"'.") for end in ends)
-    return next((candidate for candidate in tried if parses(candidate, dialect)), "")
+    return next((candidate for candidate in tried if can_parse_query(candidate, dialect)), "")
 
 
 def starts_like_sql(text: str, *, is_block: bool = False) -> bool:
-    """Whether `text` begins like a statement, after any leading comments."""
+    """Whether `text` begins like a SQL statement, after any leading comments."""
     position = 0
     while comment := _COMMENT.match(text, position):
         position = comment.end()
@@ -226,8 +235,8 @@ def starts_like_sql(text: str, *, is_block: bool = False) -> bool:
     return _START.match(text) is not None or (is_block and CHANGES.match(text) is not None)
 
 
-def cut_at_prose(text: str) -> str:
-    """Cut `text`, which starts with a statement, at the prose that follows."""
+def cut_sql_at_prose(text: str) -> str:
+    """Cut off the prose that follows the SQL statement at the start of `text`."""
     ends = [len(text)]
     for pattern in (_NEXT_LABEL, _PROSE_LINE, re.compile(r"^[ \t>]*```", re.MULTILINE)):
         if match := pattern.search(text, 1):
@@ -242,38 +251,38 @@ def cut_at_prose(text: str) -> str:
     return text
 
 
-def cut_statement(text: str, dialect: str = "sqlite") -> tuple[str, bool]:
-    """Return the first statement of `text`, and whether another one follows."""
+def cut_first_statement(text: str, dialect: str = "sqlite") -> tuple[str, bool]:
+    """Return the first SQL statement of `text`, and whether another one follows."""
     text = text.strip()
     if text.count("`") % 2:
         text = text.strip("`").strip()
-    ends = statement_ends(text, dialect) if len(text) <= MAX_LENGTH else None  # longer ones will be refused
+    ends = find_statement_ends(text, dialect) if len(text) <= MAX_LENGTH else None  # longer ones will be refused
     if ends is None:
         return text.rstrip("; \n\t"), False
     return (text[: ends[0]].strip(), starts_like_sql(text[ends[0] + 1 :])) if ends else (text, False)
 
 
-def is_sql(text: str, dialect: str = "sqlite") -> bool:
+def is_sql_statement(text: str, dialect: str = "sqlite") -> bool:
     """Whether text that starts like a statement is SQL, not prose such as "Select the rows"."""
     if _SURELY.match(text) or CHANGES.match(text):
         return True
-    return READS_A_TABLE.search(text) is not None and parses(cut_statement(text, dialect)[0], dialect)
+    return READS_A_TABLE.search(text) is not None and can_parse_query(cut_first_statement(text, dialect)[0], dialect)
 
 
-@default_if_unparsed(False)
-def parses(text: str, dialect: str = "sqlite") -> bool:
-    """Whether the text is one query; False for a very long one."""
+@return_default_if_unparsable(False)
+def can_parse_query(text: str, dialect: str = "sqlite") -> bool:
+    """Whether `text` parses as one SQL query; False for a very long text."""
     return len(text) <= _PARSE_LIMIT and bool(parse(text, dialect))
 
 
-def cut_at_label(text: str, dialect: str = "sqlite") -> str:
-    """Cut `text`, which starts with a statement, at the first labelled line after it.
+def cut_sql_at_label(text: str, dialect: str = "sqlite") -> str:
+    """Cut off the labelled lines that follow the SQL statement at the start of `text`.
 
     A line within a text, a quoted name or a comment belongs to the statement.
     """
     for label in LABEL.finditer(text):
         statement = text[: label.start()]
         in_comment = label[0].lstrip(" \t").startswith("--") or statement.count("/*") > statement.count("*/")
-        if not in_comment and starts_like_sql(statement) and statement_ends(statement, dialect) is not None:
+        if not in_comment and starts_like_sql(statement) and find_statement_ends(statement, dialect) is not None:
             return statement.rstrip()
     return text

@@ -10,17 +10,17 @@ from typing import ClassVar, Literal
 from ..tools.database.rendering.render import SchemaStyle, render_schema
 from ..tools.database.schema import Schema
 from ..tools.errors import KnowledgeError, ReplyError
-from ..tools.examples.compact_schema import read_compact
+from ..tools.examples.compact_schema import parse_compact_schema
 from ..tools.examples.example import Example
 from ..tools.examples.seeds import SeedProgram
 from ..tools.knowledge.entry import Entry
-from ..tools.knowledge.fragment import compile_definitions
+from ..tools.knowledge.fragment import expand_named_definitions
 from ..tools.linking.linked import PastTurn
 from ..tools.values.match import ValueMatch
-from .cut_to_budget import Parts, Prompt, fit, try_cuts
+from .cut_to_budget import Prompt, PromptParts, fit, render_with_cuts
 from .find_sql import find_sql
 from .read_answer import ReplyForm, read_answer
-from .reply_types import Draft, Rephrasing
+from .reply_types import Rephrasing, SQLDraft
 from .task import Task
 from .templating import Message, render_messages
 
@@ -32,8 +32,8 @@ Conventions = Literal["people", "benchmark", "none"]
 
 
 @dataclass(frozen=True)
-class GenerateTask(Task[Draft]):
-    """A task that asks for the SQL that answers this turn."""
+class GenerateSQLTask(Task[SQLDraft]):
+    """A task that asks for the SQL that answers the question of this turn."""
 
     name: ClassVar[str] = "generate"
 
@@ -74,14 +74,14 @@ class GenerateTask(Task[Draft]):
         return tuple(example for example in examples if self.database and example.owner == self.database)
 
     def others(self, examples: Sequence[Example]) -> tuple[Example, ...]:
-        """Return the examples over other data."""
+        """Return the examples that come from other databases."""
         own = self.own(examples)
         return tuple(example for example in examples if example not in own)
 
-    def parts(self) -> Parts:
-        examples = tuple(map(_show_example, self.examples)) if self.style == "credit" else self.examples
+    def parts(self) -> PromptParts:
+        examples = tuple(map(_format_credit_example, self.examples)) if self.style == "credit" else self.examples
         # The revision chain tells of the rows by its feedback alone (3.2.1).
-        return Parts(
+        return PromptParts(
             self.schema.structure_only() if self.style == "revision" else self.schema,
             self.history,
             examples,
@@ -94,25 +94,27 @@ class GenerateTask(Task[Draft]):
 
     @property
     def compiles(self) -> bool:
-        """Whether there are definitions whose SQL goes into the query."""
+        """Whether any definition has SQL that goes into the query."""
         return any(entry.sql for entry in self.definitions if entry.kind in ("term", "metric"))
 
-    def schema_text(self, shown: Parts) -> str:
-        """Return the schema of `shown` in this task's style."""
+    def schema_text(self, shown: PromptParts) -> str:
+        """Return the schema of `shown` as text in this task's style."""
         return render_schema(
             shown.schema, self.schema_style, marked=self.marked, samples=shown.samples, all_columns=self.all_columns
         )
 
     def render(self, budget: int) -> Prompt:
-        return self.render_as(f"generate_{self.style}", budget)
+        return self.render_template(f"generate_{self.style}", budget)
 
-    def render_as(self, template: str, budget: int, programs: tuple[SeedProgram, ...] = (), **values: object) -> Prompt:
+    def render_template(
+        self, template: str, budget: int, programs: tuple[SeedProgram, ...] = (), **values: object
+    ) -> Prompt:
         """Return the prompt of `template` with this task's question and context.
 
         The template sees `values` beside `task`, which is this task, and what of its parts is `shown`.
         """
 
-        def render(task: GenerateTask, shown: Parts, left_out: tuple[str, ...]) -> tuple[Message, ...]:
+        def render_parts(task: GenerateSQLTask, shown: PromptParts, left_out: tuple[str, ...]) -> tuple[Message, ...]:
             text = task.schema_text(shown)
             return render_messages(template, task=task, shown=shown, schema_text=text, left_out=left_out, **values)
 
@@ -126,32 +128,32 @@ class GenerateTask(Task[Draft]):
                 copies=(),
                 ranked=False,
             )
-            prompt = try_cuts(0, replace(whole.parts(), programs=programs), partial(render, whole))
+            prompt = render_with_cuts(0, replace(whole.parts(), programs=programs), partial(render_parts, whole))
             if prompt.tokens <= budget:
                 return prompt
-        return fit(budget, replace(self.parts(), programs=programs), partial(render, self))
+        return fit(budget, replace(self.parts(), programs=programs), partial(render_parts, self))
 
-    def parse(self, text: str, reply: ReplyForm | None = None) -> Draft:
-        """Return the draft, with the SQL of the definitions that it names put in.
+    def parse(self, text: str, reply: ReplyForm | None = None) -> SQLDraft:
+        """Parse a reply into a draft, with the SQL of named definitions inserted.
 
         Raises:
             ReplyError: There is no statement, or it names a definition that there is not.
         """
         draft = read_answer(text, self.question, self.schema.dialect, reply or self.reply)
         try:
-            return replace(draft, sql=compile_definitions(draft.sql, self.definitions, self.schema.dialect))
+            return replace(draft, sql=expand_named_definitions(draft.sql, self.definitions, self.schema.dialect))
         except KnowledgeError as error:
             raise ReplyError(str(error), "malformed", f"{error}. Write the SQL yourself where none is given.") from None
 
 
 @lru_cache(maxsize=1_024)
-def _show_example(example: Example) -> Example:
+def _format_credit_example(example: Example) -> Example:
     """Return the example in the form of CREDIT-SQL (3.1, appendix C).
 
     A schema that cannot be read stays as it is.
     """
     stored = example.database_schema or example.schema
-    schema = read_compact(stored)
+    schema = parse_compact_schema(stored)
     named = all(table.name for table in schema.tables)
     text = render_schema(replace(schema, name=example.database), "credit") if named else stored
     return replace(example, question=example.rephrased or example.question, schema=text)
@@ -159,15 +161,15 @@ def _show_example(example: Example) -> Example:
 
 @dataclass(frozen=True)
 class DialogueExample:
-    """A dialogue whose every question has its SQL."""
+    """An example dialogue in which every question has its SQL."""
 
     schema: str  # of its database, as it is shown
     turns: tuple[PastTurn, ...]
 
 
 @dataclass(frozen=True)
-class DialoguesTask(Task[Draft]):
-    """A task that asks for a dialogue's next query (CREDIT-SQL 4.4, appendix D)."""
+class DialogueQueryTask(Task[SQLDraft]):
+    """A task that asks for the next query of a dialogue (CREDIT-SQL 4.4, appendix D)."""
 
     name: ClassVar[str] = "dialogues"
 
@@ -176,8 +178,8 @@ class DialoguesTask(Task[Draft]):
     history: tuple[PastTurn, ...] = ()  # oldest first
     dialogues: tuple[DialogueExample, ...] = ()  # the first gives way last where the budget is small
 
-    def parts(self) -> Parts:
-        return Parts(history=self.history, dialogues=self.dialogues)
+    def parts(self) -> PromptParts:
+        return PromptParts(history=self.history, dialogues=self.dialogues)
 
-    def parse(self, text: str) -> Draft:
+    def parse(self, text: str) -> SQLDraft:
         return find_sql(text)

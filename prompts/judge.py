@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, cast, get_args
 
-from ..tools.database.quoting import engine_name
+from ..tools.database.quoting import get_engine_name
 from ..tools.database.rendering.render import render_schema
 from ..tools.database.schema import Schema
 from ..tools.errors import ReplyError
-from ..tools.linking import PastTurn, requested_tables
-from .cut_to_budget import Parts
-from .reply_text import clean_reply, find_json, text_field
+from ..tools.linking import PastTurn, find_requested_tables
+from .cut_to_budget import PromptParts
+from .reply_text import find_json_object, get_text_field, remove_reasoning_tags
 from .task import Task
 from .templating import line
 
@@ -28,7 +28,7 @@ _HINT = (
 
 
 @dataclass(frozen=True)
-class Exhibit:
+class JudgedQuery:
     """A query to judge, with its result."""
 
     sql: str
@@ -38,7 +38,7 @@ class Exhibit:
 
 
 @dataclass(frozen=True)
-class Opinion:
+class QueryVerdict:
     """The verdict on one query."""
 
     verdict: Word
@@ -47,60 +47,60 @@ class Opinion:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class QueryVerdictPair:
     """The verdicts on both queries."""
 
-    first: Opinion
-    second: Opinion
+    first: QueryVerdict
+    second: QueryVerdict
 
 
 @dataclass(frozen=True)
-class JudgeTask(Task[Judgement]):
-    """A task that asks of each of two queries whether it answers the question."""
+class JudgeTask(Task[QueryVerdictPair]):
+    """A task that asks for each of two queries whether it answers the question."""
 
     name: ClassVar[str] = "judge"
 
     question: str  # as asked
     history: tuple[PastTurn, ...]  # oldest first, with the SQL that answered each
     schema: Schema  # or the part that matters
-    first: Exhibit
-    second: Exhibit
+    first: JudgedQuery
+    second: JudgedQuery
     evidence: str = ""  # a hint that comes with the question
     data: tuple[tuple[str, str], ...] = ()  # each table that the queries read, with its first rows as CSV
 
     @property
     def engine(self) -> str:
-        """The name of the engine that runs the queries, for people."""
-        return engine_name(self.schema.dialect)
+        """The display name of the engine that runs the queries."""
+        return get_engine_name(self.schema.dialect)
 
     def swap_queries(self) -> JudgeTask:
         """Return this task with the two queries swapped."""
         return replace(self, first=self.second, second=self.first)
 
-    def parts(self) -> Parts:
-        used = requested_tables(self.schema, self.first.sql) | requested_tables(self.schema, self.second.sql)
-        return Parts(self.schema, self.history, requested=used, ranked=False)
+    def parts(self) -> PromptParts:
+        used = find_requested_tables(self.schema, self.first.sql) | find_requested_tables(self.schema, self.second.sql)
+        return PromptParts(self.schema, self.history, requested=used, ranked=False)
 
-    def context(self, shown: Parts) -> dict[str, object]:
+    def make_template_values(self, shown: PromptParts) -> dict[str, object]:
         # What is merely probable is no ground for a verdict.
         return {"schema_text": render_schema(shown.schema.declared_only(), "compact", samples=shown.samples)}
 
-    def parse(self, text: str) -> Judgement:
-        """Return both opinions from JSON.
+    def parse(self, text: str) -> QueryVerdictPair:
+        """Parse the verdicts on both queries from JSON.
 
         Raises:
             ReplyError: One of them is missing, or is no verdict.
         """
-        record = find_json(clean_reply(text)) or {}
-        return Judgement(_read_opinion(record, "first"), _read_opinion(record, "second"))
+        record = find_json_object(remove_reasoning_tags(text)) or {}
+        return QueryVerdictPair(_parse_query_verdict(record, "first"), _parse_query_verdict(record, "second"))
 
 
-def _read_opinion(record: dict[str, object], place: str) -> Opinion:
+def _parse_query_verdict(record: dict[str, object], place: str) -> QueryVerdict:
     opinion = record.get(place)
     fields = cast("dict[str, object]", opinion) if isinstance(opinion, dict) else {}
-    word = text_field(fields, "verdict").casefold()
+    word = get_text_field(fields, "verdict").casefold()
     if word not in get_args(Word):
         raise ReplyError(f"the judge's reply has no verdict on the {place} query", "malformed", _HINT)
-    kind = text_field(fields, "class", "kind").casefold()
+    kind = get_text_field(fields, "class", "kind").casefold()
     known = kind if kind in get_args(Kind) and word != "right" else ""
-    return Opinion(cast("Word", word), cast("Kind", known), line(text_field(fields, "why")))
+    return QueryVerdict(cast("Word", word), cast("Kind", known), line(get_text_field(fields, "why")))

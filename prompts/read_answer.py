@@ -10,21 +10,21 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal, cast, get_args
 
-from ..tools.database.quoting import engine_name
+from ..tools.database.quoting import get_engine_name
 from ..tools.errors import ReplyError
 from .find_sql import (
     LABEL,
     LABELS,
     OTHER_READING,
     READS_A_TABLE,
-    cut_at_label,
-    cut_statement,
+    can_contain_sql,
+    cut_first_statement,
+    cut_sql_at_label,
     find_sql,
-    may_hold_sql,
     starts_like_sql,
 )
-from .reply_text import clean_reply, find_fences, find_json, text_field
-from .reply_types import Draft, Intent, OtherReading, Rephrasing, WriterComments
+from .reply_text import find_fenced_blocks, find_json_object, get_text_field, remove_reasoning_tags
+from .reply_types import Intent, OtherReading, Rephrasing, SQLDraft, WriterComments
 
 ReplyForm = Literal["sql", "answer", "settle", "any"]
 """What a reply may be.
@@ -42,8 +42,8 @@ _MOST_CHOICES = 6
 
 
 @dataclass(frozen=True)
-class Lines:
-    """The labelled lines around the SQL of a reply; empty if there are none."""
+class LabelledLines:
+    """The labelled lines around the SQL of a reply, with defaults for missing lines."""
 
     question: str = ""
     say: str = ""
@@ -54,8 +54,8 @@ class Lines:
     choices: tuple[str, ...] = ()
 
 
-def read_answer(text: str, question: str, dialect: str = "sqlite", form: ReplyForm = "any") -> Draft:
-    """Return the draft of a reply, with how the model understood the question.
+def read_answer(text: str, question: str, dialect: str = "sqlite", form: ReplyForm = "any") -> SQLDraft:
+    """Parse a reply into a draft: a query, or the reason why the reply has none.
 
     A query wins over lines that decline, unless it reads no table: models that were offered a line like to fill it in.
 
@@ -64,21 +64,21 @@ def read_answer(text: str, question: str, dialect: str = "sqlite", form: ReplyFo
     """
     if form == "sql":
         return find_sql(text, dialect)
-    reply, other = _cut_other_reading(clean_reply(text), dialect)
-    record = find_json(reply)
+    reply, other = _split_off_other_reading(remove_reasoning_tags(text), dialect)
+    record = find_json_object(reply)
     if record is not None and not _JSON_KEYS & {key.casefold() for key in record}:
         record = None  # a value within a query
-    lines = parse_lines(reply, dialect) if record is None else parse_fields(record)
+    lines = parse_labelled_lines(reply, dialect) if record is None else parse_json_fields(record)
     declines = lines.intent != "answerable"
     may_decline = form == "any" or (form == "settle" and lines.intent != "ambiguous")
     draft = None
     try:
         # Readings on offer may hold pieces of SQL: beside a line that declines only a block counts as the answer.
-        blocks = "\n\n".join(f"```{fence.language}\n{fence.content}\n```" for fence in find_fences(reply)) or "-"
+        blocks = "\n\n".join(f"```{fence.language}\n{fence.content}\n```" for fence in find_fenced_blocks(reply)) or "-"
         draft = find_sql(blocks if declines and record is None else reply, dialect)
     except ReplyError as error:
         if not declines:
-            raise ReplyError(str(error), error.kind, _write_hint(form, dialect)) from None
+            raise ReplyError(str(error), error.kind, _write_retry_hint(form, dialect)) from None
     if draft is not None and not (declines and may_decline and not READS_A_TABLE.search(draft.sql)):
         understood = Rephrasing(lines.question, lines.question) if lines.question else None
         doubt = "" if _NOTHING.fullmatch(lines.why) else lines.why
@@ -86,13 +86,13 @@ def read_answer(text: str, question: str, dialect: str = "sqlite", form: ReplyFo
         return replace(draft, comments=comments, understood=understood)
     if not may_decline:
         kind = {"ambiguous": "asks back", "unanswerable": "declines"}.get(lines.intent, "answers nothing")
-        raise ReplyError(f"the model {kind}: {lines.words}"[:200], "malformed", _write_hint(form, dialect))
-    return Draft("", understood=Rephrasing(question, "", lines.intent, lines.words, lines.choices))
+        raise ReplyError(f"the model {kind}: {lines.words}"[:200], "malformed", _write_retry_hint(form, dialect))
+    return SQLDraft("", understood=Rephrasing(question, "", lines.intent, lines.words, lines.choices))
 
 
-def _cut_other_reading(reply: str, dialect: str) -> tuple[str, OtherReading | None]:
-    """Return the reply without the other reading that it offers after its answer, and that reading."""
-    blocks = find_fences(reply)
+def _split_off_other_reading(reply: str, dialect: str) -> tuple[str, OtherReading | None]:
+    """Split a reply into its main part and the other interpretation that it offers, if any."""
+    blocks = find_fenced_blocks(reply)
     label = next(
         (match for match in OTHER_READING.finditer(reply) if not any(match[0] in block.content for block in blocks)),
         None,
@@ -101,22 +101,22 @@ def _cut_other_reading(reply: str, dialect: str) -> tuple[str, OtherReading | No
         return reply, None
     before, after = reply[: label.start()], reply[label.end() :]
     words = label["words"].strip(' \t*_"“”`.')
-    offered = next(iter(find_fences(after)), None)
-    if offered is None or not any(starts_like_sql(block.content) for block in find_fences(before)):
+    offered = next(iter(find_fenced_blocks(after)), None)
+    if offered is None or not any(starts_like_sql(block.content) for block in find_fenced_blocks(before)):
         # Without a query of its own it is words alone; the label may then stand before the answer.
         return f"{before}\n{after}", None
     rest = after.split(offered.content, 1)[1].split("\n", 2)[-1]
     try:
         # Of several statements nobody knows which is meant.
-        several = cut_statement(offered.content, dialect)[1]
+        several = cut_first_statement(offered.content, dialect)[1]
         sql = "" if several else find_sql(f"```sql\n{offered.content}\n```", dialect).sql
     except ReplyError:
         sql = ""
     return f"{before}\n{rest}", OtherReading(words, sql) if sql and not _NOTHING.fullmatch(words) else None
 
 
-def _write_hint(form: ReplyForm, dialect: str) -> str:
-    query = f"Reply with one {engine_name(dialect)} SELECT statement in a fenced block that starts with ```sql"
+def _write_retry_hint(form: ReplyForm, dialect: str) -> str:
+    query = f"Reply with one {get_engine_name(dialect)} SELECT statement in a fenced block that starts with ```sql"
     if form == "answer":
         return f"{query}: the one that comes closest to what is asked."
     lines = '"Cannot answer:" or "Small talk:"'
@@ -125,27 +125,27 @@ def _write_hint(form: ReplyForm, dialect: str) -> str:
     return f"{query}, or with a line that starts with {lines}. Do not ask back: take the likeliest reading."
 
 
-def _find_outside(reply: str, dialect: str) -> str:
+def _remove_fenced_sql(reply: str, dialect: str) -> str:
     # A block that is lines with SQL among them is read as those lines.
-    for fence in find_fences(reply):
+    for fence in find_fenced_blocks(reply):
         lines = ""
-        if may_hold_sql(fence) and LABEL.search(fence.content):
-            sql = cut_at_label(fence.content, dialect) if starts_like_sql(fence.content) else ""
+        if can_contain_sql(fence) and LABEL.search(fence.content):
+            sql = cut_sql_at_label(fence.content, dialect) if starts_like_sql(fence.content) else ""
             lines = fence.content[len(sql) :]
         reply = reply.replace(fence.content, lines or " ") if fence.content else reply
     return reply
 
 
-def parse_lines(reply: str, dialect: str = "sqlite") -> Lines:
-    """Return the labelled lines of a reply."""
-    lines, text = Lines(), _find_outside(reply, dialect)
+def parse_labelled_lines(reply: str, dialect: str = "sqlite") -> LabelledLines:
+    """Parse the labelled lines of a reply."""
+    lines, text = LabelledLines(), _remove_fenced_sql(reply, dialect)
     labels = list(LABEL.finditer(text))
     for label, following in zip(labels, [*labels[1:], None], strict=False):
         name = next(name for name in LABELS if label[name] is not None)
         words = label["text"].strip(' \t*_"“”`')
         rest = text[label.end() : following.start() if following else len(text)]
         if name == "sure":
-            sure, why = _read_sureness(words)
+            sure, why = _parse_confidence(words)
             lines = replace(lines, sure=sure, why=why)
         elif name in ("question", "say"):
             known = lines.question if name == "question" else lines.say
@@ -154,38 +154,38 @@ def parse_lines(reply: str, dialect: str = "sqlite") -> Lines:
             words = words or next(iter(rest.strip().splitlines()), "").strip()
             if not _NOTHING.fullmatch(words):
                 choices = tuple(_CHOICE.findall(rest))[:_MOST_CHOICES] if name == "ambiguous" else ()
-                lines = replace(lines, intent=cast("Intent", name), words=words, choices=_strip_marks(choices))
+                lines = replace(lines, intent=cast("Intent", name), words=words, choices=_strip_choice_marks(choices))
     return lines
 
 
-def parse_fields(record: dict[str, object]) -> Lines:
-    """Return the fields that a JSON reply has beside its SQL."""
-    label = text_field(record, "intent", "type", "label").lower().replace(" ", "_").replace("-", "_")
+def parse_json_fields(record: dict[str, object]) -> LabelledLines:
+    """Parse the fields of a JSON reply except the SQL."""
+    label = get_text_field(record, "intent", "type", "label").lower().replace(" ", "_").replace("-", "_")
     intent = cast("Intent", label) if label in get_args(Intent) else "answerable"
-    words = text_field(record, "reply", "reason", "response", "clarification")
+    words = get_text_field(record, "reply", "reason", "response", "clarification")
     for name, keys in (
         ("ambiguous", ("ask_back", "ask back", "clarify")),
         ("unanswerable", ("cannot_answer", "cannot answer")),
         ("small_talk", ("small_talk", "small talk")),
     ):
-        if (text := text_field(record, *keys)) and not _NOTHING.fullmatch(text):
+        if (text := get_text_field(record, *keys)) and not _NOTHING.fullmatch(text):
             intent, words = cast("Intent", name), text
     folded = {key.casefold(): value for key, value in record.items()}
     given = next((folded[key] for key in ("sure", "confidence", "certainty") if key in folded), "")
-    sure, why = _read_sureness(str(given))
+    sure, why = _parse_confidence(str(given))
     listed = next((folded[key] for key in ("choices", "readings", "options") if key in folded), ())
     entries = cast("list[object]", listed) if isinstance(listed, list) else []
     choices = tuple(entry for entry in entries if isinstance(entry, str) and entry.strip())[:_MOST_CHOICES]
-    question = text_field(record, "question", "rephrased", "rephrased_question")
-    say, why = text_field(record, "say"), why or text_field(record, "why")
-    return Lines(question, say, sure, why, intent, words, _strip_marks(choices))
+    question = get_text_field(record, "question", "rephrased", "rephrased_question")
+    say, why = get_text_field(record, "say"), why or get_text_field(record, "why")
+    return LabelledLines(question, say, sure, why, intent, words, _strip_choice_marks(choices))
 
 
-def _strip_marks(choices: tuple[str, ...]) -> tuple[str, ...]:
+def _strip_choice_marks(choices: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(choice.strip(' \t*_"“”`') for choice in choices)
 
 
-def _read_sureness(words: str) -> tuple[float | None, str]:
+def _parse_confidence(words: str) -> tuple[float | None, str]:
     """Return a confidence from 0 to 1 and its reason; `85`, `85 %` and `0.85` are equal."""
     number = _NUMBER.search(words)
     if number is None:

@@ -12,9 +12,9 @@ from ..tools.errors import ReplyError
 from ..tools.examples.seeds import SeedDialogue
 from ..tools.knowledge.entry import Entry
 from ..tools.linking.linked import PastTurn
-from .cut_to_budget import NO_SCHEMA, Parts
-from .read_answer import parse_fields, parse_lines
-from .reply_text import clean_reply, find_json, is_refusal, text_field
+from .cut_to_budget import NO_SCHEMA, PromptParts
+from .read_answer import parse_json_fields, parse_labelled_lines
+from .reply_text import find_json_object, get_text_field, is_refusal, remove_reasoning_tags
 from .reply_types import Rephrasing
 from .task import Task
 from .templating import line
@@ -47,19 +47,21 @@ class RephraseTask(Task[Rephrasing]):
     def template(self) -> str:
         return f"rephrase_{self.style}"
 
-    def parts(self) -> Parts:
+    def parts(self) -> PromptParts:
         shown = NO_SCHEMA if self.style == "credit" else self.schema
         lines = tuple(entry.line for entry in self.definitions)
-        return Parts(shown, self.history, dialogues=self.dialogues, samples=0, ranked=self.ranked, definitions=lines)
+        return PromptParts(
+            shown, self.history, dialogues=self.dialogues, samples=0, ranked=self.ranked, definitions=lines
+        )
 
-    def context(self, shown: Parts) -> dict[str, object]:
+    def make_template_values(self, shown: PromptParts) -> dict[str, object]:
         return {"schema_text": render_schema(shown.schema, "compact", samples=0)}
 
     def parse(self, text: str) -> Rephrasing:
-        """Return the rephrasing from JSON, labelled lines or a bare "Give me ..." sentence."""
-        reply = clean_reply(text)
-        record = find_json(reply)
-        lines = parse_lines(reply) if record is None else parse_fields(record)
+        """Parse the rephrasing from JSON, labelled lines or a bare "Give me ..." sentence."""
+        reply = remove_reasoning_tags(text)
+        record = find_json_object(reply)
+        lines = parse_labelled_lines(reply) if record is None else parse_json_fields(record)
         rephrased = lines.question
         if lines.intent == "answerable" and not rephrased:
             sentence = None if record is not None else _GIVE_ME.search(reply)
@@ -67,7 +69,7 @@ class RephraseTask(Task[Rephrasing]):
                 raise ReplyError("the model's reply gives no rephrased question", "malformed", _HINT)
             rephrased = sentence[0].strip()
         rephrased = rephrased or self.question
-        simplified = text_field(record or {}, "simplified", "simplified_question") or rephrased
+        simplified = get_text_field(record or {}, "simplified", "simplified_question") or rephrased
         return Rephrasing(rephrased, simplified, lines.intent, lines.words, lines.choices)
 
 
@@ -81,7 +83,7 @@ class SimplifyTask(Task[str]):
 
     def parse(self, text: str) -> str:
         """Return the last line of the reply, without a label or quotation marks around it."""
-        lines = [one for one in clean_reply(text).splitlines() if one.strip(" `*\t")]
+        lines = [one for one in remove_reasoning_tags(text).splitlines() if one.strip(" `*\t")]
         if not lines or is_refusal(lines[-1]):
             raise ReplyError(
                 "the model did not simplify the question", "malformed", "Reply with the simplified question only."

@@ -28,16 +28,16 @@ _JSON_TRIES = 20
 
 
 @dataclass(frozen=True)
-class Fence:
-    """A fenced block."""
+class FencedBlock:
+    """A fenced code block of a reply."""
 
     language: str  # lower case, empty where none is given
     content: str
     before: str  # the text since the previous block, which often says what the block is
 
 
-def clean_reply(text: str) -> str:
-    """Remove reasoning tags and their content.
+def remove_reasoning_tags(text: str) -> str:
+    """Remove reasoning tags and their content from a reply.
 
     Raises:
         ReplyError: If nothing is left (`empty`).
@@ -63,9 +63,9 @@ def clean_reply(text: str) -> str:
     return left
 
 
-def find_fences(text: str) -> tuple[Fence, ...]:
-    """Return the fenced blocks in order; one that is not closed runs to the end."""
-    fences: list[Fence] = []
+def find_fenced_blocks(text: str) -> tuple[FencedBlock, ...]:
+    """Return the fenced blocks in order; a block that is not closed runs to the end."""
+    fences: list[FencedBlock] = []
     opening: re.Match[str] | None = None
     last_end = 0
     for mark in (*_FENCE.finditer(text), None):
@@ -73,13 +73,13 @@ def find_fences(text: str) -> tuple[Fence, ...]:
             opening = mark
         elif mark is None or (mark.group(1).startswith(opening.group(1)) and not mark.group(2)):
             content = text[opening.end() : mark.start() if mark else len(text)].strip()
-            fences.append(Fence(opening.group(2).lower(), content, text[last_end : opening.start()].strip()))
+            fences.append(FencedBlock(opening.group(2).lower(), content, text[last_end : opening.start()].strip()))
             opening, last_end = None, mark.end() if mark else len(text)
     return tuple(fences)
 
 
-def find_json(text: str) -> dict[str, object] | None:
-    """Return the first JSON object in the text, fenced or bare; None if there is none."""
+def find_json_object(text: str) -> dict[str, object] | None:
+    """Return the first JSON object in the text, fenced or bare, or None."""
     decoder = json.JSONDecoder(strict=False)
     start = -1
     for _ in range(_JSON_TRIES):
@@ -103,7 +103,7 @@ def is_refusal(text: str) -> bool:
     return _REFUSAL.search(text) is not None
 
 
-def text_field(record: dict[str, object], *names: str) -> str:
-    """Return the first of the named fields that holds text, ignoring case; empty if none."""
+def get_text_field(record: dict[str, object], *names: str) -> str:
+    """Return the text of the first named field that has text, ignoring case; empty if none."""
     folded = {key.casefold(): value.strip() for key, value in record.items() if isinstance(value, str)}
     return next((folded[name] for name in names if folded.get(name)), "")

@@ -11,7 +11,7 @@ Intent = Literal["answerable", "ambiguous", "unanswerable", "small_talk"]
 
 @dataclass(frozen=True)
 class Rephrasing:
-    """A question made self-contained."""
+    """A question rephrased so that it can be understood without earlier turns."""
 
     rephrased: str  # in the regular form ("Give me ..."), CREDIT-SQL 3.1
     simplified: str  # in plain common words (revision chain 3.1.1); equal to `rephrased` where not asked for
@@ -23,7 +23,7 @@ class Rephrasing:
 
 @dataclass(frozen=True)
 class OtherReading:
-    """Another reading of a question, with its query."""
+    """Another interpretation of a question, with its query."""
 
     words: str  # how it reads the question
     sql: str
@@ -40,8 +40,8 @@ class WriterComments:
 
 
 @dataclass(frozen=True)
-class Draft:
-    """A SQL query, not yet run."""
+class SQLDraft:
+    """A draft of a SQL query, not yet run."""
 
     sql: str
     confidence: float | None = None  # the offline translator's own, from 0 to 1
@@ -58,11 +58,11 @@ class Draft:
 
 @dataclass(frozen=True)
 class CodeDraft:
-    """Pandas code, with SQL if the reply had both (SQL-CRAFT 2, PoT)."""
+    """A draft in pandas code, with SQL if the reply has both (SQL-CRAFT 2, PoT)."""
 
     code: str  # leaves its answer in `result`
     sql: str = ""
-    draft: Draft | None = None  # the SQL with what else the reply says of it, where that was asked for
+    draft: SQLDraft | None = None  # the SQL with what else the reply says of it, where that was asked for
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,6 @@ class Explanation:
 
     @property
     def text(self) -> str:
-        """The meaning and the differences as text for a prompt; empty if there is no meaning."""
+        """The meaning and the differences as text for a prompt; empty without a meaning."""
         differences = f"\nThe question differs: {self.differences}" if self.differences else ""
         return f"The query means: {self.meaning}{differences}" if self.meaning else ""

@@ -8,13 +8,13 @@ from typing import ClassVar
 
 from ..tools.errors import ReplyError
 from .cut_to_budget import Prompt
-from .generate import GenerateTask
-from .reply_types import Draft, WriterComments
+from .generate import GenerateSQLTask
+from .reply_types import SQLDraft, WriterComments
 from .task import Task
 
 
 @dataclass(frozen=True)
-class ReviseTask(Task[Draft]):
+class ReviseSQLTask(Task[SQLDraft]):
     """A task that asks for the corrected SQL, or for the same SQL if it is right.
 
     The prompt's form is that of `generate.style`: `craft` shows the result as CSV and leaves all judgement to the
@@ -24,7 +24,7 @@ class ReviseTask(Task[Draft]):
 
     name: ClassVar[str] = "revise"
 
-    generate: GenerateTask
+    generate: GenerateSQLTask
     sql: str  # the attempt to look at
     feedback: str  # findings in words
     error_kind: str | None = None  # of the error that the attempt ended in; None if it ran
@@ -36,10 +36,10 @@ class ReviseTask(Task[Draft]):
 
     def render(self, budget: int) -> Prompt:
         style = "plain" if self.generate.style in {"credit", "track"} else self.generate.style
-        return self.generate.render_as(f"revise_{style}", budget, revise=self)
+        return self.generate.render_template(f"revise_{style}", budget, revise=self)
 
-    def parse(self, text: str) -> Draft:
-        """Return the statement, and the writer's confidence if the reply's form has a place for it.
+    def parse(self, text: str) -> SQLDraft:
+        """Parse the corrected SQL, and the confidence if the reply's form includes one.
 
         One that asks back or declines leaves the attempt as it is: asking once more would cost a request.
         """
@@ -48,13 +48,13 @@ class ReviseTask(Task[Draft]):
         with suppress(ReplyError):
             draft = self.generate.parse(text, "any")
             if draft.understood is not None and draft.declines:
-                return Draft(self.sql, comments=WriterComments(0.0, draft.understood.reply))
+                return SQLDraft(self.sql, comments=WriterComments(0.0, draft.understood.reply))
         return self.generate.parse(text, "answer")
 
 
 @dataclass(frozen=True)
-class Proposal:
-    """One side of a disagreement between drafts."""
+class MergeProposal:
+    """One of the queries that drafts disagree on, with the number of drafts for it."""
 
     sql: str
     support: int  # how many drafts came to its result
@@ -63,7 +63,7 @@ class Proposal:
 
 
 @dataclass(frozen=True)
-class MergeTask(Task[Draft]):
+class MergeProposalsTask(Task[SQLDraft]):
     """A task that asks which proposal is right, or for a query that combines both.
 
     Consistency voting (CREDIT-SQL 5.2) lets the more frequent side win; here the two strongest are merged instead.
@@ -71,11 +71,11 @@ class MergeTask(Task[Draft]):
 
     name: ClassVar[str] = "merge"
 
-    generate: GenerateTask
-    proposals: tuple[Proposal, ...]  # with different results, the best supported first
+    generate: GenerateSQLTask
+    proposals: tuple[MergeProposal, ...]  # with different results, the best supported first
 
     def render(self, budget: int) -> Prompt:
-        return self.generate.render_as("merge", budget, merge=self)
+        return self.generate.render_template("merge", budget, merge=self)
 
-    def parse(self, text: str) -> Draft:
+    def parse(self, text: str) -> SQLDraft:
         return self.generate.parse(text, "sql")

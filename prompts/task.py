@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
 from ..tools.errors import ReplyError
-from .cut_to_budget import Parts, Prompt, fit
+from .cut_to_budget import Prompt, PromptParts, fit
 from .templating import Message, render_messages
 
 R = TypeVar("R")
@@ -18,22 +18,22 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Task(ABC, Generic[R]):
-    """A task: a frozen dataclass of inputs, with a template and a parser."""
+    """A task for a translator: typed inputs, a prompt template and a reply parser."""
 
     name: ClassVar[str]
     """Short name, for usage per task, traces and the prompt index."""
 
     @property
     def template(self) -> str:
-        """The template's name; it sees `task`, `shown` and what `context` adds."""
+        """The name of the template, which receives `task`, `shown` and further values."""
         return self.name
 
-    def parts(self) -> Parts:
-        """Return the parts of the prompt beside the question."""
-        return Parts()
+    def parts(self) -> PromptParts:
+        """Return the parts of the prompt that may be cut to fit the budget."""
+        return PromptParts()
 
-    def context(self, shown: Parts) -> dict[str, object]:
-        """Return further values for the template."""
+    def make_template_values(self, shown: PromptParts) -> dict[str, object]:
+        """Return additional values for the prompt template."""
         return {}
 
     def render(self, budget: int) -> Prompt:
@@ -43,20 +43,22 @@ class Task(ABC, Generic[R]):
             PromptTooLarge: If even the least that the task needs does not fit.
         """
 
-        def messages(shown: Parts, left_out: tuple[str, ...]) -> tuple[Message, ...]:
-            return render_messages(self.template, task=self, shown=shown, left_out=left_out, **self.context(shown))
+        def render_parts(shown: PromptParts, left_out: tuple[str, ...]) -> tuple[Message, ...]:
+            return render_messages(
+                self.template, task=self, shown=shown, left_out=left_out, **self.make_template_values(shown)
+            )
 
-        return fit(budget, self.parts(), messages)
+        return fit(budget, self.parts(), render_parts)
 
     @abstractmethod
     def parse(self, text: str) -> R:
-        """Return the content of the model's reply.
+        """Parse the model's reply.
 
         Raises:
             ReplyError: If it holds no answer in the asked form; its `hint` is for a second try.
         """
 
-    def parse_cut(self, text: str) -> R:
+    def parse_truncated_reply(self, text: str) -> R:
         """Return the usable part of a reply that was cut at the output limit.
 
         Raises:

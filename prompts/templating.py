@@ -15,7 +15,7 @@ from typing import cast
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from ..tools.database.rendering.text import one_line, write_identifier
+from ..tools.database.rendering.text import format_identifier, one_line
 from ..tools.errors import ModelError
 
 LINE_LIMIT = 500
@@ -56,7 +56,7 @@ class PromptTooLarge(ModelError):
 
 
 def block(text: str, name: str, limit: int | None = BLOCK_LIMIT) -> str:
-    """Return `text` in tags named `name`, with a number added if the text has such a tag."""
+    """Wrap `text` in tags named `name`, numbered if the text contains such a tag."""
     cut = limit is not None and len(text) > limit
     inside = _CONTROLS.sub(" ", text[:limit]) + (CUT if cut else "")
     folded = inside.casefold()
@@ -73,13 +73,13 @@ def line(text: str, limit: int = LINE_LIMIT) -> str:
 
 
 def value(text: str) -> str:
-    """Write a database value as an SQL literal on one line."""
+    """Format a database value as a SQL literal on one line."""
     quoted = "'" + one_line(text, VALUE_LIMIT).replace("'", "''") + "'"
     return quoted if len(text) <= VALUE_LIMIT else f"{quoted} (cut off: match it with LIKE)"
 
 
 @cache
-def _make_environment() -> Environment:
+def _make_jinja_environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=False,  # noqa: S701 - prompts are plain text; data is fenced by `block`
@@ -90,13 +90,13 @@ def _make_environment() -> Environment:
         keep_trailing_newline=True,
     )
     filters = cast("dict[str, object]", environment.filters)
-    filters.update(block=block, line=line, value=value, identifier=write_identifier)
+    filters.update(block=block, line=line, value=value, identifier=format_identifier)
     return environment
 
 
 def render_messages(template: str, **values: object) -> tuple[Message, ...]:
-    """Return the system and the user message of a template, each a Jinja block."""
-    loaded = _make_environment().get_template(f"{template}.j2")
+    """Render the system and the user message of a template."""
+    loaded = _make_jinja_environment().get_template(f"{template}.j2")
     messages: list[Message] = []
     for role in ("system", "user"):
         text = "".join(loaded.blocks[role](loaded.new_context(values)))
@@ -107,7 +107,7 @@ def render_messages(template: str, **values: object) -> tuple[Message, ...]:
 
 @lru_cache(maxsize=64)
 def estimate_tokens(text: str) -> int:
-    """Estimate the tokens that a model needs for `text`, rather too many than too few.
+    """Estimate the number of tokens in `text`, rather too high than too low.
 
     A sign outside ASCII counts two: older vocabularies spell many of them in two or three bytes. What a prompt begins
     with is the same from turn to turn, and is counted once.
@@ -116,6 +116,6 @@ def estimate_tokens(text: str) -> int:
     return pieces if text.isascii() else pieces + len(_NON_ASCII.findall(text))
 
 
-def estimate_messages(messages: Iterable[Message]) -> int:
-    """Estimate the tokens of a whole prompt."""
+def estimate_message_tokens(messages: Iterable[Message]) -> int:
+    """Estimate the number of tokens in all messages of a prompt."""
     return sum(MESSAGE_OVERHEAD + estimate_tokens(message.content) for message in messages)

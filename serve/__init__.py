@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..tools import lazy_importer
+from ..tools import make_lazy_importer
 from ..tools.deprecation import warn_deprecated
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ __all__ = ["ServeSettings", "ServerLimits", "create_app"]
 
 
 # The command line lists its commands without a web framework.
-_find = lazy_importer(__name__, {"app": "create_app", "config": "ServerLimits ServeSettings"})
+_find = make_lazy_importer(__name__, {"app": "create_app", "config": "ServerLimits ServeSettings"})
 
 
 def __getattr__(name: str) -> Any:

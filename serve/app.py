@@ -23,10 +23,10 @@ from tableturn import __version__
 from ..agent import SQLAgent
 from .api import answers, openai_chat, session_and_status, threads, turns
 from .config import ServeSettings
-from .errors import add_error_replies
-from .mcp import make_http_route
-from .request_checks import RequestChecks
-from .server import AgentOpener, ServerLifecycle, make_opener
+from .errors import add_error_handlers
+from .mcp import make_mcp_route
+from .request_checks import RequestCheckMiddleware
+from .server import AgentOpener, ServerLifecycle, make_agent_opener
 from .store import StoreError
 
 _log = logging.getLogger(__name__)
@@ -55,19 +55,19 @@ def create_app(
         settings: Who may ask, from where, and how much. By default, only pages on this machine may ask.
     """
     settings = settings or ServeSettings()
-    opener = make_opener(agent) if isinstance(agent, SQLAgent) else agent
+    opener = make_agent_opener(agent) if isinstance(agent, SQLAgent) else agent
     lifecycle = ServerLifecycle(opener, store, settings)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
-        await _open(lifecycle)
+        await _open_server_with_retries(lifecycle)
         try:
             yield
         finally:
             await lifecycle.close()
 
     layers: list[Any] = [
-        Middleware(RequestChecks, settings=settings, free=PAGE_PATHS),
+        Middleware(RequestCheckMiddleware, settings=settings, free=PAGE_PATHS),
         Middleware(RequestBodyLimitMiddleware, max_body_size=settings.limits.body_bytes),
     ]
     if settings.origins:
@@ -89,18 +89,18 @@ def create_app(
         middleware=layers,
     )
     app.state.lifecycle = lifecycle
-    add_error_replies(app)
+    add_error_handlers(app)
     for part in (turns, threads, answers, session_and_status, openai_chat):
         app.include_router(part.router)
-    route, manager = make_http_route(lifecycle)
+    route, manager = make_mcp_route(lifecycle)
     app.router.routes.append(route)
     lifecycle.beside.append(manager.run)
-    app.router.routes.append(_PageMount("/", _PageFiles(directory=PAGE, html=True)))
+    app.router.routes.append(_WebPageMount("/", _WebPageFiles(directory=PAGE, html=True)))
     return app
 
 
-class _PageMount(Mount):
-    """The mount of the page's files only, so that unknown API paths are errors."""
+class _WebPageMount(Mount):
+    """A mount for the files of the web page only, so that unknown API paths are errors."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         if scope["type"] == "http" and scope["path"].removeprefix(scope.get("root_path", "")) in PAGE_PATHS:
@@ -108,7 +108,7 @@ class _PageMount(Mount):
         return Match.NONE, {}
 
 
-async def _open(lifecycle: ServerLifecycle) -> None:
+async def _open_server_with_retries(lifecycle: ServerLifecycle) -> None:
     """Open the server; retry for a while if conversations cannot be stored.
 
     A worker that fails here ends all of them: uvicorn takes it for an app that cannot start.
@@ -125,8 +125,8 @@ async def _open(lifecycle: ServerLifecycle) -> None:
             await asyncio.sleep(_BETWEEN_TRIES)
 
 
-class _PageFiles(StaticFiles):
-    """The page's files, which browsers revalidate at each use."""
+class _WebPageFiles(StaticFiles):
+    """The static files of the web page, which browsers revalidate at each use."""
 
     def file_response(self, *args: Any, **more: Any) -> Response:
         reply = super().file_response(*args, **more)

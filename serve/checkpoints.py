@@ -11,7 +11,7 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..agent.conversation_files import make_private_file
+from ..agent.conversation_files import create_conversation_file
 from ..tools.errors import SettingsError
 from ..tools.folders import data_folder
 from .store import UNREACHABLE, StoreError
@@ -42,30 +42,30 @@ class StorageLocation:
             return cls("postgresql://" + given.partition("://")[2])
         if "://" in given:
             raise SettingsError("--checkpoints takes a file, or a database as postgresql://...")
-        return cls(str(make_private_file(Path(given), db)))
+        return cls(str(create_conversation_file(Path(given), db)))
 
     @property
-    def on_server(self) -> bool:
+    def is_on_postgres(self) -> bool:
         """Whether the location is a PostgreSQL server."""
         return self.location.startswith(_SCHEMES)
 
     @property
     def url(self) -> str:
-        """The location as SQLAlchemy's URL."""
-        if self.on_server:
+        """The location as a URL for SQLAlchemy."""
+        if self.is_on_postgres:
             return self.location.replace("postgresql://", "postgresql+psycopg://", 1)
         return f"sqlite:///{self.location}"
 
     async def check(self) -> None:
-        """Check the location once, before workers are started."""
-        if self.on_server:
-            await _set_up(self.location)
+        """Connect to a PostgreSQL location and create its tables, before workers start."""
+        if self.is_on_postgres:
+            await _create_checkpoint_tables(self.location)
 
     @asynccontextmanager
     async def open_checkpointer(self) -> AsyncGenerator[BaseCheckpointSaver[Any]]:
         """Open LangGraph's checkpointer for this event loop."""
-        if self.on_server:
-            await _set_up(self.location)
+        if self.is_on_postgres:
+            await _create_checkpoint_tables(self.location)
             from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
             from psycopg import Error
             from psycopg.rows import dict_row
@@ -77,7 +77,7 @@ class StorageLocation:
                 self.location, kwargs=own, min_size=1, max_size=_CONNECTIONS, open=False, check=check
             ) as pool:
                 saver = AsyncPostgresSaver(pool)  # pyright: ignore[reportArgumentType] - rows are dictionaries by `own`
-                _wrap_errors(saver, Error)
+                _convert_database_errors(saver, Error)
                 yield saver
             return
         import aiosqlite
@@ -87,7 +87,7 @@ class StorageLocation:
             await connection.execute("PRAGMA secure_delete = ON")
             saver = AsyncSqliteSaver(connection)
             saver.lock = _TransactionLock(connection)
-            _wrap_errors(saver, sqlite3.Error)
+            _convert_database_errors(saver, sqlite3.Error)
             await saver.setup()
             yield saver
 
@@ -108,8 +108,8 @@ class _TransactionLock(asyncio.Lock):
             self.release()
 
 
-async def _set_up(url: str) -> None:
-    """Make LangGraph's tables, one worker after another."""
+async def _create_checkpoint_tables(url: str) -> None:
+    """Create LangGraph's tables in PostgreSQL, one worker at a time."""
     try:
         import psycopg
         import psycopg_pool  # noqa: F401  # pyright: ignore[reportUnusedImport] - told here, once, if it is missing
@@ -135,18 +135,18 @@ async def _set_up(url: str) -> None:
         raise StoreError(f"conversations cannot be stored in the database of --checkpoints: {reason}") from None
 
 
-def _wrap_errors(saver: BaseCheckpointSaver[Any], kind: type[Exception]) -> None:
-    """Make a checkpointer raise `StoreError` for errors of its database."""
+def _convert_database_errors(saver: BaseCheckpointSaver[Any], kind: type[Exception]) -> None:
+    """Make a checkpointer raise `StoreError` if its database raises an error."""
 
-    def wrap(method: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    def wrap_method(method: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
         @wraps(method)
-        async def call(*args: Any, **more: Any) -> Any:
+        async def call_method(*args: Any, **more: Any) -> Any:
             try:
                 return await method(*args, **more)
             except kind as error:
                 raise StoreError(f"{UNREACHABLE}: {error}") from None
 
-        return call
+        return call_method
 
     for name in ("setup", "aget_tuple", "aput", "aput_writes", "adelete_thread"):
-        setattr(saver, name, wrap(getattr(saver, name)))
+        setattr(saver, name, wrap_method(getattr(saver, name)))

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from ..agent.options import AgentOptions, DatabaseOptions, with_options
-from ..tools.terminal import say_json
+from ..agent.options import AgentOptions, DatabaseOptions, expand_option_groups
+from ..tools.terminal import print_json_line
 
 ASK = "Ask"  # heading of `tableturn --help`
 
@@ -18,11 +18,11 @@ app = typer.Typer()
 
 @app.callback()
 def commands() -> None:
-    """Hold the commands."""
+    """Define the group of server commands."""
 
 
 @app.command(rich_help_panel=ASK)
-@with_options(without=("user",))
+@expand_option_groups(without=("user",))
 def serve(
     options: AgentOptions,
     host: Annotated[str, typer.Option("--host", help="The address to listen on. Default: loopback only.")] = (
@@ -84,7 +84,7 @@ def serve(
     person (docs/serve.md).
     """
     from .config import ServerLimits, ServeSettings
-    from .launch import Plan, parse_price, run
+    from .launch import ServerPlan, parse_token_prices, run
 
     # Nobody asks unnamed behind the proxy, so the server itself needs no rules; [default] is for those whom it names.
     options = replace(options, named=user_header is not None)
@@ -93,16 +93,16 @@ def serve(
         requests_a_minute=rate,
         dollars_a_day=dollars_a_day,
         dollars_a_person=dollars_a_person,
-        dollars_a_million=parse_price(price),
+        dollars_a_million=parse_token_prices(price),
         retention_days=retention_days,
     )
     proxies = tuple(proxy or ServeSettings.proxies)
     who = ServeSettings(token, user_header, proxies, tuple(allow_host or ()), tuple(origin or ()), limits)
-    run(Plan(options, who, host, port, workers, checkpoints))
+    run(ServerPlan(options, who, host, port, workers, checkpoints))
 
 
 @app.command(rich_help_panel=ASK)
-@with_options()
+@expand_option_groups()
 def feedback(
     options: DatabaseOptions,
     checkpoints: Annotated[
@@ -115,12 +115,12 @@ def feedback(
     from .store import TurnStore
 
     with options.open() as database, closing(TurnStore(StorageLocation.of(checkpoints, options.db).url)) as store:
-        for wrong in store.wrong_answers(database_identity(database)):
-            say_json(asdict(wrong))
+        for wrong in store.list_wrong_answers(database_identity(database)):
+            print_json_line(asdict(wrong))
 
 
 @app.command(rich_help_panel=ASK)
-@with_options()
+@expand_option_groups()
 def mcp(
     options: AgentOptions,
     http: Annotated[
@@ -135,7 +135,7 @@ def mcp(
 ) -> None:
     """Serve the database to an assistant by the Model Context Protocol, over stdio or on a port."""
     from .config import ServeSettings
-    from .launch import Plan, run, run_stdio
+    from .launch import ServerPlan, run, run_mcp_over_stdio
 
-    plan = Plan(options, ServeSettings(), "127.0.0.1", http or 0, 1, checkpoints)
-    run_stdio(plan) if http is None else run(plan)
+    plan = ServerPlan(options, ServeSettings(), "127.0.0.1", http or 0, 1, checkpoints)
+    run_mcp_over_stdio(plan) if http is None else run(plan)

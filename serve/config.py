@@ -6,7 +6,7 @@ import ipaddress
 import re
 from dataclasses import dataclass, field
 
-from ..agent.verbs import price_tokens
+from ..agent.verbs import compute_token_cost
 from ..tools.errors import SettingsError
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
@@ -18,7 +18,7 @@ _HEADER = re.compile(r"[A-Za-z0-9-]+")
 
 @dataclass(frozen=True)
 class ServerLimits:
-    """Limits on what may be asked of a server.
+    """Limits on the requests, turns, results and costs of a server.
 
     Attributes:
         body_bytes: Longest request body.
@@ -55,13 +55,13 @@ class ServerLimits:
             raise SettingsError("a daily limit needs a price: dollars per million prompt and completion tokens")
 
     def dollars(self, prompt_tokens: int, completion_tokens: int) -> float:
-        """Return the cost of these tokens."""
-        return price_tokens(prompt_tokens, completion_tokens, self.dollars_a_million or (0.0, 0.0))
+        """Return the cost in dollars of prompt and completion tokens."""
+        return compute_token_cost(prompt_tokens, completion_tokens, self.dollars_a_million or (0.0, 0.0))
 
 
 @dataclass(frozen=True)
 class ServeSettings:
-    """The people and places that may ask.
+    """The settings of a server: token, proxies, hosts, origins and limits.
 
     Attributes:
         token: The token that every request must send (`Authorization: Bearer`), unless it belongs to a session that was
@@ -97,7 +97,7 @@ class ServeSettings:
                 ) from None
 
     def is_proxy(self, address: str) -> bool:
-        """Whether an address is a reverse proxy's, which may say who asks."""
+        """Whether an address belongs to a trusted reverse proxy."""
         try:
             found = ipaddress.ip_address(address)
         except ValueError:
@@ -105,20 +105,20 @@ class ServeSettings:
         return any(found in ipaddress.ip_network(proxy, strict=False) for proxy in self.proxies)
 
     def check_host(self, host: str) -> None:
-        """Raise an error if a server on this address would not check who asks.
+        """Raise an error if a server on this host would accept anybody on the network.
 
         Raises:
             SettingsError: Anybody on the network could ask.
         """
-        if not is_loopback(host) and self.token is None and self.user_header is None:
+        if not is_loopback_host(host) and self.token is None and self.user_header is None:
             raise SettingsError(
                 f"--host {host} opens the server to the network: give --token (or TABLETURN_TOKEN), or --user-header "
                 "behind a reverse proxy that says who is asking"
             )
 
 
-def is_loopback(host: str) -> bool:
-    """Whether an address can be reached from this machine only."""
+def is_loopback_host(host: str) -> bool:
+    """Whether a host can be reached from this machine only."""
     if host == "localhost":
         return True
     try:

@@ -39,42 +39,42 @@ _KINDS = {404: "NotThere", 405: "NotAllowed", 408: "TooSlow", 413: "TooLarge", 4
 """Of what the framework refuses."""
 
 
-def find_status(kind: str) -> int:
-    """Return the HTTP status for a class of errors."""
+def find_http_status(kind: str) -> int:
+    """Return the HTTP status for the class name of an error."""
     return _STATUS.get(kind, 422)
 
 
-def error_body(kind: str, message: str) -> dict[str, Any]:
-    """Return an error as JSON."""
+def make_error_body(kind: str, message: str) -> dict[str, Any]:
+    """Return the JSON body of an error reply."""
     return {"error": {"kind": kind, "message": message}}
 
 
-def log_internal(error: BaseException) -> str:
-    """Log an unexpected error; return a message with its reference in the log."""
+def log_internal_error(error: BaseException) -> str:
+    """Log an unexpected error; return a message with the reference of the log entry."""
     reference = uuid.uuid4().hex[:8]
     _log.error("internal error %s", reference, exc_info=error)
     return f"this is an error in tableturn, not in your question: find it in the server's log under {reference}"
 
 
-def error_reply(request: Request, error: Exception) -> JSONResponse:
-    """Return the reply for an error."""
+def make_error_reply(request: Request, error: Exception) -> JSONResponse:
+    """Return the HTTP reply for an error."""
     kind = type(error).__name__
     if isinstance(error, TableturnError):
         headers = {"www-authenticate": "Bearer"} if kind == "Unauthorized" else {}
-        return JSONResponse(error_body(kind, str(error)), find_status(kind), headers)
+        return JSONResponse(make_error_body(kind, str(error)), find_http_status(kind), headers)
     if isinstance(error, RequestValidationError):
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"][1:]) or "body"
         return JSONResponse(
-            error_body("BadRequest", f"{place[:100]}: {first['msg'].removeprefix('Value error, ')}"), 422
+            make_error_body("BadRequest", f"{place[:100]}: {first['msg'].removeprefix('Value error, ')}"), 422
         )
     if isinstance(error, HTTPException):
         kind = _KINDS.get(error.status_code, "BadRequest")
-        return JSONResponse(error_body(kind, str(error.detail)), error.status_code, error.headers)
-    return JSONResponse(error_body("InternalError", log_internal(error)), 500)
+        return JSONResponse(make_error_body(kind, str(error.detail)), error.status_code, error.headers)
+    return JSONResponse(make_error_body("InternalError", log_internal_error(error)), 500)
 
 
-def add_error_replies(app: FastAPI) -> None:
-    """Make an app reply to errors in this form."""
+def add_error_handlers(app: FastAPI) -> None:
+    """Add handlers to an app that turn errors into JSON replies."""
     for kind in (TableturnError, RequestValidationError, HTTPException, Exception):
-        app.add_exception_handler(kind, error_reply)
+        app.add_exception_handler(kind, make_error_reply)

@@ -20,7 +20,7 @@ from ..agent.options import AgentOptions
 from ..tools.errors import SettingsError
 from ..tools.terminal import warn
 from .checkpoints import StorageLocation
-from .config import ServeSettings, is_loopback
+from .config import ServeSettings, is_loopback_host
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -45,8 +45,8 @@ _MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"
 
 
 @dataclass(frozen=True)
-class Plan:
-    """A plan: what to serve, and where."""
+class ServerPlan:
+    """The plan of a server: agent options, settings, address and number of workers."""
 
     options: AgentOptions
     settings: ServeSettings
@@ -56,15 +56,15 @@ class Plan:
     checkpoints: str | None  # where conversations are kept; None for the default
 
 
-def run(plan: Plan) -> None:
-    """Serve until SIGINT or SIGTERM; running turns may finish."""
+def run(plan: ServerPlan) -> None:
+    """Run the HTTP server until SIGINT or SIGTERM; let running turns finish."""
     plan.settings.check_host(plan.host)
     place = StorageLocation.of(plan.checkpoints, plan.options.db)
     try:
         import uvicorn
         from uvicorn.supervisors import Multiprocess
 
-        from .protocol import Protocol
+        from .protocol import HeadTimeoutProtocol
     except ImportError:
         raise SettingsError("the server needs its packages: pip install 'tableturn[serve]'") from None
     warn(f"tableturn: opening {plan.options.db} (the first time takes a while)")
@@ -84,12 +84,12 @@ def run(plan: Plan) -> None:
             proxy_headers=False,  # addresses in headers are whatever a client writes
             server_header=False,
             access_log=False,
-            log_level="warning" if is_loopback(plan.host) else "info",
+            log_level="warning" if is_loopback_host(plan.host) else "info",
             timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
             timeout_keep_alive=30,
             timeout_worker_healthcheck=_START_SECONDS,
             ws="none",
-            http=Protocol,
+            http=HeadTimeoutProtocol,
         )
         listening = stack.enter_context(config.bind_socket())
         listening.listen(config.backlog)  # who asks before the workers are up waits for them
@@ -107,52 +107,52 @@ def run(plan: Plan) -> None:
 
 
 def make_worker() -> FastAPI:
-    """Return the app of one worker process, by the plan in its environment."""
+    """Return the app of a worker process, made from the plan in its environment."""
     from .app import create_app
 
     gc.set_threshold(*_GC_THRESHOLDS)
     sys.setswitchinterval(_SWITCH_SECONDS)
     plan, place = pickle.loads(b64decode(os.environ[_PLAN]))  # noqa: S301 - written by `run`, for its own processes
-    app = create_app(_make_opener(plan, place), store=place.url, settings=plan.settings)
-    app.state.lifecycle.beside.append(partial(wind_down_on_signal, app.state.lifecycle))
+    app = create_app(_make_agent_opener(plan, place), store=place.url, settings=plan.settings)
+    app.state.lifecycle.beside.append(partial(stop_turns_on_signal, app.state.lifecycle))
     return app
 
 
 @asynccontextmanager
-async def wind_down_on_signal(lifecycle: ServerLifecycle) -> AsyncGenerator[None]:
-    """Let turns finish in the context when this process gets a stop signal.
+async def stop_turns_on_signal(lifecycle: ServerLifecycle) -> AsyncGenerator[None]:
+    """Stop turns gracefully if this process gets a stop signal within the context.
 
     uvicorn tells the app only once all connections are closed, or cut; who waits for an answer is to be told before.
     """
     loop, begun = asyncio.get_running_loop(), list[asyncio.Task[None]]()
 
-    def begin() -> None:
-        begun.append(asyncio.create_task(lifecycle.wind_down()))
+    def start_stopping_turns() -> None:
+        begun.append(asyncio.create_task(lifecycle.stop_turns_gracefully()))
 
-    def handle(before: Any, number: int, frame: Any) -> None:
-        loop.call_soon_threadsafe(begin)
+    def handle_signal(before: Any, number: int, frame: Any) -> None:
+        loop.call_soon_threadsafe(start_stopping_turns)
         before(number, frame)
 
     for number in (signal.SIGTERM, signal.SIGINT):
         if callable(before := signal.getsignal(number)):  # uvicorn's, which goes with it
-            signal.signal(number, partial(handle, before))
+            signal.signal(number, partial(handle_signal, before))
     yield
 
 
-def run_stdio(plan: Plan) -> None:
-    """Serve an assistant over standard input and output, until the input ends."""
+def run_mcp_over_stdio(plan: ServerPlan) -> None:
+    """Serve MCP over standard input and output until the input ends."""
     from .mcp import make_mcp_server
     from .server import open_server
 
-    async def serve() -> None:
+    async def serve_stdio() -> None:
         place = StorageLocation.of(plan.checkpoints, plan.options.db)
-        async with open_server(_make_opener(plan, place), place.url, plan.settings) as server:
+        async with open_server(_make_agent_opener(plan, place), place.url, plan.settings) as server:
             await make_mcp_server(server.make_default_asker).run_stdio_async()
 
-    asyncio.run(serve())
+    asyncio.run(serve_stdio())
 
 
-def _make_opener(plan: Plan, place: StorageLocation) -> AgentOpener:
+def _make_agent_opener(plan: ServerPlan, place: StorageLocation) -> AgentOpener:
     @asynccontextmanager
     async def open_ready() -> AsyncGenerator[SQLAgent]:
         async with place.open_checkpointer() as checkpointer:
@@ -162,8 +162,8 @@ def _make_opener(plan: Plan, place: StorageLocation) -> AgentOpener:
     return open_ready
 
 
-def parse_price(price: str | None) -> tuple[float, float] | None:
-    """Parse two numbers with a comma between them."""
+def parse_token_prices(price: str | None) -> tuple[float, float] | None:
+    """Parse the prices of prompt and completion tokens, such as `0.25,2`."""
     if price is None:
         return None
     try:

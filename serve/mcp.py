@@ -26,11 +26,11 @@ from starlette.types import Receive, Scope, Send
 from tableturn import __version__
 
 from ..agent import verbs
-from ..agent.answers.render import answer_text
+from ..agent.answers.render import render_answer_text
 from ..agent.audit import AuditedQuery, run_query
-from ..tools.database.table import plain_cell
+from ..tools.database.table import convert_cell_for_json
 from ..tools.errors import SettingsError, TableturnError
-from ..tools.toolset import table_text
+from ..tools.toolset import format_table_text
 from .running_turns import RunningTurn
 from .server import Asker, ServerLifecycle
 from .store import TurnRequest, TurnStore
@@ -51,7 +51,7 @@ _SQL = Annotated[str, Field(min_length=1, max_length=50_000, pattern=r"\S", desc
 
 
 class AskResult(BaseModel):
-    """An answer.
+    """The answer to a question, with its SQL, rows and confidence.
 
     `status` is `converged`, `capped`, `needs_clarification` (`text` asks back: reply by `ask` in the same thread),
     `unanswerable` or `failed`. `rows` holds the first rows; `row_count` says how many there are.
@@ -87,7 +87,7 @@ class QueryResult(BaseModel):
 
 
 class SchemaResult(BaseModel):
-    """Tables with their columns, as text and by name."""
+    """The schema as text, and the column names of each table."""
 
     tables: dict[str, list[str]]
     text: str
@@ -103,7 +103,7 @@ class ValueFound(BaseModel):
 
 
 class ValuesResult(BaseModel):
-    """The values that were found."""
+    """The database values that a text mentions."""
 
     values: list[ValueFound]
 
@@ -115,7 +115,7 @@ class ExplainResult(BaseModel):
 
 
 class ApproveResult(BaseModel):
-    """Where an approved answer is kept, and as the answer to which question."""
+    """The example saved for an approved answer: id, question, and whether it is new."""
 
     id: str
     new: bool
@@ -123,22 +123,22 @@ class ApproveResult(BaseModel):
 
 
 class LessonsResult(BaseModel):
-    """What people taught: saved answers, with their SQL, and definitions."""
+    """The lessons that people taught: saved answers, with their SQL, and definitions."""
 
     lessons: list[verbs.Lesson]
 
 
 def make_mcp_server(asker_of: AskerOf, name: str = "tableturn") -> MCPServer[Any]:
-    """Return the MCP server, for the person that `asker_of` returns."""
-    server = _Server(name, instructions=_INSTRUCTIONS, version=__version__, log_level="WARNING")
+    """Return an MCP server that acts for the person that `asker_of` returns."""
+    server = _StrictMCPServer(name, instructions=_INSTRUCTIONS, version=__version__, log_level="WARNING")
     _add_tools(server, asker_of)
     _add_resources(server, asker_of)
     _add_prompts(server)
     return server
 
 
-class _Server(MCPServer[Any]):
-    """The SDK's server, with clear errors and without unknown arguments."""
+class _StrictMCPServer(MCPServer[Any]):
+    """An MCP server that rejects unknown arguments and reports clear errors."""
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
         known = next(
@@ -172,23 +172,23 @@ class _Server(MCPServer[Any]):
             raise MCPError(INVALID_PARAMS, str(error)) from None
 
 
-def make_http_route(lifecycle: ServerLifecycle) -> tuple[Route, StreamableHTTPSessionManager]:
-    """Return the route `/mcp`, and the manager that must run for it."""
+def make_mcp_route(lifecycle: ServerLifecycle) -> tuple[Route, StreamableHTTPSessionManager]:
+    """Return the route `/mcp` and the session manager that must run for it."""
     server = make_mcp_server(_caller.get)
     # Hosts and origins were looked at before (request_checks.py).
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     server.streamable_http_app(stateless_http=True, json_response=True, transport_security=security)
     manager = server.session_manager
 
-    class Endpoint:
-        """The endpoint, for people who may ask."""
+    class MCPEndpoint:
+        """The MCP endpoint, which identifies the person behind each request."""
 
         async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-            _caller.set(await (await lifecycle.get_server()).identify(Request(scope)))
+            _caller.set(await (await lifecycle.get_server()).identify_person(Request(scope)))
             await manager.handle_request(scope, receive, send)
 
     # Without sessions the server has nothing to say on its own: a stream by GET would only hold up its end.
-    return Route("/mcp", Endpoint(), methods=["POST"]), manager
+    return Route("/mcp", MCPEndpoint(), methods=["POST"]), manager
 
 
 def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
@@ -204,7 +204,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
         asker = asker_of()
         asked = TurnRequest(asker.owner, thread, question, notes)
         turn = await (asker.begin(asked) if thread else asker.begin_thread("mcp", asked))
-        return await _result_of(turn, asker)
+        return await _wait_for_ask_result(turn, asker)
 
     @server.tool(annotations=_READS)
     async def run_sql(sql: _SQL) -> QueryResult:
@@ -212,8 +212,8 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
         asker = asker_of()
         resources, limits = asker.agent.resources, asker.agent.settings.limits
         table = await asker.run_query(lambda stop: run_query(AuditedQuery(sql), resources, limits, stop))
-        rows = [[plain_cell(cell) for cell in row] for row in table.rows[:_ROWS]]
-        found = {"columns": list(table.columns), "rows": rows, "text": table_text(table)}
+        rows = [[convert_cell_for_json(cell) for cell in row] for row in table.rows[:_ROWS]]
+        found = {"columns": list(table.columns), "rows": rows, "text": format_table_text(table)}
         return QueryResult(**asker.mask_json(found), row_count=len(table.rows), truncated=table.truncated)
 
     @server.tool(annotations=_READS)
@@ -241,7 +241,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
 
     @server.tool(annotations=_READS)
     async def explain(sql: _SQL) -> ExplainResult:
-        """Say in plain words what a query computes, read from the query itself; it is not run."""
+        """Explain in plain words what a query computes, without running the query."""
         asker = asker_of()
         return ExplainResult(meaning=await asyncio.to_thread(verbs.explain, sql, asker.agent.resources))
 
@@ -253,7 +253,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
         """Save an answer as an example for similar questions, only if a person confirmed it."""
         asker = asker_of()
         stored = await asker.turn(turn)
-        if (answer := stored.given) is None:
+        if (answer := stored.stored_answer) is None:
             raise ToolError(f"turn {turn!r} has no answer to approve")
         wording = question or stored.wording or ""
         saved = await asker.run_query(lambda _: verbs.approve(answer, asker.agent.resources, question=wording))
@@ -268,12 +268,12 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
     ) -> AskResult:
         """Answer a question again with what a person says is wrong; `approve` saves the new answer, if it is right."""
         asker = asker_of()
-        return await _result_of(await asker.begin_correction(await asker.turn(turn), text), asker)
+        return await _wait_for_ask_result(await asker.begin_correction(await asker.turn(turn), text), asker)
 
     @server.tool(annotations=_READS)
     async def lessons() -> LessonsResult:
-        """List saved answers and definitions, with who and when."""
-        return await _list_lessons(asker_of())
+        """List saved answers and definitions, with their authors and dates."""
+        return await _list_sendable_lessons(asker_of())
 
     @server.tool(annotations=ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=False))
     async def teach(
@@ -285,11 +285,11 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
         change = partial(verbs.edit_lesson, id, text) if text else partial(verbs.forget, id)
         change = change if id else partial(verbs.note, text)
         await asker.run_query(lambda _: change(asker.agent.resources))
-        return await _list_lessons(asker)
+        return await _list_sendable_lessons(asker)
 
 
-async def _result_of(turn: RunningTurn, asker: Asker) -> AskResult:
-    """Return the answer of a turn once it is over, as far as it may leave."""
+async def _wait_for_ask_result(turn: RunningTurn, asker: Asker) -> AskResult:
+    """Wait for a turn, and return its answer as far as it may be sent to a model."""
     await turn.wait()
     if turn.answer is None:
         assert turn.error is not None
@@ -302,11 +302,15 @@ async def _result_of(turn: RunningTurn, asker: Asker) -> AskResult:
     return AskResult.model_validate(asker.mask_json(fields) | more)
 
 
-async def _list_lessons(asker: Asker) -> LessonsResult:
-    """Return lessons as far as they may leave: no query whose result a model may not see."""
+async def _list_sendable_lessons(asker: Asker) -> LessonsResult:
+    """Return the lessons that may be sent to a model."""
     resources = asker.agent.resources
     found = await asker.run_query(lambda _: verbs.list_lessons(resources))
-    leaving = [one for one in found if one.kind != "answer" or resources.outgoing.level(one.meaning) == "values"]
+    leaving = [
+        one
+        for one in found
+        if one.kind != "answer" or resources.masked_database.get_egress_level(one.meaning) == "values"
+    ]
     return LessonsResult.model_validate({"lessons": asker.mask_json([asdict(one) for one in leaving])})
 
 
@@ -319,7 +323,7 @@ def _add_resources(server: MCPServer[Any], asker_of: AskerOf) -> None:
 
     @server.resource("tableturn://tables/{name}", mime_type="text/plain")
     async def table(name: str) -> str:
-        """Return one table."""
+        """Return one table with its columns, keys and samples."""
         asker = asker_of()
         try:
             return (await asyncio.to_thread(_read_schema, asker, [name])).text
@@ -328,24 +332,24 @@ def _add_resources(server: MCPServer[Any], asker_of: AskerOf) -> None:
 
     @server.resource("tableturn://threads", mime_type="application/json")
     async def threads() -> str:
-        """Return one's own conversations, the last used first."""
+        """Return the person's own conversations, most recently used first."""
         asker = asker_of()
-        found = await asker.use_store(TurnStore.list_threads, listed=False)
+        found = await asker.call_store_method(TurnStore.list_threads, listed=False)
         return json.dumps(asker.mask_json([{"id": thread.id, "title": thread.title} for thread in found]))
 
     @server.resource("tableturn://threads/{id}", mime_type="text/plain")
     async def thread(id: str) -> str:  # noqa: A002 - the address's own word
-        """Return a conversation: its questions and answers, as far as they may be sent."""
+        """Return the questions and answers of a conversation, as far as they may be sent."""
         asker = asker_of()
         try:
-            await asker.use_store(TurnStore.get_thread, id)
+            await asker.call_store_method(TurnStore.get_thread, id)
         except TableturnError as error:
             raise ResourceNotFoundError(str(error)) from None
-        turns = await asker.use_store(TurnStore.list_turns, id)
+        turns = await asker.call_store_method(TurnStore.list_turns, id)
         told = [
-            f"Question: {turn.question}\n{answer_text(turn.given)}"
+            f"Question: {turn.question}\n{render_answer_text(turn.stored_answer)}"
             for turn in turns
-            if turn.given is not None and asker.may_see(turn)
+            if turn.stored_answer is not None and asker.can_see_turn(turn)
         ]
         return asker.mask_json("\n\n".join(told))
 

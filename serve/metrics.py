@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from ..agent.advice import count_failures
+from ..agent.advice import register_failure_counter
 
 if TYPE_CHECKING:
     from ..agent import Answer
@@ -26,11 +26,11 @@ _ADVICE = Counter(
 )
 """Of the whole process, as failures are logged."""
 
-count_failures(lambda part: _ADVICE.labels(part).inc())
+register_failure_counter(lambda part: _ADVICE.labels(part).inc())
 
 
 class Metrics:
-    """The counters of one worker."""
+    """The Prometheus metrics of one worker process."""
 
     def __init__(self) -> None:
         registry = self._registry = CollectorRegistry()
@@ -55,14 +55,14 @@ class Metrics:
         self._turns.labels(answer.status).inc()
         self._refused.inc(sum(attempt.error is not None for attempt in answer.attempts))
 
-    def count_usage(self, usage: Usage) -> None:
-        """Count the usage of a model, even of failed turns."""
+    def count_model_usage(self, usage: Usage) -> None:
+        """Count the requests and tokens of a model, even of failed turns."""
         self._calls.inc(usage.llm_calls)
         self._tokens.labels("prompt").inc(usage.prompt_tokens)
         self._tokens.labels("completion").inc(usage.completion_tokens)
 
     def render(self) -> bytes:
-        """Return all counters, of all workers if there are several."""
+        """Return the metrics of all workers in Prometheus's text format."""
         if os.environ.get(WORKERS_FOLDER):
             registry = CollectorRegistry()
             MultiProcessCollector(registry)

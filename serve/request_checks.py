@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..tools.errors import TableturnError
 from .config import LOOPBACK_NAMES, ServeSettings
-from .errors import error_reply
+from .errors import make_error_reply
 from .sign_in import Forbidden
 
 CONTENT_POLICY = (
@@ -49,14 +49,14 @@ class TooMany(TableturnError):
     """
 
 
-class RequestChecks:
-    """The outermost layer of the server; the page's files in `free` have no rate limit."""
+class RequestCheckMiddleware:
+    """Middleware that checks every request; paths in `free` have no rate limit."""
 
     def __init__(self, app: ASGIApp, settings: ServeSettings, free: frozenset[str] = frozenset()) -> None:
         self._app = app
         self._free = free
         self._settings = settings
-        self._rates = Rates(settings.limits.requests_a_minute)
+        self._rates = RequestRateLimiter(settings.limits.requests_a_minute)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -66,9 +66,9 @@ class RequestChecks:
                 await send({"type": "websocket.close", "code": 1008})
             return
         headers = Headers(scope=scope)
-        elsewhere = self._read_origin(headers) in self._settings.origins
+        elsewhere = self._read_origin_header(headers) in self._settings.origins
 
-        async def send_with_headers(message: Message) -> None:
+        async def send_with_security_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 reply = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
@@ -78,15 +78,17 @@ class RequestChecks:
             await send(message)
 
         try:
-            self._check(headers, scope)
+            self._check_request(headers, scope)
         except (TableturnError, HTTPException) as error:
-            await error_reply(Request(scope), error)(scope, receive, send_with_headers)
+            await make_error_reply(Request(scope), error)(scope, receive, send_with_security_headers)
             return
-        await self._app(scope, _limit_body_time(receive, self._settings.limits.body_seconds), send_with_headers)
+        await self._app(
+            scope, _add_body_timeout(receive, self._settings.limits.body_seconds), send_with_security_headers
+        )
 
-    def _check(self, headers: Headers, scope: Scope) -> None:
-        self._check_host(headers)
-        self._check_origin(headers)
+    def _check_request(self, headers: Headers, scope: Scope) -> None:
+        self._check_host_header(headers)
+        self._check_origin_header(headers)
         if scope["path"].removeprefix(scope.get("root_path", "")) not in self._free:
             # A name counts from a proxy alone: anybody could write it.
             address = scope["client"][0] if scope.get("client") else ""
@@ -97,7 +99,7 @@ class RequestChecks:
         if length.isdecimal() and (len(length) > 18 or int(length) > most):
             raise HTTPException(413, f"the request's body has more than {most:,} bytes")
 
-    def _check_host(self, headers: Headers) -> None:
+    def _check_host_header(self, headers: Headers) -> None:
         given = headers.getlist("host")
         allowed = self._settings.hosts
         if "*" in allowed:
@@ -108,8 +110,8 @@ class RequestChecks:
         if name not in LOOPBACK_NAMES and name not in allowed:
             raise Forbidden("unknown host name: add it with --allow-host")
 
-    def _check_origin(self, headers: Headers) -> None:
-        origin = self._read_origin(headers)
+    def _check_origin_header(self, headers: Headers) -> None:
+        origin = self._read_origin_header(headers)
         if origin is None:
             if headers.get("sec-fetch-site", "none") == "cross-site" and headers.get("sec-fetch-mode") != "navigate":
                 raise Forbidden(_OTHER_SITE)
@@ -119,13 +121,13 @@ class RequestChecks:
             raise Forbidden(_OTHER_SITE)
 
     @staticmethod
-    def _read_origin(headers: Headers) -> str | None:
+    def _read_origin_header(headers: Headers) -> str | None:
         origins = headers.getlist("origin")
         return None if not origins else origins[0] if len(origins) == 1 else "null"
 
 
-class Rates:
-    """A token bucket of requests for each person or address."""
+class RequestRateLimiter:
+    """A rate limiter with a token bucket for each person or address."""
 
     def __init__(self, a_minute: int) -> None:
         self._a_second = a_minute / 60
@@ -133,7 +135,7 @@ class Rates:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def count(self, who: str, now: float | None = None) -> None:
-        """Count a request; raise `TooMany` if there are too many."""
+        """Count a request of a person or address; raise `TooMany` above the rate limit."""
         now = time.monotonic() if now is None else now
         left, then = self._buckets.pop(who, (self._most, now))
         left = min(self._most, left + (now - then) * self._a_second)
@@ -144,12 +146,12 @@ class Rates:
             raise TooMany(f"too many requests: try again in {math.ceil((1 - left) / self._a_second)} s")
 
 
-def _limit_body_time(receive: Receive, seconds: float) -> Receive:
-    """Return a `receive` that limits the time of the request's body."""
+def _add_body_timeout(receive: Receive, seconds: float) -> Receive:
+    """Return a `receive` that raises an error if the request's body takes too long."""
     until = time.monotonic() + seconds
     complete = False
 
-    async def receive_in_time() -> Message:
+    async def receive_within_timeout() -> Message:
         nonlocal complete
         if complete:
             return await receive()
@@ -161,4 +163,4 @@ def _limit_body_time(receive: Receive, seconds: float) -> Receive:
         complete = not message.get("more_body", False)
         return message
 
-    return receive_in_time
+    return receive_within_timeout

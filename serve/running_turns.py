@@ -18,10 +18,10 @@ from opentelemetry import trace
 
 from ..agent import Answer
 from ..agent.conversation import NO_DECISION
-from ..agent.effects import cancelled_turn
-from ..agent.model.turn_budget import count_costs
+from ..agent.effects import make_cancellation_error
+from ..agent.model.turn_budget import observe_task_usage
 from ..tools.errors import NothingToDecide, TableturnError, TurnCancelled
-from .errors import error_body, log_internal
+from .errors import log_internal_error, make_error_body
 from .request_checks import TooMany
 from .store import WORKER_SECONDS, Busy, NotKept, NotThere, Owner, StoredTurn, StoreError, TurnRequest, TurnStore
 
@@ -73,8 +73,8 @@ class RunningTurn:
         """The turn's id."""
         return self.stored.id
 
-    def tell(self, event: dict[str, Any]) -> None:
-        """Add an event."""
+    def add_event(self, event: dict[str, Any]) -> None:
+        """Add an event to the turn."""
         self.events.append(event)
         self._news.set()
 
@@ -84,12 +84,12 @@ class RunningTurn:
         self._news.set()
 
     def stop(self) -> None:
-        """Cancel the turn; one that does not run yet never will."""
+        """Cancel the turn, even if it has not begun to run."""
         self.stopped = True
         self.conversation.cancel()
 
     async def watch(self, after: int = 0) -> AsyncIterator[tuple[int, dict[str, Any]]]:
-        """Yield numbered events after number `after`, until the turn is done."""
+        """Yield the turn's numbered events after number `after`, until the turn is done."""
         number = min(after, len(self.events))
         while True:
             while number < len(self.events):
@@ -122,21 +122,21 @@ class RunningTurns:
         self._watching: asyncio.Task[None] | None = None
         self._ending: asyncio.Task[None] | None = None
         self._stopped = threading.Event()
-        self._heart = threading.Thread(target=self._beat, name="tableturn-heartbeat", daemon=True)
+        self._heart = threading.Thread(target=self._run_heartbeat, name="tableturn-heartbeat", daemon=True)
         self.over = asyncio.Event()
 
     def start(self) -> None:
-        """Start the heartbeat."""
-        self._watching = asyncio.create_task(self._watch())
+        """Start the heartbeat and the watch for requests to stop turns."""
+        self._watching = asyncio.create_task(self._cancel_requested_turns())
         self._heart.start()
 
-    def wind_down(self, grace: float = _GRACE_SECONDS) -> asyncio.Task[None]:
-        """Let turns finish for a while, then cancel them; accept no new ones."""
+    def stop_turns_gracefully(self, grace: float = _GRACE_SECONDS) -> asyncio.Task[None]:
+        """Let turns finish within `grace` seconds, then cancel them; accept no new turns."""
         if self._ending is None:
-            self._ending = asyncio.create_task(self._wind_down(grace))
+            self._ending = asyncio.create_task(self._finish_or_cancel_turns(grace))
         return self._ending
 
-    async def _wind_down(self, grace: float) -> None:
+    async def _finish_or_cancel_turns(self, grace: float) -> None:
         tasks = [turn.task for turn in self._running.values() if turn.task]
         if tasks:
             await asyncio.wait(tasks, timeout=grace)
@@ -147,8 +147,8 @@ class RunningTurns:
         self.over.set()  # whoever follows a turn of another worker is let go
 
     async def stop(self) -> None:
-        """Wind down, and stop the heartbeat."""
-        await self.wind_down()
+        """Let turns finish or cancel them, then stop the heartbeat."""
+        await self.stop_turns_gracefully()
         self._stopped.set()  # what is being written is written to its end
         if self._watching is not None:
             await self._watching
@@ -159,7 +159,7 @@ class RunningTurns:
         return self._running.get(id_)
 
     async def begin(self, agent: SQLAgent, asked: TurnRequest) -> RunningTurn:
-        """Start a turn.
+        """Start a turn in a task of this worker.
 
         Raises:
             Busy: Its thread takes one already, or there are too many at once.
@@ -191,11 +191,11 @@ class RunningTurns:
             self._running[turn.id] = turn
         finally:
             del self._begun[id_]
-        turn.task = asyncio.create_task(self._take(turn, agent))
+        turn.task = asyncio.create_task(self._run_turn_in_span(turn, agent))
         return turn
 
     async def get_dollars_left(self, owner: Owner) -> float:
-        """Return how much a person may still spend today; infinite without a limit."""
+        """Return how many dollars a person may still spend today; infinite without a limit."""
         limits, left = self._limits, math.inf
         for most, whose in ((limits.dollars_a_day, None), (limits.dollars_a_person, owner.person)):
             if most is not None:
@@ -203,32 +203,32 @@ class RunningTurns:
         return left
 
     async def cancel(self, owner: Owner, id_: str) -> None:
-        """Cancel a turn, on any worker."""
+        """Cancel a turn that runs in this worker or in another one."""
         if (turn := self._running.get(id_)) is not None and turn.asked.owner == owner:
             turn.stop()
         else:
-            await self._store.run(self._store.ask_to_stop, owner, id_)
+            await self._store.run(self._store.request_turn_stop, owner, id_)
 
     async def end(self, owner: Owner, thread: str | None = None) -> None:
-        """Cancel a person's turns, or those of one thread, and wait for their end."""
+        """Cancel all turns of a person, or those of one thread, and wait for their end."""
         until = time.monotonic() + WORKER_SECONDS + 2 * _BEAT_SECONDS
-        while running := await self._store.run(self._store.list_running, owner, thread):
+        while running := await self._store.run(self._store.list_running_turns, owner, thread):
             if time.monotonic() > until:
                 raise Busy("a running turn could not be stopped: try again in a moment")
             for id_ in running:
                 await self.cancel(owner, id_)
             await asyncio.sleep(_WATCH_SECONDS)
 
-    async def _take(self, turn: RunningTurn, agent: SQLAgent) -> None:
-        """Run a turn in a span that records its outcome but not its question."""
+    async def _run_turn_in_span(self, turn: RunningTurn, agent: SQLAgent) -> None:
+        """Run a turn in a trace span that records its outcome but not its question."""
 
-        def spend(usage: Usage) -> None:
+        def record_usage(usage: Usage) -> None:
             self._store.spend(usage, turn.asked.owner.person)
-            self._metrics.count_usage(usage)
+            self._metrics.count_model_usage(usage)
 
         with _tracer.start_as_current_span("tableturn.turn", attributes={"tableturn.turn.id": turn.id}) as span:
-            with count_costs(spend):
-                await self._take_counted(turn, agent)
+            with observe_task_usage(record_usage):
+                await self._run_and_store_turn(turn, agent)
             if turn.answer is not None:
                 usage = turn.answer.usage
                 span.set_attributes({"tableturn.status": turn.answer.status, "tableturn.calls": usage.llm_calls})
@@ -236,25 +236,25 @@ class RunningTurns:
             elif turn.error is not None:
                 span.set_attribute("error.type", type(turn.error).__name__)
 
-    async def _take_counted(self, turn: RunningTurn, agent: SQLAgent) -> None:
+    async def _run_and_store_turn(self, turn: RunningTurn, agent: SQLAgent) -> None:
         started = time.perf_counter()
         answer: Answer | None = None
         try:
             asked, conversation = turn.asked, turn.conversation
             if turn.stopped:
-                raise cancelled_turn()
+                raise make_cancellation_error()
             if not asked.watched:
                 answer = await conversation.aask(asked.question, settings=asked.settings, notes=asked.notes)
             else:
                 async for event in conversation.astream(asked.question, settings=asked.settings, notes=asked.notes):
                     answer = event.answer
                     if event.kind in SENT_EVENTS and answer is None:
-                        turn.tell(event.to_dict())
+                        turn.add_event(event.to_dict())
             assert answer is not None
-            await self._end(turn, "answered", answer.kept)
+            await self._store_turn_end(turn, "answered", answer.kept)
             turn.answer = answer  # it is told once it is kept
         except BaseException as error:
-            await self._fail(turn, error)
+            await self._record_turn_error(turn, error)
             if not isinstance(error, Exception):
                 raise
         finally:
@@ -265,14 +265,14 @@ class RunningTurns:
                 with contextlib.suppress(Exception):
                     await agent.adelete_thread(turn.conversation.thread)
 
-    async def _end(
+    async def _store_turn_end(
         self,
         turn: RunningTurn,
         status: TurnStatus,
         answer: AnswerRecord | None = None,
         error: TableturnError | None = None,
     ) -> None:
-        """Store how a turn ended; if that fails, retry with every heartbeat."""
+        """Store how a turn ended; if storing fails, retry with every heartbeat."""
         end = partial(self._store.end, turn.stored, status, answer, error)
         try:
             turn.stored = await self._store.run(end)
@@ -280,24 +280,26 @@ class RunningTurns:
             self._unwritten[turn.id] = end
             raise
 
-    async def _fail(self, turn: RunningTurn, error: BaseException) -> None:
+    async def _record_turn_error(self, turn: RunningTurn, error: BaseException) -> None:
         if not isinstance(error, Exception):
             error = TurnCancelled(_STOPPING)
         elif not isinstance(error, TableturnError):
-            error = Internal(log_internal(error))
+            error = Internal(log_internal_error(error))
         turn.error = error
         try:
             status = "stopped" if isinstance(error, TurnCancelled) else "failed"
             if turn.id not in self._unwritten:
-                await self._end(turn, status, None, error)
+                await self._store_turn_end(turn, status, None, error)
         except NotThere as gone:
             turn.error = error = gone
         except StoreError as worse:
             _log.error("turn %s: %s", turn.id, worse)
-        turn.tell({"event": "error", "turn": turn.id, **error_body(type(error).__name__, str(error))["error"]})
+        turn.add_event(
+            {"event": "error", "turn": turn.id, **make_error_body(type(error).__name__, str(error))["error"]}
+        )
 
-    def _beat(self) -> None:
-        """Run this worker's heartbeat, in its own thread because the others may be busy."""
+    def _run_heartbeat(self) -> None:
+        """Run this worker's heartbeat in a thread of its own."""
         last, steady = time.monotonic(), -math.inf
         while True:
             try:
@@ -305,10 +307,10 @@ class RunningTurns:
                 last, before = time.monotonic(), last
                 if last - before > _SILENT_SECONDS:
                     steady = last
-                self._settle()
+                self._end_lost_turns()
                 # What kept this worker from being heard of may have kept the others: they get time to come back.
                 if last - steady > _SILENT_SECONDS:
-                    self._store.mark_orphans()
+                    self._store.mark_orphaned_turns_as_lost()
             except StoreError as error:
                 _log.warning("the heartbeat of this worker could not be stored: %s", error)
             except Exception:  # noqa: BLE001 - a worker that is not heard of loses all of its turns
@@ -316,27 +318,27 @@ class RunningTurns:
             if self._stopped.wait(_BEAT_SECONDS):
                 return
 
-    def _settle(self) -> None:
-        """End the turns that are stored as running here but do not run."""
+    def _end_lost_turns(self) -> None:
+        """End turns that are stored as running in this worker but do not run."""
         for id_, end in tuple(self._unwritten.items()):
             with contextlib.suppress(NotThere, NotKept):
                 end()
             del self._unwritten[id_]
-        for id_ in self._store.list_own_running():
+        for id_ in self._store.list_own_running_turns():
             if id_ not in self._begun and id_ not in self._running:  # in this order: it is never in neither between
-                self._store.mark_lost(id_)
+                self._store.mark_turn_as_lost(id_)
 
-    async def _watch(self) -> None:
-        """Cancel turns that another worker was asked to stop."""
+    async def _cancel_requested_turns(self) -> None:
+        """Cancel this worker's turns for which another worker stored a request to stop."""
         while not self._stopped.is_set():
             await asyncio.sleep(_WATCH_SECONDS)
             if self._running:
                 with contextlib.suppress(StoreError):
-                    for id_ in await self._store.run(self._store.list_stop_requests):
+                    for id_ in await self._store.run(self._store.list_turns_to_stop):
                         if (turn := self._running.get(id_)) is not None:
                             turn.stop()
 
-    async def follow(self, owner: Owner, id_: str, every: float = 0.25) -> StoredTurn:
+    async def wait_for_remote_turn(self, owner: Owner, id_: str, every: float = 0.25) -> StoredTurn:
         """Return a turn of another worker once it ends, or as it is when this worker stops."""
         while (turn := await self._store.run(self._store.get_turn, owner, id_)).status == "running":
             with contextlib.suppress(TimeoutError):

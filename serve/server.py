@@ -17,14 +17,14 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
 from starlette.requests import HTTPConnection
 
 from ..agent import Answer, SQLAgent, verbs
-from ..agent.answers.paging import ResultPages
+from ..agent.answers.paging import PagedResultCache
 from ..tools.database import Cancellation, Identity
 from ..tools.errors import ExportError, TableturnError
 from ..tools.masking import mask
 from .config import ServeSettings
 from .metrics import Metrics
 from .running_turns import RunningTurn, RunningTurns
-from .side_queries import SideQueries
+from .side_queries import SideQueryRunner
 from .sign_in import SignIn, Unauthorized
 from .store import Busy, NotThere, Owner, StoredTurn, StoreError, TurnRequest, TurnStore
 
@@ -43,21 +43,21 @@ AgentOpener = Callable[[], AbstractAsyncContextManager[SQLAgent]]
 
 @dataclass(frozen=True)
 class Server:
-    """The parts that all requests share."""
+    """The objects that all requests share, such as store, running turns and settings."""
 
     agent: SQLAgent  # of whoever is not named
     settings: ServeSettings
     sign_in: SignIn
     store: TurnStore
     turns: RunningTurns  # those that run here
-    results: ResultPages  # those that are looked through
-    side_queries: SideQueries
+    results: PagedResultCache  # those that are looked through
+    side_queries: SideQueryRunner
     metrics: Metrics
 
-    async def identify(self, request: HTTPConnection) -> Asker:
-        """Return the person who asks."""
-        identity = self.sign_in.identify(request)
-        session = None if self.sign_in.has_token(request) else self.sign_in.read_session(request)
+    async def identify_person(self, request: HTTPConnection) -> Asker:
+        """Return the person who sends a request."""
+        identity = self.sign_in.identify_person(request)
+        session = None if self.sign_in.has_valid_token(request) else self.sign_in.read_browser_session(request)
         if session is not None and await self.store.run(self.store.is_session_ended, session.id):
             raise Unauthorized("this session has ended: sign in again with the server's token")
         return Asker(identity, self.sign_in.make_owner(identity), await self.sign_in.get_agent(identity), self)
@@ -68,9 +68,9 @@ class Server:
         return Asker(identity, self.sign_in.make_owner(identity), self.agent, self)
 
     async def check(self) -> None:
-        """Check that conversations can be written, over the connections of turns."""
+        """Raise `StoreError` if conversations cannot be saved."""
 
-        async def write() -> None:
+        async def write_test_records() -> None:
             await self.store.run(self.store.beat)
             saver, thread = self.agent.graph.checkpointer, f"ready-{uuid.uuid4().hex}"
             if isinstance(saver, BaseCheckpointSaver):
@@ -79,14 +79,14 @@ class Server:
                 await saver.adelete_thread(thread)
 
         # Shielded: a write that waits for a lock cannot be cancelled before its own time is over.
-        writing = asyncio.shield(asyncio.create_task(write()))
+        writing = asyncio.shield(asyncio.create_task(write_test_records()))
         try:
             await asyncio.wait_for(writing, _CHECK_SECONDS)
         except TimeoutError:
             raise StoreError("conversations cannot be saved now: their store is locked or unreachable") from None
 
     async def delete(self, owner: Owner, thread: str | None = None) -> None:
-        """Delete a conversation, or all of a person's, after ending its running turns."""
+        """Delete one or all conversations of a person, after ending their running turns."""
         for _ in range(_TRIES):  # another turn may begin before the store lets go
             await self.turns.end(owner, thread)
             with contextlib.suppress(Busy):
@@ -97,15 +97,15 @@ class Server:
         """Delete conversations from the checkpointer, after the store has deleted them."""
         for thread in threads:
             await self.agent.adelete_thread(thread)
-        await self.store.run(self.store.scrub)
+        await self.store.run(self.store.erase_deleted_data)
 
-    async def tidy(self) -> None:
+    async def delete_expired_conversations(self) -> None:
         """Delete conversations older than the retention time."""
         days = self.settings.limits.retention_days
         if days is None:
             return
         database = self.sign_in.make_owner(Identity()).database
-        await self.forget(await self.store.run(self.store.delete_older, database, days))
+        await self.forget(await self.store.run(self.store.delete_unused_threads, database, days))
 
 
 @dataclass(frozen=True)
@@ -117,39 +117,39 @@ class Asker:
     agent: SQLAgent  # theirs
     server: Server
 
-    async def use_store(
+    async def call_store_method(
         self, method: Callable[Concatenate[TurnStore, Owner, P], R], *arguments: P.args, **more: P.kwargs
     ) -> R:
-        """Call a method of the store for this person."""
+        """Call a method of the turn store for this person."""
         store = self.server.store
         return await store.run(method, store, self.owner, *arguments, **more)
 
     async def turn(self, id_: str) -> StoredTurn:
         """Return one of this person's turns, if the current rights allow it."""
-        turn = await self.use_store(TurnStore.get_turn, id_)
-        if not self.may_see(turn):
+        turn = await self.call_store_method(TurnStore.get_turn, id_)
+        if not self.can_see_turn(turn):
             raise NotThere(f"turn {id_[:64]!r} was taken under other permissions: ask again")
         return turn
 
-    def may_see(self, turn: StoredTurn) -> bool:
-        """Whether the current rights cover those under which a turn was taken."""
+    def can_see_turn(self, turn: StoredTurn) -> bool:
+        """Whether the person's current rights cover those under which a turn was run."""
         rights = turn.answer.rights if turn.answer is not None else turn.rights
         return (rights is None and turn.answer is None) or self.agent.resources.may_read(rights)
 
     async def answer(self, turn: StoredTurn) -> Answer | None:
-        """Return a turn's answer, with what is kept nowhere."""
-        answer = turn.given
+        """Return a turn's answer with withheld rows and the model's own sentence."""
+        answer = turn.stored_answer
         if answer is None or answer.withheld:
             return answer and await self.run_query(lambda _: self.agent.deliver(answer))
         return await asyncio.to_thread(self.agent.deliver, answer)
 
     async def leaving(self, answer: Answer) -> Answer:
-        """Return an answer as far as it may go on to another model, in its own sentence if all of its rows may."""
+        """Return an answer as it may be sent to another model, without withheld rows."""
         kept = Answer(answer.kept, answer.thread)
         return kept if kept.withheld else await asyncio.to_thread(self.agent.deliver, kept)
 
     def mask_json(self, value: Any) -> Any:
-        """Return JSON values for a model, with texts masked as the policy says."""
+        """Return a JSON value for a model, with texts masked as the policy requires."""
         masks = self.agent.resources.database.session.policy.egress.mask
         if not masks:
             return value
@@ -160,39 +160,41 @@ class Asker:
         return [self.mask_json(each) for each in value] if isinstance(value, list | tuple) else value
 
     async def begin(self, asked: TurnRequest) -> RunningTurn:
-        """Start a turn."""
+        """Start a turn of this person."""
         await self.server.sign_in.prepare(self.agent)
         return await self.server.turns.begin(self.agent, asked)
 
     async def begin_thread(self, door: str, asked: TurnRequest) -> RunningTurn:
-        """Start a turn in a new, unlisted conversation; delete it if the turn is refused."""
-        thread = await self.use_store(TurnStore.add_thread, door=door)
+        """Start a turn in a new, unlisted conversation, deleted again if the turn is refused."""
+        thread = await self.call_store_method(TurnStore.add_thread, door=door)
         try:
             return await self.begin(replace(asked, thread=thread.id))
         except TableturnError:
             await self.server.delete(self.owner, thread.id)
             raise
 
-    async def check_not_waiting(self, turn: StoredTurn) -> None:
-        """Check that a turn's conversation does not wait for a reply, which a new question would be taken for."""
+    async def check_no_pending_question(self, turn: StoredTurn) -> None:
+        """Raise `Busy` if the turn's conversation waits for the person's reply."""
         if turn.thread and await self.agent.conversation(turn.thread).awaits_for():
             raise Busy("this conversation waits for your answer to the agent's question: answer that first")
 
     async def begin_correction(self, turn: StoredTurn, words: str, *, watched: bool = False) -> RunningTurn:
-        """Ask a turn's question again with what a person says is wrong with its answer."""
-        if (answer := turn.given) is None:
+        """Start a turn that asks a question again, with what a person says is wrong."""
+        if (answer := turn.stored_answer) is None:
             raise ExportError("this turn has no answer to correct")
-        await self.check_not_waiting(turn)
+        await self.check_no_pending_question(turn)
         asked = verbs.word_correction(answer, words, self.agent.resources)
         wording = turn.wording or asked.wording
         new = await self.begin(
             TurnRequest(self.owner, turn.thread, asked.question, asked.notes, watched=watched, wording=wording)
         )
-        await self.use_store(TurnStore.add_feedback, turn.id, {"kind": "correct", "text": words, "turn": new.id})
+        await self.call_store_method(
+            TurnStore.add_feedback, turn.id, {"kind": "correct", "text": words, "turn": new.id}
+        )
         return new
 
     async def run_query(self, function: Callable[[Cancellation], R]) -> R:
-        """Run a query of theirs, or something else that blocks."""
+        """Run a query of this person, or another blocking function, outside turns."""
         return await self.server.side_queries.run(self.owner, function)
 
 
@@ -213,14 +215,14 @@ class ServerLifecycle:
         if self._opened is None:
             self._opened = asyncio.get_running_loop().create_future()
             self._closing.clear()
-            self._task = asyncio.create_task(self._live(self._opened))
+            self._task = asyncio.create_task(self._run_server_until_closed(self._opened))
         return await asyncio.shield(self._opened)
 
-    async def wind_down(self) -> None:
+    async def stop_turns_gracefully(self) -> None:
         """Let turns finish, then cancel them, before their connections close."""
         if self._opened is not None and self._opened.done() and not self._opened.exception():
             server = self._opened.result()
-            await server.turns.wind_down()
+            await server.turns.stop_turns_gracefully()
             server.side_queries.cancel()
 
     async def close(self) -> None:
@@ -230,14 +232,14 @@ class ServerLifecycle:
             await self._task
         self._opened = self._task = None
 
-    async def _live(self, opened: asyncio.Future[Server]) -> None:
+    async def _run_server_until_closed(self, opened: asyncio.Future[Server]) -> None:
         try:
             async with AsyncExitStack() as stack:
                 server = await stack.enter_async_context(open_server(self._opener, self._store, self._settings))
                 for beside in self.beside:
                     await stack.enter_async_context(beside())
                 opened.set_result(server)
-                tidying = asyncio.create_task(_tidy(server))
+                tidying = asyncio.create_task(_delete_expired_periodically(server))
                 await self._closing.wait()
                 tidying.cancel()
         except BaseException as error:
@@ -247,10 +249,10 @@ class ServerLifecycle:
             self._opened = None
 
 
-async def _tidy(server: Server) -> None:
+async def _delete_expired_periodically(server: Server) -> None:
     while True:
         try:
-            await server.tidy()
+            await server.delete_expired_conversations()
         except Exception:  # noqa: BLE001 - what is tidied an hour later is no harm
             _log.exception("old conversations could not be deleted")
         await asyncio.sleep(_TIDY_SECONDS)
@@ -258,15 +260,15 @@ async def _tidy(server: Server) -> None:
 
 @asynccontextmanager
 async def open_server(opener: AgentOpener, place: str | None, settings: ServeSettings) -> AsyncGenerator[Server]:
-    """Open a server without HTTP; without a store's URL, its store is temporary."""
+    """Open a server without HTTP; use a temporary store if `place` is None."""
     async with AsyncExitStack() as stack:
         agent = await stack.enter_async_context(opener())
         store = await asyncio.to_thread(TurnStore, place)
         stack.push_async_callback(asyncio.to_thread, store.close)
         metrics = Metrics()
-        results = ResultPages(settings.limits.result_bytes)
+        results = PagedResultCache(settings.limits.result_bytes)
         stack.callback(results.close)
-        work = SideQueries(settings.limits)
+        work = SideQueryRunner(settings.limits)
         stack.push_async_callback(asyncio.to_thread, work.close)
         turns = RunningTurns(store, settings.limits, metrics)
         turns.start()
@@ -277,7 +279,7 @@ async def open_server(opener: AgentOpener, place: str | None, settings: ServeSet
 
 
 async def get_server(request: Request) -> Server:
-    """Return the server of a request."""
+    """Return the server that handles a request."""
     return await cast("ServerLifecycle", request.app.state.lifecycle).get_server()
 
 
@@ -285,13 +287,13 @@ ServerHere = Annotated[Server, Depends(get_server)]
 
 
 async def get_asker(request: Request, server: ServerHere) -> Asker:
-    """Return the person who asks."""
-    return await server.identify(request)
+    """Return the person who sends a request."""
+    return await server.identify_person(request)
 
 
 AskerHere = Annotated[Asker, Depends(get_asker)]
 
 
-def make_opener(agent: SQLAgent) -> AgentOpener:
-    """Return an opener for an agent that its caller opens and closes."""
+def make_agent_opener(agent: SQLAgent) -> AgentOpener:
+    """Return an opener that returns an open agent and does not close it."""
     return partial(contextlib.nullcontext, agent)

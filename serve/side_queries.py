@@ -21,8 +21,8 @@ _WAITING = 32
 """Of one person, those that run included: a page asks for a few results at once, and nobody waits for more."""
 
 
-class SideQueries:
-    """A runner of people's queries beside turns."""
+class SideQueryRunner:
+    """A runner of queries that people start outside turns."""
 
     def __init__(self, limits: ServerLimits) -> None:
         self._limits = limits
@@ -32,13 +32,13 @@ class SideQueries:
         self._running: set[Cancellation] = set()
 
     async def run(self, owner: Owner, function: Callable[[Cancellation], R]) -> R:
-        """Run a blocking function when it is its turn; for a named person, a few at once."""
+        """Run a blocking function in a thread, only a few at once for a named person."""
         if self._wanted[owner] >= _WAITING or self._wanted.total() >= self._limits.at_once:
             raise TooMany("too many queries are waiting: try again in a moment")
         self._wanted[owner] += 1
         cancellation = Cancellation()
         # A task of its own: who gives up keeps their share until the thread has ended.
-        running = asyncio.create_task(self._take(owner, function, cancellation))
+        running = asyncio.create_task(self._run_in_pool(owner, function, cancellation))
         running.add_done_callback(lambda done: done.cancelled() or done.exception())  # seen, if nobody waits any more
         try:
             return await asyncio.shield(running)
@@ -48,7 +48,7 @@ class SideQueries:
             cancellation.cancel()
             raise
 
-    async def _take(self, owner: Owner, function: Callable[[Cancellation], R], cancellation: Cancellation) -> R:
+    async def _run_in_pool(self, owner: Owner, function: Callable[[Cancellation], R], cancellation: Cancellation) -> R:
         share = self._shares.setdefault(owner, asyncio.Semaphore(self._limits.at_once_a_person))
         try:
             async with share if owner.person else nullcontext():

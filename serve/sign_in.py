@@ -19,14 +19,14 @@ from weakref import WeakSet
 from starlette.requests import HTTPConnection
 
 from ..agent import SQLAgent
-from ..agent.advice import advise
+from ..agent.advice import call_with_fallback
 from ..tools.database import Identity
 from ..tools.errors import NothingReadable, SettingsError, TableturnError
 from ..tools.examples import database_identity
 from .store import Owner
 
 if TYPE_CHECKING:
-    from ..agent.resources.resources import Schemas
+    from ..agent.resources.resources import EnrichedSchemaCache
     from .config import ServeSettings
 
 _log = logging.getLogger(__name__)
@@ -42,14 +42,14 @@ _LONGEST_NAME = 200
 
 
 class Unauthorized(TableturnError):
-    """Nobody has said who asks, or not in a way that counts.
+    """The request has no valid token, browser session or proxy header.
 
     What to do: send the token (`--token`), or go through the proxy that sets the header of `--user-header`.
     """
 
 
 class Forbidden(TableturnError):
-    """This person, or the page that this request comes from, may not ask here.
+    """This person, or the web page that sent the request, may not use the server.
 
     What to do: add the person to the permissions file; for a page, use `--origin` and `--allow-host`.
     """
@@ -57,28 +57,28 @@ class Forbidden(TableturnError):
 
 @dataclass(frozen=True)
 class BrowserSession:
-    """The session of a browser that has shown the token; `until` in Unix seconds."""
+    """A browser session that was opened with the token; `until` in Unix seconds."""
 
     id: str
     until: int
 
 
 class SignIn:
-    """The sign-in of people, with the agent of each."""
+    """The authentication of people, with a cache of the agent of each person."""
 
     def __init__(self, agent: SQLAgent, settings: ServeSettings) -> None:
         self.agent = agent  # of whoever is not named
         self._settings = settings
         self._agents: OrderedDict[Identity, asyncio.Future[SQLAgent]] = OrderedDict()
-        self._prepared: WeakSet[Schemas] = WeakSet()
+        self._prepared: WeakSet[EnrichedSchemaCache] = WeakSet()
         self._opening = ThreadPoolExecutor(_AT_ONCE, "tableturn-open")
         self._reading = ThreadPoolExecutor(_AT_ONCE, "tableturn-read")
         self._database = database_identity(agent.resources.database)
         self.default_identity = agent.resources.database.session.identity  # whose agent that is
 
-    def identify(self, request: HTTPConnection) -> Identity:
-        """Return who asks; the store knows whether a session was ended."""
-        if not self.has_token(request) and self.read_session(request) is None:
+    def identify_person(self, request: HTTPConnection) -> Identity:
+        """Return the identity of the person who sends a request."""
+        if not self.has_valid_token(request) and self.read_browser_session(request) is None:
             raise Unauthorized("give the server's token: Authorization: Bearer TOKEN")
         header = self._settings.user_header
         if header is None:
@@ -118,23 +118,23 @@ class SignIn:
             raise
 
     async def prepare(self, agent: SQLAgent) -> None:
-        """Read what a first question needs, once for all people with equal rights.
+        """Build the schema linker and the value index, once for people with equal rights.
 
         On a large database it takes seconds, in which the threads of everybody's turns would be taken.
         """
         resources = agent.resources
 
-        def read() -> None:
-            advise("linking", lambda: resources.schemas.read(agent.settings.annotate).linker, None)
-            advise("values", lambda: resources.values.find(""), None)
+        def build_indexes() -> None:
+            call_with_fallback("linking", lambda: resources.schemas.read(agent.settings.annotate).linker, None)
+            call_with_fallback("values", lambda: resources.values.find(""), None)
 
         if resources.schemas not in self._prepared:
             with suppress(TableturnError):  # the question itself will tell
-                await self.read(read)
+                await self.read(build_indexes)
                 self._prepared.add(resources.schemas)
 
     def read(self, function: Callable[[], R]) -> asyncio.Future[R]:
-        """Run a function that keeps Python busy, off the event loop, a few at a time."""
+        """Run a CPU-bound function in a thread, only a few at a time."""
         return asyncio.get_running_loop().run_in_executor(self._reading, function)
 
     def close(self) -> None:
@@ -146,29 +146,29 @@ class SignIn:
         """Return the owner of a person's threads."""
         return Owner(identity.name, self._database)
 
-    def make_cookie(self) -> str:
-        """Return the cookie of a new browser session, with its end and id."""
+    def make_session_cookie(self) -> str:
+        """Return a signed cookie for a new browser session, with the session's end and id."""
         said = f"{int(time.time()) + _SESSION_SECONDS}-{secrets.token_hex(8)}"
-        return f"{said}.{self._sign(said)}"
+        return f"{said}.{self._sign_session(said)}"
 
-    def read_session(self, request: HTTPConnection) -> BrowserSession | None:
-        """Return the session of a request; None without a valid one."""
+    def read_browser_session(self, request: HTTPConnection) -> BrowserSession | None:
+        """Return the browser session of a request, or None if there is no valid session."""
         said, _, signed = request.cookies.get(COOKIE, "").partition(".")
         until, _, id_ = said.partition("-")
-        if not hmac.compare_digest(signed.encode(), self._sign(said).encode()) or not until.isdecimal():
+        if not hmac.compare_digest(signed.encode(), self._sign_session(said).encode()) or not until.isdecimal():
             return None
         return BrowserSession(id_, int(until)) if int(until) > time.time() else None
 
-    def is_token(self, given: str) -> bool:
-        """Whether this is the token, compared in constant time."""
+    def is_server_token(self, given: str) -> bool:
+        """Whether a text is the server's token, compared in constant time."""
         token = self._settings.token
         return token is not None and hmac.compare_digest(given.encode(), token.encode())
 
-    def has_token(self, request: HTTPConnection) -> bool:
-        """Whether a request has the token, or the server needs none."""
+    def has_valid_token(self, request: HTTPConnection) -> bool:
+        """Whether a request has the server's token, or the server needs no token."""
         scheme, _, given = request.headers.get("authorization", "").partition(" ")
-        return self._settings.token is None or (scheme.lower() == "bearer" and self.is_token(given.strip()))
+        return self._settings.token is None or (scheme.lower() == "bearer" and self.is_server_token(given.strip()))
 
-    def _sign(self, said: str) -> str:
+    def _sign_session(self, said: str) -> str:
         key = (self._settings.token or "").encode()
         return hmac.new(key, f"tableturn session {said}".encode(), hashlib.sha256).hexdigest()

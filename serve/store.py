@@ -27,7 +27,7 @@ from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError
 
 from ..agent import Answer
 from ..agent.records import AnswerRecord, Usage
-from ..agent.state import dump, load
+from ..agent.state import dump_record, load
 from ..tools.database import Rights
 from ..tools.errors import TableturnError
 from .tables import ENDED, RUNNING, SPENT, THREADS, TURNS, WORKERS, set_up
@@ -65,14 +65,14 @@ class NotKept(TableturnError):
 
 
 class NotThere(TableturnError):
-    """There is no such thread or turn, or it is somebody else's.
+    """The thread or turn does not exist, or belongs to another person.
 
     What to do: use the id of a thread that `GET /threads` lists.
     """
 
 
 class Busy(TableturnError):
-    """The thread takes a turn already, or the server as many as it may.
+    """The thread already has a running turn, or the server has as many as it may run.
 
     What to do: wait until the turn ends, or stop it with `POST /turns/{id}/stop`.
     """
@@ -80,7 +80,7 @@ class Busy(TableturnError):
 
 @dataclass(frozen=True)
 class Thread:
-    """A conversation's name and times, in Unix seconds."""
+    """A conversation with its title and the times of its creation and last change."""
 
     id: str
     title: str
@@ -90,7 +90,7 @@ class Thread:
 
 @dataclass(frozen=True)
 class StoredTurn:
-    """A turn in the store."""
+    """A stored turn: a question with its status and answer."""
 
     id: str
     thread: str  # its conversation; empty for a question of its own
@@ -109,8 +109,8 @@ class StoredTurn:
     wording: str | None = None  # the question that it corrects the answer to; None if it is no correction
 
     @property
-    def given(self) -> Answer | None:
-        """The answer, without what may not be stored."""
+    def stored_answer(self) -> Answer | None:
+        """The stored answer as an `Answer` object; None if there is no answer."""
         return self.answer and Answer(self.answer, self.thread)
 
 
@@ -128,7 +128,7 @@ class WrongAnswer:
 
 @dataclass(frozen=True)
 class Owner:
-    """The owner of threads: a person, on one database."""
+    """The owner of threads: a person who uses one database."""
 
     person: str
     database: str
@@ -136,7 +136,7 @@ class Owner:
 
 @dataclass(frozen=True)
 class TurnRequest:
-    """The input of a turn."""
+    """The input of a turn: the question, its conversation and its options."""
 
     owner: Owner
     thread: str  # its conversation; empty for a question of its own
@@ -154,23 +154,23 @@ class TurnRequest:
 
     @property
     def words(self) -> str:
-        """The question as it is stored."""
+        """The question as text; for a decision on a query, the SQL or the action."""
         if isinstance(self.question, str):
             return self.question
         return str(self.question.get("sql") or self.question.get("action") or "")
 
     @property
     def settings(self) -> Mapping[str, Any] | None:
-        """The settings that a question may change."""
+        """The settings that this request overrides; None if it overrides none."""
         return {"approve": True} if self.approve else None
 
 
 class TurnStore:
-    """A store of threads and turns; without a URL, in a temporary file."""
+    """A database of threads and turns; a temporary SQLite file if no URL is given."""
 
     def __init__(self, url: str | None = None) -> None:
         self._folder = TemporaryDirectory(prefix="tableturn-serve-")
-        self._engine = _make_engine(url or f"sqlite:///{self._folder.name}/store.sqlite")
+        self._engine = _create_store_engine(url or f"sqlite:///{self._folder.name}/store.sqlite")
         self._reading = self._engine.execution_options(reading=True)
         self.worker = uuid.uuid4().hex
         self._spending: defaultdict[str, Usage] = defaultdict(Usage)  # by person, not written yet
@@ -178,148 +178,156 @@ class TurnStore:
         self._unscrubbed = False
         self._pool = ThreadPoolExecutor(_AT_ONCE, "tableturn-store")
         try:
-            with _translate_errors(), self._engine.begin() as on:
+            with _translate_database_errors(), self._engine.begin() as on:
                 set_up(on)
         except StoreError:
-            self._dispose()
+            self._release_resources()
             raise
 
     async def run(self, function: Callable[..., R], *arguments: Any, **more: Any) -> R:
-        """Run a method of the store on one of its own threads."""
+        """Run a method of the store in the store's thread pool."""
         return await asyncio.get_running_loop().run_in_executor(self._pool, partial(function, *arguments, **more))
 
     def close(self) -> None:
-        """Close the store; turns that still run here count as lost."""
+        """Close the store; turns that still run on this worker count as lost."""
         with suppress(StoreError):
-            self._write_spent()
-        self._write(delete(WORKERS).where(WORKERS.c.id == self.worker))
-        self._dispose()
+            self._store_token_usage()
+        self._execute_in_transaction(delete(WORKERS).where(WORKERS.c.id == self.worker))
+        self._release_resources()
 
-    def _dispose(self) -> None:
+    def _release_resources(self) -> None:
         self._pool.shutdown(wait=False)
         self._engine.dispose()
         self._folder.cleanup()
 
-    def _write(self, *statements: Executable) -> int:
-        """Run statements in one transaction; return how many rows the last one changed."""
-        with _translate_errors(), self._engine.begin() as on:
+    def _execute_in_transaction(self, *statements: Executable) -> int:
+        """Execute statements in one transaction; return the row count of the last one."""
+        with _translate_database_errors(), self._engine.begin() as on:
             return [on.execute(statement).rowcount for statement in statements][-1]
 
-    def _read(self, wanted: Executable) -> Sequence[Row[Any]]:
-        with _translate_errors(), self._reading.connect() as on:
+    def _fetch_rows(self, wanted: Executable) -> Sequence[Row[Any]]:
+        with _translate_database_errors(), self._reading.connect() as on:
             return on.execute(wanted).all()
 
     def beat(self) -> None:
         """Record that this worker is alive."""
         now = time.time()
-        with _translate_errors(), self._engine.begin() as on:
+        with _translate_database_errors(), self._engine.begin() as on:
             if not on.execute(update(WORKERS).where(WORKERS.c.id == self.worker).values(seen=now)).rowcount:
                 on.execute(insert(WORKERS).values(id=self.worker, seen=now))
-        self._write_spent()
+        self._store_token_usage()
         if self._unscrubbed:
-            self.scrub()
+            self.erase_deleted_data()
 
     def spend(self, usage: Usage, person: str = "") -> None:
-        """Count a model's usage; the next beat writes it for the other workers."""
+        """Add a model's token usage; the next heartbeat stores it for all workers."""
         with self._lock:
             self._spending[person] += usage
 
-    def _write_spent(self) -> None:
+    def _store_token_usage(self) -> None:
         with self._lock:
             spending, self._spending = self._spending, defaultdict(Usage)
         if not spending:
             return
         try:
-            with _translate_errors(), self._engine.begin() as on:
+            with _translate_database_errors(), self._engine.begin() as on:
                 for person, usage in spending.items():
-                    key = {"day": _today(), "worker": self.worker + _digest(person)}
+                    key = {"day": _get_today_in_utc(), "worker": self.worker + _hash_person_name(person)}
                     first = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
                     more = {name: SPENT.c[name] + count for name, count in first.items()}
                     if not on.execute(update(SPENT).filter_by(**key).values(**more)).rowcount:
-                        on.execute(delete(SPENT).where(SPENT.c.day < _today()))
+                        on.execute(delete(SPENT).where(SPENT.c.day < _get_today_in_utc()))
                         on.execute(insert(SPENT).values(**key, **first))
         except StoreError:
             for person, usage in spending.items():
                 self.spend(usage, person)
             raise
 
-    def _list_running(self, *which: ColumnElement[bool]) -> tuple[str, ...]:
-        return tuple(row[0] for row in self._read(select(TURNS.c.id).where(RUNNING, *which)))
+    def _fetch_running_turn_ids(self, *which: ColumnElement[bool]) -> tuple[str, ...]:
+        return tuple(row[0] for row in self._fetch_rows(select(TURNS.c.id).where(RUNNING, *which)))
 
-    def list_stop_requests(self) -> tuple[str, ...]:
-        """Return this worker's turns that another worker was asked to stop."""
-        return self._list_running(TURNS.c.worker == self.worker, TURNS.c.stop == 1)
+    def list_turns_to_stop(self) -> tuple[str, ...]:
+        """Return the ids of this worker's running turns that were asked to stop."""
+        return self._fetch_running_turn_ids(TURNS.c.worker == self.worker, TURNS.c.stop == 1)
 
-    def list_own_running(self) -> tuple[str, ...]:
-        """Return this worker's turns that are recorded as running."""
-        return self._list_running(TURNS.c.worker == self.worker)
+    def list_own_running_turns(self) -> tuple[str, ...]:
+        """Return the ids of the turns that are recorded as running on this worker."""
+        return self._fetch_running_turn_ids(TURNS.c.worker == self.worker)
 
-    def mark_lost(self, id_: str) -> None:
-        """Mark a turn as lost."""
-        self._write(update(TURNS).where(TURNS.c.id == id_, RUNNING).values(status="lost", ended=time.time()))
+    def mark_turn_as_lost(self, id_: str) -> None:
+        """Mark a running turn as lost."""
+        self._execute_in_transaction(
+            update(TURNS).where(TURNS.c.id == id_, RUNNING).values(status="lost", ended=time.time())
+        )
 
-    def mark_orphans(self) -> int:
-        """Mark the turns of dead workers as lost; return how many."""
+    def mark_orphaned_turns_as_lost(self) -> int:
+        """Mark the running turns of dead workers as lost; return the number of turns."""
         now = time.time()
         alive = select(WORKERS.c.id).where(WORKERS.c.seen > now - WORKER_SECONDS)
         lost = update(TURNS).where(RUNNING, TURNS.c.worker.not_in(alive), TURNS.c.begun < now - 1)
         gone = delete(WORKERS).where(WORKERS.c.seen < now - 60 * WORKER_SECONDS)
-        return self._write(gone, lost.values(status="lost", ended=now))
+        return self._execute_in_transaction(gone, lost.values(status="lost", ended=now))
 
     def end_session(self, id_: str, until: float) -> None:
-        """End a browser's session, for all workers."""
+        """End a browser session on all workers."""
         now = time.time()
-        with _translate_errors(), self._engine.begin() as on:
+        with _translate_database_errors(), self._engine.begin() as on:
             on.execute(delete(ENDED).where(ENDED.c.until < now))
             if on.execute(select(ENDED.c.id).where(ENDED.c.id == id_)).first() is None:
                 on.execute(insert(ENDED).values(id=id_, until=until))
 
     def is_session_ended(self, id_: str) -> bool:
-        """Whether a session was ended before its time."""
-        return bool(self._read(select(ENDED.c.id).where(ENDED.c.id == id_)))
+        """Whether a browser session was ended before it expired."""
+        return bool(self._fetch_rows(select(ENDED.c.id).where(ENDED.c.id == id_)))
 
     def add_thread(self, owner: Owner, title: str = "", id_: str | None = None, *, door: str | None = None) -> Thread:
-        """Add a conversation; with `door`, the page does not list it."""
+        """Add a conversation; if `door` is given, the web page does not list it."""
         now = time.time()
         thread = Thread(id_ or uuid.uuid4().hex, title, now, now)
         own = {"person": owner.person, "database": owner.database}
-        self._write(insert(THREADS).values(**own, id=thread.id, title=title, chat=door, created=now, changed=now))
+        self._execute_in_transaction(
+            insert(THREADS).values(**own, id=thread.id, title=title, chat=door, created=now, changed=now)
+        )
         return thread
 
     def list_threads(
         self, owner: Owner, offset: int = 0, limit: int = 100, search: str = "", *, listed: bool = True
     ) -> list[Thread]:
-        """Return a person's conversations, the last used first; `listed` for those on the page."""
-        wanted = _THREAD.where(_owned_by(THREADS, owner)).order_by(THREADS.c.changed.desc())
+        """Return a person's conversations, last used first; `listed` omits those the page hides."""
+        wanted = _THREAD.where(_make_owner_condition(THREADS, owner)).order_by(THREADS.c.changed.desc())
         if search:
             wanted = wanted.where(THREADS.c.title.icontains(search, autoescape=True))
         if listed:
             wanted = wanted.where(THREADS.c.chat.is_(None))
-        return [Thread(*row) for row in self._read(wanted.offset(offset).limit(limit))]
+        return [Thread(*row) for row in self._fetch_rows(wanted.offset(offset).limit(limit))]
 
     def get_thread(self, owner: Owner, id_: str) -> Thread:
-        """Return one conversation."""
-        for row in self._read(_THREAD.where(THREADS.c.id == id_, _owned_by(THREADS, owner))):
+        """Return a person's conversation by id; raise `NotThere` if it does not exist."""
+        for row in self._fetch_rows(_THREAD.where(THREADS.c.id == id_, _make_owner_condition(THREADS, owner))):
             return Thread(*row)
         raise NotThere(f"there is no thread {id_[:64]!r}")
 
-    def find_chat(self, owner: Owner, digest: str) -> Thread | None:
-        """Return the conversation of a chat front end, by a digest of its messages."""
-        wanted = _THREAD.where(THREADS.c.chat == digest, _owned_by(THREADS, owner))
-        rows = self._read(wanted.order_by(THREADS.c.changed.desc()).limit(1))
+    def find_chat_thread(self, owner: Owner, digest: str) -> Thread | None:
+        """Return the conversation of a chat client by a digest of the chat's messages."""
+        wanted = _THREAD.where(THREADS.c.chat == digest, _make_owner_condition(THREADS, owner))
+        rows = self._fetch_rows(wanted.order_by(THREADS.c.changed.desc()).limit(1))
         return Thread(*rows[0]) if rows else None
 
-    def note_chat(self, owner: Owner, id_: str, digest: str) -> None:
-        """Store the digest by which a chat front end continues a conversation."""
-        self._write(update(THREADS).where(THREADS.c.id == id_, _owned_by(THREADS, owner)).values(chat=digest))
+    def store_chat_digest(self, owner: Owner, id_: str, digest: str) -> None:
+        """Store the digest of messages by which a chat client continues a conversation."""
+        self._execute_in_transaction(
+            update(THREADS).where(THREADS.c.id == id_, _make_owner_condition(THREADS, owner)).values(chat=digest)
+        )
 
-    def rename(self, owner: Owner, id_: str, title: str) -> Thread:
-        """Rename a conversation."""
-        self._write(update(THREADS).where(THREADS.c.id == id_, _owned_by(THREADS, owner)).values(title=title))
+    def set_thread_title(self, owner: Owner, id_: str, title: str) -> Thread:
+        """Set the title of a conversation."""
+        self._execute_in_transaction(
+            update(THREADS).where(THREADS.c.id == id_, _make_owner_condition(THREADS, owner)).values(title=title)
+        )
         return self.get_thread(owner, id_)
 
     def begin(self, asked: TurnRequest, rights: Rights | None = None, id_: str | None = None) -> StoredTurn:
-        """Write down that a turn begins, unless its thread takes one already."""
+        """Store a new running turn; raise `Busy` if the thread already has one."""
         turn = StoredTurn(
             id_ or uuid.uuid4().hex,
             asked.thread,
@@ -332,14 +340,14 @@ class TurnStore:
             rights=rights,
             wording=asked.wording or None,
         )
-        with _translate_errors(), self._engine.begin() as on:
+        with _translate_database_errors(), self._engine.begin() as on:
             if turn.thread:
-                found = update(THREADS).where(THREADS.c.id == turn.thread, _owned_by(THREADS, asked.owner))
+                found = update(THREADS).where(THREADS.c.id == turn.thread, _make_owner_condition(THREADS, asked.owner))
                 title = case((THREADS.c.title == "", turn.question[:200]), else_=THREADS.c.title)
                 if not on.execute(found.values(changed=turn.begun, title=title)).rowcount:
                     raise NotThere(f"there is no thread {turn.thread[:64]!r}")
             try:
-                on.execute(insert(TURNS).values(self._make_row(asked.owner, turn)))
+                on.execute(insert(TURNS).values(self._make_turn_row(asked.owner, turn)))
             except IntegrityError:
                 raise Busy("this thread is taking a turn: wait for it, or stop it") from None
         return turn
@@ -347,94 +355,101 @@ class TurnStore:
     def end(
         self, turn: StoredTurn, status: TurnStatus, answer: AnswerRecord | None = None, error: Exception | None = None
     ) -> StoredTurn:
-        """Store how a turn ended; return the stored turn."""
+        """Store the status and answer of an ended turn; return the ended turn."""
         kind, words = (type(error).__name__, str(error).replace("\0", "")) if error is not None else (None, None)
         written: dict[str, Any] = {"status": status, "ended": time.time(), "error_kind": kind, "error": words}
         ended = replace(turn, answer=answer, **written)
         if answer is not None:
             usage = answer.usage
-            written |= {"answer": dump(answer), "prompt_tokens": usage.prompt_tokens}
+            written |= {"answer": dump_record(answer), "prompt_tokens": usage.prompt_tokens}
             written |= {"completion_tokens": usage.completion_tokens}
-        if not self._write(update(TURNS).where(TURNS.c.id == turn.id).values(**written)):
+        if not self._execute_in_transaction(update(TURNS).where(TURNS.c.id == turn.id).values(**written)):
             raise NotThere("this turn was deleted while it ran")
         return ended
 
     def add_answer(self, owner: Owner, of: StoredTurn, answer: AnswerRecord) -> str:
-        """Store an answer without a turn of its own, beside the one it replaces; return its id."""
+        """Store an answer as a new turn in the thread of an earlier turn; return the new turn's id."""
         id_, now = uuid.uuid4().hex, time.time()
-        with _translate_errors(), self._engine.begin() as on:
+        with _translate_database_errors(), self._engine.begin() as on:
             if on.execute(select(TURNS.c.id).where(TURNS.c.id == of.id).with_for_update()).first() is None:
                 raise NotThere("the turn was deleted while the query ran")
             turn = StoredTurn(
                 id_, of.thread, of.question, "", "answered", now, now, answer, rights=answer.rights, wording=of.wording
             )
-            on.execute(insert(TURNS).values(self._make_row(owner, turn)))
+            on.execute(insert(TURNS).values(self._make_turn_row(owner, turn)))
         return id_
 
-    def _make_row(self, owner: Owner, turn: StoredTurn) -> dict[str, Any]:
-        """Return the row of a new turn."""
-        records = {"answer": turn.answer and dump(turn.answer), "rights": turn.rights and dump(turn.rights)}
+    def _make_turn_row(self, owner: Owner, turn: StoredTurn) -> dict[str, Any]:
+        """Return a turn as a row for the table of turns."""
+        records = {
+            "answer": turn.answer and dump_record(turn.answer),
+            "rights": turn.rights and dump_record(turn.rights),
+        }
         row = vars(turn) | records | {"person": owner.person, "database": owner.database, "worker": self.worker}
         return {name: value for name, value in row.items() if value is not None}
 
     def get_turn(self, owner: Owner, id_: str) -> StoredTurn:
-        """Return one turn."""
-        for row in self._read(_TURN.where(TURNS.c.id == id_, _owned_by(TURNS, owner))):
-            return _load_turn(row)
+        """Return a person's turn by id; raise `NotThere` if it does not exist."""
+        for row in self._fetch_rows(_TURN.where(TURNS.c.id == id_, _make_owner_condition(TURNS, owner))):
+            return _convert_row_to_turn(row)
         raise NotThere(f"there is no turn {id_[:64]!r}")
 
     def list_turns(self, owner: Owner, thread: str) -> tuple[StoredTurn, ...]:
         """Return the turns of a conversation, oldest first."""
-        wanted = _TURN.where(TURNS.c.thread == thread, _owned_by(TURNS, owner)).order_by(TURNS.c.begun)
-        return tuple(map(_load_turn, self._read(wanted)))
+        wanted = _TURN.where(TURNS.c.thread == thread, _make_owner_condition(TURNS, owner)).order_by(TURNS.c.begun)
+        return tuple(map(_convert_row_to_turn, self._fetch_rows(wanted)))
 
-    def ask_to_stop(self, owner: Owner, id_: str) -> None:
+    def request_turn_stop(self, owner: Owner, id_: str) -> None:
         """Ask the worker that runs a turn to stop it."""
-        self._write(update(TURNS).where(TURNS.c.id == id_, _owned_by(TURNS, owner), RUNNING).values(stop=1))
+        self._execute_in_transaction(
+            update(TURNS).where(TURNS.c.id == id_, _make_owner_condition(TURNS, owner), RUNNING).values(stop=1)
+        )
 
     def add_feedback(self, owner: Owner, id_: str, feedback: dict[str, Any]) -> None:
-        """Keep what a person said about a turn, with the time; of several judgements the last."""
+        """Store a person's feedback on a turn, with the time; replace any earlier feedback."""
         said = feedback | {"at": time.time()}
-        self._write(update(TURNS).where(TURNS.c.id == id_, _owned_by(TURNS, owner)).values(feedback=said))
+        self._execute_in_transaction(
+            update(TURNS).where(TURNS.c.id == id_, _make_owner_condition(TURNS, owner)).values(feedback=said)
+        )
 
-    def wrong_answers(self, database: str) -> list[WrongAnswer]:
-        """Return what people marked as wrong, of everybody, the earliest first."""
+    def list_wrong_answers(self, database: str) -> list[WrongAnswer]:
+        """Return the answers that anybody marked as wrong, earliest first."""
         columns = (TURNS.c.begun, TURNS.c.person, TURNS.c.question, TURNS.c.answer, TURNS.c.feedback)
         wanted = select(*columns).where(TURNS.c.database == database, TURNS.c.feedback.is_not(None))
-        rows: Any = self._read(wanted.order_by(TURNS.c.begun))
+        rows: Any = self._fetch_rows(wanted.order_by(TURNS.c.begun))
         return [
             WrongAnswer(told.get("at", begun), who, asked, answer and answer["sql"], told.get("text"), told.get("sql"))
             for begun, who, asked, answer, told in rows
             if told["kind"] in ("down", "correct")
         ]
 
-    def list_running(self, owner: Owner, thread: str | None = None) -> tuple[str, ...]:
-        """Return a person's running turns, or those of one thread, on any worker."""
-        return self._list_running(_turns_of(owner, thread))
+    def list_running_turns(self, owner: Owner, thread: str | None = None) -> tuple[str, ...]:
+        """Return the ids of a person's running turns, or of those in one thread, on any worker."""
+        return self._fetch_running_turn_ids(_make_turns_condition(owner, thread))
 
     def delete(self, owner: Owner, thread: str | None = None) -> tuple[str, ...]:
-        """Delete a conversation, or all of a person's; return the deleted threads."""
-        with _translate_errors(), self._engine.begin() as on:
+        """Delete one conversation of a person, or all of them; return the ids of the deleted ones."""
+        with _translate_database_errors(), self._engine.begin() as on:
             threads = delete(THREADS).where(
-                _owned_by(THREADS, owner), *([THREADS.c.id == thread] if thread is not None else [])
+                _make_owner_condition(THREADS, owner), *([THREADS.c.id == thread] if thread is not None else [])
             )
             # Without its thread no turn begins: what runs now is all that there will be.
             ids = tuple(on.execute(threads.returning(THREADS.c.id)).scalars())
             if thread is not None and not ids:
                 raise NotThere(f"there is no thread {thread[:64]!r}")
-            turns = _turns_of(owner, thread)
+            turns = _make_turns_condition(owner, thread)
             if on.execute(select(TURNS.c.id).where(turns, RUNNING)).first() is not None:
                 raise Busy("a turn of it still runs: try again in a moment")
             on.execute(delete(TURNS).where(turns))
         self._unscrubbed = True
         return ids
 
-    def delete_older(self, database: str, days: float) -> tuple[str, ...]:
-        """Delete conversations unused for so many days; return the deleted threads."""
+    def delete_unused_threads(self, database: str, days: float) -> tuple[str, ...]:
+        """Delete conversations not used for this many days; return the ids of the deleted ones."""
         until = time.time() - days * 86_400
         running = select(TURNS.c.thread).where(RUNNING)
         old = and_(THREADS.c.database == database, THREADS.c.changed < until, THREADS.c.id.not_in(running))
-        with _translate_errors(), self._engine.begin() as on:
+        with _translate_database_errors(), self._engine.begin() as on:
             ids = tuple(on.execute(delete(THREADS).where(old).returning(THREADS.c.id)).scalars())
             for first in range(0, len(ids), _AT_A_TIME):
                 on.execute(delete(TURNS).where(TURNS.c.thread.in_(ids[first : first + _AT_A_TIME])))
@@ -443,15 +458,15 @@ class TurnStore:
         self._unscrubbed = True
         return ids
 
-    def scrub(self) -> None:
-        """Remove deleted data from the file too: zero it, and restart SQLite's log.
+    def erase_deleted_data(self) -> None:
+        """Erase deleted data from the SQLite file by truncating the write-ahead log.
 
         Where somebody still reads the log, it is done with a later beat.
         """
         if self._engine.dialect.name != "sqlite":
             return
         self._unscrubbed = True
-        with _translate_errors(), self._engine.connect() as on:
+        with _translate_database_errors(), self._engine.connect() as on:
             connection: Any = on.connection.dbapi_connection
             connection.execute("PRAGMA busy_timeout = 500")
             try:
@@ -461,26 +476,26 @@ class TurnStore:
                 connection.execute(f"PRAGMA busy_timeout = {_BUSY_SECONDS * 1000:.0f}")
 
     def count_tokens_today(self, person: str | None = None) -> tuple[int, int]:
-        """Return today's prompt and completion tokens (UTC), of one person or all."""
+        """Return today's counts (UTC) of prompt and completion tokens, of one person or all."""
         sums = (func.coalesce(func.sum(column), 0) for column in (SPENT.c.prompt_tokens, SPENT.c.completion_tokens))
         with self._lock:
             unwritten = sum((usage for who, usage in self._spending.items() if person in (None, who)), Usage())
-        whose = SPENT.c.worker.endswith("" if person is None else _digest(person))
-        spent: Any = self._read(select(*sums).where(SPENT.c.day == _today(), whose))[0]
+        whose = SPENT.c.worker.endswith("" if person is None else _hash_person_name(person))
+        spent: Any = self._fetch_rows(select(*sums).where(SPENT.c.day == _get_today_in_utc(), whose))[0]
         return int(spent[0]) + unwritten.prompt_tokens, int(spent[1]) + unwritten.completion_tokens
 
 
-def _digest(person: str) -> str:
+def _hash_person_name(person: str) -> str:
     return hashlib.sha256(person.encode()).hexdigest()[:32]
 
 
-def _today() -> str:
+def _get_today_in_utc() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
 @contextmanager
-def _translate_errors() -> Generator[None]:
-    """Raise our errors for those of the database."""
+def _translate_database_errors() -> Generator[None]:
+    """Raise `NotKept` or `StoreError` in place of SQLAlchemy's errors."""
     try:
         yield
     except DataError:
@@ -490,19 +505,19 @@ def _translate_errors() -> Generator[None]:
         raise StoreError(f"{UNREACHABLE}: {reason}") from None
 
 
-def _make_engine(url: str) -> Engine:
+def _create_store_engine(url: str) -> Engine:
     if not url.startswith("sqlite"):
         return create_engine(url, pool_pre_ping=True, pool_size=4, max_overflow=8)
     engine = create_engine(url, connect_args={"timeout": _BUSY_SECONDS, "check_same_thread": False})
 
     @event.listens_for(engine, "connect")
-    def prepare(connection: Any, record: Any) -> None:  # pyright: ignore[reportUnusedFunction]
+    def configure_connection(connection: Any, record: Any) -> None:  # pyright: ignore[reportUnusedFunction]
         connection.isolation_level = None  # SQLAlchemy begins transactions
         connection.execute("PRAGMA journal_mode = WAL")  # readers and the one writer do not wait for one another
         connection.execute("PRAGMA secure_delete = ON")
 
     @event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:  # pyright: ignore[reportUnusedFunction]
+    def begin_transaction(connection: Connection) -> None:  # pyright: ignore[reportUnusedFunction]
         # A writer waits for its turn when it begins: once it has read, it could not wait any more.
         reading = connection.get_execution_options().get("reading")
         connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
@@ -510,12 +525,12 @@ def _make_engine(url: str) -> Engine:
     return engine
 
 
-def _owned_by(table: Table, owner: Owner) -> ColumnElement[bool]:
+def _make_owner_condition(table: Table, owner: Owner) -> ColumnElement[bool]:
     return and_(table.c.person == owner.person, table.c.database == owner.database)
 
 
-def _turns_of(owner: Owner, thread: str | None) -> ColumnElement[bool]:
-    own = _owned_by(TURNS, owner)
+def _make_turns_condition(owner: Owner, thread: str | None) -> ColumnElement[bool]:
+    own = _make_owner_condition(TURNS, owner)
     return own if thread is None else and_(own, TURNS.c.thread == thread)
 
 
@@ -523,7 +538,7 @@ _THREAD = select(*(THREADS.c[field.name] for field in fields(Thread)))
 _TURN = select(*(TURNS.c[field.name] for field in fields(StoredTurn)))
 
 
-def _load_turn(row: Sequence[Any]) -> StoredTurn:
+def _convert_row_to_turn(row: Sequence[Any]) -> StoredTurn:
     turn = StoredTurn(*row)
     answer, rights = turn.answer and load(AnswerRecord, turn.answer), turn.rights and load(Rights, turn.rights)
     return replace(turn, answer=answer, rights=rights)

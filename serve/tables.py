@@ -83,7 +83,7 @@ ENDED = sa.Table(
 
 
 def set_up(on: sa.Connection) -> None:
-    """Make the tables, or add what those of an earlier version lack; one worker at a time."""
+    """Create the tables, or add the columns that an earlier version lacks, one worker at a time."""
     if on.dialect.name == "postgresql":
         on.execute(sa.text(f"SELECT pg_advisory_xact_lock({_SET_UP})"))
     METADATA.create_all(on)

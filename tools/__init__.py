@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 __all__ = ["Toolset", "as_tools"]
 
 
-def lazy_importer(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return a package's `__getattr__`, given the names in each of its modules."""
+def make_lazy_importer(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return a `__getattr__` for a package that imports names from modules on first use."""
     homes = {name: place for place, names in places.items() for name in names.split()}
 
-    def find(name: str) -> Any:
+    def import_name(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return getattr(import_module(f".{homes[name]}", package), name)
 
-    return find
+    return import_name
 
 
-__getattr__ = lazy_importer(__name__, {"toolset": "Toolset as_tools"})
+__getattr__ = make_lazy_importer(__name__, {"toolset": "Toolset as_tools"})

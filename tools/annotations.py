@@ -17,7 +17,7 @@ from typing import cast
 
 from .database import ColumnSchema, Database, Schema, TableSchema
 from .folders import cache_folder
-from .whole_files import lock_folder, write_whole
+from .whole_files import lock_folder_of_file, write_text_atomically
 
 _FOLDER = "annotations"
 _MODEL_DIGITS = 8
@@ -28,7 +28,7 @@ ColumnName = tuple[str, str]
 
 @dataclass(frozen=True)
 class Annotations:
-    """Descriptions by name; an empty one means that the model gave none."""
+    """Descriptions of tables and columns by name; empty if the model gave none."""
 
     tables: Mapping[str, str] = field(default_factory=dict[str, str])
     columns: Mapping[ColumnName, str] = field(default_factory=dict[ColumnName, str])
@@ -37,7 +37,7 @@ class Annotations:
         return Annotations({**self.tables, **more.tables}, {**self.columns, **more.columns})
 
     def on(self, schema: Schema) -> Schema:
-        """Return the schema with these as comments for items that have none."""
+        """Return the schema with these descriptions as comments on items without a comment."""
         if not self.tables and not self.columns:
             return schema
         tables = tuple(
@@ -53,7 +53,7 @@ class Annotations:
         )
         return replace(schema, tables=tables)
 
-    def undescribed_columns(self, schema: Schema) -> list[tuple[TableSchema, ColumnSchema]]:
+    def list_undescribed_columns(self, schema: Schema) -> list[tuple[TableSchema, ColumnSchema]]:
         """Return the columns without a description, in schema order."""
         return [
             (table, column)
@@ -62,13 +62,13 @@ class Annotations:
             if not column.comment and (table.name, column.name) not in self.columns
         ]
 
-    def undescribed_tables(self, schema: Schema) -> list[TableSchema]:
+    def list_undescribed_tables(self, schema: Schema) -> list[TableSchema]:
         """Return the tables without a description, in schema order."""
         return [table for table in schema.tables if not table.comment and table.name not in self.tables]
 
 
-def schema_key(schema: Schema) -> str:
-    """Return a key that is equal for schemas of the same names, types and declared keys.
+def compute_schema_key(schema: Schema) -> str:
+    """Return a hash that is equal for schemas with the same names, types and declared keys.
 
     The database's name and place do not count, nor does what it holds: a copy, or a file that was rewritten, keeps its
     annotations.
@@ -80,24 +80,25 @@ def schema_key(schema: Schema) -> str:
     return hashlib.sha256(repr((tables, keys)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def annotations_key(database: Database, model: str) -> str:
-    """Return the key of a model's annotations of a database.
+def compute_annotations_key(database: Database, model: str) -> str:
+    """Return the key under which a model's annotations of a database are stored.
 
     A description can repeat what a sample said. So it is read again only by who may read the same: where the engine
     gives each person rows of their own, by that person alone.
     """
-    return f"{_find_readers_key(database)}.{hashlib.sha256(model.encode()).hexdigest()[:_MODEL_DIGITS]}"
+    return f"{_compute_shared_access_key(database)}.{hashlib.sha256(model.encode()).hexdigest()[:_MODEL_DIGITS]}"
 
 
-def newest_annotations(database: Database) -> Annotations:
-    """Return the annotations of the model that described the database last."""
-    name = f"{glob.escape(_find_readers_key(database))}.{'?' * _MODEL_DIGITS}.json"
+def read_newest_annotations(database: Database) -> Annotations:
+    """Return the annotations by the model that described the database last."""
+    name = f"{glob.escape(_compute_shared_access_key(database))}.{'?' * _MODEL_DIGITS}.json"
     files = sorted((cache_folder() / _FOLDER).glob(name), key=lambda path: path.stat().st_mtime)
-    return _read_file(files[-1]) if files else Annotations()
+    return _read_annotation_file(files[-1]) if files else Annotations()
 
 
-def _find_readers_key(database: Database) -> str:
-    return schema_key(database.schema()) + database.shared_session.key
+def _compute_shared_access_key(database: Database) -> str:
+    """Return a key that is equal for people who may read the same data of a database."""
+    return compute_schema_key(database.schema()) + database.shared_session.key
 
 
 class AnnotationStore:
@@ -113,7 +114,7 @@ class AnnotationStore:
         self._folder = folder
         self.path = (folder or cache_folder()) / _FOLDER / f"{key}.json"
         self._lock = threading.Lock()
-        self._current = _read_file(self.path)
+        self._current = _read_annotation_file(self.path)
 
     def read(self) -> Annotations:
         """Return the stored annotations."""
@@ -123,19 +124,19 @@ class AnnotationStore:
         """Add descriptions, replacing older ones, and return all."""
         with self._lock:
             try:
-                with lock_folder(self.path):
-                    self._current |= _read_file(self.path) | more
-                    self._write_file()
+                with lock_folder_of_file(self.path):
+                    self._current |= _read_annotation_file(self.path) | more
+                    self._write_annotation_file()
             except OSError:
                 self._current |= more
             return self._current
 
-    def open_fresh(self) -> AnnotationStore:
-        """Return a second store for new descriptions, until `take_over` moves them here."""
+    def open_fresh_store(self) -> AnnotationStore:
+        """Return a separate store for new descriptions, to be merged into this store later."""
         return AnnotationStore(f"{self._key}.afresh", self._folder)
 
-    def take_over(self, fresh: AnnotationStore) -> None:
-        """Move the descriptions of `fresh` here; an empty one replaces none."""
+    def merge_fresh_store(self, fresh: AnnotationStore) -> None:
+        """Move the descriptions of `fresh` to this store; empty ones do not replace existing ones."""
         more = fresh.read()
         self.add(
             Annotations(
@@ -151,14 +152,14 @@ class AnnotationStore:
             self._current = Annotations()
             self.path.unlink(missing_ok=True)
 
-    def _write_file(self) -> None:
+    def _write_annotation_file(self) -> None:
         columns: dict[str, dict[str, str]] = {}
         for (table, column), text in self._current.columns.items():
             columns.setdefault(table, {})[column] = text
-        write_whole(self.path, json.dumps({"tables": dict(self._current.tables), "columns": columns}))
+        write_text_atomically(self.path, json.dumps({"tables": dict(self._current.tables), "columns": columns}))
 
 
-def _read_file(path: Path) -> Annotations:
+def _read_annotation_file(path: Path) -> Annotations:
     try:
         stored = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -166,13 +167,13 @@ def _read_file(path: Path) -> Annotations:
     fields = cast("dict[str, object]", stored) if isinstance(stored, dict) else {}
     columns = {
         (table, column): text
-        for table, those in _list_items(fields.get("columns"))
-        for column, text in _list_items(those)
+        for table, those in _list_dict_items(fields.get("columns"))
+        for column, text in _list_dict_items(those)
         if isinstance(text, str)
     }
-    tables = {name: text for name, text in _list_items(fields.get("tables")) if isinstance(text, str)}
+    tables = {name: text for name, text in _list_dict_items(fields.get("tables")) if isinstance(text, str)}
     return Annotations(tables, columns)
 
 
-def _list_items(value: object) -> list[tuple[str, object]]:
+def _list_dict_items(value: object) -> list[tuple[str, object]]:
     return list(cast("dict[str, object]", value).items()) if isinstance(value, dict) else []

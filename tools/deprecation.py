@@ -10,11 +10,11 @@ _SKIPPED = frozenset({"tableturn", "pydantic", "langgraph", "importlib", "_froze
 
 
 class Deprecated(DeprecationWarning):
-    """A warning about something that tableturn will remove."""
+    """A warning about a feature that tableturn will remove."""
 
 
 def warn_deprecated(old: str, new: str, since: str) -> None:
-    """Warn at the line of the program that uses an old name."""
+    """Issue a deprecation warning at the line of the program that uses an old name."""
     frame = inspect.currentframe()
     assert frame is not None
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _SKIPPED:

@@ -13,8 +13,8 @@ R = TypeVar("R")
 _LOCK = RLock()
 
 
-class shared_property(cached_property[R]):  # noqa: N801 - a decorator, as the one that it extends
-    """A cached property that one thread at a time computes, as Python 3.12's no longer does."""
+class locked_cached_property(cached_property[R]):  # noqa: N801 - a decorator, as the one that it extends
+    """A cached property computed by one thread at a time, which Python 3.12 no longer ensures."""
 
     if not TYPE_CHECKING:
 
@@ -23,7 +23,7 @@ class shared_property(cached_property[R]):  # noqa: N801 - a decorator, as the o
                 return super().__get__(instance, owner)
 
 
-def derived(make: Callable[P, R]) -> Callable[P, R]:
+def cache_in_first_argument(make: Callable[P, R]) -> Callable[P, R]:
     """Cache a function's results in its first argument, a frozen dataclass.
 
     Two threads may make it at once; what they make is the same. It goes by the object, not by what it is equal to:
@@ -32,11 +32,11 @@ def derived(make: Callable[P, R]) -> Callable[P, R]:
     name = f"{make.__module__}.{make.__qualname__}"
 
     @wraps(make)
-    def make_once(*args: P.args, **kwargs: P.kwargs) -> R:
+    def get_or_compute(*args: P.args, **kwargs: P.kwargs) -> R:
         cache: dict[tuple[object, ...], R] = vars(args[0]).setdefault(name, {})
         try:
             return cache[args[1:]]
         except KeyError:
             return cache.setdefault(args[1:], make(*args, **kwargs))
 
-    return make_once
+    return get_or_compute

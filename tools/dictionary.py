@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from .annotations import Annotations
 from .database import Cell, Schema, TableSchema
-from .database.quoting import naming_of
+from .database.quoting import get_naming_rules
 from .errors import QueryError
 
 _MOST_ROWS = 20_000
@@ -25,22 +25,22 @@ _JOINT = "; "
 Row = tuple[Cell, ...]
 
 
-def read_dictionary(schema: Schema, read: Callable[[str, int], Sequence[Row]]) -> Annotations:
-    """Return the descriptions in the schema's data dictionaries.
+def read_data_dictionaries(schema: Schema, read: Callable[[str, int], Sequence[Row]]) -> Annotations:
+    """Return the table and column descriptions in the schema's data dictionaries.
 
     `read` gives the rows of a query, so many at most; what may not be read or may not leave it does not give.
     """
-    annotations, rules = Annotations(), naming_of(schema.dialect)
-    for table in list(_find_candidates(schema))[:_MOST_TABLES]:
+    annotations, rules = Annotations(), get_naming_rules(schema.dialect)
+    for table in list(_find_dictionary_tables(schema))[:_MOST_TABLES]:
         columns = ", ".join(rules.quote(column.name) for column in table.columns)
         with suppress(QueryError):  # one that takes too long, or may not be read, is none
-            rows = read(f"SELECT {columns} FROM {rules.write_path(table.path)}", _MOST_ROWS)
+            rows = read(f"SELECT {columns} FROM {rules.format_table_path(table.path)}", _MOST_ROWS)
             annotations |= describe(schema, [tuple("" if cell is None else str(cell) for cell in row) for row in rows])
     return annotations
 
 
-def _find_candidates(schema: Schema) -> Iterator[TableSchema]:
-    """Yield tables of a dictionary's size in which some samples of a column are names of tables."""
+def _find_dictionary_tables(schema: Schema) -> Iterator[TableSchema]:
+    """Yield small tables in which samples of a column are names of tables."""
     for table in schema.tables:
         fits = 1 < len(table.columns) <= _MOST_COLUMNS and (table.row_count or 0) <= _MOST_ROWS
         for column in table.columns if fits and table.kind in ("table", "view") else ():
@@ -51,27 +51,29 @@ def _find_candidates(schema: Schema) -> Iterator[TableSchema]:
 
 
 def describe(schema: Schema, rows: Sequence[Sequence[str]]) -> Annotations:
-    """Return the descriptions in a table's rows; none if it is not a data dictionary.
+    """Return the descriptions in a table's rows; none if the table is not a data dictionary.
 
     Rows for values of a column, as its codes, follow the description of the column.
     """
     columns = list(zip(*rows, strict=True))
     tables = next(
-        (names for names in columns if _are_known([schema.table(name) is not None for name in names if name])), ()
+        (names for names in columns if _are_mostly_true([schema.table(name) is not None for name in names if name])), ()
     )
     if len(rows) < _FEWEST_ROWS or not tables:
         return Annotations()
 
-    def known_columns(names: Sequence[str]) -> list[bool]:
+    def flag_known_columns(names: Sequence[str]) -> list[bool]:
         pairs = zip(tables, names, strict=True)
         return [schema.column(table, name) is not None for table, name in pairs if name and schema.table(table)]
 
     others = [names for names in columns if names is not tables]
-    fields = next((names for names in others if _are_known(known_columns(names))), ("",) * len(rows))
+    fields = next((names for names in others if _are_mostly_true(flag_known_columns(names))), ("",) * len(rows))
     others = [names for names in others if names is not fields]
-    values = next((names for names in others if _tells_values(tables, fields, names)), ("",) * len(rows))
+    values = next((names for names in others if _are_described_values(tables, fields, names)), ("",) * len(rows))
     plain = [number for number, value in enumerate(values) if not value]
-    texts = [names for names in others if names is not values and _is_wordy([names[number] for number in plain])]
+    texts = [
+        names for names in others if names is not values and _has_multiword_texts([names[number] for number in plain])
+    ]
     texts = texts[:_MOST_TEXTS]
     # A dictionary describes each place once; what describes it again and again is a log of changes.
     if not texts or len({(tables[number], fields[number]) for number in plain}) < len(plain):
@@ -91,17 +93,19 @@ def describe(schema: Schema, rows: Sequence[Sequence[str]]) -> Annotations:
     )
 
 
-def _tells_values(tables: Sequence[str], fields: Sequence[str], values: Sequence[str]) -> bool:
-    """Whether `values` are values of a column, each described after the column."""
+def _are_described_values(tables: Sequence[str], fields: Sequence[str], values: Sequence[str]) -> bool:
+    """Whether `values` are a column's values, each with a description beside the column's own."""
     described = {(table, field) for table, field, value in zip(tables, fields, values, strict=True) if value}
     plain = {(table, field) for table, field, value in zip(tables, fields, values, strict=True) if not value}
     return bool(described) and described < plain and "" not in {field for _, field in described}
 
 
-def _are_known(flags: Sequence[bool]) -> bool:
+def _are_mostly_true(flags: Sequence[bool]) -> bool:
+    """Whether there are enough flags and most of them are true."""
     return len(flags) >= _FEWEST_ROWS and sum(flags) >= _KNOWN * len(flags)
 
 
-def _is_wordy(texts: Sequence[str]) -> bool:
+def _has_multiword_texts(texts: Sequence[str]) -> bool:
+    """Whether enough of the texts have several words."""
     filled = [text for text in texts if text]
     return sum(len(_WORD.findall(text)) > 1 for text in filled) > _WORDY * max(len(filled), 1)

@@ -42,7 +42,7 @@ is not in the form that was asked for.
 
 
 class TableturnError(Exception):
-    """The base of every error that tableturn raises on purpose.
+    """The base class of all errors that tableturn raises on purpose.
 
     What to do: catch this class to handle all errors of tableturn in one place.
     """
@@ -178,7 +178,7 @@ class SettingsError(TableturnError):
 
 
 class ReplyError(TableturnError):
-    """A model's reply has no answer in the form that its task asked for.
+    """A model's reply does not contain an answer in the requested form.
 
     What to do: ask again, raise `max_output_tokens` if the reply was cut, or use a stronger model.
 
@@ -208,7 +208,7 @@ class TurnCancelled(TableturnError):
 
 
 class NothingToDecide(TableturnError):
-    """A decision about a query was given, but no query waits for one.
+    """A decision about a query was given, but no query is waiting for a decision.
 
     What to do: ask a question in words.
     """
@@ -229,7 +229,7 @@ class AuditError(TableturnError):
 
 
 class NotUnderstood(TableturnError):
-    """The offline translator cannot read a question, or parts of it; `words` names the parts.
+    """The offline translator cannot understand a question, or parts of it; `words` lists them.
 
     What to do: use other words, or choose a model.
 

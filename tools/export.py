@@ -29,11 +29,11 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 from .database import Database, Limits
 from .database.fetch import Row
-from .database.table import Cell, plain_cell
+from .database.table import Cell, convert_cell_for_json
 from .database.watchdog import Cancellation
 from .errors import ExportError, TableturnError
-from .formats import PLAIN, ColumnFormat, FormatKind, format_rows, read_time
-from .whole_files import replace_file
+from .formats import PLAIN, ColumnFormat, FormatKind, format_rows, parse_date_text
+from .whole_files import replace_file_atomically
 
 Format = Literal["csv", "json", "jsonl", "md", "xlsx", "parquet"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -68,8 +68,8 @@ _INT64 = range(-(2**63), 2**63)
 
 
 @dataclass(frozen=True)
-class Exported:
-    """The outcome of an export."""
+class ExportResult:
+    """The result of an export: row count, truncation and format."""
 
     rows: int
     truncated: bool  # whether the query had more
@@ -84,8 +84,8 @@ def export_query(
     limits: Limits,
     cancellation: Cancellation | None = None,
     formats: Formats = (),
-) -> Exported:
-    """Run a query and write its rows; Excel and Markdown, which people read, in these formats.
+) -> ExportResult:
+    """Run a query and write the rows to `target`; `formats` apply to Excel and Markdown only.
 
     The rows are for whoever the database's session is of: nothing is withheld, and none of it may go to a model.
 
@@ -97,47 +97,47 @@ def export_query(
         DatabaseUnavailable: The database is gone.
         ExportError: The file cannot be written, its form cannot hold the rows, or lacks its package.
     """
-    _refuse_database(database, target)
-    with _open_target(target) as file, _ExportSink(file, form, target, formats) as sink:
+    _reject_database_target(database, target)
+    with _open_export_target(target) as file, _ExportSink(file, form, target, formats) as sink:
         table = database.execute(sql, replace(limits, result_bytes=_BYTES), cancellation, sink)
-    return Exported(sink.rows, table.truncated, form)
+    return ExportResult(sink.rows, table.truncated, form)
 
 
 def export_rows(
     columns: Sequence[str], rows: Iterable[Row], target: Target, form: Format, formats: Formats = ()
-) -> Exported:
-    """Write rows that are at hand, as `export_query` does."""
-    with _open_target(target) as file, _ExportSink(file, form, target, formats) as sink:
+) -> ExportResult:
+    """Write given rows to a file or stream, as `export_query` does."""
+    with _open_export_target(target) as file, _ExportSink(file, form, target, formats) as sink:
         sink.start(tuple(columns))
         left = iter(rows)
         while part := list(islice(left, _PART_ROWS)):
             sink.take(part)
-    return Exported(sink.rows, False, form)
+    return ExportResult(sink.rows, False, form)
 
 
 def write_file(data: bytes, path: str | Path) -> None:
-    """Write a file as a whole, or not at all and raise `ExportError`."""
-    with _open_target(path) as file, _translate_errors(path):
+    """Write a whole file; if that fails, write nothing and raise `ExportError`."""
+    with _open_export_target(path) as file, _raise_as_export_error(path):
         file.write(data)
 
 
-def check_target(database: Database, target: str | Path) -> None:
+def check_export_target(database: Database, target: str | Path) -> None:
     """Raise `ExportError` if a file cannot be written at `target`."""
-    _refuse_database(database, target)
-    folder = _resolve_path(target).parent
+    _reject_database_target(database, target)
+    folder = _resolve_target_path(target).parent
     if not os.access(folder, os.W_OK | os.X_OK):
         raise ExportError(f"cannot write {target}: you may not write into {folder}")
 
 
-def check_installed(form: Format) -> None:
-    """Raise `ExportError` if the package that writes `form` is missing."""
+def check_format_installed(form: Format) -> None:
+    """Raise `ExportError` if the package that writes the format `form` is missing."""
     package = _PACKAGES.get(form)
     if package and find_spec(package) is None:
         raise ExportError(f"{form} files need {package}: pip install 'tableturn[files]'")
 
 
-def format_of(path: str | Path) -> Format:
-    """Return the format that the file's ending names; raise `ExportError` if it names none."""
+def infer_export_format(path: str | Path) -> Format:
+    """Return the format for a file's extension; raise `ExportError` if it is unknown."""
     ending = Path(path).suffix.lower().removeprefix(".")
     form = _OTHER_ENDINGS.get(ending, ending)
     if form not in FORMATS:
@@ -145,30 +145,32 @@ def format_of(path: str | Path) -> Format:
     return form
 
 
-def name_file(words: str) -> str:
-    """Return a file's name with these words, safe on every system, without an ending."""
+def make_file_name(words: str) -> str:
+    """Return a file name made of these words, valid on every system, without extension."""
     return " ".join(_WORDS.findall(words))[:_LONGEST_NAME].strip() or "result"
 
 
 def escape_markdown(text: str) -> str:
-    """Return the text escaped for Markdown: no link, picture, HTML or emphasis."""
+    """Return the text escaped for Markdown: without links, images, HTML or emphasis."""
     return _MARKDOWN.sub(lambda match: f"\\{match[0]}", text)
 
 
 class _ExportSink:
-    """A sink that passes a query's rows to a writer, and restarts when the query does."""
+    """A sink that passes a query's rows to a writer, and restarts if the query restarts."""
 
     def __init__(self, file: BinaryIO, form: Format, target: Target, formats: Formats) -> None:
-        self._write = partial(_write, file, form, target, formats)
+        self._write = partial(_write_rows_in_format, file, form, target, formats)
         self._writer: _Writer = self._write(())
         self.rows = 0
 
     def start(self, columns: tuple[str, ...]) -> None:
+        """Start writing a result with the given columns, from the beginning of the file."""
         self.rows = 0
         self._writer = self._write(columns)
         next(self._writer)
 
     def take(self, rows: Sequence[Row]) -> None:
+        """Write the next rows of the result."""
         self._writer.send(rows)
         self.rows += len(rows)
 
@@ -181,19 +183,24 @@ class _ExportSink:
 
 
 @contextmanager
-def _open_target(target: Target) -> Generator[BinaryIO]:
-    """Yield a file whose content replaces the target's if all goes well."""
-    opened = replace_file(_resolve_path(target)) if isinstance(target, str | Path) else _spool_rows(target)
+def _open_export_target(target: Target) -> Generator[BinaryIO]:
+    """Yield a file that replaces the target only if writing succeeds."""
+    opened = (
+        replace_file_atomically(_resolve_target_path(target))
+        if isinstance(target, str | Path)
+        else _open_stream_buffer(target)
+    )
     with ExitStack() as stack:
-        with _translate_errors(target):
+        with _raise_as_export_error(target):
             file = stack.enter_context(opened)
         yield file
-        with _translate_errors(target):  # the last bytes reach the disk here, if it has room for them
+        with _raise_as_export_error(target):  # the last bytes reach the disk here, if it has room for them
             stack.pop_all().close()
 
 
 @contextmanager
-def _spool_rows(stream: BinaryIO) -> Generator[BinaryIO]:
+def _open_stream_buffer(stream: BinaryIO) -> Generator[BinaryIO]:
+    """Yield a temporary file whose content is copied to the stream at the end."""
     with tempfile.SpooledTemporaryFile(_MEMORY_FILE) as file:
         yield file  # pyright: ignore[reportReturnType] - it is one in all but its declared type
         file.seek(0)
@@ -201,7 +208,7 @@ def _spool_rows(stream: BinaryIO) -> Generator[BinaryIO]:
         stream.flush()
 
 
-def _resolve_path(target: str | Path) -> Path:
+def _resolve_target_path(target: str | Path) -> Path:
     """Return the path with links resolved; raise `ExportError` if it cannot be written."""
     path = Path(os.path.realpath(target))
     if path.exists() and not path.is_file():
@@ -212,8 +219,8 @@ def _resolve_path(target: str | Path) -> Path:
 
 
 @contextmanager
-def _translate_errors(target: Target) -> Generator[None]:
-    """Raise errors of files and of their libraries as `ExportError`."""
+def _raise_as_export_error(target: Target) -> Generator[None]:
+    """Raise errors of files and file libraries as `ExportError`."""
     what = f"cannot write {target if isinstance(target, str | Path) else 'the rows'}: "
     try:
         yield
@@ -225,8 +232,8 @@ def _translate_errors(target: Target) -> Generator[None]:
         raise ExportError(f"{what}{type(error).__name__}: {error}") from error
 
 
-def _refuse_database(database: Database, target: Target) -> None:
-    """Raise `ExportError` if `target` is the database or one of its files."""
+def _reject_database_target(database: Database, target: Target) -> None:
+    """Raise `ExportError` if the target is the database or one of the database's files."""
     if not isinstance(target, str | Path) or not os.path.exists(target):
         return
     location, path = database.location, os.path.realpath(target)
@@ -239,29 +246,33 @@ def _refuse_database(database: Database, target: Target) -> None:
 _Writer: TypeAlias = Generator[None, Sequence[Row] | None]
 
 
-def _write(file: BinaryIO, form: Format, target: Target, formats: Formats, columns: Sequence[str]) -> _Writer:
-    check_installed(form)
-    with _translate_errors(target):
+def _write_rows_in_format(
+    file: BinaryIO, form: Format, target: Target, formats: Formats, columns: Sequence[str]
+) -> _Writer:
+    check_format_installed(form)
+    with _raise_as_export_error(target):
         file.seek(0)
         file.truncate()
         yield from _WRITERS[form](file, columns, formats or (PLAIN,) * len(columns))
 
 
 def _write_csv(file: BinaryIO, columns: Sequence[str], _formats: Formats) -> _Writer:
-    """Write UTF-8, commas, a header, NULL as nothing; texts that could be formulas are guarded."""
+    """Write rows as CSV with a header; NULLs are empty, and formula-like texts are escaped."""
     echo: Any = SimpleNamespace(write=str)
     format_line: Callable[[Sequence[object]], str] = csv.writer(echo).writerow
     rows: Sequence[Row] | None = [tuple(columns)]
     while rows is not None:
         for row in rows:
-            line = format_line([_guard(cell) if isinstance(cell, str) else plain_cell(cell) for cell in row])
+            line = format_line(
+                [_escape_formula(cell) if isinstance(cell, str) else convert_cell_for_json(cell) for cell in row]
+            )
             # Python's writer has to end lines as CSV does, or it leaves some in cells unquoted; files have Unix's ends.
             file.write((line.removesuffix("\r\n") + "\n").encode("utf-8", "replace"))
         rows = yield
 
 
-def _guard(text: str) -> str:
-    """Return a text that no spreadsheet reads as a formula (OWASP, CSV injection).
+def _escape_formula(text: str) -> str:
+    """Escape a text so that no spreadsheet reads it as a formula (OWASP, CSV injection).
 
     One that begins with `=`, `+`, `-` or `@`, in any width and after any blanks, or with a tab or the end of a line,
     gets an apostrophe before it, unless it is nothing but a number.
@@ -270,21 +281,21 @@ def _guard(text: str) -> str:
 
 
 def _write_json(file: BinaryIO, columns: Sequence[str], _formats: Formats, *, lines: bool = False) -> _Writer:
-    """Write an array of objects, or with `lines` an object a line; each has a key a column."""
-    names = _number_repeats(columns)
+    """Write rows as an array of JSON objects, or as one object per line if `lines` is set."""
+    names = _number_duplicate_names(columns)
     before, after = (b"", b"\n") if lines else (b"\n", b"")
     file.write(b"" if lines else b"[")
     while (rows := (yield)) is not None:
         for row in rows:
-            record = dict(zip(names, map(plain_cell, row), strict=True))
+            record = dict(zip(names, map(convert_cell_for_json, row), strict=True))
             # What is no character stays as the escape that JSON has for it.
             file.write(before + json.dumps(record, ensure_ascii=False).encode("utf-8", "backslashreplace") + after)
             before = b"" if lines else b",\n"
     file.write(b"" if lines else b"\n]\n")
 
 
-def _number_repeats(columns: Sequence[str]) -> list[str]:
-    """Return the names with a number added to repeated ones, as in `name`, `name_2`."""
+def _number_duplicate_names(columns: Sequence[str]) -> list[str]:
+    """Return the column names with numbers added to repeated names, as in `name`, `name_2`."""
     names: list[str] = []
     for column in columns:
         spellings = chain([column], (f"{column}_{number}" for number in count(2)))
@@ -293,21 +304,21 @@ def _number_repeats(columns: Sequence[str]) -> list[str]:
 
 
 def _write_markdown(file: BinaryIO, columns: Sequence[str], formats: Formats) -> _Writer:
-    """Write a table of GitHub's Markdown; nothing in a cell is read as Markdown or HTML."""
+    """Write rows as a GitHub Markdown table, with Markdown and HTML in the cells escaped."""
 
-    def write_line(cells: Iterable[str | None]) -> None:
+    def write_table_line(cells: Iterable[str | None]) -> None:
         plain = ("" if cell is None else escape_markdown(" ".join(cell.split())) for cell in cells)
         file.write(f"| {' | '.join(plain)} |\n".encode("utf-8", "replace"))
 
-    write_line(columns)
-    write_line("---:" if form.is_numeric else "---" for form in formats)
+    write_table_line(columns)
+    write_table_line("---:" if form.is_numeric else "---" for form in formats)
     while (rows := (yield)) is not None:
         for row in format_rows(rows, formats):
-            write_line(row)
+            write_table_line(row)
 
 
 def _write_excel(file: BinaryIO, columns: Sequence[str], formats: Formats) -> _Writer:
-    """Write a workbook of one sheet.
+    """Write rows as an Excel workbook with one sheet.
 
     Texts are written as texts, so that none is a formula, whatever it begins with; those that are too long for a cell
     are cut with an ellipsis, and characters that XML cannot hold are replaced.
@@ -324,8 +335,8 @@ def _write_excel(file: BinaryIO, columns: Sequence[str], formats: Formats) -> _W
     book = Workbook(write_only=True)
     sheet: Any = book.create_sheet("result")
 
-    def sheet_cell(cell: Cell, bold: bool = False) -> Any:
-        plain = plain_cell(cell)
+    def make_sheet_cell(cell: Cell, bold: bool = False) -> Any:
+        plain = convert_cell_for_json(cell)
         if isinstance(plain, int) and abs(plain) >= _EXACT:
             return str(plain)
         if not isinstance(plain, str):
@@ -349,20 +360,20 @@ def _write_excel(file: BinaryIO, columns: Sequence[str], formats: Formats) -> _W
     for place in range(len(columns)):
         longest = max(len(line[place] or "") for line in texts)
         sheet.column_dimensions[get_column_letter(place + 1)].width = min(longest, _WIDEST) + 4
-    sheet.append([sheet_cell(name, bold=True) for name in columns])
+    sheet.append([make_sheet_cell(name, bold=True) for name in columns])
     # One cell per column that has a format, used again for each row: an appended row is written at once.
-    styled = {place: WriteOnlyCell(sheet) for place, form in enumerate(formats) if _excel_format(form)}
+    styled = {place: WriteOnlyCell(sheet) for place, form in enumerate(formats) if _get_excel_number_format(form)}
     for place, cell in styled.items():
-        cell.number_format = _excel_format(formats[place])
+        cell.number_format = _get_excel_number_format(formats[place])
     while rows is not None:
         left -= len(rows)
         if left < 0:
             most = f"a sheet holds {_SHEET_ROWS - 1:,} rows"
             raise ExportError(f"{most}: use csv or parquet, or ask for fewer with --limit")
         for row in rows:
-            cells = [sheet_cell(cell) for cell in row]
+            cells = [make_sheet_cell(cell) for cell in row]
             for place, cell in styled.items():
-                if (value := _excel_value(row[place])) is not None:
+                if (value := _convert_to_excel_value(row[place])) is not None:
                     cell.value, cells[place] = value, cell
             sheet.append(cells)
         rows = yield
@@ -380,8 +391,8 @@ _EXCEL_TIMES: dict[FormatKind, str] = {
 }
 
 
-def _excel_format(form: ColumnFormat) -> str:
-    """Return Excel's number format; empty for a column that is written as it is."""
+def _get_excel_number_format(form: ColumnFormat) -> str:
+    """Return the Excel number format for a column format; empty if no format is needed."""
     if form.kind not in ("number", "money", "percent"):
         return _EXCEL_TIMES.get(form.kind, "")
     digits = f"#,##0{'.' if form.decimals else ''}{'0' * form.decimals}"
@@ -391,10 +402,10 @@ def _excel_format(form: ColumnFormat) -> str:
     return f"{money}{digits}{unit}"
 
 
-def _excel_value(cell: Cell) -> int | float | datetime | None:
-    """Return a number or date that Excel holds exactly; None for any other cell."""
+def _convert_to_excel_value(cell: Cell) -> int | float | datetime | None:
+    """Return a cell as a number or date that Excel can store exactly; None for other cells."""
     if isinstance(cell, str):
-        moment = read_time(cell)
+        moment = parse_date_text(cell)
         return moment if moment is not None and moment.year >= _EXCEL_YEAR else None
     if isinstance(cell, int) or (isinstance(cell, float) and math.isfinite(cell)):
         return cell if abs(cell) < _EXACT or isinstance(cell, float) else None
@@ -405,7 +416,7 @@ _EXCEL_YEAR = 1901  # its calendar begins in 1900, which it takes for a leap yea
 
 
 def _write_parquet(file: BinaryIO, columns: Sequence[str], _formats: Formats) -> _Writer:
-    """Write integers, floats, texts and bytes; other columns become text.
+    """Write rows as Parquet columns of integers, floats, bytes or text.
 
     What a column holds is known at its end only, since in SQLite any cell may be of any type. So the rows are first
     kept, part by part, in a temporary file, and then written with the types that hold them all.
@@ -423,18 +434,18 @@ def _write_parquet(file: BinaryIO, columns: Sequence[str], _formats: Formats) ->
             part += rows or ()
             if part and (rows is None or len(part) >= _PART_ROWS):
                 for known, column in zip(kinds, zip(*part, strict=True), strict=True):
-                    known.update(filter(None, map(_arrow_type, column)))
+                    known.update(filter(None, map(_get_arrow_type, column)))
                 pickle.dump(part, buffer)
                 part, parts = [], parts + 1
         numbers = {"int64", "float64"}
         types = ["float64" if known == numbers else known.pop() if len(known) == 1 else "string" for known in kinds]
-        schema = pyarrow.schema(list(zip(_number_repeats(columns), types, strict=True)))
+        schema = pyarrow.schema(list(zip(_number_duplicate_names(columns), types, strict=True)))
         with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
             buffer.seek(0)
             for _ in range(parts):
                 cells = zip(*pickle.load(buffer), strict=True)  # noqa: S301 - written above, to a file without a name
                 arrays = [
-                    pyarrow.array([_cast(cell, kind) for cell in column], kind)
+                    pyarrow.array([_convert_to_arrow_value(cell, kind) for cell in column], kind)
                     for column, kind in zip(cells, types, strict=True)
                 ]
                 writer.write_batch(pyarrow.record_batch(arrays, schema=schema))
@@ -443,8 +454,8 @@ def _write_parquet(file: BinaryIO, columns: Sequence[str], _formats: Formats) ->
 _ARROW_TYPES = {int: "int64", float: "float64", bytes: "binary"}
 
 
-def _arrow_type(cell: Cell) -> str:
-    """Return the type of Arrow's that holds a cell; empty for NULL."""
+def _get_arrow_type(cell: Cell) -> str:
+    """Return the Arrow type that can store a cell; empty for NULL."""
     if cell is None:
         return ""
     if isinstance(cell, int) and cell not in _INT64:
@@ -452,13 +463,13 @@ def _arrow_type(cell: Cell) -> str:
     return next((name for kind, name in _ARROW_TYPES.items() if isinstance(cell, kind)), "string")
 
 
-def _cast(cell: Cell, kind: str) -> Cell:
-    """Return a cell as a column of an Arrow type holds it."""
+def _convert_to_arrow_value(cell: Cell, kind: str) -> Cell:
+    """Return a cell converted to the given Arrow type."""
     if isinstance(cell, int) and kind == "float64":
         return float(cell)  # Arrow refuses whole numbers that a float holds only nearly
     if cell is None or kind != "string":
         return cell
-    return str(plain_cell(cell)).encode("utf-8", "replace").decode()
+    return str(convert_cell_for_json(cell)).encode("utf-8", "replace").decode()
 
 
 _WRITERS: dict[Format, Callable[[BinaryIO, Sequence[str], Formats], _Writer]] = {

@@ -16,24 +16,24 @@ DATA_VARIABLE = "TABLETURN_HOME"
 
 
 def cache_folder() -> Path:
-    """Return the folder for files that can be built again."""
+    """Return the folder for cached files, which can be rebuilt."""
     named = os.environ.get(CACHE_VARIABLE)
     return Path(named) if named else user_cache_path("tableturn", appauthor=False)
 
 
 def data_folder() -> Path:
-    """Return the folder for files that a person would miss."""
+    """Return the folder for a person's own data, such as conversations."""
     named = os.environ.get(DATA_VARIABLE)
-    return Path(named) if named else _user_data_folder()
+    return Path(named) if named else _find_user_data_folder()
 
 
 @cache
-def _user_data_folder() -> Path:
+def _find_user_data_folder() -> Path:
     return user_data_path("tableturn", appauthor=False)
 
 
 def state_folder() -> Path:
-    """Return the folder for input history."""
+    """Return the folder for the input history."""
     named = os.environ.get(DATA_VARIABLE)
     return Path(named) if named else user_state_path("tableturn", appauthor=False)
 

@@ -29,17 +29,17 @@ _PROGRAM = (
 _INHERITED = "LD_LIBRARY_PATH"
 
 
-def available() -> bool:
-    """Whether this system can enforce limits on a process."""
+def can_limit_processes() -> bool:
+    """Whether this system can enforce resource limits on a process."""
     return sys.platform == "linux" and hasattr(os, "pidfd_open") and bool(sys.executable)
 
 
-class NotStarted(OSError):
-    """The server does not start; the message gives the reason."""
+class ForkServerNotStarted(OSError):
+    """The fork server could not start; the message gives the reason."""
 
 
 class ForkServer:
-    """A fork server and its control socket. May be used from any number of threads."""
+    """A fork server and its control socket, for use from any number of threads."""
 
     def __init__(
         self,
@@ -59,33 +59,33 @@ class ForkServer:
 
     @property
     def pid(self) -> int | None:
-        """The process number while the server runs."""
+        """The process id of the server; None if the server is not running."""
         return self._process.pid if self._process and self._process.poll() is None else None
 
     def call(self, order: bytes) -> socket.socket:
-        """Send an order, and return the socket over which its answer will come."""
+        """Send an order to the server, and return the socket for the reply."""
         with self._lock:
             try:
-                return self._send(order)
-            except NotStarted:
+                return self._send_order(order)
+            except ForkServerNotStarted:
                 raise
             except OSError:
                 # It was killed, by a person or for memory: once is bad luck.
-                self._stop()
-                return self._send(order)
+                self._stop_server()
+                return self._send_order(order)
 
     def start(self, wait: bool = True) -> None:
-        """Start the server if it isn't running, and wait until it can fork."""
+        """Start the server if it is not running, and wait until it can fork workers."""
         with self._lock:
-            (self._ensure_ready if wait else self._ensure_started)()
+            (self._ensure_server_ready if wait else self._ensure_server_started)()
 
     def close(self) -> None:
-        """End the server and its workers; the next call starts another."""
+        """Stop the server and its workers; the next call starts a new server."""
         with self._lock:
-            self._stop()
+            self._stop_server()
 
     def forget(self) -> None:
-        """Drop the server in a forked copy of this process, which does not own it."""
+        """Release the server in a forked child process, which does not own the server."""
         if self._control is not None:
             self._control.close()
         if self._process is not None:
@@ -93,13 +93,14 @@ class ForkServer:
         self._begin()
 
     def _begin(self) -> None:
+        """Reset the state to that of a server that is not running."""
         self._lock = threading.Lock()
         self._control: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._greeted = False
 
-    def _send(self, order: bytes) -> socket.socket:
-        control = self._ensure_ready()
+    def _send_order(self, order: bytes) -> socket.socket:
+        control = self._ensure_server_ready()
         ours, theirs = socket.socketpair(socket.AF_UNIX, self._line)
         with theirs:
             try:
@@ -109,8 +110,8 @@ class ForkServer:
                 raise
         return ours
 
-    def _ensure_ready(self) -> socket.socket:
-        control = self._ensure_started()
+    def _ensure_server_ready(self) -> socket.socket:
+        control = self._ensure_server_started()
         if not self._greeted:
             control.settimeout(self._start_seconds)
             try:
@@ -118,25 +119,25 @@ class ForkServer:
             except OSError as error:
                 greeting = str(error).encode()
             if greeting != READY:
-                self._stop()
-                raise NotStarted(greeting.decode(errors="replace") or "it ends at once")
+                self._stop_server()
+                raise ForkServerNotStarted(greeting.decode(errors="replace") or "it ends at once")
             control.settimeout(None)
             self._greeted = True
         return control
 
-    def _ensure_started(self) -> socket.socket:
+    def _ensure_server_started(self) -> socket.socket:
         if self._control is None:
             ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             with theirs:
                 try:
-                    self._process = self._spawn(theirs.fileno())
+                    self._process = self._spawn_server_process(theirs.fileno())
                 except (OSError, ValueError) as error:  # a NUL in the program's name is the latter
                     ours.close()
-                    raise NotStarted(str(error)) from None
+                    raise ForkServerNotStarted(str(error)) from None
             self._control, self._greeted = ours, False
         return self._control
 
-    def _stop(self) -> None:
+    def _stop_server(self) -> None:
         if self._control is not None:
             self._control.close()
         if self._process is not None:
@@ -147,8 +148,8 @@ class ForkServer:
                 self._process.wait()
         self._control = self._process = None
 
-    def _spawn(self, descriptor: int) -> subprocess.Popen[bytes]:
-        """Start the process with one end of the control socket, in a session of its own."""
+    def _spawn_server_process(self, descriptor: int) -> subprocess.Popen[bytes]:
+        """Start the server process in a new session, with one end of the control socket."""
         if not sys.executable:
             raise OSError("Python does not know its own program (sys.executable is empty)")
         # Python itself looks at texts only.

@@ -19,15 +19,15 @@ from typing import TYPE_CHECKING, Literal
 
 from sqlglot import exp
 
-from .database.column_kinds import is_date_number
+from .database.column_kinds import is_numeric_date_column
 from .database.schema import ColumnSchema, TableSchema
-from .database.table import Cell, plain_cell
+from .database.table import Cell, convert_cell_for_json
 from .errors import SettingsError
 from .sql.dialects import fold
-from .sql.parse import default_if_unparsed
-from .sql.query import Query, is_aggregate
-from .terminal import safe
-from .words import name_stems, name_words, stems
+from .sql.parse import return_default_if_unparsable
+from .sql.query import Query, is_aggregate_call
+from .terminal import sanitize_text
+from .words import split_name_into_words, stem_name_words, stems
 
 if TYPE_CHECKING:
     from babel import Locale
@@ -64,7 +64,7 @@ _TIME = re.compile(
 
 @dataclass(frozen=True)
 class ColumnFormat:
-    """The format of a result's column; `key`, `year` and `text` are written as they are.
+    """The display format of a result column; `key`, `year` and `text` values stay unchanged.
 
     Attributes:
         kind: What the column holds.
@@ -82,26 +82,26 @@ class ColumnFormat:
 
     @property
     def measure(self) -> str:
-        """What the numbers measure, as in EUR, kg or %; empty if nothing says so."""
+        """The currency or unit of the numbers, as in EUR, kg or %; empty if unknown."""
         return self.currency or self.unit or ("%" if self.kind == "percent" else "")
 
     @property
     def is_numeric(self) -> bool:
-        """Whether the column stands right-aligned."""
+        """Whether the column holds numbers, which are right-aligned."""
         return self.kind in ("key", "year", "number", "money", "percent")
 
 
 PLAIN, PLAIN_NUMBER = ColumnFormat(), ColumnFormat("number")
 
 
-def column_formats(
+def choose_column_formats(
     query: Query | None,
     columns: Sequence[str],
     rows: Sequence[Sequence[Cell]],
     definitions: Mapping[str, str] | None = None,
     locale: str = "",
 ) -> tuple[ColumnFormat, ...]:
-    """Return a format per result column.
+    """Return a display format for each column of a result.
 
     Args:
         query: The query; None for a result that no readable query gave.
@@ -110,33 +110,33 @@ def column_formats(
         definitions: Texts that say what is measured, by the names of the measures.
         locale: The locale of the formats.
     """
-    meanings = (_read_meanings(query, columns) if query else ()) or (_Meaning(),) * len(columns)
-    defined = {frozenset(stems(name)): _read_comment(text) for name, text in (definitions or {}).items()}
+    meanings = (_read_output_meanings(query, columns) if query else ()) or (_OutputMeaning(),) * len(columns)
+    defined = {frozenset(stems(name)): _find_unit_in_comment(text) for name, text in (definitions or {}).items()}
     cells = list(zip(*rows[:_LOOKED], strict=True)) or [()] * len(columns)
     formats: list[ColumnFormat] = []
     for name, meaning, values in zip(columns, meanings, cells, strict=True):
-        measure = _read_name(name) or defined.get(frozenset(name_stems(name))) or meaning.measure
-        form = _choose(name_words(name), replace(meaning, measure=measure), values)
+        measure = _find_unit_in_name(name) or defined.get(frozenset(stem_name_words(name))) or meaning.measure
+        form = _choose_column_format(split_name_into_words(name), replace(meaning, measure=measure), values)
         formats.append(replace(form, locale=locale) if locale else form)
     return tuple(formats)
 
 
-def _choose(words: Sequence[str], meaning: _Meaning, values: Sequence[Cell]) -> ColumnFormat:
+def _choose_column_format(words: Sequence[str], meaning: _OutputMeaning, values: Sequence[Cell]) -> ColumnFormat:
     known = [value for value in values if value is not None]
     texts = [value for value in known[:_DATES_LOOKED] if isinstance(value, str)]
     numbers = [value for value in known if isinstance(value, int | float)]
     floats = [number for number in numbers if isinstance(number, float)]
     if texts and not numbers:
-        return ColumnFormat(_time_kind(words, texts))
+        return ColumnFormat(_detect_date_kind(words, texts))
     if not numbers or len(numbers) < len(known) or not all(map(math.isfinite, floats)):
         return PLAIN
     role, measure, whole = meaning.role, meaning.measure, all(map(float.is_integer, floats))
     if role == "flag" and set(numbers) <= {0, 1}:
         return ColumnFormat("boolean")
-    if role == "key" or (not role and _names_key(words)):
+    if role == "key" or (not role and _is_key_name(words)):
         return ColumnFormat("key")
-    is_year = role == "year" or (not role and _has("year", words))
-    if whole and (is_year or (meaning.stored and not role and not measure and not _has("money", words))):
+    is_year = role == "year" or (not role and _has_word_of_kind("year", words))
+    if whole and (is_year or (meaning.stored and not role and not measure and not _has_word_of_kind("money", words))):
         years = _YEARS if is_year else _LIKELY_YEARS
         if years.start <= min(numbers) and max(numbers) < years.stop:
             return ColumnFormat("year")
@@ -144,39 +144,39 @@ def _choose(words: Sequence[str], meaning: _Meaning, values: Sequence[Cell]) -> 
     most = _MOST_STORED if meaning.stored else _MOST_COMPUTED
     if not meaning.stored and 0 < largest < 1:  # three significant digits
         most = min(10, _MOST_COMPUTED - math.floor(math.log10(largest)))
-    decimals = 0 if whole else max(_count_decimals(number, most) for number in floats)
+    decimals = 0 if whole else max(_count_decimal_places(number, most) for number in floats)
     if role == "count":
         return ColumnFormat("number", decimals)
     if len(measure) == 3 and measure.isupper():
         return ColumnFormat("money", 0 if whole else max(2, decimals), measure)
     # What is not proven to be a ratio times 100 may be written as 0.25: it stays a number.
-    if (role == "share" and _has("ratio", words)) or (measure == "%" and largest > 1):
+    if (role == "share" and _has_word_of_kind("ratio", words)) or (measure == "%" and largest > 1):
         return ColumnFormat("percent", decimals)
     return ColumnFormat("number", decimals, unit=measure.replace("%", ""))
 
 
-def _count_decimals(number: float, most: int) -> int:
-    """Return the decimals of a number without the noise of floats, at most so many."""
+def _count_decimal_places(number: float, most: int) -> int:
+    """Return the number of decimal places, up to `most`, without floating-point noise."""
     text = f"{number:.{_DIGITS}g}"
     return most if "e" in text else min(most, len(text.partition(".")[2]))
 
 
-def _names_key(words: Sequence[str]) -> bool:
+def _is_key_name(words: Sequence[str]) -> bool:
     numbered = len(words) > 1 and words[-1] == "number"
-    return numbered or _has("key", words[-1:]) or _has("key_anywhere", words)
+    return numbered or _has_word_of_kind("key", words[-1:]) or _has_word_of_kind("key_anywhere", words)
 
 
-def _time_kind(words: Sequence[str], texts: Sequence[str]) -> FormatKind:
-    """Return the kind of dates that all the texts are; `text` if they are not."""
-    moments = [moment for moment in map(read_time, texts) if moment]
+def _detect_date_kind(words: Sequence[str], texts: Sequence[str]) -> FormatKind:
+    """Return the kind of date that fits all texts; `text` if some are not dates."""
+    moments = [moment for moment in map(parse_date_text, texts) if moment]
     if len(moments) < len(texts):
         return "text"
-    finest = _DATE_KINDS[max(_DATE_KINDS.index(_finest_part(moment)) for moment in moments)]
-    are_months = all(len(text) == len("2024-01") for text in texts) or _has("month", words)
+    finest = _DATE_KINDS[max(_DATE_KINDS.index(_find_finest_date_part(moment)) for moment in moments)]
+    are_months = all(len(text) == len("2024-01") for text in texts) or _has_word_of_kind("month", words)
     return "date" if finest == "month" and not are_months else finest
 
 
-def _finest_part(moment: datetime) -> FormatKind:
+def _find_finest_date_part(moment: datetime) -> FormatKind:
     if moment.hour or moment.minute or moment.second:
         return "second" if moment.second else "minute"
     return "date" if moment.day > 1 else "month"
@@ -189,22 +189,22 @@ _Role = Literal["", "key", "year", "count", "flag", "rate", "amount", "ratio", "
 
 
 @dataclass(frozen=True)
-class _Meaning:
-    """What a query says of an output: its role, and the currency, unit or `%` of its numbers."""
+class _OutputMeaning:
+    """The meaning of a query's output: role, and currency, unit or `%` of the numbers."""
 
     role: _Role = ""
     measure: str = ""
     stored: bool = False  # whether its numbers stand in a table, or are rounded: all their digits count
 
 
-@default_if_unparsed(())
-def _read_meanings(query: Query, columns: Sequence[str]) -> tuple[_Meaning, ...]:
-    outputs, reader = query.tree.expressions, _MeaningReader(query)
+@return_default_if_unparsable(())
+def _read_output_meanings(query: Query, columns: Sequence[str]) -> tuple[_OutputMeaning, ...]:
+    outputs, reader = query.tree.expressions, _OutputMeaningReader(query)
     if not isinstance(query.tree, exp.Select):
         return ()
     if len(outputs) == len(columns) and not query.tree.is_star:
         return tuple(reader.read(item.unalias()) for item in outputs)
-    return tuple(map(reader.read_name, columns))
+    return tuple(map(reader.get_meaning_by_name, columns))
 
 
 _COUNTS = (exp.Count, exp.CountIf, exp.RowNumber, exp.Rank, exp.DenseRank, exp.Length)
@@ -213,163 +213,170 @@ _UNCHANGED = (exp.Min, exp.Max, exp.Neg, exp.Abs, exp.Cast, exp.Filter, exp.Wind
 """Expressions that mean what their argument means."""
 
 
-class _MeaningReader:
-    """A reader of what the expressions of a query mean for their formats."""
+class _OutputMeaningReader:
+    """A reader of the meaning of a query's expressions, used to choose formats."""
 
     def __init__(self, query: Query) -> None:
         self._query = query
         self._keys = {(key.table, column) for key in query.schema.foreign_keys for column in key.columns}
-        self._known: dict[int, _Meaning] = {}
+        self._known: dict[int, _OutputMeaning] = {}
 
-    def read_name(self, name: str) -> _Meaning:
-        """Return the meaning that all columns of that name in the query's tables share."""
+    def get_meaning_by_name(self, name: str) -> _OutputMeaning:
+        """Return the meaning that all columns with this name share; empty if they differ."""
         found = [(table, table.column(name)) for table in self._query.tables.values()]
-        meanings = {self._read_column(table, column) for table, column in found if column is not None}
-        return meanings.pop() if len(meanings) == 1 else _Meaning()
+        meanings = {self._read_table_column_meaning(table, column) for table, column in found if column is not None}
+        return meanings.pop() if len(meanings) == 1 else _OutputMeaning()
 
-    def read(self, node: exp.Expr) -> _Meaning:
-        """Return the meaning of an expression, cached."""
+    def read(self, node: exp.Expr) -> _OutputMeaning:
+        """Return the meaning of an expression, from the cache if possible."""
         node = node.unnest()
         if id(node) not in self._known:
-            self._known[id(node)] = self._read(node)
+            self._known[id(node)] = self._read_expression_meaning(node)
         return self._known[id(node)]
 
-    def _read(self, node: exp.Expr) -> _Meaning:
+    def _read_expression_meaning(self, node: exp.Expr) -> _OutputMeaning:
         match node:
             case exp.Column():
-                return self._read_reference(node)
+                return self._read_column_reference_meaning(node)
             case exp.Round():
                 return replace(self.read(node.this), stored=node.args.get("decimals") is not None)
             case exp.Sum() | exp.Avg():
                 inner, is_sum = self.read(node.this), isinstance(node, exp.Sum)
                 plain = inner.role in ("key", "year", "flag") or (is_sum and inner.measure == "%")
-                return _Meaning("amount", "" if plain else inner.measure)
+                return _OutputMeaning("amount", "" if plain else inner.measure)
             case exp.Coalesce():
-                return self._read_alike([node.this, *node.expressions])
+                return self._read_common_meaning([node.this, *node.expressions])
             case exp.Case():
                 branches = (branch.args["true"] for branch in node.args["ifs"])
-                return self._read_alike([*branches, *filter(None, [node.args.get("default")])])
+                return self._read_common_meaning([*branches, *filter(None, [node.args.get("default")])])
             case exp.Add() | exp.Sub():
-                return replace(self._read_alike([node.left, node.right]), stored=False)
+                return replace(self._read_common_meaning([node.left, node.right]), stored=False)
             case exp.Mul() | exp.Div():
-                return self._read_product(node)
+                return self._read_product_meaning(node)
             case exp.Year() | exp.Extract():
-                return _Meaning("year" if isinstance(node, exp.Year) or node.name.upper() == "YEAR" else "count")
+                return _OutputMeaning("year" if isinstance(node, exp.Year) or node.name.upper() == "YEAR" else "count")
             case exp.Subquery() if isinstance(node.this, exp.Select) and len(node.this.expressions) == 1:
                 return self.read(node.this.expressions[0].unalias())
             case _ if isinstance(node, _UNCHANGED):
                 return self.read(node.this)
             case _ if isinstance(node, _COUNTS):
-                return _Meaning("count")
+                return _OutputMeaning("count")
             case _ if isinstance(node, _FLAGS):
-                return _Meaning("flag")
+                return _OutputMeaning("flag")
             case _:
-                return _Meaning("amount" if is_aggregate(node) else "")
+                return _OutputMeaning("amount" if is_aggregate_call(node) else "")
 
-    def _read_column(self, table: TableSchema, column: ColumnSchema) -> _Meaning:
-        words = name_words(column.name)
+    def _read_table_column_meaning(self, table: TableSchema, column: ColumnSchema) -> _OutputMeaning:
+        words = split_name_into_words(column.name)
         is_key = column.primary_key or column.likely_key or column.codes or (table.name, column.name) in self._keys
-        if is_key or _names_key(words) or is_date_number(column):
-            return _Meaning("key")
+        if is_key or _is_key_name(words) or is_numeric_date_column(column):
+            return _OutputMeaning("key")
         if column.kind == "boolean":
-            return _Meaning("flag")
-        if _has("rate", words):
-            return _Meaning("rate", stored=True)
-        measure = _read_name(column.name) or _read_comment(column.comment)
-        if not measure and _has("money", words):
-            measure = _read_comment(table.comment)
-        year = _has("year", words) and not measure
-        return _Meaning("year" if year else "", measure, stored=True)
+            return _OutputMeaning("flag")
+        if _has_word_of_kind("rate", words):
+            return _OutputMeaning("rate", stored=True)
+        measure = _find_unit_in_name(column.name) or _find_unit_in_comment(column.comment)
+        if not measure and _has_word_of_kind("money", words):
+            measure = _find_unit_in_comment(table.comment)
+        year = _has_word_of_kind("year", words) and not measure
+        return _OutputMeaning("year" if year else "", measure, stored=True)
 
-    def _read_reference(self, node: exp.Column) -> _Meaning:
-        """Return the meaning of a table's column, or of the output of the sub-query behind it."""
+    def _read_column_reference_meaning(self, node: exp.Column) -> _OutputMeaning:
+        """Return the meaning of a referenced column of a table or a subquery."""
         if (column := self._query.column(node)) is not None:
-            return self._read_column(column.table, column.schema)
+            return self._read_table_column_meaning(column.table, column.schema)
         reference = self._query.at(node)
         source = reference.source if reference is not None else None
         inner = source.query.unnest() if source is not None and source.query is not None else None
         outputs = inner.expressions if isinstance(inner, exp.Select) else []
         outputs = [item for item in outputs if fold(item.alias_or_name) == fold(node.name)]
         if len(outputs) != 1:
-            return _Meaning()
+            return _OutputMeaning()
         found = self.read(outputs[0].unalias())
-        return replace(found, measure=_read_name(node.name) or found.measure)
+        return replace(found, measure=_find_unit_in_name(node.name) or found.measure)
 
-    def _read_alike(self, parts: Sequence[exp.Expr]) -> _Meaning:
-        """Return the meaning that all the parts share, apart from constants."""
+    def _read_common_meaning(self, parts: Sequence[exp.Expr]) -> _OutputMeaning:
+        """Return the meaning that all the expressions share, apart from constants."""
         meanings = {self.read(part) for part in parts if part.find(exp.Column, exp.Func) is not None}
         measures = {meaning.measure for meaning in meanings}
         if len(meanings) == 1:
             return meanings.pop()
-        return _Meaning("amount", measures.pop() if len(measures) == 1 else "")
+        return _OutputMeaning("amount", measures.pop() if len(measures) == 1 else "")
 
-    def _read_product(self, node: exp.Mul | exp.Div) -> _Meaning:
-        """Return the meaning of a product: money times a number is money, money divided by money is a ratio."""
+    def _read_product_meaning(self, node: exp.Mul | exp.Div) -> _OutputMeaning:
+        """Return the meaning of a product or quotient: money divided by money is a ratio."""
         left, right = self.read(node.left), self.read(node.right)
         if isinstance(node, exp.Div):
             if left.measure == right.measure:
-                return _Meaning("share" if left.role == "hundredfold" else "ratio")
-            return _Meaning("amount", "" if right.measure or right.role == "rate" else left.measure)
+                return _OutputMeaning("share" if left.role == "hundredfold" else "ratio")
+            return _OutputMeaning("amount", "" if right.measure or right.role == "rate" else left.measure)
         for factor, other in ((node.left, right), (node.right, left)):
             if self._query.literal(factor) == 100:
-                return _Meaning("share") if other.role == "ratio" else _Meaning("hundredfold", other.measure)
+                return (
+                    _OutputMeaning("share") if other.role == "ratio" else _OutputMeaning("hundredfold", other.measure)
+                )
         single = not (left.measure and right.measure) and "rate" not in (left.role, right.role)
-        return _Meaning("amount", left.measure or right.measure if single else "")
+        return _OutputMeaning("amount", left.measure or right.measure if single else "")
 
 
 # What names and comments say
 
 
 @cache
-def _read_data() -> tuple[dict[str, str], dict[str, frozenset[str]]]:
-    """Return measures by the words for them, and the sets of other words."""
+def _load_measures_and_words() -> tuple[dict[str, str], dict[str, frozenset[str]]]:
+    """Return the measures by the words for them, and the sets of other words by name."""
     data = tomllib.loads(files(__package__ or "").joinpath("data", "measures.toml").read_text(encoding="utf-8"))
     measures = {word: measure for measure, words in data["measures"].items() for word in words.split()}
     return measures, {name: frozenset(words.split()) for name, words in data["words"].items()}
 
 
-def _has(kind: str, words: Iterable[str]) -> bool:
-    return not _read_data()[1][kind].isdisjoint(words)
+def _has_word_of_kind(kind: str, words: Iterable[str]) -> bool:
+    return not _load_measures_and_words()[1][kind].isdisjoint(words)
 
 
 def find_measure(word: str) -> str:
     """Return the currency, unit or `%` that a word stands for; empty if it stands for none."""
-    measures = _read_data()[0]
+    measures = _load_measures_and_words()[0]
     return measures.get(word.lower(), word if word in measures.values() else "")
 
 
 @lru_cache(maxsize=10_000)
-def _read_name(name: str) -> str:
-    """Return the currency, unit or `%` that a column's name tells; empty if it tells none."""
-    words, measures = name_words(name), _read_data()[0]
+def _find_unit_in_name(name: str) -> str:
+    """Return the currency, unit or `%` in a column's name; empty if there is none."""
+    words, measures = split_name_into_words(name), _load_measures_and_words()[0]
     told = {measures[word] for word in words if word in measures}
-    if len(told) != 1 or _has("scaled", words) or not {words[0], words[-1]} & measures.keys():
+    if len(told) != 1 or _has_word_of_kind("scaled", words) or not {words[0], words[-1]} & measures.keys():
         return ""
     measure = told.pop()
     return measure if len(words) > 1 or measure == "%" or len(measure) == 3 else ""
 
 
 @lru_cache(maxsize=10_000)
-def _read_comment(comment: str) -> str:
-    """Return the currency, unit or `%` that a comment tells, as in `gross, in EUR`; empty if it tells none."""
-    words, measures = set(re.findall(r"[^\W\d_]+|[€£$%]", comment.lower())), _read_data()[0]
+def _find_unit_in_comment(comment: str) -> str:
+    """Return the currency, unit or `%` in a comment such as `gross, in EUR`; empty without one."""
+    words, measures = set(re.findall(r"[^\W\d_]+|[€£$%]", comment.lower())), _load_measures_and_words()[0]
     told = {measures.get(word.lower(), "") for pair in _IN_COMMENT.findall(comment) for word in pair} - {""}
     named = {measures[word] for word in words if word in measures}
-    return told.pop() if len(told) == len(named) == 1 and not _has("scaled", words) | _has("no_amount", words) else ""
+    return (
+        told.pop()
+        if len(told) == len(named) == 1
+        and not _has_word_of_kind("scaled", words) | _has_word_of_kind("no_amount", words)
+        else ""
+    )
 
 
 # Cells as text
 
 
 def format_cell(cell: Cell, form: ColumnFormat, locale: str = "") -> str:
-    """Return a cell as people read it, in this locale or else the format's; `NULL` for a missing value."""
+    """Return a cell as display text, in `locale` or the format's locale; `NULL` if missing."""
     locale = locale or form.locale
     if cell is None:
         return "NULL"
     if isinstance(cell, str):
-        return _format_time(cell, form.kind, locale) if form.kind in _DATES else cell
+        return _format_date_text(cell, form.kind, locale) if form.kind in _DATES else cell
     if isinstance(cell, bytes) or (isinstance(cell, float) and not math.isfinite(cell)):
-        return str(plain_cell(cell))
+        return str(convert_cell_for_json(cell))
     if form.kind == "boolean" and cell in (0, 1):
         return "yes" if cell else "no"
     if form.kind in ("number", "money", "percent"):
@@ -378,7 +385,7 @@ def format_cell(cell: Cell, form: ColumnFormat, locale: str = "") -> str:
 
 
 def format_rows(rows: Iterable[Sequence[Cell]], formats: Sequence[ColumnFormat]) -> list[tuple[str | None, ...]]:
-    """Return rows as people read them; None for a missing value."""
+    """Return rows with all cells as display text; None for a missing value."""
     pairs = (zip(row, formats, strict=True) for row in rows)
     return [tuple(None if cell is None else format_cell(cell, form) for cell, form in row) for row in pairs]
 
@@ -394,7 +401,7 @@ def _format_number(number: int | float, form: ColumnFormat, locale: str) -> str:
         if number and abs(number) < 0.5 * 10**-decimals:
             decimals = _MOST_COMPUTED - size  # nothing but zero is written as zero
     if locale not in ENGLISH:
-        text = _format_with_babel(number, decimals, form, locale)
+        text = _format_number_with_babel(number, decimals, form, locale)
     else:
         mark = _SYMBOLS.get(form.currency) or (f"{form.currency}\N{NO-BREAK SPACE}" if form.currency else "")
         digits = f"{abs(number):,.{decimals}f}" if decimals or isinstance(number, float) else f"{abs(number):,}"
@@ -402,8 +409,8 @@ def _format_number(number: int | float, form: ColumnFormat, locale: str) -> str:
     return f"{text}\N{NO-BREAK SPACE}{form.unit}" if form.unit else text
 
 
-def read_time(text: str) -> datetime | None:
-    """Return a text of the database that is a month, a day or a moment; None for any other."""
+def parse_date_text(text: str) -> datetime | None:
+    """Parse a month, a day or a date with time; return None for any other text."""
     match = _TIME.fullmatch(text)
     try:
         clock = match and f"{match[4] or '00:00'}:{match[5] or '00'}"
@@ -412,15 +419,15 @@ def read_time(text: str) -> datetime | None:
         return None
 
 
-def _format_time(text: str, kind: FormatKind, locale: str) -> str:
-    """Return a text that is a date as people write it; unchanged if it is not one."""
-    moment = read_time(text)
+def _format_date_text(text: str, kind: FormatKind, locale: str) -> str:
+    """Format a text that is a date for people; return any other text unchanged."""
+    moment = parse_date_text(text)
     if moment is None:
         return text
     # As fine as the column, or finer: no part of a date is left out.
-    kind = max(kind, _finest_part(moment), key=_DATE_KINDS.index)
+    kind = max(kind, _find_finest_date_part(moment), key=_DATE_KINDS.index)
     if locale not in ENGLISH:
-        return _format_time_with_babel(moment, kind, locale)
+        return _format_date_with_babel(moment, kind, locale)
     return moment.strftime(_DATES[kind]).lstrip("0")
 
 
@@ -428,8 +435,8 @@ def _format_time(text: str, kind: FormatKind, locale: str) -> str:
 
 
 @lru_cache(maxsize=8)
-def read_locale(name: str) -> Locale:
-    """Return Babel's locale of a name such as `de`, `pt_BR` or `pt-BR`.
+def find_babel_locale(name: str) -> Locale:
+    """Return the Babel locale for a name such as `de`, `pt_BR` or `pt-BR`.
 
     Raises:
         SettingsError: There is no such locale.
@@ -443,22 +450,22 @@ def read_locale(name: str) -> Locale:
     return locale
 
 
-def _format_with_babel(number: int | float, decimals: int, form: ColumnFormat, name: str) -> str:
+def _format_number_with_babel(number: int | float, decimals: int, form: ColumnFormat, name: str) -> str:
     from babel.numbers import parse_pattern
 
-    locale = read_locale(name)
+    locale = find_babel_locale(name)
     formats = {"money": locale.currency_formats["standard"], "percent": locale.percent_formats[None]}
     pattern = parse_pattern(formats.get(form.kind, locale.decimal_formats[None]).pattern)
     pattern.frac_prec = decimals, decimals
     value = Decimal(str(number)) / (100 if form.kind == "percent" else 1)
     text = pattern.apply(value, locale, currency=form.currency or None, currency_digits=False)
-    return safe(text).replace("\N{REPLACEMENT CHARACTER}", "")  # marks for the direction of writing
+    return sanitize_text(text).replace("\N{REPLACEMENT CHARACTER}", "")  # marks for the direction of writing
 
 
-def _format_time_with_babel(moment: datetime, kind: FormatKind, name: str) -> str:
+def _format_date_with_babel(moment: datetime, kind: FormatKind, name: str) -> str:
     from babel.dates import format_date, format_skeleton, format_time
 
-    locale = read_locale(name)
+    locale = find_babel_locale(name)
     if kind == "month":
         return format_skeleton("yMMMM", moment, locale=locale)
     day = format_date(moment, "medium", locale)

@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 
 
-def find_torn_line(content: bytes) -> bytes:
-    """Return the incomplete last line that a killed process left; empty if there is none.
+def find_incomplete_last_line(content: bytes) -> bytes:
+    """Return the incomplete last line of a file's content; empty if the last line is whole.
 
     A last line that lacks its line end, as an editor may leave it, is whole.
     """
@@ -22,7 +22,7 @@ def find_torn_line(content: bytes) -> bytes:
 
 
 def append_lines(path: Path, lines: str) -> None:
-    """Append lines to a file and sync it to disk; a torn last line is removed.
+    """Append lines to a file and sync it to disk; an incomplete last line is removed first.
 
     Several processes may do so at once.
     """
@@ -34,7 +34,7 @@ def append_lines(path: Path, lines: str) -> None:
             fcntl.flock(file.fileno(), fcntl.LOCK_EX)
         file.seek(0)
         content = file.read()
-        if torn := find_torn_line(content):
+        if torn := find_incomplete_last_line(content):
             file.truncate(len(content) - len(torn))
         elif content and not content.endswith(b"\n"):
             lines = "\n" + lines
@@ -44,6 +44,6 @@ def append_lines(path: Path, lines: str) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Raise `OSError` if lines cannot be appended."""
+    """Raise `OSError` if lines cannot be appended to a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.open("ab").close()

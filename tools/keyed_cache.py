@@ -13,7 +13,7 @@ V = TypeVar("V")
 
 
 class KeyedCache(Generic[K, V]):
-    """A cache that makes each entry once. May be used from several threads."""
+    """A thread-safe cache that creates each entry only once."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -21,7 +21,7 @@ class KeyedCache(Generic[K, V]):
         self._entries: OrderedDict[K, Future[V]] = OrderedDict()
 
     def get(self, key: K, make: Callable[[], V]) -> V:
-        """Return the entry of `key`, made by the first caller; an error of `make` reaches all."""
+        """Return the entry for `key`, created on first use; an error of `make` reaches all callers."""
         with self._lock:
             entry = self._entries.pop(key, None)
             made = entry or Future[V]()

@@ -27,51 +27,53 @@ _PATTERNS: Mapping[MaskKind, re.Pattern[str]] = {
 _ISO_DATE = re.compile(r"(?:19|20)\d\d-\d\d-\d\d")
 
 
-def _check_luhn(text: str) -> bool:
+def _has_valid_luhn_checksum(text: str) -> bool:
     digits = [int(digit) for digit in reversed(text) if digit.isdigit()]
     doubled = [2 * digit - 9 * (digit > 4) for digit in digits[1::2]]
     return (sum(digits[::2]) + sum(doubled)) % 10 == 0
 
 
 _PROOFS: Mapping[MaskKind, Callable[[str], bool]] = {
-    "card": _check_luhn,
+    "card": _has_valid_luhn_checksum,
     "iban": lambda text: is_iban(re.sub(r"[ -]", "", text).upper()),
     "phone": lambda text: _ISO_DATE.match(text) is None,
 }
 
 
 def mask(text: str, kinds: Collection[MaskKind]) -> str:
-    """Return the text with masked data replaced by its kind, as in `[email]`."""
+    """Replace personal data in a text with the kind of the data, as in `[email]`."""
     for kind in kinds:
-        text = _PATTERNS[kind].sub(lambda hit, kind=kind: f"[{kind}]" if _is_proven(kind, hit[0]) else hit[0], text)
+        text = _PATTERNS[kind].sub(
+            lambda hit, kind=kind: f"[{kind}]" if _is_valid_personal_data(kind, hit[0]) else hit[0], text
+        )
     return text
 
 
 @dataclass
-class Placeholders:
-    """Numbered masks, which can be turned back into the masked texts."""
+class PersonalDataPlaceholders:
+    """Numbered placeholders for personal data, which can be turned back into the original text."""
 
     kinds: Collection[MaskKind]
     _by_text: dict[str, str] = field(default_factory=dict[str, str])
 
     def hide(self, text: str) -> str:
-        """Return the text with masked data replaced, as in `[email-1]`."""
+        """Replace personal data in a text with numbered placeholders, as in `[email-1]`."""
         for kind in self.kinds:
-            text = _PATTERNS[kind].sub(lambda hit, kind=kind: self._replace_text(kind, hit[0]), text)
+            text = _PATTERNS[kind].sub(lambda hit, kind=kind: self._replace_with_placeholder(kind, hit[0]), text)
         return text
 
-    def restore(self, text: str) -> str:
-        """Return the text with placeholders turned back into what they mask."""
+    def restore_text(self, text: str) -> str:
+        """Replace the placeholders in a text with the original data."""
         for hidden, placeholder in self._by_text.items():
             text = text.replace(placeholder, hidden)
         return text
 
-    def _replace_text(self, kind: MaskKind, text: str) -> str:
-        if not _is_proven(kind, text):
+    def _replace_with_placeholder(self, kind: MaskKind, text: str) -> str:
+        if not _is_valid_personal_data(kind, text):
             return text
         return self._by_text.setdefault(text, f"[{kind}-{len(self._by_text) + 1}]")
 
 
-def _is_proven(kind: MaskKind, text: str) -> bool:
+def _is_valid_personal_data(kind: MaskKind, text: str) -> bool:
     proof = _PROOFS.get(kind)
     return proof is None or proof(text)

@@ -12,8 +12,8 @@ from .forkserver import READY
 from .sandbox.boundary import die_with_parent
 
 
-def serve_workers(descriptor: int, work: Callable[[socket.socket], None]) -> None:
-    """Fork a worker for every socket received until the control socket ends, then exit."""
+def run_fork_server(descriptor: int, work: Callable[[socket.socket], None]) -> None:
+    """Fork a worker for each socket received, and exit when the control socket closes."""
     os.chdir("/")
     control = socket.socket(fileno=descriptor)
     die_with_parent()
@@ -30,11 +30,11 @@ def serve_workers(descriptor: int, work: Callable[[socket.socket], None]) -> Non
         for line in descriptors:
             if os.fork() == 0:
                 control.close()
-                _become_worker(line, work)
+                _run_worker_process(line, work)
             os.close(line)
 
 
-def _become_worker(descriptor: int, work: Callable[[socket.socket], None]) -> None:
+def _run_worker_process(descriptor: int, work: Callable[[socket.socket], None]) -> None:
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         die_with_parent()

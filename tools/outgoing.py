@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from .database import Database, Estimate, Limits, Table, TooComplex
-from .database.database import check_size
-from .database.egress import Level, strictest_of
+from .database import Database, Estimate, Limits, QueryTooComplex, Table
+from .database.database import check_statement_size
+from .database.egress import Level, find_strictest_level
 from .database.table import WITHHELD
 from .database.watchdog import Cancellation
 from .errors import QueryError, QueryFailed, SQLParseError, TableturnError
@@ -30,7 +30,7 @@ _SAFE = frozenset({"timeout", "too_large", "rejected", "too_costly", "locked"})
 
 @dataclass(frozen=True)
 class SentQueries:
-    """The queries that were executed, and those of them that were turned down."""
+    """The queries that were executed, and those that were rejected."""
 
     queries: list[str] = field(default_factory=list[str])
     refused: list[str] = field(default_factory=list[str])
@@ -41,7 +41,7 @@ _SENT: ContextVar[SentQueries | None] = ContextVar("tableturn_sent", default=Non
 
 @contextmanager
 def record_queries() -> Generator[SentQueries]:
-    """Yield what collects every query executed in this context."""
+    """Yield a record to which every query executed in this context is added."""
     sent = SentQueries()
     token = _SENT.set(sent)
     try:
@@ -50,48 +50,50 @@ def record_queries() -> Generator[SentQueries]:
         _SENT.reset(token)
 
 
-class ModelView:
+class MaskedDatabase:
     """A view of a database for a model, with withheld cells masked."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def level(self, sql: str) -> Level:
-        """Return the egress level of the query's result."""
+    def get_egress_level(self, sql: str) -> Level:
+        """Return the egress level of a query's result."""
         leaving = self._database.leaving()
-        if not leaving.levels:
+        if not leaving.column_levels:
             return "values"
-        levels = may_read(sql, leaving.schema, leaving.levels)
-        return leaving.strictest if levels is None else strictest_of(levels)
+        levels = may_read(sql, leaving.schema, leaving.column_levels)
+        return leaving.strictest_level if levels is None else find_strictest_level(levels)
 
     def execute(self, sql: str, limits: Limits | None = None, cancellation: Cancellation | None = None) -> Table:
-        """Return the query's result with withheld cells masked.
+        """Run the query and return the result with withheld cells masked.
 
         Of a query that reads a column of level `statistics`, every cell is withheld but counts; of one that reads a
         column of level `none`, the result as a whole: one row of marks stands for however many there are. So is the
         engine's message while running, as it may quote a value.
         """
-        check_size(sql, limits or Limits())
+        check_statement_size(sql, limits or Limits())
         sent = _SENT.get() or SentQueries()
         sent.queries.append(sql)
         try:
-            return self._execute(sql, limits, cancellation)
+            return self._execute_with_masking(sql, limits, cancellation)
         except QueryError as error:
             if error.kind == "rejected":
                 sent.refused.append(sql)
             raise
 
-    def _execute(self, sql: str, limits: Limits | None, cancellation: Cancellation | None) -> Table:
-        level = self.level(sql)
+    def _execute_with_masking(self, sql: str, limits: Limits | None, cancellation: Cancellation | None) -> Table:
+        level = self.get_egress_level(sql)
         if level == "values":
             return self._database.execute(sql, limits, cancellation)
-        self._compile(sql)
+        self._check_query_compiles(sql)
         if level == "none":
-            columns = tuple(item.alias_or_name or "result" for item in self._list_outputs(sql)) or ("result",)
+            columns = tuple(item.alias_or_name or "result" for item in self._list_output_expressions(sql)) or (
+                "result",
+            )
             marks = (WITHHELD,) * len(columns)
             return Table(columns, ("text",) * len(columns), (marks,), False, 0.0, "all")
         try:
-            return self._mask_cells(sql, self._database.execute(sql, limits, cancellation))
+            return self._mask_result_cells(sql, self._database.execute(sql, limits, cancellation))
         except QueryError as error:
             if error.kind in _SAFE:
                 raise
@@ -100,28 +102,28 @@ class ModelView:
     def estimate(self, sql: str, limits: Limits | None = None) -> Estimate | None:
         """Return the query's estimated cost; None if it is unknown or withheld."""
         try:
-            estimate = self._database.estimate(sql, limits) if self.level(sql) == "values" else None
+            estimate = self._database.estimate(sql, limits) if self.get_egress_level(sql) == "values" else None
         except TableturnError:
             return None
         return None if estimate is None or estimate.private else estimate
 
-    def _compile(self, sql: str) -> None:
-        """Raise the engine's error if it rejects the query, without running it."""
+    def _check_query_compiles(self, sql: str) -> None:
+        """Raise the engine's error if the query does not compile, without running the query."""
         schema = self._database.leaving().schema
         try:
             error = self._database.compile_check(sql, [table for table in schema.tables if table.kind != "virtual"])
-        except TooComplex:
+        except QueryTooComplex:
             return
         if error is not None and not any(table.kind == "virtual" and table.name in sql for table in schema.tables):
             raise error
 
     def text(self, text: str) -> str:
-        """Return the text for a model, with personal data masked."""
+        """Return the text with personal data masked, for a model."""
         return mask(text, self._database.session.policy.egress.mask)
 
-    def _mask_cells(self, sql: str, table: Table) -> Table:
-        """Return the result with every cell withheld except counts."""
-        outputs = self._list_outputs(sql)
+    def _mask_result_cells(self, sql: str, table: Table) -> Table:
+        """Return the result with all cells masked except counts."""
+        outputs = self._list_output_expressions(sql)
         counts = [isinstance(item.unalias().unnest(), exp.Count) for item in outputs]
         if len(counts) != len(table.columns):
             counts = [False] * len(table.columns)
@@ -130,8 +132,8 @@ class ModelView:
         )
         return replace(table, rows=rows, withheld="cells", notes=())
 
-    def _list_outputs(self, sql: str) -> list[exp.Expr]:
-        """Return the expressions of a single SELECT; none for any other query."""
+    def _list_output_expressions(self, sql: str) -> list[exp.Expr]:
+        """Return the output expressions of a single SELECT; empty for any other query."""
         try:
             tree = Query.of(sql, self._database.dialect).tree
         except SQLParseError:

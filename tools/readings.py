@@ -13,10 +13,10 @@ from .database.rendering.text import one_line
 from .database.table import Cell, PlainCell
 from .formats import PLAIN_NUMBER, ColumnFormat, format_cell
 from .results import label_cells, same_result
-from .sql.parse import default_if_unparsed
+from .sql.parse import return_default_if_unparsable
 from .sql.query import Query
 from .sql.scope import Scope
-from .words import listed_words, name_stems, stems, words
+from .words import make_word_set, stem_name_words, stems, words
 
 Rows = Sequence[Sequence[Cell]] | Sequence[Sequence[PlainCell]]
 
@@ -36,8 +36,8 @@ The others stand in answers of earlier versions alone.
 
 
 @dataclass(frozen=True)
-class Rival:
-    """Another reading of a question."""
+class AlternativeReading:
+    """Another interpretation of a question, with the query for that interpretation."""
 
     matter: Matter
     words: str  # how it reads the question: `by booking date`
@@ -49,50 +49,50 @@ class Rival:
 
 @dataclass(frozen=True)
 class Agreement:
-    """The number of readings that ran, and of those with the same result."""
+    """The number of alternative readings that ran, and of those with the same result."""
 
     ran: int = 0
     same: int = 0
 
 
 @dataclass(frozen=True)
-class Outcome(Rival):
-    """A reading with its result in words."""
+class Outcome(AlternativeReading):
+    """An alternative reading of a question, with the difference of the results in words."""
 
     says: str = ""  # in a few words; empty where it is the same
 
     @property
-    def same(self) -> bool:
-        """Whether the result is that of the query."""
+    def has_same_result(self) -> bool:
+        """Whether the alternative reading gives the same result as the query."""
         return not self.says
 
 
 @dataclass(frozen=True)
 class ReadingResult:
-    """A result to compare."""
+    """The rows of a reading, for comparison with another reading."""
 
     rows: Rows
     truncated: bool = False
 
 
-def outcome_of(
-    rival: Rival, here: ReadingResult, there: ReadingResult, ordered: bool, locale: str = ""
+def compare_reading_results(
+    rival: AlternativeReading, here: ReadingResult, there: ReadingResult, ordered: bool, locale: str = ""
 ) -> Outcome | None:
-    """Return the outcome of a rival, its numbers written for a locale; None if its result cannot be compared."""
+    """Compare the results of a query and an alternative; return None if not comparable."""
     # Nobody means what finds nothing.
     nothing = all(cell in (None, 0) for row in there.rows for cell in row)
     if rival.matter == "ties":
-        says = _count_ties(rival, there)
+        says = _describe_tie_count(rival, there)
     elif here.truncated or there.truncated or nothing:
         return None
     elif same_result(here.rows, there.rows, ordered=ordered):
         says = ""
     else:
-        says = _describe(here.rows, there.rows, locale)
+        says = _describe_row_difference(here.rows, there.rows, locale)
     return Outcome(**vars(rival), says=says)
 
 
-def _count_ties(rival: Rival, there: ReadingResult) -> str:
+def _describe_tie_count(rival: AlternativeReading, there: ReadingResult) -> str:
     rows = there.rows
     if len(rows) <= rival.limit:
         return ""
@@ -108,15 +108,15 @@ def _count_ties(rival: Rival, there: ReadingResult) -> str:
     return f"{at_least}{more} more"
 
 
-def _describe(here: Rows, there: Rows, locale: str) -> str:
+def _describe_row_difference(here: Rows, there: Rows, locale: str) -> str:
     if len(there) == 1 and len(there[0]) == 1:
         before = here[0][0] if len(here) == 1 and len(here[0]) == 1 else None
-        return short_cell(there[0][0], before, locale)
+        return format_short_cell(there[0][0], before, locale)
     if not there:
         return "no rows"
     if len(here) == len(there) == 1 and len(here[0]) == len(there[0]):
         changed = [(after, before) for before, after in zip(here[0], there[0], strict=True) if before != after]
-        return ", ".join(short_cell(after, before, locale) for after, before in changed)
+        return ", ".join(format_short_cell(after, before, locale) for after, before in changed)
     labels = label_cells(cell for rows in (here, there) for row in rows for cell in row)
     old = Counter(tuple(labels[cell] for cell in row) for row in here)
     new = Counter(tuple(labels[cell] for cell in row) for row in there)
@@ -129,18 +129,18 @@ def _describe(here: Rows, there: Rows, locale: str) -> str:
     return f"{gone} of {before} rows differ" if len(here) == len(there) else f"{after} rows instead of {before}"
 
 
-def short_cell(cell: Cell, beside: Cell = None, locale: str = "") -> str:
-    """Return a value in few characters, distinct from `beside`, a number as a locale writes it."""
+def format_short_cell(cell: Cell, beside: Cell = None, locale: str = "") -> str:
+    """Format a value in few characters, but different from the value `beside`."""
     if cell is None:
         return "nothing"
     if isinstance(cell, bool) or not isinstance(cell, int | float):
         return one_line(" ".join(str(cell).split()), _TEXT)
-    short = _format_number(cell, locale)
-    same = isinstance(beside, int | float) and _format_number(beside, locale) == short and beside != cell
+    short = _format_short_number(cell, locale)
+    same = isinstance(beside, int | float) and _format_short_number(beside, locale) == short and beside != cell
     return f"{cell:,}" if same else short
 
 
-def _format_number(number: float, locale: str) -> str:
+def _format_short_number(number: float, locale: str) -> str:
     for size, unit in _ROUND:
         if abs(number) >= size:
             return f"{format_cell(number / size, ColumnFormat('number', 1), locale)} {unit}"
@@ -152,12 +152,12 @@ def _format_number(number: float, locale: str) -> str:
 
 
 def summarize(outcomes: Sequence[Outcome]) -> str:
-    """Return the outcomes that differ in one line; empty if none does."""
-    line = "; ".join(map(_say, filter(lambda outcome: not outcome.same, outcomes)))
+    """Return one line of text about the outcomes that differ; empty if none differs."""
+    line = "; ".join(map(_format_outcome, filter(lambda outcome: not outcome.has_same_result, outcomes)))
     return f"{line[:1].upper()}{line[1:]}." if line else ""
 
 
-def _say(outcome: Outcome) -> str:
+def _format_outcome(outcome: Outcome) -> str:
     if outcome.matter == "meaning":
         return f"read as “{' '.join(outcome.words.split())[:_WORDS]}”: {outcome.says}"
     return f"{outcome.says} {outcome.words}"
@@ -172,32 +172,32 @@ _LONGEST = 4_000  # characters of a query
 _MOST_TIED = 200
 """Rows that a query may let through for its ties to be looked at."""
 
-_ASKS_WHICH = listed_words("which who whose whom where with has have had having name")
+_ASKS_WHICH = make_word_set("which who whose whom where with has have had having name")
 """Words by which a question asks for the thing that comes first, and not for the value by which it does."""
 
 
-@default_if_unparsed(None)
-def tie_reading(query: Query, question: str) -> Rival | None:
-    """Return the query with more rows, and with its ORDER BY terms as columns; None if nothing can tie."""
+@return_default_if_unparsable(None)
+def make_tie_reading(query: Query, question: str) -> AlternativeReading | None:
+    """Return a reading that also shows rows tied with the last one; None without possible ties."""
     if len(query.sql) > _LONGEST:
         return None
-    tree, count, scope = query.tree, query.limit, query.scope(query.tree)
+    tree, count, scope = query.tree, query.limit, query.find_select_scope(query.tree)
     if scope is None or tree.args.get("offset") is not None or tree.args.get("distinct"):
         return None
     if not query.order or not isinstance(count, exp.Literal) or not count.is_int or int(count.name) > _MOST_TIED:
         return None
     asked = frozenset(word.folded for word in words(question))
-    if tree.is_star or "any" in asked or _is_unique(query, scope):
+    if tree.is_star or "any" in asked or _has_unique_order(query, scope):
         return None
-    keys = [query.resolve_term(term.this, scope) for term in query.order]
+    keys = [query.resolve_order_or_group_term(term.this, scope) for term in query.order]
     limit = int(count.name)
-    if limit == 1 and not _asks_which(query, question, asked, keys):
+    if limit == 1 and not _is_asking_for_top_item(query, question, asked, keys):
         return None
     edit = query.edit()
     for number, key in enumerate(keys):
         edit.of(scope.select).append("expressions", exp.alias_(key, f"tie_{number}", quoted=True))
     edit.of(count).replace(exp.Literal.number(limit + FURTHER))
-    return Rival(
+    return AlternativeReading(
         "ties",
         f"with those that share the {'last' if limit > 1 else 'first'} place",
         "what ties with the last one shown is left out",
@@ -207,8 +207,8 @@ def tie_reading(query: Query, question: str) -> Rival | None:
     )
 
 
-def _asks_which(query: Query, question: str, asked: frozenset[str], keys: Sequence[exp.Expr]) -> bool:
-    """Whether the question asks for the top thing itself, not for its value or date."""
+def _is_asking_for_top_item(query: Query, question: str, asked: frozenset[str], keys: Sequence[exp.Expr]) -> bool:
+    """Whether the question asks for the top item itself, not for the item's value or date."""
     if all(output.unalias() in keys for output in query.tree.expressions):
         return False
     if not asked.isdisjoint(_ASKS_WHICH):
@@ -217,12 +217,14 @@ def _asks_which(query: Query, question: str, asked: frozenset[str], keys: Sequen
     values = [column.schema for column in columns if column is not None]
     known = frozenset(stems(question))
     return "what" in asked and not any(
-        value.kind == "time" or known.issuperset(name_stems(value.name)) for value in values
+        value.kind == "time" or known.issuperset(stem_name_words(value.name)) for value in values
     )
 
 
-def _is_unique(query: Query, scope: Scope) -> bool:
-    """Whether the order has no ties, because it includes a table's key."""
+def _has_unique_order(query: Query, scope: Scope) -> bool:
+    """Whether the sort order allows no ties, because it includes a table's key."""
     if len(scope.sources) != 1 or scope.select.args.get("group") is not None:
         return False
-    return any(column is not None and column.is_key for column in (query.column(term.this) for term in query.order))
+    return any(
+        column is not None and column.is_primary_key for column in (query.column(term.this) for term in query.order)
+    )

@@ -13,7 +13,7 @@ TOO_DEEP = "its parts are nested too deeply"
 
 
 def read_json(text: str) -> object:
-    """Return the value of a JSON text; raise `ValueError` if it is invalid or too deep."""
+    """Parse a JSON text; raise `ValueError` if it is invalid or nested too deeply."""
     try:
         return json.loads(text)
     except RecursionError as error:
@@ -21,14 +21,14 @@ def read_json(text: str) -> object:
 
 
 def read_lines(text: str) -> list[object]:
-    """Return the values of JSON lines, blank lines skipped; errors name the line.
+    """Parse JSON lines, skipping blank lines; error messages name the line.
 
     Only line feeds end a line: JSON strings may hold every other character that Python takes for a line's end.
     """
-    return [_read_value(line, number) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    return [_parse_json_line(line, number) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
 
 
-def _read_value(line: str, number: int) -> object:
+def _parse_json_line(line: str, number: int) -> object:
     try:
         return read_json(line)
     except json.JSONDecodeError as error:
@@ -38,7 +38,7 @@ def _read_value(line: str, number: int) -> object:
 
 
 def read_records(path: Path) -> list[object]:
-    """Return the records of a JSON, JSON-lines, CSV or YAML file, not yet validated.
+    """Return the unvalidated records of a JSON, JSON-lines, CSV or YAML file.
 
     Raises:
         SettingsError: It cannot be read, or is no list.
@@ -49,7 +49,7 @@ def read_records(path: Path) -> list[object]:
             return list(csv.DictReader(io.StringIO(text)))
         if path.suffix == ".jsonl":
             return read_lines(text)
-        records: object = _read_yaml(text) if path.suffix in (".yaml", ".yml") else read_json(text)
+        records: object = _parse_yaml_text(text) if path.suffix in (".yaml", ".yml") else read_json(text)
     except (OSError, ValueError, csv.Error) as error:
         raise SettingsError(f"{path} cannot be read: {error}") from error
     if not isinstance(records, list):
@@ -57,7 +57,7 @@ def read_records(path: Path) -> list[object]:
     return records
 
 
-def _read_yaml(text: str) -> object:
+def _parse_yaml_text(text: str) -> object:
     import yaml
 
     try:

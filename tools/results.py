@@ -21,25 +21,25 @@ _RELATIVE_TOLERANCE, _ABSOLUTE_TOLERANCE = 1e-8, 1e-12
 _WORK_CELLS, _WORK_LOOKS = 300_000, 12
 
 
-class Undecided(Exception):
-    """The work limit of a comparison is used up."""
+class ComparisonLimitExceeded(Exception):
+    """The work limit of a comparison is used up before a decision."""
 
 
-class WorkLimit:
-    """A work limit that comparisons share, in cells looked at."""
+class ComparisonWorkLimit:
+    """A work limit shared by comparisons, as a number of cells to examine."""
 
     def __init__(self, cells: int) -> None:
         self._left = cells
 
     def spend(self, cells: int) -> None:
-        """Subtract `cells`; raise `Undecided` if too few are left."""
+        """Subtract `cells` from the limit; raise an error if too few are left."""
         self._left -= cells
         if self._left < 0:
-            raise Undecided
+            raise ComparisonLimitExceeded
 
 
 def same_result(a: Rows, b: Rows, ordered: bool = False, ties: Sequence[Hashable] | None = None) -> bool:
-    """Whether `b` gives the same answer as `a`, the gold result if there is one.
+    """Whether the results `a` and `b` are equal; `a` is the gold result if there is one.
 
     Rows are a multiset: repeated rows count. Columns may come in any order and under any name, and are matched
     jointly by content: one assignment of columns must make whole rows equal. Numbers are equal within a tolerance,
@@ -53,9 +53,13 @@ def same_result(a: Rows, b: Rows, ordered: bool = False, ties: Sequence[Hashable
 
 
 def compare_results(
-    a: Rows, b: Rows, ordered: bool = False, ties: Sequence[Hashable] | None = None, work: WorkLimit | None = None
+    a: Rows,
+    b: Rows,
+    ordered: bool = False,
+    ties: Sequence[Hashable] | None = None,
+    work: ComparisonWorkLimit | None = None,
 ) -> bool | None:
-    """Compare as `same_result` does; None if it would take more than `work`."""
+    """Compare two results; return None if the comparison exceeds the work limit."""
     rows_a, rows_b = (result.rows if isinstance(result, Table) else result for result in (a, b))
     # Bare rows may be none, and tell nothing of their columns.
     widths = [{len(result.columns)} if isinstance(result, Table) else set(map(len, result)) for result in (a, b)]
@@ -69,16 +73,16 @@ def compare_results(
     )
     groupings: Iterable[Column] = [(0,) * len(rows_a)]
     if ordered:
-        groupings = [_number_runs(ties)] if ties is not None else _guess_ties(rows_a, left)
-    work = work or WorkLimit(_WORK_CELLS + _WORK_LOOKS * len(rows_a) * len(rows_a[0]))
+        groupings = [_number_runs_of_equal_labels(ties)] if ties is not None else _guess_tie_groupings(rows_a, left)
+    work = work or ComparisonWorkLimit(_WORK_CELLS + _WORK_LOOKS * len(rows_a) * len(rows_a[0]))
     try:
-        return any(columns_match(left, right, groups, work) for groups in groupings)
-    except Undecided:
+        return any(can_match_columns(left, right, groups, work) for groups in groupings)
+    except ComparisonLimitExceeded:
         return None
 
 
 def label_cells(cells: Iterable[Cell]) -> dict[Cell, int]:
-    """Return a label per distinct value; equal labels mean equal values.
+    """Return a numeric label for each distinct value; equal values get equal labels.
 
     Integers are equal to floats of the same value; two different integers are never equal, however large; text, bytes,
     numbers and NULL are never equal to one another.
@@ -88,47 +92,49 @@ def label_cells(cells: Iterable[Cell]) -> dict[Cell, int]:
     labels: dict[Cell, int] = {}
     label = 0
     for before, number in pairwise([*numbers[:1], *numbers]):
-        label += not _are_close(before, number)
+        label += not _are_nearly_equal(before, number)
         labels[number] = label
     others = (cell for cell in distinct if not isinstance(cell, int | float))
     return labels | {cell: place for place, cell in enumerate(others, label + 1)}
 
 
-def _are_close(a: int | float, b: int | float) -> bool:
+def _are_nearly_equal(a: int | float, b: int | float) -> bool:
     if all(isinstance(number, int) or (number.is_integer() and abs(number) < 2**53) for number in (a, b)):
         return a == b
     return math.isclose(a, b, rel_tol=_RELATIVE_TOLERANCE, abs_tol=_ABSOLUTE_TOLERANCE)
 
 
-def _number_runs(ties: Sequence[Hashable]) -> Column:
-    """Return the numbers of the runs of equal labels."""
+def _number_runs_of_equal_labels(ties: Sequence[Hashable]) -> Column:
+    """Number the runs of equal neighbouring labels; return one number per label."""
     return tuple(number for number, (_, run) in enumerate(groupby(ties)) for _ in run)
 
 
-def _guess_ties(rows: Sequence[Sequence[Cell]], columns: Sequence[Column]) -> Iterator[Column]:
-    """Yield possible groupings of tied rows: none, and the runs of each sorted column."""
+def _guess_tie_groupings(rows: Sequence[Sequence[Cell]], columns: Sequence[Column]) -> Iterator[Column]:
+    """Yield possible groupings of tied rows: no ties, then the runs of each sorted column."""
     yield tuple(range(len(rows)))
     known: set[Column] = set()
     for index, labels in enumerate(columns):
-        groups = _number_runs(labels)
+        groups = _number_runs_of_equal_labels(labels)
         # A constant column says nothing about the order: it would let every order pass.
         if groups[-1] == 0 or groups in known:
             continue
-        keys = [_order_key(row[index]) for row in rows]
+        keys = [_make_sort_key(row[index]) for row in rows]
         if all(a <= b for a, b in pairwise(keys)) or all(a >= b for a, b in pairwise(keys)):
             known.add(groups)
             yield groups
 
 
-def _order_key(value: Cell) -> tuple[int, int | float | str | bytes]:
-    """Return a key in SQLite's order: NULL, numbers, text, bytes."""
+def _make_sort_key(value: Cell) -> tuple[int, int | float | str | bytes]:
+    """Return a sort key for SQLite's order: NULL, numbers, text, bytes."""
     if isinstance(value, str | bytes):
         return 2 + isinstance(value, bytes), value
     return (0, 0) if value is None else (1, value)
 
 
-def columns_match(left: Sequence[Column], right: Sequence[Column], groups: Column, work: WorkLimit) -> bool:
-    """Whether some assignment of columns makes the two multisets of rows equal.
+def can_match_columns(
+    left: Sequence[Column], right: Sequence[Column], groups: Column, work: ComparisonWorkLimit
+) -> bool:
+    """Whether columns can be paired so that both results have the same multiset of rows.
 
     Columns are told apart by refinement: a column by the rows that its values stand in, a row by the columns that its
     values stand in, until nothing new is learned. Where columns are still alike, one is assigned on trial, which tells
@@ -139,46 +145,52 @@ def columns_match(left: Sequence[Column], right: Sequence[Column], groups: Colum
     """
     if len(left) != len(right):
         return False
-    return _same_rows(left, right, groups, groups) or _can_match(left, right, groups, groups, work)
+    return _have_equal_rows(left, right, groups, groups) or _can_match_remaining_columns(
+        left, right, groups, groups, work
+    )
 
 
-def _can_match(
-    left: Sequence[Column], right: Sequence[Column], rows_a: Column, rows_b: Column, work: WorkLimit
+def _can_match_remaining_columns(
+    left: Sequence[Column], right: Sequence[Column], rows_a: Column, rows_b: Column, work: ComparisonWorkLimit
 ) -> bool:
-    """Whether the remaining columns can be assigned, given labels of the rows so far."""
-    colours = _refine(left, right, rows_a, rows_b, work)
+    """Whether the remaining columns can be paired, given the row labels so far."""
+    colours = _refine_column_colours(left, right, rows_a, rows_b, work)
     if colours is None:
         return False
     alike: dict[int, list[int]] = defaultdict(list)
     for position, colour in enumerate(colours[1]):
         alike[colour].append(position)
     if len(alike) == len(right):
-        return _same_rows(left, [right[alike[colour][0]] for colour in colours[0]], rows_a, rows_b)
+        return _have_equal_rows(left, [right[alike[colour][0]] for colour in colours[0]], rows_a, rows_b)
     chosen = min(range(len(left)), key=lambda position: len(alike[colours[0][position]]))
     rest = [*left[:chosen], *left[chosen + 1 :]]
     # Columns with the same contents are interchangeable: one of them is enough to try.
     for position in {right[position]: position for position in alike[colours[0][chosen]]}.values():
-        next_rows = _recolour(zip(rows_a, left[chosen], strict=True), zip(rows_b, right[position], strict=True))
-        if next_rows and _can_match(rest, [*right[:position], *right[position + 1 :]], *next_rows, work):
+        next_rows = _assign_colours(zip(rows_a, left[chosen], strict=True), zip(rows_b, right[position], strict=True))
+        if next_rows and _can_match_remaining_columns(
+            rest, [*right[:position], *right[position + 1 :]], *next_rows, work
+        ):
             return True
     return False
 
 
-def _same_rows(left: Sequence[Column], right: Sequence[Column], rows_a: Column, rows_b: Column) -> bool:
+def _have_equal_rows(left: Sequence[Column], right: Sequence[Column], rows_a: Column, rows_b: Column) -> bool:
     return Counter(zip(rows_a, *left, strict=True)) == Counter(zip(rows_b, *right, strict=True))
 
 
-def _refine(
-    left: Sequence[Column], right: Sequence[Column], rows_a: Column, rows_b: Column, work: WorkLimit
+def _refine_column_colours(
+    left: Sequence[Column], right: Sequence[Column], rows_a: Column, rows_b: Column, work: ComparisonWorkLimit
 ) -> tuple[Column, Column] | None:
-    """Return colours of both results' columns, equal for columns that can match, or None."""
+    """Return colours of both results' columns, equal for columns that may match; or None."""
     before = 0
     while True:
         work.spend(len(left) * len(rows_a))
-        columns = _recolour(_sign_columns(left, rows_a), _sign_columns(right, rows_b))
+        columns = _assign_colours(_make_column_signatures(left, rows_a), _make_column_signatures(right, rows_b))
         if columns is None or len(set(columns[0])) == len(columns[0]):
             return columns
-        rows = _recolour(_sign_rows(left, columns[0], rows_a), _sign_rows(right, columns[1], rows_b))
+        rows = _assign_colours(
+            _make_row_signatures(left, columns[0], rows_a), _make_row_signatures(right, columns[1], rows_b)
+        )
         if rows is None:
             return None
         rows_a, rows_b = rows
@@ -188,19 +200,19 @@ def _refine(
         before = colours
 
 
-def _sign_columns(columns: Sequence[Column], rows: Column) -> Iterator[object]:
-    """Yield a signature per column: its values, each with the colour of its row."""
+def _make_column_signatures(columns: Sequence[Column], rows: Column) -> Iterator[object]:
+    """Yield a signature for each column: sorted pairs of a row's colour and a value."""
     return (tuple(sorted(zip(rows, column, strict=True))) for column in columns)
 
 
-def _sign_rows(columns: Sequence[Column], colours: Column, rows: Column) -> Iterator[object]:
-    """Yield a signature per row: its colour, and its values with their columns' colours."""
+def _make_row_signatures(columns: Sequence[Column], colours: Column, rows: Column) -> Iterator[object]:
+    """Yield a signature for each row: the row's colour, and values with column colours."""
     cells = zip(*columns, strict=True)
     return ((row, *sorted(zip(colours, values, strict=True))) for row, values in zip(rows, cells, strict=True))
 
 
-def _recolour(a: Iterable[object], b: Iterable[object]) -> tuple[Column, Column] | None:
-    """Return numbers for equal things; None if `a` and `b` are different multisets."""
+def _assign_colours(a: Iterable[object], b: Iterable[object]) -> tuple[Column, Column] | None:
+    """Return equal numbers for equal items; None if `a` and `b` are different multisets."""
     numbers: dict[object, int] = {}
     left, right = (tuple(numbers.setdefault(thing, len(numbers)) for thing in things) for things in (a, b))
     return (left, right) if Counter(left) == Counter(right) else None

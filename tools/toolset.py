@@ -18,7 +18,7 @@ from pydantic import Field, SkipValidation
 
 from .database import Database, Limits, Table, render_schema
 from .errors import QueryError, SandboxUnavailable
-from .outgoing import ModelView
+from .outgoing import MaskedDatabase
 from .values import ValueIndex, ValueMatch
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ CELL_CHARACTERS = 200
 
 @dataclass(frozen=True)
 class PandasRun:
-    """The outcome of pandas code."""
+    """The result of running pandas code, with notes on the data that the code was given."""
 
     result: SandboxResult  # or why there is none
     sampled: tuple[str, ...] = ()  # tables of which the code saw only a sample
@@ -46,7 +46,7 @@ class PandasRun:
 
 
 class Toolset:
-    """The tools over one database.
+    """The LangChain tools for one database.
 
     Args:
         database: The database. Every tool only reads it.
@@ -64,7 +64,7 @@ class Toolset:
         sandbox: SandboxLimits | None = None,
     ) -> None:
         self._database = database
-        self._outgoing = ModelView(database)
+        self._outgoing = MaskedDatabase(database)
         self._values = values
         self._store = store
         self._sandbox = sandbox
@@ -80,9 +80,9 @@ class Toolset:
         Raises:
             SettingsError: `TABLETURN_SANDBOX` names no boundary.
         """
-        from .sandbox import default_limits
+        from .sandbox import get_default_sandbox_limits
 
-        return self._sandbox or default_limits()
+        return self._sandbox or get_default_sandbox_limits()
 
     @cached_property
     def run_sql(self) -> DataTool[Table | QueryError]:
@@ -98,9 +98,9 @@ class Toolset:
                 table = self._outgoing.execute(sql, limits, cancellation)
             except QueryError as error:
                 return self._outgoing.text(f"The query failed ({error.kind}): {error}"), error
-            return self._outgoing.text(table_text(table)), table
+            return self._outgoing.text(format_table_text(table)), table
 
-        return _make_tool(run_sql, f"Run one read-only {engine} query and see its first rows, or why it failed.")
+        return _make_data_tool(run_sql, f"Run one read-only {engine} query and see its first rows, or why it failed.")
 
     @cached_property
     def describe_schema(self) -> DataTool[Schema]:
@@ -119,7 +119,7 @@ class Toolset:
             unknown = f"\nThere is no table {', '.join(map(repr, missing))}." if missing else ""
             return self._outgoing.text(render_schema(schema) + unknown), schema
 
-        return _make_tool(describe_schema)
+        return _make_data_tool(describe_schema)
 
     @cached_property
     def find_values(self) -> DataTool[tuple[ValueMatch, ...]]:
@@ -134,7 +134,7 @@ class Toolset:
             lines = [f"{match.mention!r} is {match.value!r} in {match.table}.{match.column}" for match in matches]
             return self._outgoing.text("\n".join(lines)) or "No value of the database is mentioned.", matches
 
-        return _make_tool(find_values)
+        return _make_data_tool(find_values)
 
     @cached_property
     def find_examples(self) -> DataTool[tuple[Example, ...]]:
@@ -157,12 +157,12 @@ class Toolset:
             examples = tuple(
                 example
                 for example in chosen
-                if example.owner != own_name or self._outgoing.level(example.sql) == "values"
+                if example.owner != own_name or self._outgoing.get_egress_level(example.sql) == "values"
             )
             text = "\n".join(f"-- {example.question}\n{example.sql}" for example in examples)
             return self._outgoing.text(text) or "No example is near.", examples
 
-        return _make_tool(find_examples)
+        return _make_data_tool(find_examples)
 
     @cached_property
     def run_pandas(self) -> DataTool[PandasRun]:
@@ -186,11 +186,11 @@ class Toolset:
                 ran, frames = run_on_database(code, self._database, within, cancellation=cancellation)
             except SandboxUnavailable as error:
                 return str(error), PandasRun(SandboxResult(None, "", str(error), 0.0))
-            text = table_text(ran.table) if ran.table is not None else f"The code gave no result: {ran.error}"
+            text = format_table_text(ran.table) if ran.table is not None else f"The code gave no result: {ran.error}"
             artifact = PandasRun(ran, tuple(frames.sampled), tuple(frames.notes))
             return self._outgoing.text("\n".join([*frames.notes, text])), artifact
 
-        return _make_tool(run_pandas)
+        return _make_data_tool(run_pandas)
 
 
 def as_tools(
@@ -212,31 +212,31 @@ def as_tools(
         DatabaseUnavailable: The database cannot be used.
     """
 
-    def store() -> ExampleStore:
-        from .examples import default_store
+    def open_example_store() -> ExampleStore:
+        from .examples import make_default_example_store
 
-        return examples or default_store()
+        return examples or make_default_example_store()
 
     opened = database if isinstance(database, Database) else Database.open(database)
-    return Toolset(opened, values or ValueIndex.open(opened), store, sandbox).all()
+    return Toolset(opened, values or ValueIndex.open(opened), open_example_store, sandbox).all()
 
 
-def table_text(table: Table) -> str:
-    """Return the table's first rows, tab-separated, and the engine's notes on them."""
+def format_table_text(table: Table) -> str:
+    """Return a table's first rows as tab-separated text, with the engine's notes."""
     lines = ["\t".join(table.columns)]
-    lines += ["\t".join(map(_write_cell, row)) for row in table.rows[:ROWS_SHOWN]]
+    lines += ["\t".join(map(_format_cell_text, row)) for row in table.rows[:ROWS_SHOWN]]
     if len(table.rows) > ROWS_SHOWN or table.truncated:
         lines.append(f"... ({len(table.rows)}{' or more' if table.truncated else ''} rows in all)")
     return "\n".join([*lines, *table.notes])
 
 
-def _write_cell(cell: object) -> str:
+def _format_cell_text(cell: object) -> str:
     text = "NULL" if cell is None else " ".join(str(cell).split())
     return text if len(text) <= CELL_CHARACTERS else text[: CELL_CHARACTERS - 1] + "…"
 
 
 class DataTool(StructuredTool, Generic[A]):
-    """A tool whose artifact is of one type.
+    """A LangChain tool whose artifact has one type.
 
     Its function is called directly: the library inspects signatures for callbacks and configuration at every call.
     """
@@ -246,7 +246,7 @@ class DataTool(StructuredTool, Generic[A]):
 
         Where nothing traces the run, the tool's function is called as it is.
         """
-        if not _is_traced():
+        if not _is_run_traced():
             return self._run(**arguments)[1]
         message = self.invoke({"type": "tool_call", "id": self.name, "name": self.name, "args": arguments})
         return message.artifact
@@ -256,15 +256,15 @@ class DataTool(StructuredTool, Generic[A]):
         return self.func(*args, **kwargs)
 
 
-def _is_traced() -> bool:
-    """Whether any callback observes the runs inside this one."""
+def _is_run_traced() -> bool:
+    """Whether any callback observes the current run."""
     callbacks = ensure_config().get("callbacks")
     if not isinstance(callbacks, BaseCallbackManager):
         return True
     return bool(callbacks.handlers or callbacks.inheritable_handlers)
 
 
-def _make_tool(function: Callable[..., tuple[str, Any]], description: str | None = None) -> DataTool[Any]:
+def _make_data_tool(function: Callable[..., tuple[str, Any]], description: str | None = None) -> DataTool[Any]:
     tool = DataTool.from_function(
         func=function,
         name=function.__name__,

@@ -15,8 +15,8 @@ _lock = threading.Lock()
 
 
 @contextmanager
-def replace_file(path: Path) -> Generator[BinaryIO]:
-    """Yield a file that replaces `path` once it is complete on disk.
+def replace_file_atomically(path: Path) -> Generator[BinaryIO]:
+    """Yield a file that replaces `path` once it is completely written to disk.
 
     What a link points to is written, and whoever may read it may go on doing so.
     """
@@ -37,15 +37,15 @@ def replace_file(path: Path) -> Generator[BinaryIO]:
         beside.unlink(missing_ok=True)
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_text_atomically(path: Path, text: str) -> None:
     """Write a text file completely or not at all."""
-    with replace_file(path) as file:
+    with replace_file_atomically(path) as file:
         file.write(text.encode())
 
 
 @contextmanager
-def lock_folder(path: Path) -> Generator[None]:
-    """Lock the folder of `path` against other writers, threads and processes."""
+def lock_folder_of_file(path: Path) -> Generator[None]:
+    """Lock the folder of the file `path` against other writers, threads and processes."""
     with _lock:
         path.parent.mkdir(parents=True, exist_ok=True)
         # The file itself is another one after each change, and a lock file would be left behind.

@@ -15,39 +15,41 @@ from typing import Protocol, cast
 # Stems.
 
 
-class _Stemmer(Protocol):
+class _SnowballStemmer(Protocol):
+    """The interface of a Snowball stemmer."""
+
     def stemWord(self, word: str) -> str: ...  # noqa: N802 - the library's name
 
 
-class _PerThread(threading.local):
-    """Snowball stemmers, one per thread because they keep their work in attributes."""
+class _ThreadLocalStemmer(threading.local):
+    """A Snowball stemmer per thread, because a stemmer keeps its state in attributes."""
 
     @cached_property
-    def stemmer(self) -> _Stemmer:
+    def stemmer(self) -> _SnowballStemmer:
         import snowballstemmer  # loads every language it has: not before a stem is wanted
 
-        return cast("_Stemmer", snowballstemmer.stemmer("english"))
+        return cast("_SnowballStemmer", snowballstemmer.stemmer("english"))
 
 
-_local = _PerThread()
+_local = _ThreadLocalStemmer()
 
 
 @lru_cache(maxsize=200_000)
-def english_stem(word: str) -> str:
-    """Return the Snowball stem of a lower-case English word. Thread-safe."""
+def stem_english_word(word: str) -> str:
+    """Return the Snowball stem of a lower-case English word, from any thread."""
     return _local.stemmer.stemWord(word)
 
 
 @lru_cache(maxsize=200_000)
-def stem(folded: str) -> str:
+def stem_word(folded: str) -> str:
     """Return the stem of a folded word; numbers, codes and very long words stay unchanged."""
     if len(folded) < 3 or len(folded) > 24 or not folded.isalpha():
         return folded
-    return english_stem(folded)
+    return stem_english_word(folded)
 
 
-def singular(word: str) -> str:
-    """Return the singular of a lower-case noun by its form, as in `orders` to `order`."""
+def make_singular(word: str) -> str:
+    """Return the singular of a lower-case noun, as in `orders` to `order`."""
     if len(word) > 4 and word.endswith("ies"):
         return f"{word[:-3]}y"
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
@@ -68,7 +70,7 @@ _LEFT_OUT = frozenset(("and", "of", "the"))
 
 @dataclass(frozen=True)
 class Word:
-    """One word of a text."""
+    """A word of a text, with its position, folded form and stem."""
 
     text: str  # as written
     start: int  # character offset
@@ -85,7 +87,7 @@ def words(text: str) -> tuple[Word, ...]:
     """
     blanked = _POSSESSIVE.sub("  ", text)
     return tuple(
-        Word(match.group(), match.start(), match.end(), folded, stem(folded))
+        Word(match.group(), match.start(), match.end(), folded, stem_word(folded))
         for match in _WORD.finditer(blanked)
         if (folded := fold(match.group()))
     )
@@ -93,7 +95,7 @@ def words(text: str) -> tuple[Word, ...]:
 
 def stems(text: str) -> list[str]:
     """Return the stems of a text's words."""
-    return [stem(folded) for word in _WORD.findall(_POSSESSIVE.sub("  ", text)) if (folded := fold(word))]
+    return [stem_word(folded) for word in _WORD.findall(_POSSESSIVE.sub("  ", text)) if (folded := fold(word))]
 
 
 @lru_cache(maxsize=50_000)
@@ -106,7 +108,7 @@ def fold(word: str) -> str:
 
 
 def key(stemmed: Sequence[str]) -> str:
-    """Join stems without spaces, so that "New York" and "NewYork" are equal."""
+    """Join stems without spaces into a key, equal for "New York" and "NewYork"."""
     joined: list[str] = []
     for part in stemmed:
         if joined and joined[-1][-1].isdigit() and part[:1].isdigit():
@@ -115,8 +117,8 @@ def key(stemmed: Sequence[str]) -> str:
     return "".join(joined)
 
 
-def initials(stemmed: Sequence[str]) -> str | None:
-    """Return the first letters of three to six words, small ones left out; else None."""
+def make_initials(stemmed: Sequence[str]) -> str | None:
+    """Return the initials of three to six words, skipping words such as `of`; None otherwise."""
     counted = [part for part in stemmed if part not in _LEFT_OUT]
     if 3 <= len(counted) <= 6 and all(part[0].isalpha() for part in counted):
         return "".join(part[0] for part in counted)
@@ -126,7 +128,7 @@ def initials(stemmed: Sequence[str]) -> str | None:
 # Words of a name.
 
 _PART = re.compile(r"A+(?!a)|A?a+|0+|x+")
-"""Words in a name's outline; see `_classify`."""
+"""Words in a name's outline; see `_classify_character`."""
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|_+")
 
@@ -161,62 +163,66 @@ _SHORT_FORMS = {
 
 
 @lru_cache(maxsize=50_000)
-def name_parts(name: str) -> tuple[str, ...]:
-    """Return a name's folded words, split at underscores, case changes and digits."""
+def split_name_into_parts(name: str) -> tuple[str, ...]:
+    """Split a name into folded words at underscores, case changes and digits."""
     plain = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
-    return tuple(fold(plain[part.start() : part.end()]) for part in _PART.finditer("".join(map(_classify, plain))))
+    return tuple(
+        fold(plain[part.start() : part.end()]) for part in _PART.finditer("".join(map(_classify_character, plain)))
+    )
 
 
-def _classify(character: str) -> str:
-    """Return the character's class: `A` upper case, `a` lower, `x` caseless, `0` or `_`."""
+def _classify_character(character: str) -> str:
+    """Return the character class: `A` upper case, `a` lower, `x` caseless, `0` or `_`."""
     if character.isalpha():
         return "A" if character.isupper() else "a" if character.upper() != character else "x"
     return "0" if character.isdecimal() else "_"
 
 
 @lru_cache(maxsize=50_000)
-def name_words(name: str) -> tuple[str, ...]:
-    """Return a name's words in lower case, short forms spelled out."""
-    return tuple(word for part in name_parts(name) for word in _SHORT_FORMS.get(part, (part,))) or (fold(name),)
+def split_name_into_words(name: str) -> tuple[str, ...]:
+    """Split a name into lower-case words, and expand common abbreviations."""
+    return tuple(word for part in split_name_into_parts(name) for word in _SHORT_FORMS.get(part, (part,))) or (
+        fold(name),
+    )
 
 
 @lru_cache(maxsize=50_000)
-def name_stems(name: str) -> tuple[str, ...]:
+def stem_name_words(name: str) -> tuple[str, ...]:
     """Return the stems of a name's words."""
-    return tuple(stem(word) for word in name_words(name))
+    return tuple(stem_word(word) for word in split_name_into_words(name))
 
 
-def plain_name(name: str) -> str:
+def humanize_name(name: str) -> str:
     """Return a name as words: `birthYear` and `birth_year` become `birth year`."""
     return " ".join(_HUMP.sub(" ", name).lower().split()) or name
 
 
 @cache
-def synonyms() -> Mapping[str, tuple[str, ...]]:
-    """Return words of identifiers with the common English words that people use instead."""
-    words = json.loads(_read_data("values/data/synonyms.json"))
+def load_synonyms() -> Mapping[str, tuple[str, ...]]:
+    """Return the common English synonyms for words in identifiers."""
+    words = json.loads(_read_data_file("values/data/synonyms.json"))
     return {word: tuple(others.split()) for word, others in words.items()}
 
 
-def _read_data(path: str) -> str:
+def _read_data_file(path: str) -> str:
     return files(__package__ or "").joinpath(path).read_text("utf-8")
 
 
 # Small words: three lists, each within the next. What a module adds to one, it names and gives the reason.
 
 
-def listed_words(text: str) -> frozenset[str]:
-    """Return the words of a text as a set."""
+def make_word_set(text: str) -> frozenset[str]:
+    """Return the words of a whitespace-separated text as a set."""
     return frozenset(text.split())
 
 
-FUNCTION_WORDS = listed_words(
+FUNCTION_WORDS = make_word_set(
     """a an and are as at be by do does each for from has have how in is it many me more most much of on or show than
     that the their there to was what when where which who whose with"""
 )
 """Words that no name is made of: what remains where a schema's words are masked."""
 
-STOP_WORDS = FUNCTION_WORDS | listed_words(
+STOP_WORDS = FUNCTION_WORDS | make_word_set(
     """about above after all alright also am any awesome been before being below between both but can could count did
     doing don down during either every few find further get give had having he hello her here hers hey hi him his i if
     into its itself just least less let list may might my near neither no nor not number off ok okay once one only other
@@ -228,19 +234,19 @@ STOP_WORDS = FUNCTION_WORDS | listed_words(
 
 @cache
 def question_words() -> frozenset[str]:
-    """Return stems of further words that are common in questions over any data."""
-    return frozenset(stem(fold(word)) for word in _read_data("linking/data/question_words.txt").split())
+    """Return the stems of words that are common in questions about any data."""
+    return frozenset(stem_word(fold(word)) for word in _read_data_file("linking/data/question_words.txt").split())
 
 
-_SHARED = listed_words(
+_SHARED = make_word_set(
     """a also am an any as be but do does had has he her i in is it me more no of on or over per see so under up was we
     will"""
 )
 """Words of `STOP_WORDS` that other languages have too, as the German `was` or the French `on`."""
 
 
-def is_foreign(text: str, names: Iterable[str]) -> bool:
-    """Whether a text has several words that are not names, and none that is English alone.
+def is_foreign_text(text: str, names: Iterable[str]) -> bool:
+    """Whether a text has several unknown words, and no word that is only English.
 
     Rules about English words then say nothing of it. Of Spider's 8,034 questions none is taken for foreign.
     """
@@ -249,7 +255,7 @@ def is_foreign(text: str, names: Iterable[str]) -> bool:
         (word.folded in STOP_WORDS and word.folded not in _SHARED) or word.stem in question_words() for word in said
     ):
         return False
-    known = {each for name in names for each in name_stems(name)}
+    known = {each for name in names for each in stem_name_words(name)}
     unknown = [word for word in said if not (word.folded.isdigit() or word.folded in _SHARED or word.stem in known)]
     # Without spaces a question may be one word.
     return sum(1 if word.folded.isascii() else 2 for word in unknown) > 1
@@ -295,8 +301,8 @@ rows have values that differ in as little, such as Mali and Bali, and none of th
 """
 
 
-def nearest_names(name: str, known: Iterable[str], limit: int = 3) -> tuple[str, ...]:
-    """Return the known names most like `name`, best first."""
+def find_nearest_names(name: str, known: Iterable[str], limit: int = 3) -> tuple[str, ...]:
+    """Return the known names most similar to `name`, best first."""
     from rapidfuzz import fuzz, process  # only where something is wrong
 
     choices = list(dict.fromkeys(known))
@@ -305,35 +311,35 @@ def nearest_names(name: str, known: Iterable[str], limit: int = 3) -> tuple[str,
     return tuple(choices[index] for _, _, index in matches)
 
 
-def did_you_mean(near: Sequence[str]) -> str:
-    """Return the question that offers the names; empty if there are none."""
+def format_did_you_mean(near: Sequence[str]) -> str:
+    """Return a `did you mean` question with the suggested names; empty without names."""
     return f"did you mean {join_words(near, 'or')}?" if near else ""
 
 
-def find_misspelt(word: str, known: Iterable[str]) -> tuple[str, float] | None:
-    """Return the known word that `word` misspells, with the likeness from 0 to 1; or None."""
+def find_intended_word(word: str, known: Iterable[str]) -> tuple[str, float] | None:
+    """Return the known word that `word` may misspell, with a similarity from 0 to 1; or None."""
     from rapidfuzz import fuzz, process
 
     match = process.extractOne(word, known, scorer=fuzz.ratio, score_cutoff=_TAKEN)
     return (match[0], match[1] / 100) if match else None
 
 
-def wrong_letters(word: str, *, is_value: bool = False) -> int:
-    """Return the number of letters in which a misspelt word, or whole value, may differ."""
+def count_allowed_typos(word: str, *, is_value: bool = False) -> int:
+    """Return the number of letters that may be wrong in a misspelt word, by length."""
     return sum(len(word) >= letters for letters in (_OF_A_VALUE if is_value else OF_A_WORD))
 
 
-def spelt_alike(word: str, known: Collection[str]) -> list[tuple[int, str]]:
-    """Return the known words that `word` may misspell, with the letters that differ."""
+def find_similar_spellings(word: str, known: Collection[str]) -> list[tuple[int, str]]:
+    """Return the known words that `word` may misspell, with the number of wrong letters."""
     from rapidfuzz.distance import OSA
 
-    allowed = wrong_letters(word)
+    allowed = count_allowed_typos(word)
     distances = ((OSA.distance(word, other, score_cutoff=allowed), other) for other in known)
     return sorted(pair for pair in distances if pair[0] <= allowed)
 
 
 def join_words(items: Sequence[str], last: str = "and") -> str:
-    """Return `a`, `a and b` or `a, b and c`."""
+    """Join words into a list for a sentence: `a`, `a and b` or `a, b and c`."""
     if len(items) < 2:
         return "".join(items)
     return f"{', '.join(items[:-1])} {last} {items[-1]}"

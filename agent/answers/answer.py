@@ -9,10 +9,10 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
-from ...tools.charts import Chart, Spec, Wish, choose, read_wish, vega_lite
+from ...tools.charts import Chart, ChartRequest, Spec, choose, make_vega_lite_spec, read_chart_request
 from ...tools.export import export_rows
 from ...tools.formats import PLAIN
-from ..advice import advise, collect_failures
+from ..advice import call_with_fallback, collect_failure_notes
 from ..evidence.confidence import choose_sureness
 from ..records import AnswerRecord, NoteKind
 from .labels import Labels, choose_locale
@@ -134,19 +134,19 @@ class Answer(AnswerRecord):
 
     @property
     def answered(self) -> bool:
-        """Whether there is a result to rely on."""
+        """Whether the question was answered with a result."""
         return self.status in ("converged", "capped")
 
     @property
     def certainty(self) -> str:
-        """The confidence in words, and what speaks against the answer; empty if nothing does."""
+        """The confidence in words, with the reason for doubt; empty without a reason."""
         reason = self.confidence_reason
         sure = self.labels.say(choose_sureness(self.confidence, reason))
         return f"{sure}: {reason}" if self.answered and reason else ""
 
     @property
     def trust(self) -> str:
-        """Whether the answer is trusted, and why; empty if no level is set."""
+        """A text on whether and why the answer is trusted; empty if no level is set."""
         if not self.answered or not self.trust_reason:
             return ""
         says = "" if self.trusted is None else f"{self.labels.say('trusted' if self.trusted else 'not_trusted')}: "
@@ -165,39 +165,40 @@ class Answer(AnswerRecord):
 
     @cached_property
     def drawn(self) -> Chart | None:
-        """The chart that fits the rows and the question's wish; None if none fits."""
-        return self.drawn_as(self._wish)
+        """The chart that fits the rows and the question; None if no chart fits."""
+        return self.drawn_as(self._chart_request)
 
-    def drawn_as(self, wish: Wish | None) -> Chart | None:
-        """Return the chart that fits the rows and this wish; None if none does."""
+    def drawn_as(self, wish: ChartRequest | None) -> Chart | None:
+        """Return the chart that fits the rows and a request; None if no chart fits."""
         if not self.answered or self.withheld:
             return None
         title = (self.rephrased if wish is None or not wish.question else wish.question) or self.question
-        return self._charted(
+        return self._call_chart_function(
             lambda: choose(self.headings, self.rows, wish, title=title, partial=self.truncated, formats=self.formats)
         )
 
     @cached_property
-    def _wish(self) -> Wish | None:
-        return self._charted(lambda: read_wish(self.question))
+    def _chart_request(self) -> ChartRequest | None:
+        """The chart that the question asks for; None if it asks for no chart."""
+        return self._call_chart_function(lambda: read_chart_request(self.question))
 
-    def _charted(self, call: Callable[[], R]) -> R | None:
-        """Return the call's result; None, with a note, if it fails."""
-        with collect_failures() as notes:
-            made = advise("charts", call, None)
+    def _call_chart_function(self, call: Callable[[], R]) -> R | None:
+        """Return the result of a chart function; None, with a note, if the function fails."""
+        with collect_failure_notes() as notes:
+            made = call_with_fallback("charts", call, None)
         self.__dict__["notes"] = tuple(dict.fromkeys((*self.notes, *notes)))
         return made
 
     @cached_property
     def chart(self) -> Spec | None:
-        """The chart as a Vega-Lite specification with its data; None if none fits."""
+        """The chart as a Vega-Lite specification with its data; None if no chart fits."""
         drawn = self.drawn
-        return self._charted(lambda: vega_lite(drawn)) if drawn else None
+        return self._call_chart_function(lambda: make_vega_lite_spec(drawn)) if drawn else None
 
     @property
     def pictured(self) -> bool:
-        """Whether the question asks for a picture."""
-        return self._wish is not None
+        """Whether the question asks for a chart."""
+        return self._chart_request is not None
 
     def to_csv(self, path: str | Path | None = None) -> str | None:
         """Return the rows as CSV; texts that look like formulas get an apostrophe.
@@ -224,9 +225,9 @@ class Answer(AnswerRecord):
         export_rows(self.columns, self.rows, path, "xlsx", self.formats)
 
     def _repr_html_(self) -> str:
-        from .render import answer_html
+        from .render import render_answer_html
 
-        return answer_html(self)
+        return render_answer_html(self)
 
     def to_dataframe(self) -> pd.DataFrame:
         """Return the rows as a data frame; repeated column names stay as they are."""
@@ -240,12 +241,12 @@ class Answer(AnswerRecord):
         `chart` is None unless the question asks for a picture: the attribute has one for every answer that one fits.
         `text` ends with the choices on offer, numbered, a line each, where there are any.
         """
-        from .render import answer_json
+        from .render import render_answer_json
 
-        return answer_json(self)
+        return render_answer_json(self)
 
     def to_json(self) -> str:
-        """Return `to_dict` as one line of JSON."""
+        """Return the answer as one line of JSON, with the keys of `JSON_KEYS`."""
         return json.dumps(self.to_dict(), ensure_ascii=False)
 
     def __repr__(self) -> str:

@@ -19,39 +19,39 @@ if TYPE_CHECKING:
     from ...tools.knowledge import Entry
     from ..resources import Resources
     from .answer import Answer
-    from .render import Why
+    from .render import AnswerBackground
 
 _SHOWN = 100  # characters of a question in a list
 
 
 @dataclass(frozen=True)
 class NumberedAnswer:
-    """An answer of a conversation."""
+    """An answer of a conversation, with the question and the background."""
 
     answer: Answer
     asked: str = ""  # the words that it answers; empty where it was not a turn that gave it
-    why: Why | None = None  # what it rests on; None where that is not known
+    why: AnswerBackground | None = None  # what it rests on; None where that is not known
     wording: str = ""  # the question that it corrects the answer to; empty if it answers its own
 
 
 @dataclass
-class Answers:
-    """The answers of a conversation by number."""
+class ConversationAnswers:
+    """The answers of a conversation, numbered from 1."""
 
     resources: Resources  # of whoever asks
     held: list[NumberedAnswer] = field(default_factory=list[NumberedAnswer])  # in order; the first is number 1
 
-    def take(self, answer: Answer, asked: str = "", why: Why | None = None, wording: str = "") -> Answer:
-        """Give an answer its number; return it as the person gets it."""
+    def take(self, answer: Answer, asked: str = "", why: AnswerBackground | None = None, wording: str = "") -> Answer:
+        """Store an answer under the next number; return the answer as the person gets it."""
         self.held.append(NumberedAnswer(answer, asked, why, wording))
         return answer
 
     def choose_wording(self, chosen: NumberedAnswer) -> str:
-        """Return the question to save an answer to; empty for the answer's own."""
+        """Return the question to save an answer under; empty for the answer's own question."""
         return chosen.wording
 
     def choose(self, rest: str, what: str) -> tuple[NumberedAnswer, str]:
-        """Return the answer that the words name, and the words after its number."""
+        """Return the answer that a command names by number (default: last), and the other words."""
         if not self.held:
             raise SettingsError(f"there is no answer to {what} yet")
         first, _, words = rest.partition(" ")
@@ -62,13 +62,13 @@ class Answers:
         return self.held[int(first) - 1], words
 
 
-def is_command(line: str) -> bool:
-    """Whether a line is a command: a slash and a word, unlike a comment in SQL."""
+def is_slash_command(line: str) -> bool:
+    """Whether a line is a slash command: a slash and a word, unlike a comment in SQL."""
     return line[:1] == "/" and line[1:2].isalpha()
 
 
-def teach(answers: Answers, line: str) -> str | verbs.CorrectionTurn:
-    """Run a command as a message; return the reply, or the turn that asks the question again."""
+def teach(answers: ConversationAnswers, line: str) -> str | verbs.CorrectionTurn:
+    """Run a slash command on the answers, and return the reply."""
     name, _, rest = line.partition(" ")
     if name not in RUN:
         raise SettingsError(f"there is no command {name} here: {', '.join(RUN)}")
@@ -77,7 +77,7 @@ def teach(answers: Answers, line: str) -> str | verbs.CorrectionTurn:
     return RUN[name](answers, rest.strip())
 
 
-def word_correction(answers: Answers, rest: str) -> verbs.CorrectionTurn | None:
+def word_correction(answers: ConversationAnswers, rest: str) -> verbs.CorrectionTurn | None:
     """Return the turn that asks a question again if a correction is in words; None if it is a query."""
     chosen, words = answers.choose(rest.strip(), "correct")
     if not words.strip() or starts_like_sql(words):
@@ -86,13 +86,15 @@ def word_correction(answers: Answers, rest: str) -> verbs.CorrectionTurn | None:
     return replace(turn, wording=chosen.wording or turn.wording)
 
 
-def _approve(answers: Answers, rest: str, *, shared: bool = False) -> str:
+def _approve_answer(answers: ConversationAnswers, rest: str, *, shared: bool = False) -> str:
     chosen, words = answers.choose(rest, "approve")
     question = words or answers.choose_wording(chosen)
-    return _say_saved(answers, verbs.approve(chosen.answer, answers.resources, question=question, shared=shared))
+    return _format_saved_answer(
+        answers, verbs.approve(chosen.answer, answers.resources, question=question, shared=shared)
+    )
 
 
-def _correct(answers: Answers, rest: str) -> str:
+def _correct_answer(answers: ConversationAnswers, rest: str) -> str:
     chosen, sql = answers.choose(rest, "correct")
     if not sql.strip():
         raise SettingsError("say what is wrong after /correct, or write the right query there")
@@ -101,17 +103,17 @@ def _correct(answers: Answers, rest: str) -> str:
     right = answers.take(correction.answer)
     offers = [f"  {number}. {entry.line}" for number, entry in enumerate(correction.proposals, 1)]
     offers = ["save one of these with /accept N:", *offers] if offers else []
-    return "\n".join([right.text, _say_saved(answers, correction.saved), *offers])
+    return "\n".join([right.text, _format_saved_answer(answers, correction.saved), *offers])
 
 
-def _accept(answers: Answers, number: str) -> str:
+def _accept_suggestion(answers: ConversationAnswers, number: str) -> str:
     offered = next(filter(None, (held.answer.proposals for held in reversed(answers.held))), ())
     if not number.isdecimal() or not 1 <= int(number) <= len(offered):
         raise SettingsError(f"there is no suggestion {number}: /correct makes suggestions")
-    return _say_kept(verbs.keep(offered[int(number) - 1], answers.resources))
+    return _format_saved_entry(verbs.save_knowledge_entry(offered[int(number) - 1], answers.resources))
 
 
-def _explain(answers: Answers, rest: str) -> str:
+def _explain_answer(answers: ConversationAnswers, rest: str) -> str:
     answer = answers.choose(rest, "explain")[0].answer
     if answer.sql is None:
         raise SettingsError("that answer has no SQL to explain")
@@ -129,7 +131,7 @@ _OUTCOMES: dict[Status, str] = {
 }
 
 
-def _list(answers: Answers, rest: str) -> str:
+def _list_answers(answers: ConversationAnswers, rest: str) -> str:
     lines = [
         f"{number:>3}  {' '.join(held.answer.rephrased.split())[:_SHOWN]}  ({_OUTCOMES[held.answer.status]})"
         for number, held in enumerate(answers.held, 1)
@@ -137,22 +139,22 @@ def _list(answers: Answers, rest: str) -> str:
     return "\n".join(["answers:", *lines]) if lines else "no answers yet"
 
 
-def _list_lessons(answers: Answers, rest: str) -> str:
+def _list_lessons(answers: ConversationAnswers, rest: str) -> str:
     found = [lesson.lines for lesson in verbs.list_lessons(answers.resources)]
     return "\n".join(found) or "nothing is saved yet: /approve and /note save"
 
 
-def _edit_lesson(answers: Answers, rest: str) -> str:
+def _edit_lesson(answers: ConversationAnswers, rest: str) -> str:
     id_, _, text = rest.partition(" ")
     verbs.edit_lesson(id_, text, answers.resources)
     return "changed: /lessons shows it"
 
 
-def _say_kept(entry: Entry) -> str:
+def _format_saved_entry(entry: Entry) -> str:
     return f"remembered in {entry.source}: {entry.line}"
 
 
-def _say_saved(answers: Answers, saved: verbs.Saved) -> str:
+def _format_saved_answer(answers: ConversationAnswers, saved: verbs.Saved) -> str:
     resources = answers.resources
     whose = "every database" if saved.example.shared else f"{resources.database.name} alone"
     if not saved.new:
@@ -165,16 +167,16 @@ def _say_saved(answers: Answers, saved: verbs.Saved) -> str:
     return text
 
 
-RUN: dict[str, Callable[[Answers, str], str]] = {
-    "/approve": _approve,
-    "/share": partial(_approve, shared=True),
-    "/correct": _correct,
-    "/note": lambda answers, rest: _say_kept(verbs.note(rest, answers.resources)),
-    "/accept": _accept,
+RUN: dict[str, Callable[[ConversationAnswers, str], str]] = {
+    "/approve": _approve_answer,
+    "/share": partial(_approve_answer, shared=True),
+    "/correct": _correct_answer,
+    "/note": lambda answers, rest: _format_saved_entry(verbs.note(rest, answers.resources)),
+    "/accept": _accept_suggestion,
     "/lessons": _list_lessons,
     "/edit": _edit_lesson,
     "/forget": lambda answers, rest: f"forgot {verbs.forget(rest, answers.resources)}",
-    "/explain": _explain,
-    "/answers": _list,
+    "/explain": _explain_answer,
+    "/answers": _list_answers,
 }
 """Each command, given what follows its name."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from langchain_core.messages import AIMessageChunk
 from langgraph.types import Overwrite, StreamMode
 
-from ...prompts.find_sql import sql_so_far
-from ..advice import advise
+from ...prompts.find_sql import find_partial_sql
+from ..advice import call_with_fallback
 from ..effects import TASK
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ _LONGEST_WATCHED = 20_000
 
 @dataclass(frozen=True)
 class Event:
-    """An event of a turn.
+    """An event in the stream of a turn.
 
     Attributes:
         kind: See `EventKind`.
@@ -78,7 +78,7 @@ class Event:
 
 
 class EventReader:
-    """A reader of one turn's events from LangGraph's stream."""
+    """A converter of LangGraph's stream into the events of one turn."""
 
     def __init__(self, *, deltas: bool) -> None:
         self._deltas = deltas
@@ -89,7 +89,7 @@ class EventReader:
         self._reply, self._written = "", ""
 
     def read(self, mode: str, part: Any) -> Iterator[Event]:
-        """Yield the events in one part of the stream."""
+        """Yield the events in one part of LangGraph's stream."""
         if mode == "custom":
             fields = dict(part)
             name = str(fields.pop("event", ""))
@@ -107,39 +107,41 @@ class EventReader:
                     written = cast("Mapping[str, Any]", update).items()
                     fields = {name: value.value if isinstance(value, Overwrite) else value for name, value in written}
                     yield Event("node", node, fields)
-                    yield from self._notes(node, fields.get("notes") or ())
+                    yield from self._yield_note_events(node, fields.get("notes") or ())
         elif mode == "messages" and self._deltas:
             message, metadata = part
             node = str(metadata.get("langgraph_node", ""))
             if isinstance(message, AIMessageChunk) and metadata.get(TASK) and node in _WRITING_NODES:
-                yield from self._piece(message, node)
+                yield from self._yield_sql_delta(message, node)
 
     def end(self, answer: Answer) -> Iterator[Event]:
-        """Yield the answer's events that were not yielded yet, and the answer."""
+        """Yield the events that are still missing at the end of a turn, the answer last."""
         if answer.sql and answer.sql != self._sql:
             yield Event("sql", "respond", {"sql": answer.sql})
             if answer.answered:
                 rows = {"sql": answer.sql, "columns": list(answer.columns), "row_count": answer.row_count}
                 yield Event("rows", "respond", {**rows, "error": None})
-        yield from self._notes("respond", answer.notes)
+        yield from self._yield_note_events("respond", answer.notes)
         if answer.status == "needs_clarification":
             yield Event("clarify", "clarify", {"question": answer.text, "choices": list(answer.choices)})
         yield Event("answer", "respond", {}, answer)
 
-    def _notes(self, node: str, notes: Any) -> Iterator[Event]:
+    def _yield_note_events(self, node: str, notes: Any) -> Iterator[Event]:
+        """Yield one event for each note that was not reported yet."""
         for note in notes:
             if note not in self._told:
                 self._told.add(note)
                 yield Event("note", node, {"text": note})
 
-    def _piece(self, message: AIMessageChunk, node: str) -> Iterator[Event]:
+    def _yield_sql_delta(self, message: AIMessageChunk, node: str) -> Iterator[Event]:
+        """Yield the new piece of SQL in a model's reply, while the reply is written."""
         if message.id != self._reply_id:
             self._reply_id, self._reply, self._written = message.id, "", ""
             self._draft += 1
         self._reply += message.text
         if len(self._reply) > _LONGEST_WATCHED:
             return
-        found = advise("phrasing", lambda: sql_so_far(self._reply), "")
+        found = call_with_fallback("phrasing", lambda: find_partial_sql(self._reply), "")
         if len(found) > len(self._written) and found.startswith(self._written):
             text, self._written = found[len(self._written) :], found
             yield Event("sql_delta", node, {"text": text, "draft": self._draft})

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 
-from ...tools.formats import ENGLISH, ColumnFormat, format_cell, read_locale
+from ...tools.formats import ENGLISH, ColumnFormat, find_babel_locale, format_cell
 from ...tools.words import join_words, words
 
 Label = str | dict[str, str]  # a label, or its plural forms
@@ -57,15 +57,15 @@ def list_labels(setting: str, accepted: str = "") -> dict[str, Label]:
 
 def _find_label(key: str, locale: str) -> Label:
     texts = read_catalogue()[key]
-    language = "en" if locale in ENGLISH else read_locale(locale).language
+    language = "en" if locale in ENGLISH else find_babel_locale(locale).language
     return texts.get(language) or texts["en"]
 
 
 def _choose_plural(count: int, locale: str) -> str:
     """Return the plural form that a number takes in the language that labels have for the locale."""
-    if locale in ENGLISH or read_locale(locale).language not in read_catalogue()["rows"]:
+    if locale in ENGLISH or find_babel_locale(locale).language not in read_catalogue()["rows"]:
         return "one" if count == 1 else "other"
-    return read_locale(locale).plural_form(count)
+    return find_babel_locale(locale).plural_form(count)
 
 
 @lru_cache(maxsize=256)

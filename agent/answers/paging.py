@@ -18,10 +18,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ...tools.database.table import plain_cell
+from ...tools.database.table import convert_cell_for_json
 from ...tools.errors import ExportError, ResultTooLarge
-from ...tools.export import Exported, Format, Target, export_rows
-from ..audit import AuditedQuery, run_audited
+from ...tools.export import ExportResult, Format, Target, export_rows
+from ..audit import AuditedQuery, run_and_audit_query
 
 if TYPE_CHECKING:
     from ...tools.database import Cancellation
@@ -45,8 +45,8 @@ _DURATION = re.compile(
 
 
 @dataclass(frozen=True)
-class Page:
-    """A part of a result.
+class ResultPage:
+    """A page of a query result.
 
     Attributes:
         columns: The columns' names.
@@ -68,14 +68,14 @@ class Page:
 
     @property
     def caption(self) -> str:
-        """The numbers of these rows, in words."""
+        """The row numbers of the page in words, such as `rows 1 to 100 of 250`."""
         last = self.offset + len(self.rows)
         return f"rows {self.offset + 1:,} to {last:,} of {self.total:,}{' or more' if self.truncated else ''}"
 
 
 @dataclass(frozen=True)
-class View:
-    """The part of a result to show."""
+class PageRequest:
+    """A request for a page: offset, limit, sort order and search text."""
 
     offset: int = 0
     limit: int = 100
@@ -84,8 +84,8 @@ class View:
     search: str = ""  # only rows with this text in some cell, in any case
 
 
-class _Result:
-    """One result, in a database of its own."""
+class _StoredResult:
+    """A query result, stored in a temporary SQLite database."""
 
     def __init__(self, headings: tuple[str, ...], most_bytes: int) -> None:
         self.columns: tuple[str, ...] = ()
@@ -99,10 +99,11 @@ class _Result:
         self._durations: set[int] = set()
         self._lock = threading.Lock()
         self._database = sqlite3.connect("", check_same_thread=False, isolation_level=None)
-        self._database.create_function("folded", 1, _folded, deterministic=True)
-        self._database.create_function("seconds", 1, _seconds, deterministic=True)
+        self._database.create_function("folded", 1, _fold_case, deterministic=True)
+        self._database.create_function("seconds", 1, _parse_duration_seconds, deterministic=True)
 
     def start(self, columns: tuple[str, ...]) -> None:
+        """Create an empty table for a result with these columns."""
         if len(columns) > _MOST_COLUMNS:
             raise ResultTooLarge(f"the result has {len(columns):,} columns: {_MOST_COLUMNS:,} can be shown in pages")
         self.columns, self.bytes, self.count = columns, 0, 0
@@ -112,38 +113,44 @@ class _Result:
         self._database.execute(f"CREATE TABLE rows ({names})")
 
     def take(self, rows: Sequence[Row]) -> None:
+        """Insert rows into the table; raise `ResultTooLarge` beyond the limit of bytes."""
         self.count += len(rows)
         # A column sorts by length of time only if that is all it holds; one other cell settles it.
-        self._durations = {n for n in self._durations if all(r[n] is None or _seconds(r[n]) is not None for r in rows)}
+        self._durations = {
+            n for n in self._durations if all(r[n] is None or _parse_duration_seconds(r[n]) is not None for r in rows)
+        }
         marks = ", ".join("?" * len(self.columns))
         with self._lock:
             self._database.execute("BEGIN")
-            self._database.executemany(f"INSERT INTO rows VALUES ({marks})", [tuple(map(_cell, row)) for row in rows])
+            self._database.executemany(
+                f"INSERT INTO rows VALUES ({marks})", [tuple(map(_convert_cell_for_sqlite, row)) for row in rows]
+            )
             self._database.execute("COMMIT")
         (pages,), (size,) = (self._database.execute(f"PRAGMA page_{what}").fetchone() for what in ("count", "size"))
         self.bytes = pages * size
         if self.bytes > self._most_bytes:
             raise ResultTooLarge(f"the result has more than {self._most_bytes:,} bytes: ask for less, or export it")
 
-    def page(self, view: View) -> Page:
+    def read_page(self, view: PageRequest) -> ResultPage:
+        """Return the requested page of the result."""
         select, found, given = self._write_sql(view)
         with self._lock:
             (total,) = self._database.execute(f"SELECT count(*) FROM rows{found}", given).fetchone()
-            rows = tuple(tuple(map(plain_cell, row)) for row in self._database.execute(select, given))
-        return Page(self.columns, self.headings, rows, total, self.truncated, view.offset, self.read_at)
+            rows = tuple(tuple(map(convert_cell_for_json, row)) for row in self._database.execute(select, given))
+        return ResultPage(self.columns, self.headings, rows, total, self.truncated, view.offset, self.read_at)
 
-    def export(self, view: View, target: Target, form: Format, answer: Answer) -> Exported:
+    def export(self, view: PageRequest, target: Target, form: Format, answer: Answer) -> ExportResult:
         select, _, given = self._write_sql(view)
         with self._lock:
             return export_rows(self.columns, self._database.execute(select, given), target, form, answer.formats)
 
-    def _write_sql(self, view: View) -> tuple[str, str, tuple[str, ...]]:
+    def _write_sql(self, view: PageRequest) -> tuple[str, str, tuple[str, ...]]:
         """Return the query of a view, its filter, and the parameter of both."""
         if view.sort is not None and not 0 <= view.sort < len(self.columns):
             raise ExportError(f"there is no column {view.sort}: the result has {len(self.columns)}, from 0")
         found, given, order = "", (), ""
         if view.search:
-            wanted = view.search if view.search.isascii() else _folded(view.search)
+            wanted = view.search if view.search.isascii() else _fold_case(view.search)
             pattern = "%" + wanted.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
             # SQLite's own LIKE is the quicker one, but folds ASCII alone.
             cell = "c{}" if view.search.isascii() else "folded(c{})"
@@ -159,53 +166,54 @@ class _Result:
         return sql, found, given
 
     def close(self) -> None:
+        """Close the temporary database, which deletes the result."""
         with self._lock, closing(self._database):
             pass
 
 
-class ResultPages:
-    """Results that are paged through, within a limit of bytes."""
+class PagedResultCache:
+    """A cache of query results for paging, limited in bytes."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
-        self._held: OrderedDict[tuple[str, str], _Result] = OrderedDict()
+        self._held: OrderedDict[tuple[str, str], _StoredResult] = OrderedDict()
         self._lock = threading.Lock()
 
-    def page(
+    def read_page(
         self,
         turn: str,
         answer: Answer,
         resources: Resources,
-        view: View,
+        view: PageRequest,
         cancellation: Cancellation | None = None,
         *,
         need: int,  # the query runs anew where fewer rows than that are held of more
         read: int,  # so many rows are read then, at most
-    ) -> Page:
-        """Return a part of an answer's result, under the current person's rights.
+    ) -> ResultPage:
+        """Return a page of an answer's result, under the current person's rights.
 
         Raises:
             ExportError: There are no rows.
             QueryError: The query cannot be run under these rights or limits.
         """
-        return self._use(turn, answer, resources, cancellation, need, read, lambda result: result.page(view))
+        return self._use(turn, answer, resources, cancellation, need, read, lambda result: result.read_page(view))
 
     def export(
         self,
         turn: str,
         answer: Answer,
         resources: Resources,
-        view: View,
+        view: PageRequest,
         target: Target,
         form: Format,
         cancellation: Cancellation | None = None,
         *,
         need: int,
         read: int,
-    ) -> Exported:
+    ) -> ExportResult:
         """Write to a file or a stream what `page` returns."""
 
-        def write() -> Exported:
+        def write() -> ExportResult:
             return self._use(
                 turn, answer, resources, cancellation, need, read, lambda held: held.export(view, target, form, answer)
             )
@@ -213,7 +221,7 @@ class ResultPages:
         if answer.sql is None:
             return write()
         query = AuditedQuery(answer.sql, answer.question, answer.thread)
-        return run_audited(query, "exported", resources, write, lambda exported: exported.rows)
+        return run_and_audit_query(query, "exported", resources, write, lambda exported: exported.rows)
 
     def _use(
         self,
@@ -223,12 +231,14 @@ class ResultPages:
         cancellation: Cancellation | None,
         need: int,
         read: int,
-        function: Callable[[_Result], R],
+        function: Callable[[_StoredResult], R],
     ) -> R:
         """Return what a function makes of a result, which is read if it is not held."""
         key = (turn, resources.database.session.key)
         for _ in range(2):
-            result = self._get(key, need) or self._add(key, self._read(answer, resources, cancellation, need, read))
+            result = self._get_stored_result(key, need) or self._store_result(
+                key, self._read_result(answer, resources, cancellation, need, read)
+            )
             try:
                 return function(result)
             except sqlite3.ProgrammingError:  # it was let go of in the meantime
@@ -236,12 +246,13 @@ class ResultPages:
         raise ExportError("too many results are open: try again in a moment")
 
     def close(self) -> None:
-        """Delete all results."""
+        """Delete all stored results."""
         with self._lock:
             while self._held:
                 self._held.popitem()[1].close()
 
-    def _get(self, key: tuple[str, str], need: int) -> _Result | None:
+    def _get_stored_result(self, key: tuple[str, str], need: int) -> _StoredResult | None:
+        """Return the stored result, if it is recent and has enough rows."""
         with self._lock:
             result = self._held.get(key)
             if result is None or result.read_at <= time.time() - _SECONDS or result.read < need:
@@ -249,7 +260,8 @@ class ResultPages:
             self._held.move_to_end(key)
             return result
 
-    def _add(self, key: tuple[str, str], result: _Result) -> _Result:
+    def _store_result(self, key: tuple[str, str], result: _StoredResult) -> _StoredResult:
+        """Store a result; delete the oldest results if the cache is too large."""
         with self._lock:
             if (old := self._held.pop(key, None)) is not None:
                 old.close()
@@ -258,12 +270,13 @@ class ResultPages:
                 self._held.popitem(last=False)[1].close()
         return result
 
-    def _read(
+    def _read_result(
         self, answer: Answer, resources: Resources, cancellation: Cancellation | None, need: int, read: int
-    ) -> _Result:
+    ) -> _StoredResult:
+        """Read the rows of an answer into a new result; run the query if rows are missing."""
         if not answer.answered:
             raise ExportError("there are no rows to show")
-        result = _Result(answer.headings, self._most_bytes // 2)
+        result = _StoredResult(answer.headings, self._most_bytes // 2)
         try:
             if answer.sql is None or not (answer.withheld or (answer.truncated and need > len(answer.rows))):
                 result.start(answer.columns)
@@ -274,7 +287,7 @@ class ResultPages:
                 limits = replace(resources.settings.export_limits, rows=read, result_bytes=self._most_bytes)
                 query = AuditedQuery(answer.sql, answer.question, answer.thread)
                 execute = partial(resources.database.execute, answer.sql, limits, cancellation, result)
-                done = run_audited(query, "read", resources, execute, lambda _: result.count)
+                done = run_and_audit_query(query, "read", resources, execute, lambda _: result.count)
                 result.truncated = done.truncated
                 result.read = read if done.truncated and result.count >= read else math.inf
         except BaseException:
@@ -283,12 +296,13 @@ class ResultPages:
         return result
 
 
-def _folded(cell: Any) -> Any:
+def _fold_case(cell: Any) -> Any:
+    """Return a text in folded case; return other cells unchanged."""
     return cell.casefold() if isinstance(cell, str) else cell
 
 
-def _seconds(cell: Any) -> float | None:
-    """Return a duration in seconds; None for any other cell."""
+def _parse_duration_seconds(cell: Any) -> float | None:
+    """Return the seconds of a duration; None if the cell is not a duration."""
     if not isinstance(cell, str) or (found := _DURATION.fullmatch(cell)) is None:
         return None
     years, months, days, sign, hours, minutes, seconds = found.groups(default="")
@@ -297,8 +311,8 @@ def _seconds(cell: Any) -> float | None:
     return whole + (-clock if sign == "-" else clock)
 
 
-def _cell(cell: Any) -> Any:
-    """Return a cell as SQLite can hold and sort it."""
+def _convert_cell_for_sqlite(cell: Any) -> Any:
+    """Convert a cell for SQLite: an integer that is too large becomes text."""
     if isinstance(cell, bool) or not isinstance(cell, int) or abs(cell) <= _LARGEST_INTEGER:
         return cell
     return str(cell)

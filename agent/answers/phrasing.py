@@ -12,11 +12,11 @@ from itertools import pairwise
 
 from ...tools.database import Database, Estimate
 from ...tools.errors import SQLParseError
-from ...tools.formats import ColumnFormat, FormatKind, column_formats, format_cell
-from ...tools.sql import Heading, Query, SearchedLiteral, explain, headings, read_query
-from ..advice import advise, advisory
-from ..evidence.choose_attempt import is_empty
-from ..records import AnswerRecord, Note, PlainCell, Result
+from ...tools.formats import ColumnFormat, FormatKind, choose_column_formats, format_cell
+from ...tools.sql import ColumnHeading, Query, SearchedLiteral, explain, headings, read_query
+from ..advice import call_with_fallback, with_fallback
+from ..evidence.choose_attempt import is_empty_result
+from ..records import AnswerRecord, Note, PlainCell, PlainResult
 from .labels import Labels
 
 COLUMNS_IN_WORDS = 8  # so many columns are named at most: the names of more stand over the rows
@@ -27,17 +27,17 @@ TEXT_CHARACTERS = 60  # longest value in words; longer ones are cut with an elli
 
 
 @dataclass(frozen=True)
-class ColumnLooks:
-    """How the columns of a result look to people: their headings and formats."""
+class ColumnDisplay:
+    """The headings and formats with which a result's columns are displayed."""
 
-    headings: tuple[Heading, ...] = ()
+    headings: tuple[ColumnHeading, ...] = ()
     formats: tuple[ColumnFormat, ...] = ()
     is_ordered: bool = False  # whether the query orders its rows
     locale: str = ""  # of the answer
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The headings as texts."""
+        """The column headings as texts."""
         return tuple(heading.words for heading in self.headings)
 
     @property
@@ -46,32 +46,35 @@ class ColumnLooks:
         return Labels(self.locale)
 
 
-def phrase(result: Result, looks: ColumnLooks) -> str:
-    """Return the result as a sentence, for whoever may see its rows: spelled out if it is short, else counted."""
+def phrase_result(result: PlainResult, looks: ColumnDisplay) -> str:
+    """Return a result as a sentence: the values if there are few, otherwise a summary."""
     rows, names, labels = result.rows, looks.words, looks.labels
     if not rows:
         return labels.say("no_rows")
-    first = [_write_value(cell, form) for cell, form in zip(rows[0], looks.formats, strict=True)]
+    first = [_format_value(cell, form) for cell, form in zip(rows[0], looks.formats, strict=True)]
     if len(rows) == 1 and len(names) == 1:
         counted = looks.headings[0].counted
         if not counted or not isinstance(rows[0][0], int):
-            return f"{_capitalize(names[0])}: {first[0]}."
+            return f"{_capitalize_first_letter(names[0])}: {first[0]}."
         # Whether a name is a noun for many is certain of few, and what one of them is called of none.
         if looks.headings[0].counts_all and rows[0][0] > 1 and _PLURAL.fullmatch(counted):
-            return _capitalize(labels.say("there_are", count=first[0], things=counted))
-        return f"{_capitalize(counted)}: {first[0]}."
+            return _capitalize_first_letter(labels.say("there_are", count=first[0], things=counted))
+        return f"{_capitalize_first_letter(counted)}: {first[0]}."
     if len(names) == 1:
-        values = [_write_value(row[0], looks.formats[0]) for row in rows[:ROWS_IN_WORDS]]
+        values = [_format_value(row[0], looks.formats[0]) for row in rows[:ROWS_IN_WORDS]]
         separator = "; " if any("," in value for value in values) else ", "
         told = labels.say("values", len(rows)) if len(rows) > ROWS_IN_WORDS else separator.join(values)
-        return f"{_capitalize(names[0])}: {_say_at_least(told, result, labels)}."
+        return f"{_capitalize_first_letter(names[0])}: {_say_at_least(told, result, labels)}."
     if len(rows) == 1 and len(names) <= COLUMNS_IN_WORDS:
-        return _capitalize("; ".join(f"{name}: {value}" for name, value in zip(names, first, strict=True))) + "."
+        return (
+            _capitalize_first_letter("; ".join(f"{name}: {value}" for name, value in zip(names, first, strict=True)))
+            + "."
+        )
     return (
-        _phrase_series(result, looks)
+        _phrase_time_series(result, looks)
         or _phrase_ranking(result, looks)
         or _phrase_breakdown(result, looks)
-        or say_row_count(result, labels)
+        or format_row_count(result, labels)
     )
 
 
@@ -81,8 +84,8 @@ _PLURAL = re.compile(r"[a-z]{3,}[^\W\daisuw]s")
 _PERIODS: dict[FormatKind, str] = {"month": "month", "year": "year", "date": "date", "minute": "time", "second": "time"}
 
 
-def _phrase_series(result: Result, looks: ColumnLooks) -> str:
-    """Return the words for numbers over time, one row per point; empty if it is no such result."""
+def _phrase_time_series(result: PlainResult, looks: ColumnDisplay) -> str:
+    """Return a sentence about numbers over time; empty if the result is not a time series."""
     times = [place for place, form in enumerate(looks.formats) if form.kind in _PERIODS]
     measures = [name for name, form in zip(looks.words, looks.formats, strict=True) if form.kind in _MEASURES]
     if len(times) != 1 or len(measures) != len(looks.words) - 1 or len(measures) > _NAMES_IN_WORDS:
@@ -95,11 +98,13 @@ def _phrase_series(result: Result, looks: ColumnLooks) -> str:
     count = labels.say(_PERIODS[form.kind], len(points))
     count = labels.say("the_first", count=count) if result.truncated else count
     first, last = (format_cell(point, form) for point in (known[0], known[-1]))
-    return _capitalize(labels.say("series", measures=labels.join(measures), count=count, first=first, last=last))
+    return _capitalize_first_letter(
+        labels.say("series", measures=labels.join(measures), count=count, first=first, last=last)
+    )
 
 
-def _phrase_ranking(result: Result, looks: ColumnLooks) -> str:
-    """Return the words for names in the order of a number; empty if it is no such result."""
+def _phrase_ranking(result: PlainResult, looks: ColumnDisplay) -> str:
+    """Return a sentence about a ranking by a number; empty if the result is not a ranking."""
     kinds = [form.kind for form in looks.formats]
     if not looks.is_ordered or len(kinds) != 2 or "text" not in kinds or not _MEASURES.intersection(kinds):
         return ""
@@ -116,12 +121,12 @@ def _phrase_ranking(result: Result, looks: ColumnLooks) -> str:
         "ranking_up" if order == {1} else "ranking",
         count=_say_at_least(labels.number(len(names)), result, labels),
         measure=looks.words[measure],
-        first=_write_value(names[0], looks.formats[name]),
+        first=_format_value(names[0], looks.formats[name]),
         value=format_cell(known[0], looks.formats[measure]),
     )
 
 
-def _phrase_breakdown(result: Result, looks: ColumnLooks) -> str:
+def _phrase_breakdown(result: PlainResult, looks: ColumnDisplay) -> str:
     """Return the words for measures by names, or for a list of names; empty if that is too much to name."""
     measures = [name for name, form in zip(looks.words, looks.formats, strict=True) if form.kind in _MEASURES]
     names = [name for name, form in zip(looks.words, looks.formats, strict=True) if form.kind not in _MEASURES]
@@ -130,25 +135,27 @@ def _phrase_breakdown(result: Result, looks: ColumnLooks) -> str:
     labels = looks.labels
     count = _say_at_least(labels.say("rows", len(result.rows)), result, labels)
     form = "breakdown" if measures else "list"
-    return _capitalize(labels.say(form, measures=labels.join(measures), names=labels.join(names), count=count))
+    return _capitalize_first_letter(
+        labels.say(form, measures=labels.join(measures), names=labels.join(names), count=count)
+    )
 
 
-def say_row_count(result: Result, labels: Labels) -> str:
-    """Return how many rows there are."""
-    return f"{_capitalize(_say_at_least(labels.say('rows', result.row_count), result, labels))}."
+def format_row_count(result: PlainResult, labels: Labels) -> str:
+    """Return the number of rows as a sentence."""
+    return f"{_capitalize_first_letter(_say_at_least(labels.say('rows', result.row_count), result, labels))}."
 
 
-def _say_at_least(count: str, result: Result, labels: Labels) -> str:
+def _say_at_least(count: str, result: PlainResult, labels: Labels) -> str:
     return labels.say("more_than", count=count) if result.truncated else count
 
 
-def say_count(count: int, one: str, many: str) -> str:
-    """Return a number with the noun for one or for many."""
+def format_count_with_noun(count: int, one: str, many: str) -> str:
+    """Return a number with a noun in the singular or plural."""
     return f"{count:,} {one if count == 1 else many}"
 
 
-def say_cost(answer: AnswerRecord, labels: Labels) -> str:
-    """Return what an answer took: queries, requests to a model, and seconds."""
+def format_answer_cost(answer: AnswerRecord, labels: Labels) -> str:
+    """Return the cost of an answer as text: queries, model requests and seconds."""
     tried, failed = len(answer.attempts), sum(attempt.error is not None for attempt in answer.attempts)
     queries = labels.say("queries", tried) if tried else ""
     if failed:
@@ -166,7 +173,7 @@ _PLAIN_FAILURES: dict[str | None, str] = {
 
 
 def failed(error: str, kind: str | None, seconds: float) -> str:
-    """Return why a question has no answer, in plain words."""
+    """Return the text of an answer that failed, in plain words."""
     return _PLAIN_FAILURES.get(kind, error).replace("{seconds}", f"{seconds:g}")
 
 
@@ -175,12 +182,12 @@ WITHHELD = "The rows are shown only to the person who asked, because they contai
 
 
 def shown(estimate: Estimate | None) -> dict[str, int | None] | None:
-    """Return a query's expected cost as plain values."""
+    """Return the estimated cost of a query as plain values: rows and bytes."""
     return None if estimate is None else {"rows": estimate.rows, "bytes": estimate.bytes}
 
 
-def phrase_answer(result: Result, looks: ColumnLooks, literals: Sequence[SearchedLiteral] = ()) -> str:
-    """Return what an answer says of a result; of one without rows also which of the query's literals no row has."""
+def phrase_answer(result: PlainResult, looks: ColumnDisplay, literals: Sequence[SearchedLiteral] = ()) -> str:
+    """Return the text for a result; if it has no rows, name the values that no row has."""
     labels = looks.labels
     missing = [
         labels.say("no_row_has", table=literal.table, condition=literal.condition)
@@ -189,83 +196,85 @@ def phrase_answer(result: Result, looks: ColumnLooks, literals: Sequence[Searche
     ]
     if missing and not (result.withheld or result.rows):
         return labels.say("no_rows_because", why=f" {labels.say('and')} ".join(missing))
-    return WITHHELD if result.withheld else phrase_or_count(result, looks)
+    return WITHHELD if result.withheld else phrase_result_or_count(result, looks)
 
 
-def phrase_or_count(result: Result, looks: ColumnLooks) -> str:
-    """Return the words for a result, or how many rows it has where there are none."""
-    return advise("phrasing", lambda: phrase(result, looks), say_row_count(result, looks.labels))
+def phrase_result_or_count(result: PlainResult, looks: ColumnDisplay) -> str:
+    """Return a result as a sentence; if that fails, return the number of rows."""
+    return call_with_fallback("phrasing", lambda: phrase_result(result, looks), format_row_count(result, looks.labels))
 
 
-@advisory("phrasing", None)
+@with_fallback("phrasing", None)
 def read_answered(sql: str | None, database: Database) -> Query | None:
     """Return the analysis of an answer's query; None without one, or if it cannot be read."""
     return read_query(sql or "", database.schema())
 
 
-def look_up_columns(
-    query: Query | None, result: Result, locale: str = "", definitions: Mapping[str, str] | None = None
-) -> ColumnLooks:
-    """Return how the columns of a query's result look; `definitions` say what measures are, by name."""
+def make_column_display(
+    query: Query | None, result: PlainResult, locale: str = "", definitions: Mapping[str, str] | None = None
+) -> ColumnDisplay:
+    """Return the headings and formats of a query's columns; `definitions` explain measures."""
     labels = Labels(locale)
 
-    def name_column(heading: Heading) -> Heading:
+    def name_column(heading: ColumnHeading) -> ColumnHeading:
         own = heading.counted and heading.words == f"number of {heading.counted}"
         return replace(heading, words=labels.say("number_of", things=heading.counted)) if own else heading
 
-    def look_up() -> ColumnLooks:
-        formats = column_formats(query, result.columns, result.rows, definitions, locale)
+    def make_display() -> ColumnDisplay:
+        formats = choose_column_formats(query, result.columns, result.rows, definitions, locale)
         names = map(name_column, headings(query, result.columns))
-        return ColumnLooks(tuple(names), formats, query is not None and bool(query.order), locale)
+        return ColumnDisplay(tuple(names), formats, query is not None and bool(query.order), locale)
 
     plain = (ColumnFormat(locale=locale),) * len(result.columns)
-    return advise("headings", look_up, ColumnLooks(tuple(map(Heading, result.columns)), plain, locale=locale))
+    return call_with_fallback(
+        "headings", make_display, ColumnDisplay(tuple(map(ColumnHeading, result.columns)), plain, locale=locale)
+    )
 
 
-@advisory("phrasing", "")
+@with_fallback("phrasing", "")
 def summarize(answer: AnswerRecord) -> str:
-    """Return the result in one line, for later turns: its shape and its first row."""
+    """Summarize an answer in one line for later turns: the columns and the first row."""
     columns = ", ".join(answer.columns)
     if not answer.rows:
         return f"no rows of {columns}"
-    first = ", ".join(map(_value, answer.rows[0]))
+    first = ", ".join(map(_format_summary_value, answer.rows[0]))
     return f"{len(answer.rows)}{'+' if answer.truncated else ''} rows of {columns}; first: {first}"
 
 
-@advisory("phrasing", "")
+@with_fallback("phrasing", "")
 def explain_query(query: Query | None) -> str:
-    """Return what a query means in plain words; '' without one, or if it is too deep."""
+    """Explain a query in plain words; return '' without a query, or if parsing fails."""
     try:
         return explain(query) if query else ""
     except SQLParseError:
         return ""
 
 
-@advisory("phrasing", ())
-def list_remarks(result: Result, labels: Labels) -> tuple[Note, ...]:
-    """Return what a reader should know before relying on the result."""
-    return () if result.withheld else describe_rows(result, labels)
+@with_fallback("phrasing", ())
+def list_remarks(result: PlainResult, labels: Labels) -> tuple[Note, ...]:
+    """Return remarks on a result for its readers; none if the result is withheld."""
+    return () if result.withheld else list_row_remarks(result, labels)
 
 
-def describe_rows(result: Result, labels: Labels) -> tuple[Note, ...]:
-    """Return what a reader should know about the rows."""
+def list_row_remarks(result: PlainResult, labels: Labels) -> tuple[Note, ...]:
+    """Return remarks on the rows of a result, such as that some rows are missing."""
     found = list(map(Note, result.notes))
     if result.truncated:
         found.append(Note(labels.say("only_first", result.row_count), "cut"))
-    if is_empty(result) and result.rows:
+    if is_empty_result(result) and result.rows:
         found.append(Note(labels.say("single_null")))
     return tuple(found)
 
 
-def _value(cell: PlainCell) -> str:
+def _format_summary_value(cell: PlainCell) -> str:
     return "NULL" if cell is None else cut(cell, TEXT_CHARACTERS)
 
 
-def _write_value(cell: PlainCell, form: ColumnFormat) -> str:
+def _format_value(cell: PlainCell, form: ColumnFormat) -> str:
     return Labels(form.locale).say("no_value") if cell is None else cut(format_cell(cell, form), TEXT_CHARACTERS)
 
 
-def _capitalize(words: str) -> str:
+def _capitalize_first_letter(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
@@ -276,11 +285,11 @@ def cut(cell: object, most: int) -> str:
 
 
 def number_choices(choices: Sequence[str]) -> list[str]:
-    """Return the choices with their numbers."""
+    """Return the choices, each with a number in front."""
     return [f"{number}. {choice}" for number, choice in enumerate(choices, 1)]
 
 
-def say_rows_shown(shown: int, count: int, truncated: bool, labels: Labels) -> str:
-    """Return how many of the rows are shown; '' if all are."""
+def format_rows_shown(shown: int, count: int, truncated: bool, labels: Labels) -> str:
+    """Return a text such as `20 of 300 rows`; '' if all rows are shown."""
     numbers = {"shown": labels.number(shown), "count": labels.number(count)}
     return "" if count <= shown else labels.say("rows_shown_or_more" if truncated else "rows_shown", **numbers)

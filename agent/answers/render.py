@@ -13,20 +13,20 @@ from html import escape
 from io import BytesIO
 from typing import Any
 
-from ...tools.charts.chart import can_render, draw_picture
+from ...tools.charts.chart import can_render_charts, render_chart_image
 from ...tools.errors import ExportError
 from ...tools.examples import Example
 from ...tools.export import escape_markdown, export_rows
 from ...tools.formats import format_rows
 from ...tools.knowledge import Entry
-from ...tools.terminal import safe
+from ...tools.terminal import sanitize_text
 from ...tools.values import ValueMatch
 from ..evidence.confidence import choose_sureness
-from ..evidence.feedback import Bounds, result_csv
-from ..records import Attempt, Result
-from ..state import AgentState, attempts_of, fields_of, turn_of
+from ..evidence.feedback import FeedbackLimits, format_result_csv
+from ..records import Attempt, PlainResult
+from ..state import AgentState, dump_fields, get_attempts, get_current_turn
 from .answer import JSON_KEYS, Answer
-from .phrasing import cut, number_choices, say_cost, say_rows_shown, shown
+from .phrasing import cut, format_answer_cost, format_rows_shown, number_choices, shown
 
 ROWS_SHOWN = 20  # rows in a text or a table; a chart is of all of them
 _TABLES, _COLUMNS, _VALUES = 6, 8, 8  # how many are told of
@@ -39,9 +39,9 @@ _CODE = "background:#8881;padding:6px 8px;overflow-x:auto;white-space:pre-wrap"
 _QUIET = "color:#888"
 
 
-def answer_json(answer: Answer) -> dict[str, Any]:
+def render_answer_json(answer: Answer) -> dict[str, Any]:
     """Return an answer as plain JSON values, with exactly the keys of `JSON_KEYS`."""
-    whole: dict[str, Any] = fields_of(answer.record, JSON_KEYS) | {
+    whole: dict[str, Any] = dump_fields(answer.record, JSON_KEYS) | {
         "answered": answer.answered,
         "headings": answer.headings,
     }
@@ -55,20 +55,22 @@ def answer_json(answer: Answer) -> dict[str, Any]:
     return {key: whole[key] for key in JSON_KEYS}
 
 
-def answer_text(answer: Answer) -> str:
-    """Return an answer for a model to read: the words, the SQL and its meaning, the first rows."""
+def render_answer_text(answer: Answer) -> str:
+    """Return an answer as text for a model: the words, the SQL and the first rows."""
     if not answer.answered:
         choices = "".join(f"\n- {choice}" for choice in answer.choices)
         return f"{answer.status}: {answer.text}{choices}"
-    rows = result_csv(Result(answer.columns, answer.rows, answer.truncated), Bounds(rows=ROWS_SHOWN))
+    rows = format_result_csv(
+        PlainResult(answer.columns, answer.rows, answer.truncated), FeedbackLimits(rows=ROWS_SHOWN)
+    )
     meaning = f"\nMeaning: {answer.explanation}" if answer.explanation else ""
-    basis = "".join(f"\n{line}" for line in basis_lines(answer))
+    basis = "".join(f"\n{line}" for line in list_basis_lines(answer))
     label = "\nAnswered without a model, by the offline translator." if answer.translator == "offline" else ""
-    sure = "".join(f"\n{_sentence(said)}" for said in (answer.certainty, answer.trust) if said)
+    sure = "".join(f"\n{_format_as_sentence(said)}" for said in (answer.certainty, answer.trust) if said)
     return f"{answer.text}\nSQL: {answer.sql}{meaning}{basis}\n{rows}{sure}{label}"
 
 
-def answer_markdown(answer: Answer, rows: int) -> str:
+def render_answer_markdown(answer: Answer, rows: int) -> str:
     """Return an answer in Markdown, for chat front ends."""
     parts = [escape_markdown(answer.text), *map(escape_markdown, number_choices(answer.choices))]
     if answer.sql:
@@ -84,49 +86,49 @@ def answer_markdown(answer: Answer, rows: int) -> str:
         parts.append(f"*{escape_markdown(answer.explanation)}*")
     parts += [f"*Note: {escape_markdown(note)}*" for note in answer.notes]
     if answer.certainty:
-        parts.append(escape_markdown(_sentence(answer.certainty)))
+        parts.append(escape_markdown(_format_as_sentence(answer.certainty)))
     return "\n\n".join(parts)
 
 
-def _sentence(said: str) -> str:
+def _format_as_sentence(said: str) -> str:
     return f"{said[0].upper()}{said[1:]}."
 
 
-def basis_lines(answer: Answer) -> tuple[str, ...]:
-    """Return what an answer rests on, in about three lines."""
+def list_basis_lines(answer: Answer) -> tuple[str, ...]:
+    """Return the basis of an answer, in about three lines."""
     return () if answer.basis is None else tuple(answer.basis.text().splitlines())
 
 
-def answer_html(answer: Answer) -> str:
-    """Return an answer in HTML, with folded details.
+def render_answer_html(answer: Answer) -> str:
+    """Return an answer in HTML, with collapsible details.
 
     No script, nothing from a network.
     """
-    parts = [f"<b>{_text(answer.question)}</b>"]
+    parts = [f"<b>{_escape_html(answer.question)}</b>"]
     if answer.rephrased not in ("", answer.question):
-        parts.append(f'<div style="{_QUIET}">{answer.labels.say("read_as")} {_text(answer.rephrased)}</div>')
-    parts.append(f"<p>{_text(answer.text).replace(chr(10), '<br>')}</p>")
-    parts += [f'<div style="{_QUIET}">{_text(said)}</div>' for said in (answer.certainty, answer.trust) if said]
-    parts += [f"<div>{_text(choice)}</div>" for choice in number_choices(answer.choices)]
+        parts.append(f'<div style="{_QUIET}">{answer.labels.say("read_as")} {_escape_html(answer.rephrased)}</div>')
+    parts.append(f"<p>{_escape_html(answer.text).replace(chr(10), '<br>')}</p>")
+    parts += [f'<div style="{_QUIET}">{_escape_html(said)}</div>' for said in (answer.certainty, answer.trust) if said]
+    parts += [f"<div>{_escape_html(choice)}</div>" for choice in number_choices(answer.choices)]
     if answer.sql:
-        parts.append(f'<pre style="{_CODE}">{_sql(answer.sql)}</pre>')
+        parts.append(f'<pre style="{_CODE}">{_render_sql_html(answer.sql)}</pre>')
     if answer.columns:
-        parts.append(_table(answer))
-    if chart := _chart(answer):
+        parts.append(_render_rows_html(answer))
+    if chart := _render_chart_html(answer):
         parts.append(chart)
-    if lines := basis_lines(answer):
-        parts.append(_folded(answer.labels.say("what_this_rests_on"), lines))
-    parts.append(_folded(answer.labels.say("how_this_came_about"), _steps(answer)))
+    if lines := list_basis_lines(answer):
+        parts.append(_render_details_html(answer.labels.say("what_this_rests_on"), lines))
+    parts.append(_render_details_html(answer.labels.say("how_this_came_about"), _list_answer_steps(answer)))
     return f'<div class="tableturn-answer" style="{_BOX}">{"".join(parts)}</div>'
 
 
-def _text(text: object) -> str:
-    return escape(safe(str(text)))
+def _escape_html(text: object) -> str:
+    return escape(sanitize_text(str(text)))
 
 
-def _sql(sql: str) -> str:
-    """Return the query as HTML, in colours if Pygments is installed."""
-    sql = safe(sql)
+def _render_sql_html(sql: str) -> str:
+    """Return a query as HTML, with colours if Pygments is installed."""
+    sql = sanitize_text(sql)
     try:
         from pygments import highlight
         from pygments.formatters import HtmlFormatter
@@ -136,50 +138,50 @@ def _sql(sql: str) -> str:
     return highlight(sql, SqlLexer(), HtmlFormatter(nowrap=True, noclasses=True)).rstrip("\n")
 
 
-def _table(answer: Answer) -> str:
+def _render_rows_html(answer: Answer) -> str:
     sides = ["right" if form.is_numeric else "left" for form in answer.formats]
     names = zip(answer.headings, sides, strict=True)
-    head = "".join(f'<th style="{_CELLS}{side}">{_text(name)}</th>' for name, side in names)
+    head = "".join(f'<th style="{_CELLS}{side}">{_escape_html(name)}</th>' for name, side in names)
     rows = format_rows(answer.rows[:ROWS_SHOWN], answer.formats)
-    body = "".join(f"<tr>{''.join(map(_cell, row, sides))}</tr>" for row in rows)
-    more = say_rows_shown(ROWS_SHOWN, len(answer.rows), answer.truncated, answer.labels)
+    body = "".join(f"<tr>{''.join(map(_render_cell_html, row, sides))}</tr>" for row in rows)
+    more = format_rows_shown(ROWS_SHOWN, len(answer.rows), answer.truncated, answer.labels)
     caption = f'<div style="{_QUIET}">{more}</div>' if more else ""
     return f'<table style="{_TABLE}"><tr>{head}</tr>{body}</table>{caption}'
 
 
-def _cell(cell: str | None, side: str) -> str:
+def _render_cell_html(cell: str | None, side: str) -> str:
     quiet, text = (f";{_QUIET}", "NULL") if cell is None else ("", cut(cell, _CELL))
-    return f'<td style="{_CELLS}{side}{quiet}">{_text(text)}</td>'
+    return f'<td style="{_CELLS}{side}{quiet}">{_escape_html(text)}</td>'
 
 
-def _chart(answer: Answer) -> str:
-    """Return the chart as an image, in which no script can run."""
+def _render_chart_html(answer: Answer) -> str:
+    """Return the chart of an answer as an HTML image, in which no script can run."""
     spec = answer.chart
-    if spec is None or not can_render():
+    if spec is None or not can_render_charts():
         return ""
     try:
-        drawn = base64.b64encode(draw_picture(spec, "svg")).decode()
+        drawn = base64.b64encode(render_chart_image(spec, "svg")).decode()
     except ExportError:
         return ""
-    return f'<img alt="{_text(answer.question)}" style="max-width:100%" src="data:image/svg+xml;base64,{drawn}">'
+    return f'<img alt="{_escape_html(answer.question)}" style="max-width:100%" src="data:image/svg+xml;base64,{drawn}">'
 
 
-def _folded(summary: str, lines: Sequence[str]) -> str:
-    items = "".join(f"<div>{_text(line)}</div>" for line in lines)
+def _render_details_html(summary: str, lines: Sequence[str]) -> str:
+    items = "".join(f"<div>{_escape_html(line)}</div>" for line in lines)
     return f'<details style="{_QUIET}"><summary>{summary}</summary>{items}</details>'
 
 
-def _steps(answer: Answer) -> list[str]:
-    """Return the queries tried, their meaning, and remarks."""
-    lines = [f"{say_cost(answer, answer.labels)}, {answer.model}"]
+def _list_answer_steps(answer: Answer) -> list[str]:
+    """Return lines on the cost, the meaning, the queries tried and the notes."""
+    lines = [f"{format_answer_cost(answer, answer.labels)}, {answer.model}"]
     lines += [answer.explanation] if answer.explanation else []
     lines += [f"query {number}: {each.came}: {each.sql}" for number, each in enumerate(answer.attempts, 1)]
     return [*lines, *(f"note: {note}" for note in answer.notes)]
 
 
 @dataclass(frozen=True)
-class Why:
-    """The background of an answer, from its turn."""
+class AnswerBackground:
+    """The background of an answer: tables, values, knowledge, examples and queries."""
 
     tables: tuple[tuple[str, float, tuple[str, ...]], ...]  # most probable first: name, probability, columns
     values: tuple[ValueMatch, ...]  # database values that the question mentions, the surest first
@@ -188,16 +190,16 @@ class Why:
     attempts: tuple[Attempt, ...]  # queries that were run
 
 
-def read_why(state: AgentState) -> Why:
+def read_answer_background(state: AgentState) -> AnswerBackground:
     """Return the background of the current turn."""
-    turn = turn_of(state)
+    turn = get_current_turn(state)
     sure = {table: p for table, column, p in turn.items if column is None}
     tables = tuple((name, sure.get(name, 0.0), columns) for name, columns in turn.shown)
-    return Why(tables, turn.values, turn.knowledge, turn.examples, attempts_of(state))
+    return AnswerBackground(tables, turn.values, turn.knowledge, turn.examples, get_attempts(state))
 
 
-def list_reasons(answer: Answer, why: Why | None) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield headings with their lines."""
+def list_answer_reasons(answer: Answer, why: AnswerBackground | None) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the sections that explain an answer: each heading with its lines."""
     labels = answer.labels
     tables = why.tables if why else ()
     linked = [
@@ -217,7 +219,7 @@ def list_reasons(answer: Answer, why: Why | None) -> Iterator[tuple[str, tuple[s
         sure = f"{labels.say(choose_sureness(answer.confidence, ''))}: {against}"
     parts = {
         "read_as": (answer.rephrased,) if answer.rephrased else (),
-        "rests_on": basis_lines(answer),
+        "rests_on": list_basis_lines(answer),
         "rows_left_out": (answer.ledger.other_sql,) if answer.ledger and answer.ledger.other_sql else (),
         "likely_tables": tuple(linked),
         "found_values": tuple(
@@ -230,6 +232,6 @@ def list_reasons(answer: Answer, why: Why | None) -> Iterator[tuple[str, tuple[s
         "ended": (answer.stopped,) if answer.stopped else (),
         "how_sure": tuple(filter(None, (sure, answer.trust))),
         "notes": tuple(note for note in answer.notes if note not in answer.text),
-        "cost": (f"{answer.model}: {say_cost(answer, labels)}, {labels.say('tokens', answer.usage.tokens)}",),
+        "cost": (f"{answer.model}: {format_answer_cost(answer, labels)}, {labels.say('tokens', answer.usage.tokens)}",),
     }
     return ((labels.say(heading), lines) for heading, lines in parts.items() if lines)

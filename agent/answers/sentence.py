@@ -21,8 +21,8 @@ from ...tools.database import Database
 from ...tools.formats import ColumnFormat, find_measure, format_cell
 from ...tools.sql import Query, read_query
 from ...tools.words import fold, words
-from ..advice import advisory
-from ..records import AnswerRecord, PlainCell, Result
+from ..advice import with_fallback
+from ..records import AnswerRecord, PlainCell, PlainResult
 from .phrasing import TEXT_CHARACTERS, cut
 
 LONGEST = 300  # characters of a sentence with its places
@@ -71,8 +71,8 @@ _CLAIMS: tuple[Claim, ...] = ("numbers", "amounts", "high", "low", "either", "ti
 
 
 @dataclass(frozen=True)
-class _Place:
-    """A place with the cell that it stands for."""
+class _Placeholder:
+    """A placeholder in a sentence, with the result cell that it stands for."""
 
     row: int
     column: int  # -1 for the number of rows
@@ -80,17 +80,21 @@ class _Place:
     by: int = -1  # the column that a largest or smallest value is of
 
 
-@advisory("phrasing", None)
-def say_result(answer: AnswerRecord, result: Result, formats: Sequence[ColumnFormat], database: Database) -> str | None:
-    """Return the sentence of an answer with the cells of its result; None if it has none that is used."""
+@with_fallback("phrasing", None)
+def fill_answer_sentence(
+    answer: AnswerRecord, result: PlainResult, formats: Sequence[ColumnFormat], database: Database
+) -> str | None:
+    """Return an answer's sentence, filled with result cells; None if it cannot be used."""
     if answer.sentence is None or answer.sql is None:
         return None
     query = read_query(answer.sql, database.schema())
     return fill_sentence(answer.sentence.say, result, formats, answer.question, query) if query else None
 
 
-def fill_sentence(say: str, result: Result, formats: Sequence[ColumnFormat], question: str, query: Query) -> str | None:
-    """Return a sentence with its places filled; None if it claims anything that the result does not bear out.
+def fill_sentence(
+    say: str, result: PlainResult, formats: Sequence[ColumnFormat], question: str, query: Query
+) -> str | None:
+    """Fill the placeholders of a sentence; return None if the result does not support it.
 
     Args:
         say: The sentence, untrusted.
@@ -100,10 +104,10 @@ def fill_sentence(say: str, result: Result, formats: Sequence[ColumnFormat], que
         query: The query that gave the result.
     """
     gapped = _PLACE.sub(_GAP, say)
-    if not _is_plain(say, gapped) or _JOINED.search(gapped):
+    if not _is_plain_sentence(say, gapped) or _JOINED.search(gapped):
         return None
     found = [
-        _find_place(place[1], result, bool(query.order) or _follows_example(say[: place.start()]))
+        _resolve_placeholder(place[1], result, bool(query.order) or _has_example_phrase(say[: place.start()]))
         for place in _PLACE.finditer(say)
     ]
     places = [place for place in found if place is not None]
@@ -120,66 +124,74 @@ def fill_sentence(say: str, result: Result, formats: Sequence[ColumnFormat], que
         each for each in query.tree.find_all(exp.Literal) if not isinstance(each.parent, exp.Ordered | exp.Group)
     ]
     given = " ".join([question, *(literal.name for literal in literals)])
-    if not all(texts) or not _gives_numbers(gapped, given) or _names_other_rows(gapped, places, result, formats):
+    if (
+        not all(texts)
+        or not _has_only_given_numbers(gapped, given)
+        or _names_other_rows(gapped, places, result, formats)
+    ):
         return None
     named = f"{question} {' '.join(result.columns)}"
     measures = [number for number, form in enumerate(formats) if form.kind in ("number", "money", "percent")]
-    if not all(_bears_out(claim, places, result, query, measures) for claim in _find_claims(gapped, named)):
+    if not all(
+        _is_claim_supported(claim, places, result, query, measures) for claim in _find_sentence_claims(gapped, named)
+    ):
         return None
     hundredfold = any(isinstance(each.parent, exp.Mul) and each.name in ("100", "100.0") for each in literals)
-    return _join(
+    return _build_sentence(
         gapped, texts, forms, question, percent=hundredfold or "%" in question, given=f"{named} {query.tree.sql()}"
     )
 
 
 def is_harmless(text: str, given: str) -> bool:
     """Whether words of a model are one plain line with no number but those of the question or of a query."""
-    return _is_plain(text, text) and _gives_numbers(text, given)
+    return _is_plain_sentence(text, text) and _has_only_given_numbers(text, given)
 
 
-def _is_plain(say: str, gapped: str) -> bool:
-    """Whether it is one short line without control characters, invisible marks, markup and links."""
+def _is_plain_sentence(say: str, gapped: str) -> bool:
+    """Whether a sentence is one short line without control or invisible characters."""
     kinds = {unicodedata.category(mark) for mark in say if mark != "\N{ZERO WIDTH NON-JOINER}"}
     unseen = any(kind[0] == "C" or kind in ("Zl", "Zp") for kind in kinds)
     return 0 < len(say) <= LONGEST and not unseen and _MARKUP.search(gapped) is None
 
 
-def _find_place(inner: str, result: Result, ordered: bool) -> _Place | None:
-    """Return the place and its cell; None if it is unknown, or if not surely one cell alone is meant."""
-    whole, parts = _find_columns(inner, result.columns), _PICK.fullmatch(inner.strip())
+def _resolve_placeholder(inner: str, result: PlainResult, ordered: bool) -> _Placeholder | None:
+    """Return the cell that a placeholder means; None if it is unknown or ambiguous."""
+    whole, parts = _find_columns_by_name(inner, result.columns), _PICK.fullmatch(inner.strip())
     if not whole and inner.strip().lower() == "rows":
-        return None if result.truncated or not result.rows else _Place(0, -1)
+        return None if result.truncated or not result.rows else _Placeholder(0, -1)
     pick = "" if whole or parts is None else parts["pick"].lower()
-    found = _find_columns(parts["column"], result.columns) if parts and not whole else whole
-    by = _find_columns(parts["by"], result.columns) if parts and parts["by"] else found
+    found = _find_columns_by_name(parts["column"], result.columns) if parts and not whole else whole
+    by = _find_columns_by_name(parts["by"], result.columns) if parts and parts["by"] else found
     if len(found) != 1 or len(by) != 1 or (by != found and pick in ("first", "last")):
         return None
-    rows = [0] if _is_single(result) else []
+    rows = [0] if _has_single_row(result) else []
     if not rows and pick in ("first", "last") and ordered and not (pick == "last" and result.truncated):
         rows = [0 if pick == "first" else result.row_count - 1][: result.row_count]
     elif not rows and pick in ("max", "min") and not result.truncated:
-        rows = _find_extremes(result, by[0], pick)
-    return _Place(rows[0], found[0], pick, by[0]) if len({result.rows[row][found[0]] for row in rows}) == 1 else None
+        rows = _find_extreme_rows(result, by[0], pick)
+    return (
+        _Placeholder(rows[0], found[0], pick, by[0]) if len({result.rows[row][found[0]] for row in rows}) == 1 else None
+    )
 
 
-def _follows_example(before: str) -> bool:
-    """Whether words have said that what follows is an example."""
-    return _claim_words().examples.search(before) is not None
+def _has_example_phrase(before: str) -> bool:
+    """Whether the words announce an example, as `for example` does."""
+    return _load_claim_words().examples.search(before) is not None
 
 
-def _is_single(result: Result) -> bool:
-    """Whether there is one row, and surely no other."""
+def _has_single_row(result: PlainResult) -> bool:
+    """Whether the result has exactly one row and is not truncated."""
     return result.row_count == 1 and not result.truncated
 
 
-def _find_columns(name: str, columns: Sequence[str]) -> list[int]:
-    """Return the columns of that name, by its letters and digits alone."""
+def _find_columns_by_name(name: str, columns: Sequence[str]) -> list[int]:
+    """Return the positions of the columns with a name; compare only letters and digits."""
     wanted, *known = ("".join(filter(str.isalnum, each.casefold())) for each in (name, *columns))
     return [number for number, each in enumerate(known) if wanted and each == wanted]
 
 
-def _find_extremes(result: Result, column: int, pick: str) -> list[int]:
-    """Return the rows with the largest or smallest value; none in a column without an order of its own."""
+def _find_extreme_rows(result: PlainResult, column: int, pick: str) -> list[int]:
+    """Return the numbers of the rows with the largest or smallest value of a column."""
     values = {number: cell for number, row in enumerate(result.rows) if (cell := row[column]) is not None}
     numbers = [cell for cell in values.values() if isinstance(cell, int | float)]
     dates = [cell for cell in values.values() if isinstance(cell, str) and _DATE.fullmatch(cell)]
@@ -198,7 +210,9 @@ def _find_extremes(result: Result, column: int, pick: str) -> list[int]:
 # What the words claim
 
 
-def _names_other_rows(gapped: str, places: Sequence[_Place], result: Result, formats: Sequence[ColumnFormat]) -> bool:
+def _names_other_rows(
+    gapped: str, places: Sequence[_Placeholder], result: PlainResult, formats: Sequence[ColumnFormat]
+) -> bool:
     """Whether words name a row that a place is not of, as in `Rome has {n.first}` where another city comes first."""
     placed = {place.row for place in places if place.column >= 0}
     named: dict[str, set[int]] = {}
@@ -223,7 +237,7 @@ def _spell_words(text: str) -> str:
 
 @dataclass(frozen=True)
 class _ClaimWords:
-    """Words that claim something, over all languages, folded."""
+    """Words that claim something about a result, in all languages."""
 
     values: Mapping[str, int]  # of spelled-out numbers
     patterns: Mapping[Claim, re.Pattern[str]]
@@ -231,16 +245,16 @@ class _ClaimWords:
 
 
 @cache
-def _claim_words() -> _ClaimWords:
+def _load_claim_words() -> _ClaimWords:
     languages = tomllib.loads((files(__package__ or "") / "data" / "claims.toml").read_text("utf-8"))
-    ordinary = _join_words(languages["en"]["ordinary"])
+    ordinary = _make_word_pattern(languages["en"]["ordinary"])
     values: dict[str, int] = {}
     spelled: dict[Claim, list[str]] = {claim: [] for claim in _CLAIMS}
     for language in languages.values():
         numbers = [one.split("/") for one in language.get("numbers", "").split()]
         values |= {fold(each): number for number, one in enumerate(numbers) for each in one if each != "_"}
         for claim, known in spelled.items():
-            known.append(_join_words(language.get(claim, "").replace("/", " ").replace("_", "")))
+            known.append(_make_word_pattern(language.get(claim, "").replace("/", " ").replace("_", "")))
     examples = "|".join(language["examples"] for language in languages.values() if "examples" in language)
     return _ClaimWords(
         values,
@@ -249,14 +263,14 @@ def _claim_words() -> _ClaimWords:
     )
 
 
-def _join_words(listed: str) -> str:
-    """Return a pattern of folded words; one that ends in `*` stands for all that begin so."""
+def _make_word_pattern(listed: str) -> str:
+    """Return a regular expression of words; `*` at the end of a word matches any ending."""
     return "|".join(fold(each.rstrip("*")) + (r"\w*" if each.endswith("*") else "") for each in listed.split())
 
 
-def _gives_numbers(gapped: str, given: str) -> bool:
-    """Whether every number, in digits or spelled out, is one of the question or of the query."""
-    claims = _claim_words()
+def _has_only_given_numbers(gapped: str, given: str) -> bool:
+    """Whether every number in a sentence is also in the question or the query."""
+    claims = _load_claim_words()
     tokens = set(_NUMBER.findall(given))
     runs = {run for token in tokens for run in _split_number(token)}
     for token in _NUMBER.findall(gapped):
@@ -288,47 +302,54 @@ def _split_number(token: str) -> list[str]:
     return [] if _DECIMAL.fullmatch(token) else _RUN.findall(token)
 
 
-def _find_claims(gapped: str, named: str) -> set[Claim]:
-    """Return what the words compare, apart from those that the question or a column's name has as well."""
-    patterns = _claim_words().patterns
+def _find_sentence_claims(gapped: str, named: str) -> set[Claim]:
+    """Return the claims of a sentence that are not in the question or the column names."""
+    patterns = _load_claim_words().patterns
     said = {form for word in words(named) for form in (word.folded, word.stem)}
     new = [word.folded for word in words(_CONDITION.sub(" ", gapped)) if said.isdisjoint((word.folded, word.stem))]
     return {claim for claim in _CLAIMS[2:] if any(map(patterns[claim].fullmatch, new))}
 
 
-def _bears_out(claim: Claim, places: Sequence[_Place], result: Result, query: Query, measures: Sequence[int]) -> bool:
-    """Whether a place stands for what is largest or smallest; a trend never is borne out: nobody knows its course."""
-    if claim == "times" and not _is_single(result):
+def _is_claim_supported(
+    claim: Claim, places: Sequence[_Placeholder], result: PlainResult, query: Query, measures: Sequence[int]
+) -> bool:
+    """Whether the result supports a claim; a claim about a trend is never supported."""
+    if claim == "times" and not _has_single_row(result):
         return any(place.pick for place in places)
     picks = {"high": ("max",), "low": ("min",), "either": ("max", "min"), "times": ("max", "min")}.get(claim, ())
     return any(
-        _is_extreme(place, pick, result, query, measures) for place in places for pick in picks if place.column >= 0
+        _is_extreme_value(place, pick, result, query, measures)
+        for place in places
+        for pick in picks
+        if place.column >= 0
     )
 
 
-def _is_extreme(place: _Place, pick: str, result: Result, query: Query, measures: Sequence[int]) -> bool:
-    """Whether the query chose it as the largest or smallest, or its row alone has such a measure."""
-    if _is_single(result):
+def _is_extreme_value(
+    place: _Placeholder, pick: str, result: PlainResult, query: Query, measures: Sequence[int]
+) -> bool:
+    """Whether a placeholder stands for the largest or smallest value, or for its row."""
+    if _has_single_row(result):
         return bool(query.order) or query.tree.find(exp.Max if pick == "max" else exp.Min) is not None
     if place.pick in ("max", "min"):
         return place.pick == pick and place.by in measures
-    if place.pick and query.order and _ranks(query.order[0].this, result, query, measures):
+    if place.pick and query.order and _is_ordered_by_number(query.order[0].this, result, query, measures):
         return (pick == "max") == (bool(query.order[0].args.get("desc")) == (place.pick == "first"))
-    return not result.truncated and any(_find_extremes(result, column, pick) == [place.row] for column in measures)
+    return not result.truncated and any(_find_extreme_rows(result, column, pick) == [place.row] for column in measures)
 
 
-def _ranks(term: exp.Expr, result: Result, query: Query, measures: Sequence[int]) -> bool:
-    """Whether rows in the order of a term are in the order of a number."""
-    if found := _find_columns(term.name, result.columns):
+def _is_ordered_by_number(term: exp.Expr, result: PlainResult, query: Query, measures: Sequence[int]) -> bool:
+    """Whether a term by which the query orders its rows is a number."""
+    if found := _find_columns_by_name(term.name, result.columns):
         return found[0] in measures
     column = query.column(term) if isinstance(term, exp.Column) else None
     return term.find(exp.AggFunc) is not None or (column is not None and column.schema.kind == "number")
 
 
-def _join(
+def _build_sentence(
     gapped: str, texts: Sequence[str], forms: Sequence[ColumnFormat], question: str, *, percent: bool, given: str
 ) -> str | None:
-    """Return the whole sentence; None if it gives a cell a unit that is not the cell's own, or one cell many things."""
+    """Return the whole sentence; None if it gives a cell a wrong unit."""
     for sign in {mark for mark in gapped if unicodedata.category(mark) == "Sc" and mark not in question}:
         if any(sign in text for text in texts):
             gapped = re.sub(rf"(?<=\0)\s?{re.escape(sign)}|{re.escape(sign)}\s?(?=\0)", "", gapped)

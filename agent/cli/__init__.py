@@ -10,7 +10,7 @@ from .app import app
 
 
 def main() -> None:
-    """Run a command; characters that the terminal cannot show become question marks."""
+    """Run the command line; replace characters that the terminal cannot show."""
     # What is imported stays: by default it is looked through for garbage hundreds of times before the first answer.
     gc.set_threshold(50_000, 20, 20)
     for stream in (sys.stdout, sys.stderr):

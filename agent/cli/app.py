@@ -9,17 +9,17 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from ...tools.terminal import say, say_json, warn
-from ..options import AgentOptions, JsonOption, NotesOption, with_options
+from ...tools.terminal import print_json_line, say, warn
+from ..options import AgentOptions, JsonOption, NotesOption, expand_option_groups
 from . import doctor, examples, schema
 from . import knowledge as knowledge_commands
-from .root import Root
+from .root import RootCommandGroup
 
 ASK, LOOK, KNOW = "Ask", "Look", "Examples and knowledge"  # headings of `--help`
 
 app = typer.Typer(
     name="tableturn",
-    cls=Root,
+    cls=RootCommandGroup,
     help="Ask a database questions in plain language, and get SQL and rows that you can check.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -27,7 +27,7 @@ app = typer.Typer(
 )
 
 
-def _show_version(wanted: bool) -> None:
+def _print_version(wanted: bool) -> None:
     if wanted:
         from tableturn import __version__
 
@@ -38,7 +38,7 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def start(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """Define the options that stand before a command."""
@@ -46,7 +46,7 @@ def start(
 
 @dataclass(frozen=True, kw_only=True)
 class OutputOptions:
-    """The output of an answer: `form` prints only the rows, `--json` the whole answer."""
+    """Command-line options for the output of an answer."""
 
     as_json: JsonOption = False
     form: Annotated[
@@ -73,7 +73,7 @@ class OutputOptions:
 
 
 @app.command(rich_help_panel=ASK)
-@with_options()
+@expand_option_groups()
 def ask(
     context: typer.Context,
     question: Annotated[str, typer.Argument(help="The question, in plain language.")],
@@ -85,12 +85,12 @@ def ask(
 
     Exit codes: 0 answered, 1 not answered (or no chart fits), 2 bad usage.
     """
-    from .output import ask_once
+    from .output import ask_one_question
 
     source = context.get_parameter_source("form")
     if source is not None and source.name == "DEFAULT_MAP" and (output.as_json or output.file or output.dry_run):
         output = replace(output, form=None)  # a default gives way to what was asked for
-    raise typer.Exit(ask_once(question, options, output, notes))
+    raise typer.Exit(ask_one_question(question, options, output, notes))
 
 
 class PricedCommand(TyperCommand):
@@ -111,7 +111,7 @@ class PricedCommand(TyperCommand):
 
 
 @app.command(rich_help_panel=ASK, cls=PricedCommand)
-@with_options()
+@expand_option_groups()
 def chat(
     options: AgentOptions,
     as_json: JsonOption = False,
@@ -132,21 +132,21 @@ def chat(
     /help lists the commands. Exit codes: 0 when the last turn was answered, 1 when it was not or a later command
     failed, 2 bad usage.
     """
-    from .chat.loop import converse
+    from .chat.loop import run_chat_loop
 
-    raise typer.Exit(converse(options, thread, checkpoints, price, as_json=as_json))
+    raise typer.Exit(run_chat_loop(options, thread, checkpoints, price, as_json=as_json))
 
 
 @app.command(rich_help_panel=LOOK)
 def sample(path: Annotated[Path, typer.Argument(help="The file to write.")]) -> None:
     """Write the sample database: a made-up chain of bicycle shops, fourteen tables."""
-    from .output import write_sample
+    from .output import write_sample_database
 
-    write_sample(path)
+    write_sample_database(path)
 
 
 @app.command(rich_help_panel=KNOW)
-@with_options(without=("model", "base_url", "annotator", "preset", "settings", "effort", "audit"))
+@expand_option_groups(without=("model", "base_url", "annotator", "preset", "settings", "effort", "audit"))
 def lessons(
     options: AgentOptions,
     note: Annotated[str | None, typer.Option("--note", help="Save a definition: WORD means MEANING.")] = None,
@@ -156,7 +156,7 @@ def lessons(
     forget: Annotated[str | None, typer.Option("--forget", help="The id or name of one to remove.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List what people taught: saved answers and definitions, with who and when; add, change or remove one."""
+    """List saved answers and definitions; add, change or remove one of them."""
     from .. import verbs
 
     with replace(options, model="offline").open_agent() as agent:
@@ -167,7 +167,7 @@ def lessons(
         if forget:
             warn(f"removed {verbs.forget(forget, agent.resources)}")
         for lesson in verbs.list_lessons(agent.resources):
-            say_json(asdict(lesson)) if as_json else say(lesson.lines)
+            print_json_line(asdict(lesson)) if as_json else say(lesson.lines)
 
 
 app.command(rich_help_panel=LOOK)(schema.link)

@@ -24,7 +24,7 @@ TURNS = (
 
 
 def run_demo(path: Path) -> int:
-    """Build the sample at `path` and take the turns; return 0 if all were answered."""
+    """Build the sample database and ask the demo questions; return 0 if all are answered."""
     console = Console()
     build_sample(path)
     console.print(f"Built the sample database: {path}", style="dim")

@@ -18,17 +18,17 @@ from rich.table import Table
 from rich.text import Text
 
 from ...tools.database.table import Cell
-from ...tools.formats import ColumnFormat, column_formats, format_rows
-from ...tools.terminal import safe
+from ...tools.formats import ColumnFormat, choose_column_formats, format_rows
+from ...tools.terminal import sanitize_text
 from ..answers.labels import Labels
-from ..answers.phrasing import cut, number_choices, say_cost, say_count, say_rows_shown
+from ..answers.phrasing import cut, format_answer_cost, format_count_with_noun, format_rows_shown, number_choices
 
 if TYPE_CHECKING:
     from rich.syntax import Syntax
 
     from ..answers.answer import Answer
     from ..answers.events import Event
-    from ..answers.render import Why
+    from ..answers.render import AnswerBackground
 
 
 CELL_CHARACTERS = 80  # longest cell of a table; a record has it whole
@@ -37,8 +37,8 @@ _BORDERS = 3  # what a column's borders and padding take
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Rows as a table; columns that do not fit a terminal are only named."""
+class TerminalTable:
+    """A table for the terminal; columns that do not fit are only named."""
 
     headings: Sequence[str]
     rows: Sequence[Sequence[Cell]]
@@ -47,29 +47,29 @@ class Rows:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         wide = not console.is_terminal
-        formats = self.formats or column_formats(None, self.headings, self.rows)
+        formats = self.formats or choose_column_formats(None, self.headings, self.rows)
         rows = format_rows(self.rows, formats)
-        shown = len(self.headings) if wide else fitting(self.headings, rows, options.max_width)
+        shown = len(self.headings) if wide else count_fitting_columns(self.headings, rows, options.max_width)
         table = Table(header_style="bold")
         for name, form in zip(self.headings[:shown], formats, strict=False):
-            table.add_column(escape(safe(name)), justify="right" if form.is_numeric else "left")
+            table.add_column(escape(sanitize_text(name)), justify="right" if form.is_numeric else "left")
         for row in rows:
-            table.add_row(*map(_cell, row[:shown]))
+            table.add_row(*map(_render_cell, row[:shown]))
         yield table
         if left_out := self.headings[shown:]:
             more = Labels(formats[0].locale).say("more_columns", len(left_out))
-            yield Text(safe(f"{more}: {', '.join(left_out)}"), style="dim")
+            yield Text(sanitize_text(f"{more}: {', '.join(left_out)}"), style="dim")
         if self.caption:
             yield Text(self.caption, style="dim")
 
 
-def fitting(headings: Sequence[str], rows: Sequence[Sequence[str | None]], width: int) -> int:
-    """Return how many of the columns, from the first, have room side by side; at least one.
+def count_fitting_columns(headings: Sequence[str], rows: Sequence[Sequence[str | None]], width: int) -> int:
+    """Return the number of columns, from the first, that fit the width; at least one.
 
     All of them where they have room in full, else those that have if each takes a little less than it could.
     """
     widest = [
-        max(map(cell_len, (*name.split(), *(_cell(row[place]).plain for row in rows))), default=0)
+        max(map(cell_len, (*name.split(), *(_render_cell(row[place]).plain for row in rows))), default=0)
         for place, name in enumerate(headings)
     ]
     if 1 + sum(one + _BORDERS for one in widest) <= width:
@@ -82,23 +82,25 @@ def fitting(headings: Sequence[str], rows: Sequence[Sequence[str | None]], width
     return len(headings)
 
 
-def as_records(headings: Sequence[str], rows: Iterable[Sequence[str | None]], first: int = 1) -> RenderableType:
-    """Return every row one under the other, its columns a line each."""
+def render_rows_as_records(
+    headings: Sequence[str], rows: Iterable[Sequence[str | None]], first: int = 1
+) -> RenderableType:
+    """Return the rows one below the other, with one line per column."""
     parts: list[RenderableType] = []
     for number, row in enumerate(rows, first):
         grid = Table.grid(padding=(0, 2))
         grid.add_column(style="bold", overflow="fold", max_width=_COLUMN_CELLS)
         grid.add_column(overflow="fold")
         for name, cell in zip(headings, row, strict=True):
-            grid.add_row(Text(safe(name)), _cell(cell, None))
+            grid.add_row(Text(sanitize_text(name)), _render_cell(cell, None))
         parts += [Rule(f"row {number:,}", align="left", style="dim"), grid]
     return Group(*parts)
 
 
-def _cell(cell: str | None, characters: int | None = CELL_CHARACTERS) -> Text:
+def _render_cell(cell: str | None, characters: int | None = CELL_CHARACTERS) -> Text:
     if cell is None:
         return Text("NULL", style="dim")
-    text = safe(cell)
+    text = sanitize_text(cell)
     return Text(text if characters is None else cut(text, characters))
 
 
@@ -114,20 +116,20 @@ def show_answer(
     facts: bool = True,
     paged: bool = False,
 ) -> None:
-    """Print an answer: its words, the rows or bars, the SQL, and one line with what it took."""
+    """Print an answer: the words, the rows or the chart, the SQL and the cost."""
     console = console or Console()
     shown = ROWS_SHOWN if rows is None else rows
     labels, text = answer.labels, answer.text
-    caption = say_rows_shown(shown, answer.row_count, answer.truncated, labels) if answer.columns else ""
+    caption = format_rows_shown(shown, answer.row_count, answer.truncated, labels) if answer.columns else ""
     for note in answer.noted:
         # The caption says how many of the rows are shown.
         text = text.replace(f" {note.text}", "") if caption and note.kind == "cut" else text
     if text:
-        console.print(Text(safe(text), style="bold" if answer.answered else "bold yellow"))
+        console.print(Text(sanitize_text(text), style="bold" if answer.answered else "bold yellow"))
     drawn = answer.drawn if answer.answered and answer.pictured else None
     if answer.columns and (drawn is None or drawn.kind != "bar"):
         caption += f"; {labels.say('more_shows')}" if caption and paged else ""
-        console.print(Rows(answer.headings, answer.rows[:shown], caption, answer.formats))
+        console.print(TerminalTable(answer.headings, answer.rows[:shown], caption, answer.formats))
     if drawn is not None:
         from ...tools.charts.draw import draw_chart
 
@@ -136,45 +138,45 @@ def show_answer(
         console.print(Text(labels.say("no_chart"), style="dim"))
     if answer.sql:
         # What colours it is slow to load, and a file or a pipe takes none.
-        console.print(shown_sql(answer.sql) if console.color_system else Text(safe(answer.sql)))
+        console.print(highlight_sql(answer.sql) if console.color_system else Text(sanitize_text(answer.sql)))
     if answer.estimate is not None and answer.status == "needs_clarification":
         read = labels.say("expected", rows=labels.say("rows", answer.estimate.rows))
         console.print(Text(f"  {read}", style="dim"))
     for choice in number_choices(answer.choices):
-        console.print(Text(f"  {safe(choice)}"))
+        console.print(Text(f"  {sanitize_text(choice)}"))
     if facts:
         said = (answer.certainty, "" if answer.trusted is not None else answer.trust)
         # A person should see at once what was saved, or could be.
         reminders = (note.text for note in answer.noted if note.kind in ("saved", "explained"))
         for line in filter(None, (*said, *reminders)):
-            console.print(Text(safe(line), style="dim"))
-        parts = [say_cost(answer, labels)]
+            console.print(Text(sanitize_text(line), style="dim"))
+        parts = [format_answer_cost(answer, labels)]
         if answer.status == "needs_clarification":
             parts.insert(0, labels.say("waiting"))
         if answer.answered and answer.trusted is not None:
             parts.insert(0, labels.say("trusted" if answer.trusted else "not_trusted"))
         console.print(Text(", ".join(parts), style="green" if answer.trusted else "dim"))
     if explain and answer.explanation:
-        console.print(Text(safe(answer.explanation)))
+        console.print(Text(sanitize_text(answer.explanation)))
     if explain and facts:
-        console.print(show_reasons(answer))
+        console.print(render_answer_reasons(answer))
 
 
-def show_reasons(answer: Answer, why: Why | None = None) -> RenderableType:
-    """Return what an answer is based on, what was tried, and why it is sure or unsure."""
-    from ..answers.render import list_reasons
+def render_answer_reasons(answer: Answer, why: AnswerBackground | None = None) -> RenderableType:
+    """Return the basis of an answer, the queries tried and the confidence, for the terminal."""
+    from ..answers.render import list_answer_reasons
 
     parts: list[RenderableType] = []
-    for heading, lines in list_reasons(answer, why):
-        parts += [Text(heading, style="bold"), Padding(Text(safe("\n".join(lines))), (0, 0, 0, 2))]
+    for heading, lines in list_answer_reasons(answer, why):
+        parts += [Text(heading, style="bold"), Padding(Text(sanitize_text("\n".join(lines))), (0, 0, 0, 2))]
     return Group(*parts)
 
 
-def shown_sql(sql: str) -> Syntax:
+def highlight_sql(sql: str) -> Syntax:
     """Return SQL in colours for light and dark terminals."""
     from rich.syntax import Syntax
 
-    return Syntax(safe(sql), "sql", theme="ansi_light", word_wrap=True, background_color="default")
+    return Syntax(sanitize_text(sql), "sql", theme="ansi_light", word_wrap=True, background_color="default")
 
 
 DOING = {
@@ -197,7 +199,7 @@ _TABLES = 5  # linked tables that are named
 
 @contextmanager
 def show_progress() -> Generator[Callable[[Event], None]]:
-    """Show events on a terminal's standard error, and clear them at the end.
+    """Show the events of a turn on standard error, and clear them at the end.
 
     Terminals that cannot move the cursor show nothing: what could not be cleared away would stand beside the answer.
     """
@@ -205,18 +207,18 @@ def show_progress() -> Generator[Callable[[Event], None]]:
     if not console.is_terminal or console.is_dumb_terminal:
         yield lambda event: None
         return
-    watched = _Watched(console)
+    watched = _TurnProgress(console)
     with Live(console=console, transient=True, get_renderable=watched.shown, redirect_stdout=False) as live:
 
-        def progress(event: Event) -> None:
+        def show_event(event: Event) -> None:
             if watched.told(event):
                 live.refresh()
 
-        yield progress
+        yield show_event
 
 
-class _Watched:
-    """The visible state of a running turn."""
+class _TurnProgress:
+    """The progress of a running turn, as shown on the terminal."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -227,7 +229,7 @@ class _Watched:
         self._draft = 0
 
     def told(self, event: Event) -> bool:
-        """Add an event; return whether to refresh at once."""
+        """Add an event to the progress; return whether to refresh the display at once."""
         if event.kind == "linked":
             tables: list[str] = event.data["tables"]
             self._about = ", ".join(tables[:_TABLES]) + (", ..." if len(tables) > _TABLES else "")
@@ -238,7 +240,7 @@ class _Watched:
         elif event.kind == "sql":
             self._sql = event.data["sql"]
         elif event.kind == "rows" and event.data["error"] is None and event.data["row_count"] is not None:
-            self._doing = say_count(event.data["row_count"], "row", "rows")
+            self._doing = format_count_with_noun(event.data["row_count"], "row", "rows")
         elif event.kind == "node" and event.name in DOING:
             self._doing = DOING[event.name]
         else:
@@ -246,9 +248,9 @@ class _Watched:
         return True
 
     def shown(self) -> RenderableType:
-        """Return the spinner's line, and the last lines of SQL that fit."""
+        """Return the line with the spinner, and the last lines of SQL that fit the terminal."""
         doing = f"{self._doing} ({self._about})" if self._about else self._doing
-        self._spinner.update(text=Text(safe(doing), style="dim", no_wrap=True, overflow="ellipsis"))
-        sql = Text(safe(self._sql))
+        self._spinner.update(text=Text(sanitize_text(doing), style="dim", no_wrap=True, overflow="ellipsis"))
+        sql = Text(sanitize_text(self._sql))
         lines = sql.wrap(self._console, self._console.width)[-max(self._console.height - 3, 1) :]
         return Group(self._spinner, *lines) if self._sql else self._spinner

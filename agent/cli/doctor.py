@@ -13,7 +13,7 @@ import typer
 
 from ...tools.errors import TableturnError
 from ...tools.folders import CACHE_VARIABLE, DATA_VARIABLE, cache_folder, data_folder
-from ...tools.terminal import say, say_json
+from ...tools.terminal import print_json_line, say
 from ..options import (
     AccessOptions,
     BaseUrlOption,
@@ -21,7 +21,7 @@ from ..options import (
     ExamplesOption,
     JsonOption,
     ModelOption,
-    with_options,
+    expand_option_groups,
 )
 
 State = Literal["ok", "note", "fault"]
@@ -52,7 +52,7 @@ class CheckResult:
     do: str = ""  # what to do about it; empty where there is nothing to do
 
 
-@with_options()
+@expand_option_groups()
 def doctor(
     options: AccessOptions,
     db: Annotated[str | None, typer.Option("--db", help="A database to check too, as for ask.")] = None,
@@ -69,11 +69,11 @@ def doctor(
     checks: list[tuple[str, Callable[[], CheckResult]]] = [
         ("model", lambda: _check_model(model, base_url)),
         ("database", lambda: _check_database(db, options)),
-        ("examples", lambda: _check_examples(examples, embedding)),
+        ("examples", lambda: _check_example_store(examples, embedding)),
         ("sandbox", _check_sandbox),
-        ("folders", _check_folders),
-        ("extras", _check_extras),
-        ("trust", lambda: _check_trust(db, model, base_url, options)),
+        ("folders", _check_folders_writable),
+        ("extras", _check_installed_extras),
+        ("trust", lambda: _check_trust_bound(db, model, base_url, options)),
     ]
     findings: list[CheckResult] = []
     for what, check in checks:
@@ -82,7 +82,7 @@ def doctor(
         except TableturnError as error:  # which says itself what to do
             findings.append(CheckResult(what, "fault", str(error)))
     if as_json:
-        say_json([asdict(finding) for finding in findings])
+        print_json_line([asdict(finding) for finding in findings])
     else:
         for finding in findings:
             say(f"{_MARKS[finding.state]} {finding.what:9} {finding.says}")
@@ -92,18 +92,18 @@ def doctor(
 
 
 def _check_model(spec: str | None, base_url: str | None) -> CheckResult:
-    from ..model.choose_model import model_label, resolve_model
-    from ..model.replies import model_error
+    from ..model.choose_model import get_model_label, resolve_model
+    from ..model.replies import make_model_error
 
     chat_model = resolve_model(spec, base_url=base_url, timeout=_MODEL_SECONDS, max_retries=0)
     if chat_model is None:
         do = "set --model, TABLETURN_MODEL or OPENAI_API_KEY for a real one, such as --model openai:gpt-5-mini"
         return CheckResult("model", "note", "no model is chosen: the built-in offline translator answers", do)
-    label, start = model_label(chat_model), time.monotonic()
+    label, start = get_model_label(chat_model), time.monotonic()
     try:
         chat_model.invoke("Reply with the one word: ready")
     except Exception as error:
-        raise model_error(label, error) from error
+        raise make_model_error(label, error) from error
     return CheckResult("model", "ok", f"{label} replied in {time.monotonic() - start:.1f} s")
 
 
@@ -118,11 +118,11 @@ def _check_database(db: str | None, options: AccessOptions) -> CheckResult:
     return CheckResult("database", "note" if remarks else "ok", says, "; ".join(remarks))
 
 
-def _check_examples(location: str | None, embedding: str) -> CheckResult:
-    from ...tools.examples import ExampleStore, default_location, is_made, make_embedding
+def _check_example_store(location: str | None, embedding: str) -> CheckResult:
+    from ...tools.examples import ExampleStore, get_default_store_folder, has_example_store, make_embedding
 
-    place = location or default_location()
-    if not is_made(place):
+    place = location or get_default_store_folder()
+    if not has_example_store(place):
         says = f"no store yet at {place}: the built-in examples are used, and /approve creates one"
         return CheckResult("examples", "ok", says)
     with ExampleStore.open(place, make_embedding(embedding)) as store:
@@ -130,10 +130,10 @@ def _check_examples(location: str | None, embedding: str) -> CheckResult:
 
 
 def _check_sandbox() -> CheckResult:
-    from ...tools.sandbox import default_limits, run_python, sandbox_available
+    from ...tools.sandbox import find_sandbox_problem, get_default_sandbox_limits, run_python
 
-    limits = default_limits()
-    if problem := sandbox_available(limits.boundary):
+    limits = get_default_sandbox_limits()
+    if problem := find_sandbox_problem(limits.boundary):
         says, _, do = problem.partition("; ")
         return CheckResult("sandbox", "note", says, do)
     ran = run_python("result = 6 * 7", {}, limits)
@@ -142,7 +142,7 @@ def _check_sandbox() -> CheckResult:
     return CheckResult("sandbox", "ok", f"pandas code runs; boundary: {limits.boundary}")
 
 
-def _check_folders() -> CheckResult:
+def _check_folders_writable() -> CheckResult:
     for folder, variable in ((cache_folder(), CACHE_VARIABLE), (data_folder(), DATA_VARIABLE)):
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -154,7 +154,7 @@ def _check_folders() -> CheckResult:
     return CheckResult("folders", "ok", f"{cache_folder()} and {data_folder()} can be written")
 
 
-def _check_extras() -> CheckResult:
+def _check_installed_extras() -> CheckResult:
     missing = {extra: use for extra, (use, package) in _EXTRAS.items() if find_spec(package) is None}
     if not missing:
         return CheckResult("extras", "ok", "all are installed")
@@ -162,22 +162,29 @@ def _check_extras() -> CheckResult:
     return CheckResult("extras", "note", f"not installed: {lacking}", f"pip install 'tableturn[{','.join(missing)}]'")
 
 
-def _check_trust(db: str | None, spec: str | None, base_url: str | None, options: AccessOptions) -> CheckResult:
+def _check_trust_bound(db: str | None, spec: str | None, base_url: str | None, options: AccessOptions) -> CheckResult:
     from ...tools.examples import database_identity
-    from ..evidence.trust import explain_bound, find_bound, phrase_bound, read_bounds, take_fingerprints, trust_file
+    from ..evidence.trust import (
+        compute_trust_fingerprints,
+        explain_inapplicable_bound,
+        find_trust_bound,
+        format_trust_bound,
+        get_trust_file_path,
+        read_trust_bounds,
+    )
     from ..sqlagent import SQLAgent
 
-    path = trust_file()
-    bounds = read_bounds(path) if path else ()
+    path = get_trust_file_path()
+    bounds = read_trust_bounds(path) if path else ()
     if db is None or not bounds:
         return CheckResult("trust", "ok", "no bound is set: no answer is marked trusted")
     with options.open_database(db) as database, SQLAgent(database, model=spec, base_url=base_url) as agent:
         resources = agent.resources
-        bound = find_bound(bounds, database_identity(database), resources.translator(agent.settings).model)
+        bound = find_trust_bound(bounds, database_identity(database), resources.translator(agent.settings).model)
         if bound is None:
             return CheckResult(
                 "trust", "ok", "no bound is set for this database and model: no answer is marked trusted"
             )
-        if why := explain_bound(bound, take_fingerprints(resources, agent.settings)):
+        if why := explain_inapplicable_bound(bound, compute_trust_fingerprints(resources, agent.settings)):
             return CheckResult("trust", "note", why)
-    return CheckResult("trust", "ok", f"of trusted answers {phrase_bound(bound)}")
+    return CheckResult("trust", "ok", f"of trusted answers {format_trust_bound(bound)}")

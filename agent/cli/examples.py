@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 import typer
 
 from ...tools.errors import ExampleStoreError, ModelError, SettingsError
-from ...tools.terminal import say, say_json, warn
-from ..options import AccessOptions, BaseUrlOption, DatabaseOptions, EmbeddingOption, JsonOption, with_options
+from ...tools.terminal import print_json_line, say, warn
+from ..options import AccessOptions, BaseUrlOption, DatabaseOptions, EmbeddingOption, JsonOption, expand_option_groups
 
 if TYPE_CHECKING:
     from ...tools.database import Database
-    from ...tools.examples import AdditionResult, Example, ExampleStore, FoundExample
+    from ...tools.examples import AddExamplesResult, Example, ExampleStore, FoundExample
     from ..context.rephrase_examples import Forms
 
 app = typer.Typer(help="Few-shot examples: add, import, list, search, remove.", no_args_is_help=True)
@@ -26,7 +26,7 @@ app = typer.Typer(help="Few-shot examples: add, import, list, search, remove.", 
 
 @dataclass(frozen=True, kw_only=True)
 class StoreOptions:
-    """The options of an example store."""
+    """Command-line options for an example store."""
 
     store: Annotated[
         str | None,
@@ -40,19 +40,28 @@ class StoreOptions:
 
     @contextmanager
     def open(self, *, make: bool = True) -> Generator[ExampleStore]:
-        """Open the store, with the built-in examples; `make` creates a missing one."""
-        from ...tools.examples import default_location, make_embedding, open_existing, open_with_seeds
+        """Open the example store, with the built-in examples; `make` creates a missing store."""
+        from ...tools.examples import (
+            get_default_store_folder,
+            make_embedding,
+            open_existing_store,
+            open_store_with_seeds,
+        )
 
-        place = self.store or default_location()
+        place = self.store or get_default_store_folder()
         # A mistyped place would look empty.
-        store = open_with_seeds(place, make_embedding(self.embedding)) if make else open_existing(place, self.embedding)
+        store = (
+            open_store_with_seeds(place, make_embedding(self.embedding))
+            if make
+            else open_existing_store(place, self.embedding)
+        )
         with store as opened:
             yield opened
 
 
 @dataclass(frozen=True, kw_only=True)
 class CompletionOptions(StoreOptions):
-    """The options of rewriting a store's questions."""
+    """Command-line options for rewriting the questions of an example store."""
 
     store: Annotated[str | None, typer.Argument(help="The store: a folder, or a Chroma server's URL.")] = None
     model: Annotated[str | None, typer.Option("--model", help="As for ask; a model is needed.")] = None
@@ -63,7 +72,7 @@ class CompletionOptions(StoreOptions):
 
 
 @app.command()
-@with_options()
+@expand_option_groups()
 def add(
     stored: StoreOptions,
     question: Annotated[str, typer.Argument(help="A self-contained question.")],
@@ -73,15 +82,15 @@ def add(
     shared: Annotated[bool, typer.Option("--shared", help="Use it for questions to other databases too.")] = False,
 ) -> None:
     """Add one example. Its SQL must run on the database."""
-    from ...tools.examples import example_of, make_verifier
+    from ...tools.examples import make_example_from_query, make_example_verifier
 
     with stored.open() as examples, options.open() as database:
-        example = example_of(database, question, sql, simplified=simplified, shared=shared)
-        _report([examples.add([example], make_verifier(database))])
+        example = make_example_from_query(database, question, sql, simplified=simplified, shared=shared)
+        _report_additions([examples.add([example], make_example_verifier(database))])
 
 
 @app.command("import")
-@with_options()
+@expand_option_groups()
 def import_(
     stored: StoreOptions,
     options: AccessOptions,
@@ -112,7 +121,7 @@ def import_(
     ] = "",
     seeds: Annotated[bool, typer.Option("--seeds", help="Import the built-in examples too.")] = False,
 ) -> None:
-    """Add the examples in files; those already stored are skipped.
+    """Import examples from files; skip examples that are already stored.
 
     You can repeat an interrupted import. A record that is not an example is refused, naming its place in the file; the
     others are added. Exits with 1 if anything was refused, and with 2 if a file could not be read.
@@ -122,38 +131,40 @@ def import_(
     """
     if db is not None:
         with stored.open() as examples, options.open_database(db) as database:
-            code = _import_verified(files, database, examples, trust, author or options.user or "")
+            code = _import_verified_queries(files, database, examples, trust, author or options.user or "")
         raise typer.Exit(code)
 
-    from ...tools.examples import DatabaseFolder, make_verifier, seed_examples
+    from ...tools.examples import DatabaseFolder, make_example_verifier, seed_examples
 
-    problems = _Problems()
+    problems = _ImportProblems()
     with stored.open() as examples:
         done = [examples.add(seed_examples())] if seeds else []
-        read = chain.from_iterable(_read(file, problems) for file in files)
+        read = chain.from_iterable(_read_example_file(file, problems) for file in files)
         if databases is None:
-            done.append(examples.add(_select_shared(read, problems.refuse), strict=False))
+            done.append(examples.add(_select_shared_examples(read, problems.refuse), strict=False))
         else:
             with closing(DatabaseFolder(databases, whole_schemas=whole_schemas)) as folder:
-                done.append(examples.add(folder.complete_examples(read), make_verifier(folder), strict=False))
+                done.append(examples.add(folder.complete_examples(read), make_example_verifier(folder), strict=False))
     for refusal in (refusal for part in done for refusal in part.refused):
         problems.refuse(refusal.reason)
-    _report(done, problems.refused, "" if databases else "; no SQL was run: that needs --databases")
+    _report_additions(done, problems.refused, "" if databases else "; no SQL was run: that needs --databases")
     raise typer.Exit(2 if problems.unreadable else 1 if problems.refused else 0)
 
 
-def _import_verified(files: list[Path], database: Database, examples: ExampleStore, trust: bool, author: str) -> int:
-    """Add the pairs of files as a database's own; return the exit code."""
-    from ...tools.examples.importing import read_verified
+def _import_verified_queries(
+    files: list[Path], database: Database, examples: ExampleStore, trust: bool, author: str
+) -> int:
+    """Import questions and SQL as verified queries of a database; return the exit code."""
+    from ...tools.examples.importing import read_verified_examples
 
-    problems = _Problems()
+    problems = _ImportProblems()
     doubted = 0
-    done: list[AdditionResult] = []
+    done: list[AddExamplesResult] = []
     for file in files:
         try:
-            pairs = read_verified(file, database, examples, author, problems.refuse)
+            pairs = read_verified_examples(file, database, examples, author, problems.refuse)
         except SettingsError as error:
-            problems.report_unreadable(str(error))
+            problems.report_unreadable_file(str(error))
             continue
         doubtful = [pair for pair in pairs if pair.doubt]
         for pair in doubtful:
@@ -162,38 +173,41 @@ def _import_verified(files: list[Path], database: Database, examples: ExampleSto
         done.append(examples.add((pair.example for pair in pairs if trust or not pair.doubt), strict=False))
         for refusal in done[-1].refused:
             problems.refuse(refusal.reason)
-    _report(done, problems.refused, f", doubtful {doubted}{' (not imported; --trust imports them)' if doubted else ''}")
+    _report_additions(
+        done, problems.refused, f", doubtful {doubted}{' (not imported; --trust imports them)' if doubted else ''}"
+    )
     return 2 if problems.unreadable else 1 if problems.refused or doubted else 0
 
 
 @dataclass
-class _Problems:
-    """A counter of an import's problems, which prints each at once."""
+class _ImportProblems:
+    """A counter of import problems, which prints each problem at once."""
 
     refused: int = 0
     unreadable: int = 0
 
     def refuse(self, reason: str) -> None:
+        """Count and print an example that is refused."""
         self.refused += 1
         warn(reason)
 
-    def report_unreadable(self, reason: str) -> None:
+    def report_unreadable_file(self, reason: str) -> None:
         self.unreadable += 1
         warn(f"tableturn: {reason}")
 
 
-def _read(file: Path, problems: _Problems) -> Iterator[Example]:
-    """Yield a file's examples; a file that cannot be read does not stop the others."""
+def _read_example_file(file: Path, problems: _ImportProblems) -> Iterator[Example]:
+    """Yield the examples of a file; report a file that cannot be read."""
     from ...tools.examples import read_examples
 
     try:
         yield from read_examples(file, problems.refuse)
     except ExampleStoreError as error:
-        problems.report_unreadable(str(error))
+        problems.report_unreadable_file(str(error))
 
 
-def _select_shared(read: Iterable[Example], refuse: Callable[[str], object]) -> Iterator[Example]:
-    """Yield the shared examples without an owner, because a file cannot be trusted on that."""
+def _select_shared_examples(read: Iterable[Example], refuse: Callable[[str], object]) -> Iterator[Example]:
+    """Yield only the shared examples, without their owners; refuse all other examples."""
     for example in read:
         if example.shared:
             yield replace(example, owner="")
@@ -202,36 +216,38 @@ def _select_shared(read: Iterable[Example], refuse: Callable[[str], object]) -> 
 
 
 @app.command()
-@with_options()
+@expand_option_groups()
 def rephrase(options: CompletionOptions) -> None:
     """Have a model rewrite imported questions as "Give me ...", turn by turn (CREDIT-SQL 3.1).
 
     Each result is saved: after an interruption, or after --calls is reached, the same command continues.
     """
-    from ..context.rephrase_examples import rephrase_all
+    from ..context.rephrase_examples import rephrase_dialogue
 
-    _complete(options, "rephrased", rephrase_all)
+    _rewrite_store_questions(options, "rephrased", rephrase_dialogue)
 
 
 @app.command()
-@with_options()
+@expand_option_groups()
 def simplify(options: CompletionOptions) -> None:
     """Have a model rewrite imported questions in plain words (revision 3.1.2).
 
     That doubles the keys of the store. Each result is saved: after an interruption, or after --calls is reached, the
     same command continues.
     """
-    from ..context.rephrase_examples import simplify_all
+    from ..context.rephrase_examples import simplify_dialogue
 
-    _complete(options, "simplified", simplify_all)
+    _rewrite_store_questions(options, "simplified", simplify_dialogue)
 
 
-def _complete(options: CompletionOptions, form: Literal["rephrased", "simplified"], forms: Forms) -> None:
-    """Complete a store's pairs, with progress on standard error."""
+def _rewrite_store_questions(
+    options: CompletionOptions, form: Literal["rephrased", "simplified"], forms: Forms
+) -> None:
+    """Have a model rewrite the questions of a store; show progress on standard error."""
     from rich.console import Console
     from rich.progress import Progress
 
-    from ..context.rephrase_examples import complete_pairs
+    from ..context.rephrase_examples import complete_example_pairs
     from ..model.chat import PromptedTranslator, TranslatorOptions
     from ..model.choose_model import resolve_model
     from ..settings import PRESETS, Settings
@@ -245,7 +261,7 @@ def _complete(options: CompletionOptions, form: Literal["rephrased", "simplified
     how = TranslatorOptions(simplify_temperature=PRESETS["revision"]["simplify_temperature"])
     with options.open(make=False) as examples, Progress(console=Console(stderr=True)) as shown:
         bar = shown.add_task(form, total=None)
-        found = complete_pairs(
+        found = complete_example_pairs(
             examples,
             forms,
             lambda example: getattr(example, form),
@@ -265,7 +281,7 @@ def _complete(options: CompletionOptions, form: Literal["rephrased", "simplified
 
 
 @app.command("list")
-@with_options()
+@expand_option_groups()
 def list_(
     stored: StoreOptions,
     database: Annotated[str | None, typer.Option("--database", help="Only examples of this database.")] = None,
@@ -277,11 +293,11 @@ def list_(
 ) -> None:
     """List examples with their identifiers."""
     with stored.open(make=False) as examples:
-        _print(islice(examples.list(database, source), limit), as_json)
+        _print_examples(islice(examples.list(database, source), limit), as_json)
 
 
 @app.command()
-@with_options(without=("schemas",))
+@expand_option_groups(without=("schemas",))
 def search(
     stored: StoreOptions,
     options: AccessOptions,
@@ -301,11 +317,11 @@ def search(
     from ...tools.examples import ExampleQuery, FoundExample, SelectorKind, database_identity, example_id, make_selector
     from ...tools.toolset import Toolset
     from ...tools.values import ValueIndex
-    from ..nodes.retrieve_examples import selector_numbers
+    from ..nodes.retrieve_examples import get_selector_parameters
     from ..settings import Settings
 
     settings, kind = Settings(), cast("SelectorKind", by)
-    numbers = selector_numbers(settings.model_copy(update={"examples": by}))
+    numbers = get_selector_parameters(settings.model_copy(update={"examples": by}))
     with stored.open(make=False) as examples, options.open_database(db) if db else nullcontext() as asked:
         query = ExampleQuery(question, simplified, draft_sql=draft)
         if asked is None:
@@ -317,11 +333,11 @@ def search(
             chosen = Toolset(asked, index, lambda: examples).find_examples.call(
                 question=question, selector=kind, query=query, numbers=numbers, own=settings.own_examples
             )
-        _print((FoundExample(example_id(example), example) for example in chosen), as_json)
+        _print_examples((FoundExample(example_id(example), example) for example in chosen), as_json)
 
 
 @app.command()
-@with_options()
+@expand_option_groups()
 def remove(
     stored: StoreOptions, ids: Annotated[list[str], typer.Argument(help="Identifiers, as `list` shows them.")]
 ) -> None:
@@ -333,9 +349,9 @@ def remove(
 
 
 @app.command()
-@with_options()
+@expand_option_groups()
 def stats(stored: StoreOptions, as_json: JsonOption = False) -> None:
-    """Count the examples."""
+    """Count the examples in the store."""
     with stored.open(make=False) as examples:
         found = examples.stats()
     if as_json:
@@ -348,26 +364,26 @@ def stats(stored: StoreOptions, as_json: JsonOption = False) -> None:
 
 
 @app.command()
-@with_options()
+@expand_option_groups()
 def reindex(stored: StoreOptions) -> None:
     """Rebuild the indexes of the store from its examples."""
     with stored.open(make=False) as examples:
         say(f"indexed {examples.reindex()} examples")
 
 
-def _report(done: Sequence[AdditionResult], refused: int = 0, remark: str = "") -> None:
+def _report_additions(done: Sequence[AddExamplesResult], refused: int = 0, remark: str = "") -> None:
     added, known = sum(part.added for part in done), sum(part.known for part in done)
     updated = sum(part.updated for part in done)
     told = f", simplified anew {updated}" if updated else ""
     say(f"added {added}, already stored {known}, refused {refused}{told}{remark}")
 
 
-def _print(found: Iterable[FoundExample], as_json: bool) -> None:
+def _print_examples(found: Iterable[FoundExample], as_json: bool) -> None:
     from ...tools.examples import to_json
 
     for hit in found:
         if as_json:
-            say_json({"id": hit.id, **json.loads(to_json(hit.example))})
+            print_json_line({"id": hit.id, **json.loads(to_json(hit.example))})
         else:
             example = hit.example
             seen = "shared" if example.shared else f"for {example.owner or example.database} alone"

@@ -10,9 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ...tools.errors import KnowledgeError, QueryError
-from ...tools.terminal import say, say_json, warn
+from ...tools.terminal import print_json_line, say, warn
 from ..conversation_files import read_queries
-from ..options import DatabaseOptions, EmbeddingOption, ExamplesOption, JsonOption, KnowledgeOption, with_options
+from ..options import (
+    DatabaseOptions,
+    EmbeddingOption,
+    ExamplesOption,
+    JsonOption,
+    KnowledgeOption,
+    expand_option_groups,
+)
 
 if TYPE_CHECKING:
     from ...tools.database import Database
@@ -25,7 +32,7 @@ app = typer.Typer(help="Knowledge files, which say what words mean here: check, 
 
 
 @app.command()
-@with_options()
+@expand_option_groups()
 def check(
     options: DatabaseOptions,
     knowledge: KnowledgeOption = None,
@@ -37,18 +44,18 @@ def check(
 
     Exit codes: 0 all do, 1 some do not (each is named), 2 a file or the database cannot be read.
     """
-    from ...tools.knowledge.fragment import Problem, run_definition
+    from ...tools.knowledge.fragment import EntryProblem, run_entry_sql
 
     with options.open() as database:
-        known = _read_knowledge(knowledge, database)
-        failed = [Problem(entry, why) for entry in known.entries if (why := run_definition(entry, database))]
+        known = _read_knowledge_file(knowledge, database)
+        failed = [EntryProblem(entry, why) for entry in known.entries if (why := run_entry_sql(entry, database))]
         found = (*known.problems, *failed)
         problems = [{"what": p.entry.key, "source": p.entry.source, "why": p.why} for p in found]
-        broken = list(_check_examples(database, examples, embedding))
+        broken = list(_check_verified_queries(database, examples, embedding))
     queries = [{"what": example.question, "source": example.source, "why": why} for example, why in broken if why]
     wrong = [*problems, *queries]
     if as_json:
-        say_json({"entries": len(known.entries), "queries": len(broken), "problems": wrong})
+        print_json_line({"entries": len(known.entries), "queries": len(broken), "problems": wrong})
     else:
         for problem in wrong:
             warn(f"{problem['source']}: {problem['what']}: {problem['why']}")
@@ -58,7 +65,7 @@ def check(
 
 
 @app.command()
-@with_options()
+@expand_option_groups()
 def export(
     options: DatabaseOptions,
     knowledge: KnowledgeOption = None,
@@ -67,13 +74,13 @@ def export(
     ] = "yaml",
 ) -> None:
     """Print all valid entries of all files as one file, for review or for programs."""
-    from ...tools.knowledge.write import to_file
+    from ...tools.knowledge.write import build_knowledge_content
 
     with options.open() as database:
-        known = _read_knowledge(knowledge, database)
+        known = _read_knowledge_file(knowledge, database)
     for problem in known.problems:
         warn(f"left out: {problem}")
-    content = to_file(known.entries)
+    content = build_knowledge_content(known.entries)
     if form == "json":
         say(json.dumps(content, ensure_ascii=False, indent=2))
     else:
@@ -83,7 +90,7 @@ def export(
 
 
 @app.command()
-@with_options()
+@expand_option_groups()
 def suggest(
     options: DatabaseOptions,
     source: Annotated[
@@ -107,13 +114,13 @@ def suggest(
     from ...tools.knowledge.proposals import suggest as suggested
 
     with options.open() as database:
-        queries = [query for given in source for query in _read_queries(given, database)]
+        queries = [query for given in source for query in _read_logged_queries(given, database)]
         found = suggested(queries, database.schema(), least)
     for suggestion in found:
         entry = suggestion.entry
         if as_json:
             fields = {"kind": entry.kind, "sql": entry.sql, "count": suggestion.count, "queries": suggestion.queries}
-            say_json(fields)
+            print_json_line(fields)
         else:
             say(f"{entry.kind}: {entry.sql}  ({suggestion.count} queries)")
             for query in suggestion.queries:
@@ -125,13 +132,13 @@ def suggest(
 @app.command()
 def schema() -> None:
     """Print the JSON schema of a knowledge file, for editors."""
-    from ...tools.knowledge import knowledge_schema
+    from ...tools.knowledge import build_knowledge_json_schema
 
-    say(json.dumps(knowledge_schema(), indent=2))
+    say(json.dumps(build_knowledge_json_schema(), indent=2))
 
 
-def _read_knowledge(given: str | None, database: Database) -> Knowledge:
-    """Read the knowledge of a database."""
+def _read_knowledge_file(given: str | None, database: Database) -> Knowledge:
+    """Read the knowledge file of a database; raise `KnowledgeError` if it is missing."""
     from ...tools.knowledge import Knowledge, knowledge_path, read_knowledge
 
     path = Path(given) if given else knowledge_path(database)
@@ -140,12 +147,18 @@ def _read_knowledge(given: str | None, database: Database) -> Knowledge:
     return Knowledge.of(read_knowledge(path), database)
 
 
-def _check_examples(database: Database, store: str | None, embedding: str) -> Iterator[tuple[Example, str]]:
-    """Yield the database's own examples, each with the error of its query or ''."""
-    from ...tools.examples import ExampleStore, database_identity, default_location, is_made, make_embedding
+def _check_verified_queries(database: Database, store: str | None, embedding: str) -> Iterator[tuple[Example, str]]:
+    """Yield the examples of a database, each with the error of its query or ''."""
+    from ...tools.examples import (
+        ExampleStore,
+        database_identity,
+        get_default_store_folder,
+        has_example_store,
+        make_embedding,
+    )
 
-    place = store or default_location()
-    if not is_made(place):
+    place = store or get_default_store_folder()
+    if not has_example_store(place):
         return
     with ExampleStore.open(place, make_embedding(embedding)) as opened:
         for hit in opened.seen_by(database).visible(database_identity(database)):
@@ -158,8 +171,8 @@ def _check_examples(database: Database, store: str | None, embedding: str) -> It
                     yield hit.example, ""
 
 
-def _read_queries(given: str, database: Database) -> Iterator[str]:
-    """Yield the queries of a file of SQL, of stored conversations, or of the server."""
+def _read_logged_queries(given: str, database: Database) -> Iterator[str]:
+    """Yield the queries in a file of SQL, in saved conversations, or in the server's log."""
     from ...tools.database.server.engine import UNREADABLE, ServerEngine
     from ...tools.knowledge.proposals import MOST, split_statements
 
@@ -168,7 +181,7 @@ def _read_queries(given: str, database: Database) -> Iterator[str]:
             raise KnowledgeError(
                 f"{database.name} is not a server and records no queries: give a file of SQL to --from"
             )
-        kept = database.engine.query_log(MOST)
+        kept = database.engine.read_query_log(MOST)
         if hidden := kept.count(UNREADABLE):
             warn(f"this login cannot read {hidden} queries of other people: GRANT pg_read_all_stats TO it")
         yield from (query for query in kept if query != UNREADABLE)

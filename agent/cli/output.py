@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...tools.errors import DatabaseUnavailable, SettingsError, SQLParseError
-from ...tools.export import BINARY, FORMATS, Format, check_installed, check_target, format_of
-from ...tools.terminal import safe, say, say_json, warn
+from ...tools.export import BINARY, FORMATS, Format, check_export_target, check_format_installed, infer_export_format
+from ...tools.terminal import print_json_line, sanitize_text, say, warn
 from .. import verbs
 from ..answers.answer import Answer
 from ..options import AgentOptions
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 _SHOWN = ("table", *FORMATS)  # what `--format` takes; `table` shows the answer
 
 
-def _check(output: OutputOptions) -> Format | None:
-    """Check the options; return the form of rows that `--format` names."""
+def _check_output_options(output: OutputOptions) -> Format | None:
+    """Check the output options; return the row format that `--format` names, if any."""
     if output.form not in (None, *_SHOWN):
         raise SettingsError(f"there is no format {output.form!r}: choose one of {', '.join(_SHOWN)}")
     form = None if output.form == "table" else output.form
@@ -41,22 +41,22 @@ def _check(output: OutputOptions) -> Format | None:
         raise SettingsError(f"a file takes one of {', '.join(FORMATS)}: name one with --format")
     if output.file is None and form in BINARY and sys.stdout.isatty():
         raise SettingsError(f"{form} cannot be printed as text: name a file with --output")
-    if written := form or (format_of(output.file) if output.file else None):
-        check_installed(written)
+    if written := form or (infer_export_format(output.file) if output.file else None):
+        check_format_installed(written)
     if output.chart:
-        verbs.check_picture(output.chart)
+        verbs.check_chart_file(output.chart)
     return form
 
 
 def print_answer(answer: Answer, agent: SQLAgent, output: OutputOptions, form: Format | None) -> bool:
-    """Print and write an answer; return whether everything worked."""
+    """Print an answer and write the requested files; return whether everything worked."""
     if output.as_json:
         cut = len(answer.rows) if output.limit is None else output.limit
         if len(answer.rows) > cut:
             record = replace(answer.record, rows=answer.rows[:cut], row_count=cut, truncated=True)
-            say_json(Answer(record, answer.thread).to_dict())
+            print_json_line(Answer(record, answer.thread).to_dict())
         else:
-            say_json(answer.to_dict())
+            print_json_line(answer.to_dict())
     elif form is None or output.file or not answer.answered:
         show_answer(answer, rows=output.limit, explain=output.explain)
     else:
@@ -71,22 +71,22 @@ def print_answer(answer: Answer, agent: SQLAgent, output: OutputOptions, form: F
         warn(f"wrote {written.rows:,} rows to {output.file}{more}")
     if not output.chart:
         return True
-    drawn, said = write_chart(answer, output.chart)
+    drawn, said = write_chart_file(answer, output.chart)
     warn(said)
     return drawn
 
 
-def show_query(answer: Answer, agent: SQLAgent, output: OutputOptions) -> bool:
-    """Show a query without running it, and what it would read; return whether there is one."""
+def print_unexecuted_query(answer: Answer, agent: SQLAgent, output: OutputOptions) -> bool:
+    """Print an answer's query without running it; return False if there is no query."""
     if answer.sql is None or answer.status != "needs_clarification":
         print_answer(answer, agent, replace(output, limit=None), None)
         return False
-    reads = _reads(answer.sql, agent)
+    reads = _list_tables_read(answer.sql, agent)
     shown = Answer(
         replace(answer.record, text="Not run: --dry-run shows the query and what it would read.", choices=())
     )
     if output.as_json:
-        say_json(shown.to_dict() | {"status": "dry_run", "stop_kind": None, "reads": reads})
+        print_json_line(shown.to_dict() | {"status": "dry_run", "stop_kind": None, "reads": reads})
         return True
     show_answer(shown, explain=True, facts=False)
     tables: list[str] = []
@@ -97,13 +97,13 @@ def show_query(answer: Answer, agent: SQLAgent, output: OutputOptions) -> bool:
     return True
 
 
-def _reads(sql: str, agent: SQLAgent) -> list[dict[str, Any]]:
-    """Return tables and columns that a query reads, in the schema's order."""
-    from ...tools.sql import ALL_COLUMNS, used_items
+def _list_tables_read(sql: str, agent: SQLAgent) -> list[dict[str, Any]]:
+    """Return the tables and columns that a query reads, in the order of the schema."""
+    from ...tools.sql import ALL_COLUMNS, find_used_schema_items
 
     schema = agent.resources.database.schema()
     try:
-        used = used_items(sql, schema)
+        used = find_used_schema_items(sql, schema)
     except SQLParseError:
         return []
     return [
@@ -121,8 +121,8 @@ def _reads(sql: str, agent: SQLAgent) -> list[dict[str, Any]]:
     ]
 
 
-def write_chart(answer: Answer, file: Path) -> tuple[bool, str]:
-    """Draw an answer into a file; return whether a chart fits, and a message."""
+def write_chart_file(answer: Answer, file: Path) -> tuple[bool, str]:
+    """Write an answer's chart to a file; return whether a chart fits, and a message."""
     drawn = verbs.draw(answer, file)
     if drawn is None:
         return False, f"no chart fits this result: {file} is not written"
@@ -130,36 +130,40 @@ def write_chart(answer: Answer, file: Path) -> tuple[bool, str]:
 
 
 def _print_rows(answer: Answer, agent: SQLAgent, form: Format, limit: int | None) -> None:
-    """Print rows: unchanged into a pipe, without control characters on a terminal."""
+    """Print the rows of an answer; on a terminal, without control characters."""
     sys.stdout.flush()
     shown = form not in BINARY and (sys.stdout.isatty() or not hasattr(sys.stdout, "buffer"))
     target = BytesIO() if shown else sys.stdout.buffer
     verbs.export(answer, agent.resources, target, form, rows=limit)
     if isinstance(target, BytesIO):
-        sys.stdout.write(safe(target.getvalue().decode()))
+        sys.stdout.write(sanitize_text(target.getvalue().decode()))
 
 
 ANSWERED, NOT_ANSWERED = 0, 1
 
 
-def ask_once(question: str, options: AgentOptions, output: OutputOptions, notes: str = "") -> int:
-    """Answer one question; return the exit code."""
+def ask_one_question(question: str, options: AgentOptions, output: OutputOptions, notes: str = "") -> int:
+    """Ask one question and print the answer; return the exit code."""
     if not question.strip():
         raise SettingsError("the question is empty: put it in quotes after the options")
-    form = _check(output)
+    form = _check_output_options(output)
     with options.open_agent() as agent:
         for file in filter(None, (output.file, output.chart)):
-            check_target(agent.resources.database, file)
+            check_export_target(agent.resources.database, file)
         settings: dict[str, Any] = {"approve": True, "reason": "off"} if output.dry_run else {}
         if output.limit is not None and output.limit > agent.settings.rows:
             settings["rows"] = output.limit
         answer = take_turn(agent.conversation(), question, settings or None, notes)
-        done = show_query(answer, agent, output) if output.dry_run else print_answer(answer, agent, output, form)
+        done = (
+            print_unexecuted_query(answer, agent, output)
+            if output.dry_run
+            else print_answer(answer, agent, output, form)
+        )
         return ANSWERED if done else NOT_ANSWERED
 
 
-def write_sample(path: Path) -> None:
-    """Write the sample database, never over another file."""
+def write_sample_database(path: Path) -> None:
+    """Write the sample database to a new file; never overwrite an existing file."""
     from ...tools.sample import build_sample
 
     if path.exists():
@@ -174,7 +178,7 @@ def write_sample(path: Path) -> None:
 def take_turn(
     conversation: Conversation, question: str, settings: Mapping[str, Any] | None = None, notes: str = ""
 ) -> Answer:
-    """Take a turn, showing its progress on a terminal."""
+    """Ask a question in a conversation and show the progress; return the answer."""
     answer: Answer | None = None
     with show_progress() as progress, closing(conversation.stream(question, settings=settings, notes=notes)) as events:
         for event in events:

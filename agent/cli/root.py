@@ -41,19 +41,19 @@ _OPTIONS = {"database": "db", "model": "model", "format": "form"}
 _TAKE = ("ask", "chat", "doctor", "link", "schema")  # commands that take those of these options that they have
 
 
-def collect_defaults() -> dict[str, str]:
-    """Return the default options of all files, as Click takes them.
+def collect_default_options() -> dict[str, str]:
+    """Return the default options from all files `tableturn.toml`, in Click's form.
 
     What is given on the command line wins, then the environment, then the folder's file, then the person's.
     """
-    chosen = read_defaults(config_folder() / NAME) | read_defaults(Path(NAME))
+    chosen = read_default_options(config_folder() / NAME) | read_default_options(Path(NAME))
     if os.environ.get("TABLETURN_MODEL"):
         chosen.pop("model", None)
     return chosen
 
 
-def read_defaults(path: Path) -> dict[str, str]:
-    """Return the options in a file of defaults."""
+def read_default_options(path: Path) -> dict[str, str]:
+    """Return the default options in one file `tableturn.toml`."""
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -80,8 +80,8 @@ USAGE_ERROR = 2
 FAULT = 70  # the exit code of a fault of ours, as sysexits.h has it
 
 
-class Root(TyperGroup):
-    """The outermost group of commands.
+class RootCommandGroup(TyperGroup):
+    """The outermost group of commands, with defaults, error messages and plug-ins.
 
     Typer's contexts and commands have no public type, hence `Any`.
     """
@@ -94,15 +94,15 @@ class Root(TyperGroup):
     """What to use, for one release, instead of a command or an option of 0.2; plug-ins add theirs."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Keep what was typed, to report a removed command or option."""
+        """Store the typed arguments, to report a removed command or option."""
         ctx.obj = [*args]
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command; print an error of ours as one line and exit with code 2."""
+        """Run a command; print a known error as one line and exit with code 2."""
         try:
-            ctx.default_map = {name: collect_defaults() for name in ctx.obj[:1] if name in _TAKE}
-            with _show_deprecations():
+            ctx.default_map = {name: collect_default_options() for name in ctx.obj[:1] if name in _TAKE}
+            with _print_deprecations():
                 return super().invoke(ctx)
         except TableturnError as error:
             warn(f"tableturn: {error}")
@@ -126,21 +126,21 @@ class Root(TyperGroup):
             raise typer.Exit(FAULT) from error
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the agent's own commands, then those of plug-ins."""
-        self._add_plugins()
+        """Return the names of the built-in commands, then the names of plug-in commands."""
+        self._add_plugin_commands()
         return super().list_commands(ctx)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command; load plug-ins only for one that is not the agent's own."""
+        """Return a command by its name; load plug-ins only if the name is not built in."""
         if cmd_name not in self.commands:
-            self._add_plugins()
+            self._add_plugin_commands()
         command = super().get_command(ctx, cmd_name)
         if command is not None and command not in self._plain:
             self._plain.add(command)
-            _escape_help(command)
+            _escape_help_texts(command)
         return command
 
-    def _add_plugins(self) -> None:
+    def _add_plugin_commands(self) -> None:
         if self._complete:
             return
         self._complete = True
@@ -160,11 +160,11 @@ class Root(TyperGroup):
 
 
 @contextmanager
-def _show_deprecations() -> Generator[None]:
-    """Show each deprecation once, as a line on standard error."""
+def _print_deprecations() -> Generator[None]:
+    """Print each deprecation warning once, as a line on standard error."""
     shown: set[str] = set()
 
-    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+    def show_warning(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
         if not issubclass(category, Deprecated):
             usual(message, category, *place, **more)
         elif str(message) not in shown:
@@ -173,14 +173,14 @@ def _show_deprecations() -> Generator[None]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", Deprecated)
-        usual, warnings.showwarning = warnings.showwarning, show
+        usual, warnings.showwarning = warnings.showwarning, show_warning
         yield
 
 
-def _escape_help(command: Any) -> None:
-    """Escape the texts of `--help`, in which Rich would take `[users.NAME]` for a style."""
+def _escape_help_texts(command: Any) -> None:
+    """Escape the help texts of a command, so that Rich does not read brackets as styles."""
     for holder in (command, *command.params):
         if getattr(holder, "help", None):
             holder.help = escape(holder.help)
     for inner in getattr(command, "commands", {}).values():
-        _escape_help(inner)
+        _escape_help_texts(inner)

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from ...tools.errors import ModelError, SettingsError
-from ...tools.terminal import say, say_json
-from ..options import BaseUrlOption, DatabaseOptions, JsonOption, with_options
+from ...tools.terminal import print_json_line, say
+from ..options import BaseUrlOption, DatabaseOptions, JsonOption, expand_option_groups
 
 if TYPE_CHECKING:
     from ...tools.database import Database
     from ...tools.linking import PastTurn, SchemaLinker
 
 
-@with_options()
+@expand_option_groups()
 def annotate(
     options: DatabaseOptions,
     model: Annotated[str | None, typer.Option("--model", help="As for ask; a model is needed.")] = None,
@@ -43,19 +43,19 @@ def annotate(
     Descriptions are valid until names, types or keys change. An interrupted run continues where it stopped. Agents use
     the descriptions if the setting `annotate` is on.
     """
-    from ..context.annotate import describe_all
+    from ..context.annotate import describe_whole_schema
     from ..sqlagent import SQLAgent
 
-    rules, user = options.make_rules(), options.user
+    rules, user = options.make_access_rules(), options.user
     with SQLAgent(options.locate(options.db), model=model, base_url=base_url, user=user, **rules) as agent:
         store = agent.resources.schemas.annotations()
-        described = store.open_fresh() if again else store
+        described = store.open_fresh_store() if again else store
         try:
-            done, usage = describe_all(agent.resources, agent.settings, described, calls)
+            done, usage = describe_whole_schema(agent.resources, agent.settings, described, calls)
         except ModelError as error:
             raise ModelError(f"{error}; descriptions so far are saved; run the same command to continue") from error
     if again and not done.left:
-        store.take_over(described)
+        store.merge_fresh_store(described)
         described = store
     known = described.read()
     found = {
@@ -83,7 +83,7 @@ def annotate(
 _WINDOWS = 4  # windows of a long history that are gone through: what lies further back has no more say in the last one
 
 
-@with_options()
+@expand_option_groups()
 def link(
     question: Annotated[str, typer.Argument(help="This turn's question.")],
     options: DatabaseOptions,
@@ -102,31 +102,33 @@ def link(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show how likely a question is about each table and column, and its base query."""
-    from ...tools.annotations import newest_annotations
-    from ...tools.linking import SchemaLinker, base_turn, still_runs
+    """Show how probable each table and column is for a question, and its base query."""
+    from ...tools.annotations import read_newest_annotations
+    from ...tools.linking import SchemaLinker, can_still_run_query, choose_base_turn
     from ...tools.values import ValueIndex
 
     if not question.strip():
         raise SettingsError("the question is empty: put it in quotes after the options")
-    turns = _read_history(history) if history else []
+    turns = _read_history_file(history) if history else []
     with options.open() as database:
         schema = database.schema()
         if annotations:
-            known = newest_annotations(database)
+            known = read_newest_annotations(database)
             if not (known.tables or known.columns):
                 raise SettingsError(
                     f"this schema has no descriptions yet: run tableturn annotate --db {database.location} --model ..."
                 )
             schema = known.on(schema)
         linker = SchemaLinker(schema, ValueIndex.open(database))
-        past = _link_turns(turns, linker)
+        past = _link_recent_turns(turns, linker)
         # Reading the model and indexing the values happen once and are no part of linking a question.
         linker.link("warm up")
         start = perf_counter()
         linked = linker.link(question, past, threshold=threshold)
         milliseconds = 1000 * (perf_counter() - start)
-        base = base_turn(question, linked.items, past, runs=partial(still_runs, database), dialect=database.dialect)
+        base = choose_base_turn(
+            question, linked.items, past, runs=partial(can_still_run_query, database), dialect=database.dialect
+        )
     found: dict[str, Any] = {
         "tables": [{"name": item.table, "p": round(item.p, 4)} for item in linked.items if item.column is None],
         "columns": [
@@ -141,13 +143,13 @@ def link(
         "milliseconds": round(milliseconds, 2),
     }
     if as_json:
-        say_json(found)
+        print_json_line(found)
     else:
-        say(_format_links(found))
+        say(_format_linked_schema(found))
 
 
-def _link_turns(turns: Sequence[PastTurn], linker: SchemaLinker) -> list[PastTurn]:
-    """Return the window's turns with the linker's probabilities for each."""
+def _link_recent_turns(turns: Sequence[PastTurn], linker: SchemaLinker) -> list[PastTurn]:
+    """Return the last turns, each with the linker's probabilities of tables and columns."""
     from ..settings import Settings
 
     window = Settings().history_window
@@ -158,7 +160,7 @@ def _link_turns(turns: Sequence[PastTurn], linker: SchemaLinker) -> list[PastTur
     return seen[-window:]
 
 
-def _format_links(found: dict[str, Any]) -> str:
+def _format_linked_schema(found: dict[str, Any]) -> str:
     likely = {(item["table"], item["name"]): item["p"] for item in found["columns"]}
     tables = {item["name"]: item["p"] for item in found["tables"]}
     lines: list[str] = []
@@ -171,12 +173,12 @@ def _format_links(found: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _read_history(path: Path) -> list[PastTurn]:
+def _read_history_file(path: Path) -> list[PastTurn]:
     """Return the turns of a history file: a JSON list of objects, or JSON lines."""
     from ...tools.linking import PastTurn
 
     try:
-        entries = _parse_entries(path.read_text(encoding="utf-8-sig"))
+        entries = _parse_json_entries(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError) as error:
         raise SettingsError(f"cannot read the history {path}: {error}") from None
     turns: list[PastTurn] = []
@@ -192,8 +194,8 @@ def _read_history(path: Path) -> list[PastTurn]:
     return turns
 
 
-def _parse_entries(text: str) -> list[Any]:
-    """Parse a JSON list, or JSON lines."""
+def _parse_json_entries(text: str) -> list[Any]:
+    """Parse a text as a JSON list, or as one JSON value per line."""
     if text.lstrip().startswith("["):
         return cast("list[Any]", json.loads(text))
     lines = [line for line in text.split("\n") if line.strip()]
@@ -205,7 +207,7 @@ def _parse_entries(text: str) -> list[Any]:
         return [json.loads(text)]
 
 
-@with_options()
+@expand_option_groups()
 def schema(
     options: DatabaseOptions,
     what_leaves: Annotated[
@@ -214,25 +216,25 @@ def schema(
     as_json: JsonOption = False,
 ) -> None:
     """Show the schema as in prompts, or what a provider may see of each column."""
-    from ...tools.outgoing import ModelView
+    from ...tools.outgoing import MaskedDatabase
     from ..verbs import schema as read_schema
 
     with options.open() as database:
         if what_leaves:
-            found = _list_levels(database, ModelView(database).text)
-            say_json(found) if as_json else say(_format_levels(found))
+            found = _list_column_egress_levels(database, MaskedDatabase(database).text)
+            print_json_line(found) if as_json else say(_format_egress_levels(found))
             return
         text = read_schema(database).text
-    say_json({"database": database.name, "schema": text}) if as_json else say(text)
+    print_json_line({"database": database.name, "schema": text}) if as_json else say(text)
 
 
-def _list_levels(database: Database, masked: Callable[[str], str]) -> dict[str, Any]:
+def _list_column_egress_levels(database: Database, masked: Callable[[str], str]) -> dict[str, Any]:
     leaving = database.leaving()
     columns = [
         {
             "table": table.name,
             "name": column.name,
-            "level": leaving.levels.get((table.name, column.name), "values"),
+            "level": leaving.column_levels.get((table.name, column.name), "values"),
             "kind": column.kind,
             "distinct": column.distinct,
             "samples": [masked(str(sample)) for sample in column.samples],
@@ -243,7 +245,7 @@ def _list_levels(database: Database, masked: Callable[[str], str]) -> dict[str, 
     return {"database": database.name, "mask": list(leaving.egress.mask), "columns": columns}
 
 
-def _format_levels(found: dict[str, Any]) -> str:
+def _format_egress_levels(found: dict[str, Any]) -> str:
     lines: list[str] = []
     for column in found["columns"]:
         lines.append(f"{column['table']}.{column['name']}: {_SAYS[column['level']]}")

@@ -11,8 +11,8 @@ from ...prompts.annotate import AnnotateColumnsTask, AnnotateTablesTask, Phrases
 from ...tools.annotations import Annotations, AnnotationStore
 from ...tools.database import Schema
 from ...tools.errors import ModelError, NotUnderstood, ReplyError
-from ..effects import Body, Tally, Translator, ask, do, run
-from ..model.turn_budget import compute_budget
+from ..effects import Body, BudgetTracker, Translator, ask, do, run
+from ..model.turn_budget import compute_node_budget
 from ..records import Usage
 from ..resources import Resources, Run
 from ..settings import Settings
@@ -58,7 +58,7 @@ def annotate(this: Run) -> Body[list[str]]:
     return notes
 
 
-def describe_all(
+def describe_whole_schema(
     resources: Resources, settings: Settings, store: AnnotationStore | None = None, calls: int | None = None
 ) -> tuple[AnnotationProgress, Usage]:
     """Describe the whole schema outside a turn, or as much of it as `calls` allow; return what it cost too."""
@@ -66,7 +66,7 @@ def describe_all(
     if calls is None:
         calls = len(schema.tables) + sum(len(table.columns) for table in schema.tables)
     limits = {"turn_calls": max(1, 3 * calls), "turn_tokens": 10**9, "turn_seconds": 86_400}
-    tally = Tally(compute_budget(settings.model_copy(update=limits), {}))
+    tally = BudgetTracker(compute_node_budget(settings.model_copy(update=limits), {}))
     body = describe(schema, store, calls=calls, prompt_tokens=settings.prompt_tokens)
     return run(body, Run(resources, settings, lambda _: None).annotator(), tally), tally.usage
 
@@ -74,7 +74,7 @@ def describe_all(
 def describe(
     schema: Schema, store: AnnotationStore, *, calls: int, prompt_tokens: int, annotator: Translator | None = None
 ) -> Body[AnnotationProgress]:
-    """Describe what has no description yet, within `calls`; save after each reply.
+    """Request descriptions of undescribed columns and tables, and save each reply.
 
     Columns and tables with a comment of their own are skipped. What a reply leaves out is not asked for again; what is
     missing because a reply was cut at the output limit is, fewer at once.
@@ -84,13 +84,15 @@ def describe(
     tables = max(1, min(TABLES_A_CALL, prompt_tokens // _TOKENS_A_TABLE))
     made = cut = unusable = 0
     while made < calls:
-        if pairs := tuple(known.undescribed_columns(schema)[:columns]):
+        if pairs := tuple(known.list_undescribed_columns(schema)[:columns]):
             names = [(table.name, column.name) for table, column in pairs]
-            phrases = yield from _ask_phrases(AnnotateColumnsTask(pairs, schema.dialect), len(pairs), annotator)
-            found = Annotations(columns=_name_phrases(names, phrases))
-        elif some := tuple(known.undescribed_tables(known.on(schema))[:tables]):
-            phrases = yield from _ask_phrases(AnnotateTablesTask(some, schema.dialect), len(some), annotator)
-            found = Annotations(tables=_name_phrases([table.name for table in some], phrases))
+            phrases = yield from _request_descriptions(
+                AnnotateColumnsTask(pairs, schema.dialect), len(pairs), annotator
+            )
+            found = Annotations(columns=_map_names_to_phrases(names, phrases))
+        elif some := tuple(known.list_undescribed_tables(known.on(schema))[:tables]):
+            phrases = yield from _request_descriptions(AnnotateTablesTask(some, schema.dialect), len(some), annotator)
+            found = Annotations(tables=_map_names_to_phrases([table.name for table in some], phrases))
         else:
             break
         if None in phrases:
@@ -99,18 +101,18 @@ def describe(
             unusable += 1
         known = yield from do(partial(store.add, found))
         made += 1
-    left = len(known.undescribed_columns(schema)) + len(known.undescribed_tables(schema))
+    left = len(known.list_undescribed_columns(schema)) + len(known.list_undescribed_tables(schema))
     return AnnotationProgress(made, left, cut, unusable)
 
 
-def _name_phrases(names: Sequence[Name], phrases: Phrases) -> dict[Name, str]:
+def _map_names_to_phrases(names: Sequence[Name], phrases: Phrases) -> dict[Name, str]:
     return {name: phrase for name, phrase in zip(names, phrases, strict=True) if phrase is not None}
 
 
-def _ask_phrases(
+def _request_descriptions(
     task: AnnotateColumnsTask | AnnotateTablesTask, count: int, annotator: Translator | None
 ) -> Body[Phrases]:
-    """Return the phrases; '' for each in an unusable reply, None for each in a cut one."""
+    """Request descriptions; return '' for each in an unusable reply, None in a truncated one."""
     try:
         done = yield from ask(task, annotator)
     except ReplyError as error:

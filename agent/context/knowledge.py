@@ -4,55 +4,57 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ...tools.knowledge import unknown_words
-from ...tools.knowledge.entry import Entry, Selection
-from ...tools.knowledge.fragment import used_entries
+from ...tools.knowledge import find_unknown_words
+from ...tools.knowledge.entry import Entry, SelectedEntries
+from ...tools.knowledge.fragment import find_used_entries
 from ...tools.sql import Query
 from ...tools.values import ValueMatch
-from ..advice import advisory
+from ..advice import with_fallback
 from ..records import Turn, UsedKnowledge
 from ..resources import Run
-from .task_inputs import as_asked
+from .task_inputs import get_question_with_clarifications
 
-NOTHING = Selection()
+NOTHING = SelectedEntries()
 
 _CHARACTERS = 3  # characters a token, as the sizes of prompts are estimated: rather too few than too many
 
 ASKED = "I don't know what “{}” means here: it is in no name, value or definition of this database. What does it mean?"
 
 
-@advisory("knowledge", NOTHING)
-def find_definitions(
+@with_fallback("knowledge", NOTHING)
+def find_relevant_definitions(
     turn: Turn, linked: Iterable[tuple[str, str | None, float]], run: Run, before: str = ""
-) -> Selection:
-    """Return the definitions that a turn needs; none if the translator does not read them.
+) -> SelectedEntries:
+    """Return the definitions that a turn needs; none if the translator cannot use definitions.
 
     Reads the schema, so call it within an effect.
     """
     budget = run.settings.knowledge_tokens
     if not budget or not run.translator.reads_examples or (knowledge := run.resources.knowledge.read()) is None:
         return NOTHING
-    text = " ".join(dict.fromkeys(filter(None, [before, as_asked(turn), turn.rephrasing.rephrased])))
+    text = " ".join(
+        dict.fromkeys(filter(None, [before, get_question_with_clarifications(turn), turn.rephrasing.rephrased]))
+    )
     return knowledge.find(text, linked, budget * _CHARACTERS)
 
 
-@advisory("knowledge", ())
-def note_unread_definitions(turn: Turn, run: Run) -> tuple[str, ...]:
-    """Return a note on terms of the question that the offline translator does not read.
+@with_fallback("knowledge", ())
+def list_unread_definition_notes(turn: Turn, run: Run) -> tuple[str, ...]:
+    """Return a note on terms of the question whose definitions the offline translator ignores.
 
     Reads the schema, so call it within an effect.
     """
     known = None if run.translator.reads_examples else run.resources.knowledge.read()
-    found = known.find(f"{as_asked(turn)} {turn.rephrasing.rephrased}") if known else NOTHING
+    found = known.find(f"{get_question_with_clarifications(turn)} {turn.rephrasing.rephrased}") if known else NOTHING
     names = [f"“{entry.name}”" for entry in found.entries if entry.kind in ("term", "metric")]
     if not names:
         return ()
     return (f"not understood: the offline translator reads no definitions, and {', '.join(names)} has one",)
 
 
-@advisory("knowledge", "")
-def find_unknown_word(turn: Turn, values: Sequence[ValueMatch], said: Iterable[str], run: Run) -> str:
-    """Return the first word that nothing explains and nobody was asked about, or ''.
+@with_fallback("knowledge", "")
+def find_unexplained_word(turn: Turn, values: Sequence[ValueMatch], said: Iterable[str], run: Run) -> str:
+    """Return the first unexplained word that nobody was asked about yet, or ''.
 
     Only where there is a knowledge file, in which the answer can be remembered; a word that was said before is known.
     """
@@ -61,13 +63,13 @@ def find_unknown_word(turn: Turn, values: Sequence[ValueMatch], said: Iterable[s
     if known is None:
         return ""
     context = " ".join(said).casefold()
-    words = unknown_words(turn.question, known.schema, values, known)
+    words = find_unknown_words(turn.question, known.schema, values, known)
     return next((word for word in words if word not in turn.unknown and word.casefold() not in context), "")
 
 
-@advisory("knowledge", ())
-def note_problems(run: Run) -> tuple[str, ...]:
-    """Return a note on definitions that are left out, if any."""
+@with_fallback("knowledge", ())
+def list_knowledge_problem_notes(run: Run) -> tuple[str, ...]:
+    """Return a note on entries of the knowledge file that are left out, if there are any."""
     knowledge = run.resources.knowledge.read()
     if knowledge is None or not knowledge.problems:
         return ()
@@ -76,12 +78,14 @@ def note_problems(run: Run) -> tuple[str, ...]:
     return (f"{entries} of the knowledge file left out: `tableturn knowledge check` says why",)
 
 
-@advisory("knowledge", ())
+@with_fallback("knowledge", ())
 def used_knowledge(query: Query | None, turn: Turn) -> tuple[UsedKnowledge, ...]:
-    """Return the definitions that an answer rests on."""
+    """Return the definitions on which an answer is based."""
     if query is None:
         return ()
-    found = used_entries(query, turn.knowledge, f"{as_asked(turn)} {turn.rephrasing.rephrased}")
+    found = find_used_entries(
+        query, turn.knowledge, f"{get_question_with_clarifications(turn)} {turn.rephrasing.rephrased}"
+    )
     used: list[UsedKnowledge] = []
     for entry in found:
         text = entry.text or ", ".join(f"{code} is {meaning}" for code, meaning in entry.values)
@@ -89,7 +93,7 @@ def used_knowledge(query: Query | None, turn: Turn) -> tuple[UsedKnowledge, ...]
     return tuple(used)
 
 
-def explained_words(turn: Turn) -> tuple[Entry, ...]:
+def list_explained_words(turn: Turn) -> tuple[Entry, ...]:
     """Return the words that a person explained in this turn, as entries to save."""
     answers = {word: answer for word in turn.unknown for asked, answer in turn.clarified if asked == ASKED.format(word)}
     return tuple(Entry("term", word, answer) for word, answer in answers.items())

@@ -13,10 +13,10 @@ from ...prompts.rephrase import RephraseTask, SimplifyTask
 from ...prompts.task import Task
 from ...tools.database import Schema
 from ...tools.errors import ReplyError
-from ...tools.examples import Example, ExampleStore, seed_dialogues
+from ...tools.examples import Example, ExampleStore, load_seed_dialogues
 from ...tools.linking import PastTurn
-from ..effects import Tally, Translator, ask, run
-from ..model.turn_budget import compute_budget
+from ..effects import BudgetTracker, Translator, ask, run
+from ..model.turn_budget import compute_node_budget
 from ..settings import Settings
 
 R = TypeVar("R")
@@ -25,8 +25,8 @@ Dialogue = tuple[Example, ...]  # pairs that were asked one after the other; a p
 
 
 @dataclass(frozen=True)
-class Progress:
-    """The progress of completing a store's pairs."""
+class PairCompletionProgress:
+    """The progress of adding missing question forms to a store's pairs."""
 
     done: int  # pairs that have their form, those of earlier starts included
     pairs: int  # all
@@ -34,12 +34,12 @@ class Progress:
     calls: int = 0  # requests, repeated ones included
 
 
-class _Spent(Exception):
-    """No further request may be made."""
+class _RequestLimitReached(Exception):
+    """An error: no further request may be made."""
 
 
-class LimitedTranslator:
-    """A translator that stops after a number of requests; shared by threads."""
+class RequestLimitedTranslator:
+    """A translator that stops after a maximum number of requests; threads may share one."""
 
     def __init__(self, translator: Translator, most: int) -> None:
         self._translator = translator
@@ -48,12 +48,12 @@ class LimitedTranslator:
         self.calls = 0
 
     def ask(self, task: Task[R]) -> R | None:
-        """Return the reply, or None if it cannot be used; retries count as requests."""
+        """Return the reply to a task, or None if the reply is unusable; retries count as requests."""
         with self._lock:
             if self.calls >= self._most:
-                raise _Spent
+                raise _RequestLimitReached
             self.calls += 1
-        tally = Tally(compute_budget(Settings(), {}))
+        tally = BudgetTracker(compute_node_budget(Settings(), {}))
         try:
             return run(ask(task), self._translator, tally).reply
         except ReplyError:
@@ -63,12 +63,12 @@ class LimitedTranslator:
                 self.calls += max(tally.usage.llm_calls - 1, 0)
 
 
-Forms = Callable[[Dialogue, LimitedTranslator], Iterator[Example]]
+Forms = Callable[[Dialogue, RequestLimitedTranslator], Iterator[Example]]
 """Yields those of a dialogue's pairs that lacked a form, with it if the model gave one."""
 
 
-def rephrase_all(dialogue: Dialogue, asker: LimitedTranslator) -> Iterator[Example]:
-    """Yield each turn rephrased after the fixed dialogues and earlier turns (CREDIT-SQL 3.1).
+def rephrase_dialogue(dialogue: Dialogue, asker: RequestLimitedTranslator) -> Iterator[Example]:
+    """Rephrase the dialogue's questions that are not rephrased yet (CREDIT-SQL 3.1).
 
     A turn that is not in the store, as it was refused or is another dialogue's too, is rephrased for those after it.
     """
@@ -86,7 +86,7 @@ def rephrase_all(dialogue: Dialogue, asker: LimitedTranslator) -> Iterator[Examp
                 schema,
                 simplify=False,
                 style="credit",
-                dialogues=seed_dialogues(),
+                dialogues=load_seed_dialogues(),
                 asks_back=False,
             )
             reply = asker.ask(task)
@@ -96,14 +96,14 @@ def rephrase_all(dialogue: Dialogue, asker: LimitedTranslator) -> Iterator[Examp
         history.append(PastTurn(question, sentence or question))
 
 
-def simplify_all(dialogue: Dialogue, asker: LimitedTranslator) -> Iterator[Example]:
-    """Yield each pair with its question in plain words (revision chain 3.1.1)."""
+def simplify_dialogue(dialogue: Dialogue, asker: RequestLimitedTranslator) -> Iterator[Example]:
+    """Simplify the dialogue's questions that are not simplified yet (revision chain 3.1.1)."""
     for example in dialogue:
         if not example.simplified:
             yield replace(example, simplified=asker.ask(SimplifyTask(example.question)) or "")
 
 
-def group_dialogues(store: ExampleStore) -> list[Dialogue]:
+def group_pairs_into_dialogues(store: ExampleStore) -> list[Dialogue]:
     """Return a store's imported pairs as dialogues in order, then single pairs."""
     pairs = [hit.example for hit in store.list() if hit.example.shared and hit.example.source != "seed"]
     spoken = sorted((one for one in pairs if one.turn), key=lambda one: (one.source, one.turn))
@@ -111,7 +111,7 @@ def group_dialogues(store: ExampleStore) -> list[Dialogue]:
     return grouped + [(one,) for one in pairs if not one.turn]
 
 
-def complete_pairs(
+def complete_example_pairs(
     store: ExampleStore,
     forms: Forms,
     has: Callable[[Example], str],
@@ -119,30 +119,32 @@ def complete_pairs(
     *,
     calls: int,
     jobs: int = 4,
-    tell: Callable[[Progress], object] = lambda _: None,
-) -> Progress:
-    """Ask for the missing forms of a store's pairs, and save them dialogue by dialogue."""
-    everything, asker = group_dialogues(store), LimitedTranslator(translator, calls)
-    progress = Progress(sum(bool(has(pair)) for one in everything for pair in one), sum(map(len, everything)))
+    tell: Callable[[PairCompletionProgress], object] = lambda _: None,
+) -> PairCompletionProgress:
+    """Add missing question forms to a store's pairs, and save after each dialogue."""
+    everything, asker = group_pairs_into_dialogues(store), RequestLimitedTranslator(translator, calls)
+    progress = PairCompletionProgress(
+        sum(bool(has(pair)) for one in everything for pair in one), sum(map(len, everything))
+    )
 
-    def work(dialogue: Dialogue) -> list[Example]:
+    def complete_dialogue(dialogue: Dialogue) -> list[Example]:
         asked: list[Example] = []
         try:
             for example in forms(dialogue, asker):
                 asked.append(example)
-        except _Spent:
+        except _RequestLimitReached:
             pass
         return asked
 
     with ThreadPoolExecutor(jobs) as threads:
-        waiting = [threads.submit(work, one) for one in everything if not all(map(has, one))]
+        waiting = [threads.submit(complete_dialogue, one) for one in everything if not all(map(has, one))]
         try:
             for future in as_completed(waiting):
                 asked = future.result()
                 if made := [example for example in asked if has(example)]:
                     store.add(made, strict=False)
                 done, failed = progress.done + len(made), progress.failed + len(asked) - len(made)
-                progress = Progress(done, progress.pairs, failed, asker.calls)
+                progress = PairCompletionProgress(done, progress.pairs, failed, asker.calls)
                 tell(progress)
         finally:
             threads.shutdown(cancel_futures=True)

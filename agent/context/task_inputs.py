@@ -14,28 +14,37 @@ from itertools import accumulate
 
 from langchain_core.messages import AIMessage
 
-from ...prompts.generate import GenerateTask
+from ...prompts.generate import GenerateSQLTask
 from ...prompts.read_answer import ReplyForm
 from ...prompts.reply_types import Rephrasing
 from ...tools.database import Schema
 from ...tools.examples import database_identity
 from ...tools.linking import (
     PastTurn,
-    drop_samples,
-    find_copies,
-    find_families,
-    requested_tables,
+    drop_samples_of_later_tables,
+    extend_schema_for_query,
+    find_copied_tables,
+    find_requested_tables,
+    find_table_families,
     shorten_schema,
-    widen_schema,
 )
 from ...tools.sql import dialect_notes
-from ...tools.words import is_foreign
-from ..advice import advise
+from ...tools.words import is_foreign_text
+from ..advice import call_with_fallback
 from ..effects import Body, do, wait_for
 from ..records import Turn
 from ..resources import Run
 from ..settings import Settings
-from ..state import AgentState, Record, Update, attempts_of, dump, load_all, turn_of, validate_records
+from ..state import (
+    AgentState,
+    Record,
+    Update,
+    dump_record,
+    get_attempts,
+    get_current_turn,
+    load_records,
+    validate_records,
+)
 
 KEY = "tableturn_turn"  # where a message carries its turn, among its additional arguments
 ITEMS_CARRIED = 40  # schema probabilities that a message carries, most probable first
@@ -43,53 +52,53 @@ ITEMS_CARRIED = 40  # schema probabilities that a message carries, most probable
 
 def read_past_turns(state: AgentState) -> tuple[PastTurn, ...]:
     """Return the conversation's earlier turns, oldest first."""
-    return load_all(PastTurn, _read_records(state))
+    return load_records(PastTurn, _read_past_turn_records(state))
 
 
-def known_turns(state: AgentState) -> list[Record]:
-    """Return the JSON forms of earlier turns, validated once for all nodes."""
-    return validate_records(PastTurn, _read_records(state))
+def get_validated_turn_records(state: AgentState) -> list[Record]:
+    """Return the JSON records of earlier turns, validated once for all nodes."""
+    return validate_records(PastTurn, _read_past_turn_records(state))
 
 
-def _read_records(state: AgentState) -> list[Record]:
+def _read_past_turn_records(state: AgentState) -> list[Record]:
     if turns := state.get("turns"):
         return turns
     carried = (message.additional_kwargs.get(KEY) for message in state.get("messages", []) if message.type == "ai")
     return [dict(record) for record in carried if isinstance(record, Mapping)]
 
 
-def readable_turns(state: AgentState, run: Run) -> tuple[PastTurn, ...]:
-    """Return the earlier turns that were answered under equal or narrower rights."""
+def list_readable_turns(state: AgentState, run: Run) -> tuple[PastTurn, ...]:
+    """Return the earlier turns that this person may read, by the rights used for each turn."""
     return tuple(turn for turn in read_past_turns(state) if run.resources.may_read(turn.rights))
 
 
-def select_window(state: AgentState, run: Run) -> tuple[PastTurn, ...]:
-    """Return the earlier turns that this one sees (Track-SQL 3.1)."""
-    return readable_turns(state, run)[-run.settings.history_window :] if run.settings.history_window else ()
+def select_history_window(state: AgentState, run: Run) -> tuple[PastTurn, ...]:
+    """Return the most recent readable turns, as many as this turn may see (Track-SQL 3.1)."""
+    return list_readable_turns(state, run)[-run.settings.history_window :] if run.settings.history_window else ()
 
 
-def note_unread_turns(state: AgentState, run: Run) -> str:
+def make_unread_turns_note(state: AgentState, run: Run) -> str:
     """Return a note on earlier turns that this person may not see; '' if there are none."""
-    unread = len(read_past_turns(state)) - len(readable_turns(state, run))
+    unread = len(read_past_turns(state)) - len(list_readable_turns(state, run))
     if not unread:
         return ""
     turns = "1 earlier turn was" if unread == 1 else f"{unread} earlier turns were"
     return f"{turns} left out: made under other permissions than these, or for somebody else"
 
 
-def as_asked(turn: Turn) -> str:
-    """Return the question in the person's words, with later explanations."""
+def get_question_with_clarifications(turn: Turn) -> str:
+    """Return the question as the person asked it, with the replies to clarifications."""
     return " ".join([turn.question, *(f"({answered})" for _, answered in turn.clarified)])
 
 
-def is_foreign_question(turn: Turn, schema: Schema) -> bool:
-    """Whether the question is in another language than English, so that rules about English count for nothing."""
+def is_non_english_question(turn: Turn, schema: Schema) -> bool:
+    """Whether a question is in a language other than English."""
     names = (name for table in schema.tables for name in (table.name, *(column.name for column in table.columns)))
-    return is_foreign(as_asked(turn), names)
+    return is_foreign_text(get_question_with_clarifications(turn), names)
 
 
-def find_question_before(turn: Turn, history: tuple[PastTurn, ...]) -> str:
-    """The question before, self-contained, where this one may lean on it and nothing has made it self-contained yet."""
+def get_previous_question(turn: Turn, history: tuple[PastTurn, ...]) -> str:
+    """Return the previous question, or '' if there is none or this one is self-contained."""
     if turn.rephrasing.self_contained or not history:
         return ""
     return history[-1].rephrased or history[-1].question
@@ -97,8 +106,8 @@ def find_question_before(turn: Turn, history: tuple[PastTurn, ...]) -> str:
 
 def remember(state: AgentState, turn: PastTurn, text: str, settings: Settings) -> Update:
     """Return the update that adds a finished turn and its answer to the conversation."""
-    turns = [*known_turns(state), dump(turn)][-max(settings.history_window, 1) :]
-    carried = dict(dump(replace(turn, items=turn.items[:ITEMS_CARRIED])))
+    turns = [*get_validated_turn_records(state), dump_record(turn)][-max(settings.history_window, 1) :]
+    carried = dict(dump_record(replace(turn, items=turn.items[:ITEMS_CARRIED])))
     return {"turns": turns, "messages": [AIMessage(text, additional_kwargs={KEY: carried})]}
 
 
@@ -106,55 +115,55 @@ MOST_COLUMNS = 400
 """Columns shown of a large schema, keys aside; the least probable would be the first to leave the prompt anyway."""
 
 MOST_UNSHOWN = 20  # names of tables beyond those shown; they leave the prompt before anything else does
-_MOST_COPIES = 12  # names of find_copies beyond those shown
+_MOST_COPIES = 12  # names of find_copied_tables beyond those shown
 _ROOM_OF_NAMES = 450  # characters of each of both
 
 
-def select_overview(question: str, history: tuple[PastTurn, ...], run: Run) -> Body[tuple[Schema, bool]]:
+def select_overview_schema(question: str, history: tuple[PastTurn, ...], run: Run) -> Body[tuple[Schema, bool]]:
     """Return the schema for understanding a question, and whether it is sorted by probability."""
 
-    def look() -> tuple[Schema, bool]:
+    def make_overview() -> tuple[Schema, bool]:
         schema = run.schema
-        if schema.shown_columns <= MOST_COLUMNS:
+        if schema.shown_column_count <= MOST_COLUMNS:
             return schema, False
 
-        def likeliest() -> tuple[Schema, bool]:
+        def select_likely_columns() -> tuple[Schema, bool]:
             linked = run.linker().link(question, history, max_columns=MOST_COLUMNS, choose_tables=True)
             return shorten_schema(linked.kept, schema), True
 
-        return advise("linking", likeliest, (schema, False))
+        return call_with_fallback("linking", select_likely_columns, (schema, False))
 
-    return (yield from wait_for(look))
+    return (yield from wait_for(make_overview))
 
 
-def select_schema(state: AgentState, run: Run) -> Body[Schema]:
+def select_prompt_schema(state: AgentState, run: Run) -> Body[Schema]:
     """Return the part of the schema that prompts of this turn show."""
-    return (yield from do(lambda: _select_shown(state, run.schema)))
+    return (yield from do(lambda: _select_shown_schema(state, run.schema)))
 
 
-def _select_shown(state: AgentState, schema: Schema) -> Schema:
-    part = schema.part(turn_of(state).shown)
-    for attempt in attempts_of(state):
-        part = advise("linking", partial(widen_schema, schema, part, attempt.sql), part)
+def _select_shown_schema(state: AgentState, schema: Schema) -> Schema:
+    part = schema.part(get_current_turn(state).shown)
+    for attempt in get_attempts(state):
+        part = call_with_fallback("linking", partial(extend_schema_for_query, schema, part, attempt.sql), part)
     return part
 
 
-def _fit_names(names: Iterable[str]) -> list[str]:
-    """Return as many of the names as fit."""
+def _limit_names_by_length(names: Iterable[str]) -> list[str]:
+    """Return the first names that fit within the limit of characters."""
     lengths = accumulate(names, lambda length, name: length + len(name) + 2, initial=0)
     return [name for name, length in zip(names, lengths, strict=False) if length < _ROOM_OF_NAMES]
 
 
-def _group_alike(shown: Schema, schema: Schema) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Return shown tables with the hidden ones whose names differ only by numbers."""
-    others = find_families(schema)
+def _group_similar_tables(shown: Schema, schema: Schema) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return shown tables, each with hidden tables whose names differ only by numbers."""
+    others = find_table_families(schema)
     first = {id(others[table.name]): table.name for table in reversed(shown.tables) if table.name in others}
     found = ((name, [other for other in others[name] if not shown.table(other)]) for name in reversed(first.values()))
     return tuple((name, tuple(sorted(like))) for name, like in found if like)
 
 
-def reply_form(turn: Turn, settings: Settings) -> ReplyForm:
-    """Return what the reply that writes the SQL may be."""
+def choose_reply_form(turn: Turn, settings: Settings) -> ReplyForm:
+    """Return the form that the model's SQL reply may take in this turn."""
     if settings.rephrase != "auto" or turn.understood or settings.prompt_style != "full":
         return "sql"
     if not settings.clarify:
@@ -162,17 +171,17 @@ def reply_form(turn: Turn, settings: Settings) -> ReplyForm:
     return "any" if turn.clarifications < settings.max_clarifications else "settle"
 
 
-def generate_task(state: AgentState, run: Run) -> Body[GenerateTask]:
-    """Return the task of writing SQL for this turn; revision and reasoning build on it."""
-    return (yield from do(lambda: _build_task(state, run)))
+def make_generate_task(state: AgentState, run: Run) -> Body[GenerateSQLTask]:
+    """Return the task of writing SQL for this turn; revision and reasoning extend this task."""
+    return (yield from do(lambda: _build_generate_task(state, run)))
 
 
-def _build_task(state: AgentState, run: Run) -> GenerateTask:
-    settings, turn, database, whole = run.settings, turn_of(state), run.resources.database, run.schema
-    own_form, shown = settings.prompt_style == "full", _select_shown(state, whole)
-    if whole.shown_columns > MOST_COLUMNS:
-        shown = shorten_schema(shown, whole) if own_form else drop_samples(shown)
-    complete = whole.shown_columns == shown.shown_columns and len(whole.tables) == len(shown.tables)
+def _build_generate_task(state: AgentState, run: Run) -> GenerateSQLTask:
+    settings, turn, database, whole = run.settings, get_current_turn(state), run.resources.database, run.schema
+    own_form, shown = settings.prompt_style == "full", _select_shown_schema(state, whole)
+    if whole.shown_column_count > MOST_COLUMNS:
+        shown = shorten_schema(shown, whole) if own_form else drop_samples_of_later_tables(shown)
+    complete = whole.shown_column_count == shown.shown_column_count and len(whole.tables) == len(shown.tables)
     unshown: list[str] = []
     if settings.tell_unshown and not complete:
         likely = [table for table, column, _ in turn.items if column is None]
@@ -180,21 +189,24 @@ def _build_task(state: AgentState, run: Run) -> GenerateTask:
         unshown = [name for name in names if shown.table(name) is None]
     copied, alike = list[str](), ()
     if own_form and unshown:
-        alike = _group_alike(shown, whole)
-        copied = [name for name in unshown if name in find_copies(whole)]
-        kin, aside = find_families(whole), {*copied, *(name for _, names in alike for name in names)}
+        alike = _group_similar_tables(shown, whole)
+        copied = [name for name in unshown if name in find_copied_tables(whole)]
+        kin, aside = find_table_families(whole), {*copied, *(name for _, names in alike for name in names)}
         rest = {kin.get(name, (name,))[0]: name for name in reversed(unshown) if name not in aside}
-        unshown, copied = _fit_names(sorted(rest.values(), key=unshown.index)), _fit_names(copied)[:_MOST_COPIES]
-    attempts, day = attempts_of(state), date.today()
-    made, asked = turn.rephrasing, as_asked(turn)
+        unshown, copied = (
+            _limit_names_by_length(sorted(rest.values(), key=unshown.index)),
+            _limit_names_by_length(copied)[:_MOST_COPIES],
+        )
+    attempts, day = get_attempts(state), date.today()
+    made, asked = turn.rephrasing, get_question_with_clarifications(turn)
     # What the question as it was made says no more than as it was asked is left out.
     beside = Rephrasing("", "") if made.rephrased == asked else made
     plain = made.simplified if settings.show_simplified and made.simplified != asked else ""
-    return GenerateTask(
+    return GenerateSQLTask(
         question=turn.question,
         rephrasing=replace(beside, simplified=plain),
-        schema=shown if settings.tell_unshown else shown.as_whole(),
-        history=select_window(state, run),
+        schema=shown if settings.tell_unshown else shown.as_complete_schema(),
+        history=select_history_window(state, run),
         base=turn.base,
         evidence=turn.evidence,
         definitions=turn.knowledge,
@@ -205,9 +217,9 @@ def _build_task(state: AgentState, run: Run) -> GenerateTask:
         unshown=tuple(unshown[:MOST_UNSHOWN]),
         copies=tuple(copied),
         alike=alike,
-        requested=advise(
+        requested=call_with_fallback(
             "linking",
-            lambda: frozenset[str]().union(*(requested_tables(shown, attempt.sql) for attempt in attempts)),
+            lambda: frozenset[str]().union(*(find_requested_tables(shown, attempt.sql) for attempt in attempts)),
             frozenset[str](),
         ),
         ranked=settings.link_schema,
@@ -217,7 +229,7 @@ def _build_task(state: AgentState, run: Run) -> GenerateTask:
         regular=settings.regular_examples,
         database=database_identity(database),
         engine=database.engine.name,
-        reply=reply_form(turn, settings),
+        reply=choose_reply_form(turn, settings),
         clarified=turn.clarified,
         declared=whole if complete and own_form else None,  # in whose form all of it is to be seen anyway
         dialect_notes=dialect_notes(database.dialect) if own_form else (),

@@ -13,53 +13,55 @@ from typing import TYPE_CHECKING
 from ...tools.database import Table
 from ...tools.errors import SQLParseError
 from ...tools.results import same_result
-from ...tools.sql import Query, SearchedLiteral, find_constants, is_ordered
-from ..records import Attempt, CodeResult, Result
+from ...tools.sql import Query, SearchedLiteral, find_query_constants, is_ordered
+from ..records import Attempt, CodeResult, PlainResult
 
 if TYPE_CHECKING:
-    from ...tools.sandbox import Comparison
+    from ...tools.sandbox import ResultComparison
 
 
-def is_empty(result: Result) -> bool:
-    """Whether there are no rows, or one row of only NULL, as an aggregate over no rows."""
+def is_empty_result(result: PlainResult) -> bool:
+    """Whether a result has no rows, or only one row with nothing but NULL."""
     return not result.rows or (result.row_count == 1 and all(cell is None for cell in result.rows[0]))
 
 
-def is_empty_or_zero(result: Result) -> bool:
-    """Whether there are no rows, or one row of only NULL and 0."""
-    return is_empty(result) or (result.row_count == 1 and all(cell in (None, 0) for cell in result.rows[0]))
+def is_empty_or_zero_result(result: PlainResult) -> bool:
+    """Whether a result has no rows, or only one row with nothing but NULL and 0."""
+    return is_empty_result(result) or (result.row_count == 1 and all(cell in (None, 0) for cell in result.rows[0]))
 
 
-def near_value(attempt: Attempt) -> SearchedLiteral | None:
-    """Return a text that an empty query searched for and that nearly matches one value; or None."""
-    if attempt.result is None or not is_empty_or_zero(attempt.result):
+def find_near_miss_literal(attempt: Attempt) -> SearchedLiteral | None:
+    """Return a text that an empty query looks for and that nearly matches a value, or None."""
+    if attempt.result is None or not is_empty_or_zero_result(attempt.result):
         return None
     return next((literal for literal in attempt.literals if literal.near and literal.needed), None)
 
 
-def compare_code(attempt: Attempt, code: CodeResult | None) -> Comparison | None:
-    """Return how the code's result compares with the query's; None if one is missing."""
+def compare_code_with_query(attempt: Attempt, code: CodeResult | None) -> ResultComparison | None:
+    """Return how the pandas code's result compares with the query's; None if one is missing."""
     if code is None or attempt.result is None or attempt.result.withheld:
         return None
-    from ...tools.sandbox import SandboxResult, results_agree
+    from ...tools.sandbox import SandboxResult, compare_code_and_sql_results
 
-    ran = SandboxResult(_table(code.result), "", None, 0.0, index_columns=code.index_columns, labelled=code.labelled)
-    return results_agree(
-        ran, _table(attempt.result), ordered=is_ordered(attempt.sql, attempt.dialect), sampled=code.sampled
+    ran = SandboxResult(
+        _make_table(code.result), "", None, 0.0, index_columns=code.index_columns, labelled=code.labelled
+    )
+    return compare_code_and_sql_results(
+        ran, _make_table(attempt.result), ordered=is_ordered(attempt.sql, attempt.dialect), sampled=code.sampled
     )
 
 
-def differs(comparison: Comparison | None) -> bool:
-    """Whether the code conclusively contradicts the query."""
+def differs(comparison: ResultComparison | None) -> bool:
+    """Whether the result of the pandas code conclusively contradicts the query's result."""
     return comparison is not None and comparison.conclusive and not comparison.agree
 
 
-def _table(result: Result) -> Table:
+def _make_table(result: PlainResult) -> Table:
     return Table(result.columns, ("mixed",) * len(result.columns), result.rows, result.truncated, 0.0)
 
 
 def agreement(one: Attempt, other: Attempt) -> bool | None:
-    """Return whether both gave the same result; None if that cannot be told.
+    """Return whether two attempts gave the same result; None if unknown.
 
     Of results that were both cut, the first rows tell nothing, unless they are the same query's. Nor do results of
     which cells are withheld.
@@ -68,19 +70,19 @@ def agreement(one: Attempt, other: Attempt) -> bool | None:
         return None
     cut = one.result.truncated and other.result.truncated
     if cut or one.result.withheld or other.result.withheld:
-        return _same_text(one.sql, other.sql, one.dialect) or None
+        return _is_same_query(one.sql, other.sql, one.dialect) or None
     if one.result.truncated or other.result.truncated:
         return False
     ordered = is_ordered(one.sql, one.dialect) and is_ordered(other.sql, other.dialect)
     return same_result(one.result.rows, other.result.rows, ordered=ordered)
 
 
-def same_answer(one: Attempt, other: Attempt) -> bool:
-    """Whether both certainly gave the same result."""
+def have_same_result(one: Attempt, other: Attempt) -> bool:
+    """Whether two attempts certainly gave the same result."""
     return agreement(one, other) is True
 
 
-def _same_text(sql: str, other: str, dialect: str) -> bool:
+def _is_same_query(sql: str, other: str, dialect: str) -> bool:
     """Whether two queries have the same text or syntax tree."""
     try:
         return Query.of(sql, dialect).tree == Query.of(other, dialect).tree
@@ -101,22 +103,22 @@ one draft in five is wrong, that is a third of the wrong ones: logarithms of 13 
 
 
 @dataclass(frozen=True)
-class Group:
-    """Attempts with the same result."""
+class ResultGroup:
+    """A group of attempts with the same result."""
 
-    best: Attempt  # the one of most rate_draft
+    best: Attempt  # the one of most compute_draft_score
     size: int
-    score: float  # votes and the rate_draft of the best
+    score: float  # votes and the compute_draft_score of the best
 
 
-def rate_draft(attempt: Attempt) -> float:
-    """Return the score of one draft: fit, findings, and whether it returned anything."""
+def compute_draft_score(attempt: Attempt) -> float:
+    """Return the score of a draft, from its fit, its findings and whether it returned rows."""
     value = FIT * (UNREAD if attempt.fit is None else attempt.fit) - DOUBT * len(attempt.findings)
-    return value - EMPTY if attempt.result is not None and is_empty(attempt.result) else value
+    return value - EMPTY if attempt.result is not None and is_empty_result(attempt.result) else value
 
 
-def group_by_result(attempts: Sequence[Attempt]) -> tuple[Group, ...]:
-    """Return attempts grouped by result, the strongest group first (CREDIT-SQL 5.2).
+def group_attempts_by_result(attempts: Sequence[Attempt]) -> tuple[ResultGroup, ...]:
+    """Return attempts grouped by result, the highest score first (CREDIT-SQL 5.2).
 
     Equally strong groups keep the order of their first attempts.
     """
@@ -125,48 +127,49 @@ def group_by_result(attempts: Sequence[Attempt]) -> tuple[Group, ...]:
         if attempt.result is None:
             continue
         for known in members:
-            if same_answer(known[0], attempt):
+            if have_same_result(known[0], attempt):
                 known.append(attempt)
                 break
         else:
             members.append([attempt])
     found = [
-        Group(best := max(same, key=rate_draft), len(same), VOTE * len(same) + rate_draft(best)) for same in members
+        ResultGroup(best := max(same, key=compute_draft_score), len(same), VOTE * len(same) + compute_draft_score(best))
+        for same in members
     ]
     return tuple(sorted(found, key=lambda one: -one.score))
 
 
 def choose(attempts: Sequence[Attempt], code: CodeResult | None = None) -> Attempt:
-    """Return the attempt to answer with: the first, unless a later one is better founded.
+    """Return the attempt to answer with: the first, unless a later one has better evidence.
 
     Candidates that were not selected are out of it.
     """
     best, *later = [attempt for attempt in attempts if attempt.source != "candidate"]
     for attempt in later:
-        if objection(attempt, best, code) is None:
+        if get_rejection_reason(attempt, best, code) is None:
             best = attempt
     return best
 
 
-def objection(attempt: Attempt, previous: Attempt, code: CodeResult | None = None) -> str | None:
-    """Return why an attempt does not replace an earlier one ("did not run"); None if it does."""
+def get_rejection_reason(attempt: Attempt, previous: Attempt, code: CodeResult | None = None) -> str | None:
+    """Return why an attempt does not replace the previous attempt; None if it does."""
     if attempt.source == "edited":
         return None  # what a person wrote counts, whatever it gives
     if attempt.result is None:
         return "did not run"
     if previous.result is None:
         return None  # anything is better than nothing
-    sought = near_value(previous)
-    if sought is None and is_empty(attempt.result) and not is_empty(previous.result):
+    sought = find_near_miss_literal(previous)
+    if sought is None and is_empty_result(attempt.result) and not is_empty_result(previous.result):
         return "gave no rows"
     if attempt.source == "merged" or (attempt.sql == previous.sql and attempt.comments.doubt):
         return None  # or the same query, of which its writer now says why it may be wrong
     if sought is not None:
         # With the value that the column holds, a result without rows is the better founded one.
-        found = find_constants(attempt.sql, attempt.dialect).looks_for(sought.near)
+        found = find_query_constants(attempt.sql, attempt.dialect).has_matching_constant(sought.near)
         return None if found else f"does not look for {sought.near!r}"
-    comparison = compare_code(attempt, code)
-    if differs(compare_code(previous, code)) and comparison is not None and comparison.agree:
+    comparison = compare_code_with_query(attempt, code)
+    if differs(compare_code_with_query(previous, code)) and comparison is not None and comparison.agree:
         return None
     if previous.differences and not attempt.differences:
         return None

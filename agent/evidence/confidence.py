@@ -16,14 +16,14 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...tools.readings import Agreement
-from ..advice import advisory
-from ..model.track_record import Standing, read_standing, record_file
-from ..records import Attempt, Reach, Status, Turn
+from ..advice import with_fallback
+from ..model.track_record import ModelTrackRecord, get_record_file_path, read_model_track_record
+from ..records import Attempt, QueryComplexity, Status, Turn
 from ..resources import Run
-from .choose_attempt import agreement, differs, is_empty, is_empty_or_zero
+from .choose_attempt import agreement, differs, is_empty_or_zero_result, is_empty_result
 
 if TYPE_CHECKING:
-    from ...tools.sandbox import Comparison
+    from ...tools.sandbox import ResultComparison
 
 BY_CODE = 0.3  # for an answer from pandas code whose SQL did not run: the code was never confirmed
 SURE, FAIRLY_SURE = 0.9, 0.7  # confidence from which an answer is called sure, and fairly sure
@@ -52,17 +52,17 @@ WITHOUT_WORD = ("unexpected", "joins", "nested", "columns", "readings differ", "
 Beside the word of a careful and of a hasty reader none of them told right answers from wrong ones any better.
 """
 
-NO_REACH = Reach(0.0, 0, 0)
+NO_REACH = QueryComplexity(0.0, 0, 0)
 
 
 @dataclass(frozen=True)
 class AnswerEvidence:
-    """The facts known about an answer."""
+    """The facts known about an answer, as inputs of the confidence."""
 
     sure: float | None = None  # how sure the writer of its query says it is, from 0 to 1; None where it does not say
     unheld: int = 0  # texts and numbers that it looks for and that their columns do not hold
     empty: bool = False  # whether nothing came out
-    reach: Reach = NO_REACH
+    reach: QueryComplexity = NO_REACH
     columns: int = 1  # of the result
     agreeing: int = 0  # other drafts, pandas code among them, with the same result
     differing: int = 0  # those with another
@@ -73,8 +73,8 @@ class AnswerEvidence:
     approved: bool = False  # whether a person approved the query for this question
     unfinished: bool = False  # whether the turn ended without converging
 
-    def signals(self) -> dict[str, float]:
-        """Return the inputs of the confidence by name; 0 for those that are unknown."""
+    def compute_signals(self) -> dict[str, float]:
+        """Return the inputs of the confidence computation by name; 0 for unknown inputs."""
         others = self.agreeing + self.differing
         return {
             "drafts agree": self.agreeing / others if others else 0.0,
@@ -94,11 +94,11 @@ class AnswerEvidence:
         }
 
 
-def gather_evidence(
+def gather_answer_evidence(
     attempt: Attempt,
     status: Status = "converged",
     others: Sequence[Attempt] = (),
-    comparison: Comparison | None = None,
+    comparison: ResultComparison | None = None,
     rivals: Agreement | None = None,
     facts: Sequence[str] = (),
     unnamed: str = "",
@@ -111,7 +111,7 @@ def gather_evidence(
     return AnswerEvidence(
         sure=attempt.confidence if attempt.comments.sure is None else attempt.comments.sure,
         unheld=sum(literal.missing for literal in attempt.literals),
-        empty=attempt.result is not None and is_empty(attempt.result),
+        empty=attempt.result is not None and is_empty_result(attempt.result),
         reach=attempt.reach or NO_REACH,
         columns=len(attempt.result.columns) if attempt.result else 1,
         agreeing=votes.count(True),
@@ -126,8 +126,8 @@ def gather_evidence(
 
 
 @dataclass(frozen=True)
-class Weights:
-    """The weights of signals, in logits."""
+class ConfidenceWeights:
+    """The weights of the confidence signals, in logits."""
 
     prior: float  # the share of right answers that is assumed of a model without a record
     intercept: float  # beside the logit of the model's own share
@@ -135,34 +135,40 @@ class Weights:
 
 
 @cache
-def load_weights() -> Weights:
-    """Return the packaged weights; `evals.lab train evidence` fits them."""
+def load_confidence_weights() -> ConfidenceWeights:
+    """Return the packaged confidence weights, fitted by `evals.lab train evidence`."""
     kept: dict[str, Any] = json.loads((files(__package__ or "") / "data" / "evidence.json").read_text("utf-8"))
-    return Weights(kept["prior"], kept["intercept"], {**BY_HAND, **kept["signals"]})
+    return ConfidenceWeights(kept["prior"], kept["intercept"], {**BY_HAND, **kept["signals"]})
 
 
-def confidence(signals: Mapping[str, float], standing: Standing | None = None, weights: Weights | None = None) -> float:
+def confidence(
+    signals: Mapping[str, float], standing: ModelTrackRecord | None = None, weights: ConfidenceWeights | None = None
+) -> float:
     """Return the probability that an answer is right."""
-    weights, standing, said = weights or load_weights(), standing or Standing(), bool(signals["said"])
+    weights, standing, said = (
+        weights or load_confidence_weights(),
+        standing or ModelTrackRecord(),
+        bool(signals["said"]),
+    )
     if said:
         sure = min(max(1 - signals["unsure"], FURTHEST), 1 - FURTHEST)
-        value = logit(sure) + logit(estimate_share(standing, OVER)) - logit(OVER)
+        value = logit(sure) + logit(estimate_model_accuracy(standing, OVER)) - logit(OVER)
     else:
-        value = weights.intercept + logit(estimate_share(standing, weights.prior))
+        value = weights.intercept + logit(estimate_model_accuracy(standing, weights.prior))
     counted = (name for name in weights.signals if not (said and name in WITHOUT_WORD))
     value += sum(weights.signals[name] * signals[name] for name in counted)
     return round(1 / (1 + math.exp(-value)), 3)
 
 
-def estimate_share(standing: Standing, prior: float) -> float:
-    """Return how often a model is right on a database, by its scores there and elsewhere."""
+def estimate_model_accuracy(standing: ModelTrackRecord, prior: float) -> float:
+    """Return a model's estimated accuracy on a database, by scores there and elsewhere."""
     for past in (standing.elsewhere, standing.here):
         prior = (past.right + STRENGTH * prior) / (past.n + STRENGTH)
     return prior
 
 
 def logit(share: float) -> float:
-    """Return the logarithm of the odds."""
+    """Return the logarithm of the odds of a probability."""
     return math.log(share / (1 - share))
 
 
@@ -176,10 +182,13 @@ def choose_sureness(value: float, reason: str) -> Literal["sure", "fairly_sure",
     return "unsure" if value < FAIRLY_SURE and reason else "fairly_sure"
 
 
-def list_doubts(
-    attempt: Attempt, found: AnswerEvidence, comparison: Comparison | None = None, attempts: Sequence[Attempt] = ()
+def list_answer_doubts(
+    attempt: Attempt,
+    found: AnswerEvidence,
+    comparison: ResultComparison | None = None,
+    attempts: Sequence[Attempt] = (),
 ) -> list[str]:
-    """Return the facts that speak against an answer.
+    """Return the reasons to doubt an answer.
 
     Other readings of the question are told with what they give, beside the answer itself.
     """
@@ -195,16 +204,16 @@ def list_doubts(
     told = attempt.result is not None and not attempt.result.rows and not attempt.result.withheld
     if not told and (missing := [literal.condition for literal in attempt.literals if literal.missing]):
         said.append(f"no row has {' or '.join(missing)}")
-    if attempt.result is not None and is_empty_or_zero(attempt.result):
+    if attempt.result is not None and is_empty_or_zero_result(attempt.result):
         said += attempt.never
     said += found.facts
     if attempt.comments.doubt and found.sure is not None and found.sure < DOUBTED:
-        said.append(f"the model says “{_shorten(attempt.comments.doubt)}”")
+        said.append(f"the model says “{_shorten_to_one_line(attempt.comments.doubt)}”")
     if found.unfinished:
         others = [other for other in attempts if other.source != "candidate" and other is not attempt]
         differing = [agreement(attempt, other) for other in others].count(False)
         if others and (error := others[-1].error):
-            said.append(f"a later query failed ({_shorten(error).rstrip('.')})")
+            said.append(f"a later query failed ({_shorten_to_one_line(error).rstrip('.')})")
         elif differing:
             said.append(_say_differing(differing, len(others)))
         if not said:
@@ -217,15 +226,15 @@ def _say_differing(differing: int, others: int) -> str:
     return f"{which} {'gives' if differing == 1 else 'give'} a different result"
 
 
-def _shorten(text: str) -> str:
+def _shorten_to_one_line(text: str) -> str:
     """Return the text on one line, cut at a word if it is long."""
     line = " ".join(text.split())
     return line if len(line) <= LONGEST_REASON else line[: LONGEST_REASON - 1].rsplit(" ", 1)[0] + "…"
 
 
 @dataclass(frozen=True)
-class Certainty:
-    """The confidence in an answer, and what speaks against it."""
+class AnswerConfidence:
+    """The confidence in an answer, with the reasons against the answer."""
 
     value: float  # from 0 to 1; 0 where there is no answer
     alone: float = 0.0  # the same without what the model's record says, which grows: bounds are set on it
@@ -233,35 +242,35 @@ class Certainty:
     signals: Mapping[str, float] = field(default_factory=dict[str, float])  # what was weighed; see `Evidence.signals`
 
 
-UNKNOWN = Certainty(0.0, 0.0, "the confidence could not be computed")
+UNKNOWN = AnswerConfidence(0.0, 0.0, "the confidence could not be computed")
 
 
-@advisory("confidence", UNKNOWN)
-def assess_certainty(
+@with_fallback("confidence", UNKNOWN)
+def assess_answer_confidence(
     attempts: Sequence[Attempt],
     chosen: Attempt | None,
     status: Status,
-    comparison: Comparison | None,
+    comparison: ResultComparison | None,
     turn: Turn,
     run: Run,
     rivals: Agreement,
     facts: Sequence[str] = (),
     unnamed: str = "",
-) -> Certainty:
-    """Return how sure a turn's answer is; reads the model's record."""
+) -> AnswerConfidence:
+    """Return the confidence in a turn's answer; reads the model's track record."""
     if turn.stop and turn.stop.kind == "schema":
-        return Certainty(1.0, 1.0)
+        return AnswerConfidence(1.0, 1.0)
     if status not in ("converged", "capped"):
-        return Certainty(0.0)
+        return AnswerConfidence(0.0)
     if chosen is None or chosen.result is None:
-        return Certainty(BY_CODE, BY_CODE, "no query confirms the result of the code")
-    found = gather_evidence(chosen, status, attempts, comparison, rivals, facts, unnamed)
-    path = record_file(run.resources.settings.record)  # the agent's own settings say where, not the run's
+        return AnswerConfidence(BY_CODE, BY_CODE, "no query confirms the result of the code")
+    found = gather_answer_evidence(chosen, status, attempts, comparison, rivals, facts, unnamed)
+    path = get_record_file_path(run.resources.settings.record)  # the agent's own settings say where, not the run's
     model = run.translator.model
-    past = read_standing(model, run.resources.database.name, path) if path else Standing()
-    signals = found.signals()
-    said = list_doubts(chosen, found, comparison, attempts)
+    past = read_model_track_record(model, run.resources.database.name, path) if path else ModelTrackRecord()
+    signals = found.compute_signals()
+    said = list_answer_doubts(chosen, found, comparison, attempts)
     where, of = ("here", past.here) if past.here.n >= STRENGTH else ("elsewhere", past.elsewhere)
     if of.n >= STRENGTH and of.right < FAIRLY_SURE * of.n:
         said.append(f"the model was right on {of.right} of {of.n} judged questions {where}")
-    return Certainty(confidence(signals, past), confidence(signals), "; ".join(said), signals)
+    return AnswerConfidence(confidence(signals, past), confidence(signals), "; ".join(said), signals)

@@ -12,44 +12,46 @@ from sqlglot import exp
 
 from ...prompts.templating import estimate_tokens
 from ...tools.database import Schema
-from ...tools.expectation import Expectation, LinkedItem, expect_traits, items_fit
-from ...tools.sql import Finding, Query, check, read_query, searched_literals
+from ...tools.expectation import ExpectedTraits, LinkedItem, predict_query_traits, score_used_items
+from ...tools.sql import Query, QueryFinding, check, find_searched_literals, read_query
 from ...tools.values import ValueMatch
-from ...tools.words import name_stems
-from ..advice import advise
-from ..context.task_inputs import is_foreign_question, readable_turns
+from ...tools.words import stem_name_words
+from ..advice import call_with_fallback
+from ..context.task_inputs import is_non_english_question, list_readable_turns
 from ..effects import Body, do
-from ..records import Attempt, CodeResult, Reach, Result, Turn
+from ..records import Attempt, CodeResult, PlainResult, QueryComplexity, Turn
 from ..resources import Run
 from ..settings import Settings
-from ..state import AgentState, turn_of
-from .choose_attempt import near_value
+from ..state import AgentState, get_current_turn
+from .choose_attempt import find_near_miss_literal
 
 CHECKED_LENGTH = 50_000
 """Longest query that is looked at, in characters, as long as one may be by default: about two seconds of checks."""
 
 
-def look_at(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[Attempt, tuple[Finding, ...]]]:
-    """Return the attempt with findings, fit and searched texts; and the findings."""
+def check_attempt(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[Attempt, tuple[QueryFinding, ...]]]:
+    """Check the query of an attempt; return the attempt with the findings, and the findings."""
     # Of a locked table nothing can be asked either.
     if len(attempt.sql) > CHECKED_LENGTH or attempt.error_kind == "locked":
         return attempt, ()
-    turn = turn_of(state)
+    turn = get_current_turn(state)
     several = turn.candidates > 1
 
-    def look() -> tuple[tuple[Finding, ...], Attempt]:
+    def run_checks() -> tuple[tuple[QueryFinding, ...], Attempt]:
         sql, values, database = attempt.sql, run.resources.values, run.resources.database
         schema = database.schema()
         # What the linker and the form expect of a question they read from its English words.
-        foreign = is_foreign_question(turn, schema)
+        foreign = is_non_english_question(turn, schema)
         findings = check(sql, schema, values=values, compiles=database.compile_check)
         query, expects = read_query(sql, schema), several and not foreign
         return findings, replace(
             attempt,
-            fit=_fit(query, _expected(state, turn, run, schema), turn.items) if query and expects else None,
-            literals=searched_literals(query, values) if query else (),
+            fit=_compute_query_fit(query, _predict_query_form(state, turn, run, schema), turn.items)
+            if query and expects
+            else None,
+            literals=find_searched_literals(query, values) if query else (),
             findings=tuple(describe(finding) for finding in findings if finding.severity != "info"),
-            reach=_reach(query, () if foreign else turn.items) if query else None,
+            reach=_measure_query_reach(query, () if foreign else turn.items) if query else None,
             never=tuple(
                 finding.message.rstrip(".").replace(" never holds: ", " never holds, because ")
                 for finding in findings
@@ -57,40 +59,41 @@ def look_at(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[Attempt
             ),
         )
 
-    findings, looked_at = yield from do(lambda: advise("checks", look, ((), attempt)))
+    findings, looked_at = yield from do(lambda: call_with_fallback("checks", run_checks, ((), attempt)))
     return looked_at, findings
 
 
-def _reach(query: Query, items: Sequence[LinkedItem]) -> Reach:
+def _measure_query_reach(query: Query, items: Sequence[LinkedItem]) -> QueryComplexity:
+    """Return the numbers of unexpected names, joins and nested queries in a query."""
     expected = {(table, column): p for table, column, p in items}
     names: set[tuple[str, str | None]] = {*((table, None) for table in query.tables), *query.used.columns}
     unexpected = sum(1 - expected.get(name, 0.0) for name in names) if expected else 0.0
     joins, selects = (sum(1 for _ in query.tree.find_all(kind)) for kind in (exp.Join, exp.Select))
-    return Reach(round(unexpected, 3), joins, selects - 1)
+    return QueryComplexity(round(unexpected, 3), joins, selects - 1)
 
 
-def _fit(query: Query, expected: Expectation | None, items: Sequence[LinkedItem]) -> float | None:
-    """Return how probable the query's form and its schema items are for the question."""
-    linked = items_fit(query, items)
+def _compute_query_fit(query: Query, expected: ExpectedTraits | None, items: Sequence[LinkedItem]) -> float | None:
+    """Return a score of how well a query's form and schema items fit the question."""
+    linked = score_used_items(query, items)
     if expected is None:
         return linked
     form = expected.fit(query)
     return form if form is None or linked is None else form + linked
 
 
-def _expected(state: AgentState, turn: Turn, run: Run, schema: Schema) -> Expectation | None:
-    """Return the form that the question lets expect.
+def _predict_query_form(state: AgentState, turn: Turn, run: Run, schema: Schema) -> ExpectedTraits | None:
+    """Return the query form that the question suggests; None if nothing is expected.
 
     A later turn's words are read after the query of the turn before; where that one has none, in their self-contained
     form, and where there is no such form either, nothing is expected.
     """
-    past = readable_turns(state, run) if state.get("turns") else ()
+    past = list_readable_turns(state, run) if state.get("turns") else ()
     if not past:
-        return expect_traits(turn.question)
+        return predict_query_traits(turn.question)
     if past[-1].sql:
-        return expect_traits(turn.question, read_query(past[-1].sql, schema))
+        return predict_query_traits(turn.question, read_query(past[-1].sql, schema))
     rephrased = turn.rephrasing.rephrased
-    return expect_traits(rephrased) if rephrased != turn.question else None
+    return predict_query_traits(rephrased) if rephrased != turn.question else None
 
 
 P = TypeVar("P", int, str)
@@ -99,18 +102,18 @@ COLUMNS_SHOWN = 12  # columns whose contents are shown at most
 
 
 @dataclass(frozen=True)
-class Bounds:
-    """The size of one part of the feedback."""
+class FeedbackLimits:
+    """The maximum size of one part of the feedback."""
 
     rows: int = 10  # of a result
     cell: int = 80  # characters of one value
     tokens: int = 1_500  # of the part, by our own estimate
 
 
-def list_problems(attempt: Attempt, findings: Sequence[Finding], settings: Settings) -> str:
-    """Return the error and the findings, one per line, without repetition."""
+def format_attempt_problems(attempt: Attempt, findings: Sequence[QueryFinding], settings: Settings) -> str:
+    """Return an attempt's error and the findings, one per line, without repetition."""
     lines: list[str] = []
-    said: Finding | None = None
+    said: QueryFinding | None = None
     if attempt.error and settings.feedback_error and settings.feedback_names:
         # The checks know the nearest right names, and say what failed no worse than the database does.
         of_kind = (finding for finding in findings if finding.kind == attempt.error_kind)
@@ -121,14 +124,18 @@ def list_problems(attempt: Attempt, findings: Sequence[Finding], settings: Setti
     elif attempt.result is not None and not attempt.result.rows and settings.feedback_findings:
         lines.append("The query ran but gave no rows.")
     if settings.feedback_findings:
-        if settings.gate and (sought := near_value(attempt)) and all(one.kind != "unknown_value" for one in findings):
+        if (
+            settings.gate
+            and (sought := find_near_miss_literal(attempt))
+            and all(one.kind != "unknown_value" for one in findings)
+        ):
             lines.append(f"No row of {sought.table} has {sought.condition}.")
         lines += [describe(finding) for finding in findings if finding.severity != "info" and finding is not said]
     return "\n".join(dict.fromkeys(lines))
 
 
-def describe(finding: Finding) -> str:
-    """Return a finding in one line; a doubt becomes a question, because models obey statements."""
+def describe(finding: QueryFinding) -> str:
+    """Return a finding as one line of text; a doubt becomes a question."""
     if not finding.proof:
         return (
             f"{finding.message} Is that meant{f', or should one {finding.suggestion}' if finding.suggestion else ''}?"
@@ -137,32 +144,36 @@ def describe(finding: Finding) -> str:
     return f"{finding.message}{hint}"
 
 
-def list_contents(sql: str, schema: Schema, mentioned: Sequence[ValueMatch]) -> str:
-    """Return values that the question mentions, and samples of the columns used."""
-    within = Bounds()
+def format_column_contents(sql: str, schema: Schema, mentioned: Sequence[ValueMatch]) -> str:
+    """Return values that the question mentions, and sample values of the columns used."""
+    within = FeedbackLimits()
     named = [name for table in schema.tables for name in (table.name, *(column.name for column in table.columns))]
-    stems = frozenset(stem for name in named for stem in name_stems(name))
+    stems = frozenset(stem for name in named for stem in stem_name_words(name))
     # Part of a value may be found only because the question names a column so: "city" is no Boise City.
-    values = (match for match in mentioned if match.how != "part" or not stems.issuperset(name_stems(match.mention)))
-    lines = [f"{match.table}.{match.column} holds {_cell(match.value, within.cell)}" for match in values]
+    values = (
+        match for match in mentioned if match.how != "part" or not stems.issuperset(stem_name_words(match.mention))
+    )
+    lines = [f"{match.table}.{match.column} holds {_format_cell(match.value, within.cell)}" for match in values]
     query = read_query(sql, schema)
     places = sorted(query.used.columns) if query else []
     used = [(table, column) for table, name in places if (column := schema.column(table, name)) and column.samples]
     for table, column in used[:COLUMNS_SHOWN]:
-        samples = ", ".join(_cell(value, within.cell) for value in column.samples)
+        samples = ", ".join(_format_cell(value, within.cell) for value in column.samples)
         whole = column.distinct is not None and column.distinct <= len(column.samples)
         lines.append(f"{table}.{column.name}: {samples}{'' if whole else ', ...'}")
-    return "\n".join(_first(lines, within.tokens))
+    return "\n".join(_limit_parts_to_tokens(lines, within.tokens))
 
 
-def result_csv(result: Result, within: Bounds = Bounds()) -> str:
-    """Return the first rows and columns as CSV, with the total numbers."""
-    head = [_cell(name, within.cell) for name in result.columns]
-    rows = [[_cell(cell, within.cell) for cell in row] for row in result.rows[: within.rows]]
+def format_result_csv(result: PlainResult, within: FeedbackLimits = FeedbackLimits()) -> str:
+    """Return the first rows and columns of a result as CSV, with the total numbers."""
+    head = [_format_cell(name, within.cell) for name in result.columns]
+    rows = [[_format_cell(cell, within.cell) for cell in row] for row in result.rows[: within.rows]]
     # The widest column names and values have to leave room for a second line.
     costs = (max(estimate_tokens(row[number]) for row in [head, *rows]) + 1 for number in range(len(head)))
-    wide = max(len(_first(costs, within.tokens // 2)), 1)
-    shown = _first([_line(row[:wide]) for row in [head, *rows]], within.tokens) or [_line(head[:1])]
+    wide = max(len(_limit_parts_to_tokens(costs, within.tokens // 2)), 1)
+    shown = _limit_parts_to_tokens([_format_csv_line(row[:wide]) for row in [head, *rows]], within.tokens) or [
+        _format_csv_line(head[:1])
+    ]
     if len(shown) <= result.row_count or result.truncated:
         shown.append(f"... ({result.row_count}{' or more' if result.truncated else ''} rows in all)")
     if wide < len(head):
@@ -170,22 +181,22 @@ def result_csv(result: Result, within: Bounds = Bounds()) -> str:
     return "".join(f"{line}\n" for line in shown)
 
 
-def _line(cells: Sequence[str]) -> str:
+def _format_csv_line(cells: Sequence[str]) -> str:
     out = io.StringIO()
     csv.writer(out, lineterminator="").writerow(cells)
     return out.getvalue()
 
 
-def code_csv(code: CodeResult | None) -> str:
-    """Return the code's result as CSV, with the tables of which it saw only a sample."""
+def format_code_result_csv(code: CodeResult | None) -> str:
+    """Return the code's result as CSV, with the names of tables that were only sampled."""
     if code is None:
         return ""
     seen = f"Computed over a sample of the rows of {', '.join(code.sampled)}:\n" if code.sampled else ""
-    return seen + result_csv(code.result)
+    return seen + format_result_csv(code.result)
 
 
-def _first(parts: Iterable[P], tokens: int) -> list[P]:
-    """Return as many of the parts as fit: lines by their length, numbers by their value."""
+def _limit_parts_to_tokens(parts: Iterable[P], tokens: int) -> list[P]:
+    """Return the first parts that fit in a number of tokens; a number counts as its value."""
     fitting: list[P] = []
     for part in parts:
         tokens -= part if isinstance(part, int) else estimate_tokens(part) + 1
@@ -195,7 +206,7 @@ def _first(parts: Iterable[P], tokens: int) -> list[P]:
     return fitting
 
 
-def _cell(value: object, characters: int) -> str:
+def _format_cell(value: object, characters: int) -> str:
     text = "NULL" if value is None else repr(value) if isinstance(value, bytes) else str(value)
     text = " ".join(text.split())
     return text if len(text) <= characters else text[: characters - 1] + "…"

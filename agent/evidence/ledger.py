@@ -8,53 +8,53 @@ from dataclasses import replace
 
 from ...tools.database.table import Cell
 from ...tools.errors import QueryError
-from ...tools.ledger import Ledger, NotCounted, keep_ledger
+from ...tools.ledger import Ledger, NotCountedError, build_query_ledger
 from ...tools.sql import Query
 from ...tools.words import join_words
-from ..advice import advisory
+from ..advice import with_fallback
 from ..records import Attempt, Turn
 from ..resources import Run
-from ..state import AgentState, usage_of
+from ..state import AgentState, get_usage_by_node
 
 SHORTEST_SECONDS, LONGEST_SECONDS = 0.1, 1.0
 """Seconds that counting may take at least, and at most; in between as long as the queries of the turn took."""
 
 
-@advisory("ledger", None)
+@with_fallback("ledger", None)
 def count_rows(
     chosen: Attempt, query: Query | None, state: AgentState, turn: Turn, run: Run, begin: Callable[[], None] | None
 ) -> Ledger | None:
-    """Return the ledger of an answer's query; None if settings say so, or a person approves each query.
+    """Return the row ledger of an answer's query; None if counting is off or not allowed.
 
     Runs queries, so call it within an effect. `begin`, if given, is called before the first one.
     """
     settings, resources, result = run.settings, run.resources, chosen.result
     if turn.approve or settings.approve or settings.ledger == "off" or result is None or result.withheld:
         return None
-    ran = usage_of(state).get("execute")
+    ran = get_usage_by_node(state).get("execute")
     beginning = [begin] if begin is not None else []
     until = time.monotonic() + min(max(SHORTEST_SECONDS, ran.seconds if ran is not None else 0.0), LONGEST_SECONDS)
 
-    def count(sql: str) -> Sequence[Sequence[Cell]]:
+    def run_count_query(sql: str) -> Sequence[Sequence[Cell]]:
         while beginning:
             beginning.pop()()
         left = until - time.monotonic()
         if left <= 0:
-            raise NotCounted("its time was over")
+            raise NotCountedError("its time was over")
         limits = replace(settings.limits, seconds=min(left, settings.limits.seconds))
         try:
-            table = resources.outgoing.execute(sql, limits, run.cancellation)
+            table = resources.masked_database.execute(sql, limits, run.cancellation)
         except QueryError as error:
             # The engine's own words may quote a value.
-            raise NotCounted("its time was over" if error.kind == "timeout" else "it could not be run") from None
+            raise NotCountedError("its time was over" if error.kind == "timeout" else "it could not be run") from None
         if table.withheld or table.truncated:
-            raise NotCounted("it may not leave" if table.withheld else "there are too many groups")
+            raise NotCountedError("it may not leave" if table.withheld else "there are too many groups")
         return table.rows
 
     value = result.rows[0][0] if len(result.rows) == 1 and len(result.columns) == 1 else None
-    return keep_ledger(
+    return build_query_ledger(
         query,
-        count,
+        run_count_query,
         newest=resources.newest.find,
         examples=settings.ledger == "full",
         value=value,
@@ -63,7 +63,7 @@ def count_rows(
     )
 
 
-@advisory("checks", "")
+@with_fallback("checks", "")
 def tell_row_rules(query: Query, personal: frozenset[str]) -> str:
     """Return which tables of a query have rows for named people alone; '' if none has."""
     read = sorted(personal & query.tables.keys())

@@ -13,13 +13,22 @@ from dataclasses import replace
 from ...tools.database import Limits
 from ...tools.database.rendering.text import one_line
 from ...tools.errors import QueryError
-from ...tools.readings import Agreement, Outcome, ReadingResult, Rival, outcome_of, short_cell, summarize, tie_reading
+from ...tools.readings import (
+    Agreement,
+    AlternativeReading,
+    Outcome,
+    ReadingResult,
+    compare_reading_results,
+    format_short_cell,
+    make_tie_reading,
+    summarize,
+)
 from ...tools.sql import Query
-from ..advice import advisory
+from ..advice import with_fallback
 from ..answers.labels import choose_locale
 from ..answers.sentence import is_harmless
-from ..context.task_inputs import as_asked
-from ..records import AnswerRecord, Attempt, Offer, Readings, Turn, plain_result
+from ..context.task_inputs import get_question_with_clarifications
+from ..records import AnswerRecord, Attempt, OfferedReading, Readings, Turn, make_plain_result
 from ..resources import Run
 from ..settings import Settings
 
@@ -33,9 +42,9 @@ WHICH = "This can be read in more than one way, and the answer changes with it. 
 _SETTLED = ("verified", "edited")  # sources of queries in which a person has left nothing open
 
 
-@advisory("readings", Readings())
-def readings_of(chosen: Attempt, query: Query | None, turn: Turn, run: Run) -> Readings:
-    """Return the results of the question's other readings; empty if there are none.
+@with_fallback("readings", Readings())
+def run_alternative_readings(chosen: Attempt, query: Query | None, turn: Turn, run: Run) -> Readings:
+    """Run the other readings of the question, and return the results.
 
     Nothing runs where a person approves each query. Runs queries, so call it within an effect.
     """
@@ -49,27 +58,33 @@ def readings_of(chosen: Attempt, query: Query | None, turn: Turn, run: Run) -> R
         or chosen.source in _SETTLED
     ):
         return Readings()
-    other, ties = chosen.comments.other, tie_reading(query, as_asked(turn)) if query else None
-    given = f"{as_asked(turn)} {chosen.sql} {other.sql if other else ''}"
+    other, ties = (
+        chosen.comments.other,
+        make_tie_reading(query, get_question_with_clarifications(turn)) if query else None,
+    )
+    given = f"{get_question_with_clarifications(turn)} {chosen.sql} {other.sql if other else ''}"
     meant = None
     if other:
         words = other.words if is_harmless(other.words, given) else _ANOTHER
-        meant = Rival("meaning", one_line(words, _WORDS), "", run.spell(other.sql))
+        meant = AlternativeReading("meaning", one_line(words, _WORDS), "", run.spell(other.sql))
     found = tuple(reading for reading in (meant, ties) if reading is not None)
     if not found:
         return Readings()
     here, ordered = ReadingResult(result.rows, result.truncated), query is not None and bool(query.order)
     locale = choose_locale(turn.asked or turn.question, run.settings.locale)
-    outcomes = (outcome_of(rival, here, there, ordered, locale) for rival, there in _run(found, run))
+    outcomes = (
+        compare_reading_results(rival, here, there, ordered, locale)
+        for rival, there in _run_readings_within_time(found, run)
+    )
     tried: list[Outcome] = [outcome for outcome in outcomes if outcome is not None]
-    agreement = Agreement(len(tried), sum(outcome.same for outcome in tried))
+    agreement = Agreement(len(tried), sum(outcome.has_same_result for outcome in tried))
     return Readings(summarize(tried), tuple(tried), agreement)
 
 
-@advisory("readings", None)
-def asks_which(answer: AnswerRecord, turn: Turn, settings: Settings) -> Turn | None:
-    """Return the turn that asks which reading is meant; None if there is no need."""
-    changed = [outcome for outcome in answer.readings.tried if not outcome.same and outcome.matter != "ties"]
+@with_fallback("readings", None)
+def ask_which_reading_is_meant(answer: AnswerRecord, turn: Turn, settings: Settings) -> Turn | None:
+    """Return a turn that asks which reading is meant; None if no question is needed."""
+    changed = [outcome for outcome in answer.readings.tried if not outcome.has_same_result and outcome.matter != "ties"]
     may = settings.readings == "ask" and settings.clarify and turn.clarifications < settings.max_clarifications
     if not changed or not may or answer.sql is None:
         return None
@@ -79,31 +94,33 @@ def asks_which(answer: AnswerRecord, turn: Turn, settings: Settings) -> Turn | N
     here = (
         assumed
         if single is None
-        else f"{assumed} ({short_cell(single, locale=choose_locale(answer.question, settings.locale))})"
+        else f"{assumed} ({format_short_cell(single, locale=choose_locale(answer.question, settings.locale))})"
     )
     offered = (
-        Offer(here, first.matter, answer.sql),
-        *(Offer(f"{one.words} ({one.says})", one.matter, one.sql) for one in changed),
+        OfferedReading(here, first.matter, answer.sql),
+        *(OfferedReading(f"{one.words} ({one.says})", one.matter, one.sql) for one in changed),
     )
     asks = replace(turn.rephrasing, intent="ambiguous", reply=WHICH, choices=tuple(offer.words for offer in offered))
     return replace(turn, rephrasing=asks, offered=offered, stop=None)
 
 
-def _run(found: tuple[Rival, ...], run: Run) -> Iterator[tuple[Rival, ReadingResult]]:
-    """Yield the readings that run within their time, with what they give."""
+def _run_readings_within_time(
+    found: tuple[AlternativeReading, ...], run: Run
+) -> Iterator[tuple[AlternativeReading, ReadingResult]]:
+    """Yield each reading that finishes within the time limit, with its result."""
     until = time.monotonic() + SECONDS
     for rival in found:
         left = until - time.monotonic()
         if left <= 0:
             return
         try:
-            table = run.resources.outgoing.execute(rival.sql, _limits(run, left), run.cancellation)
+            table = run.resources.masked_database.execute(rival.sql, _make_query_limits(run, left), run.cancellation)
         except QueryError:
             continue
         if not table.withheld:
-            yield rival, ReadingResult(plain_result(table).rows, table.truncated)
+            yield rival, ReadingResult(make_plain_result(table).rows, table.truncated)
 
 
-def _limits(run: Run, seconds: float) -> Limits:
+def _make_query_limits(run: Run, seconds: float) -> Limits:
     limits = run.settings.limits
     return replace(limits, seconds=min(seconds, limits.seconds))

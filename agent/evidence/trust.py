@@ -14,12 +14,12 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
-from ...tools.annotations import schema_key
+from ...tools.annotations import compute_schema_key
 from ...tools.errors import SettingsError
 from ...tools.examples import database_identity
 from ...tools.folders import data_folder
-from ...tools.whole_files import lock_folder, write_whole
-from ..advice import advisory
+from ...tools.whole_files import lock_folder_of_file, write_text_atomically
+from ..advice import with_fallback
 from ..resources import Resources, Run
 from ..settings import PRESETS, Settings
 
@@ -32,23 +32,23 @@ _Count = Annotated[int, Field(ge=0)]
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class Fingerprints:
-    """Digests of the conditions under which a bound holds; any change withdraws it."""
+class TrustFingerprints:
+    """Digests of the conditions for which a trust bound is valid; any change invalidates it."""
 
     prompts: str  # the templates, the settings of the method, and how confidence is reckoned
     schema: str  # names, types and keys as whoever asks may see them
     knowledge: str  # the definitions that hold; empty without any
     provider: str = ""  # where the model is asked; empty in bounds of earlier versions
 
-    def list_changes(self, now: Fingerprints) -> list[str]:
-        """Return what has changed since, in words."""
+    def list_changed_conditions(self, now: TrustFingerprints) -> list[str]:
+        """Return the conditions that have changed, in words."""
         words = {"prompts": "prompts or settings", "provider": "the model's provider or address"}
         return [words.get(name, name) for name, digest in vars(self).items() if digest != getattr(now, name)]
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class TrustBound:
-    """The level of confidence from which a model's answers about a database are trusted."""
+    """The minimum confidence at which a model's answers about a database are trusted."""
 
     database: str  # see `database_identity`
     model: str  # as answers name it
@@ -60,40 +60,40 @@ class TrustBound:
     trusted: _Count  # labelled answers of that confidence
     trusted_wrong: _Count  # those of them that are wrong
     missing: _Count  # how many more labels it takes at least, going by those that there are; 0 where there is a level
-    fingerprints: Fingerprints  # what it holds for
+    fingerprints: TrustFingerprints  # what it holds for
     time: str  # when it was set, ISO 8601
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class _File:
+class _TrustFile:
     version: Literal[1]
     bounds: list[TrustBound]
 
 
-_READER = TypeAdapter(_File)
+_READER = TypeAdapter(_TrustFile)
 
 
-def trust_file(setting: str | Path | None = None) -> Path | None:
-    """Return the file of the setting `trust`: None or '' for the default, `off` for none."""
+def get_trust_file_path(setting: str | Path | None = None) -> Path | None:
+    """Return the file path for the setting `trust`; '' means the default, `off` no file."""
     if str(setting) == OFF:
         return None
     return Path(setting) if setting else data_folder() / TRUST_FILE
 
 
-def read_bounds(path: Path) -> tuple[TrustBound, ...]:
-    """Return all bounds; none if there is no file."""
+def read_trust_bounds(path: Path) -> tuple[TrustBound, ...]:
+    """Return all trust bounds in a file; none if the file does not exist."""
     try:
         state = path.stat()
     except FileNotFoundError:
         return ()
     except OSError as error:
         raise SettingsError(f"{path} cannot be read: {error}") from error
-    return _parse_bounds(path, state.st_mtime_ns, state.st_size)
+    return _parse_trust_bounds(path, state.st_mtime_ns, state.st_size)
 
 
 @lru_cache(maxsize=8)
-def _parse_bounds(path: Path, changed: int, size: int) -> tuple[TrustBound, ...]:
-    """Return the bounds; cached until the file changes."""
+def _parse_trust_bounds(path: Path, changed: int, size: int) -> tuple[TrustBound, ...]:
+    """Return the trust bounds in a file, cached until the file changes."""
     try:
         return tuple(_READER.validate_json(path.read_bytes()).bounds)
     except (OSError, ValidationError) as error:
@@ -103,102 +103,108 @@ def _parse_bounds(path: Path, changed: int, size: int) -> tuple[TrustBound, ...]
         ) from error
 
 
-def write_bound(bound: TrustBound, path: Path) -> None:
-    """Write a bound in place of the one for the same database and model."""
+def write_trust_bound(bound: TrustBound, path: Path) -> None:
+    """Write a trust bound in place of the one for the same database and model."""
     place = (bound.database, bound.model)
     try:
-        with lock_folder(path):
-            others = [each for each in read_bounds(path) if (each.database, each.model) != place]
-            write_whole(path, json.dumps(asdict(_File(1, [*others, bound])), ensure_ascii=False, indent=1) + "\n")
+        with lock_folder_of_file(path):
+            others = [each for each in read_trust_bounds(path) if (each.database, each.model) != place]
+            write_text_atomically(
+                path, json.dumps(asdict(_TrustFile(1, [*others, bound])), ensure_ascii=False, indent=1) + "\n"
+            )
     except OSError as error:
         raise SettingsError(f"the bound cannot be written to {path}: {error}") from error
 
 
-def find_bound(bounds: Sequence[TrustBound], database: str, model: str) -> TrustBound | None:
-    """Return the bound for a database and a model, or None."""
+def find_trust_bound(bounds: Sequence[TrustBound], database: str, model: str) -> TrustBound | None:
+    """Return the trust bound for a database and a model, or None."""
     return next((each for each in bounds if (each.database, each.model) == (database, model)), None)
 
 
 @dataclass(frozen=True)
-class Trust:
-    """Whether an answer is trusted, and why."""
+class TrustVerdict:
+    """The decision whether an answer is trusted, with the reason."""
 
     trusted: bool | None = None  # whether above the level; None where no level holds
     reason: str = ""  # what that rests on, or why none holds; empty where nobody set one
 
 
-UNTOLD = Trust()
+UNTOLD = TrustVerdict()
 
 
-@advisory("confidence", UNTOLD)
-def judge_trust(confidence: float, run: Run) -> Trust:
-    """Return whether an answer is trusted, by the bound for the run's database and model.
+@with_fallback("confidence", UNTOLD)
+def judge_answer_trust(confidence: float, run: Run) -> TrustVerdict:
+    """Return whether an answer is trusted, by the trust bound for the database and model.
 
     The agent's own settings say where bounds are kept, not the run's. Reads the schema, so call it within an effect.
     """
-    path = trust_file(run.resources.settings.trust)
+    path = get_trust_file_path(run.resources.settings.trust)
     if path is None:
         return UNTOLD
     try:
-        bounds = read_bounds(path)
+        bounds = read_trust_bounds(path)
     except SettingsError as error:
-        return Trust(None, str(error))
+        return TrustVerdict(None, str(error))
     model = run.translator.model
-    bound = find_bound(bounds, database_identity(run.resources.database), model)
-    return UNTOLD if bound is None else apply_bound(confidence, bound, take_fingerprints(run.resources, run.settings))
+    bound = find_trust_bound(bounds, database_identity(run.resources.database), model)
+    return (
+        UNTOLD
+        if bound is None
+        else apply_trust_bound(confidence, bound, compute_trust_fingerprints(run.resources, run.settings))
+    )
 
 
-def apply_bound(confidence: float, bound: TrustBound, now: Fingerprints) -> Trust:
-    """Return whether a bound makes an answer trusted."""
-    if why := explain_bound(bound, now):
-        return Trust(None, why)
+def apply_trust_bound(confidence: float, bound: TrustBound, now: TrustFingerprints) -> TrustVerdict:
+    """Return whether a trust bound makes an answer trusted."""
+    if why := explain_inapplicable_bound(bound, now):
+        return TrustVerdict(None, why)
     assert bound.level is not None
     if confidence < bound.level:
-        return Trust(False, f"less sure than the answers of which {phrase_bound(bound)}")
-    return Trust(True, f"of answers as sure as this one {phrase_bound(bound)}")
+        return TrustVerdict(False, f"less sure than the answers of which {format_trust_bound(bound)}")
+    return TrustVerdict(True, f"of answers as sure as this one {format_trust_bound(bound)}")
 
 
-def explain_bound(bound: TrustBound, now: Fingerprints) -> str:
-    """Return why a bound does not apply: too few labels, or changed conditions; '' if it does."""
+def explain_inapplicable_bound(bound: TrustBound, now: TrustFingerprints) -> str:
+    """Return why a trust bound does not apply, or '' if it does."""
     if bound.level is None:
         more = f"at least {bound.missing} more" if bound.missing else "other"
         return f"nothing is marked trusted: {bound.labels} labelled answers do not show enough; {more} are needed"
-    if changed := bound.fingerprints.list_changes(now):
+    if changed := bound.fingerprints.list_changed_conditions(now):
         what = " and ".join(changed)
         return f"nothing is marked trusted: {what} changed since the labels were made; run `tableturn trust fit` again"
     return ""
 
 
-def phrase_bound(bound: TrustBound) -> str:
-    """Return the promise of a bound, in words."""
+def format_trust_bound(bound: TrustBound) -> str:
+    """Return the error limit that a trust bound guarantees, in words."""
     return (
         f"at most {bound.alpha:.0%} are wrong, at {bound.certainty:.0%} certainty, by {bound.labels} labelled answers"
     )
 
 
-def take_fingerprints(resources: Resources, settings: Settings) -> Fingerprints:
-    """Return the current fingerprints; reads the schema."""
+def compute_trust_fingerprints(resources: Resources, settings: Settings) -> TrustFingerprints:
+    """Return digests of the current prompts, schema, knowledge and provider."""
     knowledge = resources.knowledge.read()
     known = sorted(entry.line for entry in knowledge.entries) if knowledge else []
     method = {name: getattr(settings, name) for name in (*PRESETS["full"], "approve")}
     translator = resources.translator(settings)
-    return Fingerprints(
-        _digest(_digest_package(), json.dumps(method, sort_keys=True, default=str)),
-        schema_key(resources.database.schema()),
-        _digest(*known) if known else "",
-        _digest(translator.name, str(getattr(translator, "address", ""))),
+    return TrustFingerprints(
+        _compute_digest(_compute_package_digest(), json.dumps(method, sort_keys=True, default=str)),
+        compute_schema_key(resources.database.schema()),
+        _compute_digest(*known) if known else "",
+        _compute_digest(translator.name, str(getattr(translator, "address", ""))),
     )
 
 
 @cache
-def _digest_package() -> str:
-    """Return a digest of the version, the templates and the weights."""
+def _compute_package_digest() -> str:
+    """Return a digest of the package version, the prompt templates and the weights."""
     from tableturn import __version__
 
     templates = sorted((files("tableturn.prompts") / "templates").iterdir(), key=lambda file: file.name)
     weights = files("tableturn.agent.evidence") / "data" / "evidence.json"
-    return _digest(__version__, *(file.read_text("utf-8") for file in (*templates, weights)))
+    return _compute_digest(__version__, *(file.read_text("utf-8") for file in (*templates, weights)))
 
 
-def _digest(*parts: str) -> str:
+def _compute_digest(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]

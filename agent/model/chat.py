@@ -15,11 +15,18 @@ from ...prompts.task import Task
 from ...prompts.templating import Message, PromptTooLarge, estimate_tokens
 from ...tools.database.egress import MaskKind
 from ...tools.errors import ReplyError
-from ...tools.masking import Placeholders
+from ...tools.masking import PersonalDataPlaceholders
 from ..effects import Body, Done, ModelRequest, RequestFailed, Translator
-from .choose_model import model_address, model_label
-from .replies import model_error, rejects_temperature, reply_text, streams_nothing, was_cut, was_refused
-from .turn_budget import current_allowance
+from .choose_model import get_model_address, get_model_label
+from .replies import (
+    get_reply_text,
+    is_reply_refused,
+    is_reply_truncated,
+    is_streaming_failure,
+    is_temperature_rejection,
+    make_model_error,
+)
+from .turn_budget import get_current_allowance
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -38,14 +45,14 @@ class TranslatorOptions(NamedTuple):
     temperature: float | None = 0.0  # of sampling; None leaves the model's own. 0 as in CREDIT-SQL 4.2.
     simplify_temperature: float | None = None  # 1.0 in the revision chain (4.1.1); None for `temperature`
 
-    def choose_tuning(self, task: str) -> Tuning:
-        """Return the model's settings for the task of that name."""
+    def choose_request_settings(self, task: str) -> RequestSettings:
+        """Return the model settings for the task with this name."""
         own = self.simplify_temperature if task == SimplifyTask.name else None
-        return Tuning(self.temperature if own is None else own, self.max_output_tokens)
+        return RequestSettings(self.temperature if own is None else own, self.max_output_tokens)
 
 
-class Tuning(NamedTuple):
-    """A model's settings for one request; None leaves its own."""
+class RequestSettings(NamedTuple):
+    """Model settings for one request; None leaves the model's own value."""
 
     temperature: float | None
     max_output: int | None
@@ -59,34 +66,34 @@ class PromptedTranslator:
     understands = True
 
     def __init__(self, model: BaseChatModel, options: TranslatorOptions | None = None) -> None:
-        self.model = model_label(model)
-        self.address = model_address(model)  # whose client the model is, and where its server is
+        self.model = get_model_label(model)
+        self.address = get_model_address(model)  # whose client the model is, and where its server is
         self._chat_model = model
         self._options = options or TranslatorOptions()
-        self._tuned: dict[Tuning, BaseChatModel] = {}
+        self._tuned: dict[RequestSettings, BaseChatModel] = {}
         self._takes_temperature = True
         self._streams = True
 
     def perform(self, task: Task[R]) -> Body[Done[R]]:
-        """Perform a task; retry once for an unusable reply, and once for a cut one."""
-        tuning = self._options.choose_tuning(task.name)
+        """Perform a task; retry once for an unusable reply, and once for a truncated reply."""
+        tuning = self._options.choose_request_settings(task.name)
         prompt = task.render(self._options.prompt_tokens)
         notes = list(prompt.left_out)
         hinted, doubled = False, False
         while True:
             affordable = tuning
-            if (allowance := current_allowance()) is not None:
-                longest = allowance.left.reply_tokens(prompt.tokens, tuning.max_output)
+            if (allowance := get_current_allowance()) is not None:
+                longest = allowance.remaining_budget.compute_max_reply_tokens(prompt.tokens, tuning.max_output)
                 affordable = tuning._replace(max_output=longest)
-            message = yield from self._request(prompt, affordable)
-            if was_cut(message) and not doubled and tuning.max_output is not None:
+            message = yield from self._send_request(prompt, affordable)
+            if is_reply_truncated(message) and not doubled and tuning.max_output is not None:
                 doubled = True
-                tuning = Tuning(tuning.temperature, 2 * tuning.max_output)
+                tuning = RequestSettings(tuning.temperature, 2 * tuning.max_output)
                 continue
             try:
                 reply = _parse_reply(task, message)
             except ReplyError as error:
-                retry = None if hinted else _add_hint(task, self._options.prompt_tokens, error)
+                retry = None if hinted else _make_retry_prompt(task, self._options.prompt_tokens, error)
                 if retry is None:
                     raise
                 hinted, prompt = True, retry
@@ -95,38 +102,40 @@ class PromptedTranslator:
                 notes.append("The model's first reply could not be used; it was asked once more.")
             return Done(reply, tuple(notes))
 
-    def _request(self, prompt: Prompt, tuning: Tuning) -> Body[AIMessage]:
-        """Send one request; repeat it without temperature or streaming if the model refuses those."""
+    def _send_request(self, prompt: Prompt, tuning: RequestSettings) -> Body[AIMessage]:
+        """Send one request; retry without temperature or streaming if the model rejects either."""
         messages: list[BaseMessage] = [
             SystemMessage(message.content) if message.role == "system" else HumanMessage(message.content)
             for message in prompt.messages
         ]
         while True:
-            request = ModelRequest(self._tune_model(tuning), messages, prompt.tokens)
+            request = ModelRequest(self._get_configured_model(tuning), messages, prompt.tokens)
             try:
                 return (yield request)
             except RequestFailed as failed:
                 error = failed.error
-                if self._takes_temperature and rejects_temperature(error):
+                if self._takes_temperature and is_temperature_rejection(error):
                     self._takes_temperature = False
-                elif self._streams and streams_nothing(error):
+                elif self._streams and is_streaming_failure(error):
                     self._streams = False
                 else:
-                    raise model_error(self.model, error) from error
+                    raise make_model_error(self.model, error) from error
                 self._tuned.clear()
 
-    def _tune_model(self, tuning: Tuning) -> BaseChatModel:
-        """Return a copy of the model with these settings; clients are shared with the original."""
-        wanted = tuning if self._takes_temperature else Tuning(None, tuning.max_output)
+    def _get_configured_model(self, tuning: RequestSettings) -> BaseChatModel:
+        """Return a cached copy of the model with these settings; the copy shares clients."""
+        wanted = tuning if self._takes_temperature else RequestSettings(None, tuning.max_output)
         found = self._tuned.get(wanted)
         if found is None:
-            found = _tune(self._chat_model, wanted, drop_temperature=not self._takes_temperature)
+            found = _copy_model_with_settings(self._chat_model, wanted, drop_temperature=not self._takes_temperature)
             found = found if self._streams else found.model_copy(update={"disable_streaming": True})
             self._tuned[wanted] = found
         return found
 
 
-def _tune(model: BaseChatModel, tuning: Tuning, *, drop_temperature: bool) -> BaseChatModel:
+def _copy_model_with_settings(
+    model: BaseChatModel, tuning: RequestSettings, *, drop_temperature: bool
+) -> BaseChatModel:
     fields = getattr(type(model), "model_fields", {})
     update: dict[str, object] = {}
     if "temperature" in fields and (tuning.temperature is not None or drop_temperature):
@@ -138,22 +147,22 @@ def _tune(model: BaseChatModel, tuning: Tuning, *, drop_temperature: bool) -> Ba
 
 
 def _parse_reply(task: Task[R], message: AIMessage) -> R:
-    text = reply_text(message)
+    text = get_reply_text(message)
     if len(text) > REPLY_LIMIT:
         raise ReplyError(
             f"the model's reply has {len(text):,} characters, and {REPLY_LIMIT:,} are the most that are read",
             "malformed",
             "It was far too long. Write one short query.",
         )
-    if was_cut(message):
-        return task.parse_cut(text)
-    if was_refused(message) and not text.strip():
+    if is_reply_truncated(message):
+        return task.parse_truncated_reply(text)
+    if is_reply_refused(message) and not text.strip():
         raise ReplyError("the model refused to answer", "refused", "Only a database query is asked for.")
     return task.parse(text)
 
 
-def _add_hint(task: Task[R], budget: int, error: ReplyError) -> Prompt | None:
-    """Return the prompt with the hint at its end; None if the budget has no room.
+def _make_retry_prompt(task: Task[R], budget: int, error: ReplyError) -> Prompt | None:
+    """Return the prompt with a hint at the end; None if the prompt would exceed the budget.
 
     The hint goes into the last message: some chat templates want roles to alternate, and an unusable reply, put in
     as the model's own, would be an example to follow.
@@ -168,8 +177,8 @@ def _add_hint(task: Task[R], budget: int, error: ReplyError) -> Prompt | None:
     return Prompt(hinted, prompt.tokens + estimate_tokens(note), prompt.left_out)
 
 
-def mask_requests(translator: Translator, kinds: Collection[MaskKind]) -> Translator:
-    """Return a translator that masks requests; the same one if nothing is to be masked."""
+def make_masking_translator(translator: Translator, kinds: Collection[MaskKind]) -> Translator:
+    """Return a translator that masks requests, or the same one if nothing is to be masked."""
     if not kinds:
         return translator
     one = translator
@@ -188,7 +197,8 @@ class _MaskingTranslator:
     kinds: Collection[MaskKind]
 
     def perform(self, task: Task[R]) -> Body[Done[R]]:
-        placeholders = Placeholders(self.kinds)
+        """Perform a task with masked requests, and unmask the replies."""
+        placeholders = PersonalDataPlaceholders(self.kinds)
         body = self.translator.perform(task)
         try:
             effect = next(body)
@@ -205,20 +215,20 @@ class _MaskingTranslator:
                     effect = body.throw(error)
                     continue
                 if isinstance(effect, ModelRequest):
-                    result = _restore_reply(result, placeholders)
+                    result = _unmask_reply(result, placeholders)
                 effect = body.send(result)
         except StopIteration as finished:
             return finished.value
 
 
-def _restore_reply(reply: AIMessage, placeholders: Placeholders) -> AIMessage:
+def _unmask_reply(reply: AIMessage, placeholders: PersonalDataPlaceholders) -> AIMessage:
     content = reply.content
     if isinstance(content, str):
-        return reply.model_copy(update={"content": placeholders.restore(content)})
+        return reply.model_copy(update={"content": placeholders.restore_text(content)})
     parts = [
-        placeholders.restore(part)
+        placeholders.restore_text(part)
         if isinstance(part, str)
-        else {key: placeholders.restore(value) if isinstance(value, str) else value for key, value in part.items()}
+        else {key: placeholders.restore_text(value) if isinstance(value, str) else value for key, value in part.items()}
         for part in content
     ]
     return reply.model_copy(update={"content": parts})

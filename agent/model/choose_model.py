@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 
-class Provider(NamedTuple):
-    """A provider of models that has an extra of its own."""
+class ModelProvider(NamedTuple):
+    """A model provider for which tableturn has an optional extra."""
 
     known: str  # LangChain's name for it
     keys: tuple[str, ...] = ()  # environment variables of which one holds its key; none where it wants no key
 
 
 PROVIDERS: Final = {
-    "anthropic": Provider("anthropic", ("ANTHROPIC_API_KEY",)),
-    "google": Provider("google_genai", ("GOOGLE_API_KEY", "GEMINI_API_KEY")),
-    "mistral": Provider("mistralai", ("MISTRAL_API_KEY",)),
-    "ollama": Provider("ollama"),
+    "anthropic": ModelProvider("anthropic", ("ANTHROPIC_API_KEY",)),
+    "google": ModelProvider("google_genai", ("GOOGLE_API_KEY", "GEMINI_API_KEY")),
+    "mistral": ModelProvider("mistralai", ("MISTRAL_API_KEY",)),
+    "ollama": ModelProvider("ollama"),
 }
 """By the names of their extras; any other that LangChain knows works once its package is installed."""
 
@@ -65,20 +65,20 @@ def resolve_model(
         raise ModelError(f"a model must be a LangChain chat model or a name ({KNOWN_FORMS}), not {type(spec).__name__}")
     options: dict[str, Any] = {"timeout": timeout, "max_retries": max_retries}
     url = base_url or os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE") or None
-    name = spec or os.environ.get("TABLETURN_MODEL") or _choose_from_environment(url)
+    name = spec or os.environ.get("TABLETURN_MODEL") or _choose_model_from_environment(url)
     provider, _, rest = name.strip().partition(":")
     if provider == OFFLINE and not rest:
         return None
     if provider in ("openai", "azure") and rest:
         return _open_openai_model(provider, rest, url, options)
     ours = provider in ("openai", "azure", OFFLINE)
-    if rest and not ours and (model := _open_provided(provider, rest, base_url, options)):
+    if rest and not ours and (model := _open_provider_model(provider, rest, base_url, options)):
         return model
     raise ModelError(f"unknown model {name!r}: known forms are {KNOWN_FORMS}")
 
 
-def model_label(model: BaseChatModel | None) -> str:
-    """Return the model's name for answers and error messages."""
+def get_model_label(model: BaseChatModel | None) -> str:
+    """Return a chat model's name for answers and error messages."""
     if model is None:
         return OFFLINE
     for field in ("model_name", "model", "deployment_name", "model_id"):
@@ -88,8 +88,8 @@ def model_label(model: BaseChatModel | None) -> str:
     return type(model).__name__
 
 
-def model_address(model: BaseChatModel) -> str:
-    """Return the model's client class and its server's address, if it is not the provider's."""
+def get_model_address(model: BaseChatModel) -> str:
+    """Return the class of a model's client, and the server address if it is set."""
     fields = (
         "openai_api_base",
         "azure_endpoint",
@@ -103,7 +103,7 @@ def model_address(model: BaseChatModel) -> str:
     return f"{type(model).__name__} {next(found, '').rstrip('/')}"
 
 
-def _choose_from_environment(base_url: str | None) -> str:
+def _choose_model_from_environment(base_url: str | None) -> str:
     if base_url:
         return f"openai:{_find_served_model(base_url)}"
     if os.environ.get("OPENAI_API_KEY"):
@@ -126,16 +126,18 @@ def _find_served_model(base_url: str) -> str:
             served = next((model.id for model in client.models.list()), "")
     except openai.OpenAIError as error:
         raise ModelError(
-            f"the server at {base_url} does not list its models ({_shorten(error)}): name one, as openai:NAME"
+            f"the server at {base_url} does not list its models ({_shorten_error_message(error)}): name one, as openai:NAME"
         ) from error
     if not served:
         raise ModelError(f"the server at {base_url} has no model loaded: load one, or name one as openai:NAME")
     return served
 
 
-def _open_provided(provider: str, name: str, base_url: str | None, options: dict[str, Any]) -> BaseChatModel | None:
-    """Return a provider's model by LangChain; None if LangChain does not know the provider."""
-    known, keys = PROVIDERS.get(provider, Provider(provider))
+def _open_provider_model(
+    provider: str, name: str, base_url: str | None, options: dict[str, Any]
+) -> BaseChatModel | None:
+    """Return a provider's model through LangChain; None if LangChain has no such provider."""
+    known, keys = PROVIDERS.get(provider, ModelProvider(provider))
     own: dict[str, Any] = {} if base_url is None else {"base_url": base_url}
     if known == "ollama":
         del options["max_retries"]
@@ -163,7 +165,7 @@ def _open_provided(provider: str, name: str, base_url: str | None, options: dict
 
 
 def _open_openai_model(provider: str, name: str, base_url: str | None, options: dict[str, Any]) -> BaseChatModel:
-    """Return a model by OpenAI's client, for OpenAI, Azure or a compatible server."""
+    """Return a model that uses OpenAI's client, for OpenAI, Azure or a compatible server."""
     key = os.environ.get("OPENAI_API_KEY") or (_NO_KEY if base_url else "")
     if provider == "azure" and not os.environ.get("AZURE_OPENAI_ENDPOINT"):
         raise ModelError(f"azure:{name} needs AZURE_OPENAI_ENDPOINT, AZURE_OPENAI_API_KEY and OPENAI_API_VERSION")
@@ -173,16 +175,16 @@ def _open_openai_model(provider: str, name: str, base_url: str | None, options: 
     from openai import OpenAIError
     from pydantic import SecretStr
 
-    from .http import bounded_clients
+    from .http import make_bounded_http_clients
 
-    options["http_client"], options["http_async_client"] = bounded_clients(options["timeout"])
+    options["http_client"], options["http_async_client"] = make_bounded_http_clients(options["timeout"])
     try:
         if provider == "azure":
             return AzureChatOpenAI(azure_deployment=name, **options)
         return ChatOpenAI(model=name, base_url=base_url, api_key=SecretStr(key), stream_usage=True, **options)
     except (ValueError, OpenAIError) as error:
-        raise ModelError(f"{provider}:{name} cannot be used: {_shorten(error)}") from error
+        raise ModelError(f"{provider}:{name} cannot be used: {_shorten_error_message(error)}") from error
 
 
-def _shorten(error: Exception) -> str:
+def _shorten_error_message(error: Exception) -> str:
     return " ".join(str(error).split())[:200]

@@ -18,60 +18,62 @@ from typing import Any
 import httpx2 as httpx
 from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
 
-from .turn_budget import current_allowance
+from .turn_budget import get_current_allowance
 
 MOST_BYTES = 32_000_000  # longest reply that is read: far more than any model writes
 
 
 @cache
-def bounded_clients(seconds: float) -> tuple[httpx.Client, httpx.AsyncClient]:
-    """Return HTTP clients, shared by all models; `seconds` bounds one reply."""
+def make_bounded_http_clients(seconds: float) -> tuple[httpx.Client, httpx.AsyncClient]:
+    """Return shared HTTP clients that limit the size of a reply, and its time to `seconds`."""
 
-    def bound(response: httpx.Response) -> None:
+    def bound_response_stream(response: httpx.Response) -> None:
         _register_connection(response.extensions.get("network_stream"))
-        response.stream = _BoundedStream(response.stream, seconds)
+        response.stream = _BoundedReplyStream(response.stream, seconds)
 
-    async def abound(response: httpx.Response) -> None:
-        response.stream = _BoundedStream(response.stream, seconds)
+    async def bound_response_stream_async(response: httpx.Response) -> None:
+        response.stream = _BoundedReplyStream(response.stream, seconds)
 
     return (
-        DefaultHttpxClient(event_hooks={"request": [_count_request], "response": [bound]}),
-        DefaultAsyncHttpxClient(event_hooks={"request": [_count_async], "response": [abound]}),
+        DefaultHttpxClient(event_hooks={"request": [_count_and_trace_request], "response": [bound_response_stream]}),
+        DefaultAsyncHttpxClient(
+            event_hooks={"request": [_count_async_request], "response": [bound_response_stream_async]}
+        ),
     )
 
 
-def _count_request(request: httpx.Request) -> None:
-    if (allowance := current_allowance()) is not None:
+def _count_and_trace_request(request: httpx.Request) -> None:
+    if (allowance := get_current_allowance()) is not None:
         allowance.send()
-        request.extensions = {**request.extensions, "trace": _trace}
+        request.extensions = {**request.extensions, "trace": _trace_connection}
 
 
-def _trace(event: str, info: Mapping[str, Any]) -> None:
+def _trace_connection(event: str, info: Mapping[str, Any]) -> None:
     """Register a connection as soon as it is open."""
     if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
         _register_connection(info["return_value"])
 
 
 def _register_connection(stream: Any) -> None:
-    """Let the allowance close the connection of a reply that is no longer wanted."""
-    allowance = current_allowance()
+    """Let the current allowance close a connection when the reply is no longer needed."""
+    allowance = get_current_allowance()
     opened: socket.socket | None = stream and stream.get_extra_info("socket")
     if allowance is None or opened is None:
         return
 
-    def hang_up() -> None:
+    def shut_down_socket() -> None:
         with suppress(OSError):
             opened.shutdown(socket.SHUT_RDWR)
 
-    allowance.add_connection(hang_up)
+    allowance.register_connection_closer(shut_down_socket)
 
 
-async def _count_async(request: httpx.Request) -> None:
-    if (allowance := current_allowance()) is not None:
+async def _count_async_request(request: httpx.Request) -> None:
+    if (allowance := get_current_allowance()) is not None:
         allowance.send()
 
 
-class _BoundedStream(httpx.SyncByteStream, httpx.AsyncByteStream):
+class _BoundedReplyStream(httpx.SyncByteStream, httpx.AsyncByteStream):
     """The stream of one reply, with a maximum of bytes and seconds."""
 
     def __init__(self, stream: Any, seconds: float) -> None:
@@ -80,7 +82,7 @@ class _BoundedStream(httpx.SyncByteStream, httpx.AsyncByteStream):
         self._until = time.monotonic() + seconds
         self._seconds = seconds
 
-    def _count(self, chunk: bytes) -> bytes:
+    def _check_reply_limits(self, chunk: bytes) -> bytes:
         self._left -= len(chunk)
         if self._left < 0:
             raise httpx.ReadError(f"the reply is longer than {MOST_BYTES:,} bytes")
@@ -89,11 +91,11 @@ class _BoundedStream(httpx.SyncByteStream, httpx.AsyncByteStream):
         return chunk
 
     def __iter__(self) -> Iterator[bytes]:
-        return map(self._count, self._stream)
+        return map(self._check_reply_limits, self._stream)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for chunk in self._stream:
-            yield self._count(chunk)
+            yield self._check_reply_limits(chunk)
 
     def close(self) -> None:
         self._stream.close()

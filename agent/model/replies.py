@@ -25,46 +25,46 @@ _MOST_TOKENS: Final = 100_000_000
 _FILTERED: Final = frozenset({"content_filter", "safety", "refusal", "recitation", "blocklist", "prohibited_content"})
 
 
-def reply_text(message: AIMessage) -> str:
-    """Return the reply's text without reasoning; half a surrogate pair becomes `?`."""
+def get_reply_text(message: AIMessage) -> str:
+    """Return the text of a reply without the reasoning; lone surrogates become `?`."""
     return str(message.text).encode("utf-8", "replace").decode("utf-8")
 
 
-def reply_usage(message: AIMessage, prompt: int) -> Usage:
-    """Return the tokens of one request, as reported or else estimated."""
+def get_reply_usage(message: AIMessage, prompt: int) -> Usage:
+    """Return the token usage of one request, as reported by the server or else estimated."""
     metadata = message.response_metadata
-    reported = _as_mapping(message.usage_metadata or metadata.get("token_usage") or metadata.get("usage"))
-    written = _read_count(reported, "completion_tokens", "output_tokens")
+    reported = _get_mapping_or_empty(message.usage_metadata or metadata.get("token_usage") or metadata.get("usage"))
+    written = _read_token_count(reported, "completion_tokens", "output_tokens")
     if not written:
-        text = reply_text(message)
+        text = get_reply_text(message)
         written = math.ceil(estimate_tokens(text[:_LOOKED_AT]) * max(len(text) / _LOOKED_AT, 1))
-    return Usage(1, _read_count(reported, "prompt_tokens", "input_tokens") or prompt, written)
+    return Usage(1, _read_token_count(reported, "prompt_tokens", "input_tokens") or prompt, written)
 
 
-def was_cut(message: AIMessage) -> bool:
-    """Whether the reply ended at the output limit."""
+def is_reply_truncated(message: AIMessage) -> bool:
+    """Whether a reply was cut off at the output limit."""
     return _read_stop_reason(message) in _LENGTH
 
 
-def was_refused(message: AIMessage) -> bool:
-    """Whether the provider or the model itself marked the reply as a refusal."""
+def is_reply_refused(message: AIMessage) -> bool:
+    """Whether the provider or the model marked a reply as a refusal."""
     return bool(message.additional_kwargs.get("refusal")) or _read_stop_reason(message) in _FILTERED
 
 
 def _read_stop_reason(message: AIMessage) -> str:
     metadata = message.response_metadata
-    incomplete = _as_mapping(metadata.get("incomplete_details")).get("reason")
+    incomplete = _get_mapping_or_empty(metadata.get("incomplete_details")).get("reason")
     for reason in (incomplete, *(metadata.get(key) for key in ("finish_reason", "stop_reason", "done_reason"))):
         if isinstance(reason, str) and reason:
             return reason.lower()
     return ""
 
 
-def _as_mapping(value: object) -> Mapping[str, Any]:
+def _get_mapping_or_empty(value: object) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
 
 
-def _read_count(record: Mapping[str, Any], *names: str) -> int:
+def _read_token_count(record: Mapping[str, Any], *names: str) -> int:
     counts = (value for name in names if isinstance(value := record.get(name), int))
     return next((value for value in counts if 0 <= value <= _MOST_TOKENS), 0)
 
@@ -91,45 +91,45 @@ _TOO_LONG: Final = ("context length", "context size", "context window", "exceed_
 _PROMPT_ERRORS: Final = (*_TOO_LONG, "content_filter", "invalid_prompt", "content policy", "content_policy")
 
 
-def model_error(label: str, error: Exception) -> ModelError:
+def make_model_error(label: str, error: Exception) -> ModelError:
     """Return an error that says in one line which model failed, how, and what to do."""
-    happened, advice = _describe_cause(error)
-    detail = "; ".join(filter(None, (_find_address(error), _describe_detail(error))))
+    happened, advice = _describe_error_with_advice(error)
+    detail = "; ".join(filter(None, (_find_server_address(error), _get_error_detail(error))))
     return ModelError(f"model {label} {happened}{f' ({detail})' if detail else ''}: {advice}")
 
 
-def rejects_temperature(error: Exception) -> bool:
-    """Whether the provider refused the request because of its temperature."""
-    return read_status(error) == 400 and "temperature" in str(error).lower()
+def is_temperature_rejection(error: Exception) -> bool:
+    """Whether an error means that the provider rejected the temperature setting."""
+    return get_http_status(error) == 400 and "temperature" in str(error).lower()
 
 
-def streams_nothing(error: Exception) -> bool:
-    """Whether a server does not stream although it was asked to."""
+def is_streaming_failure(error: Exception) -> bool:
+    """Whether an error means that the server did not stream although it was asked to."""
     return isinstance(error, ValueError) and "No generations found in stream" in str(error)
 
 
-def loop_is_gone(error: Exception) -> bool:
-    """Whether the connection belonged to a closed event loop; another try opens a new one."""
+def is_closed_event_loop_error(error: Exception) -> bool:
+    """Whether an error means that the connection belonged to a closed event loop."""
     return isinstance(error, RuntimeError) and "Event loop is closed" in str(error)
 
 
-def refuses_prompt(error: Exception) -> bool:
-    """Whether the provider will always refuse this prompt: too long, or against its rules."""
+def is_prompt_rejection(error: Exception) -> bool:
+    """Whether an error means that the provider will always reject this prompt."""
     too_long = any("ContextOverflow" in base.__name__ for base in type(error).__mro__)
     text = str(error).lower()
-    refused = read_status(error) == 400 and any(words in text for words in _PROMPT_ERRORS)
-    return too_long or refused or read_status(error) == 413
+    refused = get_http_status(error) == 400 and any(words in text for words in _PROMPT_ERRORS)
+    return too_long or refused or get_http_status(error) == 413
 
 
-def read_status(error: Exception) -> int | None:
-    """Return the error's HTTP status, or None."""
+def get_http_status(error: Exception) -> int | None:
+    """Return the HTTP status of an error, or None."""
     status = getattr(error, "status_code", None)
     return status if isinstance(status, int) else None
 
 
-def _describe_cause(error: Exception) -> tuple[str, str]:
+def _describe_error_with_advice(error: Exception) -> tuple[str, str]:
     names = [base.__name__ for base in type(error).__mro__]
-    if _is_reply_error(error):
+    if _is_malformed_reply_error(error):
         if "<html" in (text := str(error).lower()) or "<!doctype html" in text:
             title = _TITLE.search(str(error))
             page = f"the web page {' '.join(title[1].split())!r}" if title else "a web page"
@@ -141,7 +141,7 @@ def _describe_cause(error: Exception) -> tuple[str, str]:
     for part, happened, advice in _BY_NAME:
         if any(part in name for name in names):
             return happened, advice
-    status = read_status(error)
+    status = get_http_status(error)
     if status == 400 and any(words in str(error).lower() for words in _TOO_LONG):
         return _BY_STATUS[413]
     if status is not None and status >= 500:
@@ -149,12 +149,12 @@ def _describe_cause(error: Exception) -> tuple[str, str]:
     return _BY_STATUS.get(status or 0, ("failed", "check the model and its options"))
 
 
-def _is_reply_error(error: Exception) -> bool:
+def _is_malformed_reply_error(error: Exception) -> bool:
     return isinstance(error, (*_REPLY_ERRORS, JSONDecodeError)) or any(words in str(error) for words in _NO_REPLY)
 
 
-def _find_address(error: BaseException) -> str:
-    """Return the address of a server that could not be reached, without its path."""
+def _find_server_address(error: BaseException) -> str:
+    """Return the address of a server that could not be reached, without the path."""
     found: BaseException | None = error
     while found is not None and "Connect" in type(error).__name__:
         with suppress(RuntimeError):  # httpx's where an error has no request
@@ -164,8 +164,8 @@ def _find_address(error: BaseException) -> str:
     return ""
 
 
-def _describe_detail(error: Exception) -> str:
-    if _is_reply_error(error):
+def _get_error_detail(error: Exception) -> str:
+    if _is_malformed_reply_error(error):
         return ""
     body = getattr(error, "body", None)
     message = body.get("message") if isinstance(body, dict) else None

@@ -20,8 +20,8 @@ RECORD_FILE = "models.jsonl"
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="ignore"))
-class Record:
-    """The result of a run of a model on a database."""
+class ModelRunRecord:
+    """The result of a run of a model on a database, as a line of the record file."""
 
     model: str
     database: str  # its short name
@@ -33,18 +33,18 @@ class Record:
     time: str  # when the run ended, ISO 8601
 
 
-_READER = TypeAdapter(Record)
+_READER = TypeAdapter(ModelRunRecord)
 
 
-def record_file(setting: str | Path | None = None) -> Path | None:
-    """Return the file of the setting `record`: None or '' for the default, `off` for none."""
+def get_record_file_path(setting: str | Path | None = None) -> Path | None:
+    """Return the file path for the setting `record`; '' means the default, `off` no file."""
     if str(setting) == "off":
         return None
     return Path(setting) if setting else data_folder() / RECORD_FILE
 
 
-def add_record(record: Record, path: Path) -> None:
-    """Add a line; several processes may do so at once."""
+def append_run_record(record: ModelRunRecord, path: Path) -> None:
+    """Append a record to the file; several processes may do so at once."""
     try:
         append_lines(path, json.dumps(asdict(record), ensure_ascii=False) + "\n")
     except OSError as error:
@@ -52,22 +52,22 @@ def add_record(record: Record, path: Path) -> None:
 
 
 def check_record_file(path: Path) -> None:
-    """Check that a record can be added to a file; raise `SettingsError` if not."""
+    """Raise `SettingsError` if records cannot be added to a file."""
     try:
         check_writable(path)
     except OSError as error:
         raise SettingsError(f"the record of models cannot be written to {path}: {error}") from error
 
 
-def read_records(path: Path) -> Sequence[Record]:
-    """Return all records; an incomplete last line is skipped."""
+def read_records(path: Path) -> Sequence[ModelRunRecord]:
+    """Return all records in a file; an incomplete last line is skipped."""
     try:
         lines = path.read_bytes().split(b"\n")
     except FileNotFoundError:
         return []
     except OSError as error:
         raise SettingsError(f"{path} cannot be read: {error}") from error
-    records: list[Record] = []
+    records: list[ModelRunRecord] = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -93,75 +93,75 @@ CHANCE = 0.05  # a record that a strong model would have less often than this is
 
 
 @dataclass(frozen=True)
-class Score:
-    """The number of questions that a model was right on, over some databases."""
+class ModelScore:
+    """The number of questions that a model answered correctly, over some databases."""
 
     right: int = 0
     n: int = 0
 
     @property
-    def weak(self) -> bool:
-        """Whether the share of right answers excludes a strong model, by its exact 95 % bound.
+    def is_weak(self) -> bool:
+        """Whether the share of right answers rules out a strong model, by an exact 95 % bound.
 
         Few questions rule out little, so that no least number of them is needed.
         """
-        return _compute_chance(self.right, self.n) < CHANCE
+        return _compute_strong_model_chance(self.right, self.n) < CHANCE
 
-    def __add__(self, other: Score) -> Score:
-        return Score(self.right + other.right, self.n + other.n)
+    def __add__(self, other: ModelScore) -> ModelScore:
+        return ModelScore(self.right + other.right, self.n + other.n)
 
 
 @lru_cache(maxsize=64)
-def _compute_chance(right: int, n: int) -> float:
-    """Return the probability that a strong model is right on at most this many of `n`."""
+def _compute_strong_model_chance(right: int, n: int) -> float:
+    """Return the probability that a strong model has at most `right` of `n` answers right."""
 
-    def exactly(k: int) -> float:
+    def compute_exact_probability(k: int) -> float:
         ways = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
         return math.exp(ways + k * math.log(STRONG) + (n - k) * math.log(1 - STRONG))
 
-    return math.fsum(map(exactly, range(min(right, n) + 1)))
+    return math.fsum(map(compute_exact_probability, range(min(right, n) + 1)))
 
 
 @dataclass(frozen=True)
-class Standing:
+class ModelTrackRecord:
     """A model's scores on one database and on all others."""
 
-    here: Score = Score()
-    elsewhere: Score = Score()
+    here: ModelScore = ModelScore()
+    elsewhere: ModelScore = ModelScore()
 
 
-def read_score(model: str, path: Path) -> Score | None:
-    """Return a model's score over all databases, by verdicts if there are some; or None.
+def read_model_score(model: str, path: Path) -> ModelScore | None:
+    """Return a model's score over all databases, or None if no run is recorded.
 
     Approved answers say nothing of it: nobody approves what is wrong.
     """
-    found = _read_scores(model, path)
-    return sum(found.values(), Score()) if found else None
+    found = _read_scores_by_database(model, path)
+    return sum(found.values(), ModelScore()) if found else None
 
 
-def read_standing(model: str, database: str, path: Path) -> Standing:
-    """Return a model's scores on a database, given by its short name, and on others."""
-    found = _read_scores(model, path)
+def read_model_track_record(model: str, database: str, path: Path) -> ModelTrackRecord:
+    """Return a model's scores on the database with this short name, and on other databases."""
+    found = _read_scores_by_database(model, path)
     others = [each for name, each in found.items() if name != database]
-    return Standing(found.get(database, Score()), sum(others, Score()))
+    return ModelTrackRecord(found.get(database, ModelScore()), sum(others, ModelScore()))
 
 
-def _read_scores(model: str, path: Path) -> Mapping[str, Score]:
+def _read_scores_by_database(model: str, path: Path) -> Mapping[str, ModelScore]:
     """Return a model's scores by database; empty if the file cannot be read."""
     try:
         state = path.stat()
-        return _sum_scores(path, state.st_mtime_ns, state.st_size).get(model, {})
+        return _sum_scores_by_model(path, state.st_mtime_ns, state.st_size).get(model, {})
     except (OSError, SettingsError):
         return {}
 
 
 @lru_cache(maxsize=8)
-def _sum_scores(path: Path, changed: int, size: int) -> Mapping[str, Mapping[str, Score]]:
-    """Return scores by model and database; cached until the file changes."""
-    sums: dict[str, dict[str, Score]] = {}
+def _sum_scores_by_model(path: Path, changed: int, size: int) -> Mapping[str, Mapping[str, ModelScore]]:
+    """Return scores by model and database, cached until the file changes."""
+    sums: dict[str, dict[str, ModelScore]] = {}
     for record in read_records(path):
         right = record.right_gold if record.right_verdict is None else record.right_verdict
         if right is not None and not (record.n == 1 and record.right_gold is None):
             mine = sums.setdefault(record.model, {})
-            mine[record.database] = mine.get(record.database, Score()) + Score(right, record.n)
+            mine[record.database] = mine.get(record.database, ModelScore()) + ModelScore(right, record.n)
     return sums

@@ -9,30 +9,30 @@ from langgraph.types import interrupt
 
 from ..effects import Body
 from ..resources import Run
-from ..state import AgentState, Update, step, turn_of
+from ..state import AgentState, Update, get_current_turn, make_node_update
 
 DEFAULT_QUESTION = "What do you mean by that?"
 
 
 def clarify(state: AgentState, run: Run) -> Body[Update]:
-    """Ask back through an interrupt, and add the reply to the turn (CoSQL's AMBIGUOUS turns).
+    """Ask the person a question through an interrupt, and add the reply to the turn.
 
     Resumed with the person's words, or with the 1-based number of a choice. Where the reply is empty, or a number that
     no choice has, it asks again.
     """
     yield from ()
-    turn = turn_of(state)
+    turn = get_current_turn(state)
     question, choices = turn.rephrasing.reply or DEFAULT_QUESTION, turn.rephrasing.choices
     request: Update = {"kind": "clarify", "question": question, "choices": list(choices)}
-    text, problem = _read_reply(interrupt(request), choices)
+    text, problem = _parse_choice_reply(interrupt(request), choices)
     while problem:
-        text, problem = _read_reply(interrupt(request | {"question": f"{problem} {question}"}), choices)
+        text, problem = _parse_choice_reply(interrupt(request | {"question": f"{problem} {question}"}), choices)
     asked = replace(turn, clarification=(question, text), clarifications=turn.clarifications + 1)
-    return step("rephrase", asked, messages=[AIMessage(question), HumanMessage(text)])
+    return make_node_update("rephrase", asked, messages=[AIMessage(question), HumanMessage(text)])
 
 
-def _read_reply(reply: object, choices: tuple[str, ...]) -> tuple[str, str]:
-    """Return the chosen or typed words, and what is wrong with the reply, if anything."""
+def _parse_choice_reply(reply: object, choices: tuple[str, ...]) -> tuple[str, str]:
+    """Return the chosen or typed words, and a description of any problem with the reply."""
     words = str(reply).strip()
     if not words:
         return "", "The reply was empty."

@@ -8,20 +8,31 @@ from typing import cast
 
 from langgraph.types import Overwrite
 
-from ...prompts.revise import MergeTask, Proposal
-from ..context.task_inputs import generate_task
+from ...prompts.revise import MergeProposal, MergeProposalsTask
+from ..context.task_inputs import make_generate_task
 from ..effects import NO_REPLY, Body, ask
-from ..evidence.choose_attempt import group_by_result
-from ..evidence.feedback import look_at, result_csv
+from ..evidence.choose_attempt import group_attempts_by_result
+from ..evidence.feedback import check_attempt, format_result_csv
 from ..model.turn_budget import BudgetReached
-from ..records import Attempt, CandidateDraft, Stop, Turn, Usage, parallel_usage
+from ..records import Attempt, CandidateDraft, StopReason, Turn, Usage, combine_parallel_usage
 from ..resources import Run
 from ..settings import Settings
-from ..state import AgentState, Update, add_notes, attempts_of, dump, dump_all, load, load_all, step, turn_of
+from ..state import (
+    AgentState,
+    Update,
+    add_notes,
+    dump_record,
+    dump_records,
+    get_attempts,
+    get_current_turn,
+    load,
+    load_records,
+    make_node_update,
+)
 from .execute import execute
-from .generate import decline_or_ask, end_turn, generate, run_next
+from .generate import generate, make_decline_or_ask_update, make_end_turn_update, make_execute_update
 from .reason import reason
-from .retrieve_examples import retrieve
+from .retrieve_examples import choose_few_shot_examples
 
 HIGH_DRAFTS = 3  # drafts side by side at high effort
 MORE_DRAFTS = 2  # drafts that are added to one that failed: with it, two can outvote one
@@ -37,8 +48,8 @@ def count_drafts(settings: Settings) -> int:
     return max(settings.candidates, HIGH_DRAFTS) if settings.effort == "high" else settings.candidates
 
 
-def needs_more(attempts: Sequence[Attempt], stop: Stop, turn: Turn, settings: Settings) -> bool:
-    """Whether a turn that would end here gets more drafts, because no query ran.
+def needs_more_drafts(attempts: Sequence[Attempt], stop: StopReason, turn: Turn, settings: Settings) -> bool:
+    """Whether a turn needs more drafts before it ends, because no query ran.
 
     A query that failed and was given back unchanged is the model's last word.
     """
@@ -47,8 +58,8 @@ def needs_more(attempts: Sequence[Attempt], stop: Stop, turn: Turn, settings: Se
     return stop.kind == "attempts" and not any(attempt.result for attempt in attempts)
 
 
-def vary(settings: Settings, number: int) -> Settings:
-    """Return the settings of one draft, counted from 0; the first has the run's own."""
+def vary_draft_settings(settings: Settings, number: int) -> Settings:
+    """Return varied settings for the draft with this number; draft 0 has the run's own."""
     if number == 0:
         return settings
     change: dict[str, object] = {"temperature": _TEMPERATURE}
@@ -60,24 +71,24 @@ def vary(settings: Settings, number: int) -> Settings:
     return settings.model_copy(update=change)
 
 
-def candidate(state: AgentState, run: Run) -> Body[Update]:
+def write_candidate_draft(state: AgentState, run: Run) -> Body[Update]:
     """Write and run one draft with its own examples, temperature and form (CREDIT-SQL 5.2).
 
     The run's settings are those of this draft (`drafts.vary`). A draft that cannot be had is left out of the vote.
     """
-    state = _apply_update(state, (yield from retrieve(state, run)))
+    state = _apply_update(state, (yield from choose_few_shot_examples(state, run)))
     if state["next"] == "reason":
         state = _apply_update(state, (yield from reason(state, run)))
     if state["next"] == "generate":
         state = _apply_update(state, (yield from generate(state, run)))
-    turn, notes, attempt = turn_of(state), tuple(state["notes"]), None
+    turn, notes, attempt = get_current_turn(state), tuple(state["notes"]), None
     if state["next"] not in ("respond", "clarify"):
         state = _apply_update(state, (yield from execute(state, run)))
-        attempt, _ = yield from look_at(attempts_of(state)[-1], state, run)
+        attempt, _ = yield from check_attempt(get_attempts(state)[-1], state, run)
     draft = CandidateDraft(
         turn.candidate, attempt, turn.stop, notes, caveats=turn.caveats, code=turn.code, understood=turn.rephrasing
     )
-    return {"drafts": [dump(draft)]}
+    return {"drafts": [dump_record(draft)]}
 
 
 def _apply_update(state: AgentState, update: Update) -> AgentState:
@@ -86,8 +97,8 @@ def _apply_update(state: AgentState, update: Update) -> AgentState:
     return cast("AgentState", {**state, **update, "notes": notes})
 
 
-def select(state: AgentState, run: Run) -> Body[Update]:
-    """Continue with the draft of the strongest group; keep the others as candidates.
+def select_strongest_draft(state: AgentState, run: Run) -> Body[Update]:
+    """Continue with a draft of the strongest group; keep the other drafts as candidates.
 
     Attempts that were made before, and were in doubt, are among those to choose from.
 
@@ -95,51 +106,55 @@ def select(state: AgentState, run: Run) -> Body[Update]:
     first, one more call gives the next attempt. Where the budgets, shared by so many drafts, were too small for any of
     them, half as many are written.
     """
-    drafts = sorted(load_all(CandidateDraft, state["drafts"]), key=lambda draft: draft.number)
-    turn, usage, earlier = turn_of(state), state["usage"], attempts_of(state)
-    spent = load(Usage, usage.get("candidate", {})) + parallel_usage([draft.usage for draft in drafts])
-    update: Update = {"usage": usage | {"candidate": dump(spent)}}
+    drafts = sorted(load_records(CandidateDraft, state["drafts"]), key=lambda draft: draft.number)
+    turn, usage, earlier = get_current_turn(state), state["usage"], get_attempts(state)
+    spent = load(Usage, usage.get("candidate", {})) + combine_parallel_usage([draft.usage for draft in drafts])
+    update: Update = {"usage": usage | {"candidate": dump_record(spent)}}
     over_budget = [draft.stop for draft in drafts if draft.stop and draft.stop.kind == "budget"]
     if len(over_budget) == len(drafts) and not earlier:
         turn = replace(turn, candidates=len(drafts) // 2)
         note = f"{len(drafts)} queries side by side were more than the limits allow: fewer were written"
-        return update | step("candidate" if turn.candidates > 1 else "retrieve", turn, [note], drafts=Overwrite([]))
+        return update | make_node_update(
+            "candidate" if turn.candidates > 1 else "retrieve", turn, [note], drafts=Overwrite([])
+        )
     notes = [note for draft in drafts for note in draft.notes]
     unwritten = [draft.understood for draft in drafts if draft.understood and draft.understood.intent != "answerable"]
     if 2 * len(unwritten) > len(drafts) + bool(earlier) and (
-        ended := decline_or_ask(turn, unwritten[0], run.settings, notes)
+        ended := make_decline_or_ask_update(turn, unwritten[0], run.settings, notes)
     ):
         return update | ended | {"drafts": Overwrite([])}
     attempts = [*earlier, *(draft.attempt for draft in drafts if draft.attempt is not None)]
     if not attempts:
         why = drafts[0].stop.why if drafts[0].stop else ""
-        return update | end_turn(turn, "error", why, "failed", notes)
-    groups = group_by_result(attempts)
+        return update | make_end_turn_update(turn, "error", why, "failed", notes)
+    groups = group_attempts_by_result(attempts)
     best = groups[0].best if groups else attempts[0]
     origin = next((draft for draft in drafts if draft.attempt is best), None)
     others = [replace(attempt, source="candidate") for attempt in attempts if attempt is not best]
     if origin is not None:
         turn = replace(turn, caveats=origin.caveats, code=origin.code, rephrasing=origin.understood or turn.rephrasing)
-    update |= step("critique", turn, notes, attempts=dump_all([*others, best]))
+    update |= make_node_update("critique", turn, notes, attempts=dump_records([*others, best]))
     if over_budget:
         why = f"not all queries were written: {over_budget[0].why}"
-        return update | end_turn(turn, "budget", why, "capped", notes)
+        return update | make_end_turn_update(turn, "budget", why, "capped", notes)
     if not run.settings.merge or len(groups) < 2:
         return update
     proposals = tuple(
-        Proposal(
+        MergeProposal(
             sql=found.best.sql,
             support=found.size,
-            result_csv=result_csv(found.best.result) if found.best.result else "",
+            result_csv=format_result_csv(found.best.result) if found.best.result else "",
             feedback="\n".join(found.best.findings),
         )
         for found in groups[:2]
     )
-    task = MergeTask((yield from generate_task(state, run)), proposals)
+    task = MergeProposalsTask((yield from make_generate_task(state, run)), proposals)
     try:
         done = yield from ask(task)
     except BudgetReached as error:
-        return update | end_turn(turn, "budget", f"the queries were not combined into one: {error}", "capped", notes)
+        return update | make_end_turn_update(
+            turn, "budget", f"the queries were not combined into one: {error}", "capped", notes
+        )
     except NO_REPLY as error:
         return update | {"notes": [*notes, f"the queries were not combined into one: {error}"]}
-    return update | run_next(turn, done, "merged", notes)
+    return update | make_execute_update(turn, done, "merged", notes)

@@ -12,32 +12,32 @@ from langgraph.types import interrupt
 from ...prompts.find_sql import starts_like_sql
 from ...tools.database import Estimate, Table
 from ...tools.errors import QueryError
-from ...tools.linking import is_set_aside
-from ...tools.sql import MendedQuery, mend_names
-from ..advice import advisory
+from ...tools.linking import is_empty_or_copied_table
+from ...tools.sql import CorrectedQuery, mend_names
+from ..advice import with_fallback
 from ..answers.phrasing import explain_query, read_answered, shown
 from ..effects import Body, do
-from ..model.turn_budget import seconds_left
-from ..records import Attempt, AttemptSource, plain_result
+from ..model.turn_budget import limit_to_remaining_seconds
+from ..records import Attempt, AttemptSource, make_plain_result
 from ..resources import Run
-from ..state import AgentState, Update, dump, turn_of
-from .generate import end_turn
+from ..state import AgentState, Update, dump_record, get_current_turn
+from .generate import make_end_turn_update
 
 _OF_NAMES = ("unknown_table", "unknown_column")
 
 
 def execute(state: AgentState, run: Run) -> Body[Update]:
-    """Run the query and add an attempt with its result or its classified error.
+    """Run the query, and add an attempt with the result or the classified error.
 
     Where settings want it, a person is asked first (LangGraph interrupt); nothing before that has an effect, so that
     the node can start over when it is resumed.
     """
-    turn, drafted = turn_of(state), (yield from _spell(state["sql"], run))
+    turn, drafted = get_current_turn(state), (yield from _spell_names_for_engine(state["sql"], run))
     decision = ApprovalDecision("approve", drafted)
     if turn.approve or run.settings.approve:
-        can_save = run.resources.examples.can_save
+        can_save = run.resources.examples.can_save_examples
         meaning = yield from do(lambda: explain_query(read_answered(drafted, run.resources.database)))
-        cost = yield from do(lambda: run.resources.outgoing.estimate(drafted, run.settings.limits))
+        cost = yield from do(lambda: run.resources.masked_database.estimate(drafted, run.settings.limits))
         request = {
             "kind": "approve",
             "question": "Run this query?",
@@ -46,26 +46,28 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
             "explanation": meaning,
             "estimate": shown(cost),
         }
-        decision = decide(interrupt(request), drafted, can_save)
+        decision = parse_approval_reply(interrupt(request), drafted, can_save)
         if decision.action == "reject":
             why = f"The query was not approved{f': {decision.reason}' if decision.reason else '.'}"
-            return end_turn(turn, "declined", why, "capped" if state.get("attempts") else "failed")
-    sql = drafted if decision.sql == drafted else (yield from _spell(decision.sql, run))
+            return make_end_turn_update(turn, "declined", why, "capped" if state.get("attempts") else "failed")
+    sql = drafted if decision.sql == drafted else (yield from _spell_names_for_engine(decision.sql, run))
 
-    def call(sql: str) -> tuple[Estimate | None, Table | QueryError]:
+    def estimate_and_run_query(sql: str) -> tuple[Estimate | None, Table | QueryError]:
         limits = run.settings.limits
-        cost = run.resources.outgoing.estimate(sql, limits)
+        cost = run.resources.masked_database.estimate(sql, limits)
         return cost, run.resources.tools.run_sql.call(
-            sql=sql, limits=replace(limits, seconds=seconds_left(limits.seconds)), cancellation=run.cancellation
+            sql=sql,
+            limits=replace(limits, seconds=limit_to_remaining_seconds(limits.seconds)),
+            cancellation=run.cancellation,
         )
 
     run.emit({"event": "executing", "sql": sql})
-    (cost, outcome), notes = (yield from do(partial(call, sql))), list[str]()
+    (cost, outcome), notes = (yield from do(partial(estimate_and_run_query, sql))), list[str]()
     edited = decision.action == "edit" or (turn.written and state["sql"] != turn.written)
     approved = turn.approve or run.settings.approve
     failed = isinstance(outcome, QueryError) and not (edited or approved)
-    if failed and (mended := (yield from do(partial(_mend, sql, outcome, state, run)))):
-        again = yield from do(partial(call, mended.sql))
+    if failed and (mended := (yield from do(partial(_correct_misspelled_names, sql, outcome, state, run)))):
+        again = yield from do(partial(estimate_and_run_query, mended.sql))
         if not isinstance(again[1], QueryError):
             sql, (cost, outcome) = mended.sql, again
             notes = [f"{written} was read as {meant}" for written, meant in mended.names.items()]
@@ -82,27 +84,33 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
     if isinstance(outcome, QueryError):
         attempt = replace(attempt, error=str(outcome), error_kind=outcome.kind)
     else:
-        attempt = replace(attempt, result=plain_result(outcome))
+        attempt = replace(attempt, result=make_plain_result(outcome))
     columns = list(attempt.result.columns) if attempt.result else []
     seen = {"sql": sql, "columns": columns, "row_count": attempt.row_count, "error": attempt.error}
     run.emit({"event": "executed", **seen})
-    update: Update = {"attempts": [*state.get("attempts", []), dump(attempt)], "notes": notes, "next": "critique"}
-    return update | {"turn": dump(replace(turn, to_save=(*turn.to_save, sql)))} if decision.save else update
+    update: Update = {
+        "attempts": [*state.get("attempts", []), dump_record(attempt)],
+        "notes": notes,
+        "next": "critique",
+    }
+    return update | {"turn": dump_record(replace(turn, to_save=(*turn.to_save, sql)))} if decision.save else update
 
 
-def _spell(sql: str, run: Run) -> Body[str]:
+def _spell_names_for_engine(sql: str, run: Run) -> Body[str]:
     """Return the query with names spelled for the engine; may wait for a server."""
     return sql if run.resources.database.dialect == "sqlite" else (yield from do(lambda: run.spell(sql)))
 
 
-@advisory("checks", None)
-def _mend(sql: str, outcome: Table | QueryError, state: AgentState, run: Run) -> MendedQuery | None:
+@with_fallback("checks", None)
+def _correct_misspelled_names(
+    sql: str, outcome: Table | QueryError, state: AgentState, run: Run
+) -> CorrectedQuery | None:
     """Return a failed query with misspelled names corrected, or None."""
     if not (run.settings.mend_names and isinstance(outcome, QueryError) and outcome.kind in _OF_NAMES):
         return None
     schema = run.schema
-    part = schema.part(turn_of(state).shown)
-    return mend_names(sql, part, {table.name for table in part.tables if is_set_aside(table, schema)})
+    part = schema.part(get_current_turn(state).shown)
+    return mend_names(sql, part, {table.name for table in part.tables if is_empty_or_copied_table(table, schema)})
 
 
 SAVE = "approve and save"  # what is offered besides where answers can be saved as examples
@@ -116,7 +124,7 @@ CHOICES = ("approve", "reject")  # what is offered; a query instead of either re
 
 @dataclass(frozen=True)
 class ApprovalDecision:
-    """A person's decision on whether a query runs, and which."""
+    """A person's decision whether a query runs, possibly with edited SQL."""
 
     action: Literal["approve", "edit", "reject"]
     sql: str  # what is to run; with `reject`, what was not
@@ -124,14 +132,14 @@ class ApprovalDecision:
     save: bool = False  # whether the answer is to be saved as an example, if it comes from this query
 
 
-def decide(reply: object, sql: str, can_save: bool) -> ApprovalDecision:
-    """Parse a person's reply: words, a query, or the fields of a decision.
+def parse_approval_reply(reply: object, sql: str, can_save: bool) -> ApprovalDecision:
+    """Parse a reply to an approval request: words, a query, or the fields of a decision.
 
     Whatever is neither consent nor a query is a rejection, with the words as its reason: nothing runs by mistake. So is
     the number of a choice that was not offered.
     """
     if isinstance(reply, Mapping):
-        return _read_fields(cast("Mapping[object, object]", reply), sql)
+        return _parse_decision_fields(cast("Mapping[object, object]", reply), sql)
     words = str(reply).strip()
     plain = words.lower().rstrip(".!")
     if plain in APPROVED:
@@ -143,15 +151,15 @@ def decide(reply: object, sql: str, can_save: bool) -> ApprovalDecision:
     return ApprovalDecision("reject", sql, "" if plain in REJECTED else words)
 
 
-def _read_fields(fields: Mapping[object, object], sql: str) -> ApprovalDecision:
-    action, edited = _read_text(fields, "action").lower(), _read_text(fields, "sql")
-    save = fields.get("save") is True or _read_text(fields, "save").lower() == "true"
+def _parse_decision_fields(fields: Mapping[object, object], sql: str) -> ApprovalDecision:
+    action, edited = _get_text_field(fields, "action").lower(), _get_text_field(fields, "sql")
+    save = fields.get("save") is True or _get_text_field(fields, "save").lower() == "true"
     if edited and action in ("edit", "approve", ""):
         return ApprovalDecision("approve" if edited == sql else "edit", edited, save=save)
     if action == "approve":
         return ApprovalDecision("approve", sql, save=save)
-    return ApprovalDecision("reject", sql, _read_text(fields, "reason"))
+    return ApprovalDecision("reject", sql, _get_text_field(fields, "reason"))
 
 
-def _read_text(fields: Mapping[object, object], name: str) -> str:
+def _get_text_field(fields: Mapping[object, object], name: str) -> str:
     return str(fields.get(name, "")).strip()

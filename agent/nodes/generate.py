@@ -5,39 +5,39 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ...prompts.reply_types import Draft, Rephrasing
-from ...prompts.revise import ReviseTask
-from ..context.task_inputs import generate_task
+from ...prompts.reply_types import Rephrasing, SQLDraft
+from ...prompts.revise import ReviseSQLTask
+from ..context.task_inputs import make_generate_task
 from ..effects import NO_REPLY, Body, Done, ask
 from ..model.turn_budget import BudgetReached
-from ..records import AttemptSource, Status, Stop, StopKind, Turn
+from ..records import AttemptSource, Status, StopKind, StopReason, Turn
 from ..resources import Run
 from ..settings import Settings
-from ..state import AgentState, Update, attempts_of, step, turn_of
+from ..state import AgentState, Update, get_attempts, get_current_turn, make_node_update
 
 
 def generate(state: AgentState, run: Run) -> Body[Update]:
-    """Ask for SQL once; a reply without SQL, or no reply, ends the turn.
+    """Ask the model for SQL; a reply without SQL, or no reply, ends the turn.
 
     Where the reply says how it understood the question (`Settings.rephrase` auto), it may ask back or decline.
     """
-    turn = turn_of(state)
-    task = yield from generate_task(state, run)
+    turn = get_current_turn(state)
+    task = yield from make_generate_task(state, run)
     try:
         done = yield from ask(task)
     except NO_REPLY as error:
-        return end_without_sql(turn, error)
-    return use_draft(turn, done, run.settings)
+        return make_end_without_sql_update(turn, error)
+    return make_draft_update(turn, done, run.settings)
 
 
-def revise(state: AgentState, run: Run) -> Body[Update]:
-    """Ask for a revision of the last query (revision chain 3.2.2, SQL-CRAFT 2).
+def revise_query(state: AgentState, run: Run) -> Body[Update]:
+    """Ask the model to revise the last query (revision chain 3.2.2, SQL-CRAFT 2).
 
     A revision that cannot be had ends the loop with what there is.
     """
-    turn, last = turn_of(state), attempts_of(state)[-1]
-    base = yield from generate_task(state, run)
-    task = ReviseTask(
+    turn, last = get_current_turn(state), get_attempts(state)[-1]
+    base = yield from make_generate_task(state, run)
+    task = ReviseSQLTask(
         generate=base,
         sql=last.sql,
         feedback=turn.feedback.problems,
@@ -51,8 +51,8 @@ def revise(state: AgentState, run: Run) -> Body[Update]:
     try:
         done = yield from ask(task)
     except NO_REPLY as error:
-        return end_turn(turn, error_kind(error), f"the query was not corrected: {error}", "capped")
-    return run_next(turn, done, "revision")
+        return make_end_turn_update(turn, get_stop_kind(error), f"the query was not corrected: {error}", "capped")
+    return make_execute_update(turn, done, "revision")
 
 
 _DECLINED = {
@@ -62,8 +62,8 @@ _DECLINED = {
 """The answer where the translator gives no reply of its own."""
 
 
-def run_next(turn: Turn, done: Done[Draft], source: AttemptSource, notes: Iterable[str] = ()) -> Update:
-    """Return the update that runs a query next."""
+def make_execute_update(turn: Turn, done: Done[SQLDraft], source: AttemptSource, notes: Iterable[str] = ()) -> Update:
+    """Return the state update that makes the SQL of a draft run next."""
     draft = done.reply
     turn = replace(
         turn,
@@ -73,11 +73,11 @@ def run_next(turn: Turn, done: Done[Draft], source: AttemptSource, notes: Iterab
         caveats=draft.caveats,
         rephrasing=draft.understood or turn.rephrasing,
     )
-    return step("execute", turn, [*notes, *done.notes, *draft.notes], sql=draft.sql, sql_source=source)
+    return make_node_update("execute", turn, [*notes, *done.notes, *draft.notes], sql=draft.sql, sql_source=source)
 
 
-def use_draft(turn: Turn, done: Done[Draft], settings: Settings, notes: Iterable[str] = ()) -> Update:
-    """Return the update that runs a draft, or that asks back or declines as the reply says."""
+def make_draft_update(turn: Turn, done: Done[SQLDraft], settings: Settings, notes: Iterable[str] = ()) -> Update:
+    """Return the update that runs a draft, asks the person back, or declines."""
     notes = [*notes, *done.notes]
     if done.reply.declines and done.reply.understood is not None:
         # About the question as it stands. What may not be declined is no reply to the task: there is a way to go.
@@ -88,33 +88,41 @@ def use_draft(turn: Turn, done: Done[Draft], settings: Settings, notes: Iterable
             simplified=standing.simplified,
             self_contained=standing.self_contained,
         )
-        ended = decline_or_ask(turn, about, settings, notes)
-        return ended or end_turn(turn, "error", done.reply.understood.reply, "failed", notes)
-    return run_next(turn, done._replace(notes=()), "draft", notes)
+        ended = make_decline_or_ask_update(turn, about, settings, notes)
+        return ended or make_end_turn_update(turn, "error", done.reply.understood.reply, "failed", notes)
+    return make_execute_update(turn, done._replace(notes=()), "draft", notes)
 
 
-def decline_or_ask(turn: Turn, rephrasing: Rephrasing, settings: Settings, notes: Iterable[str] = ()) -> Update | None:
-    """Return the update that ends the turn or asks back; None if the question is answerable."""
+def make_decline_or_ask_update(
+    turn: Turn, rephrasing: Rephrasing, settings: Settings, notes: Iterable[str] = ()
+) -> Update | None:
+    """Return the update that ends the turn or asks a question back; None if answerable."""
     if not settings.clarify:
         return None
     if rephrasing.intent in _DECLINED:
         turn = replace(turn, rephrasing=rephrasing)
-        return end_turn(turn, "declined", rephrasing.reply or _DECLINED[rephrasing.intent], "unanswerable", notes)
+        return make_end_turn_update(
+            turn, "declined", rephrasing.reply or _DECLINED[rephrasing.intent], "unanswerable", notes
+        )
     if rephrasing.intent == "ambiguous" and turn.clarifications < settings.max_clarifications:
-        return step("clarify", replace(turn, rephrasing=rephrasing), notes)
+        return make_node_update("clarify", replace(turn, rephrasing=rephrasing), notes)
     return None
 
 
-def end_turn(turn: Turn, kind: StopKind, why: str, status: Status, notes: Iterable[str] = ()) -> Update:
-    """Return the update that ends the turn; a capped turn says why in its notes."""
-    return step("respond", replace(turn, stop=Stop(kind, why, status)), [*notes, why] if status == "capped" else notes)
+def make_end_turn_update(turn: Turn, kind: StopKind, why: str, status: Status, notes: Iterable[str] = ()) -> Update:
+    """Return the update that ends the turn; add the reason to the notes if the turn is capped."""
+    return make_node_update(
+        "respond", replace(turn, stop=StopReason(kind, why, status)), [*notes, why] if status == "capped" else notes
+    )
 
 
-def error_kind(error: Exception) -> StopKind:
+def get_stop_kind(error: Exception) -> StopKind:
     """Return the kind of stop for an error of the model or its request."""
     return "budget" if isinstance(error, BudgetReached) else "error"
 
 
-def end_without_sql(turn: Turn, error: Exception, notes: Iterable[str] = ()) -> Update:
-    """End a turn without a query, with the pandas code's result if there is one."""
-    return end_turn(turn, error_kind(error), str(error), "capped" if turn.code_result else "failed", notes)
+def make_end_without_sql_update(turn: Turn, error: Exception, notes: Iterable[str] = ()) -> Update:
+    """Return the update that ends a turn without SQL, with the code's result if there is one."""
+    return make_end_turn_update(
+        turn, get_stop_kind(error), str(error), "capped" if turn.code_result else "failed", notes
+    )

@@ -7,32 +7,32 @@ from langgraph.graph import END
 
 from ...tools.errors import TableturnError
 from ..answers.answer import Answer
-from ..answers.commands import Answers, is_command, teach
+from ..answers.commands import ConversationAnswers, is_slash_command, teach
 from ..effects import Body, do
 from ..records import AnswerRecord
 from ..resources import Run
-from ..state import AgentState, Update, dump, load
+from ..state import AgentState, Update, dump_record, load
 from ..verbs import CorrectionTurn
 
 
-def find_command(state: AgentState) -> str:
+def get_slash_command(state: AgentState) -> str:
     """Return the last message if it is a command; '' if it is a question."""
     messages: list[AnyMessage] = state.get("messages", [])
     line = messages[-1].text.strip() if messages and isinstance(messages[-1], HumanMessage) else ""
-    return line if is_command(line) else ""
+    return line if is_slash_command(line) else ""
 
 
-def learn(state: AgentState, run: Run) -> Body[Update]:
-    """Run a command on the conversation's last answer and reply with a message.
+def run_slash_command(state: AgentState, run: Run) -> Body[Update]:
+    """Run a slash command on the last answer, and reply with a message.
 
     After a correction in words the question is asked again at once.
     """
-    return (yield from do(lambda: _run_command(find_command(state), state.get("answer"), run)))
+    return (yield from do(lambda: _run_command_on_answer(get_slash_command(state), state.get("answer"), run)))
 
 
-def _run_command(line: str, kept: Update | None, run: Run) -> Update:
+def _run_command_on_answer(line: str, kept: Update | None, run: Run) -> Update:
     record = load(AnswerRecord, kept) if kept else None
-    answers = Answers(run.resources)
+    answers = ConversationAnswers(run.resources)
     if record and run.resources.may_read(record.rights):
         answers.take(Answer(record, run.thread))
     before = len(answers.held)
@@ -43,5 +43,5 @@ def _run_command(line: str, kept: Update | None, run: Run) -> Update:
     if isinstance(said, CorrectionTurn):
         reply = AIMessage(f"asked again; to save the answer: /approve {said.wording}")
         return {"messages": [reply], "question": said.question, "evidence": said.notes, "next": "rephrase"}
-    answer = kept if len(answers.held) == before else dump(answers.held[-1].answer.record)
+    answer = kept if len(answers.held) == before else dump_record(answers.held[-1].answer.record)
     return {"messages": [AIMessage(said)], "answer": answer, "next": END}

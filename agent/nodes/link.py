@@ -8,24 +8,37 @@ from __future__ import annotations
 from dataclasses import replace
 from operator import attrgetter
 
-from ...prompts.reply_types import Draft
+from ...prompts.reply_types import SQLDraft
 from ...tools.database import Schema
 from ...tools.errors import ExampleStoreError
-from ...tools.examples import VerifiedAnswer, choose_foremost, database_identity, find_answer
+from ...tools.examples import VerifiedAnswer, choose_best_example_per_question, database_identity, find_verified_answer
 from ...tools.examples.verified import Spelt
-from ...tools.knowledge.entry import Selection
-from ...tools.linking import LOOK, LinkedSchema, PastTurn, base_turn, still_runs, tell_values
-from ...tools.values import ValueIndex, ValueMatch, likely_values
-from ..advice import advise, advisory
-from ..context.knowledge import ASKED, find_definitions, find_unknown_word, note_problems, note_unread_definitions
-from ..context.task_inputs import MOST_COLUMNS, find_question_before, select_window
+from ...tools.knowledge.entry import SelectedEntries
+from ...tools.linking import (
+    LOOK,
+    LinkedSchema,
+    PastTurn,
+    can_still_run_query,
+    choose_base_turn,
+    choose_values_to_mention,
+)
+from ...tools.values import ValueIndex, ValueMatch, select_likely_values
+from ..advice import call_with_fallback, with_fallback
+from ..context.knowledge import (
+    ASKED,
+    find_relevant_definitions,
+    find_unexplained_word,
+    list_knowledge_problem_notes,
+    list_unread_definition_notes,
+)
+from ..context.task_inputs import MOST_COLUMNS, get_previous_question, select_history_window
 from ..effects import Body, Done, do, wait_for
-from ..model.turn_budget import seconds_left
+from ..model.turn_budget import limit_to_remaining_seconds
 from ..records import Turn
 from ..resources import Run
-from ..state import AgentState, Update, step, turn_of
+from ..state import AgentState, Update, get_current_turn, make_node_update
 from .drafts import count_drafts
-from .generate import run_next
+from .generate import make_execute_update
 
 cell_of = attrgetter("table", "column", "value")
 
@@ -40,15 +53,15 @@ LEAST_ALL_COLUMNS = 0.1
 
 def link(state: AgentState, run: Run) -> Body[Update]:
     """Find values, link the schema, choose the base query, and look for a verified answer."""
-    settings, turn = run.settings, turn_of(state)
-    history = select_window(state, run)
+    settings, turn = run.settings, get_current_turn(state)
+    history = select_history_window(state, run)
     question, rephrased = turn.question, turn.rephrasing.rephrased
 
-    @advisory("values", ())
+    @with_fallback("values", ())
     def find_values(text: str) -> tuple[ValueMatch, ...]:
         return run.resources.tools.find_values.call(text=text, limit=CANDIDATES) if text else ()
 
-    asked, before = "\n".join(dict.fromkeys((question, rephrased))), find_question_before(turn, history)
+    asked, before = "\n".join(dict.fromkeys((question, rephrased))), get_previous_question(turn, history)
     found, found_before = yield from wait_for(lambda: (find_values(asked), find_values(before)))
 
     def link_schema() -> LinkedSchema:
@@ -62,15 +75,18 @@ def link(state: AgentState, run: Run) -> Body[Update]:
             choose_tables=settings.prompt_style == "full",
         )
 
-    def find_schema() -> tuple[LinkedSchema, Schema, PastTurn | None]:
-        linked = advise("linking", link_schema, LinkedSchema((), run.schema))
-        base = _choose_base(question, linked, history, run) if settings.base_sql and history else None
+    def link_schema_and_choose_base() -> tuple[LinkedSchema, Schema, PastTurn | None]:
+        linked = call_with_fallback("linking", link_schema, LinkedSchema((), run.schema))
+        base = _choose_base_turn(question, linked, history, run) if settings.base_sql and history else None
         return linked, linked.kept if settings.link_schema else run.schema, base
 
-    linked, shown, base = yield from do(find_schema)
-    values, carried = _choose_values(asked, found, shown, run), _choose_values(before, found_before, shown, run)
-    items = select_items(linked)
-    known = yield from do(lambda: find_definitions(turn, items, run, before))
+    linked, shown, base = yield from do(link_schema_and_choose_base)
+    values, carried = (
+        _choose_likely_values(asked, found, shown, run),
+        _choose_likely_values(before, found_before, shown, run),
+    )
+    items = select_most_probable_items(linked)
+    known = yield from do(lambda: find_relevant_definitions(turn, items, run, before))
     run.emit({"event": "linked", "tables": [table.name for table in shown.tables], "base_sql": base and base.sql})
     turn = replace(
         turn,
@@ -90,51 +106,53 @@ def link(state: AgentState, run: Run) -> Body[Update]:
         turn = replace(turn, marked=marked, all_columns=whole)
     said = (turn.evidence, *(text for past in history for text in (past.question, past.rephrased)))
 
-    def look_up() -> tuple[list[str], VerifiedAnswer | None, str]:
-        notes = _list_notes(known, turn, run)
-        if verified := find_verified(turn, bool(history), run.schema, run):
+    def find_answer_or_unknown_word() -> tuple[list[str], VerifiedAnswer | None, str]:
+        notes = _list_unused_knowledge_notes(known, turn, run)
+        if verified := find_verified_turn_answer(turn, bool(history), run.schema, run):
             return notes, verified, ""
-        return [*notes, *note_unread_definitions(turn, run)], None, find_unknown_word(turn, values, said, run)
+        return [*notes, *list_unread_definition_notes(turn, run)], None, find_unexplained_word(turn, values, said, run)
 
-    notes, verified, word = yield from do(look_up)
+    notes, verified, word = yield from do(find_answer_or_unknown_word)
     if verified is not None:
         turn = replace(turn, candidates=1, examples=(verified.example,))
-        return run_next(turn, Done(Draft(verified.sql)), "verified", [*notes, describe_verified(verified)])
+        return make_execute_update(
+            turn, Done(SQLDraft(verified.sql)), "verified", [*notes, describe_verified_answer(verified)]
+        )
     if word:
         asks = replace(turn.rephrasing, intent="ambiguous", reply=ASKED.format(word), choices=())
         turn = replace(turn, rephrasing=asks, unknown=(*turn.unknown, word))
-        return step("clarify", turn, notes)
-    return step("retrieve" if turn.candidates == 1 else "candidate", turn, notes)
+        return make_node_update("clarify", turn, notes)
+    return make_node_update("retrieve" if turn.candidates == 1 else "candidate", turn, notes)
 
 
-@advisory("values", ())
-def _choose_values(text: str, found: tuple[ValueMatch, ...], shown: Schema, run: Run) -> tuple[ValueMatch, ...]:
-    """Return the values that a text likely means; if few tables are shown, in their order."""
-    if run.settings.prompt_style == "full" and run.schema.shown_columns > MOST_COLUMNS:
-        return tell_values(text, found, shown)
-    values = likely_values(text, found, shown)
+@with_fallback("values", ())
+def _choose_likely_values(text: str, found: tuple[ValueMatch, ...], shown: Schema, run: Run) -> tuple[ValueMatch, ...]:
+    """Return the values that a text likely means; if few tables are shown, in table order."""
+    if run.settings.prompt_style == "full" and run.schema.shown_column_count > MOST_COLUMNS:
+        return choose_values_to_mention(text, found, shown)
+    values = select_likely_values(text, found, shown)
     if shown.total_tables == len(shown.tables):
         return values
     place = {table.name: number for number, table in enumerate(shown.tables)}
     return tuple(sorted(values, key=lambda match: place[match.table]))
 
 
-@advisory("follow-up", None)
-def _choose_base(question: str, linked: LinkedSchema, history: tuple[PastTurn, ...], run: Run) -> PastTurn | None:
-    """Return the earlier turn whose query is the base of this one."""
+@with_fallback("follow-up", None)
+def _choose_base_turn(question: str, linked: LinkedSchema, history: tuple[PastTurn, ...], run: Run) -> PastTurn | None:
+    """Return the earlier turn whose query this turn builds on, or None."""
 
-    def runs(sql: str) -> bool:
-        if run.resources.outgoing.level(sql) != "values":
+    def can_still_run(sql: str) -> bool:
+        if run.resources.masked_database.get_egress_level(sql) != "values":
             return True  # nothing may depend on what it reads
-        return still_runs(run.resources.database, sql, seconds_left(LOOK))
+        return can_still_run_query(run.resources.database, sql, limit_to_remaining_seconds(LOOK))
 
     dialect, latest = run.resources.database.dialect, run.settings.base_choice == "latest"
-    return base_turn(question, linked.items, history, latest=latest, runs=runs, dialect=dialect)
+    return choose_base_turn(question, linked.items, history, latest=latest, runs=can_still_run, dialect=dialect)
 
 
-def _list_notes(known: Selection, turn: Turn, run: Run) -> list[str]:
+def _list_unused_knowledge_notes(known: SelectedEntries, turn: Turn, run: Run) -> list[str]:
     """Return notes on knowledge and on the question's evidence that are not used."""
-    notes = list(note_problems(run)) if known.entries or known.left_out else []
+    notes = list(list_knowledge_problem_notes(run)) if known.entries or known.left_out else []
     if known.left_out:
         notes.append(f"{known.left_out} more definitions had no room (knowledge_tokens)")
     if turn.evidence and not run.translator.reads_examples:
@@ -142,16 +160,16 @@ def _list_notes(known: Selection, turn: Turn, run: Run) -> list[str]:
     return notes
 
 
-def select_items(linked: LinkedSchema) -> tuple[tuple[str, str | None, float], ...]:
-    """Return the most probable of the linker's items, for the state."""
+def select_most_probable_items(linked: LinkedSchema) -> tuple[tuple[str, str | None, float], ...]:
+    """Return the linker's most probable schema items, for the state."""
     return tuple((item.table, item.column, round(item.p, 4)) for item in linked.items[:STORED_ITEMS])
 
 
 _LOOKED_THROUGH = 12  # most similar questions of the database among which the same one is
 
 
-@advisory("examples", None)
-def find_verified(turn: Turn, history: bool, schema: Schema, run: Run) -> VerifiedAnswer | None:
+@with_fallback("examples", None)
+def find_verified_turn_answer(turn: Turn, history: bool, schema: Schema, run: Run) -> VerifiedAnswer | None:
     """Return the verified query that answers a turn, or None.
 
     Looks into the example store, so call it within an effect. A store that is broken is told of where examples are
@@ -163,21 +181,25 @@ def find_verified(turn: Turn, history: bool, schema: Schema, run: Run) -> Verifi
     database = run.resources.database
     identity = database_identity(database)
     try:
-        store = run.resources.examples.open_own()
+        store = run.resources.examples.open_own_store()
         if store is None or not store.holds_own(identity):
             return None
         for found in store.verified(question, _LOOKED_THROUGH, database, identity):
-            leaves = [example for example in found if run.resources.outgoing.level(example.sql) == "values"]
-            foremost = choose_foremost(leaves, database)
-            if answer := find_answer(question, foremost, schema, _make_speller(run.resources.values)):
+            leaves = [
+                example for example in found if run.resources.masked_database.get_egress_level(example.sql) == "values"
+            ]
+            foremost = choose_best_example_per_question(leaves, database)
+            if answer := find_verified_answer(question, foremost, schema, _make_value_speller(run.resources.values)):
                 return answer
     except ExampleStoreError:
         pass
     return None
 
 
-def _make_speller(values: ValueIndex) -> Spelt:
-    def spelt(table: str, column: str, text: str) -> str | None:
+def _make_value_speller(values: ValueIndex) -> Spelt:
+    """Return a function that finds the stored spelling of a text in a column."""
+
+    def find_stored_spelling(table: str, column: str, text: str) -> str | None:
         if values.holds(table, column, text):
             return text
         whole = (match for match in values.find(text, 20) if (match.start, match.end) == (0, len(text)))
@@ -186,10 +208,10 @@ def _make_speller(values: ValueIndex) -> Spelt:
             None,
         )
 
-    return spelt
+    return find_stored_spelling
 
 
-def describe_verified(found: VerifiedAnswer) -> str:
+def describe_verified_answer(found: VerifiedAnswer) -> str:
     """Return a note that says which verified query gave the answer."""
     example = found.example
     by = f", by {example.author}" if example.author else ""

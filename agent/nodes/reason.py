@@ -5,22 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ...prompts.reason import ReasonTask, SQLFromCodeTask
-from ...prompts.reply_types import CodeDraft, Draft
+from ...prompts.reason import PandasCodeTask, SQLFromCodeTask
+from ...prompts.reply_types import CodeDraft, SQLDraft
 from ...tools.errors import ModelError, NotUnderstood, ReplyError, SettingsError
-from ...tools.examples import seed_programs
-from ..context.task_inputs import generate_task
+from ...tools.examples import load_seed_programs
+from ..context.task_inputs import make_generate_task
 from ..effects import Body, Done, ask, do
-from ..evidence.feedback import code_csv
-from ..model.turn_budget import seconds_left
-from ..records import CodeResult, CodeRun, plain_result
+from ..evidence.feedback import format_code_result_csv
+from ..model.turn_budget import limit_to_remaining_seconds
+from ..records import CodeResult, CodeRun, make_plain_result
 from ..resources import Run
 from ..settings import Settings
-from ..state import AgentState, Update, step, turn_of
-from .generate import end_without_sql, run_next, use_draft
+from ..state import AgentState, Update, get_current_turn, make_node_update
+from .generate import make_draft_update, make_end_without_sql_update, make_execute_update
 
 if TYPE_CHECKING:
-    from ...prompts.generate import GenerateTask
+    from ...prompts.generate import GenerateSQLTask
     from ...tools.sandbox import SandboxLimits
     from ...tools.toolset import PandasRun
 
@@ -31,51 +31,51 @@ def reason(state: AgentState, run: Run) -> Body[Update]:
     `pot` asks for both in one reply, `code_blocks` for the SQL in a second one. Code is run only if its result is used;
     the paper never runs it. If it cannot run, or gives no SQL, `generate` writes the SQL alone.
     """
-    turn, is_run = turn_of(state), runs_code(run.settings)
-    limits, problem = (yield from do(lambda: _choose_limits(run))) if is_run else (None, "")
+    turn, is_run = get_current_turn(state), uses_code_result(run.settings)
+    limits, problem = (yield from do(lambda: _choose_sandbox_limits(run))) if is_run else (None, "")
     if is_run and limits is None:
         return {"notes": [problem], "next": "generate"}
-    base = yield from generate_task(state, run)
+    base = yield from make_generate_task(state, run)
     mode = "code_blocks" if run.settings.reason == "code_blocks" else "pot"
     notes: list[str] = []
     try:
-        programs = yield from do(seed_programs)
+        programs = yield from do(load_seed_programs)
         # Our own form says more of a schema than the paper's: comments, views, what codes mean.
         task = base if base.style == "full" else replace(base, schema_style="frames")
-        thought = yield from ask(ReasonTask(task, mode, programs))
+        thought = yield from ask(PandasCodeTask(task, mode, programs))
         if (draft := thought.reply.draft) is not None and draft.declines:
-            return use_draft(turn, Done(draft, thought.notes), run.settings)
+            return make_draft_update(turn, Done(draft, thought.notes), run.settings)
         code, notes = CodeRun(thought.reply.code), [*thought.notes]
         if limits is not None:
-            code, remarks = yield from _run_code(thought.reply.code, limits, run)
+            code, remarks = yield from _run_pandas_code(thought.reply.code, limits, run)
             notes += remarks
         turn = replace(turn, code=code)
-        draft = yield from _write_sql(thought, base, code, run)
+        draft = yield from _get_sql_draft(thought, base, code, run)
     except ModelError as error:
-        return end_without_sql(turn, error, notes)
+        return make_end_without_sql_update(turn, error, notes)
     except (ReplyError, NotUnderstood) as error:
         why = f"the SQL was written without reasoning in code: {error}"
-        return step("generate", turn, [*notes, why])
-    return run_next(turn, draft, "draft", notes)
+        return make_node_update("generate", turn, [*notes, why])
+    return make_execute_update(turn, draft, "draft", notes)
 
 
-def runs_code(settings: Settings) -> bool:
-    """Whether code is asked for and its result is used."""
+def uses_code_result(settings: Settings) -> bool:
+    """Whether the model is asked for pandas code whose result is used."""
     shown = settings.reason == "code_blocks" and settings.show_code_result
     looked_at = shown or settings.feedback_code or settings.gate or settings.final == "best"
     return settings.reason != "off" and looked_at
 
 
-def _choose_limits(run: Run) -> tuple[SandboxLimits | None, str]:
-    """Return the limits of the code in this run; or None, and why no code can run."""
-    from ...tools.sandbox import sandbox_available
+def _choose_sandbox_limits(run: Run) -> tuple[SandboxLimits | None, str]:
+    """Return the sandbox limits for the code; or None, and the reason why code cannot run."""
+    from ...tools.sandbox import find_sandbox_problem
 
     settings = run.settings
     try:
         limits = run.resources.tools.sandbox_limits()
     except SettingsError as error:
         return None, f"reasoning with code is off: {error}"
-    if problem := sandbox_available(limits.boundary):
+    if problem := find_sandbox_problem(limits.boundary):
         return None, problem
     within = replace(
         limits,
@@ -86,31 +86,31 @@ def _choose_limits(run: Run) -> tuple[SandboxLimits | None, str]:
     return within, ""
 
 
-def _run_code(code: str, limits: SandboxLimits, run: Run) -> Body[tuple[CodeRun, list[str]]]:
-    """Return the code with its result or error, and remarks for the answer."""
+def _run_pandas_code(code: str, limits: SandboxLimits, run: Run) -> Body[tuple[CodeRun, list[str]]]:
+    """Run pandas code; return the code with its result or error, and notes for the answer."""
     if not code.strip():
         return CodeRun(code), []
 
-    def call() -> PandasRun:
-        within = replace(limits, seconds=seconds_left(limits.seconds))
+    def call_pandas_tool() -> PandasRun:
+        within = replace(limits, seconds=limit_to_remaining_seconds(limits.seconds))
         return run.resources.tools.run_pandas.call(code=code, limits=within, cancellation=run.cancellation)
 
-    ran = yield from do(call)
+    ran = yield from do(call_pandas_tool)
     table, problem = ran.result.table, ran.result.error or "the code left no result"
     if table is None:
         return CodeRun(code, error=problem), [*ran.notes, f"the pandas code gave no result: {problem}"]
-    result = CodeResult(plain_result(table), ran.result.index_columns, ran.sampled, ran.result.labelled)
+    result = CodeResult(make_plain_result(table), ran.result.index_columns, ran.sampled, ran.result.labelled)
     return CodeRun(code, result), list(ran.notes)
 
 
-def _write_sql(thought: Done[CodeDraft], base: GenerateTask, code: CodeRun, run: Run) -> Body[Done[Draft]]:
-    """Return the draft: from the same reply in `pot`, from another request in `code_blocks`."""
+def _get_sql_draft(thought: Done[CodeDraft], base: GenerateSQLTask, code: CodeRun, run: Run) -> Body[Done[SQLDraft]]:
+    """Return the SQL draft, from the same reply or (in `code_blocks`) from another request."""
     if thought.reply.draft is not None:
         return Done(thought.reply.draft)
     if thought.reply.sql:
-        return Done(Draft(thought.reply.sql))
+        return Done(SQLDraft(thought.reply.sql))
     if run.settings.reason == "pot":
         raise ReplyError("the reply holds code and no SQL", "malformed")
-    shown = code_csv(code.result) or code.error
+    shown = format_code_result_csv(code.result) or code.error
     result = shown if run.settings.show_code_result else ""
     return (yield from ask(SQLFromCodeTask(base, code.code, result)))

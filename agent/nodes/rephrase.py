@@ -14,22 +14,29 @@ from langgraph.types import Overwrite
 
 from ...prompts.rephrase import RephraseTask, SimplifyTask
 from ...prompts.reply_types import Rephrasing
-from ...tools.charts import read_wish
+from ...tools.charts import read_chart_request
 from ...tools.database import Schema
 from ...tools.errors import ModelError, NotUnderstood, ReplyError, TableturnError
-from ...tools.examples import seed_dialogues
+from ...tools.examples import load_seed_dialogues
 from ...tools.linking import PastTurn
-from ...tools.words import english_stem, name_parts
-from ..advice import advise, advisory
-from ..context.knowledge import find_definitions, note_unread_definitions
-from ..context.task_inputs import MOST_COLUMNS, as_asked, known_turns, note_unread_turns, select_overview, select_window
+from ...tools.words import split_name_into_parts, stem_english_word
+from ..advice import call_with_fallback, with_fallback
+from ..context.knowledge import find_relevant_definitions, list_unread_definition_notes
+from ..context.task_inputs import (
+    MOST_COLUMNS,
+    get_question_with_clarifications,
+    get_validated_turn_records,
+    make_unread_turns_note,
+    select_history_window,
+    select_overview_schema,
+)
 from ..effects import Body, Done, ask, do, wait_for
-from ..model.track_record import read_score, record_file
+from ..model.track_record import get_record_file_path, read_model_score
 from ..records import Turn
 from ..resources import Run
 from ..settings import PAPERS
-from ..state import AgentState, Update, clarified_turn, reset_turn, step
-from .generate import decline_or_ask, end_turn, error_kind
+from ..state import AgentState, Update, get_clarified_turn, make_new_turn_update, make_node_update
+from .generate import get_stop_kind, make_decline_or_ask_update, make_end_turn_update
 
 NOTHING_TO_DRAW = "There is no result to draw yet: ask a question first, or say what to draw."
 
@@ -39,9 +46,9 @@ def rephrase(state: AgentState, run: Run) -> Body[Update]:
 
     CREDIT-SQL 3.1 and revision chain 3.1.1. By default (`Settings.rephrase` auto) the reply with the SQL says all this.
     """
-    known: Update = {"turns": known_turns(state)}
+    known: Update = {"turns": get_validated_turn_records(state)}
     state = cast("AgentState", {**state, **known})
-    clarified = clarified_turn(state)
+    clarified = get_clarified_turn(state)
     if clarified:
         reset: Update = {"question": clarified.question}
         turn = clarified
@@ -50,27 +57,29 @@ def rephrase(state: AgentState, run: Run) -> Body[Update]:
         evidence = (state.get("evidence") or "").strip()
         turn = Turn(question, rights=run.resources.rights, evidence=evidence)
         # Words about a picture stand apart: SQL answers what is asked, not how it looks.
-        if wish := advise("charts", lambda: read_wish(question), None):
+        if wish := call_with_fallback("charts", lambda: read_chart_request(question), None):
             turn = replace(turn, question=wish.question, asked=question)
-        reset = reset_turn(question) | {"drafts": Overwrite([]), "messages": [message] if message else []}
-    notes = list(filter(None, [note_unread_turns(state, run)]))
+        reset = make_new_turn_update(question) | {"drafts": Overwrite([]), "messages": [message] if message else []}
+    notes = list(filter(None, [make_unread_turns_note(state, run)]))
     if run.settings.annotate:
         from ..context.annotate import annotate
 
         notes += yield from annotate(run)
-    history = select_window(state, run)
-    update = yield from (_understand(turn, history, run) if turn.question else _rerun_past_query(turn, history, run))
+    history = select_history_window(state, run)
+    update = yield from (
+        _understand_question(turn, history, run) if turn.question else _rerun_past_query(turn, history, run)
+    )
     notes += update["notes"]
     if update["next"] == "respond":
-        notes += yield from do(lambda: note_unread_definitions(turn, run))
+        notes += yield from do(lambda: list_unread_definition_notes(turn, run))
     return known | reset | update | {"notes": notes if clarified else Overwrite(list(dict.fromkeys(notes)))}
 
 
 def _rerun_past_query(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Update]:
-    """Run the previous turn's query again if the question only asks for a picture of it."""
+    """Run the last query again, because the question asks only for a chart of its result."""
     past = next((past for past in reversed(history) if past.sql), None)
     if past is None:
-        return end_turn(replace(turn, question=turn.asked), "declined", NOTHING_TO_DRAW, "unanswerable")
+        return make_end_turn_update(replace(turn, question=turn.asked), "declined", NOTHING_TO_DRAW, "unanswerable")
     said, schema = past.rephrased or past.question, (yield from do(lambda: run.schema))
     turn = replace(
         turn,
@@ -80,11 +89,11 @@ def _rerun_past_query(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Bo
         written=past.sql,
         shown=tuple((table.name, tuple(column.name for column in table.columns)) for table in schema.tables),
     )
-    return step("execute", turn, sql=past.sql, sql_source="draft")
+    return make_node_update("execute", turn, sql=past.sql, sql_source="draft")
 
 
-def _understand(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Update]:
-    """Return the update with the understood question and the node that comes next."""
+def _understand_question(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Update]:
+    """Return the update with the understood question and the next node."""
     notes: tuple[str, ...] = ()
     if turn.clarification:
         _, reply = turn.clarification
@@ -93,18 +102,18 @@ def _understand(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Upd
             read_as = replace(turn.rephrasing, intent="answerable", reply="", choices=())
             comments = replace(turn.comments, say="")
             turn = replace(turn, clarification=None, rephrasing=read_as, written=chosen.sql, comments=comments)
-            return step("execute", turn, sql=chosen.sql, sql_source="draft")
+            return make_node_update("execute", turn, sql=chosen.sql, sql_source="draft")
     first = not history and not turn.clarified and run.settings.clarify and run.settings.prompt_style == "full"
-    if first and (plain := rewrite_deletion(turn.question)):
+    if first and (plain := rewrite_delete_request(turn.question)):
         turn = replace(turn, question=plain, asked=turn.question)
-    words = as_asked(turn)
+    words = get_question_with_clarifications(turn)
     standing = Rephrasing(words, words, self_contained=not history)
     if first:  # what needs no translator
         schema, plainly = (yield from wait_for(lambda: run.schema)), replace(turn, rephrasing=standing)
-        if answer := answer_about_tables(turn.question, schema):
-            return end_turn(plainly, "schema", answer, "converged")
-        asked_back = ask_about_bare_column(turn.question, schema)
-        if asked_back and (ended := decline_or_ask(plainly, asked_back, run.settings)):
+        if answer := answer_table_list_question(turn.question, schema):
+            return make_end_turn_update(plainly, "schema", answer, "converged")
+        asked_back = ask_about_ambiguous_column(turn.question, schema)
+        if asked_back and (ended := make_decline_or_ask_update(plainly, asked_back, run.settings)):
             return ended
     try:
         understood = yield from _request_rephrasing(turn, standing, history, run)
@@ -112,19 +121,19 @@ def _understand(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Upd
         understood, notes = None, (f"the question was used as asked: {error}",)
     except (ModelError, NotUnderstood) as error:
         failed = replace(turn, clarification=None, rephrasing=replace(standing, self_contained=True))
-        return end_turn(failed, error_kind(error), str(error), "failed")
+        return make_end_turn_update(failed, get_stop_kind(error), str(error), "failed")
     turn = replace(turn, clarification=None, rephrasing=standing, understood=False)
     if understood is None:
-        return step("link", turn, notes)
+        return make_node_update("link", turn, notes)
     turn = replace(turn, rephrasing=understood.reply, understood=run.settings.rephrase != "never")
-    ended = decline_or_ask(turn, understood.reply, run.settings, understood.notes)
-    return ended or step("link", turn, understood.notes)
+    ended = make_decline_or_ask_update(turn, understood.reply, run.settings, understood.notes)
+    return ended or make_node_update("link", turn, understood.notes)
 
 
 def _request_rephrasing(
     turn: Turn, standing: Rephrasing, history: tuple[PastTurn, ...], run: Run
 ) -> Body[Done[Rephrasing] | None]:
-    """Return the rephrasing of a separate request; None if the SQL reply includes it."""
+    """Request a rephrasing of the question; None if the SQL reply will include one."""
     settings = run.settings
     if settings.rephrase == "never":
         if not (settings.simplify and PAPERS.get(settings.preset, {}).get("simplify")):
@@ -136,13 +145,13 @@ def _request_rephrasing(
     # has to be understood before one knows which part of a large schema to show.
     apart = settings.prompt_style != "full" or not run.translator.understands
     if not apart and history:
-        apart = (yield from wait_for(lambda: run.schema)).shown_columns > MOST_COLUMNS
+        apart = (yield from wait_for(lambda: run.schema)).shown_column_count > MOST_COLUMNS
     if settings.rephrase == "auto" and not apart:
-        weak = yield from _note_weakness(run)
+        weak = yield from _make_weak_model_note(run)
         if not weak and settings.effort != "high":
             return None
-    schema, ranked = yield from select_overview(turn.question, history, run)
-    definitions = yield from do(lambda: find_definitions(turn, (), run).entries)
+    schema, ranked = yield from select_overview_schema(turn.question, history, run)
+    definitions = yield from do(lambda: find_relevant_definitions(turn, (), run).entries)
     credit = settings.prompt_style == "credit"
     task = RephraseTask(
         question=turn.question,
@@ -151,7 +160,7 @@ def _request_rephrasing(
         clarification=turn.clarification,
         simplify=settings.simplify,
         style="credit" if credit else "full",
-        dialogues=(yield from do(seed_dialogues)) if credit else (),
+        dialogues=(yield from do(load_seed_dialogues)) if credit else (),
         ranked=ranked,
         asks_back=settings.clarify,
         evidence=turn.evidence,
@@ -161,17 +170,17 @@ def _request_rephrasing(
     return done._replace(notes=(*done.notes, weak)) if weak else done
 
 
-def _note_weakness(run: Run) -> Body[str]:
-    """Return a note if the record shows a weak model, which is asked twice; else ''.
+def _make_weak_model_note(run: Run) -> Body[str]:
+    """Return a note if the track record shows a weak model, which is asked twice; else ''.
 
     The agent's own settings say where the record is, not the run's: whoever sends a run may not choose a file.
     """
-    path = record_file(run.resources.settings.record)
+    path = get_record_file_path(run.resources.settings.record)
     model = run.translator.model
     if path is None or run.settings.effort != "auto":
         return ""
-    found = yield from do(lambda: advise("confidence", lambda: read_score(model, path), None))
-    if found is None or not found.weak:
+    found = yield from do(lambda: call_with_fallback("confidence", lambda: read_model_score(model, path), None))
+    if found is None or not found.is_weak:
         return ""
     return f"asked twice, as {model} is recorded to be right on {found.right} of {found.n} questions"
 
@@ -180,17 +189,17 @@ def _read_question(state: AgentState) -> tuple[str, HumanMessage | None]:
     """Return the turn's question, and the chat message to add if there was none."""
     messages: list[AnyMessage] = state.get("messages", [])
     if messages and isinstance(messages[-1], HumanMessage):
-        question, message = _clean_text(messages[-1].text), None
+        question, message = _strip_and_replace_surrogates(messages[-1].text), None
     else:
-        question = _clean_text(state.get("question") or "")
+        question = _strip_and_replace_surrogates(state.get("question") or "")
         message = HumanMessage(question)
     if not question:
         raise TableturnError("there is no question: send a message from a person, or set `question`, with some text")
     return question, message
 
 
-def _clean_text(text: str) -> str:
-    """Return the stripped text; half a surrogate pair becomes `?`."""
+def _strip_and_replace_surrogates(text: str) -> str:
+    """Return the stripped text, with lone surrogates replaced by `?`."""
     return text.strip().encode("utf-8", "replace").decode("utf-8")
 
 
@@ -210,8 +219,8 @@ _NAMED = 40  # tables that an answer names
 _CHOICES = 6  # tables that are offered
 
 
-@advisory("plain questions", "")
-def answer_about_tables(question: str, schema: Schema) -> str:
+@with_fallback("plain questions", "")
+def answer_table_list_question(question: str, schema: Schema) -> str:
     """Return the answer to `what tables are there?`; '' for any other question."""
     if not _TABLES.fullmatch(question.strip(" .?!")) or schema.table("tables") or schema.table("table"):
         return ""
@@ -221,28 +230,30 @@ def answer_about_tables(question: str, schema: Schema) -> str:
     return f"The database has {tables}: {', '.join(names[:_NAMED])}{more}."
 
 
-@advisory("plain questions", "")
-def rewrite_deletion(question: str) -> str:
+@with_fallback("plain questions", "")
+def rewrite_delete_request(question: str) -> str:
     """Rewrite a request to delete something as a request to show it; '' for other questions."""
     found = _CHANGES.match(question)
     return f"Show {question[found.end() :]}" if found else ""
 
 
-@advisory("plain questions", None)
-def ask_about_bare_column(question: str, schema: Schema) -> Rephrasing | None:
-    """Return the question to ask back about a bare column name that several tables have."""
+@with_fallback("plain questions", None)
+def ask_about_ambiguous_column(question: str, schema: Schema) -> Rephrasing | None:
+    """Return a question back about a column name that several tables have, or None."""
     found = _BARE.fullmatch(question.strip(" .?!"))
     if found is None:
         return None
-    wanted = english_stem(found[1].lower())
+    wanted = stem_english_word(found[1].lower())
     having = [
-        table.name for table in schema.tables if any(_stems(column.name)[-1:] == [wanted] for column in table.columns)
+        table.name
+        for table in schema.tables
+        if any(_list_name_stems(column.name)[-1:] == [wanted] for column in table.columns)
     ]
-    if len(having) < 2 or any(wanted in _stems(table.name) for table in schema.tables):
+    if len(having) < 2 or any(wanted in _list_name_stems(table.name) for table in schema.tables):
         return None
     choices = tuple(f"{found[1].lower()} of {name.replace('_', ' ')}" for name in having[:_CHOICES])
     return Rephrasing(question, question, "ambiguous", f"The {found[1].lower()} of what?", choices)
 
 
-def _stems(name: str) -> list[str]:
-    return list(map(english_stem, name_parts(name)))
+def _list_name_stems(name: str) -> list[str]:
+    return list(map(stem_english_word, split_name_into_parts(name)))

@@ -8,76 +8,76 @@ from dataclasses import dataclass, field, replace
 from langgraph.graph import END
 from langgraph.types import Overwrite
 
-from ...tools.basis import Basis, Origin, basis_of
+from ...tools.basis import Basis, Origin, build_query_basis
 from ...tools.errors import SQLParseError, TableturnError
 from ...tools.examples import database_identity
 from ...tools.ledger import Ledger
 from ...tools.linking import PastTurn
 from ...tools.outgoing import SentQueries, record_queries
 from ...tools.sql import Query
-from ..advice import advise, advisory
+from ..advice import call_with_fallback, with_fallback
 from ..answers.answer import Answer
 from ..answers.events import EARLY
 from ..answers.labels import Labels, choose_locale
 from ..answers.phrasing import (
     WITHHELD,
-    ColumnLooks,
+    ColumnDisplay,
     explain_query,
     failed,
     list_remarks,
-    look_up_columns,
+    make_column_display,
     phrase_answer,
     read_answered,
     summarize,
 )
 from ..audit import make_record
-from ..context.knowledge import explained_words, used_knowledge
-from ..context.task_inputs import as_asked, remember, reply_form
+from ..context.knowledge import list_explained_words, used_knowledge
+from ..context.task_inputs import choose_reply_form, get_question_with_clarifications, remember
 from ..effects import Body, do
-from ..evidence.choose_attempt import choose, compare_code, differs, objection, same_answer
-from ..evidence.confidence import assess_certainty
+from ..evidence.choose_attempt import choose, compare_code_with_query, differs, get_rejection_reason, have_same_result
+from ..evidence.confidence import assess_answer_confidence
 from ..evidence.ledger import count_rows, tell_row_rules
-from ..evidence.readings import asks_which, readings_of
-from ..evidence.trust import UNTOLD, judge_trust
+from ..evidence.readings import ask_which_reading_is_meant, run_alternative_readings
+from ..evidence.trust import UNTOLD, judge_answer_trust
 from ..records import (
     AnswerRecord,
+    AnswerSentence,
     Attempt,
     AttemptView,
     CodeResult,
     Note,
+    PlainResult,
     Readings,
-    Result,
-    Sentence,
     Status,
     Turn,
     UsedKnowledge,
     add_usages,
 )
 from ..resources import Run
-from ..state import AgentState, Update, attempts_of, dump, step, turn_of, usage_of
+from ..state import AgentState, Update, dump_record, get_attempts, get_current_turn, get_usage_by_node, make_node_update
 from ..verbs import approve
-from .rephrase import rewrite_deletion
+from .rephrase import rewrite_delete_request
 
 
-def respond(state: AgentState, run: Run) -> Body[Update]:
-    """Choose the answer among the attempts, phrase it, and add the turn to the history.
+def write_final_answer(state: AgentState, run: Run) -> Body[Update]:
+    """Choose the answer among the attempts, phrase the answer, and add the turn to the history.
 
     Where another reading of the question changes the answer, and settings say so, it asks which is meant.
     """
-    turn = turn_of(state)
+    turn = get_current_turn(state)
 
-    def look() -> tuple[AnswerRecord, SentQueries]:
+    def make_answer_recording_queries() -> tuple[AnswerRecord, SentQueries]:
         with record_queries() as sent:  # to see how sure the answer is and what it rests on
-            return _answer(state, turn, run), sent
+            return _make_answer_record(state, turn, run), sent
 
-    answer, beside = yield from do(look)
-    if (asked := asks_which(answer, turn, run.settings)) is not None:
-        asked = replace(asked, sent=(*(attempt.sql for attempt in attempts_of(state)), *beside.queries))
-        return step("clarify", asked, attempts=[], drafts=Overwrite([]))
+    answer, beside = yield from do(make_answer_recording_queries)
+    if (asked := ask_which_reading_is_meant(answer, turn, run.settings)) is not None:
+        asked = replace(asked, sent=(*(attempt.sql for attempt in get_attempts(state)), *beside.queries))
+        return make_node_update("clarify", asked, attempts=[], drafts=Overwrite([]))
     if answer.sql in turn.to_save:
-        answer = yield from _saved(answer, run)
+        answer = yield from _save_as_example(answer, run)
     if (audit := run.resources.audit) is not None:
-        attempts = attempts_of(state)
+        attempts = get_attempts(state)
         record = make_record(
             run.resources.database,
             run.thread,
@@ -94,57 +94,59 @@ def respond(state: AgentState, run: Run) -> Body[Update]:
         question=turn.question,
         rephrased=turn.rephrasing.rephrased,
         sql=sql,
-        result=answer.text if not sql else WITHHELD if answer.withheld else _recount(answer),
+        result=answer.text if not sql else WITHHELD if answer.withheld else _summarize_for_later_turns(answer),
         items=turn.items,
         rights=run.resources.rights,
     )
-    return {"answer": dump(answer), "next": END} | remember(state, past, answer.text, run.settings)
+    return {"answer": dump_record(answer), "next": END} | remember(state, past, answer.text, run.settings)
 
 
-def _recount(answer: AnswerRecord) -> str:
-    """Return the result in one line for later turns, with what the person was told of lost or repeated rows."""
+def _summarize_for_later_turns(answer: AnswerRecord) -> str:
+    """Return an answer's result and row ledger in one line, for later turns."""
     return " ".join(filter(None, (summarize(answer), answer.ledger.line if answer.ledger is not None else "")))
 
 
-def _saved(answer: AnswerRecord, run: Run) -> Body[AnswerRecord]:
-    """Return the answer with a note on whether it was saved as an example."""
+def _save_as_example(answer: AnswerRecord, run: Run) -> Body[AnswerRecord]:
+    """Save an answer as an example; return the answer with a note on the outcome."""
     labels = Labels(choose_locale(answer.question, run.settings.locale))
 
-    def save() -> str:
+    def save_and_make_note() -> str:
         try:
             return labels.say("saved", id=approve(Answer(answer), run.resources, settings=run.settings).id)
         except TableturnError as error:
             return labels.say("not_saved", why=error)
 
-    note = Note((yield from do(save)), "saved")
+    note = Note((yield from do(save_and_make_note)), "saved")
     return replace(answer, notes=(*answer.notes, note.text), noted=(*answer.noted, note))
 
 
-def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
-    attempts, code = attempts_of(state), turn.code_result
+def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
+    attempts, code = get_attempts(state), turn.code_result
     best = run.settings.final == "best"  # as in the papers' loops, the last attempt otherwise
     chosen = attempts[-1] if attempts else None
     if attempts and best:
-        chosen = advise("checks", lambda: choose(attempts, code), chosen)
-    discarded = advise("checks", lambda: _discarded(attempts, chosen, code), "") if chosen else ""
+        chosen = call_with_fallback("checks", lambda: choose(attempts, code), chosen)
+    discarded = (
+        call_with_fallback("checks", lambda: _explain_discarded_attempt(attempts, chosen, code), "") if chosen else ""
+    )
     by_code = code if best else None  # SQL-CRAFT's answer is always a query's
     query = read_answered(chosen.sql, run.resources.database) if chosen else None
     personal = run.resources.database.personal_tables
     unnamed = tell_row_rules(query, personal) if query and personal else ""
-    found = _conclude(turn, chosen, query, by_code, run, unnamed, discarded=bool(discarded))
-    comparison = compare_code(chosen, code) if chosen else None
+    found = _make_conclusion(turn, chosen, query, by_code, run, unnamed, discarded=bool(discarded))
+    comparison = compare_code_with_query(chosen, code) if chosen else None
     doubts: tuple[str, ...] = ()
     if comparison is not None and differs(comparison):
         doubts = (f"the pandas code gives a different result: {comparison.reason}",)
     sql = chosen.sql if chosen and not found.by_code else None
-    result = found.result or Result((), ())
-    by_node = usage_of(state)
+    result = found.result or PlainResult((), ())
+    by_node = get_usage_by_node(state)
     query = query if sql else None
     used = used_knowledge(query, turn)
-    readings = readings_of(chosen, query, turn, run) if chosen and sql else Readings()
-    basis = basis_for(chosen if sql else None, query, turn, run, used, readings)
+    readings = run_alternative_readings(chosen, query, turn, run) if chosen and sql else Readings()
+    basis = find_answer_basis(chosen if sql else None, query, turn, run, used, readings)
     explanation = explain_query(query)
-    proposals = explained_words(turn)
+    proposals = list_explained_words(turn)
     labels = found.looks.labels
     explained = [Note(labels.say("explained", name=one.name, text=one.text), "explained") for one in proposals]
     remarks = (*found.remarks, *map(Note, doubts), *explained)
@@ -152,12 +154,12 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
 
     def tell(ledger: Ledger | None) -> AnswerRecord:
         line = ledger.line if ledger else ""
-        facts = ledger.facts if ledger and line else ()
+        facts = ledger.material_facts if ledger and line else ()
         after = (*filter(None, (line, readings.line)), *(note.text for note in found.remarks))
-        sure = assess_certainty(
+        sure = assess_answer_confidence(
             attempts, chosen, found.status, comparison, turn, run, readings.agreement, facts, unnamed
         )
-        trust = judge_trust(sure.alone, run) if sql and found.result else UNTOLD
+        trust = judge_answer_trust(sure.alone, run) if sql and found.result else UNTOLD
         return AnswerRecord(
             question=turn.asked or turn.question,
             rephrased=turn.rephrasing.rephrased,
@@ -187,7 +189,7 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
             stopped="; ".join(filter(None, [turn.stop.why if turn.stop else found.text, discarded])),
             simplified=turn.rephrasing.simplified,
             # Asked for other words if the question leans on earlier turns, the model gave none.
-            self_contained=turn.rephrasing.self_contained or reply_form(turn, run.settings) != "sql",
+            self_contained=turn.rephrasing.self_contained or choose_reply_form(turn, run.settings) != "sql",
             database=database_identity(run.resources.database),
             usage_by_node=by_node,
             stop_kind=turn.stop.kind if turn.stop else "error",
@@ -199,45 +201,45 @@ def _answer(state: AgentState, turn: Turn, run: Run) -> AnswerRecord:
             formats=found.looks.formats,
             used_knowledge=used,
             proposals=proposals,
-            basis=replace(basis, counted=ledger.remarks) if basis and ledger else basis,
+            basis=replace(basis, counted=ledger.minor_facts) if basis and ledger else basis,
             readings=readings,
-            sentence=Sentence(say, " ".join(after)) if say and sql and found.result else None,
+            sentence=AnswerSentence(say, " ".join(after)) if say and sql and found.result else None,
             ledger=ledger,
         )
 
     def tell_early() -> None:
         early = tell(None)
-        if asks_which(early, turn, run.settings) is None:
-            run.emit({"event": EARLY, "answer": dump(early)})
+        if ask_which_reading_is_meant(early, turn, run.settings) is None:
+            run.emit({"event": EARLY, "answer": dump_record(early)})
 
     # Where turns are written down, no answer is given before that.
     begin = tell_early if run.watched and run.resources.audit is None else None
     return tell(count_rows(chosen, query, state, turn, run, begin) if chosen and sql else None)
 
 
-def _discarded(attempts: Sequence[Attempt], chosen: Attempt, code: CodeResult | None) -> str:
-    """Return why the answer is not the attempt that ended the loop; '' if it is."""
+def _explain_discarded_attempt(attempts: Sequence[Attempt], chosen: Attempt, code: CodeResult | None) -> str:
+    """Return why the last attempt is not the answer, or '' if it is."""
     tried = [attempt for attempt in attempts if attempt.source != "candidate"]
     last = tried[-1]
-    if chosen is last or chosen.result is None or same_answer(chosen, last):
+    if chosen is last or chosen.result is None or have_same_result(chosen, last):
         return ""
     number = next(number for number, attempt in enumerate(tried, 1) if attempt is chosen)
-    return f"query {number} is the answer, because the last one {objection(last, chosen, code)}"
+    return f"query {number} is the answer, because the last one {get_rejection_reason(last, chosen, code)}"
 
 
 @dataclass(frozen=True)
 class _Conclusion:
-    """An answer's status, words, notes and result."""
+    """The status, text, remarks and result of an answer."""
 
     status: Status
     text: str
     remarks: tuple[Note, ...] = ()
-    result: Result | None = None
-    looks: ColumnLooks = field(default_factory=ColumnLooks)
+    result: PlainResult | None = None
+    looks: ColumnDisplay = field(default_factory=ColumnDisplay)
     by_code: bool = False
 
 
-def _conclude(
+def _make_conclusion(
     turn: Turn,
     chosen: Attempt | None,
     query: Query | None,
@@ -247,7 +249,7 @@ def _conclude(
     *,
     discarded: bool,
 ) -> _Conclusion:
-    """Return the conclusion; caveats and convergence hold only for the last attempt."""
+    """Return the conclusion of a turn: the status, text, remarks and result of the answer."""
     stop = turn.stop
     locale = choose_locale(turn.asked or turn.question, run.settings.locale)
     labels = Labels(locale)
@@ -259,17 +261,17 @@ def _conclude(
     if chosen is not None and chosen.result is not None:
         status: Status = "capped" if discarded or (stop and stop.status == "capped") else "converged"
         caveats = () if discarded else turn.caveats
-        reads_only = (labels.say("reads_only"),) if rewrite_deletion(turn.asked) else ()
+        reads_only = (labels.say("reads_only"),) if rewrite_delete_request(turn.asked) else ()
         rules = (f"{unnamed[:1].upper()}{unnamed[1:]}.",) if unnamed else ()
         known = (*map(Note, (*reads_only, *caveats)), *list_remarks(chosen.result, labels), *map(Note, rules))
         defined = {entry.name: entry.text for entry in turn.knowledge}
-        looks = look_up_columns(query, chosen.result, locale, defined)
+        looks = make_column_display(query, chosen.result, locale, defined)
         return _Conclusion(status, phrase_answer(chosen.result, looks, chosen.literals), known, chosen.result, looks)
     if code is not None:
         told = [labels.say("by_code")]
         if code.sampled:
             told.append(labels.say("sampled", tables=", ".join(code.sampled)))
-        looks = look_up_columns(None, code.result, locale)
+        looks = make_column_display(None, code.result, locale)
         text = phrase_answer(code.result, looks)
         return _Conclusion("capped", text, tuple(map(Note, told)), code.result, looks, by_code=True)
     why, kind = (chosen.error, chosen.error_kind) if chosen else ("no query was written", None)
@@ -279,8 +281,8 @@ def _conclude(
 _LONGEST = 20_000  # characters of a query whose basis is looked for
 
 
-@advisory("basis", None)
-def basis_for(
+@with_fallback("basis", None)
+def find_answer_basis(
     chosen: Attempt | None,
     query: Query | None,
     turn: Turn,
@@ -288,11 +290,13 @@ def basis_for(
     used: Sequence[UsedKnowledge],
     readings: Readings,
 ) -> Basis | None:
-    """Return what an answer's query rests on; None without a readable query."""
+    """Return the facts on which an answer's query is based; None without a readable query."""
     if chosen is None or chosen.result is None or query is None or len(query.sql) > _LONGEST:
         return None
     try:
-        found = basis_of(query, as_asked(turn), turn.values, origin=_origin(chosen, used, run))
+        found = build_query_basis(
+            query, get_question_with_clarifications(turn), turn.values, origin=_get_query_origin(chosen, used, run)
+        )
     except SQLParseError:
         return None
     date = found.date
@@ -317,7 +321,7 @@ def basis_for(
     )
 
 
-def _origin(chosen: Attempt, used: Sequence[UsedKnowledge], run: Run) -> Origin:
+def _get_query_origin(chosen: Attempt, used: Sequence[UsedKnowledge], run: Run) -> Origin:
     if chosen.source in ("verified", "edited"):
         return "verified" if chosen.source == "verified" else "edited"
     if run.translator.name == "offline":

@@ -5,30 +5,32 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...tools.errors import ExampleStoreError
-from ...tools.examples import Example, ExampleQuery, database_identity, find_contradiction, regular_example
-from ..advice import advise
-from ..context.task_inputs import find_question_before, select_schema, select_window
+from ...tools.examples import Example, ExampleQuery, database_identity, find_contradiction, regularize_example
+from ..advice import call_with_fallback
+from ..context.task_inputs import get_previous_question, select_history_window, select_prompt_schema
 from ..effects import Body, wait_for
 from ..resources import Run
 from ..settings import Settings
-from ..state import AgentState, Update, attempts_of, step, turn_of
+from ..state import AgentState, Update, get_attempts, get_current_turn, make_node_update
 
 
-def retrieve(state: AgentState, run: Run) -> Body[Update]:
-    """Choose few-shot examples for the turn; none if the translator does not read them.
+def choose_few_shot_examples(state: AgentState, run: Run) -> Body[Update]:
+    """Choose few-shot examples for the turn; none if the translator cannot use examples.
 
     Revision chain 3.1, SQL-CRAFT 3 or CREDIT-SQL 3.3, by settings. Once there is a query, `draft` also compares its
     skeleton, as DAIL-SQL does, without a request of its own.
     """
-    settings, turn, attempts = run.settings, turn_of(state), attempts_of(state)
+    settings, turn, attempts = run.settings, get_current_turn(state), get_attempts(state)
     draft = attempts[-1].sql if attempts else ""
     then = "revise" if draft else "generate" if settings.reason == "off" else "reason"
     if settings.examples == "none" or not run.translator.reads_examples:
-        return step(then, replace(turn, examples=()))
-    schema = yield from select_schema(state, run)
+        return make_node_update(then, replace(turn, examples=()))
+    schema = yield from select_prompt_schema(state, run)
     identity = database_identity(run.resources.database)
     # A later turn's words alone have no form to go by: with those of the turn before they may.
-    asked = " ".join(filter(None, [find_question_before(turn, select_window(state, run)), turn.rephrasing.rephrased]))
+    asked = " ".join(
+        filter(None, [get_previous_question(turn, select_history_window(state, run)), turn.rephrasing.rephrased])
+    )
     query = ExampleQuery(
         question=asked,
         simplified=turn.rephrasing.simplified,
@@ -38,12 +40,12 @@ def retrieve(state: AgentState, run: Run) -> Body[Update]:
         database=identity,
     )
 
-    def choose() -> tuple[Example, ...]:
+    def choose_sound_examples() -> tuple[Example, ...]:
         found = run.resources.tools.find_examples.call(
             question=asked,
             selector=settings.examples,
             query=query,
-            numbers=selector_numbers(settings),
+            numbers=get_selector_parameters(settings),
             own=settings.own_examples,
         )
         sound = (
@@ -52,26 +54,26 @@ def retrieve(state: AgentState, run: Run) -> Body[Update]:
             for example in found
             if not find_contradiction(example.question, example.sql)
         )
-        return tuple(map(regular_example, sound) if settings.regular_examples else sound)
+        return tuple(map(regularize_example, sound) if settings.regular_examples else sound)
 
-    def find() -> tuple[tuple[Example, ...], list[str]]:
-        run.resources.examples.open_store()  # one that cannot be opened at all is an error of whoever set it up
+    def choose_examples_or_note() -> tuple[tuple[Example, ...], list[str]]:
+        run.resources.examples.open_store_for_search()  # one that cannot be opened at all is an error of whoever set it up
         try:
-            return advise("examples", choose, ()), []
+            return call_with_fallback("examples", choose_sound_examples, ()), []
         except ExampleStoreError as error:
             return (), [f"answered without examples: {error}"]
 
-    examples, notes = yield from wait_for(find)
+    examples, notes = yield from wait_for(choose_examples_or_note)
     own = sum(example.owner == identity for example in examples)
     run.emit({"event": "retrieved", "examples": len(examples), "own": own})
     if own:
         note = "1 approved example" if own == 1 else f"{own} approved examples"
         notes.append(f"{note} of this database shown to the model")
-    return step(then, replace(turn, examples=examples), notes)
+    return make_node_update(then, replace(turn, examples=examples), notes)
 
 
-def selector_numbers(settings: Settings) -> dict[str, int | float | str]:
-    """Return the parameters of the chosen selector."""
+def get_selector_parameters(settings: Settings) -> dict[str, int | float | str]:
+    """Return the parameters of the chosen example selector."""
     numbers: dict[str, dict[str, int | float | str]] = {
         "skeleton": {
             "k1": settings.k_question_skeleton,

@@ -17,73 +17,81 @@ from ...prompts.templating import PromptTooLarge
 from ...tools.database import Schema
 from ...tools.sql import same_sql, writes
 from ..answers.labels import Labels
-from ..context.task_inputs import generate_task, select_schema
+from ..context.task_inputs import make_generate_task, select_prompt_schema
 from ..effects import NO_REPLY, Body, Done, ask, do
-from ..evidence.choose_attempt import compare_code, differs, near_value, same_answer
-from ..evidence.feedback import code_csv, list_contents, list_problems, look_at, result_csv
-from ..model.turn_budget import calls_left
-from ..records import Attempt, CodeResult, Feedback, Stop, Turn
+from ..evidence.choose_attempt import compare_code_with_query, differs, find_near_miss_literal, have_same_result
+from ..evidence.feedback import (
+    check_attempt,
+    format_attempt_problems,
+    format_code_result_csv,
+    format_column_contents,
+    format_result_csv,
+)
+from ..model.turn_budget import get_remaining_requests
+from ..records import Attempt, CodeResult, RevisionFeedback, StopReason, Turn
 from ..resources import Run
 from ..settings import Settings
-from ..state import AgentState, Update, attempts_of, dump_all, step, turn_of
-from .drafts import MORE_DRAFTS, needs_more
+from ..state import AgentState, Update, dump_records, get_attempts, get_current_turn, make_node_update
+from .drafts import MORE_DRAFTS, needs_more_drafts
 
 _READS_ONLY = Labels().say("reads_only")  # errors and reasons are in English
 _WITH_REVISION = 2  # calls that an explanation and the revision that reads it take
 
 
-def critique(state: AgentState, run: Run) -> Body[Update]:
-    """End the loop of attempts, or send the last one back with feedback."""
-    settings, turn = run.settings, turn_of(state)
+def review_last_attempt(state: AgentState, run: Run) -> Body[Update]:
+    """End the loop of attempts, or send the last attempt back to the model with feedback."""
+    settings, turn = run.settings, get_current_turn(state)
     code = turn.code_result
-    *earlier, last = attempts_of(state)
+    *earlier, last = get_attempts(state)
     database = run.resources.database
-    last, findings = yield from look_at(last, state, run)
+    last, findings = yield from check_attempt(last, state, run)
     attempts = [*earlier, last]
-    stop = yield from do(lambda: decide_stop(attempts, code, database.schema, settings))
-    if stop and (yield from _lacked_schema(attempts, state, run)):
+    stop = yield from do(lambda: find_stop_reason(attempts, code, database.schema, settings))
+    if stop and (yield from _needs_draft_from_wider_schema(attempts, state, run)):
         why = "the first query needed tables or columns that were not shown: it was written again with them"
-        return {"attempts": dump_all(attempts), "notes": [why], "next": "generate"}
+        return {"attempts": dump_records(attempts), "notes": [why], "next": "generate"}
     if (
         stop
-        and needs_more(attempts, stop, turn, settings)
+        and needs_more_drafts(attempts, stop, turn, settings)
         and run.translator.reads_examples  # by these, more drafts would differ
-        and (yield from do(calls_left)) > MORE_DRAFTS
+        and (yield from do(get_remaining_requests)) > MORE_DRAFTS
     ):
         more = replace(turn, candidates=1 + MORE_DRAFTS)
         note = f"no query worked, so {MORE_DRAFTS} more were written"
-        return step("candidate", more, [note], attempts=dump_all(attempts))
+        return make_node_update("candidate", more, [note], attempts=dump_records(attempts))
     if stop:
-        return step("respond", replace(turn, stop=stop), attempts=dump_all(attempts))
-    comparison = yield from do(lambda: compare_code(last, code))
-    disagreement = code_csv(code)
+        return make_node_update("respond", replace(turn, stop=stop), attempts=dump_records(attempts))
+    comparison = yield from do(lambda: compare_code_with_query(last, code))
+    disagreement = format_code_result_csv(code)
     if comparison is not None:
         disagreement = "" if comparison.agree else f"{comparison.reason}\n{disagreement}"
     meaning = Done(Explanation(""))
     if settings.feedback_explanation:
-        meaning = yield from _explain(state, turn, last, run)
+        meaning = yield from _explain_query(state, turn, last, run)
     schema = yield from do(database.schema)
-    feedback = Feedback(
-        problems=list_problems(last, findings, settings),
+    feedback = RevisionFeedback(
+        problems=format_attempt_problems(last, findings, settings),
         explanation=meaning.reply.text,
-        contents=list_contents(last.sql, schema, turn.values) if settings.feedback_contents else "",
-        result=result_csv(last.result) if last.result and settings.feedback_result else "",
+        contents=format_column_contents(last.sql, schema, turn.values) if settings.feedback_contents else "",
+        result=format_result_csv(last.result) if last.result and settings.feedback_result else "",
         code=disagreement if settings.feedback_code else "",
     )
     last = replace(last, feedback=feedback.text, differences=meaning.reply.differences)
     run.emit({"event": "revising", "feedback": feedback.problems})
     following = "retrieve" if settings.examples == "draft" else "revise"
-    return step(following, replace(turn, feedback=feedback), meaning.notes, attempts=dump_all([*earlier, last]))
+    return make_node_update(
+        following, replace(turn, feedback=feedback), meaning.notes, attempts=dump_records([*earlier, last])
+    )
 
 
-def _lacked_schema(attempts: list[Attempt], state: AgentState, run: Run) -> Body[bool]:
-    """Whether the only draft failed on names that the prompt would now show."""
+def _needs_draft_from_wider_schema(attempts: list[Attempt], state: AgentState, run: Run) -> Body[bool]:
+    """Whether the only draft failed and the prompt would now show more of the schema."""
     settings = run.settings
     alone = settings.max_attempts == 1 and [attempt.source for attempt in attempts] == ["draft"]
     if not (settings.draft_again and alone and attempts[0].error_kind):
         return False
-    before = yield from generate_task(cast("AgentState", {**state, "attempts": []}), run)
-    now = yield from generate_task(state, run)
+    before = yield from make_generate_task(cast("AgentState", {**state, "attempts": []}), run)
+    now = yield from make_generate_task(state, run)
     if now == before:
         return False
     budget = settings.prompt_tokens
@@ -93,15 +101,15 @@ def _lacked_schema(attempts: list[Attempt], state: AgentState, run: Run) -> Body
         return False
 
 
-def _explain(state: AgentState, turn: Turn, attempt: Attempt, run: Run) -> Body[Done[Explanation]]:
-    """Return an explanation of the query for the feedback; empty if none can be had.
+def _explain_query(state: AgentState, turn: Turn, attempt: Attempt, run: Run) -> Body[Done[Explanation]]:
+    """Return an explanation of a query for the feedback; empty if the model gives none.
 
     Nor does it cost the turn the revision that the explanation is for.
     """
-    if (yield from do(calls_left)) < _WITH_REVISION:
+    if (yield from do(get_remaining_requests)) < _WITH_REVISION:
         note = "the query was not explained: the last request to the model is for the correction (turn_calls)"
         return Done(Explanation(""), (note,))
-    schema = yield from select_schema(state, run)
+    schema = yield from select_prompt_schema(state, run)
     question, rephrased = turn.question, turn.rephrasing.rephrased
     try:
         return (yield from ask(ExplainTask(question, rephrased, attempt.sql, schema, run.settings.link_schema)))
@@ -113,10 +121,10 @@ _LIMITS = ("timeout", "too_large", "too_costly")
 """Errors that name a limit; one revision may bring a query within it, a second has not helped yet."""
 
 
-def decide_stop(
+def find_stop_reason(
     attempts: Sequence[Attempt], code: CodeResult | None, schema: Callable[[], Schema], settings: Settings
-) -> Stop | None:
-    """Return why the turn ends after the last of `attempts`; None if it goes on.
+) -> StopReason | None:
+    """Return why the turn ends after the last attempt; None if the turn continues.
 
     The SQL repeating (SQL-CRAFT algorithm 1), the result repeating (revision chain 3.2.2), the gate, or the cap. Both
     papers compare with the attempt before. A repetition of an earlier one is a cycle, which would only go on until the
@@ -126,58 +134,60 @@ def decide_stop(
     last, earlier = tried[-1], tried[:-1]
     if last.source == "edited":
         if last.error:
-            return Stop("edited", f"Your query cannot be run: {last.error}", "failed")
-        return Stop("edited", "a person wrote the query", "converged")
+            return StopReason("edited", f"Your query cannot be run: {last.error}", "failed")
+        return StopReason("edited", "a person wrote the query", "converged")
     if last.error_kind == "locked":
         # Nothing is wrong with the query that a model could mend.
-        return _stop_with_error(last.error or "", attempts)
-    if settings.gate and (ended := _stop_at_gate(attempts, earlier, code)):
+        return _make_error_stop(last.error or "", attempts)
+    if settings.gate and (ended := _find_gate_stop_reason(attempts, earlier, code)):
         return ended
-    if repeated := _find_repetition(last, earlier, schema, settings):
+    if repeated := _find_repetition_stop(last, earlier, schema, settings):
         return repeated
     if len(tried) >= settings.max_attempts:
         if settings.max_attempts == 1 and last.result is not None:
-            return Stop("attempts", "the settings allow one query", "converged")
+            return StopReason("attempts", "the settings allow one query", "converged")
         why = "1 query was tried" if len(tried) == 1 else f"{len(tried)} queries were tried"
-        return Stop("attempts", f"{why}, and the settings allow no more", "capped")
+        return StopReason("attempts", f"{why}, and the settings allow no more", "capped")
     return None
 
 
-def _stop_at_gate(attempts: Sequence[Attempt], earlier: Sequence[Attempt], code: CodeResult | None) -> Stop | None:
-    """Return the end of a turn that a revision could not help: an answer, or an error to keep."""
+def _find_gate_stop_reason(
+    attempts: Sequence[Attempt], earlier: Sequence[Attempt], code: CodeResult | None
+) -> StopReason | None:
+    """Return why a revision of the last attempt would not help, or None if it may help."""
     last = attempts[-1]
     if last.result is None:
         # An engine without such a statement calls it wrong: SQLite has no TRUNCATE.
         changes = last.error_kind in ("rejected", "syntax") and writes(last.sql, last.dialect)
         if changes and not any(attempt.result for attempt in attempts):
-            return Stop("declined", _READS_ONLY, "unanswerable")
+            return StopReason("declined", _READS_ONLY, "unanswerable")
         over_again = last.error_kind in _LIMITS and any(attempt.error_kind in _LIMITS for attempt in earlier)
         why = _READS_ONLY if changes else last.error or ""
-        return _stop_with_error(why, attempts) if changes or over_again else None
-    if differs(compare_code(last, code)) or near_value(last):
+        return _make_error_stop(why, attempts) if changes or over_again else None
+    if differs(compare_code_with_query(last, code)) or find_near_miss_literal(last):
         return None
     which = "corrected query" if earlier else "query"
-    return Stop("gate", f"the {which} ran without an error", "converged")
+    return StopReason("gate", f"the {which} ran without an error", "converged")
 
 
-def _stop_with_error(why: str, attempts: Sequence[Attempt]) -> Stop:
-    return Stop("error", why, "capped" if any(attempt.result for attempt in attempts) else "failed")
+def _make_error_stop(why: str, attempts: Sequence[Attempt]) -> StopReason:
+    return StopReason("error", why, "capped" if any(attempt.result for attempt in attempts) else "failed")
 
 
-def _find_repetition(
+def _find_repetition_stop(
     last: Attempt, earlier: Sequence[Attempt], schema: Callable[[], Schema], settings: Settings
-) -> Stop | None:
-    """Return how the last attempt repeats an earlier one; None if it does not."""
+) -> StopReason | None:
+    """Return a reason to stop if the last attempt repeats an earlier attempt, or None."""
     for back, other in enumerate(reversed(earlier if settings.stop_cycles else earlier[-1:]), 1):
         # Equal after regularisation; what cannot be parsed has to be the same text.
         same = last.sql.strip() == other.sql.strip() or same_sql(last.sql, other.sql, schema())
         if same and settings.converge != "result":
             kind, what = "same_sql", "SQL"
-        elif settings.converge != "sql" and (same or same_answer(last, other)):
+        elif settings.converge != "sql" and (same or have_same_result(last, other)):
             kind, what = "same_result", "result"
         else:
             continue
         if back == 1:
-            return Stop(kind, f"asked again, the model gave the same {what}", "converged")
-        return Stop("cycle", f"asked again, the model gave the same {what} as {back} queries before", "capped")
+            return StopReason(kind, f"asked again, the model gave the same {what}", "converged")
+        return StopReason("cycle", f"asked again, the model gave the same {what} as {back} queries before", "capped")
     return None

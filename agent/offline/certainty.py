@@ -13,8 +13,8 @@ from importlib.resources import files
 from typing import cast
 
 from ...tools.database.table import Cell
-from .mentions import WordRun, find_unused
-from .reading import QuestionReading
+from .mentions import QuestionMention, find_unused_mentions
+from .reading import QuestionParseState
 from .words import HARMLESS
 
 _WEIGHTS = cast(
@@ -38,22 +38,34 @@ after a preposition, and in the end (`which were cancelled`)."""
 _OPERATIONS = {"sum", "avg", "each", "sort", "both", "contain", "start", "end"}
 
 
-def list_unread_words(reading: QuestionReading) -> tuple[str, ...]:
-    """Return the words of a question that may matter but are not used by its frame."""
+def list_unread_words(reading: QuestionParseState) -> tuple[str, ...]:
+    """Return the words of a question that may matter but are not used in its query."""
     return tuple(
-        dict.fromkeys([*_words_left(reading), *_literals_left(reading), *(m.text for m in _find_lost(reading))])
+        dict.fromkeys(
+            [
+                *_list_unused_words(reading),
+                *_list_unused_literals(reading),
+                *(m.text for m in _list_useless_mentions(reading)),
+            ]
+        )
     )
 
 
-def omits_content(reading: QuestionReading) -> bool:
-    """Whether an ignored word certainly matters: a value, a name, an operation or a kind of row."""
-    operations = _OPERATIONS & {*_words_left(reading)}
+def has_important_unread_words(reading: QuestionParseState) -> bool:
+    """Whether an unread word certainly matters: a value, a name, an operation or a kind of row."""
+    operations = _OPERATIONS & {*_list_unused_words(reading)}
     kinds = any(match[1] not in HARMLESS for kind in _KINDS for match in kind.finditer(reading.text))
-    return bool(operations or kinds or _literals_left(reading) or _find_lost(reading) or _names_nobody(reading))
+    return bool(
+        operations
+        or kinds
+        or _list_unused_literals(reading)
+        or _list_useless_mentions(reading)
+        or _is_who_question_without_names(reading)
+    )
 
 
-def _names_nobody(reading: QuestionReading) -> bool:
-    """Whether a `who` question gets only keys, or all columns of another table."""
+def _is_who_question_without_names(reading: QuestionParseState) -> bool:
+    """Whether a `who` question shows only keys, or all columns of another table."""
     frame = reading.frame
     if not _WHO.match(reading.question.text) or not reading.names.schema.foreign_keys:
         return False
@@ -66,8 +78,8 @@ def _names_nobody(reading: QuestionReading) -> bool:
     return len(shown) == len(frame.select) and keys.issuperset(shown)
 
 
-def _words_left(reading: QuestionReading) -> list[str]:
-    """Return words that no mention or pattern used, and operations that the frame lacks."""
+def _list_unused_words(reading: QuestionParseState) -> list[str]:
+    """Return words that no mention or pattern used, and operations missing from the query."""
     text = _FIND_OUT.sub("find", " . ".join([reading.text, *reading.dropped]))
     frames = list(reading.frame.list_queries())
     harmless = HARMLESS | _EDITING if reading.editing else HARMLESS
@@ -81,18 +93,18 @@ def _words_left(reading: QuestionReading) -> list[str]:
     return left
 
 
-def _literals_left(reading: QuestionReading) -> list[str]:
+def _list_unused_literals(reading: QuestionParseState) -> list[str]:
     """Return values, numbers, comparisons and superlatives that no pattern used."""
-    return [reading.mark(marker).text for marker in reading.markers("onvqs")]
+    return [reading.get_mention(marker).text for marker in reading.find_markers("onvqs")]
 
 
-def _find_lost(reading: QuestionReading) -> list[WordRun]:
-    """Return the mentions that contribute nothing to the frame."""
-    return find_unused(reading.marks, reading.frame, reading.names.schema)
+def _list_useless_mentions(reading: QuestionParseState) -> list[QuestionMention]:
+    """Return the mentions that contribute nothing to the query."""
+    return find_unused_mentions(reading.marks, reading.frame, reading.names.schema)
 
 
-def measure_signals(reading: QuestionReading, rows: tuple[tuple[Cell, ...], ...] | None) -> dict[str, float]:
-    """Return the inputs of the score; `rows` is None if the query was too slow to tell."""
+def measure_reading_signals(reading: QuestionParseState, rows: tuple[tuple[Cell, ...], ...] | None) -> dict[str, float]:
+    """Return the inputs of a reading's confidence; `rows` is None if the query was too slow."""
     frame = reading.frame
     names = [mark for mark in reading.marks if mark.kind in ("c", "x", "t") and mark.hits]
     columns = [mark for mark in names if mark.kind != "t" and mark.column]
@@ -100,9 +112,9 @@ def measure_signals(reading: QuestionReading, rows: tuple[tuple[Cell, ...], ...]
     tables = len(frame.list_tables())
     found: dict[str, float] = {
         "one": 1,
-        "words left": min(len({word for word in _words_left(reading) if word.isalpha()}), 4),
-        "literals left": len(_literals_left(reading)),
-        "mentions lost": min(len(_find_lost(reading)), 3),
+        "words left": min(len({word for word in _list_unused_words(reading) if word.isalpha()}), 4),
+        "literals left": len(_list_unused_literals(reading)),
+        "mentions lost": min(len(_list_useless_mentions(reading)), 3),
         "weak names": min(sum(mark.hits[0].score < 0.8 for mark in names), 4),
         "weakest column": min((mark.hits[0].score for mark in columns), default=1),
         "column elsewhere": min(sum(m.column is not None and m.column.table != m.hits[0].table for m in columns), 3),
@@ -112,7 +124,7 @@ def measure_signals(reading: QuestionReading, rows: tuple[tuple[Cell, ...], ...]
         "value of several columns": any(len({(m.table, m.column) for m in mark.matches}) > 1 for mark in values),
         "patterns": len(reading.fired),
         "how many": reading.question.text.lower().startswith("how many"),
-        "nothing asked": not reading.editing and not reading.markers("cxa"),
+        "nothing asked": not reading.editing and not reading.find_markers("cxa"),
         "joined": tables > 1,
         "tables": max(min(tables - 2, 3), 0),
         "nested": len(list(frame.list_queries())) > 1,
@@ -130,6 +142,6 @@ def measure_signals(reading: QuestionReading, rows: tuple[tuple[Cell, ...], ...]
     return {name: float(value) for name, value in found.items()}
 
 
-def compute_confidence(found: Mapping[str, float]) -> float:
+def compute_reading_confidence(found: Mapping[str, float]) -> float:
     """Return the probability that a reading with these signals is right."""
     return 1.0 / (1.0 + math.exp(min(_STEEPEST, -sum(_WEIGHTS[name] * value for name, value in found.items()))))

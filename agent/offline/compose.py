@@ -7,9 +7,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from .frame import Aggregate, Column, Frame, Operand, add_conditions, count_keys, count_rows, intersect, select_keys
+from .frame import (
+    Aggregate,
+    Column,
+    Operand,
+    QueryFrame,
+    add_conditions,
+    count_rows,
+    intersect_with_condition,
+    make_key_condition,
+    make_key_count_query,
+)
 from .names import NameIndex
-from .reading import CUES, QuestionReading, read_stages
+from .reading import CUES, QuestionParseState, apply_pattern_stages
 
 _REST = re.compile(r"(?<!^)(?<!\. )(?:#who|where|with(?! @a|(?: their| its) @[cxt])|having|have|has|had|from|by|in) ")
 _OR = re.compile(r"@w(\d+)(?: ,)? or((?: (?!@w)\S+){0,3}) @w(\d+)")
@@ -18,27 +28,29 @@ _OWN = ("respective", "corresponding", "associated")
 _BELONGING = ("of", "for", "all", "#who", "from", "in", "#each")
 
 
-def _select_terms(reading: QuestionReading) -> tuple[Operand, ...]:
-    """Return the columns and aggregates asked for, in order."""
+def _find_requested_terms(reading: QuestionParseState) -> tuple[Operand, ...]:
+    """Return the columns and aggregates that the question asks for, in order."""
     terms: list[Operand] = []
     for sentence in reading.text.split(" . "):
         cut = _REST.search(sentence, 1)
         clause = sentence[: cut.start()] if cut else sentence
-        if not reading.markers("cxa", clause) and (not reading.markers("t", clause) or reading.markers("a", sentence)):
+        if not reading.find_markers("cxa", clause) and (
+            not reading.find_markers("t", clause) or reading.find_markers("a", sentence)
+        ):
             clause = sentence
-        terms.extend(_read_terms(reading, clause.split(), bool(terms)))
+        terms.extend(_read_term_list(reading, clause.split(), bool(terms)))
     return tuple(dict.fromkeys(terms))
 
 
-def _read_terms(reading: QuestionReading, words: list[str], more: bool) -> list[Operand]:
-    """Return the terms of one list; after its table, only a comma or `and` adds to it."""
+def _read_term_list(reading: QuestionParseState, words: list[str], more: bool) -> list[Operand]:
+    """Return the terms of one list; after a table name, only a comma or `and` adds terms."""
     terms: list[Operand] = []
     is_open, before = True, ""
     for word in words:
         if word in _AND:
             is_open = True
-        elif word[:2] in ("@c", "@a", "@x") and is_open and not reading.is_entity(word):
-            terms.extend(_expand_name(reading, word))
+        elif word[:2] in ("@c", "@a", "@x") and is_open and not reading.is_table_mention(word):
+            terms.extend(_expand_name_marker(reading, word))
         elif word[:2] in ("@t", "@x"):
             is_open = not (terms or more or before in _BELONGING)
         elif word.startswith("@w"):
@@ -47,51 +59,53 @@ def _read_terms(reading: QuestionReading, words: list[str], more: bool) -> list[
     return terms
 
 
-def _expand_name(reading: QuestionReading, marker: str) -> list[Operand]:
-    """Return the term of a marker; `name` becomes both columns of a first and a last name."""
-    term = reading.term(marker)
-    pair = reading.names.choose_title(term.column.table) if term.column and not term.aggregate else ()
-    is_name = term.column in pair and reading.mark(marker).text.lower() in ("name", "names")
+def _expand_name_marker(reading: QuestionParseState, marker: str) -> list[Operand]:
+    """Return the terms of a marker; `name` becomes the columns of a first and a last name."""
+    term = reading.get_operand(marker)
+    pair = reading.names.choose_title_columns(term.column.table) if term.column and not term.aggregate else ()
+    is_name = term.column in pair and reading.get_mention(marker).text.lower() in ("name", "names")
     return [Operand(column) for column in pair] if is_name else [term]
 
 
-def to_frame(reading: QuestionReading) -> Frame:
-    """Return the frame of a reading; without `select` if the question names nothing to show."""
-    _join_alternatives(reading)
-    names, heads = reading.names, [reading.table(marker) for marker in reading.markers("tx")]
+def build_query_frame(reading: QuestionParseState) -> QueryFrame:
+    """Return the query frame of a reading; `select` is empty if nothing to show is named."""
+    _join_or_conditions(reading)
+    names, heads = reading.names, [reading.table(marker) for marker in reading.find_markers("tx")]
     head = next(iter(heads), None)
-    terms = list(_select_terms(reading))
+    terms = list(_find_requested_terms(reading))
     for table in (*heads, *reading.group_tables):
         reading.tables.append(table)
     group: list[Column] = []
     computed = [*terms, *(c.term for c in reading.having), *(t for t, _ in reading.order)]
     if any(term.aggregate for term in computed):
-        group = [names.choose_identity(table) for table in reading.group_tables] + reading.group
+        group = [names.choose_identity_column(table) for table in reading.group_tables] + reading.group
         shown = {term.column.table for term in terms if term.column and not term.aggregate}
         for table in reading.group_tables:
-            terms[:0] = [] if table in shown else [Operand(column) for column in names.choose_title(table)]
+            terms[:0] = [] if table in shown else [Operand(column) for column in names.choose_title_columns(table)]
     terms[:0] = [Operand(c) for c in dict.fromkeys(reversed(reading.group)) if Operand(c) not in terms]
     terms = terms or _choose_default_terms(reading, head)
     if reading.per_subject and not group:
-        group = _choose_group_key(reading, terms, head)
+        group = _choose_group_columns(reading, terms, head)
     if not group and any(t.aggregate for t in terms) and not reading.limit:
         group = [t.column for t in terms if not t.aggregate and t.column is not None]
-    frame = Frame(
+    frame = QueryFrame(
         select=tuple(terms),
         tables=tuple(reading.tables),
         where=tuple(reading.where),
         group=tuple(dict.fromkeys(group)),
         having=tuple(reading.having),
-        order=_build_order(reading, terms),
+        order=_build_sort_order(reading, terms),
         limit=reading.limit,
         distinct=reading.distinct,
     )
     counted = len(terms) == 1 and terms[0].aggregate == "count" and not (reading.group or reading.group_tables)
-    return _add_intersection(_count_groups(frame, reading, head) if frame.having and counted else frame, reading)
+    return _add_intersection(
+        _make_group_count_frame(frame, reading, head) if frame.having and counted else frame, reading
+    )
 
 
-def _join_alternatives(reading: QuestionReading) -> None:
-    """Join conditions around `or` into one group; set apart those that exclude each other."""
+def _join_or_conditions(reading: QuestionParseState) -> None:
+    """Join conditions around `or` into one group; separate conditions that exclude each other."""
     while match := _OR.search(reading.text):
         first, second = int(match[1]), int(match[3])
         reading.where[first] += reading.where[second]
@@ -102,10 +116,10 @@ def _join_alternatives(reading: QuestionReading) -> None:
         if reading.combine is None and len(first) == len(second) == 1 and first[0].excludes(second[0]):
             reading.where[other] = ()
             subject = reading.list_tables()[:1]
-            named = any(first[0].term.column in reading.names.choose_title(table) for table in subject)
+            named = any(first[0].term.column in reading.names.choose_title_columns(table) for table in subject)
             column = first[0].term.column
             # A row has one such value: `customers from Germany and France` come from either.
-            own = column and f"@w{one} and @w{other}" in reading.text and _has_one(reading, column.table)
+            own = column and f"@w{one} and @w{other}" in reading.text and _has_one_related_row(reading, column.table)
             if (named or own) and first[0].operator == "=" and "#both" not in reading.text:
                 # Rows are listed by their names: `the ages of Ann and Ben`.
                 reading.where[one] += second
@@ -114,26 +128,26 @@ def _join_alternatives(reading: QuestionReading) -> None:
     reading.where = [group for group in reading.where if group]
 
 
-def _has_one(reading: QuestionReading, table: str) -> bool:
-    """Whether each row asked about comes `from` exactly one row of the table."""
+def _has_one_related_row(reading: QuestionParseState, table: str) -> bool:
+    """Whether each requested row comes `from` exactly one row of the table."""
     near = reading.list_tables()[:1]
     own = near == [table] or (bool(near) and reading.names.references_table(near[0], table))
     return own and re.search(r"\bfrom\b", reading.question.text, re.IGNORECASE) is not None
 
 
-def _choose_default_terms(reading: QuestionReading, head: str | None) -> list[Operand]:
-    """Return the terms to show if the question names none: those that name the rows."""
+def _choose_default_terms(reading: QuestionParseState, head: str | None) -> list[Operand]:
+    """Return the terms to show if the question names none: columns that name the rows."""
     if "#all" in reading.text:
         return [Operand()]
     first = reading.where[0][0].term.column if reading.where else None
     table = head or (first.table if first else next(iter(reading.group_tables), None))
     if table and not reading.names.has_distinctive_title(table):
         return [Operand()]
-    return list(reading.list_title_terms(table)) if table else []
+    return list(reading.list_title_columns(table)) if table else []
 
 
-def _build_order(reading: QuestionReading, terms: Sequence[Operand]) -> tuple[tuple[Operand, bool], ...]:
-    """Return the order that is asked for; without a key, the order of what is shown."""
+def _build_sort_order(reading: QuestionParseState, terms: Sequence[Operand]) -> tuple[tuple[Operand, bool], ...]:
+    """Return the requested sort order; without a sort key, sort by a shown term."""
     shown = [term for term in terms if term.column or term.aggregate]
     if not reading.pending or not shown:
         return tuple(reading.order)
@@ -142,18 +156,18 @@ def _build_order(reading: QuestionReading, terms: Sequence[Operand]) -> tuple[tu
     return (*reading.order, (key, reading.pending in ("#desc", "#agedesc")))
 
 
-def _count_groups(frame: Frame, reading: QuestionReading, head: str | None) -> Frame:
-    """Return a frame that counts groups: `how many cities have more than 3 airports`."""
+def _make_group_count_frame(frame: QueryFrame, reading: QuestionParseState, head: str | None) -> QueryFrame:
+    """Return a query frame that counts groups: `how many cities have more than 3 airports`."""
     table = next((t for t in frame.list_tables() if t != reading.counted), head)
     key = frame.select[0].column or (reading.names.key(table) if table else None)
-    return count_keys(replace(frame, group=(key,), order=(), limit=None), key) if key else frame
+    return make_key_count_query(replace(frame, group=(key,), order=(), limit=None), key) if key else frame
 
 
-def _choose_group_key(reading: QuestionReading, terms: list[Operand], head: str | None) -> list[Column]:
+def _choose_group_columns(reading: QuestionParseState, terms: list[Operand], head: str | None) -> list[Column]:
     """Return the columns to group by: the subject's key, or the columns that are shown."""
     plain = [term.column for term in terms if not term.aggregate and term.column is not None]
     if not plain:
-        return [reading.names.choose_identity(head)] if head is not None else []
+        return [reading.names.choose_identity_column(head)] if head is not None else []
     table = plain[0].table
     key = reading.names.key(table)
     if key is None or key in plain:
@@ -163,34 +177,34 @@ def _choose_group_key(reading: QuestionReading, terms: list[Operand], head: str 
     return [key] if head == table != reading.counted and others - {table} else plain
 
 
-def _add_intersection(frame: Frame, reading: QuestionReading) -> Frame:
-    """Return the frame intersected with the condition that its own conditions exclude, if any."""
+def _add_intersection(frame: QueryFrame, reading: QuestionParseState) -> QueryFrame:
+    """Return the frame intersected with the reading's conflicting condition, if there is one."""
     key = reading.names.key((*frame.tables, *frame.list_tables())[0]) if reading.combine else None
-    return intersect(frame, reading.combine, key) if reading.combine else frame
+    return intersect_with_condition(frame, reading.combine, key) if reading.combine else frame
 
 
-def is_follow_up(reading: QuestionReading) -> bool:
-    """Whether a question leans on the one before: it has a cue, or says too little alone."""
-    if "pointed" in reading.fired or reading.has_cue("leans") or _points_back(reading):
+def is_follow_up_question(reading: QuestionParseState) -> bool:
+    """Whether a question depends on the previous one: it has a cue, or is incomplete alone."""
+    if "pointed" in reading.fired or reading.has_cue("leans") or _has_cue_to_earlier_question(reading):
         return True
-    if (reading.group or reading.group_tables) and reading.base.has_aggregates() and not _select_terms(reading):
+    if (reading.group or reading.group_tables) and reading.base.has_aggregates() and not _find_requested_terms(reading):
         return True
-    if reading.has_cue("all_there_is") or reading.markers("tx") or reading.tables:
+    if reading.has_cue("all_there_is") or reading.find_markers("tx") or reading.tables:
         return False
-    own = _select_terms(reading)
+    own = _find_requested_terms(reading)
     if own and all(term.column and term.column.table not in reading.base.list_tables() for term in own):
         return False
     return not own or not (reading.where or reading.having or reading.limit or reading.group)
 
 
-def _points_back(reading: QuestionReading) -> bool:
+def _has_cue_to_earlier_question(reading: QuestionParseState) -> bool:
     """Whether a cue refers to an earlier question, not to words of this one."""
     question, cues = reading.question.text, CUES["points"].finditer(reading.question.text)
     own = [m for m in reading.marks if m.kind in ("t", "x") and m.table and m.hits and m.hits[0].score >= 0.6]
     if not own or not reading.has_cue("asks"):
         return reading.has_cue("points")
     first = question.lower().find(own[0].text.lower())
-    whole = (reading.where or reading.order) and _select_terms(reading)
+    whole = (reading.where or reading.order) and _find_requested_terms(reading)
     within = [match.span() for match in CUES["points_within"].finditer(question)]
     return any(
         not any(start <= cue.start() < end for start, end in within)
@@ -199,22 +213,22 @@ def _points_back(reading: QuestionReading) -> bool:
     )
 
 
-def edit_base(reading: QuestionReading) -> Frame:
-    """Return the frame that the follow-up asks for."""
+def edit_base_query(reading: QuestionParseState) -> QueryFrame:
+    """Return the previous query, changed as the follow-up question asks."""
     names, base = reading.names, reading.base
-    read_stages(reading, "ellipsis")
-    terms = _select_terms(reading)
+    apply_pattern_stages(reading, "ellipsis")
+    terms = _find_requested_terms(reading)
     if reading.has_cue("about"):
-        return _swap_terms(reading, terms)
-    frame = _add_intersection(_change_base(reading), reading)
+        return _replace_value_or_column(reading, terms)
+    frame = _add_intersection(_merge_into_base_query(reading), reading)
     computes = tuple(term for term in terms if term.aggregate)
     if reading.group or reading.group_tables:
-        return _group_base(frame, reading, computes)
+        return _group_base_query(frame, reading, computes)
     if terms and all(term.aggregate == "count" and not term.distinct for term in terms):
         return count_rows(frame, names.key(frame.list_tables()[0]))
-    if (base.limit or base.having) and (key := _find_outer_key(base, terms, names)):
-        where = ((select_keys(base, key),), *reading.where)
-        return Frame(terms, (key.table, *reading.tables), where, order=tuple(reading.order), limit=reading.limit)
+    if (base.limit or base.having) and (key := _find_outer_query_key(base, terms, names)):
+        where = ((make_key_condition(base, key),), *reading.where)
+        return QueryFrame(terms, (key.table, *reading.tables), where, order=tuple(reading.order), limit=reading.limit)
     if terms and reading.has_cue("adds"):
         kept = base.select if base.group or computes else tuple(t for t in base.select if not t.aggregate)
         frame = replace(frame, select=tuple(dict.fromkeys((*kept, *terms))))
@@ -224,46 +238,48 @@ def edit_base(reading: QuestionReading) -> Frame:
             frame = replace(frame, order=tuple(reading.order), limit=reading.limit, group=(), having=())
         elif any(term.aggregate for term in base.select) and not frame.has_aggregates():
             frame = replace(frame, group=())
-    elif base.is_aggregate_row() and (reading.has_cue("shows") or reading.limit or reading.order):
-        heads = [reading.table(marker) for marker in reading.markers("tx")] or base.list_tables()
-        frame = replace(frame, select=reading.list_title_terms(heads[0]))
+    elif base.has_single_aggregate_row() and (reading.has_cue("shows") or reading.limit or reading.order):
+        heads = [reading.table(marker) for marker in reading.find_markers("tx")] or base.list_tables()
+        frame = replace(frame, select=reading.list_title_columns(heads[0]))
     return frame
 
 
-def _change_base(reading: QuestionReading, swap: bool = False) -> Frame:
-    """Return the base with the follow-up's conditions, order and limit added or swapped in."""
+def _merge_into_base_query(reading: QuestionParseState, swap: bool = False) -> QueryFrame:
+    """Return the base query with the follow-up's conditions, order and limit added or replaced."""
     base = reading.base
     return replace(
         add_conditions(base, reading.where, swap=swap),
-        tables=(*base.tables, *reading.tables, *map(reading.table, reading.markers("t"))),
+        tables=(*base.tables, *reading.tables, *map(reading.table, reading.find_markers("t"))),
         having=tuple(reading.having) or base.having,
-        order=_build_order(reading, base.select) or base.order,
+        order=_build_sort_order(reading, base.select) or base.order,
         limit=reading.limit or base.limit,
         distinct=base.distinct or reading.distinct,
     )
 
 
-def _group_base(frame: Frame, reading: QuestionReading, computes: tuple[Operand, ...]) -> Frame:
-    """Return the frame with its aggregates, or a count, computed for each group."""
+def _group_base_query(frame: QueryFrame, reading: QuestionParseState, computes: tuple[Operand, ...]) -> QueryFrame:
+    """Return the query with its aggregates, or a count, computed for each group."""
     tables = reading.group_tables
-    keys = (*reading.group, *map(reading.names.choose_identity, tables))
-    shown = (*map(Operand, reading.group), *(term for table in tables for term in reading.list_title_terms(table)))
+    keys = (*reading.group, *map(reading.names.choose_identity_column, tables))
+    shown = (*map(Operand, reading.group), *(term for table in tables for term in reading.list_title_columns(table)))
     computed = computes or tuple(term for term in frame.select if term.aggregate) or (Operand(None, "count"),)
     return replace(frame, select=(*shown, *computed), tables=(*frame.tables, *tables), group=keys, limit=None)
 
 
-def _find_outer_key(base: Frame, terms: tuple[Operand, ...], names: NameIndex) -> Column | None:
-    """Return the key of the base's rows if terms have several values for each, or None."""
+def _find_outer_query_key(base: QueryFrame, terms: tuple[Operand, ...], names: NameIndex) -> Column | None:
+    """Return the key of the base query's rows if terms have several values per row, or None."""
     plain = [term.column for term in terms if term.column]
-    groups = [column for column in base.group if column != names.key(column.table) and not names.find_parent(column)]
+    groups = [
+        column for column in base.group if column != names.key(column.table) and not names.find_parent_table(column)
+    ]
     many = any(c.table not in base.list_tables() for c in plain) or (bool(groups) and not {*plain} <= {*base.group})
     return (base.group[0] if base.group else names.key(base.list_tables()[0])) if many else None
 
 
-def _swap_terms(reading: QuestionReading, terms: tuple[Operand, ...]) -> Frame:
-    """Swap in the new value (`what about Spain?`) or column (`what about the age?`)."""
+def _replace_value_or_column(reading: QuestionParseState, terms: tuple[Operand, ...]) -> QueryFrame:
+    """Replace the base query's value (`what about Spain?`) or column (`what about the age?`)."""
     base = reading.base
-    frame = _change_base(reading, swap=True)
+    frame = _merge_into_base_query(reading, swap=True)
     if not terms or reading.where:
         return frame
     old: list[Aggregate] = [term.aggregate for term in base.select if term.aggregate and term.column is not None]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from ...tools.errors import NotUnderstood
-from ...tools.words import name_words
+from ...tools.words import split_name_into_words
 
 Aggregate = Literal["", "count", "sum", "avg", "min", "max"]
 Operator = Literal["=", "!=", ">", ">=", "<", "<=", "like", "not like", "between", "in", "not in", "null", "not null"]
@@ -23,7 +23,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Operand:
-    """A column or an aggregate of one; without a column, all rows or all columns."""
+    """A column, or an aggregate of a column; without a column, all rows or all columns."""
 
     column: Column | None = None
     aggregate: Aggregate = ""
@@ -32,17 +32,17 @@ class Operand:
 
 @dataclass(frozen=True)
 class Predicate:
-    """A comparison of a term with a literal, a pair of them, a query, or nothing."""
+    """A comparison of a term with a literal, a pair of literals, a query, or nothing."""
 
     term: Operand
     operator: Operator
     value: Value = None
 
     def excludes(self, other: Predicate) -> bool:
-        """Whether no row can meet both: two values of one column, or bounds with nothing between."""
+        """Whether no row can meet both predicates: two values of one column, or disjoint bounds."""
         if self.operator.startswith("<"):
             return other.operator.startswith(">") and other.excludes(self)
-        if self.term != other.term or isinstance(self.value, Frame) or isinstance(other.value, Frame):
+        if self.term != other.term or isinstance(self.value, QueryFrame) or isinstance(other.value, QueryFrame):
             return False
         if isinstance(self.value, int | float) and isinstance(other.value, int | float) and self.operator[0] == ">":
             return other.operator[0] == "<" and self.value > other.value
@@ -54,8 +54,8 @@ Group = tuple[Predicate, ...]
 
 
 @dataclass(frozen=True)
-class Frame:
-    """One query.
+class QueryFrame:
+    """A query as structured data, independent of SQL.
 
     Attributes:
         select: What is shown, in order.
@@ -77,49 +77,49 @@ class Frame:
     order: tuple[tuple[Operand, bool], ...] = ()
     limit: int | None = None
     distinct: bool = False
-    also: Frame | None = None
+    also: QueryFrame | None = None
 
     def columns(self) -> tuple[Column, ...]:
         """Return every column that the query itself uses, in order of appearance."""
         where = (condition.term for group in self.where for condition in group)
-        terms = (*self.select, *where, *map(Operand, self.group), *self._list_group_terms())
+        terms = (*self.select, *where, *map(Operand, self.group), *self._list_having_and_order_terms())
         return tuple(dict.fromkeys(term.column for term in terms if term.column is not None))
 
-    def _list_group_terms(self) -> tuple[Operand, ...]:
+    def _list_having_and_order_terms(self) -> tuple[Operand, ...]:
         return *(condition.term for condition in self.having), *(term for term, _ in self.order)
 
     def list_tables(self) -> tuple[str, ...]:
         """Return every table that FROM has to join, in order of appearance."""
         return tuple(dict.fromkeys([*(column.table for column in self.columns()), *self.tables]))
 
-    def is_aggregate_row(self) -> bool:
+    def has_single_aggregate_row(self) -> bool:
         """Whether the query returns one row of aggregates."""
         return not self.group and bool(self.select) and all(term.aggregate for term in self.select)
 
     def has_aggregates(self) -> bool:
         """Whether the query shows, sorts by or compares an aggregate."""
-        return any(term.aggregate for term in (*self.select, *self._list_group_terms()))
+        return any(term.aggregate for term in (*self.select, *self._list_having_and_order_terms()))
 
-    def list_queries(self) -> Iterator[Frame]:
+    def list_queries(self) -> Iterator[QueryFrame]:
         """Yield this query and every query inside it."""
         yield self
-        inner = [c.value for group in (*self.where, self.having) for c in group if isinstance(c.value, Frame)]
+        inner = [c.value for group in (*self.where, self.having) for c in group if isinstance(c.value, QueryFrame)]
         for one in (*inner, *([self.also] if self.also else ())):
             yield from one.list_queries()
 
-    def literals(self) -> tuple[Scalar, ...]:
-        """Return every number and text in this query and in those inside it."""
+    def list_literals(self) -> tuple[Scalar, ...]:
+        """Return every number and text in this query and in the queries inside it."""
         found: list[Value] = [one.limit for one in self.list_queries()]
         for one in self.list_queries():
             for condition in (*(c for group in one.where for c in group), *one.having):
                 found += condition.value if isinstance(condition.value, tuple) else (condition.value,)
         return tuple(value for value in found if isinstance(value, int | float | str))
 
-    def is_ranking(self) -> bool:
-        """Whether this query or one inside it sorts rows or looks for a highest or lowest value."""
+    def is_ranking_query(self) -> bool:
+        """Whether this query or an inner query sorts rows or looks for a highest or lowest value."""
         return any(q.order or any(term.aggregate in ("min", "max") for term in q.select) for q in self.list_queries())
 
-    def repeats_conditions(self) -> bool:
+    def shows_only_fixed_columns(self) -> bool:
         """Whether the query shows only columns that its conditions already fix."""
         fixed = {
             g[0].term for g in self.where if len(g) == 1 and g[0].operator == "=" and isinstance(g[0].value, Scalar)
@@ -128,21 +128,21 @@ class Frame:
 
 
 Scalar: TypeAlias = int | float | str
-Value: TypeAlias = Scalar | tuple[Scalar, Scalar] | Frame | None
+Value: TypeAlias = Scalar | tuple[Scalar, Scalar] | QueryFrame | None
 
 
-def select_keys(frame: Frame, key: Column) -> Predicate:
-    """Return the condition that a row's key is among those of the frame's rows."""
+def make_key_condition(frame: QueryFrame, key: Column) -> Predicate:
+    """Return the condition that a row's key is among the keys of a query's rows."""
     return Predicate(Operand(key), "in", replace(frame, select=(Operand(key),)))
 
 
-def count_keys(frame: Frame, key: Column) -> Frame:
-    """Return a query that counts the keys of a frame's rows."""
-    return Frame((Operand(key, "count", True),), (key.table,), ((select_keys(frame, key),),))
+def make_key_count_query(frame: QueryFrame, key: Column) -> QueryFrame:
+    """Return a query that counts the keys of another query's rows."""
+    return QueryFrame((Operand(key, "count", True),), (key.table,), ((make_key_condition(frame, key),),))
 
 
-def count_rows(frame: Frame, key: Column | None) -> Frame:
-    """Return a query that counts the frame's rows, or its groups.
+def count_rows(frame: QueryFrame, key: Column | None) -> QueryFrame:
+    """Return a query that counts the rows, or the groups, of another query.
 
     Args:
         frame: Any frame.
@@ -157,11 +157,11 @@ def count_rows(frame: Frame, key: Column | None) -> Frame:
         return replace(frame, select=(Operand(of, "count", of is not None),), order=(), group=(), distinct=False)
     if (key := of or key) is None:
         raise NotUnderstood(f"Nothing tells the rows of {frame.list_tables()[0]} apart, so I cannot count these.")
-    return count_keys(frame, key)
+    return make_key_count_query(frame, key)
 
 
-def intersect(frame: Frame, condition: Predicate, key: Column | None) -> Frame:
-    """Return the frame's rows that also meet a condition which excludes one of its own.
+def intersect_with_condition(frame: QueryFrame, condition: Predicate, key: Column | None) -> QueryFrame:
+    """Return a query for rows that also meet a condition that one of its own excludes.
 
     Args:
         frame: Any frame.
@@ -170,17 +170,17 @@ def intersect(frame: Frame, condition: Predicate, key: Column | None) -> Frame:
     """
     count = frame.select[0] if len(frame.select) == 1 and frame.select[0].aggregate == "count" else None
     if count and (key := count.column or key):
-        other = select_keys(Frame(tables=frame.tables, where=((condition,),)), key)
+        other = make_key_condition(QueryFrame(tables=frame.tables, where=((condition,),)), key)
         return replace(frame, select=(Operand(key, "count", True),), where=(*frame.where, (other,)))
     kept = (
         g for g in frame.where if not (len(g) == 1 and g[0].term == condition.term and isinstance(g[0].value, Scalar))
     )
-    also = Frame(frame.select, frame.tables, (*kept, (condition,)), frame.group, frame.having)
+    also = QueryFrame(frame.select, frame.tables, (*kept, (condition,)), frame.group, frame.having)
     return replace(frame, order=(), limit=None, also=also)
 
 
-def add_conditions(frame: Frame, where: Iterable[Group], *, swap: bool = False) -> Frame:
-    """Return the frame with more conditions; a new one replaces an old one that it contradicts.
+def add_conditions(frame: QueryFrame, where: Iterable[Group], *, swap: bool = False) -> QueryFrame:
+    """Return a query with more conditions; new conditions replace contradicting old ones.
 
     Args:
         frame: Any frame.
@@ -188,12 +188,12 @@ def add_conditions(frame: Frame, where: Iterable[Group], *, swap: bool = False) 
         swap: Whether a new condition replaces any old one on its column, not only one that it contradicts.
     """
     added = tuple(where)
-    kept = (old for old in frame.where if not any(_replaces(new, old, swap) for new in added))
+    kept = (old for old in frame.where if not any(_replaces_old_condition(new, old, swap) for new in added))
     return replace(frame, where=tuple(dict.fromkeys((*kept, *added))))
 
 
-def _replaces(new: Group, old: Group, swap: bool) -> bool:
-    """Whether a new condition replaces an old one on its column: no row can equal two values."""
+def _replaces_old_condition(new: Group, old: Group, swap: bool) -> bool:
+    """Whether a new condition replaces an old condition on the same column."""
     if {c.term for c in new} != {c.term for c in old}:
         return False
     equals = any(c.operator in ("=", "like") for c in (*new, *old))
@@ -208,56 +208,64 @@ _OPERATORS = {
 }  # fmt: skip
 
 
-def phrase_frame(frame: Frame) -> str:
-    """Return one sentence that asks for the frame: "Give me ..." (CREDIT-SQL 3.1)."""
-    return f"Give me {_phrase_query(frame)}."
+def format_query_as_sentence(frame: QueryFrame) -> str:
+    """Return a sentence that asks for a query: "Give me ..." (CREDIT-SQL 3.1)."""
+    return f"Give me {_format_query_phrase(frame)}."
 
 
-def _phrase_query(frame: Frame) -> str:
+def _format_query_phrase(frame: QueryFrame) -> str:
     tables = frame.list_tables()
-    shown = " and ".join(_phrase_term(term, tables) for term in frame.select) or "everything"
+    shown = " and ".join(_format_term_phrase(term, tables) for term in frame.select) or "everything"
     parts = [f"the different values of {shown}" if frame.distinct else shown]
     # A table that is only counted is named by that already.
     counted_alone = tables[-1:] if frame.select[:1] == (Operand(None, "count"),) else ()
     subjects = [table for table in tables if (table,) != counted_alone]
     if subjects:
-        parts.append("of " + " with ".join(_phrase_name(table) for table in subjects))
+        parts.append("of " + " with ".join(_format_name_words(table) for table in subjects))
     if frame.group:
-        parts.append("for each " + " and ".join(_phrase_name(column.name) for column in frame.group))
-    conditions = [" or ".join(_phrase_condition(c, tables) for c in group) for group in frame.where]
-    conditions += [_phrase_condition(condition, tables) for condition in frame.having]
+        parts.append("for each " + " and ".join(_format_name_words(column.name) for column in frame.group))
+    conditions = [" or ".join(_format_condition_phrase(c, tables) for c in group) for group in frame.where]
+    conditions += [_format_condition_phrase(condition, tables) for condition in frame.having]
     if conditions:
         parts.append("where " + " and ".join(conditions))
     sentence = " ".join(parts)
     if frame.order:
-        keys = " and ".join(f"{_phrase_term(t, tables)} from {'highest' if d else 'lowest'}" for t, d in frame.order)
+        keys = " and ".join(
+            f"{_format_term_phrase(t, tables)} from {'highest' if d else 'lowest'}" for t, d in frame.order
+        )
         sentence += f", sorted by {keys}"
     if frame.limit is not None:
         sentence += ", only the first" if frame.limit == 1 else f", only the first {frame.limit}"
-    return f"{sentence}, that are also in: {_phrase_query(frame.also)}" if frame.also else sentence
+    return f"{sentence}, that are also in: {_format_query_phrase(frame.also)}" if frame.also else sentence
 
 
-def _phrase_term(term: Operand, tables: tuple[str, ...]) -> str:
+def _format_term_phrase(term: Operand, tables: tuple[str, ...]) -> str:
     if term.column is None:
         if term.aggregate != "count":
             return "everything"
-        return f"the number of {_phrase_name(tables[-1])}" if tables else "the number of rows"
-    name = _phrase_name(term.column.name)
+        return f"the number of {_format_name_words(tables[-1])}" if tables else "the number of rows"
+    name = _format_name_words(term.column.name)
     if term.aggregate == "count":
         return f"the number of {'different ' if term.distinct else ''}{name}"
     form = _AGGREGATES.get(term.aggregate, "the {}")
     return f"the {name}" if term.aggregate == "sum" and name.startswith("total") else form.format(name)
 
 
-def _phrase_name(name: str) -> str:
-    return " ".join(name_words(name)) or name
+def _format_name_words(name: str) -> str:
+    return " ".join(split_name_into_words(name)) or name
 
 
-def _phrase_condition(condition: Predicate, tables: tuple[str, ...]) -> str:
-    term = _phrase_term(condition.term, tables)
+def _format_condition_phrase(condition: Predicate, tables: tuple[str, ...]) -> str:
+    term = _format_term_phrase(condition.term, tables)
     if condition.operator == "between":
         low, high = condition.value if isinstance(condition.value, tuple) else ("", "")
         return f"{term} is between {low} and {high}"
     value = condition.value
-    text = _phrase_query(value) if isinstance(value, Frame) else f"'{value}'" if isinstance(value, str) else value
+    text = (
+        _format_query_phrase(value)
+        if isinstance(value, QueryFrame)
+        else f"'{value}'"
+        if isinstance(value, str)
+        else value
+    )
     return f"{term} {_OPERATORS[condition.operator]} {'' if text is None else text}".rstrip()

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from ...tools.database.schema import Schema
 from ...tools.values.match import ValueMatch
-from .frame import Column, Frame, Scalar
-from .names import Hit, NameIndex
-from .sql import list_joined_tables
+from .frame import Column, QueryFrame, Scalar
+from .names import NameHit, NameIndex
+from .sql import list_query_tables
 from .words import (
     ADJECTIVES,
     CHAIN,
@@ -30,8 +30,8 @@ _IDENTIFIERS = frozenset({"id", "ids", "code", "codes", "number", "numbers", "ke
 
 
 @dataclass
-class WordRun:
-    """A run of words with what it may stand for.
+class QuestionMention:
+    """A run of words that may name a table, column, value, number or comparison.
 
     Attributes:
         kind: `t` table, `c` column, `x` either, `v` value, `q` a text that no column holds, `n` number,
@@ -53,7 +53,7 @@ class WordRun:
     start: int
     end: int
     text: str
-    hits: list[Hit] = field(default_factory=list[Hit])
+    hits: list[NameHit] = field(default_factory=list[NameHit])
     matches: list[ValueMatch] = field(default_factory=list[ValueMatch])
     table: str | None = None
     column: Column | None = None
@@ -63,7 +63,7 @@ class WordRun:
     descending: bool = False
 
     def meaning(self) -> str:
-        """Return the words with the table, column or value they stand for; empty if there is none."""
+        """Return the words with the table, column or value that they stand for, or ''."""
         column = f"{self.column.table}.{self.column.name}" if self.column else ""
         if self.kind == "v" and column:
             return f'"{self.text}" as the value {self.literal!r} of {column}'
@@ -72,16 +72,25 @@ class WordRun:
         return f'"{self.text}" as the ' + (f"column {column}" if column and self.kind != "t" else f"table {self.table}")
 
 
-def find_mentions(words: Sequence[QuestionWord], names: NameIndex, values: Iterable[ValueMatch]) -> list[WordRun | str]:
+def find_mentions(
+    words: Sequence[QuestionWord], names: NameIndex, values: Iterable[ValueMatch]
+) -> list[QuestionMention | str]:
     """Return the question as mentions and other words, in order; tables are not chosen yet."""
     stems = [names.correct_stem(word) for word in words]
-    quoted = [(20.0, WordRun("q", at, at + 1, w.text, literal=w.text)) for at, w in enumerate(words) if w.quoted]
-    options = [*quoted, *_find_values(words, values), *_find_names(words, stems, names), *_find_phrases(words)]
-    owner: list[WordRun | None] = [None] * len(words)
+    quoted = [
+        (20.0, QuestionMention("q", at, at + 1, w.text, literal=w.text)) for at, w in enumerate(words) if w.quoted
+    ]
+    options = [
+        *quoted,
+        *_find_value_mentions(words, values),
+        *_find_name_mentions(words, stems, names),
+        *_find_phrase_mentions(words),
+    ]
+    owner: list[QuestionMention | None] = [None] * len(words)
     for _, mention in sorted(options, key=lambda option: -option[0]):
         if not any(owner[mention.start : mention.end]):
             owner[mention.start : mention.end] = [mention] * (mention.end - mention.start)
-    found: list[WordRun | str] = []
+    found: list[QuestionMention | str] = []
     for at, mention in enumerate(owner):
         if mention is None:
             found += [word] if (word := _normalize_word(words, at)) is not None else []
@@ -90,11 +99,11 @@ def find_mentions(words: Sequence[QuestionWord], names: NameIndex, values: Itera
     return found
 
 
-_Option = tuple[float, WordRun]
+_Option = tuple[float, QuestionMention]
 """A mention that the words may hold, with its weight: of two that overlap, the heavier is kept."""
 
 
-def _find_values(words: Sequence[QuestionWord], values: Iterable[ValueMatch]) -> list[_Option]:
+def _find_value_mentions(words: Sequence[QuestionWord], values: Iterable[ValueMatch]) -> list[_Option]:
     spans: dict[tuple[int, int], list[ValueMatch]] = {}
     for match in values:
         start = next((i for i, word in enumerate(words) if word.end > match.start), len(words))
@@ -118,11 +127,11 @@ def _find_values(words: Sequence[QuestionWord], values: Iterable[ValueMatch]) ->
         keep = sorted((m for m in matches if m.score >= best - 0.1), key=lambda match: -match.score)
         text = " ".join(word.text for word in span)
         if keep:  # else all that was likely is what a common word cannot stand for
-            found.append((weight, WordRun("v", start, end, text, matches=keep, literal=keep[0].value)))
+            found.append((weight, QuestionMention("v", start, end, text, matches=keep, literal=keep[0].value)))
     return found
 
 
-def _find_names(words: Sequence[QuestionWord], stems: Sequence[str], names: NameIndex) -> list[_Option]:
+def _find_name_mentions(words: Sequence[QuestionWord], stems: Sequence[str], names: NameIndex) -> list[_Option]:
     found: list[_Option] = []
     for start in range(len(words)):
         for size in range(1, _LONGEST + 1):
@@ -139,11 +148,11 @@ def _find_names(words: Sequence[QuestionWord], stems: Sequence[str], names: Name
             columns = any(hit.column is not None and hit.score >= hits[0].score - 0.3 for hit in kept)
             kind = "x" if tables and columns else "t" if tables else "c"
             weight = size + 0.4 * min(hits[0].score, 1.0)
-            found.append((weight, WordRun(kind, start, end, " ".join(w.text for w in words[start:end]), kept)))
+            found.append((weight, QuestionMention(kind, start, end, " ".join(w.text for w in words[start:end]), kept)))
     return found
 
 
-def _is_likely_name(word: QuestionWord, at: int, hit: Hit) -> bool:
+def _is_likely_name(word: QuestionWord, at: int, hit: NameHit) -> bool:
     if at == 0 and word.lower in ("name", "list", "count", "order", "show"):
         return False
     if word.lower in COMMANDS and word.lower not in ("name", "names", "order", "number"):
@@ -155,7 +164,7 @@ def _is_likely_name(word: QuestionWord, at: int, hit: Hit) -> bool:
     return len(word.lower) > 1 and not (word.stem in GENERIC and hit.score < 0.4)
 
 
-def _find_phrases(words: Sequence[QuestionWord]) -> list[_Option]:
+def _find_phrase_mentions(words: Sequence[QuestionWord]) -> list[_Option]:
     found: list[_Option] = []
     lowers = [word.lower for word in words]
     for at, lower in enumerate(lowers):
@@ -164,13 +173,13 @@ def _find_phrases(words: Sequence[QuestionWord]) -> list[_Option]:
             before_number = end < len(words) and lowers[end][:1].isdigit()
             if tuple(lowers[at:end]) == phrase and not (marker in ("#ormore", "#orless") and before_number):
                 kind, operator = ("o", marker[2:]) if marker.startswith("@o") else ("=" + marker, "")
-                found.append((len(phrase) + 0.35, WordRun(kind, at, end, " ".join(phrase), operator=operator)))
-        if single := _find_single_word(words, at):
+                found.append((len(phrase) + 0.35, QuestionMention(kind, at, end, " ".join(phrase), operator=operator)))
+        if single := _find_single_word_mention(words, at):
             found.append((single.end - single.start + 0.39, single))
     return found
 
 
-def _find_single_word(words: Sequence[QuestionWord], at: int) -> WordRun | None:
+def _find_single_word_mention(words: Sequence[QuestionWord], at: int) -> QuestionMention | None:
     word = words[at]
     lower = word.lower
     before = words[at - 1].lower if at else ""
@@ -188,14 +197,14 @@ def _find_single_word(words: Sequence[QuestionWord], at: int) -> WordRun | None:
             later = [other.lower for other in words[at + 1 : at + 6]]
             if "than" not in later[1:4] and not (lower == "over" and any(word[:1].isdigit() for word in later[:2])):
                 return None
-        return WordRun("o", at, end, lower, operator=operator, hints=hints)
+        return QuestionMention("o", at, end, lower, operator=operator, hints=hints)
     if lower in SUPERLATIVES and not (lower in ("most", "least") and before == "at"):
         descending, hints = SUPERLATIVES[lower]
         if after in ADJECTIVES:
-            return WordRun("s", at, at + 2, f"{lower} {after}", hints=ADJECTIVES[after], descending=descending)
-        return WordRun("s", at, at + 1, lower, hints=hints, descending=descending)
+            return QuestionMention("s", at, at + 2, f"{lower} {after}", hints=ADJECTIVES[after], descending=descending)
+        return QuestionMention("s", at, at + 1, lower, hints=hints, descending=descending)
     number = _parse_number(word, before, after)
-    return None if number is None else WordRun("n", at, at + 1, word.text, literal=number)
+    return None if number is None else QuestionMention("n", at, at + 1, word.text, literal=number)
 
 
 def _parse_number(word: QuestionWord, before: str, after: str) -> Scalar | None:
@@ -227,49 +236,51 @@ def _normalize_word(words: Sequence[QuestionWord], at: int) -> str | None:
     return "," if lower == ";" else lower
 
 
-Item = WordRun | str
+Item = QuestionMention | str
 
 
 def resolve(items: Sequence[Item], names: NameIndex, context: Sequence[str] = ()) -> None:
-    """Choose the tables, then the columns and values, in place.
+    """Choose the tables, then the columns and values, of mentions; update the mentions in place.
 
     Args:
         items: A question's mentions and words.
         names: The schema.
         context: Tables that the conversation is about.
     """
-    mentioned = _choose_tables(items, names)
+    mentioned = _choose_mentioned_tables(items, names)
     anchors = mentioned or list(context) or _choose_implied_table(items, names)
     for at, item in enumerate(items):
-        if isinstance(item, WordRun) and item.kind in "cx":
-            _settle_column(item, at, items, anchors, names)
+        if isinstance(item, QuestionMention) and item.kind in "cx":
+            _choose_mentioned_column(item, at, items, anchors, names)
     for at, item in enumerate(items):
-        if isinstance(item, WordRun) and item.kind == "v":
-            _settle_value(item, at, items, anchors, names)
+        if isinstance(item, QuestionMention) and item.kind == "v":
+            _choose_mentioned_value(item, at, items, anchors, names)
 
 
-def _filter_mentions(items: Iterable[Item], kinds: str) -> list[WordRun]:
-    return [item for item in items if isinstance(item, WordRun) and item.kind in kinds]
+def _filter_mentions_by_kind(items: Iterable[Item], kinds: str) -> list[QuestionMention]:
+    return [item for item in items if isinstance(item, QuestionMention) and item.kind in kinds]
 
 
-def _choose_tables(items: Sequence[Item], names: NameIndex) -> list[str]:
-    """Choose a table for each mention of one; tables near other mentioned ones are preferred."""
-    mentions = _filter_mentions(items, "tx")
+def _choose_mentioned_tables(items: Sequence[Item], names: NameIndex) -> list[str]:
+    """Choose a table for each table mention, preferring tables near other mentioned tables."""
+    mentions = _filter_mentions_by_kind(items, "tx")
     sure = [m.hits[0].table for m in mentions if m.hits[0].score >= 0.9 and m.hits[0].column is None]
     chosen: list[str] = []
     for mention in mentions:
         options = [hit for hit in mention.hits if hit.column is None]
 
-        def worth(hit: Hit) -> float:
-            near = min((names.distance(hit.table, other) for other in sure if other != hit.table), default=0)
+        def score_table_hit(hit: NameHit) -> float:
+            near = min(
+                (names.compute_join_distance(hit.table, other) for other in sure if other != hit.table), default=0
+            )
             return hit.score - 0.05 * min(near, 4) - 0.02 * len(hit.table) / 20
 
-        mention.table = max(options, key=worth).table
+        mention.table = max(options, key=score_table_hit).table
         at = items.index(mention)
         before = [items[at - 1], items[at - 2]] if at > 1 else ["", ""]
         best = max(hit.score for hit in options)
         listed = before[0] in ("for", "all") or (
-            before[0] == "of" and isinstance(before[1], WordRun) and before[1].kind == "c"
+            before[0] == "of" and isinstance(before[1], QuestionMention) and before[1].kind == "c"
         )
         if mention.kind == "x" and listed and best >= 0.8:
             mention.kind = "t"
@@ -279,13 +290,13 @@ def _choose_tables(items: Sequence[Item], names: NameIndex) -> list[str]:
 
 
 def _choose_implied_table(items: Sequence[Item], names: NameIndex) -> list[str]:
-    """Return the table that contains most of what is mentioned; foreign keys count less."""
+    """Return the table that contains most of the mentioned items; foreign keys count less."""
     weights: dict[str, float] = {}
     for item in items:
-        if isinstance(item, WordRun):
+        if isinstance(item, QuestionMention):
             best: dict[str, float] = {}
             for hit in item.hits:
-                leads = hit.column is not None and names.find_parent(Column(hit.table, hit.column)) is not None
+                leads = hit.column is not None and names.find_parent_table(Column(hit.table, hit.column)) is not None
                 best[hit.table] = max(best.get(hit.table, 0), hit.score - 0.05 * leads)
             for match in item.matches:
                 best[match.table] = max(best.get(match.table, 0), match.score)
@@ -295,39 +306,42 @@ def _choose_implied_table(items: Sequence[Item], names: NameIndex) -> list[str]:
     return [table for table, weight in weights.items() if weight > most - 1e-9][:1]
 
 
-def _settle_column(mention: WordRun, at: int, items: Sequence[Item], anchors: Sequence[str], names: NameIndex) -> None:
+def _choose_mentioned_column(
+    mention: QuestionMention, at: int, items: Sequence[Item], anchors: Sequence[str], names: NameIndex
+) -> None:
+    """Choose the column that a mention stands for, and update the mention in place."""
     start = at
     while start and items[start - 1] in ("#who", "with", "has", "have", "having", "had"):
         start -= 1
     item = items[start - 1] if start else None
-    before = item.table if isinstance(item, WordRun) and item.kind in ("t", "x") else None
-    after = _find_table_after(at, items)
+    before = item.table if isinstance(item, QuestionMention) and item.kind in ("t", "x") else None
+    after = _find_table_after_columns(at, items)
 
-    def worth(hit: Hit) -> float:
+    def score_column_hit(hit: NameHit) -> float:
         score = hit.score
         if before is not None and hit.table == before:
             score += 0.55
         elif after is not None:
-            score += 0.5 - 0.2 * min(names.distance(hit.table, after), 4)
+            score += 0.5 - 0.2 * min(names.compute_join_distance(hit.table, after), 4)
         if hit.table in anchors:
             score += 0.2
-        near = min((names.distance(hit.table, other) for other in anchors), default=0)
+        near = min((names.compute_join_distance(hit.table, other) for other in anchors), default=0)
         score -= 0.12 * min(near, 4)
         assert hit.column is not None
-        if names.find_parent(Column(hit.table, hit.column)):
+        if names.find_parent_table(Column(hit.table, hit.column)):
             score -= 0.05
         return score
 
     options = [hit for hit in mention.hits if hit.column is not None]
-    best = max(options, key=worth)
+    best = max(options, key=score_column_hit)
     owner = before or after or (anchors[0] if len(anchors) == 1 else None)
     if owner is not None and best.table != owner and mention.text.lower() in ("name", "names"):
-        mention.column = names.choose_title(owner)[0]
+        mention.column = names.choose_title_columns(owner)[0]
         return
     if best.column is not None and best.score < 0.9 and mention.text.lower().split()[-1] not in _IDENTIFIERS:
         column = Column(best.table, best.column)
-        entity = names.find_parent(column) or (column.table if names.key(column.table) == column else None)
-        if entity is not None and (entity != column.table or names.find_parent(column) is None):
+        entity = names.find_parent_table(column) or (column.table if names.key(column.table) == column else None)
+        if entity is not None and (entity != column.table or names.find_parent_table(column) is None):
             mention.kind, mention.table = "t", entity
             return
     assert best.column is not None
@@ -336,7 +350,7 @@ def _settle_column(mention: WordRun, at: int, items: Sequence[Item], anchors: Se
         mention.kind = "c"
 
 
-def _find_table_after(at: int, items: Sequence[Item]) -> str | None:
+def _find_table_after_columns(at: int, items: Sequence[Item]) -> str | None:
     """Return the table that a column list such as `name and age of all singers` belongs to."""
     linked = False
     for item in items[at + 1 :]:
@@ -351,53 +365,58 @@ def _find_table_after(at: int, items: Sequence[Item]) -> str | None:
     return None
 
 
-def _settle_value(mention: WordRun, at: int, items: Sequence[Item], anchors: Sequence[str], names: NameIndex) -> None:
-    columns = _filter_mentions(items[max(0, at - 4) : at + 3], "cx")
-    next_to = _filter_mentions((*items[max(0, at - 1) : at], *items[at + 1 : at + 2]), "v")
+def _choose_mentioned_value(
+    mention: QuestionMention, at: int, items: Sequence[Item], anchors: Sequence[str], names: NameIndex
+) -> None:
+    """Choose the value that a mention stands for, and update the mention in place."""
+    columns = _filter_mentions_by_kind(items[max(0, at - 4) : at + 3], "cx")
+    next_to = _filter_mentions_by_kind((*items[max(0, at - 1) : at], *items[at + 1 : at + 2]), "v")
     neighbours = [match for item in next_to for match in item.matches]
-    nouns = {item.table for item in _filter_mentions(items[max(0, at - 2) : at + 2], "tx")}
+    nouns = {item.table for item in _filter_mentions_by_kind(items[max(0, at - 2) : at + 2], "tx")}
 
-    def worth(match: ValueMatch) -> float:
-        near = min((names.distance(match.table, other) for other in anchors), default=0)
+    def score_value_match(match: ValueMatch) -> float:
+        near = min((names.compute_join_distance(match.table, other) for other in anchors), default=0)
         score = match.score - 0.12 * min(near, 4) + (0.2 if match.table in anchors else 0.0)
         for item in columns:
             fits = [hit.score for hit in item.hits if (hit.table, hit.column) == (match.table, match.column)]
             score += 0.6 * max(fits, default=0.0)
-        if match.table in nouns and names.choose_title(match.table)[0].name == match.column:
+        if match.table in nouns and names.choose_title_columns(match.table)[0].name == match.column:
             score += 0.15
         column = names.schema.column(match.table, match.column)
         if column is not None and column.kind == "text" and match.how == "exact":
             score += 0.05
-        if names.find_parent(Column(match.table, match.column)):
+        if names.find_parent_table(Column(match.table, match.column)):
             score -= 0.03
         if any((m.table == match.table) and m.column != match.column for m in neighbours):
             score += 0.12
         return score
 
-    best = max(mention.matches, key=worth)
+    best = max(mention.matches, key=score_value_match)
     mention.table, mention.column, mention.literal = best.table, Column(best.table, best.column), best.value
 
 
 _TITLES = ("name", "names", "title", "titles")
 
 
-def find_unused(mentions: Iterable[WordRun], frame: Frame, schema: Schema) -> list[WordRun]:
-    """Return mentions that contribute no table, column, literal or order to a frame."""
-    tables = list_joined_tables(frame, schema)
+def find_unused_mentions(
+    mentions: Iterable[QuestionMention], frame: QueryFrame, schema: Schema
+) -> list[QuestionMention]:
+    """Return mentions that contribute no table, column, literal or order to a query."""
+    tables = list_query_tables(frame, schema)
     columns = {column for one in frame.list_queries() for column in one.columns()}
-    literals = [str(literal).lower() for literal in frame.literals()]
+    literals = [str(literal).lower() for literal in frame.list_literals()]
 
-    def serves(mark: WordRun) -> bool:
+    def is_mention_used(mark: QuestionMention) -> bool:
         if mark.kind in ("v", "q", "n"):
             forms = {mark.literal, mark.text, *(match.value for match in mark.matches)}
             after = {mark.literal + 1} if isinstance(mark.literal, int) else set[int]()  # a year may be the bound after
             spelt = {str(value).lower() for value in forms | after}
             return mark.literal in (0, 1) or any(text in literal for text in spelt for literal in literals)
         if mark.kind == "s":
-            return frame.is_ranking()
+            return frame.is_ranking_query()
         if mark.kind in ("a", "o") or mark.text.lower() in _TITLES or mark.table in tables:
             return True
         own = {Column(hit.table, hit.column) for hit in mark.hits if hit.column}
         return not columns.isdisjoint({*own, mark.column})
 
-    return [mark for mark in {id(mark): mark for mark in mentions}.values() if not serves(mark)]
+    return [mark for mark in {id(mark): mark for mark in mentions}.values() if not is_mention_used(mark)]

@@ -10,9 +10,19 @@ from functools import cached_property
 from heapq import nlargest
 
 from ...tools.database.schema import ColumnSchema, Schema
-from ...tools.words import name_words, spelt_alike, synonyms
+from ...tools.words import find_similar_spellings, load_synonyms, split_name_into_words
 from .frame import Column, Scalar
-from .words import COMMANDS, COMPARATIVES, GENERIC, PHRASES, SUPERLATIVES, UNSPEAKABLE, QuestionWord, spell_out, stem
+from .words import (
+    COMMANDS,
+    COMPARATIVES,
+    GENERIC,
+    PHRASES,
+    SUPERLATIVES,
+    UNSPEAKABLE,
+    QuestionWord,
+    split_identifier_into_words,
+    stem_word,
+)
 
 _VIEW = 0.9
 """The factor for scores of a view's names: a table that fits as well comes first."""
@@ -33,8 +43,8 @@ _KINDS = ("date", "name", "type", "code", "time", "year", "number")
 
 
 @dataclass(frozen=True)
-class Hit:
-    """A table, or a column, that some words may stand for; `score` is 1 for its full name."""
+class NameHit:
+    """A table or column that some words may name; `score` is 1 for the full name."""
 
     score: float
     table: str
@@ -42,7 +52,7 @@ class Hit:
 
 
 class NameIndex:
-    """An index of tables and columns by stems, and of facts about them for the grammar."""
+    """An index of a schema's tables and columns by word stems, with facts for the grammar."""
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
@@ -50,80 +60,80 @@ class NameIndex:
         self._distances: dict[str, dict[str, int]] = {}
         self._views = frozenset(table.name for table in schema.tables if table.kind == "view")
         for table in schema.tables:
-            table_words = [stem(word) for word in spell_out(table.name)]
-            self._add_table(table.name, table_words)
+            table_words = [stem_word(word) for word in split_identifier_into_words(table.name)]
+            self._index_table_name(table.name, table_words)
             for column in table.columns:
-                self._add_column(table.name, column.name, table_words)
+                self._index_column_name(table.name, column.name, table_words)
         self.known = frozenset(word for key in self._hits for word in key)
         self.vocabulary = sorted(word for word in self.known if len(word) > 4)
         self.short = frozenset(word for word in self.known if 3 <= len(word) <= 4)
 
-    def _put(self, words: Sequence[str], score: float, table: str, column: str | None = None) -> None:
+    def _add_index_entry(self, words: Sequence[str], score: float, table: str, column: str | None = None) -> None:
         key = tuple(words)
         if key:
             slot = self._hits[key]
             score *= _VIEW if table in self._views else 1.0
             slot[table, column] = max(score, slot.get((table, column), 0.0))
 
-    def _add_table(self, table: str, words: list[str]) -> None:
-        for variant, factor in _list_variants(words):
-            self._put(variant, factor, table)
+    def _index_table_name(self, table: str, words: list[str]) -> None:
+        for variant, factor in _list_synonym_variants(words):
+            self._add_index_entry(variant, factor, table)
         content = [word for word in words if word not in _FILLERS]
         if content and content != words:
-            for variant, factor in _list_variants(content):
-                self._put(variant, 0.95 * factor, table)
-        for part, share in _list_parts(content):
-            self._put(part, (0.4 + 0.4 * share) * (1.0 if part[-1] == content[-1] else 0.85), table)
+            for variant, factor in _list_synonym_variants(content):
+                self._add_index_entry(variant, 0.95 * factor, table)
+        for part, share in _list_name_parts(content):
+            self._add_index_entry(part, (0.4 + 0.4 * share) * (1.0 if part[-1] == content[-1] else 0.85), table)
 
-    def _add_column(self, table: str, column: str, table_words: list[str]) -> None:
-        words = [stem(word) for word in spell_out(column)]
+    def _index_column_name(self, table: str, column: str, table_words: list[str]) -> None:
+        words = [stem_word(word) for word in split_identifier_into_words(column)]
         if len(words) > 1 and 3 <= len(words[0]) <= 4:
             words[0] = next((word for word in table_words if word.startswith(words[0])), words[0])
         bare = [word for word in words if word not in ("of", "in", "the", "for", "s")]
-        written = [stem(word) for word in name_words(column)]
-        self._put(written, 1.0, table, column)
-        for variant, factor in (*_list_variants(words), *_list_variants(bare)):
-            self._put(variant, factor, table, column)
+        written = [stem_word(word) for word in split_name_into_words(column)]
+        self._add_index_entry(written, 1.0, table, column)
+        for variant, factor in (*_list_synonym_variants(words), *_list_synonym_variants(bare)):
+            self._add_index_entry(variant, factor, table, column)
         if len(words) == 3 and words[1] == "of":
-            self._put([words[2], words[0]], 0.97, table, column)
+            self._add_index_entry([words[2], words[0]], 0.97, table, column)
         if len(bare) == 2:
-            self._put(bare[::-1], 0.85, table, column)
-            self._put([stem("".join(spell_out(column)))], 0.9, table, column)
+            self._add_index_entry(bare[::-1], 0.85, table, column)
+            self._add_index_entry([stem_word("".join(split_identifier_into_words(column)))], 0.9, table, column)
         if len(bare) > 2:
-            self._put([bare[0], bare[-1]], 0.6, table, column)
+            self._add_index_entry([bare[0], bare[-1]], 0.6, table, column)
         rest = bare
         while len(rest) > 1 and (rest[0] in table_words or [rest[0]] == [word[:1] for word in table_words[:1]]):
             rest = rest[1:]
         if rest != bare:
-            for variant, factor in _list_variants(rest):
-                self._put(variant, 0.97 * factor, table, column)
-        if self.find_parent(Column(table, column)) != table:
+            for variant, factor in _list_synonym_variants(rest):
+                self._add_index_entry(variant, 0.97 * factor, table, column)
+        if self.find_parent_table(Column(table, column)) != table:
             for start in range(len(table_words)):
-                for variant, factor in _list_variants(rest):
-                    self._put([*table_words[start:], *variant], 1.02 * factor, table, column)
-        for part, share in _list_parts(bare):
+                for variant, factor in _list_synonym_variants(rest):
+                    self._add_index_entry([*table_words[start:], *variant], 1.02 * factor, table, column)
+        for part, share in _list_name_parts(bare):
             head = part[-1] == bare[-1]
             score = 0.35 + 0.4 * share + (0.1 if head else 0.0)
             if len(part) == 1 and (part[0] in GENERIC and not head):
                 if part[0] not in _KINDS:
                     continue
                 score = 0.41
-            self._put(part, score, table, column)
-            for variant, factor in _list_variants(list(part))[1:]:
-                self._put(variant, score * factor, table, column)
+            self._add_index_entry(part, score, table, column)
+            for variant, factor in _list_synonym_variants(list(part))[1:]:
+                self._add_index_entry(variant, score * factor, table, column)
 
-    def find(self, stems: tuple[str, ...]) -> list[Hit]:
-        """Return the tables and columns that these stems may stand for, best first."""
+    def find(self, stems: tuple[str, ...]) -> list[NameHit]:
+        """Return the tables and columns that some word stems may name, best first."""
         found = self._hits.get(stems)
         if not found:
             return []
         best = nlargest(_MOST, found.items(), key=lambda item: item[1])
-        return [Hit(score, table, column) for (table, column), score in best]
+        return [NameHit(score, table, column) for (table, column), score in best]
 
     def correct_stem(self, word: QuestionWord) -> str:
         """Return the word's stem, or the nearest name's stem if the word looks mistyped."""
         if "_" in word.text and not word.quoted:
-            return " ".join(stem(part) for part in spell_out(word.text))
+            return " ".join(stem_word(part) for part in split_identifier_into_words(word.text))
         if word.quoted or len(word.lower) < 5 or not word.lower.isalpha() or word.stem in self.known:
             return word.stem
         if any(word.lower in known for known in (COMMANDS, UNSPEAKABLE, SUPERLATIVES, COMPARATIVES, PHRASES)):
@@ -131,17 +141,17 @@ class NameIndex:
         for size in (4, 3):
             if len(word.lower) >= size + 3 and word.lower[:size] in self.short:
                 return word.lower[:size]
-        near = (other for _, other in spelt_alike(word.stem, self.vocabulary))
+        near = (other for _, other in find_similar_spellings(word.stem, self.vocabulary))
         return next((other for other in near if len(other) > 4 and other[0] == word.stem[0]), word.stem)
 
     def column(self, column: Column) -> ColumnSchema:
-        """Return the schema's entry of a column."""
+        """Return the schema entry of a column."""
         entry = self.schema.column(column.table, column.name)
         assert entry is not None
         return entry
 
     def kind(self, column: Column) -> str:
-        """Return the kind of values in the column."""
+        """Return the kind of values in a column."""
         return self.column(column).kind
 
     def is_numeric(self, column: Column) -> bool:
@@ -160,9 +170,9 @@ class NameIndex:
                 return sample
         return 1 if "0" in samples else None
 
-    def is_quantity(self, column: Column) -> bool:
+    def is_quantity_column(self, column: Column) -> bool:
         """Whether the column measures something instead of identifying a row."""
-        return self.is_numeric(column) and self.key(column.table) != column and self.find_parent(column) is None
+        return self.is_numeric(column) and self.key(column.table) != column and self.find_parent_table(column) is None
 
     def key(self, table: str) -> Column | None:
         """Return the column that identifies the table's rows, or None."""
@@ -172,67 +182,76 @@ class NameIndex:
         if found.primary_key:
             return Column(found.name, found.primary_key[0])
         first = found.columns[0].name if found.columns else ""
-        return Column(found.name, first) if spell_out(first)[-1:] == ("id",) else None
+        return Column(found.name, first) if split_identifier_into_words(first)[-1:] == ("id",) else None
 
-    def choose_title(self, table: str) -> tuple[Column, ...]:
+    def choose_title_columns(self, table: str) -> tuple[Column, ...]:
         """Return the columns that name the table's rows: a name or title, else first and last name."""
         found = self.schema.table(table)
         assert found is not None
-        own = {stem(word) for word in spell_out(table)}
+        own = {stem_word(word) for word in split_identifier_into_words(table)}
         named: list[tuple[int, Column]] = []
         for column in found.columns:
-            words = spell_out(column.name)
+            words = split_identifier_into_words(column.name)
             if words and words[-1] in _NAMES and column.kind != "number":
-                others = [word for word in words[:-1] if stem(word) not in own]
+                others = [word for word in words[:-1] if stem_word(word) not in own]
                 named.append((len(others), Column(found.name, column.name)))
-        people = [c for _, c in named if {"first", "last"} & set(spell_out(c.name))]
+        people = [c for _, c in named if {"first", "last"} & set(split_identifier_into_words(c.name))]
         plain = [column for others, column in named if others == 0]
-        if plain and (len(people) < 2 or spell_out(plain[0].name)[-1:] == ("name",)):
+        if plain and (len(people) < 2 or split_identifier_into_words(plain[0].name)[-1:] == ("name",)):
             return (plain[0],)
         if len(people) >= 2:
             return tuple(people[:2])
         if named:
             return (min(named, key=lambda pair: pair[0])[1],)
         for column in found.columns[:3]:
-            parent = self.find_parent(Column(found.name, column.name))
-            if parent and parent != table and set(spell_out(parent)) & _PEOPLE and self.has_name(parent):
-                return self.choose_title(parent)
+            parent = self.find_parent_table(Column(found.name, column.name))
+            if (
+                parent
+                and parent != table
+                and set(split_identifier_into_words(parent)) & _PEOPLE
+                and self.has_name_or_title(parent)
+            ):
+                return self.choose_title_columns(parent)
         for column in found.columns:
-            words, here = spell_out(column.name), Column(found.name, column.name)
+            words, here = split_identifier_into_words(column.name), Column(found.name, column.name)
             own_text = column.kind == "text" and not column.primary_key
             if own_text and words[-1:] != ("id",) and not _NEVER & set(words) and self.find_yes_value(here) is None:
                 return (here,)
         key = self.key(table)
         return (key,) if key else (Column(found.name, found.columns[0].name),)
 
-    def choose_identity(self, table: str) -> Column:
+    def choose_identity_column(self, table: str) -> Column:
         """Return the column that stands for the table's rows: its key, else its title."""
-        return self.key(table) or self.choose_title(table)[0]
+        return self.key(table) or self.choose_title_columns(table)[0]
 
-    def has_name(self, table: str) -> bool:
+    def has_name_or_title(self, table: str) -> bool:
         """Whether the table's rows have a name or title of their own."""
-        titles = (c.name for c in self.choose_title(table) if c.table == table)
-        return any(word in _NAMES for title in titles for word in spell_out(title)[-1:])
+        titles = (c.name for c in self.choose_title_columns(table) if c.table == table)
+        return any(word in _NAMES for title in titles for word in split_identifier_into_words(title)[-1:])
 
     def has_distinctive_title(self, table: str) -> bool:
-        """Whether the title identifies a row; a status shared by many rows does not."""
-        found, column = self.schema.table(table), self.choose_title(table)[0]
+        """Whether the title of a table identifies a row; a status shared by many rows does not."""
+        found, column = self.schema.table(table), self.choose_title_columns(table)[0]
         assert found is not None
-        own = {stem(word) for word in spell_out(table)}
-        if column.table != table or self.has_name(table) or own & {stem(word) for word in spell_out(column.name)}:
+        own = {stem_word(word) for word in split_identifier_into_words(table)}
+        if (
+            column.table != table
+            or self.has_name_or_title(table)
+            or own & {stem_word(word) for word in split_identifier_into_words(column.name)}
+        ):
             return True
         distinct = self.column(column).distinct
         return distinct is None or found.row_count is None or distinct >= _DISTINCTIVE * found.row_count
 
-    def find_hinted(self, hints: Sequence[str], tables: Sequence[str], within: int = 2) -> Column | None:
-        """Return the column of the nearest of `tables` that a hint names; earlier hints count more."""
+    def find_hinted_column(self, hints: Sequence[str], tables: Sequence[str], within: int = 2) -> Column | None:
+        """Return the column that a hint names in the nearest of `tables`; earlier hints win."""
         best: tuple[tuple[int, int, int], Column] | None = None
         for table in self.schema.tables:
-            distance = min((self.distance(table.name, other) for other in tables), default=0)
+            distance = min((self.compute_join_distance(table.name, other) for other in tables), default=0)
             if distance > within:
                 continue
             for column in table.columns:
-                words = spell_out(column.name)
+                words = split_identifier_into_words(column.name)
                 own = Column(table.name, column.name)
                 if words[-1:] == ("id",) or not (self.is_numeric(own) or {"date", "time"} & set(words)):
                     continue
@@ -245,19 +264,19 @@ class NameIndex:
         return best[1] if best else None
 
     @cached_property
-    def _neighbours(self) -> dict[str, set[str]]:
+    def _neighbour_tables(self) -> dict[str, set[str]]:
         near: dict[str, set[str]] = defaultdict(set)
         for key in self.schema.foreign_keys:
             near[key.table].add(key.ref_table)
             near[key.ref_table].add(key.table)
         return near
 
-    def distance(self, one: str, other: str) -> int:
+    def compute_join_distance(self, one: str, other: str) -> int:
         """Return the number of foreign keys between two tables, or 9 if none connect them."""
         if (known := self._distances.get(one)) is None:
             known, reached = {one: 0}, {one}
             for step in range(1, 6):
-                reached = {near for table in reached for near in self._neighbours.get(table, ())} - known.keys()
+                reached = {near for table in reached for near in self._neighbour_tables.get(table, ())} - known.keys()
                 known |= dict.fromkeys(reached, step)
             self._distances[one] = known
         return known.get(other, 9)
@@ -266,7 +285,7 @@ class NameIndex:
         """Whether a foreign key of the first table points to the second."""
         return any(key.table == table and key.ref_table == other for key in self.schema.foreign_keys)
 
-    def find_link(self, table: str, other: str) -> tuple[Column, Column] | None:
+    def find_link_columns(self, table: str, other: str) -> tuple[Column, Column] | None:
         """Return the columns that connect rows of two tables, or None.
 
         They are the ends of a foreign key, else the first table's key as a table between them holds it, else, where
@@ -280,19 +299,19 @@ class NameIndex:
             here, there = Column(key.table, key.columns[0]), Column(key.ref_table, key.ref_columns[0])
             if {table, other} == {key.table, key.ref_table}:
                 return (here, there) if table == key.table else (there, here)
-            if over is None and own == there and self.distance(key.table, other) == 1:
+            if over is None and own == there and self.compute_join_distance(key.table, other) == 1:
                 over = there, here
-        if own is None or self.distance(table, other) > 3:
+        if own is None or self.compute_join_distance(table, other) > 3:
             return None
         return over or (own, own)
 
-    def find_parent(self, column: Column) -> str | None:
+    def find_parent_table(self, column: Column) -> str | None:
         """Return the table that a foreign key column points to."""
         own = (column.table, (column.name,))
         return next((key.ref_table for key in self.schema.foreign_keys if (key.table, key.columns) == own), None)
 
 
-def _list_variants(words: Sequence[str]) -> list[tuple[list[str], float]]:
+def _list_synonym_variants(words: Sequence[str]) -> list[tuple[list[str], float]]:
     """Return the words as they are, then with one word replaced by a synonym."""
     found: list[tuple[list[str], float]] = [(list(words), 1.0)]
     for position, word in enumerate(words):
@@ -301,11 +320,13 @@ def _list_variants(words: Sequence[str]) -> list[tuple[list[str], float]]:
     return found
 
 
-_STEMMED_SYNONYMS = {stem(word): tuple(stem(other) for other in others) for word, others in synonyms().items()}
+_STEMMED_SYNONYMS = {
+    stem_word(word): tuple(stem_word(other) for other in others) for word, others in load_synonyms().items()
+}
 
 
-def _list_parts(words: Sequence[str]) -> list[tuple[tuple[str, ...], float]]:
-    """Return the proper parts of a name, each with its share of it."""
+def _list_name_parts(words: Sequence[str]) -> list[tuple[tuple[str, ...], float]]:
+    """Return the proper parts of a name, each with its share of the whole name."""
     size = len(words)
     parts = [(tuple(words[start : start + n]), n / size) for n in range(1, size) for start in range(size - n + 1)]
     return [(part, share) for part, share in parts if not {part[0], part[-1]} & _CONNECTING]

@@ -10,21 +10,21 @@ from importlib.resources import files
 from typing import cast
 
 from ...tools.values.match import ValueMatch
-from .frame import Column, Frame, Operand, Operator, Predicate, Scalar, Value
-from .mentions import NameIndex, WordRun
+from .frame import Column, Operand, Operator, Predicate, QueryFrame, Scalar, Value
+from .mentions import NameIndex, QuestionMention
 
 _MARK = re.compile(r"@([a-z])(\d+)")
 _KINDS = {"C": "cx", "T": "tx", "V": "vq", "N": "n", "L": "vqn", "O": "o", "S": "s", "A": "a", "K": "cxa", "E": "cxt"}
 _MACRO = re.compile(r"\{(?:([a-z]+):)?([A-Z])\}|\{([a-z_]{2,})\}")
 _FLIPPED = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
 
-NOTHING = Frame()
+NOTHING = QueryFrame()
 """The base query of a conversation before its first answer."""
 
 
 @dataclass(frozen=True)
 class QuestionInput:
-    """A question, the index of the schema's names, and the database's values that it mentions."""
+    """A question, with the schema's name index and the database values that it mentions."""
 
     text: str
     names: NameIndex
@@ -32,8 +32,8 @@ class QuestionInput:
 
 
 @dataclass
-class QuestionReading:
-    """A reading in progress; patterns take words away from `text` and add to the other fields.
+class QuestionParseState:
+    """The state of parsing a question; patterns take words from `text` and fill other fields.
 
     Attributes:
         question: The question.
@@ -54,10 +54,10 @@ class QuestionReading:
     """
 
     question: QuestionInput
-    marks: list[WordRun]
+    marks: list[QuestionMention]
     text: str
-    base: Frame = NOTHING
-    frame: Frame = NOTHING
+    base: QueryFrame = NOTHING
+    frame: QueryFrame = NOTHING
     editing: bool = False
     terms: dict[int, Operand] = field(default_factory=dict[int, Operand])
     tables: list[str] = field(default_factory=list[str])
@@ -77,49 +77,49 @@ class QuestionReading:
 
     @property
     def names(self) -> NameIndex:
-        """The schema."""
+        """The index of the schema's names."""
         return self.question.names
 
     @property
     def distinct(self) -> bool:
-        """Whether equal rows are shown once."""
+        """Whether duplicate rows are removed from the result."""
         return "#distinct" in self.text
 
     def has_cue(self, cue: str) -> bool:
-        """Whether a cue of the table of patterns occurs in the question."""
+        """Whether the question matches the pattern of a cue, such as a greeting."""
         return CUES[cue].search(self.question.text) is not None
 
-    def mark(self, marker: str) -> WordRun:
-        """Return the mention behind a marker."""
+    def get_mention(self, marker: str) -> QuestionMention:
+        """Return the mention that a marker such as `@c3` stands for."""
         return self.marks[int(marker[2:])]
 
     def table(self, marker: str) -> str:
-        """Return the table behind `@t` or `@x`."""
-        return self.mark(marker).table or ""
+        """Return the table that a marker `@t` or `@x` stands for."""
+        return self.get_mention(marker).table or ""
 
     def column(self, marker: str) -> Column:
-        """Return the column behind `@c`, `@x` or `@v`."""
-        column = self.mark(marker).column
+        """Return the column that a marker `@c`, `@x` or `@v` stands for."""
+        column = self.get_mention(marker).column
         assert column is not None
         return column
 
-    def term(self, marker: str) -> Operand:
-        """Return the column or aggregate behind `@c`, `@x` or `@a`."""
+    def get_operand(self, marker: str) -> Operand:
+        """Return the column or aggregate that a marker `@c`, `@x` or `@a` stands for."""
         number = int(marker[2:])
         return self.terms.get(number) or Operand(self.marks[number].column)
 
-    def is_entity(self, marker: str) -> bool:
-        """Whether words that may name a table or a column stand for the table's rows."""
-        mark = self.mark(marker)
+    def is_table_mention(self, marker: str) -> bool:
+        """Whether a marker stands for a table's rows rather than for a column."""
+        mark = self.get_mention(marker)
         return marker[1] == "t" or (marker[1] == "x" and (mark.column is None or mark.hits[0].column is None))
 
-    def list_title_terms(self, table: str) -> tuple[Operand, ...]:
-        """Return the terms that name the rows of a table."""
-        return tuple(Operand(column) for column in self.names.choose_title(table))
+    def list_title_columns(self, table: str) -> tuple[Operand, ...]:
+        """Return the columns that hold the name or title of a table's rows, as operands."""
+        return tuple(Operand(column) for column in self.names.choose_title_columns(table))
 
-    def add_term(self, term: Operand, like: WordRun | None = None) -> str:
-        """Return a new marker: `@a` for an aggregate, `@c` for a column."""
-        made = replace(like, kind="a", matches=[]) if like else WordRun("a", 0, 0, "")
+    def add_operand(self, term: Operand, like: QuestionMention | None = None) -> str:
+        """Add a mention of a column or an aggregate, and return the new marker."""
+        made = replace(like, kind="a", matches=[]) if like else QuestionMention("a", 0, 0, "")
         if not term.aggregate:
             made.kind, made.column = "c", term.column
         self.marks.append(made)
@@ -128,42 +128,42 @@ class QuestionReading:
         return f"@{made.kind}{len(self.marks) - 1}"
 
     def add(self, term: Operand, operator: Operator, value: Value) -> str:
-        """Add a condition on rows or, for an aggregate, on groups; return its marker, if any."""
+        """Add a condition on rows, or on groups for an aggregate; return the marker, if any."""
         if not term.aggregate:
-            return self.add_alternatives(Predicate(term, operator, value))
+            return self.add_alternative_conditions(Predicate(term, operator, value))
         self.having.append(Predicate(term, operator, value))
         self.per_subject = True
         return ""
 
-    def add_alternatives(self, *conditions: Predicate) -> str:
-        """Add conditions of which one must hold; return their marker."""
+    def add_alternative_conditions(self, *conditions: Predicate) -> str:
+        """Add conditions of which at least one must hold, and return one marker for all."""
         self.where.append(conditions)
         return f"@w{len(self.where) - 1}"
 
     def list_tables(self) -> list[str]:
-        """Return the tables that the question has mentioned so far, else those of the base query."""
+        """Return the tables that the question mentions so far; if none, those of the base query."""
         found = [m.table for m in self.marks if m.kind in ("t", "x") and m.table]
         found += [m.column.table for m in self.marks if m.kind == "c" and m.column]
         return list(dict.fromkeys(found)) or list(self.base.list_tables())
 
-    def markers(self, kinds: str, text: str | None = None) -> list[str]:
-        """Return the markers of these kinds that are left in the text, in order."""
+    def find_markers(self, kinds: str, text: str | None = None) -> list[str]:
+        """Return the markers of the given kinds in `text`, or in the text still to be parsed."""
         found = _MARK.finditer(self.text if text is None else text)
         return [m.group() for m in found if m.group(1) in kinds]
 
-    def read_clause(self, text: str, *stages: str) -> QuestionReading:
-        """Read a clause by itself, with the same mentions; words left count as passed over."""
-        clause = QuestionReading(self.question, self.marks, text.strip(), self.base, terms=self.terms)
-        read_stages(clause, *stages)
+    def parse_clause(self, text: str, *stages: str) -> QuestionParseState:
+        """Parse a clause separately, with the same mentions; unread words count as dropped."""
+        clause = QuestionParseState(self.question, self.marks, text.strip(), self.base, terms=self.terms)
+        apply_pattern_stages(clause, *stages)
         self.dropped.append(clause.text)
-        clause.tables += map(self.table, clause.markers("t"))
+        clause.tables += map(self.table, clause.find_markers("t"))
         return clause
 
 
 class PatternMatch:
-    """A place where a form of a pattern matched; named parts that are missing are empty."""
+    """A match of a pattern in a question; missing named parts are empty."""
 
-    def __init__(self, reading: QuestionReading, match: re.Match[str]) -> None:
+    def __init__(self, reading: QuestionParseState, match: re.Match[str]) -> None:
         self.reading = reading
         self.text = match[0]
         self.before = reading.text[: match.start()]
@@ -173,23 +173,23 @@ class PatternMatch:
     def __getitem__(self, part: str) -> str:
         return (self._parts.get(part) or "").strip()
 
-    def mark(self, part: str) -> WordRun:
-        """Return the mention of a part."""
-        return self.reading.mark(self[part])
+    def get_mention(self, part: str) -> QuestionMention:
+        """Return the mention in a named part of the match."""
+        return self.reading.get_mention(self[part])
 
     def column(self, part: str) -> Column | None:
-        """Return the column of a part; None where the part or its column is missing."""
-        return self.mark(part).column if self[part].startswith("@") else None
+        """Return the column in a named part; None if the part or the column is missing."""
+        return self.get_mention(part).column if self[part].startswith("@") else None
 
     def literal(self, part: str) -> Scalar:
-        """Return the number or value of a part."""
-        literal = self.mark(part).literal
+        """Return the number or text value in a named part of the match."""
+        literal = self.get_mention(part).literal
         assert literal is not None
         return literal
 
-    def operator(self, column: Column | None = None) -> Operator:
-        """Return the comparison operator; `older than` a birth date turns it round."""
-        mark = self.mark("o") if self["o"] else None
+    def get_comparison_operator(self, column: Column | None = None) -> Operator:
+        """Return the comparison operator, reversed for `older than` with a birth date."""
+        mark = self.get_mention("o") if self["o"] else None
         operator: str = mark.operator if mark else {"#ormore": ">=", "#orless": "<="}.get(self["suffix"], "=")
         born = mark is not None and column is not None and "birth" in mark.hints and "birth" in column.name.lower()
         return _FLIPPED.get(operator, operator) if born else operator  # type: ignore[return-value]
@@ -199,8 +199,8 @@ Handler = Callable[[PatternMatch], str | None]
 _HANDLERS: dict[str, Handler] = {}
 
 
-def handles(*patterns: str) -> Callable[[Handler], Handler]:
-    """Make a function the handler of some patterns.
+def register_handler(*patterns: str) -> Callable[[Handler], Handler]:
+    """Register a function as the handler of the named patterns.
 
     It puts what a match means into the reading and gives what takes the words' place; None leaves them.
     """
@@ -213,16 +213,16 @@ def handles(*patterns: str) -> Callable[[Handler], Handler]:
 
 
 class Pattern:
-    """A named piece of grammar; words that its forms match but do not name count as passed over."""
+    """A named grammar rule; matched words that the rule does not name count as dropped."""
 
     def __init__(self, name: str, forms: str | list[str]) -> None:
-        spelled = [_expand_macros(form) for form in ([forms] if isinstance(forms, str) else forms)]
+        spelled = [_expand_pattern_macros(form) for form in ([forms] if isinstance(forms, str) else forms)]
         self.name = name
         self._forms = [re.compile(rf"(?<!\S)(?:{form})(?!\S)") for form in spelled]
         self._spoken = frozenset(re.findall(r"[a-z]{2,}", " ".join(spelled)))
 
-    def apply(self, reading: QuestionReading) -> None:
-        """Pass each match to the pattern's handler and replace the matched words in the reading."""
+    def apply_to_question(self, reading: QuestionParseState) -> None:
+        """Pass each match to the pattern's handler and replace the matched words in the question."""
         for form in self._forms:
             at = 0
             while match := form.search(reading.text, at):
@@ -239,16 +239,16 @@ class Pattern:
                 at = len(before)
 
 
-def _expand_macros(form: str) -> str:
-    """Replace the macros in a form."""
+def _expand_pattern_macros(form: str) -> str:
+    """Replace the macros in a pattern with regular expressions."""
 
-    def spell(match: re.Match[str]) -> str:
+    def expand_macro(match: re.Match[str]) -> str:
         if match[3]:
-            return _expand_macros(_WORDS[match[3]])
+            return _expand_pattern_macros(_WORDS[match[3]])
         marker = rf"@[{_KINDS[match[2]]}]\d+"
         return f"(?P<{match[1]}>{marker})" if match[1] else marker
 
-    return _MACRO.sub(spell, re.sub(r"\n {4}", "", form))
+    return _MACRO.sub(expand_macro, re.sub(r"\n {4}", "", form))
 
 
 _TABLE: dict[str, dict[str, str | list[str]]] = tomllib.loads(
@@ -256,7 +256,7 @@ _TABLE: dict[str, dict[str, str | list[str]]] = tomllib.loads(
 )
 _WORDS = cast("dict[str, str]", _TABLE.pop("words"))
 CUES = {
-    name: re.compile(_expand_macros(form), re.IGNORECASE)
+    name: re.compile(_expand_pattern_macros(form), re.IGNORECASE)
     for name, form in cast("dict[str, str]", _TABLE.pop("cues")).items()
 }
 """Cues that a question leans on an earlier one, and small talk."""
@@ -264,8 +264,8 @@ STAGES = {stage: [Pattern(*named) for named in table.items()] for stage, table i
 """The table of patterns, in the order in which they are read."""
 
 
-def read_stages(reading: QuestionReading, *stages: str) -> None:
-    """Run the patterns of some stages in order."""
+def apply_pattern_stages(reading: QuestionParseState, *stages: str) -> None:
+    """Apply the patterns of the given stages to a question, in order."""
     for stage in stages:
         for one in STAGES[stage]:
-            one.apply(reading)
+            one.apply_to_question(reading)

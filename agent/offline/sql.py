@@ -10,10 +10,10 @@ from sqlglot import exp
 
 from ...tools.database.schema import ColumnSchema, Schema
 from ...tools.errors import NotUnderstood, SQLParseError
-from ...tools.linking.join_path import join_path
-from ...tools.sql import Query, spell_tables
-from ...tools.sql.dialects import rules_of
-from .frame import Aggregate, Column, Frame, Operand, Operator, Predicate, Scalar
+from ...tools.linking.join_path import find_joining_foreign_keys
+from ...tools.sql import Query, write_exact_table_names
+from ...tools.sql.dialects import get_dialect_rules
+from .frame import Aggregate, Column, Operand, Operator, Predicate, QueryFrame, Scalar
 
 _COMPARISONS: Mapping[Operator, type[exp.Binary]] = {
     "=": exp.EQ, "!=": exp.NEQ, ">": exp.GT, ">=": exp.GTE, "<": exp.LT, "<=": exp.LTE, "like": exp.Like,
@@ -28,8 +28,8 @@ _NEGATED: dict[Operator, Operator] = {"like": "not like", "in": "not in", "null"
 _POSITIVE = {negated: positive for positive, negated in _NEGATED.items() if positive != "="}
 
 
-def write_sql(frame: Frame, schema: Schema, stems: Collection[str] = ()) -> str:
-    """Write a frame as SQL.
+def convert_frame_to_sql(frame: QueryFrame, schema: Schema, stems: Collection[str] = ()) -> str:
+    """Convert a frame, the parsed form of a question, to SQL.
 
     Args:
         frame: The query.
@@ -39,73 +39,84 @@ def write_sql(frame: Frame, schema: Schema, stems: Collection[str] = ()) -> str:
     Raises:
         NotUnderstood: Its tables are not connected by keys.
     """
-    query = _Builder(schema, frame, stems).query()
-    return spell_tables(query.sql(dialect=rules_of(schema.dialect).grammar, copy=False), schema)
+    query = _QueryBuilder(schema, frame, stems).query()
+    return write_exact_table_names(query.sql(dialect=get_dialect_rules(schema.dialect).grammar, copy=False), schema)
 
 
-def list_joined_tables(frame: Frame, schema: Schema) -> frozenset[str]:
-    """Return every table of a frame's query, connecting tables and inner queries included."""
+def list_query_tables(frame: QueryFrame, schema: Schema) -> frozenset[str]:
+    """Return all tables that a frame's query reads, including joined tables and subqueries."""
     used = [table for one in frame.list_queries() for table in one.list_tables()]
-    keys = [key for one in frame.list_queries() for key in join_path(schema, one.list_tables())]
+    keys = [key for one in frame.list_queries() for key in find_joining_foreign_keys(schema, one.list_tables())]
     return frozenset([*used, *(key.table for key in keys), *(key.ref_table for key in keys)])
 
 
-class _Builder:
-    def __init__(self, schema: Schema, frame: Frame, stems: Collection[str]) -> None:
+class _QueryBuilder:
+    """A builder of the SQL syntax tree of a frame."""
+
+    def __init__(self, schema: Schema, frame: QueryFrame, stems: Collection[str]) -> None:
         self.schema = schema
         self.stems = stems
         self.frame = frame
         self.tables = frame.list_tables() or (schema.tables[0].name,)
-        self.path = join_path(schema, self.tables, stems)
-        self.rules = rules_of(schema.dialect)
+        self.path = find_joining_foreign_keys(schema, self.tables, stems)
+        self.rules = get_dialect_rules(schema.dialect)
 
     def query(self) -> exp.Query:
+        """Build the syntax tree of the whole query."""
         frame = self.frame
-        query = exp.select(*(self._show(term) for term in frame.select or (Operand(),)))
-        query = self._add_joins(query)
+        query = exp.select(*(self._build_output_expression(term) for term in frame.select or (Operand(),)))
+        query = self._add_from_and_joins(query)
         if frame.distinct:
             query = query.distinct(copy=False)
-        groups = [exp.or_(*(self._condition(condition) for condition in group), copy=False) for group in frame.where]
+        groups = [
+            exp.or_(*(self._build_condition(condition) for condition in group), copy=False) for group in frame.where
+        ]
         query = query.where(*groups, copy=False)
         if frame.group:
-            query = query.group_by(*(self._column(column) for column in frame.group), copy=False)
+            query = query.group_by(*(self._build_column(column) for column in frame.group), copy=False)
         for condition in frame.having:
-            query = query.having(self._condition(condition), copy=False)
+            query = query.having(self._build_condition(condition), copy=False)
         if frame.order:
-            query = query.order_by(*(self._write_sort_key(term, descending) for term, descending in frame.order))
+            query = query.order_by(*(self._build_sort_key(term, descending) for term, descending in frame.order))
         if frame.limit is not None:
             query = query.limit(frame.limit, copy=False)
         if frame.also is not None:
-            return exp.Intersect(this=query, expression=self._inner(frame.also), distinct=True)
+            return exp.Intersect(this=query, expression=self._build_subquery(frame.also), distinct=True)
         return query
 
-    def _inner(self, frame: Frame) -> exp.Query:
-        return _Builder(self.schema, frame, self.stems).query()
+    def _build_subquery(self, frame: QueryFrame) -> exp.Query:
+        return _QueryBuilder(self.schema, frame, self.stems).query()
 
-    def _show(self, term: Operand) -> exp.Expr:
-        """Return a result column or sort key; only SQLite allows a column that is not grouped."""
-        node, frame = self._term(term), self.frame
+    def _build_output_expression(self, term: Operand) -> exp.Expr:
+        """Return a result column or sort key, in MIN if the engine forbids ungrouped columns."""
+        node, frame = self._build_operand(term), self.frame
         grouped = bool(frame.group) or any(one.aggregate for one in frame.select)
         bare = term.column is not None and not term.aggregate and term.column not in frame.group
         return exp.Min(this=node) if grouped and bare and not self.rules.is_sqlite else node
 
-    def _write_sort_key(self, term: Operand, descending: bool) -> exp.Ordered:
-        """Return a sort key; missing values come last if only the first rows are wanted."""
+    def _build_sort_key(self, term: Operand, descending: bool) -> exp.Ordered:
+        """Return a sort key; NULLs come last if only the first rows are wanted."""
         column = term.column and self.schema.column(term.column.table, term.column.name)
         last = self.frame.limit is not None and not descending and column is not None and column.nulls is True
-        return exp.Ordered(this=self._show(term), desc=descending, nulls_first=not descending and not last)
+        return exp.Ordered(
+            this=self._build_output_expression(term), desc=descending, nulls_first=not descending and not last
+        )
 
-    def _add_joins(self, query: exp.Select) -> exp.Select:
+    def _add_from_and_joins(self, query: exp.Select) -> exp.Select:
         inside = {self.tables[0]}
-        query = query.from_(exp.Table(this=self._identifier(self.tables[0])), copy=False)
+        query = query.from_(exp.Table(this=self._build_identifier(self.tables[0])), copy=False)
         for key in self.path:
             new = key.ref_table if key.table in inside else key.table
             inside.add(new)
             pairs = zip(key.columns, key.ref_columns, strict=True)
             on = [
-                exp.EQ(this=self._name(key.table, own), expression=self._name(key.ref_table, ref)) for own, ref in pairs
+                exp.EQ(
+                    this=self._build_qualified_column(key.table, own),
+                    expression=self._build_qualified_column(key.ref_table, ref),
+                )
+                for own, ref in pairs
             ]
-            query = query.join(exp.Table(this=self._identifier(new)), on=exp.and_(*on, copy=False), copy=False)
+            query = query.join(exp.Table(this=self._build_identifier(new)), on=exp.and_(*on, copy=False), copy=False)
         lost = [table for table in self.tables if table not in inside]
         if lost:
             raise NotUnderstood(
@@ -114,23 +125,27 @@ class _Builder:
             )
         return query
 
-    def _identifier(self, name: str) -> exp.Identifier:
-        return exp.Identifier(this=name, quoted=not self.rules.naming.is_plain(name))
+    def _build_identifier(self, name: str) -> exp.Identifier:
+        return exp.Identifier(this=name, quoted=not self.rules.naming.can_be_unquoted(name))
 
-    def _name(self, table: str, column: str) -> exp.Column:
-        return exp.Column(this=self._identifier(column), table=self._identifier(table))
+    def _build_qualified_column(self, table: str, column: str) -> exp.Column:
+        return exp.Column(this=self._build_identifier(column), table=self._build_identifier(table))
 
-    def _column(self, column: Column) -> exp.Column:
-        return self._name(column.table, column.name) if self.path else exp.Column(this=self._identifier(column.name))
+    def _build_column(self, column: Column) -> exp.Column:
+        return (
+            self._build_qualified_column(column.table, column.name)
+            if self.path
+            else exp.Column(this=self._build_identifier(column.name))
+        )
 
-    def _term(self, term: Operand) -> exp.Expr:
+    def _build_operand(self, term: Operand) -> exp.Expr:
         if term.column is None:
             if term.aggregate == "count":
                 return exp.Count(this=exp.Star())
             owner = (self.frame.tables or self.tables)[0]
             several = len(self.tables) > 1
-            return exp.Column(this=exp.Star(), table=self._identifier(owner)) if several else exp.Star()
-        inner: exp.Expr = self._column(term.column)
+            return exp.Column(this=exp.Star(), table=self._build_identifier(owner)) if several else exp.Star()
+        inner: exp.Expr = self._build_column(term.column)
         if not term.aggregate:
             return inner
         found = self.schema.column(term.column.table, term.column.name)
@@ -140,8 +155,8 @@ class _Builder:
             inner = exp.cast(inner, "double")  # else four digits of a decimal number
         return _AGGREGATES[term.aggregate](this=inner)
 
-    def _condition(self, condition: Predicate) -> exp.Expr:
-        term, value = self._term(condition.term), condition.value
+    def _build_condition(self, condition: Predicate) -> exp.Expr:
+        term, value = self._build_operand(condition.term), condition.value
         found = condition.term.column and self.schema.column(condition.term.column.table, condition.term.column.name)
         column = None if self.rules.is_sqlite or condition.term.aggregate else found
         operator = _POSITIVE.get(condition.operator, condition.operator)
@@ -151,27 +166,31 @@ class _Builder:
                 node = exp.Is(this=term, expression=exp.Null())
             case "between":
                 assert isinstance(value, tuple)
-                node = exp.Between(this=term, low=_literal(value[0], column), high=_literal(value[1], column))
+                node = exp.Between(
+                    this=term, low=_build_literal(value[0], column), high=_build_literal(value[1], column)
+                )
             case "in":
-                assert isinstance(value, Frame)
-                node = exp.In(this=term, query=exp.Subquery(this=self._inner(value)))
+                assert isinstance(value, QueryFrame)
+                node = exp.In(this=term, query=exp.Subquery(this=self._build_subquery(value)))
             case "like":
                 assert isinstance(value, str)
                 # SQLite's looks at no case, and at numbers as texts.
                 text = exp.cast(term, "text") if column is not None and column.kind != "text" else term
-                node = (exp.Like if self.rules.is_sqlite else exp.ILike)(this=text, expression=_literal(value, None))
+                node = (exp.Like if self.rules.is_sqlite else exp.ILike)(
+                    this=text, expression=_build_literal(value, None)
+                )
             case _:
-                if isinstance(value, Frame):
-                    other: exp.Expr = exp.Subquery(this=self._inner(value))
+                if isinstance(value, QueryFrame):
+                    other: exp.Expr = exp.Subquery(this=self._build_subquery(value))
                 else:
                     assert isinstance(value, int | float | str)
-                    other = _literal(value, column)
+                    other = _build_literal(value, column)
                 node = _COMPARISONS[condition.operator](this=term, expression=other)
         return node if operator == condition.operator else exp.Not(this=node)
 
 
-def _literal(value: Scalar, column: ColumnSchema | None) -> exp.Expr:
-    """Return a literal, converted to its column's type if the engine compares no other types."""
+def _build_literal(value: Scalar, column: ColumnSchema | None) -> exp.Expr:
+    """Return a value as an SQL literal of the column's type."""
     if column is not None and column.kind == "boolean" and value in (0, 1):
         return exp.Boolean(this=bool(value))
     if isinstance(value, str) or (column is not None and column.kind == "text"):
@@ -179,30 +198,32 @@ def _literal(value: Scalar, column: ColumnSchema | None) -> exp.Expr:
     return exp.Literal.number(value)
 
 
-class _Unreadable(Exception):
-    """A query that a frame cannot express."""
+class _UnsupportedQueryError(Exception):
+    """The error for a query that a frame cannot express."""
 
 
-def read_sql(sql: str, schema: Schema) -> Frame | None:
-    """Return the frame of a query in the schema's dialect; None if a frame cannot express it."""
+def read_sql(sql: str, schema: Schema) -> QueryFrame | None:
+    """Parse a query into a frame; return None if a frame cannot express the query."""
     try:
-        return _read_frame(Query.of(sql, schema.dialect).tree, schema)
-    except (SQLParseError, _Unreadable):
+        return _convert_query_to_frame(Query.of(sql, schema.dialect).tree, schema)
+    except (SQLParseError, _UnsupportedQueryError):
         return None
 
 
-def _read_frame(query: exp.Expr, schema: Schema) -> Frame:
+def _convert_query_to_frame(query: exp.Expr, schema: Schema) -> QueryFrame:
     if isinstance(query, exp.Intersect):
-        left = _read_frame(query.this, schema)
+        left = _convert_query_to_frame(query.this, schema)
         if left.also:
-            raise _Unreadable
-        return replace(left, also=_read_frame(query.expression, schema))
+            raise _UnsupportedQueryError
+        return replace(left, also=_convert_query_to_frame(query.expression, schema))
     if not isinstance(query, exp.Select) or query.args.get("with_") or query.args.get("offset"):
-        raise _Unreadable
-    return _Reader(query, schema).frame()
+        raise _UnsupportedQueryError
+    return _SelectParser(query, schema).build_frame()
 
 
-class _Reader:
+class _SelectParser:
+    """A converter of a SELECT statement to a frame."""
+
     def __init__(self, query: exp.Select, schema: Schema) -> None:
         self.query = query
         self.schema = schema
@@ -214,104 +235,114 @@ class _Reader:
             named = ".".join(name.name for name in part.parts) if isinstance(part, exp.Table) else ""
             table = schema.table(named)
             if table is None or table.name in self.tables:
-                raise _Unreadable
+                raise _UnsupportedQueryError
             assert part is not None
             self.tables.append(table.name)
             self.aliases[part.alias_or_name.lower()] = table.name
 
-    def frame(self) -> Frame:
+    def build_frame(self) -> QueryFrame:
         clauses = self.query.args
-        limit = _read_scalar(clauses["limit"].expression) if clauses.get("limit") else None
+        limit = _read_literal_value(clauses["limit"].expression) if clauses.get("limit") else None
         if not isinstance(limit, int | None):
-            raise _Unreadable
+            raise _UnsupportedQueryError
         group, order = (clause.expressions if (clause := clauses.get(name)) else () for name in ("group", "order"))
-        groups = _split_operands(clauses.get("where"), exp.And)
-        return Frame(
-            select=tuple(self._term(item.unalias()) for item in self.query.expressions),
+        groups = _split_connector_operands(clauses.get("where"), exp.And)
+        return QueryFrame(
+            select=tuple(self._read_operand(item.unalias()) for item in self.query.expressions),
             tables=tuple(self.tables),
-            where=tuple(tuple(map(self._condition, _split_operands(group, exp.Or))) for group in groups),
-            group=tuple(self._column(item) for item in group),
-            having=tuple(self._condition(part) for part in _split_operands(clauses.get("having"), exp.And)),
-            order=tuple((self._term(item.this), bool(item.args.get("desc"))) for item in order),
+            where=tuple(tuple(map(self._read_condition, _split_connector_operands(group, exp.Or))) for group in groups),
+            group=tuple(self._read_column(item) for item in group),
+            having=tuple(
+                self._read_condition(part) for part in _split_connector_operands(clauses.get("having"), exp.And)
+            ),
+            order=tuple((self._read_operand(item.this), bool(item.args.get("desc"))) for item in order),
             limit=limit,
             distinct=bool(clauses.get("distinct")),
         )
 
-    def _column(self, node: exp.Expr) -> Column:
+    def _read_column(self, node: exp.Expr) -> Column:
         if not isinstance(node, exp.Column):
-            raise _Unreadable
+            raise _UnsupportedQueryError
         tables = [self.aliases.get(node.table.lower(), "")] if node.table else self.tables
         for table in tables:
             found = self.schema.column(table, node.name)
             if found is not None:
                 return Column(table, found.name)
-        raise _Unreadable
+        raise _UnsupportedQueryError
 
-    def _term(self, node: exp.Expr) -> Operand:
+    def _read_operand(self, node: exp.Expr) -> Operand:
         if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star)):
             return Operand()
         aggregate = _FUNCTIONS.get(type(node))
         if aggregate is None:
-            return Operand(self._column(node))
+            return Operand(self._read_column(node))
         if isinstance(node.this, exp.Star):
             return Operand(None, "count")
         if isinstance(node.this, exp.Distinct):
-            return Operand(self._column(node.this.expressions[0]), aggregate, True)
-        return Operand(self._column(node.this), aggregate)
+            return Operand(self._read_column(node.this.expressions[0]), aggregate, True)
+        return Operand(self._read_column(node.this), aggregate)
 
-    def _condition(self, node: exp.Expr) -> Predicate:
+    def _read_condition(self, node: exp.Expr) -> Predicate:
         node = node.unnest()
         if isinstance(node, exp.Not):
-            inner = self._condition(node.this)
+            inner = self._read_condition(node.this)
             if inner.operator not in _NEGATED:
-                raise _Unreadable
+                raise _UnsupportedQueryError
             return Predicate(inner.term, _NEGATED[inner.operator], inner.value)
         if isinstance(node, exp.Between):
             return Predicate(
-                self._term(node.this), "between", (_read_scalar(node.args["low"]), _read_scalar(node.args["high"]))
+                self._read_operand(node.this),
+                "between",
+                (_read_literal_value(node.args["low"]), _read_literal_value(node.args["high"])),
             )
         if isinstance(node, exp.In) and node.args.get("query"):
-            return Predicate(self._term(node.this), "in", _read_frame(node.args["query"].unnest(), self.schema))
+            return Predicate(
+                self._read_operand(node.this), "in", _convert_query_to_frame(node.args["query"].unnest(), self.schema)
+            )
         if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
-            return Predicate(self._term(node.this), "null")
+            return Predicate(self._read_operand(node.this), "null")
         if isinstance(node, exp.ILike | exp.Like):
             text, like = (part.this if isinstance(part, exp.Lower) else part for part in (node.this, node.expression))
-            return Predicate(self._term(text), "like", _read_scalar(like))
+            return Predicate(self._read_operand(text), "like", _read_literal_value(like))
         operator = _OPERATORS.get(type(node))
         if operator is None:
-            raise _Unreadable
+            raise _UnsupportedQueryError
         other = node.expression
-        value = _read_frame(other.this, self.schema) if isinstance(other, exp.Subquery) else _read_scalar(other)
-        return Predicate(self._term(node.this), operator, value)
+        value = (
+            _convert_query_to_frame(other.this, self.schema)
+            if isinstance(other, exp.Subquery)
+            else _read_literal_value(other)
+        )
+        return Predicate(self._read_operand(node.this), operator, value)
 
 
-def _split_operands(node: exp.Expr | None, kind: type[exp.Connector]) -> list[exp.Expr]:
-    """Return the operands of a chain of ANDs or ORs, ignoring brackets."""
+def _split_connector_operands(node: exp.Expr | None, kind: type[exp.Connector]) -> list[exp.Expr]:
+    """Return the operands of a chain of ANDs or ORs, ignoring parentheses."""
     if node is None:
         return []
     node = node.this.unnest() if isinstance(node, exp.Where | exp.Having) else node.unnest()
     if not isinstance(node, kind):
         return [] if node is None else [node]
-    return [part for side in (node.left, node.right) for part in _split_operands(side, kind)]
+    return [part for side in (node.left, node.right) for part in _split_connector_operands(side, kind)]
 
 
-def _read_scalar(node: exp.Expr) -> Scalar:
+def _read_literal_value(node: exp.Expr) -> Scalar:
     if isinstance(node, exp.Neg):
-        value = _read_scalar(node.this)
+        value = _read_literal_value(node.this)
         return value if isinstance(value, str) else -value
     if isinstance(node, exp.Column) and not node.table and node.this.args.get("quoted"):
         return node.name
     if isinstance(node, exp.Boolean):
         return int(node.this)
     if not isinstance(node, exp.Literal):
-        raise _Unreadable
+        raise _UnsupportedQueryError
     if node.is_string:
         return node.name
     try:
         number = float(node.name)
         # No engine says infinity as Python does, and none counts so many.
         if not math.isfinite(number):
-            raise _Unreadable
+            raise _UnsupportedQueryError
         return int(node.name) if node.name.isdecimal() else number
     except ValueError:
-        raise _Unreadable from None
+        raise _UnsupportedQueryError from None

@@ -12,30 +12,35 @@ from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
 from ...prompts.explain import ExplainTask
-from ...prompts.generate import GenerateTask
+from ...prompts.generate import GenerateSQLTask
 from ...prompts.rephrase import RephraseTask, SimplifyTask
-from ...prompts.reply_types import Draft, Explanation, Rephrasing
-from ...prompts.revise import ReviseTask
+from ...prompts.reply_types import Explanation, Rephrasing, SQLDraft
+from ...prompts.revise import ReviseSQLTask
 from ...prompts.task import Task
 from ...tools.database import Database
 from ...tools.database.schema import Schema
 from ...tools.database.table import Cell, Limits
 from ...tools.errors import NotUnderstood, QueryError, QueryFailed, QueryRejected
 from ...tools.linking import PastTurn
-from ...tools.outgoing import ModelView
+from ...tools.outgoing import MaskedDatabase
 from ...tools.sql import Query, explain
 from ...tools.values import ValueIndex
 from ...tools.values.match import ValueMatch
-from ..advice import advisory
-from ..effects import Body, Do, Done
-from .certainty import compute_confidence, list_unread_words, measure_signals, omits_content
-from .compose import edit_base, is_follow_up
-from .frame import Frame, phrase_frame
+from ..advice import with_fallback
+from ..effects import Body, Done, FunctionEffect
+from .certainty import (
+    compute_reading_confidence,
+    has_important_unread_words,
+    list_unread_words,
+    measure_reading_signals,
+)
+from .compose import edit_base_query, is_follow_up_question
+from .frame import QueryFrame, format_query_as_sentence
 from .grammar import parse
 from .names import NameIndex
-from .reading import CUES, NOTHING, QuestionInput, QuestionReading
-from .sql import read_sql, write_sql
-from .words import UNSPEAKABLE, split_words
+from .reading import CUES, NOTHING, QuestionInput, QuestionParseState
+from .sql import convert_frame_to_sql, read_sql
+from .words import UNSPEAKABLE, split_question_into_words
 
 _LONGEST = 1_000
 """Characters of a question: reading takes longer than its length grows."""
@@ -49,7 +54,7 @@ _PRONOUN = re.compile(
 
 
 class UnresolvedPronoun(NotUnderstood):
-    """A pronoun in the question refers to nothing that was asked before; `words` contains it.
+    """A pronoun in the question refers to nothing asked before; `words` contains the pronoun.
 
     What to do: name what is meant.
     """
@@ -57,7 +62,7 @@ class UnresolvedPronoun(NotUnderstood):
 
 @dataclass(frozen=True)
 class ParsedAnswer:
-    """A question parsed and translated to SQL.
+    """A parsed question with the SQL query for it and a confidence.
 
     Attributes:
         frame: What it means.
@@ -69,7 +74,7 @@ class ParsedAnswer:
         signals: What the confidence weighs.
     """
 
-    frame: Frame
+    frame: QueryFrame
     sql: str
     confidence: float
     notes: tuple[str, ...]
@@ -79,7 +84,7 @@ class ParsedAnswer:
 
 
 class Parser:
-    """The parser with its database. Threads may share one."""
+    """A parser of questions about one database; several threads may share one parser."""
 
     def __init__(self, database: Database, values: ValueIndex | None) -> None:
         self._database = database
@@ -87,14 +92,14 @@ class Parser:
         self._names: NameIndex | None = None
 
     def names(self) -> NameIndex:
-        """Return the index of the database's current schema."""
+        """Return the name index of the database's current schema."""
         schema, names = self._database.schema(), self._names
         if names is None or names.schema is not schema:
             names = self._names = NameIndex(schema)
         return names
 
     def answer(self, question: str, base_sql: str = "", said: str = "") -> ParsedAnswer:
-        """Parse a question, as a follow-up if it leans on the previous query.
+        """Parse a question, as a follow-up if the question refers to the previous query.
 
         Args:
             question: As asked.
@@ -108,74 +113,76 @@ class Parser:
             raise NotUnderstood(f"Without a model I read {_LONGEST:,} characters at most; these are {len(question):,}.")
         names = self.names()
         question = CUES["greeting"].sub("", question) or question
-        base = (_read_base(base_sql, names.schema) if base_sql else None) or NOTHING
-        asked = QuestionInput(question, names, self._find(question))
+        base = (_parse_base_query(base_sql, names.schema) if base_sql else None) or NOTHING
+        asked = QuestionInput(question, names, self._find_mentioned_values(question))
         if said:
             pronoun = _find_unresolved_pronoun(question, parse(asked)) if base is NOTHING else None
             start, end = pronoun.span() if pronoun else (len(question), len(question))
             question = f"{question[:start]}{'' if pronoun else '. '}{said.strip(' .?!')}{question[end:]}"
-            asked = QuestionInput(question, names, self._find(question))
-        return self._answer(asked, base)
+            asked = QuestionInput(question, names, self._find_mentioned_values(question))
+        return self._parse_question(asked, base)
 
-    def _answer(self, asked: QuestionInput, base: Frame) -> ParsedAnswer:
-        """Parse the question alone, as a follow-up, or as an edit of the base query."""
+    def _parse_question(self, asked: QuestionInput, base: QueryFrame) -> ParsedAnswer:
+        """Parse the question on its own, as a follow-up, or as an edit of the base query."""
         within = parse(asked, base)
         if base is NOTHING:
             if pronoun := _find_unresolved_pronoun(asked.text, within):
                 word = pronoun["pronoun"]
                 raise UnresolvedPronoun(f"Nothing was asked before, so I cannot tell what {word!r} means.", (word,))
-            return self._build_answer(within)
+            return self._build_parsed_answer(within)
         kinds = {mark.kind for mark in within.marks}
         apart = NOTHING if kinds & {"v", "n"} and not kinds & {"t", "x"} else base
-        if not is_follow_up(within):
-            return self._build_answer(parse(asked, apart))
-        within.frame, within.editing = edit_base(within), True
-        return self._build_answer(within, base)
+        if not is_follow_up_question(within):
+            return self._build_parsed_answer(parse(asked, apart))
+        within.frame, within.editing = edit_base_query(within), True
+        return self._build_parsed_answer(within, base)
 
-    def _build_answer(self, reading: QuestionReading, unchanged: Frame | None = None) -> ParsedAnswer:
-        """Build the answer of a reading and try its query once."""
+    def _build_parsed_answer(self, reading: QuestionParseState, unchanged: QueryFrame | None = None) -> ParsedAnswer:
+        """Build the answer from a parsed question, and run the query once as a test."""
         left_out = list_unread_words(reading)
-        _check_frame(reading, unchanged, left_out)
-        stems = {word.stem for word in split_words(reading.question.text)}
-        sql = write_sql(reading.frame, reading.names.schema, stems)
-        found = measure_signals(reading, self._try(sql))
-        sure = round(compute_confidence(found), 3)
-        partial = omits_content(reading)
-        return ParsedAnswer(reading.frame, sql, sure, _list_notes(reading, left_out), left_out, partial, found)
+        _check_question_understood(reading, unchanged, left_out)
+        stems = {word.stem for word in split_question_into_words(reading.question.text)}
+        sql = convert_frame_to_sql(reading.frame, reading.names.schema, stems)
+        found = measure_reading_signals(reading, self._run_trial_query(sql))
+        sure = round(compute_reading_confidence(found), 3)
+        partial = has_important_unread_words(reading)
+        return ParsedAnswer(reading.frame, sql, sure, _list_parsing_notes(reading, left_out), left_out, partial, found)
 
-    def _try(self, sql: str) -> tuple[tuple[Cell, ...], ...] | None:
-        """Return the first rows of the query, or None if it takes too long.
+    def _run_trial_query(self, sql: str) -> tuple[tuple[Cell, ...], ...] | None:
+        """Return the first rows of the query; None if they are withheld or take too long.
 
         Raises:
             NotUnderstood: It cannot run at all, so the question was misread.
         """
         try:
-            tried = ModelView(self._database).execute(sql, _TRIAL)
+            tried = MaskedDatabase(self._database).execute(sql, _TRIAL)
             return None if tried.withheld else tried.rows
         except (QueryFailed, QueryRejected) as error:
             raise NotUnderstood("I could not turn this question into a query that runs. Try other words.") from error
         except QueryError:
             return None
 
-    def _find(self, text: str) -> tuple[ValueMatch, ...]:
+    def _find_mentioned_values(self, text: str) -> tuple[ValueMatch, ...]:
         return tuple(self._values.find(text, _VALUES)) if self._values else ()
 
 
-@advisory("follow-up", None)
-def _read_base(sql: str, schema: Schema) -> Frame | None:
-    """Return the frame of the previous query, or None if a frame cannot express it."""
+@with_fallback("follow-up", None)
+def _parse_base_query(sql: str, schema: Schema) -> QueryFrame | None:
+    """Parse the previous query into a frame; return None if a frame cannot express it."""
     return read_sql(sql, schema)
 
 
-def _find_unresolved_pronoun(question: str, reading: QuestionReading) -> re.Match[str] | None:
-    """Return the pronoun of a first question that comes before anything it could stand for."""
+def _find_unresolved_pronoun(question: str, reading: QuestionParseState) -> re.Match[str] | None:
+    """Return a pronoun in a first question if nothing before the pronoun can be meant by it."""
     found = _PRONOUN.search(question)
     named = [question.lower().find(m.text.lower()) for m in reading.marks if m.kind in "tcxv" and m.text]
     return found if found and not any(-1 < at < found.start() for at in named) else None
 
 
-def _check_frame(reading: QuestionReading, unchanged: Frame | None, words: tuple[str, ...]) -> None:
-    """Raise `NotUnderstood` if a frame is not an answer to the question."""
+def _check_question_understood(
+    reading: QuestionParseState, unchanged: QueryFrame | None, words: tuple[str, ...]
+) -> None:
+    """Raise `NotUnderstood` if a frame does not answer the question."""
     frame = reading.frame
     beyond = tuple(word for word in reading.text.split() if word in UNSPEAKABLE)
     if beyond:
@@ -188,11 +195,11 @@ def _check_frame(reading: QuestionReading, unchanged: Frame | None, words: tuple
         raise NotUnderstood(f"{problem} {offer}", words)
     if _NEGATION.search(reading.text):
         raise NotUnderstood("I could not place what is denied. Put it another way.", words)
-    if frame.repeats_conditions():
+    if frame.shows_only_fixed_columns():
         raise NotUnderstood("I cannot tell what you want to know: it would only show what you said.", words)
 
 
-def _list_notes(reading: QuestionReading, left_out: tuple[str, ...]) -> tuple[str, ...]:
+def _list_parsing_notes(reading: QuestionParseState, left_out: tuple[str, ...]) -> tuple[str, ...]:
     notes = ["read offline, without a model" + ", as a change to the previous query" * reading.editing]
     notes += [meaning for mark in reading.marks if (meaning := mark.meaning())]
     notes += ["patterns: " + ", ".join(dict.fromkeys(reading.fired))] * bool(reading.fired)
@@ -233,27 +240,30 @@ class OfflineTranslator:
         self._read: dict[tuple[str, str, str, str], ParsedAnswer] = {}
 
     def perform(self, task: Task[R]) -> Body[Done[R]]:
-        """Perform a task as an effect."""
-        return (yield Do(lambda: self.do(task)))
+        """Yield an effect that performs the task, and return the result."""
+        return (yield FunctionEffect(lambda: self.do(task)))
 
     def do(self, task: Task[R]) -> Done[R]:
-        """Perform a task, blocking.
+        """Perform a task, blocking until the task is done.
 
         Raises:
             NotUnderstood: The question cannot be read, or the task needs a model.
         """
-        return Done(cast("R", self._reply(task)))
+        return Done(cast("R", self._dispatch_task(task)))
 
-    def _reply(self, task: object) -> object:
+    def _dispatch_task(self, task: object) -> object:
+        """Perform a task by its type, and return the result."""
         match task:
             case RephraseTask():
-                return self._rephrase(task)
+                return self._rephrase_question(task)
             case SimplifyTask():
                 return task.question
-            case GenerateTask():
-                return self._generate(task)
-            case ReviseTask():
-                return _make_draft(self._answer(task.generate))  # it knows no better: the loop ends
+            case GenerateSQLTask():
+                return self._generate_draft(task)
+            case ReviseSQLTask():
+                return _make_draft_from_answer(
+                    self._get_parsed_answer(task.generate)
+                )  # it knows no better: the loop ends
             case ExplainTask():
                 return Explanation(explain(Query.of(task.sql, task.schema.dialect, task.schema)))
             case _:
@@ -261,7 +271,7 @@ class OfflineTranslator:
                     "The offline translator cannot do this: choose a model with --model, or leave out what needs one."
                 )
 
-    def _rephrase(self, task: RephraseTask) -> Rephrasing:
+    def _rephrase_question(self, task: RephraseTask) -> Rephrasing:
         if CUES["small_talk"].match(task.question):
             reply = "I am here to answer questions about this database. Ask me one."
             return Rephrasing(task.question, task.question, "small_talk", reply)
@@ -274,43 +284,43 @@ class OfflineTranslator:
             return Rephrasing(task.question, task.question, "ambiguous", asks, tables)
         except NotUnderstood as error:
             return Rephrasing(task.question, task.question, "unanswerable", str(error))
-        sentence = phrase_frame(answer.frame)
+        sentence = format_query_as_sentence(answer.frame)
         with self._lock:
             self._read[task.question, base, sentence, self._engine.names().schema.version] = answer
             if len(self._read) > _REMEMBERED:
                 del self._read[next(iter(self._read))]
         # Where what was passed over matters, declining serves a person better.
         if answer.partial or answer.confidence < _DOUBTFUL:
-            return Rephrasing(sentence, sentence, "unanswerable", _explain_doubt(answer))
+            return Rephrasing(sentence, sentence, "unanswerable", _explain_low_confidence(answer))
         return Rephrasing(sentence, sentence)
 
-    def _generate(self, task: GenerateTask) -> Draft:
-        answer = self._answer(task)
+    def _generate_draft(self, task: GenerateSQLTask) -> SQLDraft:
+        answer = self._get_parsed_answer(task)
         if answer.confidence < _DECLINE:
-            raise NotUnderstood(_explain_doubt(answer), answer.unread)
-        return _make_draft(answer)
+            raise NotUnderstood(_explain_low_confidence(answer), answer.unread)
+        return _make_draft_from_answer(answer)
 
-    def _answer(self, task: GenerateTask) -> ParsedAnswer:
-        """Return the answer that the rephrasing of the turn settled, or parse the question again."""
+    def _get_parsed_answer(self, task: GenerateSQLTask) -> ParsedAnswer:
+        """Return the answer cached when the question was rephrased, or parse the question again."""
         base = _find_last_query(task.history)
         known = self._read.get((task.question, base, task.rephrasing.rephrased, self._engine.names().schema.version))
         return known or self._engine.answer(task.question, base)
 
 
 def _find_last_query(history: tuple[PastTurn, ...]) -> str:
-    """Return the last query that answered a turn."""
+    """Return the latest SQL query in the history; empty if there is none."""
     return next((turn.sql for turn in reversed(history) if turn.sql), "")
 
 
-def _make_draft(answer: ParsedAnswer) -> Draft:
+def _make_draft_from_answer(answer: ParsedAnswer) -> SQLDraft:
     caveats = (f"Not understood and left out: {', '.join(answer.unread)}.",) if answer.unread else ()
-    return Draft(answer.sql, answer.confidence, answer.notes, caveats)
+    return SQLDraft(answer.sql, answer.confidence, answer.notes, caveats)
 
 
-def _explain_doubt(answer: ParsedAnswer) -> str:
+def _explain_low_confidence(answer: ParsedAnswer) -> str:
     if answer.unread:
         words = f"I did not understand: {', '.join(answer.unread)}."
     else:
         empty = " Nothing fits that." if answer.signals["no row"] else ""
-        words = f'I am not sure enough of my reading: "{phrase_frame(answer.frame)}"{empty}'
+        words = f'I am not sure enough of my reading: "{format_query_as_sentence(answer.frame)}"{empty}'
     return f"I cannot read this question well enough without a model. {words}"

@@ -13,22 +13,22 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any, cast
 
-from ...tools.words import IRREGULAR_PLURALS, NUMBER_WORDS, english_stem, fold, name_words
+from ...tools.words import IRREGULAR_PLURALS, NUMBER_WORDS, fold, split_name_into_words, stem_english_word
 
 _LISTS = cast(
     "dict[str, Any]", json.loads(files(__name__.rpartition(".")[0]).joinpath("data/lexicon.json").read_text("utf-8"))
 )
 
 
-def _load_words(name: str) -> frozenset[str]:
+def _load_word_set(name: str) -> frozenset[str]:
     return frozenset(_LISTS[name].split())
 
 
-def _load_lists(name: str) -> Mapping[str, tuple[str, ...]]:
+def _load_word_lists(name: str) -> Mapping[str, tuple[str, ...]]:
     return {word: tuple(text.split()) for word, text in _LISTS[name].items()}
 
 
-def _load_phrases() -> Mapping[str, tuple[tuple[tuple[str, ...], str], ...]]:
+def _load_phrases_by_first_word() -> Mapping[str, tuple[tuple[tuple[str, ...], str], ...]]:
     found: dict[str, list[tuple[tuple[str, ...], str]]] = {}
     for marker, text in _LISTS["phrases"].items():
         for phrase in text.split(" | "):
@@ -40,42 +40,42 @@ def _load_phrases() -> Mapping[str, tuple[tuple[tuple[str, ...], str], ...]]:
 IRREGULAR: Mapping[str, str] = IRREGULAR_PLURALS | _LISTS["irregular"]
 """Words whose singular no stemmer finds."""
 
-ABBREVIATIONS = _load_lists("abbreviations")
+ABBREVIATIONS = _load_word_lists("abbreviations")
 """Meanings of common abbreviations in identifiers."""
 
 SUFFIXES = ("name", "id", "code", "type", "date", "number", "year", "time", "title", "count", "description")
 """Words that are often glued to the end of an identifier's part."""
 
-GENERIC = _load_words("generic")
+GENERIC = _load_word_set("generic")
 """Words that alone say too little to stand for a longer name."""
 
-NOISE = _load_words("noise")
+NOISE = _load_word_set("noise")
 """Words without meaning for the grammar, dropped before it."""
 
-COMMANDS = _load_words("commands")
+COMMANDS = _load_word_set("commands")
 """Words that ask or connect, and are never names or values by themselves."""
 
-CHAIN = _load_words("chain")
+CHAIN = _load_word_set("chain")
 """Words across which a column list still belongs to the table that follows it."""
 
-HARMLESS = _load_words("harmless")
+HARMLESS = _load_word_set("harmless")
 """Words that may stay unread without harm."""
 
-UNSPEAKABLE = _load_words("unspeakable")
+UNSPEAKABLE = _load_word_set("unspeakable")
 """Words for what a frame cannot express, unless the schema or a value contains them."""
 
 NUMBERS: Mapping[str, int] = NUMBER_WORDS | _LISTS["numbers"]
 
-COMPARATIVES = {word: (text[0], text[1:]) for word, text in _load_lists("comparatives").items()}
+COMPARATIVES = {word: (text[0], text[1:]) for word, text in _load_word_lists("comparatives").items()}
 """Comparing words: the operator, and the column words that the adjective is about."""
 
-SUPERLATIVES = {word: (text[0] == "most", text[1:]) for word, text in _load_lists("superlatives").items()}
+SUPERLATIVES = {word: (text[0] == "most", text[1:]) for word, text in _load_word_lists("superlatives").items()}
 """Superlatives: whether they descend, and the column words that the adjective is about."""
 
-ADJECTIVES = _load_lists("adjectives")
+ADJECTIVES = _load_word_lists("adjectives")
 """Adjectives after `most` and `least`, with the column words that they are about."""
 
-PHRASES = _load_phrases()
+PHRASES = _load_phrases_by_first_word()
 """First word to the fixed phrases that begin with it, longest first, each with the marker that the grammar knows."""
 
 _TOKEN = re.compile(
@@ -92,7 +92,7 @@ _QUOTES = "\"'“”`"
 
 @dataclass(frozen=True)
 class QuestionWord:
-    """One word, number, punctuation mark or quoted text of a question.
+    """A word, number, punctuation mark or quoted text of a question.
 
     Attributes:
         text: As written; without its quotes.
@@ -112,14 +112,14 @@ class QuestionWord:
 
 
 @lru_cache(maxsize=50_000)
-def stem(word: str) -> str:
-    """Return the stem of a lower-case word, irregular plurals included; hyphenated words count as one."""
+def stem_word(word: str) -> str:
+    """Return the stem of a lower-case word; irregular plurals become singular first."""
     word = IRREGULAR.get(word, word)
-    return english_stem(word) if len(word) > 2 else word
+    return stem_english_word(word) if len(word) > 2 else word
 
 
-def split_words(question: str) -> tuple[QuestionWord, ...]:
-    """Return the words of a question; hyphenated words stay whole."""
+def split_question_into_words(question: str) -> tuple[QuestionWord, ...]:
+    """Split a question into words; hyphenated words stay whole."""
     found: list[QuestionWord] = []
     # `room no.` is no negation; as long as before, so that offsets stay.
     for match in _TOKEN.finditer(_NUMBER.sub("num ", question.translate(_STRAIGHT))):
@@ -127,7 +127,7 @@ def split_words(question: str) -> tuple[QuestionWord, ...]:
         quoted = text[0] in _QUOTES and len(text) > 2 and text != "'s"
         text = text[1:-1].strip() if quoted else text
         lower = text.lower()
-        found.append(QuestionWord(text, lower, stem(fold(lower)), match.start(), match.end(), quoted))
+        found.append(QuestionWord(text, lower, stem_word(fold(lower)), match.start(), match.end(), quoted))
     return tuple(_repeat_shared_noun(found))
 
 
@@ -148,18 +148,23 @@ def _repeat_shared_noun(words: list[QuestionWord]) -> list[QuestionWord]:
 
 
 @lru_cache(maxsize=20_000)
-def spell_out(identifier: str) -> tuple[str, ...]:
-    """Return a name's words, abbreviations and glued words split: `LName`, `productname`."""
+def split_identifier_into_words(identifier: str) -> tuple[str, ...]:
+    """Split an identifier such as `LName` or `productname` into words, and expand abbreviations."""
     chunks = [chunk for chunk in re.split(r"[_\W]+", identifier) if chunk]
-    words = [(chunk.lower(),) if chunk.lower() in ABBREVIATIONS else name_words(chunk) for chunk in chunks]
-    return tuple(part for chunk in words for word in chunk for part in _split_part(word))
+    words = [(chunk.lower(),) if chunk.lower() in ABBREVIATIONS else split_name_into_words(chunk) for chunk in chunks]
+    return tuple(part for chunk in words for word in chunk for part in _split_identifier_part(word))
 
 
-def _split_part(part: str) -> tuple[str, ...]:
+def _split_identifier_part(part: str) -> tuple[str, ...]:
     if part in ABBREVIATIONS:
         return ABBREVIATIONS[part]
     for suffix in SUFFIXES:
         head = part.removesuffix(suffix)
-        if head and head != part and part not in IRREGULAR and (len(head) > 3 or spell_out(head) != (head,)):
-            return (*spell_out(head), *ABBREVIATIONS.get(suffix, (suffix,)))
+        if (
+            head
+            and head != part
+            and part not in IRREGULAR
+            and (len(head) > 3 or split_identifier_into_words(head) != (head,))
+        ):
+            return (*split_identifier_into_words(head), *ABBREVIATIONS.get(suffix, (suffix,)))
     return (part,)

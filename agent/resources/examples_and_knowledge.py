@@ -16,8 +16,8 @@ from ...tools.knowledge.read import Layers, knowledge_path, read_knowledge
 from ...tools.knowledge.write import KnowledgeWriter
 
 
-class AgentExamples:
-    """The example store, opened at its first use.
+class LazyExampleStore:
+    """The example store of an agent, opened on first use.
 
     A store given by its location shows the built-in examples too as long as it shares few of its own. A folder that is
     not there yet is made when something is saved, not before.
@@ -31,26 +31,26 @@ class AgentExamples:
         self._opened: dict[str, ExampleStore] = {}
 
     @property
-    def can_save(self) -> bool:
-        """Whether there is a store to save in."""
+    def can_save_examples(self) -> bool:
+        """Whether the agent has a store in which examples can be saved."""
         return self._given is not None
 
-    def open_store(self) -> ExampleStore:
-        """Return the store to search."""
-        from ...tools.examples import default_store
+    def open_store_for_search(self) -> ExampleStore:
+        """Return the example store to search: the agent's own or the built-in examples."""
+        from ...tools.examples import make_default_example_store
 
-        return self.open_own() or self._open_once("built in", default_store)
+        return self.open_own_store() or self._open_store_once("built in", make_default_example_store)
 
-    def open_own(self) -> ExampleStore | None:
-        """Return the given store if anything was ever saved in it, or None."""
-        from ...tools.examples import is_made
+    def open_own_store(self) -> ExampleStore | None:
+        """Return the agent's own store; None if nothing was ever saved in the store."""
+        from ...tools.examples import has_example_store
 
-        unmade = self._given is None or (isinstance(self._given, str | Path) and not is_made(self._given))
-        return None if unmade else self.open_for_saving()
+        unmade = self._given is None or (isinstance(self._given, str | Path) and not has_example_store(self._given))
+        return None if unmade else self.open_store_for_saving()
 
-    def open_for_saving(self) -> ExampleStore:
-        """Return the store to save in."""
-        from ...tools.examples import make_embedding, open_with_seeds
+    def open_store_for_saving(self) -> ExampleStore:
+        """Return the store in which examples are saved; raise an error without a store."""
+        from ...tools.examples import make_embedding, open_store_with_seeds
 
         place = self._given
         if place is None:
@@ -59,9 +59,9 @@ class AgentExamples:
             )
         if not isinstance(place, str | Path):
             return place
-        return self._open_once("own", lambda: open_with_seeds(place, make_embedding(self._embedding)))
+        return self._open_store_once("own", lambda: open_store_with_seeds(place, make_embedding(self._embedding)))
 
-    def _open_once(self, name: str, open_store: Callable[[], ExampleStore]) -> ExampleStore:
+    def _open_store_once(self, name: str, open_store: Callable[[], ExampleStore]) -> ExampleStore:
         with self._lock:
             if name not in self._opened:
                 self._opened[name] = self._stack.enter_context(open_store())
@@ -74,7 +74,7 @@ _Stamp = tuple[tuple[int, int] | None, ...]
 
 
 class KnowledgeSource:
-    """The knowledge file, shared by all people and threads."""
+    """The knowledge files of an agent, cached and shared by all people and threads."""
 
     def __init__(self, given: Path | str | None) -> None:
         self._given = None if given is None else Path(given)  # None for the one that belongs to the database
@@ -82,30 +82,30 @@ class KnowledgeSource:
         self._lock = threading.Lock()
         self._cache: dict[Path, tuple[tuple[Path, ...], _Stamp, Layers]] = {}
         if self._given is not None and not self._off:
-            self._read(self._given)
+            self._read_cached_file(self._given)
 
     def path(self, database: Database) -> Path | None:
         """Return the path of a database's knowledge file; None if knowledge is off."""
         return None if self._off else self._given or knowledge_path(database)
 
     def layers(self, path: Path | None) -> tuple[_Stamp, Layers] | None:
-        """Return the file's current contents; None if there is no file."""
-        return None if path is None or not path.exists() else self._read(path)
+        """Return the version and contents of a knowledge file; None if the file is missing."""
+        return None if path is None or not path.exists() else self._read_cached_file(path)
 
-    def _read(self, path: Path) -> tuple[_Stamp, Layers]:
+    def _read_cached_file(self, path: Path) -> tuple[_Stamp, Layers]:
         if not path.exists():
             raise KnowledgeError(f"there is no knowledge file {path}")
         with self._lock:
             held = self._cache.get(path)
-            if held is None or held[1] != _stamp(held[0]):
+            if held is None or held[1] != _read_file_stamps(held[0]):
                 files: list[Path] = []
                 layers = read_knowledge(path, files)
-                held = self._cache[path] = tuple(files), _stamp(files), layers
+                held = self._cache[path] = tuple(files), _read_file_stamps(files), layers
             return held[1:]
 
 
 class PersonKnowledge:
-    """The knowledge file as one person may see it, for any number of threads.
+    """The knowledge that one person may see; several threads may share one object.
 
     What people with other rights have defined stays as it is, whether this person may see it or not. A definition that
     would replace or contradict it goes to a file of its own beside the knowledge file, for people with equal rights.
@@ -120,15 +120,15 @@ class PersonKnowledge:
         self._made: tuple[_Stamp, Schema, Knowledge] | None = None
 
     def read(self) -> Knowledge | None:
-        """Return the current knowledge; None if there is no file. Reads the schema."""
+        """Read the schema and return the current knowledge; None if there is no knowledge file."""
         if self._shared is not None:
             return self._shared.read()
-        path = self._path
-        own, apart = self.source.layers(path), self.source.layers(_private_path(path, self._key))
+        path = self._knowledge_path
+        own, apart = self.source.layers(path), self.source.layers(_get_private_knowledge_path(path, self._key))
         if own is None and apart is None:
             return None
         (stamp, layers), (more, above) = own or ((), ()), apart or ((), ())
-        above = tuple(tuple(map(self._show_source, layer)) for layer in above)
+        above = tuple(tuple(map(self._hide_private_source, layer)) for layer in above)
         stamp, layers = (*stamp, *more), (*layers, *above)
         schema = self._database.schema()
         with self._lock:
@@ -137,26 +137,30 @@ class PersonKnowledge:
             return self._made[2]
 
     def add(self, entry: Entry) -> Entry:
-        """Add an entry in the name of the person who asks."""
-        key, path = self._key, self._path
+        """Add an entry in this person's name, and return the stored entry."""
+        key, path = self._key, self._knowledge_path
         if path is None:
             raise KnowledgeError("knowledge is switched off: name a file with --knowledge")
-        others = [known for known in self._read_entries(path) if _defines_same(entry, known) and known.rights != key]
-        apart = _private_path(path, key)
-        if apart is not None and (others or any(_defines_same(entry, known) for known in self._read_entries(apart))):
+        others = [
+            known for known in self._read_entries(path) if _is_conflicting_entry(entry, known) and known.rights != key
+        ]
+        apart = _get_private_knowledge_path(path, key)
+        if apart is not None and (
+            others or any(_is_conflicting_entry(entry, known) for known in self._read_entries(apart))
+        ):
             path = apart
         else:
             # Those who wrote it may not be able to see the new one: theirs must not vanish before their eyes.
             for known in others:
-                if (place := _private_path(path, known.rights)) is not None:
+                if (place := _get_private_knowledge_path(path, known.rights)) is not None:
                     KnowledgeWriter(place, known.author).add(known)
         added = KnowledgeWriter(path, self._database.session.identity.name).add(replace(entry, rights=key))
-        return self._show_source(added)
+        return self._hide_private_source(added)
 
     def remove(self, name: str) -> bool:
-        """Remove a definition that this person may remove; return whether there was one."""
-        key, path = self._key, self._path
-        apart = _private_path(path, key)
+        """Remove a definition that this person may remove; return whether it existed."""
+        key, path = self._key, self._knowledge_path
+        apart = _get_private_knowledge_path(path, key)
         if apart is not None and KnowledgeWriter(apart).remove(name):
             return True
         if path is None:
@@ -170,24 +174,24 @@ class PersonKnowledge:
         return False
 
     @property
-    def _path(self) -> Path | None:
+    def _knowledge_path(self) -> Path | None:
         return self.source.path(self._database)
 
-    def _show_source(self, entry: Entry) -> Entry:
-        """Return an entry with the common file as its source, because its own file is private."""
-        return replace(entry, source=self._path.name) if self._path else entry
+    def _hide_private_source(self, entry: Entry) -> Entry:
+        """Return the entry with the shared file as source, to hide the private file."""
+        return replace(entry, source=self._knowledge_path.name) if self._knowledge_path else entry
 
     def _read_entries(self, path: Path) -> list[Entry]:
         found = self.source.layers(path)
         return [entry for layer in found[1] for entry in layer] if found else []
 
 
-def _private_path(path: Path | None, key: str) -> Path | None:
-    """Return the file of people with narrower rights; None for full rights."""
+def _get_private_knowledge_path(path: Path | None, key: str) -> Path | None:
+    """Return the knowledge file of people with narrower rights; None for full rights."""
     return path.with_suffix(f".{key}.yaml") if path and key else None
 
 
-def _defines_same(entry: Entry, other: Entry) -> bool:
+def _is_conflicting_entry(entry: Entry, other: Entry) -> bool:
     """Whether two entries define the same name, or would contradict each other."""
     named = {"term", "metric"}
     if {entry.kind, other.kind} <= named and set(entry.phrases) & set(other.phrases):
@@ -195,14 +199,14 @@ def _defines_same(entry: Entry, other: Entry) -> bool:
     return (entry.kind, entry.name.lower()) == (other.kind, other.name.lower())
 
 
-def _stamp(paths: Iterable[Path]) -> _Stamp:
-    """Return the times and sizes of files, to detect changes."""
+def _read_file_stamps(paths: Iterable[Path]) -> _Stamp:
+    """Return the modification times and sizes of files, to detect changes."""
 
-    def of(path: Path) -> tuple[int, int] | None:
+    def read_file_stamp(path: Path) -> tuple[int, int] | None:
         try:
             found = path.stat()
         except OSError:
             return None
         return found.st_mtime_ns, found.st_size
 
-    return tuple(map(of, paths))
+    return tuple(map(read_file_stamp, paths))

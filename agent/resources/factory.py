@@ -13,11 +13,11 @@ from ...tools.keyed_cache import KeyedCache
 from ...tools.toolset import Toolset
 from ...tools.values import ValueIndex
 from ..effects import Translator
-from ..model.chat import PromptedTranslator, TranslatorOptions, mask_requests
+from ..model.chat import PromptedTranslator, TranslatorOptions, make_masking_translator
 from ..model.choose_model import OFFLINE, resolve_model
 from ..settings import Settings
-from .examples_and_knowledge import AgentExamples, KnowledgeSource, PersonKnowledge
-from .resources import Resources, Schemas
+from .examples_and_knowledge import KnowledgeSource, LazyExampleStore, PersonKnowledge
+from .resources import EnrichedSchemaCache, Resources
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -32,14 +32,14 @@ _cache = partial(KeyedCache[Session, Resources], 64)
 
 @dataclass(frozen=True)
 class ResourceFactory:
-    """A maker of each person's resources from what all people share."""
+    """A factory that builds each person's resources from shared parts."""
 
     database: Database  # as the agent's own person reads it
     session_of: Callable[[Identity], Session]  # gives a person's session
     translator: Callable[[Settings], PromptedTranslator | None]  # asks a model; None where none is chosen
     annotator: Callable[[Settings], PromptedTranslator | None]  # likewise, to describe the schema
     settings: Settings
-    examples: AgentExamples
+    examples: LazyExampleStore
     sandbox: SandboxLimits | None  # limits and boundary of pandas code
     audit: AuditTrail | None
     knowledge: KnowledgeSource
@@ -47,34 +47,34 @@ class ResourceFactory:
     readings: KeyedCache[Session, Resources] = field(default_factory=_cache)
     people: KeyedCache[Session, Resources] = field(default_factory=_cache)
 
-    def get_resources(self, session: Session) -> Resources:
-        """Return the resources of a session, with shared connections and schema readings."""
-        return self.people.get(session, lambda: self._make_resources(session))
+    def get_session_resources(self, session: Session) -> Resources:
+        """Return the resources of a session, with shared connections and schemas."""
+        return self.people.get(session, lambda: self._make_session_resources(session))
 
-    def _make_resources(self, session: Session) -> Resources:
+    def _make_session_resources(self, session: Session) -> Resources:
         shared_session = Database(self.database.engine, session).shared_session
-        shared = self.readings.get(shared_session, lambda: self._open_shared(shared_session))
+        shared = self.readings.get(shared_session, lambda: self._open_shared_resources(shared_session))
         if shared.database.session == session:
             return shared
         database = Database(shared.database.engine, session)
-        tools = Toolset(database, shared.values, self.examples.open_store, self.sandbox)
+        tools = Toolset(database, shared.values, self.examples.open_store_for_search, self.sandbox)
         known = PersonKnowledge(self.knowledge, database, shared.knowledge)
         return replace(shared, database=database, tools=tools, knowledge=known)
 
-    def _open_shared(self, session: Session) -> Resources:
-        """Return new resources for a session that people with equal rights share."""
+    def _open_shared_resources(self, session: Session) -> Resources:
+        """Open resources for a session that people with equal rights share."""
         database = self.database
         if session != database.shared_session:
             database = database.for_user(session.identity, session.policy)
             self.opened.add(database)
         values, knowledge = ValueIndex.open(database), PersonKnowledge(self.knowledge, database)
 
-        def annotator() -> str:
+        def get_annotator_name() -> str:
             translator = self.annotator(self.settings)
             return f"{translator.address} {translator.model}" if translator else OFFLINE
 
         @lru_cache(maxsize=1)
-        def offline() -> OfflineTranslator:
+        def get_offline_translator() -> OfflineTranslator:
             from ..offline import OfflineTranslator
 
             return OfflineTranslator(database, values)
@@ -83,17 +83,17 @@ class ResourceFactory:
 
         def masking(translator: Callable[[Settings], Translator | None]) -> Callable[[Settings], Translator]:
             if not kinds:
-                return lambda settings: translator(settings) or offline()
-            return lambda settings: mask_requests(translator(settings) or offline(), kinds)
+                return lambda settings: translator(settings) or get_offline_translator()
+            return lambda settings: make_masking_translator(translator(settings) or get_offline_translator(), kinds)
 
         return Resources(
             database,
             values,
-            Toolset(database, values, self.examples.open_store, self.sandbox),
+            Toolset(database, values, self.examples.open_store_for_search, self.sandbox),
             masking(self.translator),
             masking(self.annotator),
             self.settings,
-            Schemas(database, values, annotator, knowledge),
+            EnrichedSchemaCache(database, values, get_annotator_name, knowledge),
             self.examples,
             self,
             self.audit,
@@ -106,23 +106,23 @@ class ResourceFactory:
             database.close()
 
 
-def make_translators(
+def make_translator_factory(
     model: str | BaseChatModel | None, base_url: str | None
 ) -> Callable[[Settings], PromptedTranslator | None]:
-    """Return a function that gives the translator for a run's settings; None without a model."""
+    """Return a function from settings to a translator; without a model, the result is None."""
 
     @lru_cache(maxsize=32)
-    def make(options: TranslatorOptions, seconds: float, retries: int) -> PromptedTranslator | None:
+    def make_cached_translator(options: TranslatorOptions, seconds: float, retries: int) -> PromptedTranslator | None:
         chat_model = resolve_model(model, base_url=base_url, timeout=seconds, max_retries=retries)
         return None if chat_model is None else PromptedTranslator(chat_model, options)
 
-    def translator(settings: Settings) -> PromptedTranslator | None:
+    def get_translator(settings: Settings) -> PromptedTranslator | None:
         options = TranslatorOptions(
             prompt_tokens=settings.prompt_tokens,
             max_output_tokens=settings.max_output_tokens,
             temperature=settings.temperature,
             simplify_temperature=settings.simplify_temperature,
         )
-        return make(options, settings.request_seconds, settings.request_retries)
+        return make_cached_translator(options, settings.request_seconds, settings.request_retries)
 
-    return translator
+    return get_translator

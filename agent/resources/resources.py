@@ -10,19 +10,19 @@ from operator import is_not
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...tools.annotations import Annotations, AnnotationStore, annotations_key
-from ...tools.basis import NewestDates
+from ...tools.annotations import Annotations, AnnotationStore, compute_annotations_key
+from ...tools.basis import NewestDateCache
 from ...tools.database import Cancellation, Cell, Database, Identity, Limits, Permissions, Rights, Schema
-from ...tools.dictionary import read_dictionary
+from ...tools.dictionary import read_data_dictionaries
 from ...tools.linking import SchemaLinker
-from ...tools.outgoing import ModelView
-from ...tools.sql import spell_tables
+from ...tools.outgoing import MaskedDatabase
+from ...tools.sql import write_exact_table_names
 from ...tools.toolset import Toolset
 from ...tools.values import ValueIndex
-from ..advice import advise
+from ..advice import call_with_fallback
 from ..effects import Translator
 from ..settings import Settings
-from .examples_and_knowledge import AgentExamples
+from .examples_and_knowledge import LazyExampleStore
 
 if TYPE_CHECKING:
     from ...tools.knowledge import Knowledge
@@ -54,8 +54,8 @@ class SchemaReading:
         return SchemaLinker(self.schema, self.values)
 
 
-class Schemas:
-    """The schemas and linkers of a database, cached for each reading; for any number of threads.
+class EnrichedSchemaCache:
+    """A thread-safe cache of a database's enriched schemas and schema linkers.
 
     Its methods read the schema, so call them within an effect.
     """
@@ -74,33 +74,33 @@ class Schemas:
         self._lock = threading.Lock()
 
     def annotations(self) -> AnnotationStore:
-        """Return the annotator's descriptions of the current schema."""
+        """Return the store of the annotator's descriptions of the current schema."""
         schema = self._database.schema()
         with self._lock:
             if schema.version not in self._stores:
-                key = annotations_key(self._database, self._annotator())
+                key = compute_annotations_key(self._database, self._annotator())
                 self._stores = {schema.version: AnnotationStore(key, self.folder)}
             return self._stores[schema.version]
 
-    def _read_dictionaries(self, bare: Schema) -> Annotations:
-        """Return what the database's data dictionaries say, read once per schema."""
+    def _read_cached_dictionaries(self, bare: Schema) -> Annotations:
+        """Return the descriptions in the database's data dictionaries, read once per schema."""
         kept = self._dictionary
         if kept is None or kept[0] is not bare:
-            outgoing = ModelView(self._database)
+            outgoing = MaskedDatabase(self._database)
 
-            def read(sql: str, rows: int) -> Sequence[tuple[Cell, ...]]:
+            def run_query(sql: str, rows: int) -> Sequence[tuple[Cell, ...]]:
                 return outgoing.execute(sql, Limits(seconds=_DICTIONARY_SECONDS, rows=rows)).rows
 
-            found = advise("linking", lambda: read_dictionary(bare, read), Annotations())
+            found = call_with_fallback("linking", lambda: read_data_dictionaries(bare, run_query), Annotations())
             kept = self._dictionary = bare, found
         return kept[1]
 
     def read(self, annotated: bool) -> SchemaReading:
         """Return the schema with joins from knowledge; `annotated` adds missing descriptions."""
         bare = self._database.schema()
-        knowledge = advise("knowledge", self._knowledge.read, None)
+        knowledge = call_with_fallback("knowledge", self._knowledge.read, None)
         annotations = self.annotations().read() if annotated else None
-        dictionary, of = self._read_dictionaries(bare), (bare, knowledge, annotations)
+        dictionary, of = self._read_cached_dictionaries(bare), (bare, knowledge, annotations)
         with self._lock:
             made = self._made.get(annotated)
             if made is None or any(map(is_not, made.of, of)):
@@ -112,7 +112,7 @@ class Schemas:
 
 @dataclass(frozen=True)
 class Resources:
-    """The resources of an agent with one person's rights."""
+    """An agent's database, tools and knowledge, restricted to one person's rights."""
 
     database: Database
     values: ValueIndex
@@ -120,45 +120,45 @@ class Resources:
     translator: Callable[[Settings], Translator]  # for a run's settings; it masks requests as the policy says
     annotator: Callable[[Settings], Translator]  # describes the schema; the same unless another is named
     settings: Settings  # the agent's own; a run may override single fields
-    schemas: Schemas
-    examples: AgentExamples
+    schemas: EnrichedSchemaCache
+    examples: LazyExampleStore
     factory: ResourceFactory  # makes the same for other people, and under narrower permissions
     audit: AuditTrail | None  # where turns are written down; None for nowhere
     knowledge: PersonKnowledge  # what words mean for the database
 
     @cached_property
     def rights(self) -> Rights:
-        """The rights of this person."""
+        """The access rights of the person."""
         return self.database.session.rights
 
     def of(self, identity: Identity) -> Resources:
-        """Return the resources of another person."""
-        return self.factory.get_resources(self.factory.session_of(identity))
+        """Return the resources for another person."""
+        return self.factory.get_session_resources(self.factory.session_of(identity))
 
     def narrow(self, permissions: Permissions) -> Resources:
-        """Return these resources, or narrower ones that `permissions` also allow."""
+        """Return these resources, restricted to what `permissions` also allow."""
         own = self.database.session
         session = own.narrow(permissions)
-        return self if session == own else self.factory.get_resources(session)
+        return self if session == own else self.factory.get_session_resources(session)
 
     def may_read(self, made: Rights | None) -> bool:
-        """Whether what was made under these rights may be read here."""
+        """Whether the person may read data that was created under the given rights."""
         return self.rights.cover(made)
 
     @cached_property
-    def outgoing(self) -> ModelView:
+    def masked_database(self) -> MaskedDatabase:
         """The database with withheld cells masked, for models."""
-        return ModelView(self.database)
+        return MaskedDatabase(self.database)
 
     @cached_property
-    def newest(self) -> NewestDates:
-        """The age of the data, if it may be sent to a model."""
-        return NewestDates(self.outgoing.execute, self.database.engine.state, self.database.dialect)
+    def newest(self) -> NewestDateCache:
+        """The newest dates in the data, as far as they may be sent to a model."""
+        return NewestDateCache(self.masked_database.execute, self.database.engine.state, self.database.dialect)
 
 
 @dataclass(frozen=True)
 class Run:
-    """The run of one node."""
+    """A run of one graph node: resources, settings, progress callback and cancellation."""
 
     resources: Resources  # what it reaches the world through
     settings: Settings  # this run's
@@ -169,11 +169,11 @@ class Run:
 
     @cached_property
     def translator(self) -> Translator:
-        """The translator of this run, which masks requests as the policy says."""
+        """The translator of this run, with requests masked as the policy requires."""
         return self.resources.translator(self.settings)
 
     def annotator(self) -> Translator:
-        """Return the translator that describes the schema."""
+        """Return the translator that writes descriptions of the schema."""
         return self.resources.annotator(self.settings)
 
     @cached_property
@@ -182,15 +182,15 @@ class Run:
 
     @cached_property
     def schema(self) -> Schema:
-        """The schema of this run; it does not change."""
+        """The schema of this run, which stays the same during the run."""
         return self._reading.schema
 
     def spell(self, sql: str) -> str:
-        """Spell a query's table names as the engine's own client reads them."""
+        """Rewrite a query's table names so that the engine's own client can read them."""
         if self.resources.database.dialect == "sqlite":
             return sql
-        return advise("checks", lambda: spell_tables(sql, self.schema), sql)
+        return call_with_fallback("checks", lambda: write_exact_table_names(sql, self.schema), sql)
 
     def linker(self) -> SchemaLinker:
-        """Return the linker for that schema."""
+        """Return the schema linker of this run."""
         return self._reading.linker

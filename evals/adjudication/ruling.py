@@ -17,13 +17,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from ...prompts.judge import Kind, Word
 from ...tools.database import Database, Limits, Schema
 from ...tools.errors import DatabaseUnavailable, QueryError, SettingsError, SQLParseError
-from ...tools.json_lines import append_lines, find_torn_line
+from ...tools.json_lines import append_lines, find_incomplete_last_line
 from ...tools.record_files import read_lines
 from ...tools.sql import regularize
 from ...tools.terminal import warn
-from ..datasets.load import Closing, Dataset, GoldTurn, join_operators, parse_record
+from ..datasets.load import ClosingContext, Dataset, GoldTurn, join_spaced_operators, parse_record
 from ..metrics.judging import StrictJudge, Verdict
-from ..metrics.summary import percent
+from ..metrics.summary import format_percent
 
 VERDICTS_FILE = "verdicts.jsonl"  # the verdict file that lies beside a run
 
@@ -49,17 +49,17 @@ class Ruling(BaseModel):
 
 
 def now() -> str:
-    """Return the time, to the second, in UTC."""
+    """Return the current time in UTC as an ISO 8601 text, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def read_rulings(path: Path) -> list[Ruling]:
-    """Read a verdict file in its order; the last ruling on a query counts."""
+    """Read the rulings of a verdict file in order; the last ruling on a query counts."""
     try:
         content = path.read_bytes()
         # A last line that a killed process left half written is passed over, and the next one takes its place.
-        if torn := find_torn_line(content):
-            _warn_torn(path, torn)
+        if torn := find_incomplete_last_line(content):
+            _warn_of_incomplete_line(path, torn)
         records = read_lines(content.removesuffix(torn).decode("utf-8-sig"))
     except (OSError, ValueError) as error:
         raise SettingsError(f"verdicts: {path} cannot be read: {error}") from error
@@ -67,7 +67,7 @@ def read_rulings(path: Path) -> list[Ruling]:
 
 
 @lru_cache  # once, however often the file is read
-def _warn_torn(path: Path, torn: bytes) -> None:
+def _warn_of_incomplete_line(path: Path, torn: bytes) -> None:
     warn(f"verdicts: {path}: its last line is incomplete and was skipped: {torn.decode(errors='replace')}")
 
 
@@ -80,15 +80,15 @@ def append_rulings(path: Path, rulings: Iterable[Ruling]) -> None:
         raise SettingsError(f"verdicts: {path} cannot be written: {error}") from error
 
 
-def rulings_beside(folder: Path, given: Path | None) -> list[Ruling]:
-    """Return the rulings of the given file, or of the one beside a run if there is one."""
+def read_rulings_for_run(folder: Path, given: Path | None) -> list[Ruling]:
+    """Return the rulings of the given file, or else of the verdict file in a run's folder."""
     path = given or folder / VERDICTS_FILE
     return read_rulings(path) if given is not None or path.exists() else []
 
 
 @dataclass(frozen=True)
 class RuledAnswer:
-    """An answer by verdict."""
+    """The verdict on an answer, with its basis and reason."""
 
     verdict: Word | None  # none if gold and answer disagree and nobody has judged: never guessed
     # What it rests on: gold alone, a ruling on this very query, one on a query with the same result, nothing.
@@ -99,13 +99,13 @@ class RuledAnswer:
     gold_proposal: Ruling | None = None  # likewise of the gold query
 
     def as_json(self) -> dict[str, Any]:
-        """Return the fields that are stored and shown."""
+        """Return the verdict on the answer as a JSON object."""
         proposals = {"proposal": self.proposal, "gold_proposal": self.gold_proposal}
         return {**vars(self), **{name: one and one.model_dump(include=_SAID) for name, one in proposals.items()}}
 
 
-class Adjudicator(Closing):
-    """A judge of answers by the rulings of a verdict file.
+class Adjudicator(ClosingContext):
+    """A judge of answers that applies the rulings of a verdict file.
 
     A ruling is on a question by its id and text, or by its text and gold; and on an answer by its SQL up to
     regularisation, or by the same result as the query that was judged.
@@ -115,27 +115,27 @@ class Adjudicator(Closing):
         self._dataset = dataset
         self._judge = StrictJudge(dataset)
         self.close = self._judge.close
-        self._schema = cache(self._read_schema)
+        self._schema = cache(self._read_database_schema)
         self._rulings: dict[str, list[Ruling]] = {}
         for ruling in rulings:
             if ruling.dataset in ("", dataset.name):
                 # Golds are judged with whole operators, and a ruling may be on the gold as it was published.
-                whole = {"sql": join_operators(ruling.sql), "gold": join_operators(ruling.gold)}
-                same = self._rulings.setdefault(_normalize_text(ruling.question), [])
+                whole = {"sql": join_spaced_operators(ruling.sql), "gold": join_spaced_operators(ruling.gold)}
+                same = self._rulings.setdefault(_collapse_whitespace(ruling.question), [])
                 same.append(ruling.model_copy(update=whole))
 
     def outcome(self, question: GoldTurn, sql: str, ex: bool | None, valid: bool) -> RuledAnswer:
-        """Return an answer's outcome; `ex` is gold's verdict, or None if gold cannot judge it."""
-        accepted, proposed = self.rulings_on(question)
-        form = self.form(question, sql) if accepted or proposed else ""
+        """Return the verdict on an answer; `ex` is gold's verdict, or None if gold cannot judge."""
+        accepted, proposed = self.find_rulings(question)
+        form = self.normalize_query(question, sql) if accepted or proposed else ""
         if form in accepted:
             said = accepted[form]
             return RuledAnswer(said.verdict, "ruling", said.why, said.kind)
         if not sql.strip() or (ex is False and not valid):
             return RuledAnswer("wrong", "gold")
-        golds = [self.form(question, gold) for gold in question.golds] if form else []
+        golds = [self.normalize_query(question, gold) for gold in question.golds] if form else []
 
-        def is_alike(other: str, ruling: Ruling) -> bool:
+        def is_ruling_on_same_result(other: str, ruling: Ruling) -> bool:
             # Gold says as much as a ruling on gold, and as one that something else is right.
             if ex is not None and other in golds:
                 return ex
@@ -143,7 +143,7 @@ class Adjudicator(Closing):
                 return False
             return self._judge.judge(replace(question, golds=(ruling.sql,)), sql).ex is True
 
-        alike = [ruling for other, ruling in accepted.items() if is_alike(other, ruling)]
+        alike = [ruling for other, ruling in accepted.items() if is_ruling_on_same_result(other, ruling)]
         if len({ruling.verdict for ruling in alike}) == 1:
             return RuledAnswer(alike[-1].verdict, "result", alike[-1].why, alike[-1].kind)
         if ex and not alike:
@@ -151,46 +151,48 @@ class Adjudicator(Closing):
         of_gold = proposed.get(golds[0]) if golds and golds[0] not in accepted else None
         return RuledAnswer(None, "none", proposal=proposed.get(form), gold_proposal=of_gold)
 
-    def rulings_on(self, question: GoldTurn) -> tuple[dict[str, Ruling], dict[str, Ruling]]:
-        """Return the latest accepted rulings on a question, and the latest proposals, by `form`."""
+    def find_rulings(self, question: GoldTurn) -> tuple[dict[str, Ruling], dict[str, Ruling]]:
+        """Return the latest accepted and the latest proposed rulings on a question, by query."""
         accepted: dict[str, Ruling] = {}
         proposed: dict[str, Ruling] = {}
-        for ruling in self._rulings.get(_normalize_text(question.text), ()):
-            if concerns(ruling, question):
-                known, form = accepted if ruling.accepted else proposed, self.form(question, ruling.sql)
+        for ruling in self._rulings.get(_collapse_whitespace(question.text), ()):
+            if is_ruling_on_question(ruling, question):
+                known, form = accepted if ruling.accepted else proposed, self.normalize_query(question, ruling.sql)
                 known.pop(form, None)
                 known[form] = ruling
         return accepted, proposed
 
-    def form(self, question: GoldTurn, sql: str) -> str:
-        """Return a query's regular form, or its words if it cannot be parsed."""
+    def normalize_query(self, question: GoldTurn, sql: str) -> str:
+        """Return a query in regular form, or with normalized spaces if it cannot be parsed."""
         with suppress(SQLParseError):
             if schema := self._schema(question.database):
                 return regularize(sql, schema)
-        return _normalize_text(sql)
+        return _collapse_whitespace(sql)
 
-    def _read_schema(self, name: str) -> Schema | None:
+    def _read_database_schema(self, name: str) -> Schema | None:
         with suppress(DatabaseUnavailable), Database.open(self._dataset.place(name)) as database:
             return database.schema()
         return None
 
 
-def concerns(ruling: Ruling, question: GoldTurn) -> bool:
+def is_ruling_on_question(ruling: Ruling, question: GoldTurn) -> bool:
     """Whether a ruling is on a question: by its id and text, or by its text and gold."""
-    if _normalize_text(ruling.question) != _normalize_text(question.text):
+    if _collapse_whitespace(ruling.question) != _collapse_whitespace(question.text):
         return False
     if ruling.id:
         return ruling.id == question.id
-    return not ruling.gold or _normalize_text(join_operators(ruling.gold)) in map(_normalize_text, question.golds)
+    return not ruling.gold or _collapse_whitespace(join_spaced_operators(ruling.gold)) in map(
+        _collapse_whitespace, question.golds
+    )
 
 
-def _normalize_text(text: str) -> str:
+def _collapse_whitespace(text: str) -> str:
     return " ".join(text.split())
 
 
 @dataclass(frozen=True)
 class VerdictScores:
-    """Execution accuracy by verdict."""
+    """Execution accuracy by verdict, with the number of answers of each verdict."""
 
     n: int  # questions that were asked
     right: int  # answers that a verdict calls right, or that gold calls right and no verdict calls otherwise
@@ -203,8 +205,8 @@ class VerdictScores:
     ex: float | None  # the share of right answers among right and wrong ones; None while any answer is unjudged
 
 
-def score_outcomes(outcomes: Mapping[str, RuledAnswer]) -> dict[str, Any]:
-    """Return `VerdictScores` as a dictionary, with each outcome by question id."""
+def compute_verdict_scores(outcomes: Mapping[str, RuledAnswer]) -> dict[str, Any]:
+    """Return `VerdictScores` as a dictionary, with the verdict on each answer by question id."""
     counts, n = Counter(outcome.verdict for outcome in outcomes.values()), len(outcomes)
     right, wrong, unjudged = counts["right"], counts["wrong"], counts[None]
     proposed = sum(outcome.verdict is None and outcome.proposal is not None for outcome in outcomes.values())
@@ -214,36 +216,38 @@ def score_outcomes(outcomes: Mapping[str, RuledAnswer]) -> dict[str, Any]:
     return {**asdict(scores), "per_question": {name: outcome.as_json() for name, outcome in outcomes.items()}}
 
 
-def show_ex(scores: Mapping[str, Any]) -> str:
-    """Return EX by verdict in percent, a range while an answer is open."""
+def format_verdict_ex(scores: Mapping[str, Any]) -> str:
+    """Format EX by verdict in percent, as a range if some answers have no verdict."""
     if scores.get("ex") is not None or scores.get("low") is None:
-        return percent(scores.get("ex"))
-    return f"{percent(scores['low'])} to {percent(scores['high'])}"
+        return format_percent(scores.get("ex"))
+    return f"{format_percent(scores['low'])} to {format_percent(scores['high'])}"
 
 
-def tell_scores(scores: Mapping[str, Any], by_gold: float | None) -> str:
-    """Return both judgements in one line."""
+def format_scores_line(scores: Mapping[str, Any], by_gold: float | None) -> str:
+    """Return EX by gold and EX by verdict in one line, with the number of each verdict."""
     if scores["low"] is None:
         return "EX by gold -, by verdict -: nothing was asked"
     counts = ", ".join(f"{scores[word]} {word}" for word in ("right", "wrong", "unclear"))
     unjudged = f", {scores['unjudged']} unjudged" if scores["unjudged"] else ""
     proposed = f" ({scores['proposed']} with a proposal)" if scores["proposed"] else ""
-    return f"EX by gold {percent(by_gold)}, by verdict {show_ex(scores)}: {counts}{unjudged}{proposed}"
+    return f"EX by gold {format_percent(by_gold)}, by verdict {format_verdict_ex(scores)}: {counts}{unjudged}{proposed}"
 
 
-def add_verdicts(
+def add_verdict_scores(
     results: dict[str, Any], dataset: Dataset, verdicts: Iterable[Verdict], rulings: Sequence[Ruling]
 ) -> None:
     """Add `by_verdict` scores to a run's results, and the `ruling` of each question."""
-    told = score_outcomes(judge_outcomes(dataset, verdicts, rulings))
+    told = compute_verdict_scores(compute_ruled_outcomes(dataset, verdicts, rulings))
     per_question = told.pop("per_question")
     results["by_verdict"] = {**told, "ruled": bool(rulings)}
     for record in results["questions"]:
         record["ruling"] = per_question.get(record["id"])
 
 
-def judge_outcomes(dataset: Dataset, verdicts: Iterable[Verdict], rulings: Iterable[Ruling]) -> dict[str, RuledAnswer]:
-    """Return each judged answer's outcome under the rulings, by question id."""
+def compute_ruled_outcomes(
+    dataset: Dataset, verdicts: Iterable[Verdict], rulings: Iterable[Ruling]
+) -> dict[str, RuledAnswer]:
+    """Return the verdict on each answer under the rulings, by question id."""
     with Adjudicator(dataset, rulings) as adjudicator:
         return {
             verdict.question.id: adjudicator.outcome(verdict.question, verdict.sql, verdict.ex, verdict.valid)
@@ -252,10 +256,10 @@ def judge_outcomes(dataset: Dataset, verdicts: Iterable[Verdict], rulings: Itera
         }
 
 
-def sort_decisions(
+def select_new_decisions(
     decisions: Iterable[Ruling], before: Iterable[Ruling], dataset: Dataset | None
 ) -> tuple[list[Ruling], list[str]]:
-    """Return the decisions that change a ruling in `before`, and one reason per refused one.
+    """Return the decisions that change the rulings in `before`, and the reasons for refusals.
 
     They must be on questions of the dataset, if one is given, and what they call right must run there.
     """
@@ -267,7 +271,7 @@ def sort_decisions(
         said = ruling.model_dump(include=_SAID)
         if last.get(about(ruling)) == said:
             continue
-        if dataset is not None and (why := _explain_misfit(ruling, dataset)):
+        if dataset is not None and (why := _explain_inapplicable_ruling(ruling, dataset)):
             refused.append(f"decision {number} ({ruling.question}): {why}")
         else:
             last[about(ruling)] = said
@@ -275,17 +279,17 @@ def sort_decisions(
     return rulings, refused
 
 
-def _explain_misfit(ruling: Ruling, dataset: Dataset) -> str:
+def _explain_inapplicable_ruling(ruling: Ruling, dataset: Dataset) -> str:
     """Return why a ruling cannot apply to the dataset, or ''."""
     if ruling.dataset not in ("", dataset.name):
         return f"it is about {ruling.dataset}, not {dataset.name}"
-    question = next((question for question in dataset.questions if concerns(ruling, question)), None)
+    question = next((question for question in dataset.questions if is_ruling_on_question(ruling, question)), None)
     if question is None:
         return f"no question of {dataset.name} {dataset.split} has this id, text and gold"
     if ruling.verdict == "right":
         with Database.open(dataset.place(question.database)) as database:
             try:
-                database.execute(join_operators(ruling.sql), Limits(seconds=30.0, rows=1))
+                database.execute(join_spaced_operators(ruling.sql), Limits(seconds=30.0, rows=1))
             except QueryError as error:
                 return f"its query does not run, so it cannot be right: {error}"
     return ""

@@ -18,16 +18,16 @@ from sqlalchemy.exc import DatabaseError
 from sqlalchemy.pool import StaticPool
 
 from ...agent import Settings
-from ...agent.model.choose_model import model_label
-from ...agent.model.replies import reply_usage
+from ...agent.model.choose_model import get_model_label
+from ...agent.model.replies import get_reply_usage
 from ...agent.records import Usage
 from ...prompts.templating import estimate_tokens
 from ...tools.database import Database
 from ...tools.errors import ModelError, QueryError, SettingsError
 from ...tools.linking import PastTurn
 from ..datasets import GoldTurn
-from ..official.execution import decode_leniently, open_read_only
-from ..runner.agents import BaselineReply, TurnByTurn
+from ..official.execution import decode_ignoring_errors, open_database_read_only
+from ..runner.agents import BaselineReply, TurnByTurnAnswerSource
 
 with warnings.catch_warnings():
     # The package says at import that it is no longer developed; it is here as the peer that many people still run.
@@ -41,18 +41,18 @@ with warnings.catch_warnings():
         ) from error
 
 
-class LangChainAgent(TurnByTurn):
-    """One agent run per turn; its answer is the last query that it ran."""
+class LangChainAgent(TurnByTurnAnswerSource):
+    """LangChain's SQL agent as a baseline, run once per turn; the last query is the answer."""
 
     def __post_init__(self) -> None:
         try:
             self.model.bind_tools([])
         except NotImplementedError:
-            name = model_label(self.model)
+            name = get_model_label(self.model)
             raise ModelError(f"the model {name} cannot call tools, which LangChain's SQL agent needs") from None
 
     async def take(self, turn: GoldTurn, past: Sequence[PastTurn], database: Database) -> BaselineReply:
-        """Answer one turn by one run of the agent."""
+        """Answer one turn of a conversation by one run of LangChain's agent."""
         asked = turn.text
         if past:
             # The agent has no memory: the earlier turns are put before the question.
@@ -60,7 +60,7 @@ class LangChainAgent(TurnByTurn):
             asked = f"Earlier in this conversation:\n{earlier}\n\nThe question now:\n{asked}"
         reading = create_engine(
             "sqlite://",
-            creator=lambda: _connect(Path(database.location)),
+            creator=lambda: _open_read_only_connection(Path(database.location)),
             poolclass=StaticPool,
             isolation_level="AUTOCOMMIT",
         )
@@ -82,14 +82,14 @@ class LangChainAgent(TurnByTurn):
         return BaselineReply(tried[-1] if tried else "", counter.usage, text=str(found["output"]), tried=tuple(tried))
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    connection = open_read_only(path)
-    connection.text_factory = decode_leniently
+def _open_read_only_connection(path: Path) -> sqlite3.Connection:
+    connection = open_database_read_only(path)
+    connection.text_factory = decode_ignoring_errors
     return connection
 
 
 class _GuardedDatabase(SQLDatabase):
-    """The toolkit's database: read-only for the schema, behind our guard for queries."""
+    """LangChain's database wrapper, with queries run through the read-only guard."""
 
     def __init__(self, reading: Engine, database: Database, settings: Settings) -> None:
         self._guarded, self._limits = database, settings.limits
@@ -117,12 +117,12 @@ class _UsageCounter(BaseCallbackHandler):
     def on_chat_model_start(
         self, serialized: dict[str, Any], messages: list[list[BaseMessage]], *, run_id: UUID, **_: Any
     ) -> None:
-        """Estimate the prompt, for models that don't count."""
+        """Estimate the prompt tokens, for models that do not report token usage."""
         self._prompts[run_id] = sum(estimate_tokens(str(message.content)) for batch in messages for message in batch)
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: Any) -> None:
-        """Count a reply."""
+        """Add the token usage of a reply."""
         prompt = self._prompts.pop(run_id, 0)
         for generation in (one for several in response.generations for one in several):
             if isinstance(generation, ChatGeneration) and isinstance(generation.message, AIMessage):
-                self.usage += reply_usage(generation.message, prompt)
+                self.usage += get_reply_usage(generation.message, prompt)

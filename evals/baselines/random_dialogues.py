@@ -6,23 +6,23 @@ import random
 from collections.abc import Sequence
 from contextlib import suppress
 
-from ...agent.effects import Tally, arun, ask
+from ...agent.effects import BudgetTracker, arun, ask
 from ...agent.model.chat import PromptedTranslator, TranslatorOptions
-from ...agent.model.turn_budget import compute_budget
-from ...prompts.generate import DialogueExample, DialoguesTask
+from ...agent.model.turn_budget import compute_node_budget
+from ...prompts.generate import DialogueExample, DialogueQueryTask
 from ...tools.database import Database, render_schema
 from ...tools.errors import DatabaseUnavailable
 from ...tools.linking import PastTurn
 from ..datasets import GoldTurn, load_dataset
-from ..runner.agents import BaselineReply, TurnByTurn
+from ..runner.agents import BaselineReply, TurnByTurnAnswerSource
 
 DIALOGUES = 5  # the number of dialogues shown; the paper says `multiple`, and its sample prompt has two
 
 _SCHEMA_FORM = "credit"
 
 
-class RandomDialogues(TurnByTurn):
-    """A translator of one request per turn that shows the same random dialogues every time.
+class RandomDialoguesBaseline(TurnByTurnAnswerSource):
+    """A baseline that shows the model the same random training dialogues in every request.
 
     They are from the dataset's own training split, chosen by `example_seed`.
     """
@@ -45,9 +45,9 @@ class RandomDialogues(TurnByTurn):
                 break
 
     async def take(self, turn: GoldTurn, past: Sequence[PastTurn], database: Database) -> BaselineReply:
-        """Answer one turn by one request."""
+        """Answer one turn of a conversation by one model request."""
         schema = render_schema(database.schema(), _SCHEMA_FORM)
-        task = DialoguesTask(turn.text, schema, tuple(past), tuple(self._dialogues))
-        tally = Tally(compute_budget(self.settings, {}))
+        task = DialogueQueryTask(turn.text, schema, tuple(past), tuple(self._dialogues))
+        tally = BudgetTracker(compute_node_budget(self.settings, {}))
         done = await arun(ask(task), self._translator, tally)
         return BaselineReply(done.reply.sql, tally.usage, notes=(*done.notes, *done.reply.notes))

@@ -19,7 +19,7 @@ from ...tools.terminal import say, warn
 if TYPE_CHECKING:
     from ..impact import Change
     from ..metrics.judging import Verdict
-    from ..report.page import Section
+    from ..report.page import ReportSection
 
 DataOption = Annotated[
     Path | None, typer.Option(envvar="TABLETURN_DATA", help="Folder of benchmark data.", show_envvar=True)
@@ -46,18 +46,18 @@ VerdictsOption = Annotated[
 ]
 
 
-def read_fields(settings: Path | None) -> dict[str, Any]:
-    """Return the fields of a settings file; none without a file."""
-    from ...agent.settings import read_settings
+def read_settings_fields(settings: Path | None) -> dict[str, Any]:
+    """Return the fields of a settings file; {} if no file is given."""
+    from ...agent.settings import read_settings_file
 
-    return read_settings(settings) if settings else {}
+    return read_settings_file(settings) if settings else {}
 
 
 NAMED = 10  # the number of questions that are named one by one
 
 
-def print_doubts(verdicts: Sequence[Verdict]) -> None:
-    """Warn of questions that are not judged, and of disputed golds, a few one by one."""
+def warn_of_doubtful_verdicts(verdicts: Sequence[Verdict]) -> None:
+    """Warn of unjudged questions and of disputed gold queries, and name a few of each."""
     unjudged = [verdict for verdict in verdicts if verdict.ex is None and verdict.asked and verdict.question.golds]
     for verdict in unjudged[:NAMED]:
         warn(f"note: {verdict.question.id} is not judged: {verdict.error}")
@@ -68,8 +68,8 @@ def print_doubts(verdicts: Sequence[Verdict]) -> None:
         warn(f"note: {counted}, has a disputed gold: {verdict.question.disputed}")
 
 
-def print_sections(sections: Sequence[Section]) -> None:
-    """Print sections of a page of one run, a line per row."""
+def print_report_sections(sections: Sequence[ReportSection]) -> None:
+    """Print the sections of a run's report, one line per row."""
     for section in sections:
         if section.rows:
             say(section.title)
@@ -78,8 +78,8 @@ def print_sections(sections: Sequence[Section]) -> None:
 
 
 @contextmanager
-def stop_after_failures() -> Generator[None]:
-    """End the command with 1 if the model could not be asked several questions in a row."""
+def exit_if_run_stopped() -> Generator[None]:
+    """Exit with status 1 if the run stopped because the model failed repeatedly."""
     from ..runner.run import RunStopped
 
     try:
@@ -137,34 +137,34 @@ def evaluate(
         raise typer.BadParameter("--history is gold or predicted")
     if engine not in ("local", "ray"):
         raise typer.BadParameter("--engine is local or ray")
-    from ...agent.model.track_record import check_record_file, record_file
-    from ..adjudication.ruling import rulings_beside, tell_scores
+    from ...agent.model.track_record import check_record_file, get_record_file_path
+    from ..adjudication.ruling import format_scores_line, read_rulings_for_run
     from ..datasets import load_dataset
-    from ..report.page import run_sections
-    from ..runner.agents import is_replay
+    from ..report.page import make_run_sections
+    from ..runner.agents import is_replay_model
     from ..runner.record import RunSpec
-    from ..runner.results import RESULTS_FILE, RunResults, add_records, read_results, write_results
+    from ..runner.results import RESULTS_FILE, RunResults, add_model_records, read_results, write_results
     from ..runner.run import RunProgress, run_evaluation
 
     questions = load_dataset(dataset, split, data)
-    about = (dataset, split, model, preset, read_fields(settings), history, limit, tuple(without or ()))
+    about = (dataset, split, model, preset, read_settings_fields(settings), history, limit, tuple(without or ()))
     spec = RunSpec(*about, examples, base_url, baseline, embedding, annotator)
     asked = questions.without(spec.without).first(spec.limit)
     # Recorded predictions and baselines say nothing of what a model does in the agent.
-    file = None if record is None and (baseline or is_replay(model)) else record_file(record)
+    file = None if record is None and (baseline or is_replay_model(model)) else get_record_file_path(record)
     if file is not None:
         check_record_file(file)
     # A run is added to the record once, however often it is started again.
     recorded = str(read_results(out).get("recorded") or "") if (out / RESULTS_FILE).exists() else ""
-    rulings = rulings_beside(out, verdicts)
+    rulings = read_rulings_for_run(out, verdicts)
     start = time.perf_counter()
-    with stop_after_failures(), RunProgress(len(asked.questions), price) as progress:
+    with exit_if_run_stopped(), RunProgress(len(asked.questions), price) as progress:
         answered = run_evaluation(spec, questions, out, jobs=jobs, listener=progress, engine=engine)
     results = RunResults(asked, answered).as_json(spec, time.perf_counter() - start, rulings)
     judged = [verdict for _, verdict in answered]
     unasked = [verdict for verdict in judged if not verdict.asked]
     if file is not None and recorded != str(file) and not unasked:
-        add_records(spec, results, file)
+        add_model_records(spec, results, file)
         recorded = str(file)
     write_results({**results, "recorded": recorded}, out)
     if as_json:
@@ -179,10 +179,10 @@ def evaluate(
         )
         say(json.dumps({key: results[key] for key in shown}))
     else:
-        print_sections(run_sections({f"{asked.name} {asked.split}": results}))
+        print_report_sections(make_run_sections({f"{asked.name} {asked.split}": results}))
         if results["by_verdict"]["ruled"]:
-            say(tell_scores(results["by_verdict"], results["strict"]["ex"]))
-        print_doubts(judged)
+            say(format_scores_line(results["by_verdict"], results["strict"]["ex"]))
+        warn_of_doubtful_verdicts(judged)
         say(str(out))
     if unasked:
         missing = f"{len(unasked)} of {len(judged)} questions have no answer: {unasked[0].error}"
@@ -209,34 +209,38 @@ def score(
     as_json: JsonOption = False,
 ) -> None:
     """Judge predictions made elsewhere: execution accuracy, exact set match, share that runs."""
-    from ..adjudication.ruling import judge_outcomes, read_rulings, score_outcomes, tell_scores
-    from ..datasets import find_empty, load_dataset, read_predictions
-    from ..metrics.judging import StrictJudge, official_judge
+    from ..adjudication.ruling import compute_ruled_outcomes, compute_verdict_scores, format_scores_line, read_rulings
+    from ..datasets import list_empty_table_warnings, load_dataset, read_predictions
+    from ..metrics.judging import StrictJudge, make_official_judge
     from ..metrics.summary import as_json as score_verdicts
-    from ..report.page import run_sections
+    from ..report.page import make_run_sections
 
     rulings = read_rulings(verdicts) if verdicts is not None else None
     whole = load_dataset(dataset, split, data)
     questions = whole.without(without or ()).first(limit)
     found = read_predictions(predictions, whole, questions)
     questions = questions.on(databases)
-    with official_judge(questions) if official else StrictJudge(questions) as judge:
+    with make_official_judge(questions) if official else StrictJudge(questions) as judge:
         judged = [judge.judge(question, found.get(question.id, "")) for question in questions.questions]
-    notes = find_empty(questions)
+    notes = list_empty_table_warnings(questions)
     scores = score_verdicts(judged)
-    ruled = {} if rulings is None else {"by_verdict": score_outcomes(judge_outcomes(questions, judged, rulings))}
+    ruled = (
+        {}
+        if rulings is None
+        else {"by_verdict": compute_verdict_scores(compute_ruled_outcomes(questions, judged, rulings))}
+    )
     mode = "official" if official else "strict"
     if as_json:
         shown = ("ex", "em", "hardness", "error")
         by_question = [{"id": one.question.id} | {name: getattr(one, name) for name in shown} for one in judged]
         say(json.dumps({"mode": mode, "notes": notes, **scores, "per_question": by_question, **ruled}))
         return
-    print_sections(run_sections({f"{questions.name} {questions.split}": {mode: scores}}))
+    print_report_sections(make_run_sections({f"{questions.name} {questions.split}": {mode: scores}}))
     for note in notes:
         warn(f"note: EX means little on {note}")
     if ruled:
-        say(tell_scores(ruled["by_verdict"], scores["ex"]))
-    print_doubts(judged)
+        say(format_scores_line(ruled["by_verdict"], scores["ex"]))
+    warn_of_doubtful_verdicts(judged)
 
 
 def report(
@@ -261,12 +265,12 @@ def models(
     as_json: JsonOption = False,
 ) -> None:
     """Show how often each model was right, by database, and what it took."""
-    from ...agent.model.track_record import read_records, record_file
-    from ..metrics.summary import show_share, standings
+    from ...agent.model.track_record import get_record_file_path, read_records
+    from ..metrics.summary import compute_model_standings, format_share_with_interval
 
-    path = record or record_file()
+    path = record or get_record_file_path()
     assert path is not None
-    found = standings(read_records(path))
+    found = compute_model_standings(read_records(path))
     if as_json:
         say(json.dumps(found))
         return
@@ -280,7 +284,7 @@ def models(
     for name in ("model", "database", "runs", "n", "right by gold", "by verdict", "calls", "prompt tokens", "last"):
         table.add_column(name, overflow="fold")
     for one in found:
-        shown = {name: show_share(one[name]) for name in ("by_gold", "by_verdict")}
+        shown = {name: format_share_with_interval(one[name]) for name in ("by_gold", "by_verdict")}
         table.add_row(*map(str, {**one, **shown, "last": one["last"][:10]}.values()))
     Console().print(table)
 
@@ -314,26 +318,26 @@ def experiment(
     Where the data or the example store that it needs is not there, it says `not run` and why, and exits with 0.
     """
     from ..experiments.measure import (
+        ExperimentSetup,
         NotRun,
-        Setup,
-        compare_figure,
-        experiment_names,
+        format_figure_comparison,
+        format_row_name,
+        list_experiment_names,
         list_remarks,
         measure,
         read_experiment,
-        row_name,
     )
     from ..runner.record import RunSpec
     from ..runner.run import RunProgress
 
     if name is None:
-        for known in experiment_names():
+        for known in list_experiment_names():
             say(f"{known:<18} {read_experiment(known).title}")
         return
     chosen = read_experiment(name)
     about = ("", split or "", model, None, {}, "predicted", limit, tuple(without or ()))
     options = RunSpec(*about, examples, base_url, None, embedding, annotator)
-    setup = Setup(options, data, suites, jobs, repeats, chosen.models(model_for or ()))
+    setup = ExperimentSetup(options, data, suites, jobs, repeats, chosen.models(model_for or ()))
     try:
         rows = measure(chosen, setup, out / name, lambda _, total: RunProgress(total))
     except NotRun as reason:
@@ -347,9 +351,9 @@ def experiment(
     say(f"{chosen.title}\n(paper / here)")
     width = max(10, *map(len, chosen.shown))
     for row in rows:
-        say(row_name(row))
+        say(format_row_name(row))
         for figure in chosen.shown:
-            say(f"  {figure:<{width}} {compare_figure(row, figure, 6)}")
+            say(f"  {figure:<{width}} {format_figure_comparison(row, figure, 6)}")
     for note in notes:
         say(note)
     if suites is None and any(figure.endswith("ts") for figure in chosen.shown):
@@ -378,13 +382,13 @@ def impact(
     """
     from ...tools.database import Database
     from ..impact import impact as replayed
-    from ..impact import read_examples_of, read_history, read_side
+    from ..impact import read_past_answers, read_side, read_verified_queries
 
     old, new = read_side(before, knowledge_before), read_side(after, knowledge_after)
-    past = [answer for path in history or () for answer in read_history(path)]
+    past = [answer for path in history or () for answer in read_past_answers(path)]
     if examples is not None:
         with Database.open(old.database) as database:
-            past += read_examples_of(database, examples, embedding)
+            past += read_verified_queries(database, examples, embedding)
     if not past:
         raise SettingsError("there are no past answers to replay: pass --history or --examples")
     found = replayed(old, new, past)
@@ -394,7 +398,7 @@ def impact(
         say(json.dumps({**shown, "gate": None if gate is None else {"least": gate, "met": met}}))
     else:
         for change in [*found.changed, *found.of("unsettled")]:
-            _print_change(change)
+            _print_answer_change(change)
         counts = ", ".join(f"{kind.replace('_', ' ')} {count}" for kind, count in shown["counts"].items() if count)
         say(f"{shown['answers']} past answers: {counts}")
     if not met:
@@ -402,7 +406,7 @@ def impact(
         raise typer.Exit(1)
 
 
-def _print_change(change: Change) -> None:
+def _print_answer_change(change: Change) -> None:
     past = change.past
     about = ", ".join(part for part in (past.user, past.time, past.source) if part)
     what = "only a model can tell" if change.kind == "unsettled" else change.kind

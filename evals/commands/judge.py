@@ -11,11 +11,11 @@ import typer
 from ...agent.options import BaseUrlOption, SettingsOption
 from ...tools.errors import ModelError, SettingsError
 from ...tools.terminal import say, warn
-from .evaluate import DataOption, JobsOption, ModelOption, VerdictsOption, read_fields
+from .evaluate import DataOption, JobsOption, ModelOption, VerdictsOption, read_settings_fields
 
 if TYPE_CHECKING:
-    from ...prompts.judge import Opinion, Word
-    from ..adjudication.judging import Case, JudgingEnd
+    from ...prompts.judge import QueryVerdict, Word
+    from ..adjudication.judging import JudgeCase, JudgingSummary
 
 app = typer.Typer(help="Have a model and people judge the answers that gold counts as wrong.", no_args_is_help=True)
 
@@ -42,15 +42,15 @@ def run(
     from ...agent.model.chat import PromptedTranslator, TranslatorOptions
     from ...agent.settings import Settings
     from ..adjudication.judging import FinishedRun, agreement, judge_cases
-    from ..runner.agents import CACHE_FILE, ReplyCache, cached_model
+    from ..runner.agents import CACHE_FILE, ReplyCache, make_cached_model
 
     finished = FinishedRun.read(folder, data, verdicts)
-    fields = Settings(**read_fields(settings))
-    found = finished.disagreements()
-    given: dict[Case, Word] = {case: each.verdict for case, each in found.items() if each.verdict is not None}
-    ends: list[JudgingEnd] = []
+    fields = Settings(**read_settings_fields(settings))
+    found = finished.find_disagreements()
+    given: dict[JudgeCase, Word] = {case: each.verdict for case, each in found.items() if each.verdict is not None}
+    ends: list[JudgingSummary] = []
     with closing(ReplyCache(folder / CACHE_FILE)) as cache, Progress(console=Console(stderr=True)) as progress:
-        chat_model = cached_model(model, base_url, fields, cache)
+        chat_model = make_cached_model(model, base_url, fields, cache)
         if chat_model is None:
             raise ModelError("judging needs a chat model: pass --model")
         options = TranslatorOptions(fields.prompt_tokens, fields.max_output_tokens, fields.temperature)
@@ -58,15 +58,15 @@ def run(
         by = f"model {judge.model}"
         proposals = [ruling for ruling in finished.rulings if not ruling.accepted and ruling.by == by]
         verdict_on: dict[tuple[str, str], Word] = {(ruling.id, ruling.sql): ruling.verdict for ruling in proposals}
-        said: dict[Case, Word] = {
+        said: dict[JudgeCase, Word] = {
             case: word for case in found if (word := verdict_on.get((case.question.id, case.sql)))
         }
         to_do = [case for case in found if case not in said]
         task = progress.add_task("judging", total=len(to_do), visible=bool(to_do))
 
-        def keep(case: Case, answer: Opinion, gold: Opinion) -> None:
-            """Store what is said before the next is awaited."""
-            finished.propose(by, case, answer, gold)
+        def store_opinions(case: JudgeCase, answer: QueryVerdict, gold: QueryVerdict) -> None:
+            """Store the judge's opinions on a case before the next case is judged."""
+            finished.append_proposed_rulings(by, case, answer, gold)
             said[case] = answer.verdict
             progress.advance(task)
 
@@ -74,7 +74,7 @@ def run(
         for decided in (True, False):
             more = None if calls is None else max(calls - sum(end.calls for end in ends), 0)
             cases = [case for case in to_do if (case in given) is decided]
-            ends.append(judge_cases(cases, finished.dataset, judge, keep, jobs=jobs, calls=more))
+            ends.append(judge_cases(cases, finished.dataset, judge, store_opinions, jobs=jobs, calls=more))
             if decided:
                 pairs: list[tuple[Word, Word]] = [(given[case], said[case]) for case in given if case in said]
                 unknown = "agreement unknown: no verdicts on this run yet"
@@ -85,7 +85,7 @@ def run(
     if failed := [one for end in ends for one in end.failed]:
         case, why = failed[0]
         warn(f"{len(failed)} could not be sent to the model; {case.question.id}: {why}")
-    say(finished.judge_again())
+    say(finished.update_verdict_scores())
     if failed:
         raise typer.Exit(1)
 
@@ -105,7 +105,7 @@ def accept(
     Exits with 1 if some are not about the run's questions, or call a query right that does not run.
     """
     from ..adjudication.judging import FinishedRun
-    from ..adjudication.ruling import append_rulings, now, read_rulings, sort_decisions
+    from ..adjudication.ruling import append_rulings, now, read_rulings, select_new_decisions
 
     finished = FinishedRun.read(folder, data, verdicts) if folder is not None else None
     target = finished.verdict_file if finished else verdicts
@@ -116,13 +116,13 @@ def accept(
         for ruling in read_rulings(decisions)
     ]
     before = read_rulings(target) if target.exists() else []
-    taken, refused = sort_decisions(rulings, before, finished.dataset if finished else None)
+    taken, refused = select_new_decisions(rulings, before, finished.dataset if finished else None)
     append_rulings(target, taken)
     known = len(rulings) - len(taken) - len(refused)
     say(f"verdicts written to {target}: {len(taken)}{f' ({known} were already there)' if known else ''}")
     for why in refused:
         warn(f"rejected: {why}")
     if finished is not None:
-        say(finished.judge_again())
+        say(finished.update_verdict_scores())
     if refused:
         raise typer.Exit(1)

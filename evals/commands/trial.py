@@ -19,9 +19,9 @@ from .evaluate import (
     ModelOption,
     PriceOption,
     RecordOption,
-    print_sections,
-    read_fields,
-    stop_after_failures,
+    exit_if_run_stopped,
+    print_report_sections,
+    read_settings_fields,
 )
 
 if TYPE_CHECKING:
@@ -61,32 +61,34 @@ def trial(
     if db is None or questions is None:
         missing = "--db" if db is None else "--questions"
         raise typer.BadParameter(f"a trial needs {missing}", param_hint=missing)
-    from ...agent.model.track_record import Record, add_record, check_record_file, record_file
-    from ..report.page import trial_sections
-    from ..runner.results import short_name
+    from ...agent.model.track_record import ModelRunRecord, append_run_record, check_record_file, get_record_file_path
+    from ..report.page import make_trial_sections
+    from ..runner.results import get_short_database_name
     from ..runner.run import RunProgress
-    from ..trial import TrialOptions, read_trial, run_trial
+    from ..trial import TrialOptions, read_trial_questions, run_trial
     from ..trial.run import FOUND
 
-    fields = read_fields(settings)
+    fields = read_settings_fields(settings)
     options = TrialOptions(db, questions, model, base_url, preset, fields, examples, tries, jobs, price, gate)
-    file = record_file(record)
+    file = get_record_file_path(record)
     if file is not None:
         check_record_file(file)
-    asked = read_trial(questions)
-    with stop_after_failures(), RunProgress(tries * sum(len(one.turns) for one in asked), price, "passed") as progress:
+    asked = read_trial_questions(questions)
+    with exit_if_run_stopped(), RunProgress(tries * sum(len(one.turns) for one in asked), price, "passed") as progress:
         results = run_trial(options, out, progress, asked)
     if file is not None and not results["not_asked"] and not (results["compared"] or {}).get("as_before"):
         about, n, cost = results["trial"], results["trial"]["questions"], results["cost"]
         took = cost["calls"], cost["prompt_tokens"], about["time"]
         right = n - len(results["failed"])
-        add_record(Record(about["model"], short_name(about["database"]), n, right, None, *took), file)
+        append_run_record(
+            ModelRunRecord(about["model"], get_short_database_name(about["database"]), n, right, None, *took), file
+        )
     missed = bool(results["gate"] and not results["gate"]["met"])
     if as_json:
         shown = {key: results[key] for key in FOUND} | {"questions": results["trial"]["questions"], "out": str(out)}
         say(json.dumps(shown))
     else:
-        print_sections(trial_sections(results))
+        print_report_sections(make_trial_sections(results))
         for failure in results["failed"][:NAMED]:
             share = f" (passes in {100 * failure['share']:.0f} % of its tries)" if failure["share"] else ""
             say(f"{failure['id']}: {failure['question']}: {failure['why']}{share}")
@@ -104,9 +106,9 @@ def trial(
 @app.command("schema")
 def schema() -> None:
     """Print the JSON schema of a question file."""
-    from ..trial import trial_schema
+    from ..trial import build_question_file_schema
 
-    say(json.dumps(trial_schema(), indent=2))
+    say(json.dumps(build_question_file_schema(), indent=2))
 
 
 trust_app = typer.Typer(
@@ -142,22 +144,22 @@ def fit(
 
     Exits with 1 if the labels are too few or too often wrong for a bound, and says how many are missing.
     """
-    from ...tools.examples import default_location, is_made
+    from ...tools.examples import get_default_store_folder, has_example_store
     from ..metrics.statistics import find_level
     from ..runner.run import RunProgress
     from ..trial import TrialOptions
-    from ..trial.run import fit_bound
+    from ..trial.run import fit_trust_bound
 
-    fields = read_fields(settings)
+    fields = read_settings_fields(settings)
     # As at the terminal; without a store there is none to look in.
-    store = examples or (str(default_location()) if is_made(default_location()) else None)
+    store = examples or (str(get_default_store_folder()) if has_example_store(get_default_store_folder()) else None)
     options = TrialOptions(db, Path(), model, base_url, preset, fields, store, jobs=jobs)
     path = _find_trust_file(trust, fields)
     least = find_level([], alpha, certainty).missing
     warn(f"this needs at least {least} labelled answers, and more if some are wrong")
-    with stop_after_failures(), RunProgress(None, None, "right") as progress:
-        bound = fit_bound(options, labels, alpha, certainty, out, path, progress)
-    say(json.dumps(asdict(bound)) if as_json else _describe_bound(bound))
+    with exit_if_run_stopped(), RunProgress(None, None, "right") as progress:
+        bound = fit_trust_bound(options, labels, alpha, certainty, out, path, progress)
+    say(json.dumps(asdict(bound)) if as_json else _describe_trust_bound(bound))
     if bound.level is None:
         raise typer.Exit(1)
 
@@ -165,30 +167,30 @@ def fit(
 @trust_app.command()
 def show(trust: TrustOption = None, as_json: JsonOption = False) -> None:
     """Show which bounds are set, and the labels behind them."""
-    from ...agent.evidence.trust import read_bounds
+    from ...agent.evidence.trust import read_trust_bounds
 
     path = _find_trust_file(trust, {})
-    bounds = read_bounds(path)
+    bounds = read_trust_bounds(path)
     if as_json:
         say(json.dumps([asdict(bound) for bound in bounds]))
         return
     if not bounds:
         say(f"no bounds in {path}: run `tableturn trust fit` to set one")
     for bound in bounds:
-        say(_describe_bound(bound))
+        say(_describe_trust_bound(bound))
 
 
 def _find_trust_file(given: Path | None, fields: dict[str, object]) -> Path:
-    from ...agent.evidence.trust import trust_file
+    from ...agent.evidence.trust import get_trust_file_path
     from ...tools.errors import SettingsError
 
-    path = trust_file(given or str(fields.get("trust", "")))
+    path = get_trust_file_path(given or str(fields.get("trust", "")))
     if path is None:
         raise SettingsError("bounds are turned off by the setting `trust`: name a file with --trust")
     return path
 
 
-def _describe_bound(bound: TrustBound) -> str:
+def _describe_trust_bound(bound: TrustBound) -> str:
     head, labels = f"{bound.database}, {bound.model}: ", f"{bound.labels} labelled"
     if bound.level is None:
         more = f"at least {bound.missing} more labelled answers are needed"

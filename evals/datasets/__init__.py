@@ -2,6 +2,22 @@
 
 from __future__ import annotations
 
-from .load import LAYOUTS, Dataset, GoldTurn, find_empty, load_dataset, read_plain, read_predictions
+from .load import (
+    LAYOUTS,
+    Dataset,
+    GoldTurn,
+    list_empty_table_warnings,
+    load_dataset,
+    read_predictions,
+    read_question_file,
+)
 
-__all__ = ["LAYOUTS", "Dataset", "GoldTurn", "find_empty", "load_dataset", "read_plain", "read_predictions"]
+__all__ = [
+    "LAYOUTS",
+    "Dataset",
+    "GoldTurn",
+    "list_empty_table_warnings",
+    "load_dataset",
+    "read_predictions",
+    "read_question_file",
+]

@@ -17,13 +17,13 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter,
 
 from ...tools.database import Database
 from ...tools.database.quoting import quote
-from ...tools.database.server.address import without_password
+from ...tools.database.server.address import hide_url_secrets
 from ...tools.errors import DatabaseUnavailable, QueryError, SettingsError
 from ...tools.record_files import read_json, read_records
 
 
-def join_operators(sql: str) -> str:
-    """Return a query with `>=` for the `> =` of CoSQL's gold, which SQLite does not read."""
+def join_spaced_operators(sql: str) -> str:
+    """Return a query with `>=` in place of CoSQL's `> =`, which SQLite does not parse."""
     for split, whole in (("> =", ">="), ("< =", "<="), ("! =", "!=")):
         sql = sql.replace(split, whole)
     return sql
@@ -33,8 +33,8 @@ Outcome = Literal["answer", "decline", "ask_back"]  # what is right to do with a
 
 
 @dataclass(frozen=True)
-class Expects:
-    """An outcome that a question expects besides or instead of a query."""
+class ExpectedOutcome:
+    """The expected outcome of a question: an answer, declining, or asking back."""
 
     outcome: Outcome = "answer"  # what is right to do
     # What its asker means, in words: said if the agent asks back, or the choice nearest to it is taken.
@@ -43,7 +43,7 @@ class Expects:
 
 @dataclass(frozen=True)
 class GoldTurn:
-    """One question (one turn of an interaction)."""
+    """A benchmark question (one turn of an interaction) with its gold queries."""
 
     id: str  # unique in its dataset: `12` for a single question, `12.3` for the third turn of interaction 12
     database: str  # the name of its database
@@ -56,18 +56,18 @@ class GoldTurn:
     level: str = ""  # the dataset's own difficulty (BIRD); empty if Spider's levels hold
     disputed: str = ""  # why the published gold is doubtful; empty if it is not
     # What is right besides a query, if declining or asking back may be; None if only a query is right.
-    expects: Expects | None = None
+    expects: ExpectedOutcome | None = None
     repeat: int | None = None  # which of several tries at the same question this is; None for the only one
 
     @property
-    def wanted(self) -> Outcome:
-        """The expected outcome."""
+    def expected_outcome(self) -> Outcome:
+        """The expected outcome: to answer, to decline or to ask back."""
         return self.expects.outcome if self.expects else "answer"
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """Questions of one split, in their published order."""
+    """The questions of one split of a dataset, in published order."""
 
     name: str  # as on the command line
     split: str  # likewise
@@ -77,25 +77,25 @@ class Dataset:
     root: Path | None = None  # the folder that it was loaded from; None for a file of one's own
 
     def database(self, name: str) -> Path:
-        """Return the file of a database."""
+        """Return the path of the SQLite file of a database."""
         if name.startswith("sqlite:///"):
             return Path(name.removeprefix("sqlite:///").partition("?")[0])
         here = f"{self.name} {self.split}"
         if "://" in name:
-            raise DatabaseUnavailable(f"{here}: {without_password(name)} is not an SQLite file")
+            raise DatabaseUnavailable(f"{here}: {hide_url_secrets(name)} is not an SQLite file")
         # A name with a suffix is a file of one's own; benchmarks give each database a folder.
         for path in (root / place for root in self.databases for place in (f"{name}/{name}.sqlite", name)):
             if path.is_file():
                 return path
         looked = ", ".join(map(str, self.databases)) or "no folder at all"
-        raise DatabaseUnavailable(f"{here}: no database {without_password(name)!r}; looked in {looked}")
+        raise DatabaseUnavailable(f"{here}: no database {hide_url_secrets(name)!r}; looked in {looked}")
 
     def place(self, name: str) -> str | Path:
-        """Return where to open a database: its file, or the URL that the questions name it by."""
+        """Return the path or URL at which a database is opened."""
         return name if "://" in name else self.database(name)
 
     @property
-    def conversational(self) -> bool:
+    def is_conversational(self) -> bool:
         """Whether declining or asking back may be right for some question."""
         return any(question.expects is not None for question in self.questions)
 
@@ -105,7 +105,7 @@ class Dataset:
         return [tuple(turns) for _, turns in groupby(self.questions, key=lambda question: question.interaction)]
 
     def first(self, count: int | None) -> Dataset:
-        """Return the first `count` interactions; all of them for None."""
+        """Return the dataset with the first `count` interactions; with all if `count` is None."""
         if count is None:
             return self
         return replace(self, questions=tuple(question for turns in self.interactions[:count] for question in turns))
@@ -118,7 +118,7 @@ class Dataset:
         return replace(self, questions=tuple(q for q in self.questions if q.database not in databases))
 
     def on(self, databases: Path | None) -> Dataset:
-        """Return the questions on other databases of the same schemas, such as a test suite's."""
+        """Return the dataset on another folder of databases, such as those of a test suite."""
         if databases is None:
             return self
         if self.root is None:
@@ -126,8 +126,8 @@ class Dataset:
         return replace(self, databases=(databases,))
 
 
-class Closing:
-    """A context manager that closes itself."""
+class ClosingContext:
+    """A context manager that calls `close` at the end."""
 
     def __enter__(self) -> Self:
         return self
@@ -140,14 +140,14 @@ class Closing:
         raise NotImplementedError
 
 
-class OneOpen(Closing):
-    """A cache of one open database, for questions that come database by database."""
+class SingleDatabaseCache(ClosingContext):
+    """A cache of one open database, for questions that are grouped by database."""
 
     def __init__(self) -> None:
         self._open: tuple[str | Path, Database] | None = None
 
     def at(self, place: str | Path) -> Database:
-        """Return the database of a place."""
+        """Return the database at a path or URL, and open it if necessary."""
         if self._open is None or self._open[0] != place:
             self.close()
             self._open = (place, Database.open(place))
@@ -167,7 +167,7 @@ _reader = cache(TypeAdapter)
 
 
 def parse_record(kind: type[R], record: object, place: str) -> R:
-    """Return a record as a model or dataclass; of bytes, the JSON in them."""
+    """Parse a record, or its JSON bytes, into a model or dataclass."""
     reader = _reader(kind)
     try:
         return reader.validate_json(record) if isinstance(record, bytes) else reader.validate_python(record)
@@ -181,7 +181,7 @@ _SPIDER = ("spider", "spider_data")
 
 
 @dataclass(frozen=True)
-class Layout:
+class DatasetLayout:
     """A published dataset's file locations and field names."""
 
     folders: tuple[str, ...]  # names that its folder goes by; the first that exists counts
@@ -192,32 +192,34 @@ class Layout:
     tables: tuple[str, ...] = ("tables.json",)  # files of schemas within the folder
     shared: bool = True  # whether Spider's databases and schemas serve it too
 
-    def file(self, split: str, root: Path) -> Path | None:
-        """Return the file of a split; None if there is none."""
-        files = (folder / file for folder in self._folders(root) for file in self.splits[split].split(" or "))
+    def find_split_file(self, split: str, root: Path) -> Path | None:
+        """Return the file of a split; None if no such file exists."""
+        files = (
+            folder / file for folder in self._list_candidate_folders(root) for file in self.splits[split].split(" or ")
+        )
         return next((path for path in files if path.is_file()), None)
 
     def parts(self, kind: str, root: Path) -> tuple[Path, ...]:
-        """Return the existing databases or tables: the dataset's own first, then Spider's if shared."""
-        found = [folder / part for folder in self._folders(root) for part in getattr(self, kind)]
+        """Return the existing paths of databases or schemas: the dataset's own, then Spider's."""
+        found = [folder / part for folder in self._list_candidate_folders(root) for part in getattr(self, kind)]
         if self.shared:
             roots = (root, root.parent) if root.name in self.folders else (root,)
             parts = getattr(LAYOUTS["spider"], kind)
             found += [base / folder / part for base in roots for folder in _SPIDER for part in parts]
         return tuple(dict.fromkeys(path for path in found if path.exists()))
 
-    def _folders(self, root: Path) -> list[Path]:
+    def _list_candidate_folders(self, root: Path) -> list[Path]:
         named = [root / folder for folder in self.folders]
         return [*named, root] if root.name in self.folders else named
 
     def questions(self, path: Path) -> Iterator[GoldTurn]:
-        """Yield a file's questions: single ones, or the turns of its interactions."""
+        """Yield the questions of a file: single questions, or the turns of interactions."""
         try:
             records: Any = read_json(path.read_text(encoding="utf-8"))
             for number, record in enumerate(records):
                 if "interaction" in record:  # SParC and CoSQL
                     for turn, entry in enumerate(record["interaction"], 1):
-                        about = record["database_id"], entry["utterance"], (join_operators(entry["query"]),)
+                        about = record["database_id"], entry["utterance"], (join_spaced_operators(entry["query"]),)
                         yield GoldTurn(f"{number}.{turn}", *about, str(number), turn)
                 else:
                     name = str(record.get("question_id", number))
@@ -229,30 +231,30 @@ class Layout:
             raise SettingsError(f"{path} is not in its published format: {error!r}") from error
 
 
-LAYOUTS: Mapping[str, Layout] = {
-    "spider": Layout(
+LAYOUTS: Mapping[str, DatasetLayout] = {
+    "spider": DatasetLayout(
         _SPIDER,
         {"dev": "dev.json", "train": "train_spider.json", "train_others": "train_others.json", "test": "test.json"},
         tables=("tables.json", "test_tables.json"),
     ),
-    "spider-syn": Layout(
+    "spider-syn": DatasetLayout(
         ("spider-syn", "Spider-Syn"),
         {"dev": "dev.json or dev_syn.json", "train": "train_spider.json"},
         text="SpiderSynQuestion",
     ),
-    "spider-dk": Layout(("spider-dk", "Spider-DK"), {"dev": "Spider-DK.json"}),
-    "spider-realistic": Layout(
+    "spider-dk": DatasetLayout(("spider-dk", "Spider-DK"), {"dev": "Spider-DK.json"}),
+    "spider-realistic": DatasetLayout(
         ("spider-realistic", "Spider-Realistic", "spider_realistic"), {"dev": "spider-realistic.json"}
     ),
-    "sparc": Layout(("sparc",), {"dev": "dev.json", "train": "train.json"}),
-    "cosql": Layout(
+    "sparc": DatasetLayout(("sparc",), {"dev": "dev.json", "train": "train.json"}),
+    "cosql": DatasetLayout(
         ("cosql", "cosql_dataset"),
         {
             "dev": "dev.json or sql_state_tracking/cosql_dev.json",
             "train": "train.json or sql_state_tracking/cosql_train.json",
         },
     ),
-    "bird": Layout(
+    "bird": DatasetLayout(
         ("bird", "dev", "mini_dev_data"),
         {"dev": "dev.json", "mini_dev": "mini_dev_sqlite.json", "train": "train.json"},
         sql="SQL",
@@ -260,7 +262,7 @@ LAYOUTS: Mapping[str, Layout] = {
         tables=("dev_tables.json", "train_tables.json"),
         shared=False,
     ),
-    "kaggle-dbqa": Layout(
+    "kaggle-dbqa": DatasetLayout(
         ("kaggle-dbqa", "KaggleDBQA"),
         {"test": "test.json", "fewshot": "fewshot.json"},
         databases=("database", "databases"),
@@ -277,7 +279,7 @@ def load_dataset(name: str, split: str, root: Path | None) -> Dataset:
     if Path(name).suffix in SUFFIXES:
         if split not in ("dev", "all"):  # commands ask for `dev` if nothing is said
             raise SettingsError(f"{name} is a file of your own questions and has no splits: leave --split {split} out")
-        return read_plain(Path(name))
+        return read_question_file(Path(name))
     layout = LAYOUTS.get(name)
     if name == "cosql-acts":
         raise SettingsError("the dataset 'cosql-acts' was removed: give a file of your own questions with `expects`")
@@ -288,7 +290,7 @@ def load_dataset(name: str, split: str, root: Path | None) -> Dataset:
         raise SettingsError(f"dataset {name!r}: set TABLETURN_DATA to the folder of benchmark data, or pass --data")
     if split not in layout.splits:
         raise SettingsError(f"dataset {name!r} has no split {split!r}; known: {', '.join(layout.splits)}")
-    path = layout.file(split, root)
+    path = layout.find_split_file(split, root)
     if path is None:
         folders = " or ".join(layout.folders)
         raise SettingsError(f"dataset {name!r}: no {layout.splits[split]} in {folders} below {root}")
@@ -299,8 +301,8 @@ def load_dataset(name: str, split: str, root: Path | None) -> Dataset:
     return Dataset(name, split, tuple(questions), layout.parts("databases", root), layout.parts("tables", root), root)
 
 
-def find_empty(dataset: Dataset) -> list[str]:
-    """Return a warning per database with empty tables, where wrong queries pass easily."""
+def list_empty_table_warnings(dataset: Dataset) -> list[str]:
+    """Return a warning for each database with empty tables, on which wrong queries may pass."""
     found: list[str] = []
     for name in sorted({question.database for question in dataset.questions}):
         # One that cannot be read is told with each of its questions.
@@ -323,7 +325,7 @@ Queries = Annotated[
 
 
 class OwnQuestion(BaseModel):
-    """A record of a file of one's own questions."""
+    """A record in a file of the user's own questions."""
 
     model_config = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
 
@@ -339,7 +341,7 @@ class OwnQuestion(BaseModel):
     meant: str = ""  # what the person says when asked back
 
     @model_validator(mode="after")
-    def _check_sql(self) -> OwnQuestion:
+    def _check_sql_fits_outcome(self) -> OwnQuestion:
         if self.expects == "decline" and self.sql:
             raise ValueError("a question that must be declined takes no 'sql'")
         if self.expects != "decline" and not self.sql:
@@ -347,8 +349,8 @@ class OwnQuestion(BaseModel):
         return self
 
 
-def read_plain(path: Path) -> Dataset:
-    """Read a JSON, JSON-lines, CSV or YAML file of one's own questions."""
+def read_question_file(path: Path) -> Dataset:
+    """Read a JSON, JSON Lines, CSV or YAML file of the user's own questions."""
     questions: list[GoldTurn] = []
     turns: Counter[str] = Counter()
     for number, record in enumerate(read_records(path), 1):
@@ -365,15 +367,15 @@ def read_plain(path: Path) -> Dataset:
         turns[interaction] += 1
         if turns[interaction] > 1 and questions[-1].interaction != interaction:
             raise SettingsError(f"{place}: the turns of interaction {interaction!r} must follow one another")
-        expects = Expects(own.expects or "answer", own.meant) if own.expects or own.meant else None
+        expects = ExpectedOutcome(own.expects or "answer", own.meant) if own.expects or own.meant else None
         asked = (name, own.database, own.question, tuple(own.sql), interaction, turns[interaction])
         questions.append(GoldTurn(*asked, own.evidence, own.level, own.disputed, expects))
-    check_ids(path, [question.id for question in questions])
+    check_unique_ids(path, [question.id for question in questions])
     return Dataset(path.stem, "all", tuple(questions), (path.parent,))
 
 
-def check_ids(path: Path, ids: list[str]) -> None:
-    """Raise a SettingsError if there are no ids, or one is used more than once."""
+def check_unique_ids(path: Path, ids: list[str]) -> None:
+    """Raise `SettingsError` if there are no ids, or if an id occurs more than once."""
     if not ids:
         raise SettingsError(f"{path} holds no questions")
     ((name, times),) = Counter(ids).most_common(1)
@@ -382,7 +384,7 @@ def check_ids(path: Path, ids: list[str]) -> None:
 
 
 class Prediction(BaseModel):
-    """A record of a file of predictions."""
+    """A record in a file of predictions: a question's id and the predicted SQL."""
 
     id: str | int
     sql: str | None

@@ -19,30 +19,30 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from ...agent import make_settings
-from ...agent.nodes.reason import runs_code
+from ...agent.nodes.reason import uses_code_result
 from ...tools.errors import DatabaseUnavailable, ModelError, SettingsError, TableturnError
-from ...tools.examples import open_existing
+from ...tools.examples import open_existing_store
 from ...tools.examples.store import ENOUGH_SHARED
-from ...tools.sandbox import default_limits, sandbox_available
+from ...tools.sandbox import find_sandbox_problem, get_default_sandbox_limits
 from ..datasets import Dataset, GoldTurn, load_dataset
-from ..metrics.judging import ClauseJudge, Verdict, official_judge
+from ..metrics.judging import ClauseJudge, Verdict, make_official_judge
 from ..metrics.summary import score_linking, summarize
 from ..official.exact_match import Clause
-from ..runner.agents import REPLAY, is_replay
+from ..runner.agents import REPLAY, is_replay_model
 from ..runner.record import RunSpec
 from ..runner.results import Answered, RunResults, write_results
-from ..runner.run import Listener, run_evaluation, run_settings
+from ..runner.run import Listener, make_run_settings, run_evaluation
 
 Needs = Literal["nothing", "pairs", "rephrased", "simplified"]
 """What an experiment's example store has to hold: pairs of a training set, all of them rephrased, or all simplified."""
 
 
-class _Part(BaseModel):
+class _FrozenModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Combine(_Part):
-    """A row made of runs of another row with other seeds (CREDIT-SQL figure 4)."""
+class RunCombination(_FrozenModel):
+    """A combination of another row's runs with different seeds (CREDIT-SQL figure 4)."""
 
     of: str  # the row with `seeds`
     first: int = Field(ge=1)  # how many of its runs
@@ -50,8 +50,8 @@ class Combine(_Part):
     how: Literal["mean", "min", "max", "vote"]
 
 
-class RunRow(_Part):
-    """One line of a table: a run, and what the paper reports for it.
+class ExperimentRow(_FrozenModel):
+    """A row of an experiment: a run, and the figures that the paper reports for it.
 
     Figures are named by `ex`, `em`, `ts`, or `valid` for the share of queries that run; before it `im_` for
     interactions, `easy_` and so on for a level, `turn1_` and so on for a turn (`turn5_` for all from the fifth on),
@@ -74,11 +74,11 @@ class RunRow(_Part):
     base: str | None = None  # the row that it is compared with; none for the method itself
     changes: tuple[str, ...] = ()  # all that its requests differ in from those of `base` (tests/evals/rows.py)
     seeds: int = Field(default=1, ge=1)  # so many runs, with one `example_seed` after the other; figures are means
-    combine: Combine | None = None
+    combine: RunCombination | None = None
 
 
-class Experiment(_Part):
-    """A table or figure of a paper."""
+class Experiment(_FrozenModel):
+    """An experiment that repeats a table or figure of a paper."""
 
     title: str
     dataset: str
@@ -87,7 +87,7 @@ class Experiment(_Part):
     parts: bool = False  # whether EX of ten equal parts is compared between the first two rows (SQL-CRAFT A.2)
     model: str = ""  # what the paper ran
     figures: tuple[str, ...] = ()  # what is printed; by default what the paper reports
-    rows: tuple[RunRow, ...]
+    rows: tuple[ExperimentRow, ...]
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -95,7 +95,7 @@ class Experiment(_Part):
         return self.figures or tuple(dict.fromkeys(name for row in self.rows for name in row.paper)) or ("ex", "em")
 
     def models(self, given: Sequence[str]) -> dict[str, str]:
-        """Return the models of single rows, by the row's name; each is given as `ROW=MODEL`."""
+        """Parse `ROW=MODEL` texts; return the models by row name."""
         names = [row.name for row in self.rows if row.combine is None and not row.not_run]
         found: dict[str, str] = {}
         for text in given:
@@ -110,15 +110,15 @@ class Experiment(_Part):
 _DATA = files("tableturn.evals.experiments") / "data"
 
 
-def experiment_names() -> list[str]:
+def list_experiment_names() -> list[str]:
     """Return the names of all experiments."""
     return sorted(entry.name.removesuffix(".toml") for entry in _DATA.iterdir() if entry.name.endswith(".toml"))
 
 
 def read_experiment(name: str) -> Experiment:
-    """Return an experiment."""
-    if name not in experiment_names():
-        raise SettingsError(f"unknown experiment {name!r}; known: {', '.join(experiment_names())}")
+    """Read an experiment by name from its TOML file."""
+    if name not in list_experiment_names():
+        raise SettingsError(f"unknown experiment {name!r}; known: {', '.join(list_experiment_names())}")
     return Experiment(**tomllib.loads((_DATA / f"{name}.toml").read_text(encoding="utf-8")))
 
 
@@ -129,10 +129,10 @@ class NotRun(TableturnError):
     """
 
 
-def draw_by_level(
+def sample_by_difficulty(
     dataset: Dataset, level_of: Callable[[GoldTurn], str], levels: Mapping[str, int], limit: int | None = None
 ) -> Dataset:
-    """Return a fixed random draw of questions with `levels` of each level, in published order.
+    """Return a fixed random sample of questions, with `levels` of each level of difficulty.
 
     With a limit, so many are drawn, as near to the shares of `levels` as whole questions allow.
     """
@@ -161,13 +161,13 @@ _MAKES = {
 
 
 @lru_cache(maxsize=8)  # each row asks
-def explain_lack(needs: Needs, place: str | None, embedding: str) -> str:
-    """Return what the store lacks for an experiment, and the command that adds it, or ''."""
+def explain_missing_examples(needs: Needs, place: str | None, embedding: str) -> str:
+    """Return what an example store lacks for an experiment, with the remedy, or ''."""
     if needs == "nothing":
         return ""
     if place is None:
         return f"it needs an example store of a training set: make one with {_MAKES['pairs']}, and pass --examples"
-    with open_existing(place, embedding) as store:
+    with open_existing_store(place, embedding) as store:
         pairs = [hit.example for hit in store.list() if hit.example.shared and hit.example.source != "seed"]
     if len(pairs) < ENOUGH_SHARED:
         return (
@@ -187,58 +187,62 @@ def explain_lack(needs: Needs, place: str | None, embedding: str) -> str:
 _COLUMNS = (13, 21, 30, 47, 57, 67, 83)  # how many columns the databases of Track-SQL's table 15 have
 
 
-def _judge_on(run: RunResults, dataset: Dataset, queries: Iterable[str]) -> list[Verdict]:
-    with official_judge(dataset) as judge:
+def _judge_queries_on_dataset(run: RunResults, dataset: Dataset, queries: Iterable[str]) -> list[Verdict]:
+    with make_official_judge(dataset) as judge:
         return list(map(judge.judge, run.asked.questions, queries))
 
 
-def _collect_figures(run: RunResults, suites: Path | None, shown: Sequence[str]) -> dict[str, float]:
+def _collect_run_figures(run: RunResults, suites: Path | None, shown: Sequence[str]) -> dict[str, float]:
     """Return EX and EM, TS if there are suites, and the further figures named in `shown`."""
-    ours = _score_groups(run.official)
+    ours = _compute_group_scores(run.official)
     if suites is not None:
-        judged = _score_groups(_judge_on(run, run.asked.on(suites), [record.sql for record, _ in run.answered]))
+        judged = _compute_group_scores(
+            _judge_queries_on_dataset(run, run.asked.on(suites), [record.sql for record, _ in run.answered])
+        )
         ours |= {f"{name.removesuffix('ex')}ts": ex for name, ex in judged.items() if name.endswith("ex")}
     if any(name.startswith("attempt") for name in shown):
-        ours |= _score_attempts(run)
+        ours |= _compute_ex_by_attempt(run)
     if "em_ex" in shown:
-        ours |= _share_clause_errors(run)
+        ours |= _compute_clause_error_shares(run)
     ours |= {name: 100 * run.linking[name] for name in ("trs", "crs", "crs_all") if name in run.linking}
     if any(name.endswith("_f1") for name in shown):
         # Track-SQL, tables 10 and 11.
         found = score_linking([(gold, schema, record.linked) for gold, schema, record in run.linked()])
         ours |= {name: 100 * value for name, value in found.items()}
-    return ours | (_measure_seconds(run) if any(name.endswith("_seconds") for name in shown) else {})
+    return ours | (_compute_step_seconds(run) if any(name.endswith("_seconds") for name in shown) else {})
 
 
-def _score_parts(run: RunResults) -> tuple[float, ...]:
-    """Return the official EX of ten equal parts in order (SQL-CRAFT A.2)."""
+def _compute_ex_of_ten_parts(run: RunResults) -> tuple[float, ...]:
+    """Return the official EX of each tenth of the questions, in order (SQL-CRAFT A.2)."""
     right = np.array([verdict.ex is True for verdict in run.official])
     return tuple(100 * float(part.mean()) for part in np.array_split(right, 10)) if len(right) >= 10 else ()
 
 
-def _score_attempts(run: RunResults) -> dict[str, float]:
+def _compute_ex_by_attempt(run: RunResults) -> dict[str, float]:
     """Return EX as if the loop had ended after each attempt (revision chain, figure 3)."""
     tried = [[attempt["sql"] for attempt in record.attempts] or [record.sql] for record, _ in run.answered]
     found: dict[str, float] = {}
     for number in range(1, max(map(len, tried), default=0) + 1):
-        scores = _score_groups(_judge_on(run, run.asked, [queries[:number][-1] for queries in tried]))
+        scores = _compute_group_scores(
+            _judge_queries_on_dataset(run, run.asked, [queries[:number][-1] for queries in tried])
+        )
         found |= {f"attempt{number}_ex": scores["ex"]} if "ex" in scores else {}
     return found
 
 
-def _share_clause_errors(run: RunResults) -> dict[str, float]:
+def _compute_clause_error_shares(run: RunResults) -> dict[str, float]:
     """Return the agreement of EM and EX, and EM's errors by clause (CREDIT-SQL figure 7)."""
     known = [(verdict.em, verdict.ex is True) for verdict in run.official if verdict.em is not None]
     names = {"em_ex": (True, True), "em_only": (True, False), "ex_only": (False, True), "neither": (False, False)}
     found = {name: 100 * fmean(pair == kind for pair in known) for name, kind in names.items()} if known else {}
     with ClauseJudge(run.asked) as judge:
-        wrong = [judge.differing(one.question, one.sql) for one in run.official if one.em is False]
+        wrong = [judge.find_prediction_differences(one.question, one.sql) for one in run.official if one.em is False]
     for clause in get_args(Clause) if wrong else ():
         found[f"miss_{clause.replace('/', '_').lower()}"] = 100 * fmean(clause in clauses for clauses in wrong)
     return found
 
 
-def _measure_seconds(run: RunResults) -> dict[str, float]:
+def _compute_step_seconds(run: RunResults) -> dict[str, float]:
     """Return the seconds for linking and generating per question and in total."""
     found: dict[str, float] = {}
     by_step: dict[str, list[float]] = defaultdict(list)
@@ -256,8 +260,8 @@ def _measure_seconds(run: RunResults) -> dict[str, float]:
     return found | {f"link_{number}_columns_seconds": fmean(took) for number, took in by_columns.items()}
 
 
-def _score_groups(verdicts: Sequence[Verdict]) -> dict[str, float]:
-    """Return EX, EM and the share that runs over everything, interactions, levels and turns."""
+def _compute_group_scores(verdicts: Sequence[Verdict]) -> dict[str, float]:
+    """Return EX, EM and valid share over all questions, interactions, levels and turns."""
     summary = summarize(verdicts)
     groups = {"": summary.all, "im_": summary.interactions}
     groups |= {f"{level}_": scores for level, scores in summary.by_hardness.items()}
@@ -270,20 +274,20 @@ def _score_groups(verdicts: Sequence[Verdict]) -> dict[str, float]:
     return {name: 100 * share for name, share in shares.items() if share is not None}
 
 
-def vote_by_em(runs: Sequence[RunResults]) -> RunResults:
+def choose_majority_predictions(runs: Sequence[RunResults]) -> RunResults:
     """Return for each question the prediction that most runs agree on (CREDIT-SQL 5.2)."""
     asked, chosen = runs[0].asked, list[Answered]()
     with ClauseJudge(asked) as judge:
 
-        def agree(first: Answered, other: Answered) -> bool:
+        def is_same_prediction(first: Answered, other: Answered) -> bool:
             sql = first[0].sql
-            same = judge.exact_match(replace(first[1].question, golds=(sql,)), other[0].sql)
+            same = judge.is_exact_match(replace(first[1].question, golds=(sql,)), other[0].sql)
             return sql == other[0].sql or same is True
 
         for turns in zip(*(run.answered for run in runs), strict=True):
             groups: list[list[Answered]] = []
             for turn in turns:
-                group = next((group for group in groups if agree(group[0], turn)), None)
+                group = next((group for group in groups if is_same_prediction(group[0], turn)), None)
                 if group is None:
                     groups.append(group := [])
                 group.append(turn)
@@ -303,7 +307,7 @@ among the same sets (figure 4), and no two repeats share one."""
 
 
 @dataclass(frozen=True)
-class Setup:
+class ExperimentSetup:
     """The model, data and options that an experiment is run with."""
 
     # What holds for all rows. `replay:` takes a folder too, with a file of predictions named like each dataset
@@ -315,14 +319,14 @@ class Setup:
     repeats: int = 1  # how often each row is run, each time with other seeds
     models: Mapping[str, str] = field(default_factory=dict[str, str])  # of rows that have another one, by their names
 
-    def model_of(self, row: RunRow) -> str | None:
+    def get_row_model(self, row: ExperimentRow) -> str | None:
         """Return the model of a row, or of the row that it combines."""
         return self.models.get(row.combine.of if row.combine else row.name, self.options.model)
 
 
 @dataclass(frozen=True)
-class Measured:
-    """A row's figures in percent, the paper's and ours; those missing were not measured."""
+class MeasuredRow:
+    """The figures of an experiment's row in percent, the paper's and ours."""
 
     name: str
     paper: dict[str, float]
@@ -338,10 +342,10 @@ class Measured:
     short: int = 0  # how many questions' prompts had no room for all their examples, over all runs
 
 
-def measure(experiment: Experiment, setup: Setup, out: Path, listen: Listen) -> list[Measured]:
-    """Run every row in its own resumable folder and judge it as the paper did."""
+def measure(experiment: Experiment, setup: ExperimentSetup, out: Path, listen: Listen) -> list[MeasuredRow]:
+    """Run every row of an experiment in a resumable folder, and score it as the paper does."""
     done: dict[str, list[list[RunResults]]] = {}
-    measured: list[Measured] = []
+    measured: list[MeasuredRow] = []
     errors: list[TableturnError] = []
     for row in experiment.rows:
         try:
@@ -353,33 +357,35 @@ def measure(experiment: Experiment, setup: Setup, out: Path, listen: Listen) -> 
                 done[row.name] = _run_row(row, experiment, setup, out, listen)
             elif row.combine.of not in done:
                 raise NotRun(f"the row {row.combine.of!r} was not run")
-            measured.append(_measure_row(row, done, experiment, setup))
+            measured.append(_compute_measured_row(row, done, experiment, setup))
         except TableturnError as error:
             errors.append(error)
-            measured.append(Measured(row.name, row.paper, {}, str(error)))
+            measured.append(MeasuredRow(row.name, row.paper, {}, str(error)))
     if len(errors) == len(measured):
         raise next((error for error in errors if not isinstance(error, NotRun)), errors[0])
     return measured
 
 
-def _run_row(row: RunRow, experiment: Experiment, setup: Setup, out: Path, listen: Listen) -> list[list[RunResults]]:
-    """Run each repeat of a row: one run, or one per seed."""
-    name, options, model = row.dataset or experiment.dataset, setup.options, setup.model_of(row)
+def _run_row(
+    row: ExperimentRow, experiment: Experiment, setup: ExperimentSetup, out: Path, listen: Listen
+) -> list[list[RunResults]]:
+    """Run each repeat of a row, once per seed; return the results by repeat."""
+    name, options, model = row.dataset or experiment.dataset, setup.options, setup.get_row_model(row)
     try:
         dataset = load_dataset(name, options.split or "dev", setup.data)
         left = dataset.without(options.without)
         asked = left.first(options.limit)
         if experiment.levels:
             with ClauseJudge(left) as judge:
-                asked = draw_by_level(left, judge.hardness, experiment.levels, options.limit)
+                asked = sample_by_difficulty(left, judge.hardness, experiment.levels, options.limit)
         for database in {question.database for question in asked.questions}:
             dataset.place(database)
     except (SettingsError, DatabaseUnavailable) as error:
         raise NotRun(str(error)) from None
-    if not is_replay(model) and row.changes != ("program",):
-        if reason := explain_lack(experiment.needs, options.examples, options.embedding):
+    if not is_replay_model(model) and row.changes != ("program",):
+        if reason := explain_missing_examples(experiment.needs, options.examples, options.embedding):
             raise NotRun(reason)
-    elif model and is_replay(model) and (folder := Path(model.removeprefix(REPLAY))).is_dir():
+    elif model and is_replay_model(model) and (folder := Path(model.removeprefix(REPLAY))).is_dir():
         predictions = next((path for path in sorted(folder.iterdir()) if path.stem == name), None)
         if predictions is None:
             raise NotRun(f"{folder} has no predictions for {name}")
@@ -389,9 +395,9 @@ def _run_row(row: RunRow, experiment: Experiment, setup: Setup, out: Path, liste
         dataset=dataset.name, split=dataset.split, model=model, preset=row.preset, settings=row.settings,
         limit=None if experiment.levels else options.limit, baseline=row.baseline,
     )  # fmt: skip
-    if runs_code(run_settings(spec, dataset)):
+    if uses_code_result(make_run_settings(spec, dataset)):
         try:
-            reason = sandbox_available(default_limits().boundary)
+            reason = find_sandbox_problem(get_default_sandbox_limits().boundary)
         except SettingsError as error:
             reason = str(error)
         if reason:
@@ -418,41 +424,43 @@ def _run_row(row: RunRow, experiment: Experiment, setup: Setup, out: Path, liste
 _NO_ROOM = re.compile(r"The prompt has no room for .*\bexample")
 
 
-def _measure_row(
-    row: RunRow, done: Mapping[str, list[list[RunResults]]], experiment: Experiment, setup: Setup
-) -> Measured:
+def _compute_measured_row(
+    row: ExperimentRow, done: Mapping[str, list[list[RunResults]]], experiment: Experiment, setup: ExperimentSetup
+) -> MeasuredRow:
     """Return a row's figures over its own runs, or over those of the row that it combines."""
     combine, how = row.combine, row.combine.how if row.combine else "mean"
     repeats = [runs[: combine.first] for runs in done[combine.of]] if combine else done[row.name]
     take = {"min": min, "max": max}.get(how, fmean)
     found: list[dict[str, float]] = []
     for runs in repeats:
-        counted = [vote_by_em(runs)] if how == "vote" else runs
-        found.append(_over([_collect_figures(run, setup.suites, experiment.shown) for run in counted], take))
+        counted = [choose_majority_predictions(runs)] if how == "vote" else runs
+        found.append(
+            _aggregate_figures([_collect_run_figures(run, setup.suites, experiment.shown) for run in counted], take)
+        )
     first = repeats[0][0]
     notes = [record.notes for runs in repeats for run in runs for record, _ in run.answered]
-    return Measured(
+    return MeasuredRow(
         row.name,
         row.paper,
-        _over(found, fmean),
-        deviations=_over(found, stdev) if len(found) > 1 else {},
+        _aggregate_figures(found, fmean),
+        deviations=_aggregate_figures(found, stdev) if len(found) > 1 else {},
         runs=len(found) * len(repeats[0]),
         questions=len(first.asked.questions),
         dataset=f"{first.asked.name} {first.asked.split}",
-        parts=_score_parts(first) if experiment.parts else (),
+        parts=_compute_ex_of_ten_parts(first) if experiment.parts else (),
         predictions={} if combine else {record.id: record.sql for record, _ in first.answered},
-        replayed=is_replay(setup.model_of(row)),
+        replayed=is_replay_model(setup.get_row_model(row)),
         short=sum(any(map(_NO_ROOM.match, said)) for said in notes),
     )
 
 
-def _over(runs: Sequence[Mapping[str, float]], take: Callable[[list[float]], float]) -> dict[str, float]:
+def _aggregate_figures(runs: Sequence[Mapping[str, float]], take: Callable[[list[float]], float]) -> dict[str, float]:
     names = [name for name in runs[0] if all(name in run for run in runs)]
     return {name: take([run[name] for run in runs]) for name in names}
 
 
-def list_remarks(experiment: Experiment, setup: Setup, rows: Sequence[Measured]) -> list[str]:
-    """Return the notes needed to read the numbers: differences from the paper, and limits."""
+def list_remarks(experiment: Experiment, setup: ExperimentSetup, rows: Sequence[MeasuredRow]) -> list[str]:
+    """Return remarks for reading the figures: differences from the paper, and limits."""
     ran, options = [row for row in rows if row.runs], setup.options
     replayed = [row for row in ran if row.replayed]
     paper = f"The paper ran {experiment.model}; here" if experiment.model else "Here"
@@ -461,7 +469,7 @@ def list_remarks(experiment: Experiment, setup: Setup, rows: Sequence[Measured])
     if options.annotator:
         told.append(f"Schemas described by {options.annotator}.")
     elif any(
-        setup.model_of(row) == "offline" or is_replay(setup.model_of(row))
+        setup.get_row_model(row) == "offline" or is_replay_model(setup.get_row_model(row))
         for row in experiment.rows
         if make_settings(row.settings, preset=row.preset).annotate
     ):
@@ -493,20 +501,20 @@ def list_remarks(experiment: Experiment, setup: Setup, rows: Sequence[Measured])
     return told
 
 
-def row_name(row: Measured) -> str:
+def format_row_name(row: MeasuredRow) -> str:
     """Return a row's name, and whether it was replayed or not run."""
     return f"{row.name}{' (replayed)' if row.replayed else ''}{f' (not run: {row.failed})' if row.failed else ''}"
 
 
-def compare_figure(row: Measured, figure: str, width: int = 0) -> str:
+def format_figure_comparison(row: MeasuredRow, figure: str, width: int = 0) -> str:
     """Format the paper's number, right-aligned to `width`, beside ours."""
     form = ".4g" if figure.endswith("_seconds") else ".1f"
-    paper = format_reported(row.paper[figure]) if figure in row.paper else "-"
+    paper = format_reported_number(row.paper[figure]) if figure in row.paper else "-"
     ours = format(row.ours[figure], form) if figure in row.ours else "-"
     spread = f" ± {row.deviations[figure]:{form}}" if figure in row.deviations else ""
     return f"{paper:>{width}} / {ours}{spread}"
 
 
-def format_reported(percent: float) -> str:
-    """Format a paper's number with its own decimals, at least one."""
+def format_reported_number(percent: float) -> str:
+    """Format a number from a paper with as many decimals as reported, at least one."""
     return max(f"{percent:.1f}", f"{percent:g}", key=len)

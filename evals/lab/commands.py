@@ -12,20 +12,20 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from ...agent.cli.root import Root
-from ...agent.options import AnnotatorOption, BaseUrlOption, with_options
+from ...agent.cli.root import RootCommandGroup
+from ...agent.options import AnnotatorOption, BaseUrlOption, expand_option_groups
 from ...tools.errors import SettingsError
 from ...tools.terminal import say, warn
 from ..commands.evaluate import DataOption, DatasetOption, JsonOption, LimitOption, SplitOption, WithoutOption
 
 
-class _Laboratory(Root):
+class _LaboratoryGroup(RootCommandGroup):
     _complete = True  # plug-ins add their commands to `tableturn` alone
 
 
 app = typer.Typer(
     name="tableturn.evals.lab",
-    cls=_Laboratory,
+    cls=_LaboratoryGroup,
     help="Measure tableturn, and fit what it carries.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -44,7 +44,7 @@ def bench(
     model: Annotated[str | None, Option(help="The model to ask for replies that are not stored yet.")] = None,
     base_url: BaseUrlOption = None,
 ) -> None:
-    """Measure a figure, or list what can be measured."""
+    """Run a benchmark, or list all benchmarks."""
     from .bench.registry import BENCHES, BenchOptions, run_bench
 
     if name is None:
@@ -91,14 +91,14 @@ def disputes(
     from ..adjudication.ruling import read_rulings
     from ..datasets import load_dataset
     from ..datasets.load import LAYOUTS
-    from .disputes import find_disputes, published_predictions
+    from .disputes import find_disputes, read_published_predictions
 
     layout = LAYOUTS.get(dataset)
     part = split or ("test" if layout is not None and "dev" not in layout.splits else "dev")
     whole = load_dataset(dataset, part, data)
     asked = whole.without(without or ()).first(limit)
     rulings = read_rulings(verdicts) if verdicts is not None else ()
-    found = find_disputes(asked, rulings, published_predictions(data, whole))
+    found = find_disputes(asked, rulings, read_published_predictions(data, whole))
     golds = sum(bool(question.golds) for question in asked.questions)
     disputed = len({dispute.question.id for dispute in found})
     records = [
@@ -131,19 +131,19 @@ FileArgument = Annotated[Path, Argument(help="The JSON file to write.")]
 @train.command()
 def evidence(out: FileArgument, data: DataOption = None, limit: LimitOption = None) -> None:
     """Fit evidence weights on published drafts (agent/evidence/data/evidence.json)."""
-    from .training.fit_evidence import train
+    from .training.fit_evidence import train_evidence_weights
 
     if data is None:
         raise SettingsError("published drafts are needed: pass --data, or set TABLETURN_DATA")
-    say(f"{out}: {train(out, data, limit)}")
+    say(f"{out}: {train_evidence_weights(out, data, limit)}")
 
 
 @train.command()
 def expectation(out: FileArgument, data: DataOption = None) -> None:
     """Fit the expected shape of a query (tools/expectation/data/expectation.json)."""
-    from .training.fit_expectation import train
+    from .training.fit_expectation import train_trait_models
 
-    say(f"{out}: {train(out, data)} questions")
+    say(f"{out}: {train_trait_models(out, data)} questions")
 
 
 @train.command()
@@ -153,10 +153,10 @@ def linker(
     limit: LimitOption = None,
 ) -> None:
     """Fit the schema linker, in stages; needs the extra `sft`."""
-    from .training.fit_linker import train
+    from .training.fit_linker import train_schema_linker
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
-    say(f"{out}: {json.dumps(train(out, data, limit))}")
+    say(f"{out}: {json.dumps(train_schema_linker(out, data, limit))}")
 
 
 suite = typer.Typer(
@@ -176,14 +176,14 @@ def build_suites(
 ) -> None:
     """Build test suites from a dataset's gold queries; judge on them with `score --databases`."""
     from ..datasets import load_dataset
-    from .bench.gold import group_golds
-    from .suite import build_suite, check_folder
+    from .bench.gold import group_golds_by_database
+    from .suite import build_suite, check_output_folder
 
     questions = load_dataset(dataset, split, data).without(without or ())
     questions.on(out)  # not for questions of one's own
-    golds = group_golds(questions.questions)
+    golds = group_golds_by_database(questions.questions)
     for name in golds:
-        check_folder(name, out)
+        check_output_folder(name, out)
     reports = []
     for name, queries in golds.items():
         found = build_suite(questions.database(name), queries, out)
@@ -242,7 +242,7 @@ class LoraOptions:
 
 
 @sft.command("lora")
-@with_options()
+@expand_option_groups()
 def train_lora(
     records: Annotated[Path, Option(help="The file that export wrote.")],
     model: Annotated[str, Option(help="The base model: a folder, or a name for transformers.")],
@@ -251,9 +251,9 @@ def train_lora(
     as_json: JsonOption = False,
 ) -> None:
     """Fine-tune a model on exported turns by LoRA; needs the extra `sft`."""
-    from .training.sft import train
+    from .training.sft import train_lora_adapters
 
-    trained = train(records, model, out, options)
+    trained = train_lora_adapters(records, model, out, options)
     if as_json:
         say(json.dumps(asdict(trained)))
         return

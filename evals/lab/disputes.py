@@ -22,7 +22,7 @@ from ...tools.sql.parse import parse
 from ..adjudication.ruling import Adjudicator, Ruling
 from ..datasets import Dataset, GoldTurn, read_predictions
 from ..metrics.judging import StrictJudge
-from .bench.gold import Databases, Rows
+from .bench.gold import DatasetDatabases, Rows
 
 DisputeKind = Literal["fails", "value", "text", "join", "twin", "systems", "verdict"]
 """What speaks against a gold: it does not run; it looks for a value that is not written so; it compares text where
@@ -43,28 +43,28 @@ _DATES = ("%B %d, %Y", "%d %B %Y", "%B%d,%Y", "%b %d, %Y", "%d %b %Y", "%B %Y", 
 
 @dataclass(frozen=True)
 class Dispute:
-    """A doubt about one gold query, with what was found in the data as a sentence of evidence."""
+    """A doubt about one gold query, with a sentence of evidence."""
 
     question: GoldTurn
     kind: DisputeKind
     evidence: str
 
 
-class Golds(Databases):
-    """A dataset's gold queries with their databases."""
+class GoldQueries(DatasetDatabases):
+    """A dataset's gold queries, with the databases and a judge to run them."""
 
     def __init__(self, dataset: Dataset) -> None:
         super().__init__(dataset)
         self.judge = self._stack.enter_context(StrictJudge(dataset))
 
-    def result(self, question: GoldTurn, sql: str) -> Rows | None:
+    def fetch_query_rows(self, question: GoldTurn, sql: str) -> Rows | None:
         """Return a query's rows; None if it fails or the database is missing."""
         found = self.run(question.database, sql) if self.get(question.database) is not None else None
         return None if isinstance(found, QueryError) else found
 
     @cached_property
-    def trees(self) -> Sequence[tuple[GoldTurn, exp.Expr, Schema]]:
-        """Golds that can be parsed, as trees with qualified columns, with their schemas."""
+    def parsed_queries(self) -> Sequence[tuple[GoldTurn, exp.Expr, Schema]]:
+        """The gold queries that can be parsed, as syntax trees with qualified columns."""
         found: list[tuple[GoldTurn, exp.Expr, Schema]] = []
         for question in self.dataset.questions:
             if (schema := self.schema(question.database)) is None:
@@ -80,11 +80,11 @@ class Golds(Databases):
         verdict = self.judge.judge(question, sql)
         return verdict.valid and verdict.ex is False
 
-    def contradicts(self, question: GoldTurn, sql: str) -> bool:
+    def contradicts_gold(self, question: GoldTurn, sql: str) -> bool:
         """Whether the query differs from gold by more than extra columns or repeated rows."""
         if not self.differs(question, sql):
             return False
-        ours, theirs = self.result(question, question.golds[0]), self.result(question, sql)
+        ours, theirs = self.fetch_query_rows(question, question.golds[0]), self.fetch_query_rows(question, sql)
         if ours is None or theirs is None or set(ours) == set(theirs):
             return False
         one, other = (set(map(frozenset, zip(*rows, strict=True))) for rows in (ours, theirs))
@@ -95,8 +95,8 @@ Predictions: TypeAlias = Mapping[str, Mapping[str, str]]
 """SQL by question id, by the system's name."""
 
 
-def published_predictions(data: Path | None, dataset: Dataset) -> Predictions:
-    """Return published predictions for a split by system name.
+def read_published_predictions(data: Path | None, dataset: Dataset) -> Predictions:
+    """Read the published predictions for a split, by system name.
 
     Raises:
         SettingsError: A file there does not fit the split.
@@ -111,7 +111,7 @@ def published_predictions(data: Path | None, dataset: Dataset) -> Predictions:
 
 
 def read_dialogues(path: Path, dataset: Dataset) -> dict[str, str]:
-    """Return a file's predicted SQL by question id; missing dialogues are left out.
+    """Read predicted SQL by question id from a file of dialogues; skip missing dialogues.
 
     Raises:
         SettingsError: The file cannot be read.
@@ -133,7 +133,7 @@ def read_dialogues(path: Path, dataset: Dataset) -> dict[str, str]:
 def find_disputes(
     dataset: Dataset, rulings: Sequence[Ruling] = (), predictions: Predictions | None = None
 ) -> list[Dispute]:
-    """Return doubtful golds in the dataset's order; one may occur for several reasons.
+    """Return doubts about gold queries in the dataset's order; a query may have several.
 
     Args:
         dataset: The questions.
@@ -143,28 +143,28 @@ def find_disputes(
     # What is to be declined has no gold to be doubted.
     dataset = replace(dataset, questions=tuple(question for question in dataset.questions if question.golds))
     places = {question.id: place for place, question in enumerate(dataset.questions)}
-    with Golds(dataset) as golds, Adjudicator(dataset, rulings) as adjudicator:
+    with GoldQueries(dataset) as golds, Adjudicator(dataset, rulings) as adjudicator:
         found = [
-            *_find_failures(golds),
-            *_find_misspelt_values(golds),
-            *_find_compared_texts(golds),
-            *_find_products(golds),
-            *_find_twins(golds),
-            *_find_overruled(golds, adjudicator, predictions or {}),
+            *_find_failing_golds(golds),
+            *_find_golds_with_misspelt_values(golds),
+            *_find_golds_comparing_texts(golds),
+            *_find_golds_with_unjoined_tables(golds),
+            *_find_contradictory_golds(golds),
+            *_find_golds_rejected_by_readers(golds, adjudicator, predictions or {}),
         ]
     return sorted(found, key=lambda dispute: places[dispute.question.id])
 
 
-def _find_failures(golds: Golds) -> Iterator[Dispute]:
-    """Yield golds that fail or whose result cannot judge an answer."""
+def _find_failing_golds(golds: GoldQueries) -> Iterator[Dispute]:
+    """Yield a dispute for each gold query that fails or whose result cannot judge an answer."""
     for question in golds.dataset.questions:
-        if golds.schema(question.database) is not None and (why := golds.judge.unfit(question)):
+        if golds.schema(question.database) is not None and (why := golds.judge.find_gold_problem(question)):
             yield Dispute(question, "fails", why)
 
 
-def _find_products(golds: Golds) -> Iterator[Dispute]:
-    """Yield golds with fewer comparisons between tables than joins."""
-    for question, tree, _ in golds.trees:
+def _find_golds_with_unjoined_tables(golds: GoldQueries) -> Iterator[Dispute]:
+    """Yield a dispute for each gold query with fewer join conditions than joins."""
+    for question, tree, _ in golds.parsed_queries:
         for select in tree.find_all(exp.Select):
             joins = [join.this for join in select.args.get("joins") or ()]
             sides = ({column.table for column in node.find_all(exp.Column)} for node in select.find_all(exp.Binary))
@@ -172,8 +172,8 @@ def _find_products(golds: Golds) -> Iterator[Dispute]:
                 yield Dispute(question, "join", f"Nothing joins {joins[-1].sql()}.")
 
 
-def _find_twins(golds: Golds) -> Iterator[Dispute]:
-    """Yield golds that contradict the gold of the same question after the same turns."""
+def _find_contradictory_golds(golds: GoldQueries) -> Iterator[Dispute]:
+    """Yield a dispute for each gold query that another gold of the same question contradicts."""
     twins: dict[tuple[str, ...], list[GoldTurn]] = defaultdict(list)
     for turns in golds.dataset.interactions:
         asked: tuple[str, ...] = (turns[0].database,)
@@ -182,23 +182,31 @@ def _find_twins(golds: Golds) -> Iterator[Dispute]:
             twins[asked].append(turn)
     for alike in twins.values():
         for question in alike:
-            others = [twin for twin in alike if twin is not question and golds.contradicts(question, twin.golds[0])]
+            others = [
+                twin for twin in alike if twin is not question and golds.contradicts_gold(question, twin.golds[0])
+            ]
             if others:
                 told = "; ".join(f"question {twin.id} has {twin.golds[0]}" for twin in others[:2])
                 yield Dispute(question, "twin", f"the same question with another gold: {told}")
 
 
-def _find_overruled(golds: Golds, adjudicator: Adjudicator, predictions: Predictions) -> Iterator[Dispute]:
-    """Yield golds that a reader calls wrong, or that systems and a reader contradict.
+def _find_golds_rejected_by_readers(
+    golds: GoldQueries, adjudicator: Adjudicator, predictions: Predictions
+) -> Iterator[Dispute]:
+    """Yield gold queries that a reader calls wrong, or that systems and a reader contradict.
 
     The latter if no system agrees with the gold. Systems alone prove little: of the golds on Spider dev that four of
     six published ones contradict with one voice, half are sound, and all six look for a value that is not in the data.
     """
     for question in golds.dataset.questions:
-        known, _ = adjudicator.rulings_on(question)
-        if (ruling := known.get(adjudicator.form(question, question.golds[0]))) and ruling.verdict == "wrong":
+        known, _ = adjudicator.find_rulings(question)
+        if (
+            ruling := known.get(adjudicator.normalize_query(question, question.golds[0]))
+        ) and ruling.verdict == "wrong":
             yield Dispute(question, "verdict", ruling.why or f"{ruling.by or 'a reader'} calls it wrong")
-        accepted = [one for one in known.values() if one.verdict == "right" and golds.contradicts(question, one.sql)]
+        accepted = [
+            one for one in known.values() if one.verdict == "right" and golds.contradicts_gold(question, one.sql)
+        ]
         given = {name: found[question.id] for name, found in predictions.items() if found.get(question.id)}
         if not accepted or any(golds.judge.judge(question, sql).ex for sql in given.values()):
             continue
@@ -211,12 +219,12 @@ def _find_overruled(golds: Golds, adjudicator: Adjudicator, predictions: Predict
                 break
 
 
-def _find_misspelt_values(golds: Golds) -> Iterator[Dispute]:
-    """Yield golds that find nothing, but find rows if spaces and case are ignored.
+def _find_golds_with_misspelt_values(golds: GoldQueries) -> Iterator[Dispute]:
+    """Yield gold queries that find other rows if spaces and case are ignored.
 
     Either the whole query finds nothing, or one of its constants stands nowhere in its column.
     """
-    for question, tree, schema in golds.trees:
+    for question, tree, schema in golds.parsed_queries:
         copy, changed = tree.copy(), list[str]()
         for node in list(copy.find_all(exp.EQ, exp.NEQ, exp.In)):
             others = node.expressions if isinstance(node, exp.In) else [node.expression]
@@ -226,21 +234,21 @@ def _find_misspelt_values(golds: Golds) -> Iterator[Dispute]:
                 for side in (node.this, *others):
                     side.replace(exp.func("LOWER", exp.func("TRIM", side.copy())))
         loose = copy.sql("sqlite")
-        found = golds.result(question, question.golds[0]) if changed else None
-        other = golds.result(question, loose) if found is not None else None
+        found = golds.fetch_query_rows(question, question.golds[0]) if changed else None
+        other = golds.fetch_query_rows(question, loose) if found is not None else None
         if found is None or other is None:
             continue
-        if _is_nothing(found):
-            if not _is_nothing(other):
+        if _is_empty_result(found):
+            if not _is_empty_result(other):
                 where = " and ".join(changed)
-                told = f"nothing is found; with spaces and capitals passed over in {where}: {_show_rows(other)}"
+                told = f"nothing is found; with spaces and capitals passed over in {where}: {_summarize_rows(other)}"
                 yield Dispute(question, "value", told)
-        elif golds.differs(question, loose) and (missed := _find_misspelt(golds, question, tree, schema)):
-            yield Dispute(question, "value", f"{missed}; with its spelling passed over: {_show_rows(other)}")
+        elif golds.differs(question, loose) and (missed := _describe_misspelt_constant(golds, question, tree, schema)):
+            yield Dispute(question, "value", f"{missed}; with its spelling passed over: {_summarize_rows(other)}")
 
 
-def _find_misspelt(golds: Golds, question: GoldTurn, tree: exp.Expr, schema: Schema) -> str:
-    """Return the first constant that its column has only in another spelling, or ''."""
+def _describe_misspelt_constant(golds: GoldQueries, question: GoldTurn, tree: exp.Expr, schema: Schema) -> str:
+    """Return the first constant that is spelled differently in its column, in words, or ''."""
     for node in tree.find_all(exp.EQ, exp.NEQ):
         place = _resolve_column(node.this, schema) if isinstance(node.this, exp.Column) else None
         if place is None or not node.expression.is_string:
@@ -248,7 +256,7 @@ def _find_misspelt(golds: Golds, question: GoldTurn, tree: exp.Expr, schema: Sch
         table, column = map(quote, place)
         constant = node.expression.sql("sqlite")
         written = f"SELECT DISTINCT {column} FROM {table} WHERE lower(trim({column})) = lower(trim({constant}))"
-        found = golds.result(question, written)
+        found = golds.fetch_query_rows(question, written)
         texts = [str(row[0]) for row in found or ()]
         if texts and node.expression.name not in texts:
             return f"{constant} is written {texts[0]!r} in {'.'.join(place)}"
@@ -264,21 +272,21 @@ def _resolve_column(column: exp.Column, schema: Schema) -> tuple[str, str] | Non
     return (table.name, found.name) if table is not None and found is not None else None
 
 
-def _is_nothing(rows: Rows) -> bool:
+def _is_empty_result(rows: Rows) -> bool:
     """Whether rows are empty, or one row of zeros and NULLs."""
     return not rows or (len(rows) == 1 and all(cell in (None, 0) for cell in rows[0]))
 
 
-def _show_rows(rows: Rows) -> str:
+def _summarize_rows(rows: Rows) -> str:
     cells = ["NULL" if cell is None else str(cell)[:40] for cell in (rows[0] if rows else ("nothing",))]
     first = ", ".join(cells[:4])
     return first if len(rows) < 2 else f"{len(rows)} rows, such as {first}"
 
 
-def _find_compared_texts(golds: Golds) -> Iterator[Dispute]:
-    """Yield golds whose result changes if compared texts are read as numbers or dates."""
+def _find_golds_comparing_texts(golds: GoldQueries) -> Iterator[Dispute]:
+    """Yield gold queries whose result changes if texts are compared as numbers or dates."""
     readings: dict[tuple[str, str, str], dict[str, float]] = {}
-    for question, tree, schema in golds.trees:
+    for question, tree, schema in golds.parsed_queries:
         reread, names = tree.copy(), dict[str, None]()
         # Order, the greatest and least, what is more or less than something: there the kind of a value matters.
         places = reread.find_all(exp.Ordered, exp.Max, exp.Min, exp.GT, exp.LT, exp.GTE, exp.LTE, exp.Between)
@@ -289,24 +297,24 @@ def _find_compared_texts(golds: Golds) -> Iterator[Dispute]:
                 continue
             key = (question.database, *place)
             if key not in readings:
-                readings[key] = _read_texts(golds, question, *place)
+                readings[key] = _parse_column_texts(golds, question, *place)
             if readings[key]:
                 names[".".join(place)] = None
-                _replace_texts(column, readings[key])
+                _replace_texts_by_numbers(column, readings[key])
         sql = reread.sql("sqlite")
-        before, after = (golds.result(question, each) if names else None for each in (question.golds[0], sql))
+        before, after = (golds.fetch_query_rows(question, each) if names else None for each in (question.golds[0], sql))
         if before is None or after is None:
             continue
-        one, other = (Counter(tuple(map(_read_cell, row)) for row in rows) for rows in (before, after))
+        one, other = (Counter(tuple(map(_parse_cell, row)) for row in rows) for rows in (before, after))
         # Of a greatest or least number, one of the two writes the number as text.
         if one == other and (reread.find(exp.Max, exp.Min) or not golds.differs(question, sql)):
             continue
-        told = f"{' and '.join(names)} compared as text: {_show_rows(before)} instead of {_show_rows(after)}"
+        told = f"{' and '.join(names)} compared as text: {_summarize_rows(before)} instead of {_summarize_rows(after)}"
         yield Dispute(question, "text", told)
 
 
 def number(text: str) -> float | None:
-    """Return a text's number, or None if it is not a number.
+    """Parse a text as a number; return None if it is not a number.
 
     >>> number("1,660"), number("$12.50"), number("Bath")
     (1660.0, 12.5, None)
@@ -316,7 +324,7 @@ def number(text: str) -> float | None:
 
 
 def date(text: str) -> float | None:
-    """Return a text's date in days, or None if it is not a date in a known format.
+    """Parse a text as a date; return its day number, or None if no known format fits.
 
     >>> date("January 2, 2001") - date("December 31, 2000")
     2.0
@@ -330,11 +338,11 @@ def date(text: str) -> float | None:
     return None
 
 
-def _read_texts(golds: Golds, question: GoldTurn, table: str, column: str) -> dict[str, float]:
-    """Return the number or date of each text of a column, or {} if texts sort correctly."""
+def _parse_column_texts(golds: GoldQueries, question: GoldTurn, table: str, column: str) -> dict[str, float]:
+    """Parse a column's texts as numbers or dates; return {} if the texts sort correctly."""
     name = quote(column)
     sql = f"SELECT DISTINCT {name} FROM {quote(table)} WHERE typeof({name}) = 'text' AND trim({name}) != ''"
-    found = golds.result(question, f"{sql} LIMIT {_MOST_VALUES + 1}")
+    found = golds.fetch_query_rows(question, f"{sql} LIMIT {_MOST_VALUES + 1}")
     texts = [str(row[0]) for row in found or ()]
     if len(texts) < 2 or len(texts) > _MOST_VALUES:
         return {}
@@ -345,13 +353,13 @@ def _read_texts(golds: Golds, question: GoldTurn, table: str, column: str) -> di
     return {}
 
 
-def _replace_texts(column: exp.Column, readings: dict[str, float]) -> None:
-    """Replace a column by its texts' values, and parse the constants beside it."""
+def _replace_texts_by_numbers(column: exp.Column, readings: dict[str, float]) -> None:
+    """Replace a text column by parsed numbers, and parse the constants compared with it."""
     parent = column.parent
     for name in ("this", "expression", "low", "high"):
         literal = parent.args.get(name) if parent is not None else None
         if isinstance(literal, exp.Literal) and literal.is_string:
-            said = _read_cell(literal.name)
+            said = _parse_cell(literal.name)
             if isinstance(said, float):
                 literal.replace(exp.Literal.number(said))
     case = exp.Case(this=column.copy(), ifs=[])
@@ -362,7 +370,7 @@ def _replace_texts(column: exp.Column, readings: dict[str, float]) -> None:
     column.replace(case)
 
 
-def _read_cell(cell: Cell) -> Cell:
+def _parse_cell(cell: Cell) -> Cell:
     """Return a cell's number or date, or the cell itself if it is neither."""
     if isinstance(cell, str):
         said = number(cell)

@@ -21,39 +21,47 @@ Item = tuple[str, str]  # kind, text
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
-def read_items(file: Path) -> Iterator[Item]:
-    """Yield what a reader of the file meets, with its kind."""
+def extract_names_and_texts(file: Path) -> Iterator[Item]:
+    """Yield the names, docstrings and messages of a file, each with its kind."""
     for node in ast.walk(ast.parse(file.read_text("utf-8"))):
         if isinstance(node, Definition) and not node.name.startswith("__"):
-            yield "name", _signature(node)
+            yield "name", _format_signature(node)
             if text := ast.get_docstring(node):
-                yield "docstring", f"{_signature(node)}\n    {text.splitlines()[0]}"
+                yield "docstring", f"{_format_signature(node)}\n    {text.splitlines()[0]}"
         elif isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
-            texts = [_text(argument) for argument in node.exc.args[:1]]
+            texts = [_extract_message_text(argument) for argument in node.exc.args[:1]]
             yield from (("message", text) for text in texts if len(text.split()) > 2)
 
 
-def _signature(node: Definition) -> str:
+def _format_signature(node: Definition) -> str:
     if isinstance(node, ast.ClassDef):
         return f"class {node.name}"
     returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
     return f"def {node.name}({ast.unparse(node.args)}){returns}"
 
 
-def _text(node: ast.expr) -> str:
+def _extract_message_text(node: ast.expr) -> str:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):
-        return "".join(_text(part) if isinstance(part, ast.Constant) else "{...}" for part in node.values)
+        return "".join(
+            _extract_message_text(part) if isinstance(part, ast.Constant) else "{...}" for part in node.values
+        )
     return ""
 
 
 def draw(seed: int, others: list[Path]) -> list[tuple[Item, str]]:
-    """Return the items in a random order, each with its origin: `ours`, or the folder's name."""
+    """Draw items at random; return each with its origin: `ours`, or the folder's name."""
     random_ = random.Random(seed)  # noqa: S311 - a draw, no secret
-    own = [item for room in ROOMS for file in sorted((OURS / room).rglob("*.py")) for item in sorted(read_items(file))]
+    own = [
+        item
+        for room in ROOMS
+        for file in sorted((OURS / room).rglob("*.py"))
+        for item in sorted(extract_names_and_texts(file))
+    ]
     pools = {
-        folder.name: [item for file in sorted(folder.rglob("*.py")) for item in read_items(file)] for folder in others
+        folder.name: [item for file in sorted(folder.rglob("*.py")) for item in extract_names_and_texts(file)]
+        for folder in others
     }
     drawn: list[tuple[Item, str]] = []
     for kind, number in DRAWN.items():
@@ -65,7 +73,7 @@ def draw(seed: int, others: list[Path]) -> list[tuple[Item, str]]:
 
 
 def main(seed: str, out: str, *folders: str) -> None:
-    """Write the items, and the key to where each comes from."""
+    """Write the drawn items, and a key file with the origin of each item."""
     drawn, target = draw(int(seed), list(map(Path, folders))), Path(out)
     target.mkdir(parents=True, exist_ok=True)
     items = [{"number": number, "kind": item[0], "text": item[1]} for number, (item, _) in enumerate(drawn)]

@@ -18,9 +18,9 @@ from ...tools.database.table import Cell, Limits, Table
 from ...tools.errors import DatabaseUnavailable, QueryError, QueryFailed, QueryRejected, SQLParseError
 from ...tools.results import same_result
 from ...tools.sql.parse import parse as parse_sql
-from ..datasets.load import Closing, Dataset, GoldTurn, OneOpen
-from ..official.exact_match import EMQuery, Unparsed, differing_clauses, hardness, parse, read_foreign_key_maps
-from ..official.execution import OfficialDatabases, execute_both, suite_files
+from ..datasets.load import ClosingContext, Dataset, GoldTurn, SingleDatabaseCache
+from ..official.exact_match import EMQuery, Unparsed, find_differing_clauses, hardness, parse, read_foreign_key_maps
+from ..official.execution import OfficialDatabases, execute_and_compare, list_suite_files
 
 CANDIDATES = 1_000
 """Rows past the gold's that are looked at; of a tie with more of them, the others do not count as right."""
@@ -42,7 +42,7 @@ class Unfit(QueryError):
 
 
 @dataclass(frozen=True)
-class Ordering:
+class RowOrder:
     """A gold query's row order."""
 
     ordered: bool  # whether its outermost level has an ORDER BY; one in a subquery or a window says nothing
@@ -51,19 +51,19 @@ class Ordering:
     unlimited: str = ""  # `with_keys` without the limit; empty if there is none, or rows are skipped before it
 
 
-def ordering(gold: str, dialect: str = "sqlite") -> Ordering:
+def find_row_order(gold: str, dialect: str = "sqlite") -> RowOrder:
     """Return a gold query's row order; unordered if sqlglot cannot parse it."""
     try:
         tree = parse_sql(gold, dialect).tree
     except SQLParseError:
-        return Ordering(False)
+        return RowOrder(False)
     order = tree.args.get("order")
     # An order that chance decides is none.
     if not isinstance(order, exp.Order) or order.expressions[0].find(exp.Rand):
-        return Ordering(False)
+        return RowOrder(False)
     # DISTINCT and compounds would have the keys take part in what they compare.
     if not isinstance(tree, exp.Select) or tree.args.get("distinct"):
-        return Ordering(True)
+        return RowOrder(True)
     columns = tree.expressions
     named = {column.alias.lower(): column.this for column in reversed(columns) if isinstance(column, exp.Alias)}
     keyed = tree.copy()
@@ -72,7 +72,7 @@ def ordering(gold: str, dialect: str = "sqlite") -> Ordering:
         if isinstance(key, exp.Literal) and key.is_int:
             place = int(key.name)
             if not 1 <= place <= len(columns) or any(column.is_star for column in columns):
-                return Ordering(True)
+                return RowOrder(True)
             key = columns[place - 1].unalias()
         elif isinstance(key, exp.Column) and not key.table:
             key = named.get(key.name.lower(), key)
@@ -80,21 +80,21 @@ def ordering(gold: str, dialect: str = "sqlite") -> Ordering:
     unlimited = keyed.copy()
     unlimited.set("limit", None)
     cut = bool(tree.args.get("limit")) and not tree.args.get("offset")
-    return Ordering(True, keyed.sql(dialect), len(order.expressions), unlimited.sql(dialect) if cut else "")
+    return RowOrder(True, keyed.sql(dialect), len(order.expressions), unlimited.sql(dialect) if cut else "")
 
 
 @dataclass(frozen=True)
-class Expected:
-    """An accepted query's result."""
+class ExpectedResult:
+    """The result of an accepted query, with its row order and ties."""
 
     table: Table  # its rows
-    order: Ordering  # whether and by what they are ordered
+    order: RowOrder  # whether and by what they are ordered
     ties: Sequence[_Row] | None = None  # a label for each row, its sort keys; None if they are unknown
     # All rows of the tie that its LIMIT cuts through, among them those that it gave; empty if there is none.
     cut: Sequence[_Row] = ()
 
     def allows(self, table: Table) -> bool:
-        """Whether a result gives the same answer, up to rows of a tie cut by LIMIT."""
+        """Whether a result equals the expected one, up to tied rows that a LIMIT cuts."""
         if same_result(self.table, table, self.order.ordered, self.ties):
             return True
         if not self.ties or not self.cut:
@@ -109,8 +109,8 @@ class Expected:
         )
 
 
-def expected(database: Database, sql: str, limits: Limits = GOLD_LIMITS) -> Expected:
-    """Run an accepted query.
+def compute_expected_result(database: Database, sql: str, limits: Limits = GOLD_LIMITS) -> ExpectedResult:
+    """Run an accepted query; return the result with its row order and ties.
 
     Raises:
         Unfit: Its result is too large, or another each time.
@@ -119,8 +119,8 @@ def expected(database: Database, sql: str, limits: Limits = GOLD_LIMITS) -> Expe
     table = database.execute(sql, limits)
     if table.truncated:
         raise Unfit(f"its result has more than {limits.rows:,} rows", "too_large")
-    order = ordering(sql, database.dialect)
-    found = Expected(table, order)
+    order = find_row_order(sql, database.dialect)
+    found = ExpectedResult(table, order)
     try:
         keyed = database.execute(order.with_keys, limits).rows if order.with_keys and table.rows else ()
         if keyed and [row[: -order.keys] for row in keyed] == list(table.rows):
@@ -130,7 +130,7 @@ def expected(database: Database, sql: str, limits: Limits = GOLD_LIMITS) -> Expe
                 past = database.execute(order.unlimited, replace(limits, rows=len(ties) + CANDIDATES)).rows
                 cut = [row[: -order.keys] for row in past if row[-order.keys :] == ties[-1]]
             # The limit cuts through no tie if the gold has all of its rows.
-            found = Expected(table, order, ties, cut if len(cut) > ties.count(ties[-1]) else ())
+            found = ExpectedResult(table, order, ties, cut if len(cut) > ties.count(ties[-1]) else ())
     except QueryError:
         pass  # then ties are unknown
     for _ in range(_TRIALS if _BY_CHANCE.search(sql) else 0):
@@ -141,7 +141,7 @@ def expected(database: Database, sql: str, limits: Limits = GOLD_LIMITS) -> Expe
 
 @dataclass(frozen=True)
 class Verdict:
-    """A judged prediction."""
+    """The verdict on a prediction: execution accuracy, exact match, and errors."""
 
     question: GoldTurn  # what was asked
     sql: str  # the prediction
@@ -153,13 +153,13 @@ class Verdict:
     asked: bool = True  # whether there was a prediction, or room for one: False if the model could not be asked
     broken: bool = False  # whether the question of a trial is at fault: none of its own queries runs
 
-    def unasked(self, why: str) -> Verdict:
-        """Return the verdict without an outcome: the model could not be asked."""
+    def mark_as_not_asked(self, why: str) -> Verdict:
+        """Return the verdict without an outcome, because the model could not be asked."""
         return replace(self, ex=None, em=None, valid=False, error=f"not asked: {why}", asked=False)
 
 
-class ClauseJudge(Closing):
-    """A judge of exact match; foreign keys come from tables.json, or else the database."""
+class ClauseJudge(ClosingContext):
+    """A judge of exact set match; foreign keys come from tables.json or the database."""
 
     def __init__(self, dataset: Dataset) -> None:
         self.databases = OfficialDatabases(dataset.database)
@@ -169,37 +169,37 @@ class ClauseJudge(Closing):
             self._foreign_keys.update(read_foreign_key_maps(path))
 
     def hardness(self, question: GoldTurn) -> str:
-        """Return the dataset's own level, else Spider's; empty if the gold cannot be read."""
+        """Return a question's difficulty level, the dataset's or Spider's; empty if unknown."""
         gold = None if question.level else self.read(question, question.golds[0])
         return question.level or (hardness(gold) if gold else "")
 
-    def exact_match(self, question: GoldTurn, sql: str, *, any_gold: bool = False) -> bool | None:
-        """Return EM against the first gold, or any of them; None if no gold can be read."""
-        foreign_keys = self._keys(question.database)
+    def is_exact_match(self, question: GoldTurn, sql: str, *, any_gold: bool = False) -> bool | None:
+        """Return whether a prediction matches a gold query exactly (EM); None if unknown."""
+        foreign_keys = self._get_foreign_keys(question.database)
         texts = question.golds if any_gold else question.golds[:1]
         golds = [gold for text in texts if (gold := self.read(question, text)) is not None]
         if foreign_keys is None or not golds:
             return None
         # The official tool replaces the word wherever it stands, in names as well.
         query = self.read(question, sql.replace("value", "1"))
-        return any(not differing_clauses(query, gold, foreign_keys) for gold in golds)
+        return any(not find_differing_clauses(query, gold, foreign_keys) for gold in golds)
 
-    def differing(self, question: GoldTurn, sql: str) -> tuple[str, ...]:
+    def find_prediction_differences(self, question: GoldTurn, sql: str) -> tuple[str, ...]:
         """Return the clauses in which a prediction differs from the first gold, if readable."""
         gold = self.read(question, question.golds[0])
-        keys = self._keys(question.database) or {}
-        return () if gold is None else differing_clauses(self.read(question, sql), gold, keys)
+        keys = self._get_foreign_keys(question.database) or {}
+        return () if gold is None else find_differing_clauses(self.read(question, sql), gold, keys)
 
-    def _keys(self, database: str) -> dict[str, str] | None:
+    def _get_foreign_keys(self, database: str) -> dict[str, str] | None:
         if database not in self._foreign_keys:
             try:
-                self._foreign_keys[database] = self.databases.foreign_keys(database)
+                self._foreign_keys[database] = self.databases.read_foreign_keys(database)
             except DatabaseUnavailable:
                 self._foreign_keys[database] = None
         return self._foreign_keys[database]
 
     def read(self, question: GoldTurn, sql: str) -> EMQuery | None:
-        """Return a query as the official tool reads it; None if it cannot."""
+        """Parse a query as the official evaluator does; None if the query cannot be parsed."""
         try:
             return parse(sql, self.databases.names(question.database))
         except (Unparsed, DatabaseUnavailable):
@@ -209,8 +209,8 @@ class ClauseJudge(Closing):
 UNFIT = "the gold query cannot be used for judging"
 
 
-class StrictJudge(Closing):
-    """A judge by every accepted gold, on every database of the schema.
+class StrictJudge(ClosingContext):
+    """A judge that compares results with all accepted gold queries, on all suite databases.
 
     Rows are multisets, columns match jointly by content, order counts only if the gold's outermost level orders and
     then up to ties, of rows tied at its LIMIT any will do, numbers have a tolerance, DISTINCT stays, NULL equals NULL
@@ -220,11 +220,11 @@ class StrictJudge(Closing):
     def __init__(self, dataset: Dataset) -> None:
         self._dataset = dataset
         self.clauses = ClauseJudge(dataset)
-        self._databases = OneOpen()
-        self._gold = lru_cache(32)(self._run_gold)
+        self._databases = SingleDatabaseCache()
+        self._gold = lru_cache(32)(self._run_gold_query)
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close all open databases."""
         self.clauses.close()
         self._databases.close()
 
@@ -233,55 +233,57 @@ class StrictJudge(Closing):
         if not question.golds:
             return Verdict(question, sql, error="no query answers it")  # it is to be declined
         level = self.clauses.hardness(question)
-        golds = self._accepted(question)
+        golds = self._get_expected_results(question)
         if isinstance(golds, str):
             return Verdict(question, sql, hardness=level, error=golds)
-        verdict = Verdict(question, sql, False, self.clauses.exact_match(question, sql, any_gold=True), hardness=level)
+        verdict = Verdict(
+            question, sql, False, self.clauses.is_exact_match(question, sql, any_gold=True), hardness=level
+        )
         if not sql.strip():
             return replace(verdict, error="no prediction")
         try:
-            same = all(self._same(file, sql, accepted) for file, accepted in golds.items())
+            same = all(self._has_expected_result(file, sql, accepted) for file, accepted in golds.items())
         except QueryError as error:
             return replace(verdict, error=str(error))
         if not same and sql in question.golds:
             return replace(verdict, ex=None, valid=True, error=f"{UNFIT}: {OTHER_RESULT}")
         return replace(verdict, ex=same, valid=True)
 
-    def unfit(self, question: GoldTurn) -> str:
-        """Return why a question's golds cannot judge an answer, or ''."""
-        found = self._accepted(question)
+    def find_gold_problem(self, question: GoldTurn) -> str:
+        """Return why the gold queries of a question cannot be used for judging, or ''."""
+        found = self._get_expected_results(question)
         return found if isinstance(found, str) else ""
 
-    def gold_table(self, question: GoldTurn) -> Table | None:
+    def get_gold_table(self, question: GoldTurn) -> Table | None:
         """Return the first gold's result on the schema's first database; None if it does not run."""
         try:
             return self._gold(self._dataset.place(question.database), question.golds[0]).table
         except (QueryError, DatabaseUnavailable):
             return None
 
-    def _accepted(self, question: GoldTurn) -> dict[str | Path, list[Expected]] | str:
-        """Return the golds' results by database, or why they cannot be used."""
+    def _get_expected_results(self, question: GoldTurn) -> dict[str | Path, list[ExpectedResult]] | str:
+        """Return the gold queries' results by database, or why they cannot be used."""
         try:
             place = self._dataset.place(question.database)
-            files = suite_files(place, question.database) if isinstance(place, Path) else [place]
+            files = list_suite_files(place, question.database) if isinstance(place, Path) else [place]
             return {file: [self._gold(file, gold) for gold in question.golds] for file in files}
         except (Unfit, QueryRejected) as error:
             return f"{UNFIT}: {error}"
         except (QueryError, DatabaseUnavailable) as error:
             return f"the gold query does not run: {question.disputed or error}"
 
-    def _same(self, file: str | Path, sql: str, golds: list[Expected]) -> bool:
+    def _has_expected_result(self, file: str | Path, sql: str, golds: list[ExpectedResult]) -> bool:
         # One row more than any gold has tells as much as all of them.
         most = max(len(gold.table.rows) for gold in golds)
         table = self._databases.at(file).execute(sql, replace(GOLD_LIMITS, rows=most + 1))
         return any(gold.allows(table) for gold in golds)
 
-    def _run_gold(self, file: str | Path, sql: str) -> Expected:
-        return expected(self._databases.at(file), sql)
+    def _run_gold_query(self, file: str | Path, sql: str) -> ExpectedResult:
+        return compute_expected_result(self._databases.at(file), sql)
 
 
-class BirdJudge(Closing):
-    """A judge by the first gold's set of rows, as BIRD's script for EX does."""
+class BirdJudge(ClosingContext):
+    """A judge that compares sets of rows with the first gold query's, as BIRD's script does."""
 
     def __init__(self, dataset: Dataset) -> None:
         self._databases = OfficialDatabases(dataset.database, seconds=30.0)
@@ -304,7 +306,7 @@ class BirdJudge(Closing):
 
 
 class OfficialJudge(ClauseJudge):
-    """A judge by the first gold alone, with the official evaluator's faults.
+    """A judge that uses only the first gold query, with the official evaluator's faults.
 
     If the official tool stops (at a gold that it cannot read or run), the verdict has no EX and says why.
     """
@@ -313,14 +315,14 @@ class OfficialJudge(ClauseJudge):
         """Judge one prediction."""
         level = self.hardness(question)
         try:
-            execution = execute_both(sql, question.golds[0], question.database, self.databases)
+            execution = execute_and_compare(sql, question.golds[0], question.database, self.databases)
         except (QueryFailed, DatabaseUnavailable) as error:
             return Verdict(question, sql, hardness=level, error=str(error))
-        matched = self.exact_match(question, sql)
+        matched = self.is_exact_match(question, sql)
         return Verdict(question, sql, execution.same, matched, not execution.error, level, execution.error)
 
 
-def official_judge(dataset: Dataset) -> OfficialJudge | BirdJudge:
+def make_official_judge(dataset: Dataset) -> OfficialJudge | BirdJudge:
     """Return the judge that reproduces the dataset's published evaluator."""
     return BirdJudge(dataset) if dataset.name == "bird" else OfficialJudge(dataset)
 
@@ -349,5 +351,5 @@ def error_class(verdict: Verdict, clauses: ClauseJudge) -> ErrorClass | None:
     query, gold = clauses.read(question, sql), clauses.read(question, question.golds[0])
     if query is None or gold is None or len(query.outputs) <= len(gold.outputs):
         return "logic"
-    others = set(clauses.differing(question, sql)) - {"select", "keywords"}
+    others = set(clauses.find_prediction_differences(question, sql)) - {"select", "keywords"}
     return "logic" if others else "imprecise"

@@ -24,8 +24,8 @@ SIGNIFICANT = 0.05  # the usual bound on how often chance alone may look like a 
 
 
 @dataclass(frozen=True)
-class Judged:
-    """One question's outcome, as statistics see it."""
+class JudgedOutcome:
+    """The outcome of one question, with the cluster that the outcome may depend on."""
 
     cluster: str  # what its outcome may depend on: the interaction, or the database for single questions
     right: bool
@@ -33,7 +33,7 @@ class Judged:
     unit: str = ""
 
 
-class Interval(NamedTuple):
+class ConfidenceInterval(NamedTuple):
     """A 95% confidence interval of a share, or of a difference of shares."""
 
     low: float
@@ -42,12 +42,12 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True)
 class RunComparison:
-    """Two runs on the same questions."""
+    """A statistical comparison of two runs on the same questions."""
 
     only_first: int  # questions that only the first run has right
     only_second: int  # likewise
     difference: float  # the second's share less the first's
-    interval: Interval | None  # of the difference, by paired bootstrap
+    interval: ConfidenceInterval | None  # of the difference, by paired bootstrap
     p: float  # exact McNemar test: are questions lost as likely as gained? The turns of an interaction count together
     n: int  # questions compared
     # The least difference that so many questions would show as a rule (`detectable`); None also if the turns of too few
@@ -74,14 +74,14 @@ class RunComparison:
         )
 
 
-def compare(first: Mapping[Any, Judged], second: Mapping[Any, Judged]) -> RunComparison:
+def compare(first: Mapping[Any, JudgedOutcome], second: Mapping[Any, JudgedOutcome]) -> RunComparison:
     """Compare two runs by the questions that both judged."""
     pairs = [(outcome, second[name]) for name, outcome in first.items() if name in second]
     changes = [b.right - a.right for a, b in pairs]
     units = [a.unit or str(place) for place, (a, _) in enumerate(pairs)]
     # McNemar's exact test: how probable is as large a sum, were each unit's difference as likely to have the other
     # sign? The coefficients of the product of (x^-size + x^size) / 2 are the distribution of the sum.
-    sums = _sum_clusters(list(zip(units, changes, strict=True)))[0]
+    sums = _sum_outcomes_by_cluster(list(zip(units, changes, strict=True)))[0]
     spread = np.ones(1)
     for size in np.abs(sums[sums != 0]):
         spread = np.convolve(spread, [0.5, *np.zeros(2 * size - 1), 0.5])
@@ -92,7 +92,7 @@ def compare(first: Mapping[Any, Judged], second: Mapping[Any, Judged]) -> RunCom
         changes.count(-1),
         changes.count(1),
         fmean(changes) if changes else 0.0,
-        interval([(a.cluster, change) for (a, _), change in zip(pairs, changes, strict=True)]),
+        compute_bootstrap_interval([(a.cluster, change) for (a, _), change in zip(pairs, changes, strict=True)]),
         float(np.clip(1.0 - inside, 0.0, 1.0)),
         len(pairs),
         detectable(len(pairs), fmean(map(abs, changes))) if enough else None,
@@ -112,42 +112,42 @@ def detectable(n: int, discordant: float) -> float | None:
     # So many of the questions that just one has right must be the better one's; more than all of them for five.
     won = stats.binom.isf(SIGNIFICANT / 2, told_apart, 0.5) + 1
 
-    def lacking(difference: float) -> float:
+    def compute_missing_power(difference: float) -> float:
         # By how much the power is less than the usual one, which finds such a difference in four of five cases.
         share = max(discordant, difference)
         found = stats.binom.sf(won - 1, told_apart, (share + difference) / (2 * share))
         return 0.8 - float(stats.binom.pmf(told_apart, n, share) @ found)
 
-    if lacking(1.0) > 0:
+    if compute_missing_power(1.0) > 0:
         return None
-    return float(optimize.root_scalar(lacking, bracket=(1e-9, 1.0), xtol=1e-6).root)
+    return float(optimize.root_scalar(compute_missing_power, bracket=(1e-9, 1.0), xtol=1e-6).root)
 
 
-def interval(outcomes: Sequence[tuple[str, int]]) -> Interval | None:
+def compute_bootstrap_interval(outcomes: Sequence[tuple[str, int]]) -> ConfidenceInterval | None:
     """Return the cluster bootstrap interval of the mean; None with fewer than two clusters."""
-    sums, sizes = _sum_clusters(outcomes)
+    sums, sizes = _sum_outcomes_by_cluster(outcomes)
     if len(sums) < 2:
         return None
 
-    def share(hit: np.ndarray, size: np.ndarray, axis: int = -1) -> np.ndarray:
+    def compute_share(hit: np.ndarray, size: np.ndarray, axis: int = -1) -> np.ndarray:
         return hit.sum(axis=axis) / size.sum(axis=axis)
 
     rng = np.random.default_rng(0)
     how: Any = {"paired": True, "vectorized": True, "n_resamples": 2_000, "method": "percentile", "rng": rng}
-    found = stats.bootstrap((sums, sizes), share, **how).confidence_interval
-    return Interval(float(found.low), float(found.high))
+    found = stats.bootstrap((sums, sizes), compute_share, **how).confidence_interval
+    return ConfidenceInterval(float(found.low), float(found.high))
 
 
-def _sum_clusters(outcomes: Sequence[tuple[str, int]]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sum and the number of the outcomes of each group, in the order of the groups."""
+def _sum_outcomes_by_cluster(outcomes: Sequence[tuple[str, int]]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sum and the number of the outcomes of each cluster."""
     groups: dict[str, list[int]] = defaultdict(list)
     for group, outcome in outcomes:
         groups[group].append(outcome)
     return np.array(list(map(sum, groups.values())), int), np.array(list(map(len, groups.values())))
 
 
-def wilson(successes: float, n: int) -> Interval | None:
-    """Return Wilson's 95% interval of a share, or None if `n` is 0.
+def compute_wilson_interval(successes: float, n: int) -> ConfidenceInterval | None:
+    """Return Wilson's 95% confidence interval of a share, or None if `n` is 0.
 
     Of a question that passes in some of its tries, that part is a success.
     """
@@ -158,12 +158,12 @@ def wilson(successes: float, n: int) -> Interval | None:
     middle = share + z**2 / (2 * n)
     half = z * sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
     scale = 1 + z**2 / n
-    return Interval(max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale))
+    return ConfidenceInterval(max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale))
 
 
 @dataclass(frozen=True)
-class Level:
-    """The confidence level that labelled answers support."""
+class ConfidenceLevel:
+    """The confidence level that labelled answers support, with the numbers of labels."""
 
     level: float | None  # the least confidence of answers that may be trusted; None if labels show none
     labels: int  # all of them
@@ -173,8 +173,8 @@ class Level:
     missing: int = 0  # the least number of further labels that could show a level, all of them right; 0 if there is one
 
 
-def find_level(answers: Sequence[tuple[float, bool]], alpha: float, certainty: float) -> Level:
-    """Return the lowest confidence level above which at most `alpha` are wrong.
+def find_level(answers: Sequence[tuple[float, bool]], alpha: float, certainty: float) -> ConfidenceLevel:
+    """Return the lowest confidence level above which at most a share `alpha` is wrong.
 
     An answer is its confidence, and whether it is right. Learn then test (Angelopoulos and others, 2021,
     arXiv:2110.01052): for each level the hypothesis that more than `alpha` of the answers from it are wrong has the
@@ -188,37 +188,37 @@ def find_level(answers: Sequence[tuple[float, bool]], alpha: float, certainty: f
     # Among few a single wrong answer, met by chance, would end the search; by simulation of models that are wrong on 1
     # to 10 % the surest half does about as well as any other start. Only sizes at which one more may be wrong than
     # before are tested, and all answers: in between, a wrong answer would end what the next few right ones let go on.
-    sizes = [size for size in least_sizes(alpha, risk, total) if size >= total / 2]
+    sizes = [size for size in find_least_sample_sizes(alpha, risk, total) if size >= total / 2]
     for size in (*sizes, total) if sizes else ():
         if size <= tested:
             continue
         # Answers of one confidence are trusted together or not at all.
         tested = next((n for n in range(size, total) if surest[n][0] < surest[size - 1][0]), total)
-        if _compute_tail(wrong[tested], tested, alpha) > risk:
+        if _compute_binomial_tail(wrong[tested], tested, alpha) > risk:
             break
         found = tested
     if found:
-        return Level(surest[found - 1][0], total, wrong[total], found, wrong[found])
+        return ConfidenceLevel(surest[found - 1][0], total, wrong[total], found, wrong[found])
     # Of the surest answers, so many as would do without a wrong one.
-    enough = _next_size(0, 1, alpha, risk)
-    size = _next_size(wrong[min(enough, total)], enough, alpha, risk)
-    return Level(None, total, wrong[total], missing=max(size - min(total, enough), 1))
+    enough = _find_next_sample_size(0, 1, alpha, risk)
+    size = _find_next_sample_size(wrong[min(enough, total)], enough, alpha, risk)
+    return ConfidenceLevel(None, total, wrong[total], missing=max(size - min(total, enough), 1))
 
 
-def least_sizes(alpha: float, risk: float, most: int) -> list[int]:
+def find_least_sample_sizes(alpha: float, risk: float, most: int) -> list[int]:
     """Return the least sample sizes that prove the bound with 0, 1, 2... wrong answers."""
     sizes: list[int] = []
-    while (size := _next_size(len(sizes), sizes[-1] + 1 if sizes else 1, alpha, risk)) <= most:
+    while (size := _find_next_sample_size(len(sizes), sizes[-1] + 1 if sizes else 1, alpha, risk)) <= most:
         sizes.append(size)
     return sizes
 
 
-def _next_size(wrong: int, size: int, alpha: float, risk: float) -> int:
-    """Return the least sample size from `size` on that proves the bound with `wrong` wrong."""
-    return next(n for n in count(size) if _compute_tail(wrong, n, alpha) <= risk)
+def _find_next_sample_size(wrong: int, size: int, alpha: float, risk: float) -> int:
+    """Return the least sample size from `size` on that allows `wrong` wrong answers."""
+    return next(n for n in count(size) if _compute_binomial_tail(wrong, n, alpha) <= risk)
 
 
 @cache
-def _compute_tail(wrong: int, size: int, alpha: float) -> float:
-    """Return the probability of so few wrong ones among so many, if `alpha` of all are wrong."""
+def _compute_binomial_tail(wrong: int, size: int, alpha: float) -> float:
+    """Return the probability of at most `wrong` wrong answers, if a share `alpha` is wrong."""
     return float(stats.binom.cdf(wrong, size, alpha))

@@ -8,18 +8,18 @@ from itertools import groupby
 from statistics import fmean
 from typing import Any, NamedTuple, TypeAlias
 
-from ...agent.model.track_record import Record
+from ...agent.model.track_record import ModelRunRecord
 from ...tools.database.schema import Schema
 from ...tools.linking import STAR
-from ...tools.linking.linked import past_use
+from ...tools.linking.linked import find_past_query_usage
 from ...tools.sql import read_query
 from .judging import Verdict
-from .statistics import wilson
+from .statistics import compute_wilson_interval
 
 
 @dataclass(frozen=True)
 class Scores:
-    """Shares from 0 to 1; None if no question could be judged."""
+    """The accuracy scores of a run, from 0 to 1; None if no question could be judged."""
 
     n: int  # the number of all questions or interactions
     ex: float | None  # execution accuracy over the `judged` ones
@@ -30,7 +30,7 @@ class Scores:
 
 @dataclass(frozen=True)
 class Summary:
-    """All scores of a run."""
+    """All scores of a run: overall, and by interaction, difficulty, turn and database."""
 
     all: Scores  # over questions (question match)
     interactions: Scores  # scores over interactions; all turns of one must be right (interaction match)
@@ -47,12 +47,12 @@ _LEVELS = ("easy", "simple", "medium", "moderate", "hard", "challenging", "extra
 
 
 def summarize(verdicts: Sequence[Verdict]) -> Summary:
-    """Return scores over verdicts, the turns of each interaction being neighbours."""
+    """Compute all scores over verdicts; the turns of an interaction must be adjacent."""
 
-    def grouped(key: Callable[[Verdict], str]) -> dict[str, Scores]:
+    def score_by_group(key: Callable[[Verdict], str]) -> dict[str, Scores]:
         return {name: score(list(group)) for name, group in groupby(sorted(verdicts, key=key), key=key)}
 
-    by_level = grouped(lambda verdict: verdict.hardness or "unknown")
+    by_level = score_by_group(lambda verdict: verdict.hardness or "unknown")
     levels = sorted(by_level, key=lambda level: _LEVELS.index(level) if level in _LEVELS else len(_LEVELS))
     interactions: list[Verdict] = []
     for _, group in groupby(verdicts, lambda verdict: verdict.question.interaction):
@@ -65,8 +65,8 @@ def summarize(verdicts: Sequence[Verdict]) -> Summary:
         all=score(verdicts),
         interactions=score(interactions),
         by_hardness={level: by_level[level] for level in levels},
-        by_turn=grouped(lambda verdict: str(verdict.question.turn) if verdict.question.turn <= 4 else ">4"),
-        by_database=grouped(lambda verdict: verdict.question.database),
+        by_turn=score_by_group(lambda verdict: str(verdict.question.turn) if verdict.question.turn <= 4 else ">4"),
+        by_database=score_by_group(lambda verdict: verdict.question.database),
         unjudged=[verdict.question.id for verdict in verdicts if verdict.ex is None and verdict.asked],
         not_asked=[verdict.question.id for verdict in verdicts if not verdict.asked],
         disputed={verdict.question.id: verdict.question.disputed for verdict in verdicts if verdict.question.disputed},
@@ -74,41 +74,41 @@ def summarize(verdicts: Sequence[Verdict]) -> Summary:
 
 
 def share(outcomes: Iterable[bool | None]) -> float | None:
-    """Return the share of true ones among outcomes that are known; None if none is."""
+    """Return the share of true outcomes among the known ones; None if none is known."""
     known = [outcome for outcome in outcomes if outcome is not None]
     return sum(known) / len(known) if known else None
 
 
 def score(verdicts: Sequence[Verdict]) -> Scores:
-    """Return scores over questions."""
+    """Compute the accuracy scores over verdicts."""
     judged = [verdict for verdict in verdicts if verdict.ex is not None]
     ex, em = share(verdict.ex for verdict in judged), share(verdict.em for verdict in verdicts)
     return Scores(len(verdicts), ex, em, share(verdict.valid for verdict in judged), len(judged))
 
 
 def as_json(verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    """Return the scores over verdicts as commands print them and runs keep them."""
+    """Return the scores over verdicts as JSON data, as commands print and runs store them."""
     fields = asdict(summarize(verdicts))
     return {**fields.pop("all"), **fields}
 
 
-def percent(share: float | None) -> str:
-    """Return a share in percent; a dash for None."""
+def format_percent(share: float | None) -> str:
+    """Format a share as a percentage; a dash for None."""
     return "-" if share is None else f"{100 * share:.1f}"
 
 
-def standings(records: Sequence[Record]) -> list[dict[str, Any]]:
+def compute_model_standings(records: Sequence[ModelRunRecord]) -> list[dict[str, Any]]:
     """Return each model's record per database, as `tableturn models --json` prints it."""
 
-    def total(outcomes: Iterable[tuple[int | None, int]]) -> dict[str, int] | None:
+    def sum_right_and_judged(outcomes: Iterable[tuple[int | None, int]]) -> dict[str, int] | None:
         known = [(right, n) for right, n in outcomes if right is not None]
         return {"right": sum(right for right, _ in known), "judged": sum(n for _, n in known)} if known else None
 
-    def names(record: Record) -> tuple[str, str]:
+    def get_model_and_database(record: ModelRunRecord) -> tuple[str, str]:
         return record.model, record.database
 
     found: list[dict[str, Any]] = []
-    for (model, database), group in groupby(sorted(records, key=names), key=names):
+    for (model, database), group in groupby(sorted(records, key=get_model_and_database), key=get_model_and_database):
         own = list(group)
         found.append(
             {
@@ -116,8 +116,8 @@ def standings(records: Sequence[Record]) -> list[dict[str, Any]]:
                 "database": database,
                 "runs": len(own),
                 "n": sum(record.n for record in own),
-                "by_gold": total((record.right_gold, record.n) for record in own),
-                "by_verdict": total((record.right_verdict, record.n) for record in own),
+                "by_gold": sum_right_and_judged((record.right_gold, record.n) for record in own),
+                "by_verdict": sum_right_and_judged((record.right_verdict, record.n) for record in own),
                 "calls": sum(record.calls for record in own),
                 "prompt_tokens": sum(record.prompt_tokens for record in own),
                 "last": max(record.time for record in own),
@@ -126,11 +126,11 @@ def standings(records: Sequence[Record]) -> list[dict[str, Any]]:
     return found
 
 
-def show_share(share: Mapping[str, int] | None) -> str:
-    """Return the percentage right with Wilson's interval, or a dash for None."""
+def format_share_with_interval(share: Mapping[str, int] | None) -> str:
+    """Format a share of right answers in percent with Wilson's interval; a dash for None."""
     if share is None:
         return "-"
-    found = wilson(share["right"], share["judged"])
+    found = compute_wilson_interval(share["right"], share["judged"])
     between = f" ({100 * found.low:.0f} to {100 * found.high:.0f})" if found else ""
     return f"{100 * share['right'] / max(1, share['judged']):.1f}{between}"
 
@@ -143,15 +143,15 @@ Linked: TypeAlias = Sequence[tuple[str, str | None, float]]
 Turn: TypeAlias = tuple[str, Schema, Linked]  # a gold query, its schema, and what was linked
 
 
-class _Items(NamedTuple):
-    """Tables and columns in small letters, without `*`."""
+class _SchemaItems(NamedTuple):
+    """The tables and columns of a query, in lower case, without `*`."""
 
     tables: frozenset[str]
     columns: frozenset[tuple[str, str]]
 
 
-def mean_redundancy(turns: Iterable[Turn]) -> dict[str, float]:
-    """Return `trs`, `crs` and `crs_all` from 0 to 1 (lower is better), or {} without turns.
+def compute_mean_redundancy(turns: Iterable[Turn]) -> dict[str, float]:
+    """Return mean redundancy scores `trs`, `crs` and `crs_all`, from 0 (best) to 1, or {}.
 
     CRS is read over the gold query's tables, `*` left out, which is the reading that fits the paper's figures, and over
     all tables of the database, which is what equation 13 says. Turns whose gold cannot be read do not count.
@@ -159,11 +159,11 @@ def mean_redundancy(turns: Iterable[Turn]) -> dict[str, float]:
     trs: list[float] = []
     crs: list[float] = []
     everywhere: list[float] = []
-    for schema, used, found in _read_items(turns):
-        trs.append(redundancy(used.tables, found.tables))
+    for schema, used, found in _read_used_and_linked_items(turns):
+        trs.append(compute_redundancy(used.tables, found.tables))
         for name in sorted({table.name.lower() for table in schema.tables} | used.tables):
             wanted, extracted = ({pair for pair in items.columns if pair[0] == name} for items in (used, found))
-            everywhere.append(redundancy(wanted, extracted))
+            everywhere.append(compute_redundancy(wanted, extracted))
             if name in used.tables:
                 crs.append(everywhere[-1])
     if not trs:
@@ -180,7 +180,7 @@ def score_linking(turns: Iterable[Turn]) -> dict[str, float]:
     from sklearn.metrics import precision_recall_fscore_support
 
     pairs: dict[str, list[tuple[bool, bool]]] = {"table": [], "column": []}
-    for schema, used, found in _read_items(turns):
+    for schema, used, found in _read_used_and_linked_items(turns):
         for table in schema.tables:
             name = table.name.lower()
             pairs["table"].append((name in used.tables, name in found.tables))
@@ -196,21 +196,25 @@ def score_linking(turns: Iterable[Turn]) -> dict[str, float]:
     return scores
 
 
-def _read_items(turns: Iterable[Turn]) -> Iterator[tuple[Schema, _Items, _Items]]:
+def _read_used_and_linked_items(turns: Iterable[Turn]) -> Iterator[tuple[Schema, _SchemaItems, _SchemaItems]]:
     """Yield the schema, used items and linked items of each turn whose gold can be read."""
     for gold, schema, linked in turns:
-        use = past_use(read_query(gold, schema))
+        use = find_past_query_usage(read_query(gold, schema))
         if not use.tables:
             continue
         columns = ((table.lower(), name.lower()) for table, name in use.columns if name != STAR)
-        used = _Items(frozenset(name.lower() for name in use.tables), frozenset(columns))
+        used = _SchemaItems(frozenset(name.lower() for name in use.tables), frozenset(columns))
         counted = [(table.lower(), column) for table, column, p in linked if p >= COUNTED]
         columns = ((table, column.lower()) for table, column in counted if column is not None and column != STAR)
-        yield schema, used, _Items(frozenset(table for table, column in counted if column is None), frozenset(columns))
+        yield (
+            schema,
+            used,
+            _SchemaItems(frozenset(table for table, column in counted if column is None), frozenset(columns)),
+        )
 
 
-def redundancy(gold: Collection[object], extracted: Collection[object]) -> float:
-    """Return equation 11: 0 if equal, 1 if items are missing, else the share of extras."""
+def compute_redundancy(gold: Collection[object], extracted: Collection[object]) -> float:
+    """Return the share of extra items (equation 11); 1 if any gold item is missing."""
     if set(gold) == set(extracted):
         return 0.0
     if set(gold) - set(extracted):

@@ -37,26 +37,26 @@ class SchemaNames:
 
     @cached_property
     def ids(self) -> frozenset[str]:
-        """Everything that a query may refer to: `*`, `table` and `table.column`."""
+        """All names that a query may refer to: `*`, `table` and `table.column`."""
         full = {f"{table}.{column}" for table, columns in self.columns.items() for column in columns}
         return frozenset({"*", *self.columns, *full})
 
 
 def read_foreign_key_maps(path: Path) -> dict[str, dict[str, str]]:
-    """Return the column each foreign-key column maps to, by database, from tables.json."""
+    """Read the foreign keys of each database from tables.json, as maps of columns."""
     maps: dict[str, dict[str, str]] = {}
     try:
         for entry in json.loads(path.read_text(encoding="utf-8")):
             tables, columns = entry["table_names_original"], entry["column_names_original"]
             ids = [f"{tables[table]}.{column}".lower() if table >= 0 else "*" for table, column in columns]
-            maps[entry["db_id"]] = group_keys(ids, entry["foreign_keys"])
+            maps[entry["db_id"]] = group_foreign_keys(ids, entry["foreign_keys"])
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
         raise SettingsError(f"{path} cannot be read as a Spider tables.json: {error!r}") from error
     return maps
 
 
-def group_keys(ids: Sequence[str], pairs: Iterable[Sequence[int]]) -> dict[str, str]:
-    """Map every column in a foreign key to the first column of its group.
+def group_foreign_keys(ids: Sequence[str], pairs: Iterable[Sequence[int]]) -> dict[str, str]:
+    """Map every foreign-key column to the first column of its group of linked columns.
 
     A pair joins the first group that holds either end; groups that a later pair connects stay apart.
     """
@@ -86,7 +86,7 @@ class ValueUnit(NamedTuple):
 
 
 class SelectItem(NamedTuple):
-    """One column of the SELECT list: an aggregate (`none` without) over a value unit."""
+    """An item of the SELECT list: an aggregate, or `none`, over a value unit."""
 
     aggregate: str
     unit: ValueUnit
@@ -95,7 +95,7 @@ class SelectItem(NamedTuple):
 Value: TypeAlias = "float | str | ColumnUnit | EMQuery | None"
 
 
-class CondUnit(NamedTuple):
+class ConditionUnit(NamedTuple):
     """One comparison; `second` is used by BETWEEN alone."""
 
     negated: bool
@@ -106,9 +106,9 @@ class CondUnit(NamedTuple):
 
 
 class Conditions(NamedTuple):
-    """Comparisons and the `and`/`or` words between them, in order, without their tree."""
+    """A flat list of comparisons, with the `and`/`or` words between them."""
 
-    units: tuple[CondUnit, ...] = ()
+    units: tuple[ConditionUnit, ...] = ()
     words: tuple[str, ...] = ()
 
 
@@ -116,7 +116,7 @@ NO_CONDITIONS = Conditions()
 
 
 class OrderBy(NamedTuple):
-    """ORDER BY. One direction for all: the last that was written wins."""
+    """An ORDER BY clause, with one direction for all columns: the last that was written."""
 
     direction: str
     units: tuple[ValueUnit, ...]
@@ -124,7 +124,7 @@ class OrderBy(NamedTuple):
 
 @dataclass(frozen=True)
 class EMQuery:
-    """A SELECT. Every default together is what an unreadable prediction is compared as."""
+    """A parsed SELECT; the defaults are an empty query, which stands for an unreadable one."""
 
     tables: tuple[str | EMQuery, ...] = ()
     joins: Conditions = NO_CONDITIONS  # those of all ON clauses
@@ -158,8 +158,8 @@ _ARITHMETIC = frozenset({"none", "-", "+", "*", "/"})
 _AGGREGATES = frozenset({"none", "max", "min", "count", "sum", "avg"})
 
 
-def tokenize(sql: str) -> list[str]:
-    """Return lower-case tokens; strings stay whole, as written, in double quotes."""
+def tokenize_sql(sql: str) -> list[str]:
+    """Split SQL into lower-case tokens; strings stay whole, as written, in double quotes."""
     text = sql.replace("'", '"')
     if text.count('"') % 2:
         raise Unparsed(f"unpaired quote: {sql}")
@@ -177,18 +177,18 @@ def tokenize(sql: str) -> list[str]:
 
 def parse(sql: str, names: SchemaNames) -> EMQuery:
     """Parse a query; raise Unparsed wherever the official tool fails, even on valid SQL."""
-    tokens = tokenize(sql)
+    tokens = tokenize_sql(sql)
     try:
         # What every alias stands for: the token before its AS, wherever that is.
         aliases = {tokens[place + 1]: tokens[place - 1] for place, word in enumerate(tokens) if word == "as"}
         if clash := next((table for table in names.columns if table in aliases), None):
             raise Unparsed(f"the alias {clash} is also a table's name")
-        return _Reader(tokens, names, aliases | {table: table for table in names.columns}).query()
+        return _QueryParser(tokens, names, aliases | {table: table for table in names.columns}).read_query()
     except (IndexError, KeyError, ValueError, RecursionError) as error:
         raise Unparsed(f"the official evaluator cannot parse this query: {sql}") from error
 
 
-class _Reader:
+class _QueryParser:
     """A parser of one query; it raises IndexError, KeyError or ValueError if it cannot parse."""
 
     def __init__(self, tokens: Sequence[str], names: SchemaNames, tables: Mapping[str, str]) -> None:
@@ -196,108 +196,108 @@ class _Reader:
         self._place = 0
         self._default: list[str] = []
 
-    def query(self) -> EMQuery:
-        """Read one query, in brackets or not, and what it is combined with."""
+    def read_query(self) -> EMQuery:
+        """Read one query, with or without brackets, and the query that it is combined with."""
         outer = self._default
-        bracketed = self._skip("(")
+        bracketed = self._skip_token_if_present("(")
         select = self._place
-        tables, joins = self._read_from()
+        tables, joins = self._read_from_clause()
         after_from = self._place
         self._place = select
-        self._expect("select")
-        distinct = self._skip("distinct")
+        self._expect_token("select")
+        distinct = self._skip_token_if_present("distinct")
         outputs: list[SelectItem] = []
-        while self._peek() not in _CLAUSES:
-            aggregate = self._take() if self._peek() in _AGGREGATES else "none"
+        while self._peek_token() not in _CLAUSES:
+            aggregate = self._consume_token() if self._peek_token() in _AGGREGATES else "none"
             outputs.append(SelectItem(aggregate, self._read_value_unit()))
-            self._skip(",")
+            self._skip_token_if_present(",")
         self._place = after_from
-        where = self._read_conditions() if self._skip("where") else NO_CONDITIONS
+        where = self._read_conditions() if self._skip_token_if_present("where") else NO_CONDITIONS
         group: list[ColumnUnit] = []
-        if self._skip("group"):
-            self._expect("by")
-            while self._peek() not in _CLAUSE_ENDS:
+        if self._skip_token_if_present("group"):
+            self._expect_token("by")
+            while self._peek_token() not in _CLAUSE_ENDS:
                 group.append(self._read_column_unit())
-                if not self._skip(","):
+                if not self._skip_token_if_present(","):
                     break
-        having = self._read_conditions() if self._skip("having") else NO_CONDITIONS
-        order = self._read_order() if self._skip("order") else None
-        limit = self._skip("limit")
+        having = self._read_conditions() if self._skip_token_if_present("having") else NO_CONDITIONS
+        order = self._read_order_by() if self._skip_token_if_present("order") else None
+        limit = self._skip_token_if_present("limit")
         if limit:
-            self._take()
-        while self._skip(";"):
+            self._consume_token()
+        while self._skip_token_if_present(";"):
             pass
         if bracketed:
-            self._expect(")")
-        while self._skip(";"):
+            self._expect_token(")")
+        while self._skip_token_if_present(";"):
             pass
         combined = None
-        if self._peek() in ("intersect", "union", "except"):
-            combined = (self._take(), self.query())
+        if self._peek_token() in ("intersect", "union", "except"):
+            combined = (self._consume_token(), self.read_query())
         self._default = outer
         return EMQuery(tables, joins, distinct, tuple(outputs), where, tuple(group), having, order, limit, combined)
 
-    def _peek(self) -> str:
+    def _peek_token(self) -> str:
         return self._tokens[self._place] if self._place < len(self._tokens) else ""
 
-    def _take(self) -> str:
+    def _consume_token(self) -> str:
         token = self._tokens[self._place]
         self._place += 1
         return token
 
-    def _skip(self, token: str) -> bool:
-        found = self._peek() == token
+    def _skip_token_if_present(self, token: str) -> bool:
+        found = self._peek_token() == token
         self._place += found
         return found
 
-    def _expect(self, token: str) -> None:
-        if self._take() != token:
+    def _expect_token(self, token: str) -> None:
+        if self._consume_token() != token:
             raise Unparsed(f"expected {token} at token {self._place}")
 
-    def _read_from(self) -> tuple[tuple[str | EMQuery, ...], Conditions]:
-        """Read tables and ON conditions after the next FROM, even if it is a subquery's."""
+    def _read_from_clause(self) -> tuple[tuple[str | EMQuery, ...], Conditions]:
+        """Read the tables and ON conditions after the next FROM, even if a subquery has that FROM."""
         self._place = self._tokens.index("from", self._place) + 1
         tables: list[str | EMQuery] = []
-        units: list[CondUnit] = []
+        units: list[ConditionUnit] = []
         words: list[str] = []
         self._default = []
-        while self._peek():
-            bracketed = self._skip("(")
+        while self._peek_token():
+            bracketed = self._skip_token_if_present("(")
             if self._tokens[self._place] == "select":
-                tables.append(self.query())
+                tables.append(self.read_query())
             else:
-                self._skip("join")
-                table = self._tables[self._take()]
+                self._skip_token_if_present("join")
+                table = self._tables[self._consume_token()]
                 if table not in self._names.ids:
                     raise KeyError(table)
-                if self._peek() == "as":
+                if self._peek_token() == "as":
                     self._place += 2
                 self._default.append(table)
                 tables.append(table)
-            if self._skip("on"):
+            if self._skip_token_if_present("on"):
                 found = self._read_conditions()
                 words += [*(["and"] if units else []), *found.words]
                 units += found.units
             if bracketed:
-                self._expect(")")
-            if self._peek() in _CLAUSE_ENDS:
+                self._expect_token(")")
+            if self._peek_token() in _CLAUSE_ENDS:
                 break
         return tuple(tables), Conditions(tuple(units), tuple(words))
 
-    def _read_order(self) -> OrderBy:
-        self._expect("by")
+    def _read_order_by(self) -> OrderBy:
+        self._expect_token("by")
         units: list[ValueUnit] = []
         direction = "asc"
-        while self._peek() not in _CLAUSE_ENDS:
+        while self._peek_token() not in _CLAUSE_ENDS:
             units.append(self._read_value_unit())
-            if self._peek() in ("asc", "desc"):
-                direction = self._take()
-            if not self._skip(","):
+            if self._peek_token() in ("asc", "desc"):
+                direction = self._consume_token()
+            if not self._skip_token_if_present(","):
                 break
         return OrderBy(direction, tuple(units))
 
-    def _read_column(self) -> str:
-        word = self._take()
+    def _read_column_name(self) -> str:
+        word = self._consume_token()
         if word == "*":
             return word
         if "." in word:
@@ -312,59 +312,59 @@ class _Reader:
         raise Unparsed(f"no table has a column {word}")
 
     def _read_column_unit(self) -> ColumnUnit:
-        bracketed = self._skip("(")
+        bracketed = self._skip_token_if_present("(")
         aggregate = "none"
         if self._tokens[self._place] in _AGGREGATES:
-            aggregate = self._take()
-            self._expect("(")
+            aggregate = self._consume_token()
+            self._expect_token("(")
             # The bracket that opened before an aggregate is never asked to close.
             bracketed = True
-        distinct = self._skip("distinct")
-        column = self._read_column()
+        distinct = self._skip_token_if_present("distinct")
+        column = self._read_column_name()
         if bracketed:
-            self._expect(")")
+            self._expect_token(")")
         return ColumnUnit(aggregate, column, distinct)
 
     def _read_value_unit(self) -> ValueUnit:
-        bracketed = self._skip("(")
+        bracketed = self._skip_token_if_present("(")
         left = self._read_column_unit()
         operator, right = "none", None
-        if self._peek() in _ARITHMETIC:
-            operator = self._take()
+        if self._peek_token() in _ARITHMETIC:
+            operator = self._consume_token()
             right = self._read_column_unit()
         if bracketed:
-            self._expect(")")
+            self._expect_token(")")
         return ValueUnit(operator, left, right)
 
     def _read_conditions(self) -> Conditions:
-        units: list[CondUnit] = []
+        units: list[ConditionUnit] = []
         words: list[str] = []
-        while self._peek():
+        while self._peek_token():
             unit = self._read_value_unit()
-            negated = self._skip("not")
-            operator = self._take()
+            negated = self._skip_token_if_present("not")
+            operator = self._consume_token()
             if operator not in _OPERATORS:
                 raise Unparsed(f"{operator} is not a comparison")
-            first, second = self._read_value(), None
+            first, second = self._read_comparison_value(), None
             if operator == "between":
-                self._expect("and")
-                second = self._read_value()
-            units.append(CondUnit(negated, operator, unit, first, second))
-            if self._peek() in _CLAUSE_ENDS | _JOINING:
+                self._expect_token("and")
+                second = self._read_comparison_value()
+            units.append(ConditionUnit(negated, operator, unit, first, second))
+            if self._peek_token() in _CLAUSE_ENDS | _JOINING:
                 break
-            if self._peek() in ("and", "or"):
-                words.append(self._take())
+            if self._peek_token() in ("and", "or"):
+                words.append(self._consume_token())
         return Conditions(tuple(units), tuple(words))
 
-    def _read_value(self) -> Value:
+    def _read_comparison_value(self) -> Value:
         start = self._place
-        bracketed = self._skip("(")
+        bracketed = self._skip_token_if_present("(")
         word = self._tokens[self._place]
         value: Value
         if word == "select":
-            value = self.query()
+            value = self.read_query()
         elif '"' in word:
-            value = self._take()
+            value = self._consume_token()
         else:
             try:
                 value = float(word)
@@ -374,12 +374,12 @@ class _Reader:
                 end = self._place
                 while end < len(self._tokens) and self._tokens[end] not in _VALUE_ENDS:
                     end += 1
-                cut = _Reader(self._tokens[start:end], self._names, self._tables)
+                cut = _QueryParser(self._tokens[start:end], self._names, self._tables)
                 cut._default = self._default
                 self._place = end
                 value = cut._read_column_unit()
         if bracketed:
-            self._expect(")")
+            self._expect_token(")")
         return value
 
 
@@ -387,54 +387,57 @@ Clause = Literal["select", "where", "group", "order", "and/or", "IUEN", "keyword
 """What queries are compared by; IUEN is INTERSECT, UNION, EXCEPT and what follows them."""
 
 
-def differing_clauses(predicted: EMQuery | None, gold: EMQuery, foreign_keys: Mapping[str, str]) -> tuple[Clause, ...]:
+def find_differing_clauses(
+    predicted: EMQuery | None, gold: EMQuery, foreign_keys: Mapping[str, str]
+) -> tuple[Clause, ...]:
     """Return the clauses in which two queries differ (CREDIT-SQL 5.7, figure 7).
 
     A prediction that could not be read, None, is compared as an empty query.
     """
 
-    def normalised(query: EMQuery) -> EMQuery:
+    def normalise_query(query: EMQuery) -> EMQuery:
         tables = frozenset(table for table in query.tables if isinstance(table, str))
         same = {column: first for column, first in foreign_keys.items() if column.partition(".")[0] in tables}
-        return _strip(query, same)
+        return _strip_values(query, same)
 
-    return tuple(_find_differences(normalised(predicted or EMQuery()), normalised(gold)))
+    return tuple(_find_differences(normalise_query(predicted or EMQuery()), normalise_query(gold)))
 
 
-def _strip(query: EMQuery, same: Mapping[str, str] | None) -> EMQuery:
-    """Return a query without values; with `same`, also without DISTINCT and keys unified.
+def _strip_values(query: EMQuery, same: Mapping[str, str] | None) -> EMQuery:
+    """Return a query without values; with `same`, also without DISTINCT and with unified keys.
 
     `same` holds for the tables of the outermost query, also where a combined query has others. Queries in conditions
     lose their values alone, those in FROM nothing.
     """
 
-    def conditions(clause: Conditions) -> Conditions:
+    def strip_conditions(clause: Conditions) -> Conditions:
         values = [
-            [_strip(one, None) if isinstance(one, EMQuery) else None for one in unit[3:]] for unit in clause.units
+            [_strip_values(one, None) if isinstance(one, EMQuery) else None for one in unit[3:]]
+            for unit in clause.units
         ]
-        units = (CondUnit(*unit[:3], *pair) for unit, pair in zip(clause.units, values, strict=True))
-        return mapped(clause._replace(units=tuple(units)))
+        units = (ConditionUnit(*unit[:3], *pair) for unit, pair in zip(clause.units, values, strict=True))
+        return unify_columns(clause._replace(units=tuple(units)))
 
-    def mapped(part: Any) -> Any:
+    def unify_columns(part: Any) -> Any:
         if same is None:
             return part
         if isinstance(part, ColumnUnit):
             return ColumnUnit(part.aggregate, same.get(part.column, part.column), None)
         if not isinstance(part, tuple):
             return part
-        parts = [mapped(one) for one in part]
+        parts = [unify_columns(one) for one in part]
         return type(part)(*parts) if hasattr(part, "_fields") else tuple(parts)
 
     return replace(
         query,
         distinct=query.distinct if same is None else None,
-        joins=conditions(query.joins),
-        outputs=mapped(query.outputs),
-        where=conditions(query.where),
-        group=mapped(query.group),
-        having=conditions(query.having),
-        order=mapped(query.order),
-        combined=query.combined and (query.combined[0], _strip(query.combined[1], same)),
+        joins=strip_conditions(query.joins),
+        outputs=unify_columns(query.outputs),
+        where=strip_conditions(query.where),
+        group=unify_columns(query.group),
+        having=strip_conditions(query.having),
+        order=unify_columns(query.order),
+        combined=query.combined and (query.combined[0], _strip_values(query.combined[1], same)),
     )
 
 

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from ...tools.errors import DatabaseUnavailable, QueryFailed
-from ...tools.results import WorkLimit, columns_match
-from ..datasets.load import Closing, join_operators
-from .exact_match import SchemaNames, group_keys
+from ...tools.results import ComparisonWorkLimit, can_match_columns
+from ..datasets.load import ClosingContext, join_spaced_operators
+from .exact_match import SchemaNames, group_foreign_keys
 
 Rows: TypeAlias = "list[tuple[int | float | str | bytes | None, ...]]"
 
@@ -39,37 +39,39 @@ _MOST_OPEN = 32
 
 
 def drop_distinct(sql: str) -> str:
-    """Return the first statement of a text with every DISTINCT struck out."""
+    """Return the first statement of a text without any DISTINCT."""
     end = next((found.end() for found in _LEXEME.finditer(sql) if found.group() == ";"), len(sql))
     return _LEXEME.sub(lambda found: "" if found.group().lower() == "distinct" else found.group(), sql[:end])
 
 
-class Execution(NamedTuple):
+class ExecutionOutcome(NamedTuple):
     """The outcome of a prediction on every database, or why it does not run."""
 
     same: bool
     error: str = ""
 
 
-def execute_both(predicted: str, gold: str, database: str, databases: OfficialDatabases) -> Execution:
+def execute_and_compare(predicted: str, gold: str, database: str, databases: OfficialDatabases) -> ExecutionOutcome:
     """Run two queries on every database of a schema and compare their results."""
-    prediction, reference = (drop_distinct(join_operators(sql)) for sql in (predicted.replace("value", "1"), gold))
-    found = Execution(True) if predicted.strip() else Execution(False, "no prediction")
-    for file in suite_files(databases.locate(database), database):
+    prediction, reference = (
+        drop_distinct(join_spaced_operators(sql)) for sql in (predicted.replace("value", "1"), gold)
+    )
+    found = ExecutionOutcome(True) if predicted.strip() else ExecutionOutcome(False, "no prediction")
+    for file in list_suite_files(databases.locate(database), database):
         # Once the prediction is wrong, the gold alone: whether it runs must not hang on what it is compared with.
         expected = databases.gold_rows(file, reference)
         if found.same and prediction != reference:
             try:
                 got = databases.rows(file, prediction, at_most=len(expected) + 1)
             except (sqlite3.Error, ValueError, OverflowError) as error:
-                found = Execution(False, str(error))
+                found = ExecutionOutcome(False, str(error))
             else:
-                found = Execution(same_rows(expected, got, ordered="order by" in reference.lower()))
+                found = ExecutionOutcome(same_rows(expected, got, ordered="order by" in reference.lower()))
     return found
 
 
 def same_rows(gold: Rows, predicted: Rows, *, ordered: bool) -> bool:
-    """Whether the rows are equal in some order of the predicted columns.
+    """Whether two results have equal rows in some order of the predicted columns.
 
     Values compare as Python's do (1 equals 1.0); but first the rows must agree with their values sorted by text and
     type, which can separate 1 from 1.0.
@@ -88,10 +90,10 @@ def same_rows(gold: Rows, predicted: Rows, *, ordered: bool) -> bool:
         )
         if (left != right) if ordered else (set(left) != set(right)):
             return False
-    return matches_in_some_order(gold, predicted, ordered=ordered)
+    return is_column_permutation(gold, predicted, ordered=ordered)
 
 
-def matches_in_some_order(
+def is_column_permutation(
     left: Sequence[tuple[Hashable, ...]], right: Sequence[tuple[Hashable, ...]], *, ordered: bool
 ) -> bool:
     """Whether permuting the columns of `right` gives `left`; row order counts if `ordered`.
@@ -104,10 +106,10 @@ def matches_in_some_order(
         for rows in (left, right)
     )
     groups = tuple(range(len(left))) if ordered else (0,) * len(left)
-    return columns_match(ours, theirs, groups, WorkLimit(sys.maxsize))
+    return can_match_columns(ours, theirs, groups, ComparisonWorkLimit(sys.maxsize))
 
 
-def suite_files(main: Path, name: str) -> list[Path]:
+def list_suite_files(main: Path, name: str) -> list[Path]:
     """Return a schema's databases: `main` alone, or every `.sqlite` file of its test suite."""
     folder = main.parent
     if folder.name != name:
@@ -115,7 +117,7 @@ def suite_files(main: Path, name: str) -> list[Path]:
     return sorted(path for path in folder.iterdir() if ".sqlite" in path.name and path.is_file())
 
 
-class OfficialDatabases(Closing):
+class OfficialDatabases(ClosingContext):
     """Databases by name, opened read-only and closed on exit.
 
     The official time limit of a query, 60 seconds, never fires; a run must end all the same.
@@ -127,12 +129,12 @@ class OfficialDatabases(Closing):
         self._deadline = float("inf")
         self._open: dict[Path, sqlite3.Connection] = {}
         self._kept_rows = lru_cache(64)(self.rows)
-        self.names = cache(self._read_names)
+        self.names = cache(self._read_schema_names)
 
-    def _read_names(self, database: str) -> SchemaNames:
-        """Return the names of tables and columns, from the database that is called like its folder."""
-        connection = self._connection(self.locate(database))
-        connection.text_factory = decode_leniently
+    def _read_schema_names(self, database: str) -> SchemaNames:
+        """Return the table and column names of a schema's main database."""
+        connection = self._get_open_connection(self.locate(database))
+        connection.text_factory = decode_ignoring_errors
         try:
             tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
         except sqlite3.Error as error:
@@ -144,10 +146,10 @@ class OfficialDatabases(Closing):
         connection.text_factory = str
         return SchemaNames(found)
 
-    def foreign_keys(self, database: str) -> dict[str, str]:
-        """Return the column each foreign-key column maps to, by the database's declared keys."""
+    def read_foreign_keys(self, database: str) -> dict[str, str]:
+        """Return the declared foreign keys of a database, as a map of columns."""
         names = self.names(database).columns
-        connection = self._connection(self.locate(database))
+        connection = self._get_open_connection(self.locate(database))
         ids = [f"{table}.{column}" for table, columns in names.items() for column in columns]
         place = {name: number for number, name in enumerate(ids)}
         pairs = [
@@ -155,18 +157,18 @@ class OfficialDatabases(Closing):
             for table in names
             for own, parent, other in connection.execute(_DECLARED_KEYS, (table,))
         ]
-        return group_keys(ids, [(own, other) for own, other in pairs if own is not None and other is not None])
+        return group_foreign_keys(ids, [(own, other) for own, other in pairs if own is not None and other is not None])
 
     def gold_rows(self, file: Path, sql: str) -> Rows:
-        """Return all rows of a gold query; the last few golds' rows are kept."""
+        """Return all rows of a gold query; the rows of recent gold queries are cached."""
         try:
             return self._kept_rows(file, sql)
         except (sqlite3.Error, ValueError, OverflowError) as error:
             raise QueryFailed(f"the gold query does not run on {file.name}: {error}: {sql}") from error
 
     def rows(self, file: Path, sql: str, at_most: int | None = None) -> Rows:
-        """Return rows of one statement, `at_most` that many; none for a statement that would write."""
-        connection = self._connection(file)
+        """Run one statement; return at most `at_most` rows, or [] if the statement would write."""
+        connection = self._get_open_connection(file)
         self._deadline = time.monotonic() + self._seconds
         try:
             cursor = connection.execute(_THIS_YEAR.sub("2020", sql))
@@ -178,40 +180,40 @@ class OfficialDatabases(Closing):
             if any(reason in str(error) for reason in ("attempt to write a readonly database", "not authorized")):
                 return []
             if "Could not decode to UTF-8" in str(error) and connection.text_factory is str:
-                connection.text_factory = decode_leniently
+                connection.text_factory = decode_ignoring_errors
                 return self.rows(file, sql, at_most)
             raise
         finally:
             if connection.in_transaction:
                 connection.rollback()
 
-    def _connection(self, file: Path) -> sqlite3.Connection:
+    def _get_open_connection(self, file: Path) -> sqlite3.Connection:
         if file not in self._open:
             # Enough for a schema's suite stay open: questions come database by database.
             if len(self._open) == _MOST_OPEN:
                 self.close()
-            connection = open_read_only(file)
-            connection.set_authorizer(_deny_other_files)
+            connection = open_database_read_only(file)
+            connection.set_authorizer(_deny_attach_statements)
             connection.set_progress_handler(lambda: time.monotonic() > self._deadline, 20_000)
             self._open[file] = connection
         return self._open[file]
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close all open databases."""
         for connection in self._open.values():
             connection.close()
         self._open.clear()
 
 
-def _deny_other_files(action: int, *_: object) -> int:
+def _deny_attach_statements(action: int, *_: object) -> int:
     return sqlite3.SQLITE_DENY if action in (sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH) else sqlite3.SQLITE_OK
 
 
-def open_read_only(path: Path) -> sqlite3.Connection:
-    """Open the file read-only for any thread; raise an error for text that is not UTF-8."""
+def open_database_read_only(path: Path) -> sqlite3.Connection:
+    """Open a SQLite file read-only for any thread; text that is not UTF-8 raises an error."""
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
 
 
-def decode_leniently(text: bytes) -> str:
-    """Return text from a database, without what is not UTF-8."""
+def decode_ignoring_errors(text: bytes) -> str:
+    """Decode a database's text as UTF-8, without the bytes that are not UTF-8."""
     return text.decode(errors="ignore")

@@ -14,19 +14,19 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ...prompts.judge import Kind
 from ...tools.errors import SettingsError
-from ...tools.whole_files import write_whole
-from ..adjudication.ruling import show_ex
+from ...tools.whole_files import write_text_atomically
+from ..adjudication.ruling import format_verdict_ex
 from ..datasets.load import SUFFIXES
-from ..metrics.statistics import Judged, compare, interval
-from ..metrics.summary import percent
+from ..metrics.statistics import JudgedOutcome, compare, compute_bootstrap_interval
+from ..metrics.summary import format_percent
 from ..runner.results import hide_passwords, read_results
 
 Results: TypeAlias = Mapping[str, Any]  # a run's results.json
 
 
 @dataclass(frozen=True)
-class Line:
-    """One line of a table."""
+class ReportRow:
+    """A row of a report table."""
 
     name: str  # what it shows
     cells: tuple[str, ...]
@@ -34,16 +34,16 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Section:
-    """A table of a page."""
+class ReportSection:
+    """A titled table of the report page."""
 
     title: str
     columns: Sequence[str]  # names of all but the first
-    rows: Sequence[Line] = ()  # without any, the section is left out
+    rows: Sequence[ReportRow] = ()  # without any, the section is left out
 
 
-def run_sections(runs: Mapping[str, Results]) -> list[Section]:
-    """Set runs side by side: scores, where accuracy was lost, and cost.
+def make_run_sections(runs: Mapping[str, Results]) -> list[ReportSection]:
+    """Return tables that compare runs: scores, where accuracy was lost, and cost.
 
     Of predictions that were only judged, a run may have the scores of one mode alone.
     """
@@ -52,16 +52,21 @@ def run_sections(runs: Mapping[str, Results]) -> list[Section]:
     counts = [(one["n"], one["judged"]) for one in scores]
     questions = [run.get("questions", ()) for run in found]
     strict = _make_share_row("EX, strict", found, "strict", "ex")
-    intervals = [interval([(one.cluster, one.right) for one in _judged(of_run).values()]) for of_run in questions]
+    intervals = [
+        compute_bootstrap_interval([(one.cluster, one.right) for one in _index_judged_outcomes(of_run).values()])
+        for of_run in questions
+    ]
     between = [f" ({100 * one.low:.1f} to {100 * one.high:.1f})" if one else "" for one in intervals]
     verdicts = [given if given.get("ruled") else {} for given in (run.get("by_verdict") or {} for run in found)]
     unclear = [f"{given['unclear']}, {given['unjudged']}" if given else "-" for given in verdicts]
     several = any(one["interactions"]["n"] < one["n"] for one in scores)
     rows = [
-        Line("questions", tuple(f"{n}, {judged} judged" if judged < n else str(n) for n, judged in counts)),
-        Line(strict.name, tuple(map(str.__add__, strict.cells, between)), strict.bars),
-        Line("EX, by verdict", tuple(map(show_ex, verdicts)), tuple(given.get("low") for given in verdicts)),
-        *([Line("unclear, unjudged", tuple(unclear))] if any(verdicts) else []),
+        ReportRow("questions", tuple(f"{n}, {judged} judged" if judged < n else str(n) for n, judged in counts)),
+        ReportRow(strict.name, tuple(map(str.__add__, strict.cells, between)), strict.bars),
+        ReportRow(
+            "EX, by verdict", tuple(map(format_verdict_ex, verdicts)), tuple(given.get("low") for given in verdicts)
+        ),
+        *([ReportRow("unclear, unjudged", tuple(unclear))] if any(verdicts) else []),
         _make_share_row("EX, official", found, "official", "ex"),
         _make_share_row("EM", scores, "em"),
         _make_share_row("runs", scores, "valid"),
@@ -71,42 +76,47 @@ def run_sections(runs: Mapping[str, Results]) -> list[Section]:
     ]
     groups = {"EX by difficulty": "by_hardness", "EX by turn": "by_turn", "EX by database": "by_database"}
     return [
-        Section("Scores", names, [row for row in rows if not row.bars or any(bar is not None for bar in row.bars)]),
-        *(Section(title, names, _group_rows([one[group] for one in scores])) for title, group in groups.items()),
-        Section("EX by attempt", names, _attempt_rows(questions)),
-        Section("Declining and asking back", names, _outcome_rows(found)),
-        Section("Where accuracy was lost", names, _error_rows(questions)),
-        Section("Cost", names, _cost_rows(found) if all(questions) else ()),
+        ReportSection(
+            "Scores", names, [row for row in rows if not row.bars or any(bar is not None for bar in row.bars)]
+        ),
+        *(
+            ReportSection(title, names, _make_group_rows([one[group] for one in scores]))
+            for title, group in groups.items()
+        ),
+        ReportSection("EX by attempt", names, _make_attempt_rows(questions)),
+        ReportSection("Declining and asking back", names, _make_outcome_rows(found)),
+        ReportSection("Where accuracy was lost", names, _make_error_rows(questions)),
+        ReportSection("Cost", names, _make_cost_rows(found) if all(questions) else ()),
     ]
 
 
-def _make_share_row(name: str, runs: Sequence[Results], *keys: str) -> Line:
-    """Return the share that each run has under nested keys."""
+def _make_share_row(name: str, runs: Sequence[Results], *keys: str) -> ReportRow:
+    """Return a row with the share that each run's results have under nested keys."""
     shares: list[Any] = list(runs)
     for key in keys:
         shares = [(found or {}).get(key) for found in shares]
-    return Line(name, tuple(map(percent, shares)), tuple(shares))
+    return ReportRow(name, tuple(map(format_percent, shares)), tuple(shares))
 
 
-def _group_rows(runs: Sequence[Mapping[str, Any]]) -> list[Line]:
-    """Return EX by group; nothing for a single group, which the scores show."""
+def _make_group_rows(runs: Sequence[Mapping[str, Any]]) -> list[ReportRow]:
+    """Return rows of execution accuracy by group; empty for a single group."""
     names = list(dict.fromkeys(name for run in runs for name in run))
-    rows: list[Line] = []
+    rows: list[ReportRow] = []
     for name in names if len(names) > 1 else ():
         found = [run.get(name) for run in runs]
-        cells = tuple(f"{percent(one['ex'])} of {one['judged']}" if one else "" for one in found)
-        rows.append(Line(name, cells, tuple(one["ex"] if one else None for one in found)))
+        cells = tuple(f"{format_percent(one['ex'])} of {one['judged']}" if one else "" for one in found)
+        rows.append(ReportRow(name, cells, tuple(one["ex"] if one else None for one in found)))
     return rows
 
 
-def _outcome_rows(runs: Sequence[Results]) -> list[Line]:
-    """Return the outcomes of questions for which declining or asking back may be right."""
+def _make_outcome_rows(runs: Sequence[Results]) -> list[ReportRow]:
+    """Return rows about declining and asking back: outcomes, precision and recall."""
     counts = [(run.get("outcomes") or {}).get("counts", {}) for run in runs]
     kinds = dict.fromkeys(kind for found in counts for kind, n in found.items() if n)
     if not kinds:
         return []
     return [
-        *(Line(kind.replace("_", " "), tuple(str(found.get(kind, "-")) for found in counts)) for kind in kinds),
+        *(ReportRow(kind.replace("_", " "), tuple(str(found.get(kind, "-")) for found in counts)) for kind in kinds),
         _make_share_row("declined when right (recall)", runs, "outcomes", "declined", "recall"),
         _make_share_row("right to decline (precision)", runs, "outcomes", "declined", "precision"),
         _make_share_row("asked back when right (recall)", runs, "outcomes", "asked", "recall"),
@@ -115,40 +125,41 @@ def _outcome_rows(runs: Sequence[Results]) -> list[Line]:
     ]
 
 
-def _error_rows(runs: Sequence[Sequence[Mapping[str, Any]]]) -> list[Line]:
-    """Return wrong answers by category, then by the clause that differs (CREDIT-SQL figure 7)."""
+def _make_error_rows(runs: Sequence[Sequence[Mapping[str, Any]]]) -> list[ReportRow]:
+    """Return rows of wrong answers by category and by differing clause (CREDIT-SQL figure 7)."""
     classes = [Counter(question["error_class"] for question in run if question["error_class"]) for run in runs]
     clauses = [Counter(f"differs in {name}" for question in run for name in question["clauses"]) for run in runs]
     counts = {name: [run[name] for run in kind] for kind in (classes, clauses) for run in kind for name in run}
     most = max((max(found) for found in counts.values()), default=1)
     return [
-        Line(name, tuple(map(str, found)), tuple(count / most for count in found)) for name, found in counts.items()
+        ReportRow(name, tuple(map(str, found)), tuple(count / most for count in found))
+        for name, found in counts.items()
     ]
 
 
-def _cost_rows(runs: Sequence[Results]) -> list[Line]:
+def _make_cost_rows(runs: Sequence[Results]) -> list[ReportRow]:
     keys = {"model calls": "llm_calls", "prompt tokens": "prompt_tokens", "completion tokens": "completion_tokens"}
-    rows = [Line(name, tuple(f"{run['cost'][key]:,}" for run in runs)) for name, key in keys.items()]
+    rows = [ReportRow(name, tuple(f"{run['cost'][key]:,}" for run in runs)) for name, key in keys.items()]
     seconds = [[question["seconds"] for question in run["questions"]] for run in runs]
     return rows + [
-        Line(f"seconds a turn, p{part}", tuple(f"{np.percentile(times, part):.2f}" for times in seconds))
+        ReportRow(f"seconds a turn, p{part}", tuple(f"{np.percentile(times, part):.2f}" for times in seconds))
         for part in (50, 95)
     ]
 
 
-def _attempt_rows(runs: Sequence[Sequence[Mapping[str, Any]]]) -> list[Line]:
-    """Return EX as if each turn had stopped at attempt n (revision chain, figure 3)."""
+def _make_attempt_rows(runs: Sequence[Sequence[Mapping[str, Any]]]) -> list[ReportRow]:
+    """Return rows of execution accuracy as if each turn had stopped at attempt n."""
     judged = [[q["attempts_right"] for q in run if q["ex"] is not None and q["golds"]] for run in runs]
-    rows: list[Line] = []
+    rows: list[ReportRow] = []
     for n in range(1, max((len(attempts) for run in judged for attempts in run), default=0) + 1):
         ends = [[attempts[:n][-1:] == [True] for attempts in run] for run in judged]
         shares = tuple(fmean(run) if run else None for run in ends)
-        rows.append(Line(f"after attempt {n}", tuple(map(percent, shares)), shares))
+        rows.append(ReportRow(f"after attempt {n}", tuple(map(format_percent, shares)), shares))
     return rows
 
 
-def trial_sections(trial: Results) -> list[Section]:
-    """Show what a trial found, and what changed since the last one."""
+def make_trial_sections(trial: Results) -> list[ReportSection]:
+    """Return tables of a trial's results, and of the changes since the last trial."""
     cost, gate, low_high = trial["cost"], trial["gate"], trial["interval"]
     rate = _format_percent(trial["pass_rate"])
     rate += f" ({_format_percent(low_high[0])} to {_format_percent(low_high[1])})" if low_high else ""
@@ -164,7 +175,7 @@ def trial_sections(trial: Results) -> list[Section]:
         "calls": f"{cost['calls']}, {cost['prompt_tokens']} + {cost['completion_tokens']} tokens{dollars}",
         "seconds": f"{trial['seconds']:.1f}, {seconds:.2f} a question",
     }
-    sections = [Section("Trial", ("",), [Line(name, (text,)) for name, text in rows.items() if text])]
+    sections = [ReportSection("Trial", ("",), [ReportRow(name, (text,)) for name, text in rows.items() if text])]
     if since := trial["compared"]:
         elsewhere = f"; that was on {since['database']}" if since["database"] != trial["trial"]["database"] else ""
         told = [
@@ -179,27 +190,29 @@ def trial_sections(trial: Results) -> list[Section]:
                 shares += "; the accepted answer changed" if change["expects_otherwise"] else ""
                 why = f": {change['why']}" if change["why"] else ""
                 told.append((name, f"{change['id']}: {change['question']}{why} ({shares})"))
-        sections.append(Section(f"Since {since['with']}", ("",), [Line(name, (text,)) for name, text in told if text]))
+        sections.append(
+            ReportSection(f"Since {since['with']}", ("",), [ReportRow(name, (text,)) for name, text in told if text])
+        )
     return sections
 
 
 def _format_percent(share: float | None) -> str:
-    return "-" if share is None else f"{percent(share).removesuffix('.0')} %"
+    return "-" if share is None else f"{format_percent(share).removesuffix('.0')} %"
 
 
-def _judged(questions: Sequence[Mapping[str, Any]]) -> dict[tuple[str, ...], Judged]:
-    """Return judged questions by identity, clustered by interaction or by database."""
+def _index_judged_outcomes(questions: Sequence[Mapping[str, Any]]) -> dict[tuple[str, ...], JudgedOutcome]:
+    """Return outcomes of judged questions by identity, clustered by interaction or database."""
     # Questions of two runs are the same only if words, database and gold are, too, not ids alone.
     key = "interaction" if any(question["turn"] > 1 for question in questions) else "database"
     return {
-        (q["id"], q["question"], q["database"], *q["golds"]): Judged(q[key], q["ex"], q["interaction"])
+        (q["id"], q["question"], q["database"], *q["golds"]): JudgedOutcome(q[key], q["ex"], q["interaction"])
         for q in questions
         if q["ex"] is not None
     }
 
 
 def write_report(folders: Sequence[Path], out: Path) -> list[str]:
-    """Write one page about finished runs or trials; return how others compare to the first.
+    """Write a report page on finished runs or trials; return their comparisons with the first.
 
     It asks for nothing from anywhere: style, script and data are in it, and it forbids the rest.
     """
@@ -215,18 +228,21 @@ def write_report(folders: Sequence[Path], out: Path) -> list[str]:
         for run in runs.values():
             hide_passwords(run)
         (first, base), *others = runs.items()
-        compared = [(name, compare(_judged(base["questions"]), _judged(run["questions"]))) for name, run in others]
-        trials = [section for run in runs.values() if "trial" in run for section in trial_sections(run)]
+        compared = [
+            (name, compare(_index_judged_outcomes(base["questions"]), _index_judged_outcomes(run["questions"])))
+            for name, run in others
+        ]
+        trials = [section for run in runs.values() if "trial" in run for section in make_trial_sections(run)]
         page = environment.get_template("page.html.j2").render(
             names=list(runs),
-            sections=[*trials, *run_sections(runs)],
+            sections=[*trials, *make_run_sections(runs)],
             runs=[{"baseline": None, **run["run"]} for run in runs.values()],
             comparisons=compared,
             kinds=get_args(Kind),
             questions=[
                 {
                     "name": name,
-                    "dataset": _dataset_name(run["run"]["dataset"]),
+                    "dataset": _get_dataset_name(run["run"]["dataset"]),
                     # Of a trial, those that fail come first.
                     "questions": sorted(run["questions"], key=lambda record: "trial" in run and record["ex"] is True),
                 }
@@ -238,7 +254,7 @@ def write_report(folders: Sequence[Path], out: Path) -> list[str]:
     except (TypeError, AttributeError) as error:
         raise SettingsError(f"the results of a run are damaged ({error}): start the run again") from error
     try:
-        write_whole(out, page)
+        write_text_atomically(out, page)
     except OSError as error:
         raise SettingsError(f"{out} cannot be written: {error}") from error
     return [
@@ -249,7 +265,7 @@ def write_report(folders: Sequence[Path], out: Path) -> list[str]:
     ]
 
 
-def _dataset_name(given: str) -> str:
-    """Return the dataset's name as verdict files have it."""
+def _get_dataset_name(given: str) -> str:
+    """Return the name of a dataset, given as a name or a file, as verdict files write it."""
     path = Path(given)
     return "trial" if given.startswith("trial ") else path.stem if path.suffix in SUFFIXES else given

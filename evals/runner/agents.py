@@ -26,15 +26,20 @@ from langgraph.checkpoint.memory import InMemorySaver
 from rapidfuzz import fuzz
 
 from ...agent import Answer, Conversation, Settings, SQLAgent, TableturnError
-from ...agent.context.annotate import describe_all
+from ...agent.context.annotate import describe_whole_schema
 from ...agent.effects import QUERY_NUMBER
-from ...agent.model.choose_model import model_label, resolve_model
-from ...agent.model.replies import loop_is_gone, model_error, refuses_prompt, rejects_temperature
-from ...agent.nodes.link import select_items
-from ...agent.records import Result, Usage, plain_result
+from ...agent.model.choose_model import get_model_label, resolve_model
+from ...agent.model.replies import (
+    is_closed_event_loop_error,
+    is_prompt_rejection,
+    is_temperature_rejection,
+    make_model_error,
+)
+from ...agent.nodes.link import select_most_probable_items
+from ...agent.records import PlainResult, Usage, make_plain_result
 from ...tools.database import Database, Schema
 from ...tools.errors import ModelError, NotUnderstood, QueryError, SettingsError
-from ...tools.examples import open_existing
+from ...tools.examples import open_existing_store
 from ...tools.linking import PastTurn
 from ...tools.sql import Query, explain
 from ..datasets import Dataset, GoldTurn, read_predictions
@@ -59,35 +64,37 @@ class ReplyCache(BaseCache):
         except sqlite3.Error as error:
             raise SettingsError(f"{path} cannot keep replies: {error}") from error
 
-    def _execute(self, sql: str, *values: str) -> list[tuple[Any, ...]]:
+    def _execute_sql(self, sql: str, *values: str) -> list[tuple[Any, ...]]:
         with self._lock:
             return self._connection.execute(sql, values).fetchall()
 
     def lookup(self, prompt: str, llm_string: str) -> RETURN_VAL_TYPE | None:
         """Return the stored replies to a prompt, or None."""
-        found = self._execute("SELECT messages FROM reply WHERE prompt = ? AND model = ?", *_to_key(prompt, llm_string))
+        found = self._execute_sql(
+            "SELECT messages FROM reply WHERE prompt = ? AND model = ?", *_make_cache_key(prompt, llm_string)
+        )
         return [ChatGeneration(message=one) for one in messages_from_dict(json.loads(found[0][0]))] if found else None
 
     def update(self, prompt: str, llm_string: str, return_val: Sequence[Generation]) -> None:
         """Store a chat model's replies to a prompt."""
         messages = [message_to_dict(reply.message) for reply in return_val if isinstance(reply, ChatGeneration)]
         sql = "INSERT OR REPLACE INTO reply VALUES (?, ?, ?)"
-        self._execute(sql, *_to_key(prompt, llm_string), json.dumps(messages))
+        self._execute_sql(sql, *_make_cache_key(prompt, llm_string), json.dumps(messages))
 
     def clear(self, **kwargs: Any) -> None:
         """Delete all replies."""
-        self._execute("DELETE FROM reply")
+        self._execute_sql("DELETE FROM reply")
 
     def size(self) -> int:
         """Return the number of stored replies."""
-        return self._execute("SELECT count(*) FROM reply")[0][0]
+        return self._execute_sql("SELECT count(*) FROM reply")[0][0]
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the cache file."""
         self._connection.close()
 
 
-def _to_key(prompt: str, llm_string: str) -> tuple[str, str]:
+def _make_cache_key(prompt: str, llm_string: str) -> tuple[str, str]:
     """Return a reply's cache key: the prompt, and the model with the number of the try."""
     messages: list[dict[str, Any]] = json.loads(prompt)
     for message in messages:
@@ -100,20 +107,20 @@ def _to_key(prompt: str, llm_string: str) -> tuple[str, str]:
 
 
 @dataclass
-class _Requests:
-    """The requests of one turn."""
+class _TurnRequests:
+    """The model requests of one turn: pending ones, and an error if the model failed."""
 
     error: str = ""  # why the model could not be asked, in one line; empty if it could
     pending: set[UUID] = field(default_factory=set[UUID])  # those without a reply so far
 
 
-_requests: ContextVar[_Requests] = ContextVar("requests")
+_requests: ContextVar[_TurnRequests] = ContextVar("requests")
 
 
 async def watch_turn(turn: GoldTurn, take: Awaitable[TurnRecord]) -> TurnRecord:
-    """Return a turn's record: errors count as wrong, but an unreachable model as not asked."""
+    """Await a turn's record; an error counts as wrong, an unreachable model as not asked."""
     _question.set(turn)
-    requests = _Requests()
+    requests = _TurnRequests()
     token = _requests.set(requests)
     try:
         record = await take
@@ -128,8 +135,8 @@ async def watch_turn(turn: GoldTurn, take: Awaitable[TurnRecord]) -> TurnRecord:
     return TurnRecord(turn.id, "", NOT_ASKED, text=why) if why else record
 
 
-class RequestWatch(BaseCallbackHandler):
-    """A callback that notes pending and failed requests of the current turn to one model.
+class RequestWatcher(BaseCallbackHandler):
+    """A callback that records pending and failed requests of the current turn to one model.
 
     It ignores errors that the translator recovers from, the prompt's own, and those of a replay without a prediction.
     """
@@ -142,33 +149,33 @@ class RequestWatch(BaseCallbackHandler):
     def on_chat_model_start(
         self, serialized: dict[str, Any], messages: list[list[BaseMessage]], *, run_id: UUID, **_: Any
     ) -> None:
-        """Note that a request begins."""
+        """Record a request as pending."""
         if requests := _requests.get(None):
             requests.pending.add(run_id)
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: Any) -> None:
-        """Note a reply, which may hold no message."""
+        """Record a reply; a reply without a message counts as an error."""
         if requests := _requests.get(None):
             requests.pending.discard(run_id)
             if not any(response.generations):
                 requests.error = f"model {self._label} sent a reply without a message: check the server"
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
-        """Note why a request failed."""
+        """Record why a request failed."""
         requests = _requests.get(None)
         if requests is None or not isinstance(error, Exception):
             return
         requests.pending.discard(run_id)
-        passing = loop_is_gone(error) or rejects_temperature(error)
-        if not (passing or refuses_prompt(error) or isinstance(error, ModelError)):
-            requests.error = str(model_error(self._label, error))
+        passing = is_closed_event_loop_error(error) or is_temperature_rejection(error)
+        if not (passing or is_prompt_rejection(error) or isinstance(error, ModelError)):
+            requests.error = str(make_model_error(self._label, error))
 
 
 REPLAY = "replay:"  # the prefix of a model's name that is followed by files of predictions, with commas between them
 
 
-def is_replay(model: str | None) -> bool:
-    """Whether a model's name stands for files of predictions."""
+def is_replay_model(model: str | None) -> bool:
+    """Whether a model name refers to files of recorded predictions."""
     return model is not None and model.startswith(REPLAY)
 
 
@@ -215,7 +222,7 @@ class ReplayModel(BaseChatModel):
         return ChatResult(generations=[ChatGeneration(message=message)])
 
 
-def replay_model(spec: RunSpec, dataset: Dataset) -> ReplayModel:
+def make_replay_model(spec: RunSpec, dataset: Dataset) -> ReplayModel:
     """Return the model that replays the prediction files named in the run's model."""
     files = str(spec.model).removeprefix(REPLAY).split(",")
     if not all(map(str.strip, files)):
@@ -224,7 +231,9 @@ def replay_model(spec: RunSpec, dataset: Dataset) -> ReplayModel:
     return ReplayModel(files=[read_predictions(Path(file), dataset, asked) for file in files])
 
 
-def cached_model(name: str | None, base_url: str | None, settings: Settings, cache: BaseCache) -> BaseChatModel | None:
+def make_cached_model(
+    name: str | None, base_url: str | None, settings: Settings, cache: BaseCache
+) -> BaseChatModel | None:
     """Return a chat model with cached replies, or None for the built-in translator."""
     model = resolve_model(
         name, base_url=base_url, timeout=settings.request_seconds, max_retries=settings.request_retries
@@ -233,7 +242,7 @@ def cached_model(name: str | None, base_url: str | None, settings: Settings, cac
         return None
     given = model.callbacks
     handlers = given.handlers if isinstance(given, BaseCallbackManager) else given or ()
-    return model.model_copy(update={"cache": cache, "callbacks": [*handlers, RequestWatch(model_label(model))]})
+    return model.model_copy(update={"cache": cache, "callbacks": [*handlers, RequestWatcher(get_model_label(model))]})
 
 
 _KEPT_OPEN = 4
@@ -241,8 +250,8 @@ _LINKED_FROM = 0.1  # Track-SQL's threshold for what is shown (2.2)
 
 
 @dataclass
-class AgentAnswering:
-    """An `Answering` with an agent per database."""
+class AgentAnswerSource:
+    """An answer source with one agent per database."""
 
     dataset: Dataset
     model: BaseChatModel | str
@@ -254,7 +263,7 @@ class AgentAnswering:
     annotations: Path | None = None  # the cache folder of its descriptions; None for the user's own
 
     def __post_init__(self) -> None:
-        self._store = open_existing(self.examples, self.embedding) if self.examples else None
+        self._store = open_existing_store(self.examples, self.embedding) if self.examples else None
         self._open: dict[str, SQLAgent] = {}
         self._in_use: Counter[str] = Counter()
         self._checkpoints = InMemorySaver()
@@ -265,20 +274,20 @@ class AgentAnswering:
             opened.close()
 
     async def answers(self, turns: Sequence[GoldTurn], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
-        """Yield the records that are missing, as `Answering` says."""
+        """Yield the records of the turns that are not in `recorded`."""
         to_do = [turn for turn in turns if turn.id not in recorded]
         if self.history == "gold":
             for turn in to_do:
                 try:
-                    with self._conversation(turn.database) as (agent, conversation):
-                        await _remember_gold(agent, conversation, turns[: turns.index(turn)])
+                    with self._open_conversation(turn.database) as (agent, conversation):
+                        await _fill_history_with_gold(agent, conversation, turns[: turns.index(turn)])
                         record = await watch_turn(turn, _ask_turn(turn, agent, conversation))
                 except TableturnError as error:
                     record = failed(turn, error)
                 yield record
             return
         try:
-            with self._conversation(turns[0].database) as (agent, conversation):
+            with self._open_conversation(turns[0].database) as (agent, conversation):
                 # Turns that were answered before are taken again if a later one builds on them; replies are cached.
                 for turn in turns[: turns.index(to_do[-1]) + 1]:
                     record = await watch_turn(turn, _ask_turn(turn, agent, conversation))
@@ -293,8 +302,8 @@ class AgentAnswering:
                 yield failed(turn, error)
 
     @contextmanager
-    def _conversation(self, database: str) -> Generator[tuple[SQLAgent, Conversation]]:
-        """Yield a database's agent and a new conversation, forgotten at the end."""
+    def _open_conversation(self, database: str) -> Generator[tuple[SQLAgent, Conversation]]:
+        """Yield the agent for a database and a new conversation, which is deleted at the end."""
         # The last in the order is the last that was used.
         agent = self._open[database] = self._open.pop(database, None) or self._open_agent(database)
         conversation = agent.conversation(uuid.uuid4().hex)
@@ -320,7 +329,7 @@ class AgentAnswering:
         agent.resources.schemas.folder = self.annotations
         if self.settings.annotate and (self.annotator or self.model) != "offline":
             with suppress(ModelError, NotUnderstood):  # each turn goes on with what is left, and says so
-                describe_all(agent.resources, self.settings)
+                describe_whole_schema(agent.resources, self.settings)
         return agent
 
 
@@ -350,31 +359,31 @@ async def _ask_turn(turn: GoldTurn, agent: SQLAgent, conversation: Conversation)
     )
 
 
-async def _remember_gold(agent: SQLAgent, conversation: Conversation, turns: Sequence[GoldTurn]) -> None:
+async def _fill_history_with_gold(agent: SQLAgent, conversation: Conversation, turns: Sequence[GoldTurn]) -> None:
     """Fill a conversation's history with turns answered by their gold SQL."""
     resources, settings = agent.resources, agent.resources.settings
     past: list[PastTurn] = []
 
-    def add(question: str, gold: str) -> None:
+    def add_past_turn(question: str, gold: str) -> None:
         # How relevant a turn's SQL is depends on what the linker makes of it (Track-SQL equation 8).
         values = resources.tools.find_values.call(text=question, limit=max(settings.values, 10))
         seen = past[-settings.history_window :] if settings.history_window else ()
         linker = resources.schemas.read(settings.annotate).linker
-        items = select_items(linker.link(question, seen, values, threshold=settings.link_threshold))
+        items = select_most_probable_items(linker.link(question, seen, values, threshold=settings.link_threshold))
         past.append(PastTurn(question=question, rephrased=question, sql=gold, items=items))
 
     for turn in turns:
         if turn.golds:
-            await asyncio.to_thread(add, turn.text, turn.golds[0])
+            await asyncio.to_thread(add_past_turn, turn.text, turn.golds[0])
     if past:
         place: Any = {"configurable": {"thread_id": conversation.thread}}
         await agent.graph.aupdate_state(place, {"turns": [asdict(one) for one in past]}, as_node="respond")
 
 
 def reply_to(turn: GoldTurn, answer: Answer, schema: Schema) -> str:
-    """Return the choice nearest to what the asker means, or the meaning if there are none."""
+    """Return a reply to the agent's question: the choice nearest to the intended meaning."""
     meant = turn.expects.meant if turn.expects else ""
-    if not meant and turn.wanted == "ask_back" and turn.golds:
+    if not meant and turn.expected_outcome == "ask_back" and turn.golds:
         # The gold says what is meant, in plain words.
         meant = explain(Query.of(turn.golds[0], schema.dialect, schema))
     if not meant or not answer.choices:
@@ -394,8 +403,8 @@ class BaselineReply:
 
 
 @dataclass
-class TurnByTurn:
-    """An `Answering` that takes an interaction's turns one after the other."""
+class TurnByTurnAnswerSource:
+    """An answer source that answers the turns of an interaction one after another."""
 
     dataset: Dataset
     model: BaseChatModel
@@ -413,30 +422,30 @@ class TurnByTurn:
         """Do nothing: no database stays open."""
 
     async def answers(self, turns: Sequence[GoldTurn], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
-        """Yield the records that are missing, as `Answering` says."""
+        """Yield the records of the turns that are not in `recorded`."""
         past: list[PastTurn] = []
         for turn in turns:
             record = recorded.get(turn.id)
             if record is None:
-                record = await watch_turn(turn, self._record(turn, tuple(past)))
+                record = await watch_turn(turn, self._answer_and_record_turn(turn, tuple(past)))
                 yield record
                 if not record.asked and self.history == "predicted":
                     return
             past.append(PastTurn(turn.text, sql=turn.golds[0] if self.history == "gold" else record.sql))
 
-    async def _record(self, turn: GoldTurn, past: Sequence[PastTurn]) -> TurnRecord:
+    async def _answer_and_record_turn(self, turn: GoldTurn, past: Sequence[PastTurn]) -> TurnRecord:
         # A baseline is told the evidence with the question; agents are given it apart.
         asked = replace(turn, text=f"{turn.text}\n({turn.evidence})") if turn.evidence else turn
         start = time.perf_counter()
-        result, error = Result((), ()), "no query"
+        result, error = PlainResult((), ()), "no query"
         attempts: list[dict[str, object]] = []
         with Database.open(self.dataset.database(turn.database)) as database:
             reply = await self.take(asked, past, database)
             seconds = round(time.perf_counter() - start, 4)
             for sql in reply.tried or filter(None, (reply.sql,)):
-                result, error = Result((), ()), None
+                result, error = PlainResult((), ()), None
                 try:
-                    result = plain_result(database.execute(sql, self.settings.limits))
+                    result = make_plain_result(database.execute(sql, self.settings.limits))
                 except QueryError as failure:
                     error = str(failure)
                 count = None if error else result.row_count

@@ -17,8 +17,8 @@ from langchain_core.caches import RETURN_VAL_TYPE, BaseCache, InMemoryCache
 from ...tools.errors import SettingsError
 from ..datasets import Dataset, GoldTurn
 from .agents import CACHE_FILE, ReplyCache
-from .record import Answering, RunSpec, TurnRecord
-from .run import make_answering
+from .record import AnswerSource, RunSpec, TurnRecord
+from .run import make_answer_source
 
 # Read when Ray is imported: it asks no usage server and warns of no accelerator that nobody uses.
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -34,13 +34,15 @@ except ImportError as error:
 
 
 @contextmanager
-def ray_engine(spec: RunSpec, dataset: Dataset, out: Path, jobs: int, annotations: Path | None) -> Generator[Answering]:
-    """Answer on RAY_ADDRESS's cluster, one already joined, or this machine's processors.
+def open_ray_engine(
+    spec: RunSpec, dataset: Dataset, out: Path, jobs: int, annotations: Path | None
+) -> Generator[AnswerSource]:
+    """Yield an answer source on a Ray cluster: RAY_ADDRESS's, a joined one, or a local one.
 
     There are no more workers than `jobs`, nor than processors; the folder `annotations` is on each node.
     """
     # What is wrong with the run is told here: Ray would wrap a worker's error.
-    make_answering(spec, dataset, InMemoryCache()).close()
+    make_answer_source(spec, dataset, InMemoryCache()).close()
     ours = not ray.is_initialized()
     try:
         if ours:
@@ -52,7 +54,7 @@ def ray_engine(spec: RunSpec, dataset: Dataset, out: Path, jobs: int, annotation
         here = OnNode(ray.get_runtime_context().get_node_id(), soft=False)
         replies = ray.remote(ReplyCache).options(num_cpus=0, scheduling_strategy=here)
         cache = replies.remote((out / CACHE_FILE).absolute())
-        worker = ray.remote(_Worker).options(scheduling_strategy="SPREAD")
+        worker = ray.remote(_AnswerWorker).options(scheduling_strategy="SPREAD")
         count = max(1, min(jobs, int(ray.cluster_resources().get("CPU", 1))))
         answering = _WorkerPool([worker.remote(spec, dataset, cache, annotations) for _ in range(count)])
         try:
@@ -73,6 +75,7 @@ class _WorkerPool:
         self._busy = [0] * len(workers)
 
     async def answers(self, turns: Sequence[GoldTurn], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
+        """Yield the records of one interaction from the least busy worker."""
         number = self._busy.index(min(self._busy))
         self._busy[number] += 1
         try:
@@ -87,23 +90,24 @@ class _WorkerPool:
             self._busy[number] -= 1
 
     def close(self) -> None:
+        """Stop all workers."""
         for worker in self._workers:
             ray.kill(worker)
 
 
-class _Worker:
+class _AnswerWorker:
     """A process that answers any number of interactions at once."""
 
     def __init__(self, spec: RunSpec, dataset: Dataset, cache: Any, annotations: Path | None) -> None:
-        self._answering = make_answering(spec, dataset, _RemoteCache(cache), annotations)
+        self._answering = make_answer_source(spec, dataset, _RemoteReplyCache(cache), annotations)
 
     async def answers(self, turns: Sequence[GoldTurn], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
         async for record in self._answering.answers(turns, recorded):
             yield record
 
 
-class _RemoteCache(BaseCache):
-    """The run's reply cache, which stays with the process that was started."""
+class _RemoteReplyCache(BaseCache):
+    """A client of the run's reply cache, which stays in the process that started the run."""
 
     def __init__(self, actor: Any) -> None:
         self._actor = actor

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from ...tools.errors import SettingsError, TableturnError
-from ...tools.whole_files import write_whole
+from ...tools.whole_files import write_text_atomically
 from ..datasets import Dataset, GoldTurn
 
 SPEC_FILE = "run.json"
@@ -22,7 +22,7 @@ History = Literal["gold", "predicted"]
 
 @dataclass(frozen=True)
 class RunSpec:
-    """Everything that a run's answers depend on."""
+    """The specification of a run: the data, model and settings that the answers depend on."""
 
     dataset: str  # a benchmark's name, or a file of your own questions
     split: str = "dev"  # the part of the dataset, such as `dev`
@@ -44,13 +44,13 @@ class RunSpec:
     annotator: str | None = None
 
 
-def write_spec(spec: RunSpec, asked: Dataset, out: Path) -> None:
+def write_run_spec(spec: RunSpec, asked: Dataset, out: Path) -> None:
     """Write a run's specification into its existing folder, unless it is already there."""
     if not (out / SPEC_FILE).exists():
-        write_whole(out / SPEC_FILE, json.dumps(asdict(spec) | {_DIGEST: _hash_questions(asked)}, indent=2))
+        write_text_atomically(out / SPEC_FILE, json.dumps(asdict(spec) | {_DIGEST: _hash_questions(asked)}, indent=2))
 
 
-def check_folder(spec: RunSpec, asked: Dataset, out: Path) -> None:
+def check_output_folder(spec: RunSpec, asked: Dataset, out: Path) -> None:
     """Create a run's folder, or check that it is empty or has the same run."""
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -73,7 +73,7 @@ def check_folder(spec: RunSpec, asked: Dataset, out: Path) -> None:
 
 
 def _hash_questions(asked: Dataset) -> str:
-    """Return a hash of the questions: answers are kept by their ids alone."""
+    """Return a hash of the questions, because answers are stored by question id alone."""
     # Fields that are None are left out: folders of runs made before a field was known can be resumed.
     questions = [
         {name: value for name, value in asdict(question).items() if value is not None} for question in asked.questions
@@ -89,7 +89,7 @@ NOT_ASKED = "not_asked"
 
 @dataclass(frozen=True)
 class TurnRecord:
-    """An answer as a run keeps it."""
+    """The stored record of a run's answer to one turn."""
 
     id: str  # the question's id
     sql: str  # the answer's query; empty if there is none
@@ -115,27 +115,27 @@ class TurnRecord:
 
     @property
     def asked(self) -> bool:
-        """Whether this is an answer, right or wrong."""
+        """Whether the model could be asked, so that the record has an answer."""
         return self.status != NOT_ASKED
 
     @property
     def has_asked_back(self) -> bool:
-        """Whether the agent asked back, be it in place of an answer."""
+        """Whether the agent asked the person back, before or instead of an answer."""
         return bool(self.asked_back) or self.status == "needs_clarification"
 
     @property
     def calls(self) -> int:
-        """Requests that a model answered."""
+        """The number of requests that a model answered."""
         return int((self.usage or {}).get("llm_calls", 0))
 
     @property
     def tokens(self) -> tuple[int, int]:
-        """Prompt and completion tokens."""
+        """The numbers of prompt and completion tokens."""
         usage = self.usage or {}
         return int(usage.get("prompt_tokens", 0)), int(usage.get("completion_tokens", 0))
 
 
-class Answering(Protocol):
+class AnswerSource(Protocol):
     """A source of answers to any number of interactions at once."""
 
     def answers(self, turns: Sequence[GoldTurn], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:

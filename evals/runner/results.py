@@ -12,19 +12,19 @@ from urllib.parse import urlsplit
 
 from tableturn import __version__
 
-from ...agent.model.choose_model import model_label, resolve_model
-from ...agent.model.track_record import Record, add_record
-from ...agent.records import plain_cell
+from ...agent.model.choose_model import get_model_label, resolve_model
+from ...agent.model.track_record import ModelRunRecord, append_run_record
+from ...agent.records import convert_cell_for_json
 from ...tools.database import Schema
-from ...tools.database.server.address import without_password
+from ...tools.database.server.address import hide_url_secrets
 from ...tools.errors import SettingsError
 from ...tools.record_files import read_json
-from ...tools.whole_files import write_whole
-from ..adjudication.ruling import Ruling, add_verdicts, now
-from ..datasets.load import Dataset, OneOpen
-from ..metrics.judging import StrictJudge, Verdict, error_class, official_judge
-from ..metrics.summary import as_json, mean_redundancy, share
-from .agents import is_replay
+from ...tools.whole_files import write_text_atomically
+from ..adjudication.ruling import Ruling, add_verdict_scores, now
+from ..datasets.load import Dataset, SingleDatabaseCache
+from ..metrics.judging import StrictJudge, Verdict, error_class, make_official_judge
+from ..metrics.summary import as_json, compute_mean_redundancy, share
+from .agents import is_replay_model
 from .record import SHOWN_ROWS, RunSpec, TurnRecord
 
 RESULTS_FILE, HISTORY_FILE = "results.json", "history.jsonl"
@@ -43,8 +43,8 @@ question was answered as it was meant without asking.
 
 
 def outcome(record: TurnRecord, verdict: Verdict) -> OutcomeKind:
-    """Return the outcome of a question."""
-    wanted, asked, declined = verdict.question.wanted, record.has_asked_back, record.status == "unanswerable"
+    """Classify the outcome of a question, such as answered rightly or declined wrongly."""
+    wanted, asked, declined = verdict.question.expected_outcome, record.has_asked_back, record.status == "unanswerable"
     if not record.asked or (wanted != "decline" and verdict.ex is None):
         return "not_judged"
     if wanted == "decline":
@@ -58,14 +58,16 @@ def outcome(record: TurnRecord, verdict: Verdict) -> OutcomeKind:
     return "guessed_rightly" if wanted == "ask_back" else "answered_rightly"
 
 
-def outcome_scores(answered: Sequence[Answered]) -> dict[str, object]:
-    """Return counts by kind, and precision and recall of declining and asking back."""
+def compute_outcome_scores(answered: Sequence[Answered]) -> dict[str, object]:
+    """Return counts of outcomes, and precision and recall of declining and asking back."""
     if all(verdict.question.expects is None for _, verdict in answered):
         return {}
     kinds = [outcome(*pair) for pair in answered]
     judged = [pair for pair, kind in zip(answered, kinds, strict=True) if kind != "not_judged"]
-    declined = [(verdict.question.wanted == "decline", record.status == "unanswerable") for record, verdict in judged]
-    asked = [(verdict.question.wanted == "ask_back", record.has_asked_back) for record, verdict in judged]
+    declined = [
+        (verdict.question.expected_outcome == "decline", record.status == "unanswerable") for record, verdict in judged
+    ]
+    asked = [(verdict.question.expected_outcome == "ask_back", record.has_asked_back) for record, verdict in judged]
     return {
         "n": len(answered),
         "counts": {kind: kinds.count(kind) for kind in get_args(OutcomeKind)},
@@ -81,32 +83,32 @@ def outcome_scores(answered: Sequence[Answered]) -> dict[str, object]:
     }
 
 
-def used_model(model: str | None, base_url: str | None) -> str:
-    """Return the name of the model that a choice resolves to."""
+def get_used_model_name(model: str | None, base_url: str | None) -> str:
+    """Return the name of the model that `model` and `base_url` resolve to."""
     found = resolve_model(model, base_url=base_url)
-    return "offline" if found is None else model_label(found)
+    return "offline" if found is None else get_model_label(found)
 
 
-def add_records(spec: RunSpec, results: Mapping[str, Any], path: Path) -> None:
-    """Add a line per database to the record of models: what was judged, and what it took."""
-    model = str(spec.model) if is_replay(spec.model) else used_model(spec.model, spec.base_url)
+def add_model_records(spec: RunSpec, results: Mapping[str, Any], path: Path) -> None:
+    """Append a line per database to the track record of models: accuracy and cost."""
+    model = str(spec.model) if is_replay_model(spec.model) else get_used_model_name(spec.model, spec.base_url)
     by_database: dict[str, list[Mapping[str, Any]]] = {}
     for one in results["questions"]:
         if one["ex"] is not None:
-            by_database.setdefault(short_name(one["database"]), []).append(one)
+            by_database.setdefault(get_short_database_name(one["database"]), []).append(one)
     for database, judged in sorted(by_database.items()):
         words = [(one.get("ruling") or {}).get("verdict") for one in judged]
         by_verdict = words.count("right") if results["by_verdict"]["ruled"] and None not in words else None
         used = [one["usage"] or {} for one in judged]
         calls, tokens = (sum(usage.get(key, 0) for usage in used) for key in ("llm_calls", "prompt_tokens"))
         right = sum(one["ex"] for one in judged)
-        add_record(Record(model, database, len(judged), right, by_verdict, calls, tokens, now()), path)
+        append_run_record(ModelRunRecord(model, database, len(judged), right, by_verdict, calls, tokens, now()), path)
 
 
-def short_name(database: str) -> str:
+def get_short_database_name(database: str) -> str:
     """Return a database's short name, without a URL's server and password.
 
-    >>> short_name("shop.sqlite"), short_name("postgresql://me:secret@db.example/shop"), short_name("concert_singer")
+    >>> get_short_database_name("shop.sqlite"), get_short_database_name("postgresql://me:secret@db.example/shop"), get_short_database_name("concert_singer")
     ('shop', 'shop', 'concert_singer')
     """
     return Path(urlsplit(database).path if "://" in database else database).stem
@@ -122,27 +124,27 @@ class RunResults:
     @cached_property
     def official(self) -> list[Verdict]:
         """The official verdicts on answers to questions with a gold query."""
-        with official_judge(self.asked) as judge:
-            judged = [(judge.judge(own.question, record.sql), record) for record, own in self.with_gold]
-        return [verdict if record.asked else verdict.unasked(record.text) for verdict, record in judged]
+        with make_official_judge(self.asked) as judge:
+            judged = [(judge.judge(own.question, record.sql), record) for record, own in self.answers_with_gold]
+        return [verdict if record.asked else verdict.mark_as_not_asked(record.text) for verdict, record in judged]
 
     @property
-    def with_gold(self) -> list[Answered]:
+    def answers_with_gold(self) -> list[Answered]:
         """The answers to questions that have a gold query."""
         return [(record, verdict) for record, verdict in self.answered if verdict.question.golds]
 
     def linked(self) -> Iterator[tuple[str, Schema, TurnRecord]]:
         """Yield gold query, schema and record of each turn in which schema items were linked."""
-        with OneOpen() as databases:
-            for record, verdict in self.with_gold:
+        with SingleDatabaseCache() as databases:
+            for record, verdict in self.answers_with_gold:
                 if record.linked:
                     place = self.asked.place(verdict.question.database)
                     yield verdict.question.golds[0], databases.at(place).schema(), record
 
     @cached_property
     def linking(self) -> dict[str, float]:
-        """The linker's redundancy scores."""
-        return mean_redundancy((gold, schema, record.linked) for gold, schema, record in self.linked())
+        """The schema linker's redundancy scores."""
+        return compute_mean_redundancy((gold, schema, record.linked) for gold, schema, record in self.linked())
 
     def as_json(self, spec: RunSpec, seconds: float = 0.0, rulings: Sequence[Ruling] = ()) -> dict[str, Any]:
         """Return the contents of `results.json`; `seconds` is the wall time of this start."""
@@ -152,7 +154,9 @@ class RunResults:
         scored = [verdict for _, verdict in self.answered if verdict.question.golds or verdict.ex is not None]
         with StrictJudge(self.asked) as judge:
             questions = [
-                _describe_question(record, verdict, official.get(verdict.question.id), judge, self.asked.conversational)
+                _describe_question(
+                    record, verdict, official.get(verdict.question.id), judge, self.asked.is_conversational
+                )
                 for record, verdict in self.answered
             ]
         found = {
@@ -161,7 +165,7 @@ class RunResults:
             "strict": as_json(scored),
             "official": as_json(self.official),
             "linking": self.linking,
-            "outcomes": outcome_scores(self.answered),
+            "outcomes": compute_outcome_scores(self.answered),
             "cost": {
                 "llm_calls": sum(record.calls for record in records),
                 "prompt_tokens": sum(prompt for prompt, _ in tokens),
@@ -171,7 +175,7 @@ class RunResults:
             },
             "questions": questions,
         }
-        add_verdicts(found, self.asked, [verdict for _, verdict in self.with_gold], rulings)
+        add_verdict_scores(found, self.asked, [verdict for _, verdict in self.answers_with_gold], rulings)
         hide_passwords(found)
         return found
 
@@ -181,7 +185,7 @@ def _describe_question(
 ) -> dict[str, Any]:
     """Return a question with its answer and verdict, as results.json has it."""
     question, kind = verdict.question, error_class(verdict, judge.clauses) if official else None
-    gold = judge.gold_table(question) if official else None
+    gold = judge.get_gold_table(question) if official else None
     return {
         "question": question.text,
         **{name: getattr(question, name) for name in ("database", "interaction", "turn", "golds", "disputed")},
@@ -190,11 +194,11 @@ def _describe_question(
         "expects": question.expects.outcome if question.expects else None,
         **asdict(record),
         "error_class": kind,
-        "clauses": judge.clauses.differing(question, verdict.sql) if kind else (),
+        "clauses": judge.clauses.find_prediction_differences(question, verdict.sql) if kind else (),
         # Revision chain, figure 3.
         "attempts_right": [judge.judge(question, one["sql"]).ex if official else None for one in record.attempts],
         "gold_columns": gold.columns if gold else (),
-        "gold_rows": [[plain_cell(cell) for cell in row] for row in gold.rows[:SHOWN_ROWS]] if gold else (),
+        "gold_rows": [[convert_cell_for_json(cell) for cell in row] for row in gold.rows[:SHOWN_ROWS]] if gold else (),
         "gold_row_count": len(gold.rows) if gold else None,
         "outcome": outcome(record, verdict) if conversational else None,
     }
@@ -203,14 +207,14 @@ def _describe_question(
 def hide_passwords(results: dict[str, Any]) -> None:
     """Remove the passwords from database URLs in a run's results."""
     for scores in (results["strict"], results["official"]):
-        scores["by_database"] = {without_password(name): score for name, score in scores["by_database"].items()}
+        scores["by_database"] = {hide_url_secrets(name): score for name, score in scores["by_database"].items()}
     for question in results["questions"]:
-        question["database"] = without_password(question["database"])
+        question["database"] = hide_url_secrets(question["database"])
 
 
 def write_results(results: dict[str, Any], out: Path) -> None:
     """Write `results.json` atomically into the run's folder."""
-    write_whole(out / RESULTS_FILE, json.dumps(results))
+    write_text_atomically(out / RESULTS_FILE, json.dumps(results))
 
 
 def read_results(out: Path) -> dict[str, Any]:

@@ -21,11 +21,19 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from ...agent import Settings, make_settings
 from ...tools.errors import ModelError, SettingsError, TableturnError
-from ..datasets.load import Closing, Dataset, GoldTurn, parse_record
+from ..datasets.load import ClosingContext, Dataset, GoldTurn, parse_record
 from ..metrics.judging import StrictJudge, Verdict
-from ..metrics.summary import percent
-from .agents import CACHE_FILE, REPLAY_SETTINGS, AgentAnswering, ReplyCache, cached_model, is_replay, replay_model
-from .record import NOT_ASKED, Answering, RunSpec, TurnRecord, check_folder, write_spec
+from ..metrics.summary import format_percent
+from .agents import (
+    CACHE_FILE,
+    REPLAY_SETTINGS,
+    AgentAnswerSource,
+    ReplyCache,
+    is_replay_model,
+    make_cached_model,
+    make_replay_model,
+)
+from .record import NOT_ASKED, AnswerSource, RunSpec, TurnRecord, check_output_folder, write_run_spec
 from .results import RESULTS_FILE, Answered, read_results
 
 T = TypeVar("T")
@@ -47,8 +55,8 @@ class RunStopped(TableturnError):
     """
 
 
-class Journal(Closing):
-    """Records by question id, in memory and on disk; records not asked are only on disk."""
+class RunJournal(ClosingContext):
+    """A file of turn records by question id; records with an answer are in memory, too."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -66,14 +74,14 @@ class Journal(Closing):
             self._file.close()
             raise SettingsError(f"{path} is being written by another run") from error
         # A line that a killed run left half written is cut off; its question is asked again.
-        self._file.truncate(len(_whole_lines(path)))
+        self._file.truncate(len(_read_whole_lines(path)))
 
     def close(self) -> None:
-        """Close the file, and let others write it."""
+        """Close the file, and release the file's lock."""
         self._file.close()
 
     def add(self, record: TurnRecord) -> None:
-        """Keep a record; it is on disk when this returns."""
+        """Append a record; the record is on disk when this returns."""
         if record.id in self.records:
             raise SettingsError(f"{self._path}: question {record.id} was answered twice")
         self._file.write(json.dumps(asdict(record)).encode() + b"\n")
@@ -86,13 +94,13 @@ class Journal(Closing):
 def read_journal(path: Path) -> dict[str, TurnRecord]:
     """Return the last record of each question, or {} if there is no file."""
     records: dict[str, TurnRecord] = {}
-    for number, line in enumerate(_whole_lines(path).splitlines(), 1):
+    for number, line in enumerate(_read_whole_lines(path).splitlines(), 1):
         record = parse_record(TurnRecord, line, f"{path}, line {number}: not a record of a run")
         records[record.id] = record
     return records
 
 
-def _whole_lines(path: Path) -> bytes:
+def _read_whole_lines(path: Path) -> bytes:
     content = path.read_bytes() if path.exists() else b""
     return content[: content.rfind(b"\n") + 1]
 
@@ -120,14 +128,14 @@ Of one without any, a class of `baselines` answers instead.
 _ANSWERING = {"random-dialogues": "RandomDialogues", "langchain": "LangChainAgent"}
 
 
-def run_settings(spec: RunSpec, dataset: Dataset) -> Settings:
-    """Return the preset with the run's own fields.
+def make_run_settings(spec: RunSpec, dataset: Dataset) -> Settings:
+    """Return the settings of a run: the preset with the run's own fields.
 
     No question is asked back unless the dataset says what its asker means; papers' presets ask nobody back even so.
     """
     # The ledger of rows changes no query, and would take up to a second of each question.
     fields: dict[str, Any] = {"today": "none", "record": "off", "trust": "off", "ledger": "off"}
-    if not dataset.conversational:
+    if not dataset.is_conversational:
         fields["clarify"] = False
     if spec.preset in (None, "full"):
         fields["conventions"] = "benchmark"
@@ -136,20 +144,22 @@ def run_settings(spec: RunSpec, dataset: Dataset) -> Settings:
             raise SettingsError(f"unknown baseline {spec.baseline!r}; known: {', '.join(BASELINES)}")
         fields |= BASELINES[spec.baseline]
     fields |= spec.settings
-    if is_replay(spec.model):
+    if is_replay_model(spec.model):
         # A model that describes schemas can be asked beside replayed queries.
         fields |= {name: value for name, value in REPLAY_SETTINGS.items() if name != "annotate" or not spec.annotator}
     return make_settings(fields, preset=spec.preset)
 
 
-def make_answering(spec: RunSpec, dataset: Dataset, cache: BaseCache, annotations: Path | None = None) -> Answering:
+def make_answer_source(
+    spec: RunSpec, dataset: Dataset, cache: BaseCache, annotations: Path | None = None
+) -> AnswerSource:
     """Return the agent or baseline that answers a run's questions."""
-    settings = run_settings(spec, dataset)
-    if is_replay(spec.model):
-        model = replay_model(spec, dataset)
+    settings = make_run_settings(spec, dataset)
+    if is_replay_model(spec.model):
+        model = make_replay_model(spec, dataset)
     else:
-        model = cached_model(spec.model, spec.base_url, settings, cache)
-    baseline: Callable[..., Answering] | None = None
+        model = make_cached_model(spec.model, spec.base_url, settings, cache)
+    baseline: Callable[..., AnswerSource] | None = None
     if name := _ANSWERING.get(spec.baseline or ""):
         baseline = getattr(import_module(f"..baselines.{spec.baseline}".replace("-", "_"), __package__), name)
     if spec.baseline and model is None:
@@ -157,17 +167,20 @@ def make_answering(spec: RunSpec, dataset: Dataset, cache: BaseCache, annotation
         raise ModelError(f"the baseline {spec.baseline} needs a chat model: pass --model")
     if baseline is not None:
         return baseline(dataset, model, settings, spec.history)
-    annotator = cached_model(spec.annotator, None, settings, cache) or "offline" if spec.annotator else None
-    return AgentAnswering(
+    annotator = make_cached_model(spec.annotator, None, settings, cache) or "offline" if spec.annotator else None
+    return AgentAnswerSource(
         dataset, model or "offline", settings, spec.history, spec.examples, spec.embedding, annotator, annotations
     )
 
 
 @contextmanager
-def _local_engine(spec: RunSpec, dataset: Dataset, out: Path, _: int, annotations: Path | None) -> Generator[Answering]:
+def _open_local_engine(
+    spec: RunSpec, dataset: Dataset, out: Path, _: int, annotations: Path | None
+) -> Generator[AnswerSource]:
+    """Yield an answer source that runs in this process."""
     with (
         closing(ReplyCache(out / CACHE_FILE)) as cache,
-        closing(make_answering(spec, dataset, cache, annotations)) as answering,
+        closing(make_answer_source(spec, dataset, cache, annotations)) as answering,
     ):
         yield answering
 
@@ -187,7 +200,7 @@ def run_evaluation(
     judge: Judge | None = None,
     annotations: Path | None = None,
 ) -> list[Answered]:
-    """Answer the dataset's remaining questions; return all of them judged, in its order.
+    """Answer the remaining questions of a dataset; return all questions judged, in order.
 
     The folder must hold the same run, or none. What the model could not be asked is asked at the next start. `asked` is
     the part that is asked, if `spec` alone does not say; without a judge, judging is strict.
@@ -196,23 +209,23 @@ def run_evaluation(
         RunStopped: The model could not be asked `GIVE_UP_AFTER` questions in a row.
         SettingsError: The folder holds another run or a trial, settings are wrong, or the engine is not installed.
     """
-    run_settings(spec, dataset)
+    make_run_settings(spec, dataset)
     asked = asked or dataset.without(spec.without).first(spec.limit)
-    check_folder(spec, asked, out)
+    check_output_folder(spec, asked, out)
     if judge is None and (out / RESULTS_FILE).exists() and "trial" in read_results(out):
         raise SettingsError(f"{out} holds a trial: name another folder with --out")
-    answer_with = _local_engine
+    answer_with = _open_local_engine
     if engine == "ray":
-        from .ray_engine import ray_engine as answer_with
+        from .ray_engine import open_ray_engine as answer_with
     with (
         StrictJudge(dataset) as strict,
-        Journal(out / JOURNAL_FILE) as journal,
+        RunJournal(out / JOURNAL_FILE) as journal,
         answer_with(spec, dataset, out, jobs, annotations) as answering,
     ):
         # Only what can be run at all takes the folder.
-        write_spec(spec, asked, out)
+        write_run_spec(spec, asked, out)
         judged: Judge = judge or (lambda question, record: strict.judge(question, record.sql))
-        done = run_coroutine(_Run(asked, answering, journal, judged, listener).answer_all(jobs))
+        done = run_coroutine(_EvaluationRun(asked, answering, journal, judged, listener).answer_all_questions(jobs))
         return [done[question.id] for question in asked.questions]
 
 
@@ -227,10 +240,12 @@ def run_coroutine(work: Coroutine[object, object, T]) -> T:
 
 
 @dataclass
-class _Run:
+class _EvaluationRun:
+    """An evaluation that is running: the answer source, the journal, and verdicts so far."""
+
     dataset: Dataset
-    answering: Answering
-    journal: Journal
+    answering: AnswerSource
+    journal: RunJournal
     judge: Judge
     listener: Listener
     done: dict[str, Answered] = field(default_factory=dict[str, Answered])
@@ -238,8 +253,8 @@ class _Run:
     # A judge has one database open at a time.
     judge_thread: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
 
-    async def answer_all(self, jobs: int) -> dict[str, Answered]:
-        """Answer and judge everything; return records and verdicts by question id."""
+    async def answer_all_questions(self, jobs: int) -> dict[str, Answered]:
+        """Answer and judge all questions; return records and verdicts by question id."""
         # What could not be asked before comes last: a few questions that a server always refuses must not end a run.
         unasked = self.journal.unasked
         interactions = iter(sorted(self.dataset.interactions, key=lambda turns: any(t.id in unasked for t in turns)))
@@ -247,18 +262,18 @@ class _Run:
             try:
                 async with asyncio.TaskGroup() as group:
                     for _ in range(jobs):
-                        group.create_task(self._work(interactions))
+                        group.create_task(self._answer_interactions(interactions))
             except ExceptionGroup as group:
                 raise group.exceptions[0] from None
         return self.done
 
-    async def _work(self, interactions: Iterator[tuple[GoldTurn, ...]]) -> None:
+    async def _answer_interactions(self, interactions: Iterator[tuple[GoldTurn, ...]]) -> None:
         """Answer and judge interactions, as one of the workers that share the iterator."""
         for turns in interactions:
             recorded = {turn.id: record for turn in turns if (record := self.journal.records.get(turn.id))}
             left = {turn.id: turn for turn in turns}
             for name, record in recorded.items():
-                await self._judge(left.pop(name), record)
+                await self._judge_record(left.pop(name), record)
             if not left:
                 continue
             why = ""
@@ -272,21 +287,21 @@ class _Run:
                         "and the same command continues from there"
                     )
                 why = why if record.asked else record.text
-                await self._judge(left.pop(record.id), record)
+                await self._judge_record(left.pop(record.id), record)
             # After a turn that the model could not be asked, none is.
             for turn in left.values():
-                await self._judge(turn, TurnRecord(turn.id, "", NOT_ASKED, text=why))
+                await self._judge_record(turn, TurnRecord(turn.id, "", NOT_ASKED, text=why))
 
-    async def _judge(self, turn: GoldTurn, record: TurnRecord) -> None:
+    async def _judge_record(self, turn: GoldTurn, record: TurnRecord) -> None:
         loop = asyncio.get_running_loop()
         verdict = await loop.run_in_executor(self.judge_thread, self.judge, turn, record)
-        verdict = verdict if record.asked else verdict.unasked(record.text)
+        verdict = verdict if record.asked else verdict.mark_as_not_asked(record.text)
         self.done[turn.id] = (record, verdict)
         self.listener(record, verdict)
 
 
 class RunProgress(Progress):
-    """Progress of a run on standard error, with its cost if prices are given."""
+    """A progress bar of a run on standard error, with the cost if prices are given."""
 
     def __init__(self, total: int | None, price: tuple[float, float] | None = None, score: str = "EX") -> None:
         text = TextColumn("{task.description}")
@@ -306,7 +321,7 @@ class RunProgress(Progress):
         (prompt, completion), counts = record.tokens, self._counts
         counts.update(calls=record.calls, prompt=prompt, completion=completion, not_asked=not record.asked)
         counts.update(judged=verdict.ex is not None, right=verdict.ex is True)
-        share = percent(counts["right"] / counts["judged"] if counts["judged"] else None)
+        share = format_percent(counts["right"] / counts["judged"] if counts["judged"] else None)
         text = f"{self._score} {share}  {counts['calls']} calls  {counts['prompt'] + counts['completion']} tokens"
         text += f"  {counts['not_asked']} not asked" if counts["not_asked"] else ""
         if self._price is not None:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from .question import TrialQuestion, read_trial, trial_schema
+from .question import TrialQuestion, build_question_file_schema, read_trial_questions
 from .run import TrialOptions, compared, run_trial
 
-__all__ = ["TrialOptions", "TrialQuestion", "compared", "read_trial", "run_trial", "trial_schema"]
+__all__ = [
+    "TrialOptions",
+    "TrialQuestion",
+    "build_question_file_schema",
+    "compared",
+    "read_trial_questions",
+    "run_trial",
+]

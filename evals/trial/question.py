@@ -14,8 +14,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictFloat,
 from ...tools.database import Table
 from ...tools.errors import SettingsError
 from ...tools.record_files import read_records
-from ...tools.words import name_stems
-from ..datasets.load import Queries, Text, check_ids, parse_record
+from ...tools.words import stem_name_words
+from ..datasets.load import Queries, Text, check_unique_ids, parse_record
 
 _NUMBER = r"[-+]?\d[\d,_ ]*(?:\.\d+)?|[-+]?\.\d+"
 _VALUE = re.compile(
@@ -30,7 +30,7 @@ _COUNT = re.compile(
 
 
 def read_value(value: float | str) -> tuple[float, float] | str:
-    """Return what a `value` accepts: numbers from one to another, or a text.
+    """Parse the accepted `value` of a question: a range of numbers, or a text.
 
     >>> read_value("about 12,400")
     (11780.0, 13020.0)
@@ -42,9 +42,9 @@ def read_value(value: float | str) -> tuple[float, float] | str:
     found = _VALUE.fullmatch(text)
     if found is None:
         return text
-    number = _read_number(found["number"])
+    number = _parse_number(found["number"])
     if found["width"]:
-        tolerance = _read_number(found["width"]) * (abs(number) / 100 if found["percent"] else 1)
+        tolerance = _parse_number(found["width"]) * (abs(number) / 100 if found["percent"] else 1)
     elif found["about"]:
         tolerance = 0.05 * abs(number)
     else:
@@ -56,12 +56,12 @@ def read_value(value: float | str) -> tuple[float, float] | str:
     return number - tolerance, number + tolerance
 
 
-def _read_number(text: str) -> float:
+def _parse_number(text: str) -> float:
     return float(re.sub(r"[,_ ]", "", text))
 
 
 def read_count(rows: int | str) -> tuple[float, float]:
-    """Return the least and the greatest number of rows that `rows` accepts."""
+    """Parse `rows` of a question: return the least and the greatest number of rows accepted."""
     found = _COUNT.fullmatch(str(rows).strip())
     if found is None or (found["bound"] and found["high"]):
         raise ValueError(f'rows must be a number, "at least 3", "at most 10" or "3 to 10", not {rows!r}')
@@ -73,7 +73,7 @@ def read_count(rows: int | str) -> tuple[float, float]:
 
 
 def count_rows(table: Table) -> str:
-    """Return in words how many rows a result has."""
+    """Return the number of rows of a result in words, such as `3 rows`."""
     return f"{len(table.rows)}{' or more' if table.truncated else ''} row{'' if len(table.rows) == 1 else 's'}"
 
 
@@ -113,10 +113,10 @@ class TrialTurn(BaseModel):
         return self
 
     def refusal(self, table: Table) -> str:
-        """Return why a result breaks `value`, `rows` or `columns`, or ''."""
+        """Return why a result violates `value`, `rows` or `columns`, or ''."""
         if self.value is not None:
             accepted, row = read_value(self.value), table.rows[0] if len(table.rows) == 1 else ()
-            if not any(_is_value(cell, accepted) for cell in row):
+            if not any(_is_accepted_value(cell, accepted) for cell in row):
                 return f"it must be {self.value}, not {', '.join(map(str, row[:5])) or count_rows(table)}"
         if self.rows is not None:
             low, high = read_count(self.rows)
@@ -124,9 +124,9 @@ class TrialTurn(BaseModel):
             if not low <= (math.inf if table.truncated else len(table.rows)) <= high:
                 return f"its rows must be {self.rows}, not {len(table.rows)}"
         # Each wanted column needs one of its own whose name has all of its words.
-        left = [set(name_stems(column)) for column in table.columns]
-        for name in sorted(self.columns, key=lambda name: -len(set(name_stems(name)))):
-            words = set(name_stems(name))
+        left = [set(stem_name_words(column)) for column in table.columns]
+        for name in sorted(self.columns, key=lambda name: -len(set(stem_name_words(name)))):
+            words = set(stem_name_words(name))
             found = [column for column in left if words <= column]
             if not found:
                 return f"it lacks the column {name}; it has {', '.join(table.columns)}"
@@ -134,7 +134,7 @@ class TrialTurn(BaseModel):
         return ""
 
 
-def _is_value(cell: object, accepted: tuple[float, float] | str) -> bool:
+def _is_accepted_value(cell: object, accepted: tuple[float, float] | str) -> bool:
     if isinstance(accepted, str):
         return isinstance(cell, str) and cell.casefold().split() == accepted.casefold().split()
     try:
@@ -158,8 +158,8 @@ class TrialQuestion(BaseModel):
     note: str = Field("", description="For people: where it comes from, what is still to be checked.")
 
 
-def read_trial(path: Path) -> list[TrialQuestion]:
-    """Read a question file: YAML, JSON or JSON lines, a list of records as described above."""
+def read_trial_questions(path: Path) -> list[TrialQuestion]:
+    """Read the questions of a trial from a YAML, JSON or JSON lines file."""
     questions: list[TrialQuestion] = []
     for number, record in enumerate(read_records(path), 1):
         place = f"{path}, record {number}"
@@ -175,11 +175,11 @@ def read_trial(path: Path) -> list[TrialQuestion]:
         elif isinstance(turns, list):
             turns = [parse_record(TrialTurn, turn, f"{place}, turn {n}") for n, turn in enumerate(turns, 1)]
         questions.append(parse_record(TrialQuestion, about | {"turns": turns}, place))
-    check_ids(path, [question.id for question in questions])
+    check_unique_ids(path, [question.id for question in questions])
     return questions
 
 
-def trial_schema() -> dict[str, Any]:
+def build_question_file_schema() -> dict[str, Any]:
     """Return the JSON schema of a question file, for editors and for programs that write one."""
     several = TrialQuestion.model_json_schema()
     definitions: dict[str, Any] = several.pop("$defs")

@@ -16,24 +16,24 @@ from statistics import fmean
 from typing import Any
 
 from ...agent import SQLAgent
-from ...agent.evidence.trust import TrustBound, take_fingerprints, write_bound
+from ...agent.evidence.trust import TrustBound, compute_trust_fingerprints, write_trust_bound
 from ...agent.settings import make_settings
 from ...tools.database import Database
 from ...tools.errors import QueryError, SettingsError
 from ...tools.examples import database_identity
 from ...tools.json_lines import append_lines
-from ...tools.whole_files import write_whole
+from ...tools.whole_files import write_text_atomically
 from ...tools.words import words
-from ..adjudication.ruling import now, rulings_beside
-from ..datasets.load import Dataset, Expects, GoldTurn
-from ..metrics.judging import GOLD_LIMITS, Expected, Verdict, expected
-from ..metrics.statistics import find_level, wilson
+from ..adjudication.ruling import now, read_rulings_for_run
+from ..datasets.load import Dataset, ExpectedOutcome, GoldTurn
+from ..metrics.judging import GOLD_LIMITS, ExpectedResult, Verdict, compute_expected_result
+from ..metrics.statistics import compute_wilson_interval, find_level
 from ..report.page import write_report
 from ..runner.agents import CACHE_FILE, ReplyCache
-from ..runner.record import SPEC_FILE, RunSpec, TurnRecord, check_folder
-from ..runner.results import HISTORY_FILE, RESULTS_FILE, RunResults, read_results, used_model, write_results
-from ..runner.run import JOURNAL_FILE, Listener, run_evaluation, run_settings
-from .question import TrialQuestion, TrialTurn, count_rows, read_trial
+from ..runner.record import SPEC_FILE, RunSpec, TurnRecord, check_output_folder
+from ..runner.results import HISTORY_FILE, RESULTS_FILE, RunResults, get_used_model_name, read_results, write_results
+from ..runner.run import JOURNAL_FILE, Listener, make_run_settings, run_evaluation
+from .question import TrialQuestion, TrialTurn, count_rows, read_trial_questions
 
 FOUND = (
     *("trial", "tries", "pass_rate", "interval", "stable_rate", "unstable", "failed", "broken", "not_asked"),
@@ -72,14 +72,14 @@ def run_trial(
     held again, and compared with the last. The folder has `results.json`, which is returned, `previous.json`,
     `history.jsonl`, `report.html`, and every reply of the model. `questions` need not be in a file.
     """
-    asked = read_trial(options.questions) if questions is None else questions
+    asked = read_trial_questions(options.questions) if questions is None else questions
     with Database.open(options.database) as database:
-        dataset, turns = trial_dataset(asked, options.database, options.tries)
+        dataset, turns = make_trial_dataset(asked, options.database, options.tries)
         about = {name: getattr(options, name) for name in ("model", "preset", "settings", "examples", "base_url")}
         spec = RunSpec(_DATASET + database.location, "all", **about)
-        run_settings(spec, dataset)
+        make_run_settings(spec, dataset)
         try:
-            check_folder(spec, dataset, out)
+            check_output_folder(spec, dataset, out)
         except SettingsError:
             # An interrupted trial of another kind is forgotten; a run of another command is not.
             kept = out / SPEC_FILE
@@ -95,18 +95,18 @@ def run_trial(
             start, replies = time.perf_counter(), cache.size()
             judged = run_evaluation(spec, dataset, out, jobs=options.jobs, listener=listener, judge=judge)
             new_replies = cache.size() - replies  # those that the model gave in this start
-    results = RunResults(dataset, judged).as_json(spec, time.perf_counter() - start, rulings_beside(out, None))
+    results = RunResults(dataset, judged).as_json(spec, time.perf_counter() - start, read_rulings_for_run(out, None))
     notes = {question.id: question.note for question in asked}
     for record, (_, verdict) in zip(results["questions"], judged, strict=True):
         accepted = turns[record["id"]].model_dump(exclude_defaults=True, exclude={"question"})
-        record |= {"accepted": accepted, "note": notes[_question_id(record)], "broken": verdict.broken}
-    results = _trial_results(results, options, database.location)
+        record |= {"accepted": accepted, "note": notes[_get_question_id(record)], "broken": verdict.broken}
+    results = _make_trial_results(results, options, database.location)
     results["cost"]["new_replies"] = new_replies
     if results["not_asked"]:
         return results
     if before is not None:
         results["compared"] = compared(before, results)
-        write_whole(out / "previous.json", (out / RESULTS_FILE).read_text(encoding="utf-8"))
+        write_text_atomically(out / "previous.json", (out / RESULTS_FILE).read_text(encoding="utf-8"))
     write_results(results, out)
     shown = {name: results[name] for name in ("tries", "pass_rate", "seconds")}
     line = {**results["trial"], **shown, "calls": results["cost"]["calls"]}
@@ -122,8 +122,8 @@ def _delete_journal(out: Path) -> None:
         (out / name).unlink(missing_ok=True)
 
 
-def trial_dataset(asked: Sequence[TrialQuestion], place: str, tries: int) -> tuple[Dataset, dict[str, TrialTurn]]:
-    """Return the questions, each repeated as often as wanted, and what is accepted by id."""
+def make_trial_dataset(asked: Sequence[TrialQuestion], place: str, tries: int) -> tuple[Dataset, dict[str, TrialTurn]]:
+    """Return the questions, each repeated `tries` times, and the accepted answers by id."""
     path = None if "://" in place else Path(place).absolute()
     name = path.name if path else place
     questions: list[GoldTurn] = []
@@ -131,24 +131,24 @@ def trial_dataset(asked: Sequence[TrialQuestion], place: str, tries: int) -> tup
     for question, number in product(asked, range(1, tries + 1)):
         interaction, repeat = f"{question.id}~{number}", number if number > 1 else None
         for position, turn in enumerate(question.turns, 1):
-            key, expects = f"{interaction}.{position}", Expects(turn.must or "answer", turn.reply)
+            key, expects = f"{interaction}.{position}", ExpectedOutcome(turn.must or "answer", turn.reply)
             turns[key], told = turn, (tuple(turn.sql), interaction, position, turn.evidence)
             questions.append(GoldTurn(key, name, turn.question, *told, expects=expects, repeat=repeat))
     return Dataset("trial", "all", tuple(questions), (path.parent,) if path else ()), turns
 
 
 class TrialJudge:
-    """A judge by what each question accepts; queries run on the database as it is now."""
+    """A judge that compares answers with what each question of a trial accepts."""
 
     def __init__(self, database: Database, turns: Mapping[str, TrialTurn]) -> None:
         self._database, self._turns = database, turns
-        self._expected = lru_cache(64)(self._run_accepted)
+        self._expected = lru_cache(64)(self._run_accepted_query)
 
     def judge(self, question: GoldTurn, record: TurnRecord) -> Verdict:
-        """Judge an answer: `error` says why it is not accepted."""
+        """Judge an answer; `error` of the verdict says why the answer is not accepted."""
         verdict = Verdict(question, record.sql, ex=False)
         if not record.asked:
-            return verdict.unasked(record.text)
+            return verdict.mark_as_not_asked(record.text)
         turn, did = self._turns[question.id], _DID.get(record.status, "it answered")
         asked = bool(record.asked_back) or record.status == "needs_clarification"
         if turn.must == "decline":
@@ -167,7 +167,7 @@ class TrialJudge:
         except QueryError as error:
             return replace(verdict, error=f"its query does not run: {error}")
         outcomes = [self._expected(sql) for sql in turn.sql]
-        wanted = [outcome for outcome in outcomes if isinstance(outcome, Expected)]
+        wanted = [outcome for outcome in outcomes if isinstance(outcome, ExpectedResult)]
         if outcomes and not wanted:
             why = f"the question's own query does not run: {outcomes[0]}"
             return replace(verdict, error=why, valid=True, broken=True)
@@ -182,27 +182,27 @@ class TrialJudge:
             why = "its values or their order differ from the accepted query's"
         return replace(verdict, ex=not why, error=why, valid=True)
 
-    def _run_accepted(self, sql: str) -> Expected | QueryError:
+    def _run_accepted_query(self, sql: str) -> ExpectedResult | QueryError:
         try:
-            return expected(self._database, sql)
+            return compute_expected_result(self._database, sql)
         except QueryError as error:
             return error
 
 
-def _trial_results(results: dict[str, Any], options: TrialOptions, location: str) -> dict[str, Any]:
-    """Return a run's results with the trial's findings, even if some were not asked.
+def _make_trial_results(results: dict[str, Any], options: TrialOptions, location: str) -> dict[str, Any]:
+    """Return a run's results with the pass rates, failures and costs of the trial.
 
     A question counts as passed by the share of its tries that pass; the interval is over questions, as tries at
     the same question say little new. Calls and dollars are what the answers take without kept replies.
     """
-    asked = _collect_outcomes(results)
+    asked = _collect_question_outcomes(results)
     known = [question for question in asked if question["share"] is not None]
     shares = [question["share"] for question in known]
-    interval, rate = wilson(sum(shares), len(shares)), fmean(shares) if shares else None
+    interval, rate = compute_wilson_interval(sum(shares), len(shares)), fmean(shares) if shares else None
     cost, price, least = results["cost"], options.price, options.gate
     dollars = price and round((cost["prompt_tokens"] * price[0] + cost["completion_tokens"] * price[1]) / 1e6, 6)
     about = {"time": now(), "database": location, "questions_file": str(options.questions)}
-    about |= {"model": used_model(options.model, options.base_url), "preset": options.preset or "full"}
+    about |= {"model": get_used_model_name(options.model, options.base_url), "preset": options.preset or "full"}
     failed = [{name: one[name] for name in ("id", "question", "why", "share")} for one in known if one["share"] < 1]
     return results | {
         "trial": {**about, "settings": options.settings, "questions": len(asked)},
@@ -212,7 +212,7 @@ def _trial_results(results: dict[str, Any], options: TrialOptions, location: str
         "stable_rate": fmean(share == 1 for share in shares) if shares else None,
         "unstable": [question["id"] for question in known if 0 < question["share"] < 1],
         "failed": failed,
-        "broken": list(dict.fromkeys(_question_id(record) for record in results["questions"] if record["broken"])),
+        "broken": list(dict.fromkeys(_get_question_id(record) for record in results["questions"] if record["broken"])),
         "not_asked": [question["id"] for question in asked if question["share"] is None],
         "cost": cost | {"calls": cost["llm_calls"], "dollars": dollars},
         "gate": None if least is None else {"least": least, "met": rate is not None and rate >= least},
@@ -221,15 +221,15 @@ def _trial_results(results: dict[str, Any], options: TrialOptions, location: str
     }
 
 
-def _question_id(record: Mapping[str, Any]) -> str:
-    """Return a question's id in its file."""
+def _get_question_id(record: Mapping[str, Any]) -> str:
+    """Return a question's id in the question file, without the number of the try."""
     return record["interaction"].rpartition("~")[0]
 
 
-def _collect_outcomes(results: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _collect_question_outcomes(results: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return each question with its share of passed tries, and why one failed."""
     found: list[dict[str, Any]] = []
-    for name, records in groupby(results["questions"], _question_id):
+    for name, records in groupby(results["questions"], _get_question_id):
         tries = [list(turns) for _, turns in groupby(records, itemgetter("interaction"))]
         passes: list[bool | None] = []
         why = ""
@@ -252,7 +252,7 @@ def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any
     A question is the same by its words: without ids, numbers move with what is put in between. One whose words or
     turns were changed counts as another question.
     """
-    old, new = map(_index_questions, (before, now))
+    old, new = map(_index_outcomes_by_question, (before, now))
     same = [(old[words], question) for words, question in new.items() if words in old]
     changes = [
         {
@@ -285,20 +285,20 @@ def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any
     }
 
 
-def _index_questions(results: Mapping[str, Any]) -> dict[tuple[str, int], dict[str, Any]]:
-    """Return questions by their words and the number of equal ones before."""
+def _index_outcomes_by_question(results: Mapping[str, Any]) -> dict[tuple[str, int], dict[str, Any]]:
+    """Return question outcomes by text and by the number of equal questions before."""
     seen: Counter[str] = Counter()
     found: dict[tuple[str, int], dict[str, Any]] = {}
-    for question in _collect_outcomes(results):
+    for question in _collect_question_outcomes(results):
         found[question["question"], seen[question["question"]]] = question
         seen[question["question"]] += 1
     return found
 
 
-def fit_bound(
+def fit_trust_bound(
     trial: TrialOptions, labels: Path | None, alpha: float, certainty: float, out: Path, file: Path, listener: Listener
 ) -> TrustBound:
-    """Ask the questions of a trial's file, and save the bound that they support.
+    """Ask a trial's questions, and save the trust bound that the answers support.
 
     Without `labels`, they are the answers that were approved or corrected. At most a share `alpha` of the trusted
     answers is wrong, with that certainty.
@@ -312,8 +312,8 @@ def fit_bound(
     ) as agent:
         resources, settings = agent.resources, agent.settings
         identity, model = database_identity(resources.database), resources.translator(settings).model
-        prints = take_fingerprints(resources, settings)
-        questions = _read_approved(agent) if labels is None else read_trial(labels)
+        prints = compute_trust_fingerprints(resources, settings)
+        questions = _read_approved_answers(agent) if labels is None else read_trial_questions(labels)
         # Evaluations change these, and a bound must be set with them as people will ask.
         as_asked = {name: getattr(settings, name) for name in ("conventions", "today", "ledger")}
     # An approved answer would give away what is right for its own question.
@@ -323,7 +323,7 @@ def fit_bound(
         raise SettingsError(f"{len(results['not_asked'])} questions could not be asked: run the same command again")
     found = find_level(list_judged_answers(results), alpha, certainty)
     bound = TrustBound(identity, model, alpha, certainty, **asdict(found), fingerprints=prints, time=now())
-    write_bound(bound, file)
+    write_trust_bound(bound, file)
     return bound
 
 
@@ -351,10 +351,10 @@ def _normalize_question(question: str) -> str:
     return " ".join(word.folded for word in words(question)) or question.strip()
 
 
-def _read_approved(agent: SQLAgent) -> list[TrialQuestion]:
+def _read_approved_answers(agent: SQLAgent) -> list[TrialQuestion]:
     """Return the answers that a person approved or corrected, as questions accepting them."""
     database = agent.resources.database
-    identity, store = database_identity(database), agent.resources.examples.open_own()
+    identity, store = database_identity(database), agent.resources.examples.open_own_store()
     accepted: dict[str, tuple[str, list[str]]] = {}
     for example in (hit.example for hit in store.seen_by(database).visible(identity)) if store else ():
         if example.owner == identity and example.source in ("approved", "verified"):

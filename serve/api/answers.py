@@ -12,14 +12,14 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response, StreamingResponse
 
 from ...agent import Answer, verbs
-from ...agent.answers.paging import Page, View
-from ...tools.charts import Kind, vega_lite
+from ...agent.answers.paging import PageRequest, ResultPage
+from ...tools.charts import Kind, make_vega_lite_spec
 from ...tools.database import Cancellation
 from ...tools.errors import ExportError
-from ...tools.export import MEDIA_TYPES, Format, name_file
+from ...tools.export import MEDIA_TYPES, Format, make_file_name
 from ..server import Asker, AskerHere
 from ..store import StoredTurn, TurnStore
-from .bodies import FeedbackBody, LessonBody, RunBody, TurnReply
+from .bodies import FeedbackBody, LessonBody, RunQueryBody, TurnReply
 from .turns import make_turn_reply
 
 router = APIRouter(tags=["answers"])
@@ -46,13 +46,13 @@ async def get_rows(
     sort: _Sort = None,
     descending: bool = False,
     search: _Search = "",
-) -> Page:
-    """Return rows of a turn's answer; the query runs again if the answer has only the first."""
-    answer = _get_answer(await asker.turn(id_))
-    view = View(offset, limit, sort, descending, search)
+) -> ResultPage:
+    """Return rows of a turn's answer; run the query again if not all rows are stored."""
+    answer = _require_answer(await asker.turn(id_))
+    view = PageRequest(offset, limit, sort, descending, search)
     results, resources, rows = asker.server.results, asker.agent.resources, asker.server.settings.limits.result_rows
     return await asker.run_query(
-        lambda cancellation: results.page(id_, answer, resources, view, cancellation, need=rows, read=rows)
+        lambda cancellation: results.read_page(id_, answer, resources, view, cancellation, need=rows, read=rows)
     )
 
 
@@ -66,7 +66,7 @@ async def get_chart(
     """Return a turn's chart as a Vega-Lite specification; null if none fits."""
     answer = await asker.answer(await asker.turn(id_))
     chart = None if answer is None else verbs.chart(answer, kind, measure)
-    return None if chart is None else vega_lite(chart)
+    return None if chart is None else make_vega_lite_spec(chart)
 
 
 @router.get("/turns/{id_}/export", response_class=StreamingResponse)
@@ -79,10 +79,10 @@ async def export_rows(
     descending: bool = False,
     search: _Search = "",
 ) -> Response:
-    """Return all rows of a turn's answer as a file, by running its query anew; sorted and filtered as on the page."""
-    answer, results, resources = _get_answer(await asker.turn(id_)), asker.server.results, asker.agent.resources
+    """Return all rows of a turn's answer as a file, by running the query again."""
+    answer, results, resources = _require_answer(await asker.turn(id_)), asker.server.results, asker.agent.resources
     most, read = resources.settings.export_rows, asker.server.settings.limits.result_rows
-    view = View(0, min(rows or most, most), sort, descending, search)
+    view = PageRequest(0, min(rows or most, most), sort, descending, search)
 
     def write(file: BinaryIO, stop: Cancellation) -> None:
         if sort is None and not search:
@@ -91,56 +91,61 @@ async def export_rows(
             results.export(id_, answer, resources, view, file, form, stop, need=read, read=read)
 
     file = await asker.run_query(lambda cancellation: _write_to_file(write, cancellation))
-    name = quote(f"{name_file(answer.rephrased or answer.question)}.{form}")
+    name = quote(f"{make_file_name(answer.rephrased or answer.question)}.{form}")
     disposition = f"attachment; filename*=UTF-8''{name}"
 
-    def parts() -> Iterator[bytes]:
+    def read_file_in_chunks() -> Iterator[bytes]:
         with file:
             while part := file.read(_PART):
                 yield part
 
-    return StreamingResponse(parts(), media_type=MEDIA_TYPES[form], headers={"content-disposition": disposition})
+    return StreamingResponse(
+        read_file_in_chunks(), media_type=MEDIA_TYPES[form], headers={"content-disposition": disposition}
+    )
 
 
 @router.post("/turns/{id_}/run", response_model=TurnReply)
-async def run_query(id_: str, body: RunBody, asker: AskerHere) -> dict[str, Any]:
-    """Run another query in place of a turn's, and return the new turn."""
+async def run_query(id_: str, body: RunQueryBody, asker: AskerHere) -> dict[str, Any]:
+    """Run the given query instead of a turn's own query, and return the new turn."""
     turn = await asker.turn(id_)
-    answer = _get_answer(turn)
+    answer = _require_answer(turn)
     new = await asker.run_query(lambda cancellation: verbs.rerun(answer, body.sql, asker.agent.resources, cancellation))
-    return await make_turn_reply(await asker.turn(await asker.use_store(TurnStore.add_answer, turn, new.record)), asker)
+    return await make_turn_reply(
+        await asker.turn(await asker.call_store_method(TurnStore.add_answer, turn, new.record)), asker
+    )
 
 
 @router.post("/turns/{id_}/feedback")
 async def give_feedback(id_: str, body: FeedbackBody, asker: AskerHere) -> dict[str, Any]:
-    """Judge an answer: approve it, correct it by a query or in words, say that it is wrong, or note a definition."""
+    """Approve an answer, correct it, mark it as wrong, or save a definition."""
     turn = await asker.turn(id_)
     if body.kind == "correct" and not body.sql.strip():
         new = await asker.begin_correction(turn, body.text, watched=True)
         return {"kind": body.kind, "turn": new.id, "question": new.stored.wording}
-    given = await asker.run_query(lambda _: _learn(turn, body, asker))
+    given = await asker.run_query(lambda _: _apply_feedback(turn, body, asker))
     if body.kind != "note":
-        await asker.use_store(TurnStore.add_feedback, id_, body.model_dump(exclude_defaults=True))
+        await asker.call_store_method(TurnStore.add_feedback, id_, body.model_dump(exclude_defaults=True))
     return {"kind": body.kind, **given}
 
 
-def _learn(turn: StoredTurn, body: FeedbackBody, asker: Asker) -> dict[str, Any]:
+def _apply_feedback(turn: StoredTurn, body: FeedbackBody, asker: Asker) -> dict[str, Any]:
+    """Save an approval, correction or definition; return the fields of the reply."""
     agent = asker.agent
     if body.kind == "down":
         return {}
     if body.kind == "note" and not body.number:
         return {"entry": asdict(verbs.note(body.text, agent.resources))}
-    answer, question = _get_answer(turn), body.question or turn.wording or ""
+    answer, question = _require_answer(turn), body.question or turn.wording or ""
     if body.kind == "note":
         if body.number > len(answer.proposals):
             raise ExportError(f"this turn proposes no definition number {body.number}")
-        return {"entry": asdict(verbs.keep(answer.proposals[body.number - 1], agent.resources))}
+        return {"entry": asdict(verbs.save_knowledge_entry(answer.proposals[body.number - 1], agent.resources))}
     if body.kind == "approve":
-        return {"saved": _dump_saved(verbs.approve(answer, agent.resources, question=question))}
+        return {"saved": _dump_saved_answer(verbs.approve(answer, agent.resources, question=question))}
     correction = verbs.correct(answer, body.sql, agent.resources, question=question)
     new = asker.server.store.add_answer(asker.owner, turn, correction.answer.record)
     return {
-        "saved": _dump_saved(correction.saved),
+        "saved": _dump_saved_answer(correction.saved),
         "turn": new,
         "answer": agent.deliver(correction.answer).to_dict(),
         "proposals": [entry.line for entry in correction.proposals],
@@ -149,13 +154,13 @@ def _learn(turn: StoredTurn, body: FeedbackBody, asker: Asker) -> dict[str, Any]
 
 @router.get("/lessons")
 async def list_lessons(asker: AskerHere) -> list[verbs.Lesson]:
-    """Return the saved answers and the definitions that this person may see, with who and when."""
+    """Return the saved answers and definitions that this person may see, with author and date."""
     return list(await asker.run_query(lambda _: verbs.list_lessons(asker.agent.resources)))
 
 
 @router.patch("/lessons/{id_}", status_code=204)
 async def edit_lesson(id_: str, body: LessonBody, asker: AskerHere) -> None:
-    """Change a saved answer's question or its SQL, or what a word means."""
+    """Change a saved answer's question or SQL, or the meaning of a definition."""
     await asker.run_query(lambda _: verbs.edit_lesson(id_, body.text, asker.agent.resources))
 
 
@@ -165,13 +170,13 @@ async def forget(id_: str, asker: AskerHere) -> None:
     await asker.run_query(lambda _: verbs.forget(id_, asker.agent.resources))
 
 
-def _dump_saved(saved: verbs.Saved) -> dict[str, Any]:
+def _dump_saved_answer(saved: verbs.Saved) -> dict[str, Any]:
     return {"id": saved.id, "question": saved.example.question, "new": saved.new, "replaced": saved.replaced}
 
 
-def _get_answer(turn: StoredTurn) -> Answer:
-    """Return a turn's answer; raise `ExportError` without one."""
-    if (answer := turn.given) is None:
+def _require_answer(turn: StoredTurn) -> Answer:
+    """Return a turn's answer; raise `ExportError` if the turn has none."""
+    if (answer := turn.stored_answer) is None:
         raise ExportError("this turn has no answer")
     return answer
 

@@ -16,8 +16,8 @@ _Notes = Annotated[
 _SQL = Annotated[str, Field(min_length=1, max_length=50_000, pattern=r"\S", description="One reading statement.")]
 
 
-def check_storable(value: Any) -> Any:
-    """Return the value; raise an error if a store cannot keep its characters."""
+def check_storable_text(value: Any) -> Any:
+    """Return a value; raise `ValueError` if a text has characters that cannot be stored."""
     if isinstance(value, str):
         if "\0" in value:
             raise ValueError("a text must not have the character U+0000 in it")
@@ -26,26 +26,26 @@ def check_storable(value: Any) -> Any:
     return value
 
 
-class Storable(BaseModel):
-    """A model whose texts every store can keep."""
+class StorableModel(BaseModel):
+    """A model whose texts have only characters that every store can keep."""
 
-    _storable = field_validator("*")(check_storable)
+    _storable = field_validator("*")(check_storable_text)
 
 
-class Body(Storable):
-    """A request's body."""
+class RequestBody(StorableModel):
+    """The body of a request, without unknown fields."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class AskBody(Body):
-    """A single question."""
+class AskBody(RequestBody):
+    """The request body for a single question outside a conversation."""
 
     question: _Question
     notes: _Notes = ""
 
 
-class Decision(Body):
+class Decision(RequestBody):
     """A person's decision on a query that waits for approval."""
 
     action: Literal["approve", "edit", "reject"]
@@ -54,14 +54,14 @@ class Decision(Body):
     reason: Annotated[str, Field(max_length=2_000)] = ""
 
     @model_validator(mode="after")
-    def _has_its_query(self) -> Decision:
+    def _check_edit_has_query(self) -> Decision:
         if self.action == "edit" and not self.sql.strip():
             raise ValueError("an edit takes the query to run instead: give `sql`")
         return self
 
 
-class TurnBody(Body):
-    """A question in a conversation, or a reply to the agent's question."""
+class TurnBody(RequestBody):
+    """The request body of a turn: a question, or a reply to the agent's question."""
 
     question: Annotated[
         Annotated[_Question, Tag("words")] | Annotated[Decision, Tag("decision")],
@@ -72,28 +72,28 @@ class TurnBody(Body):
     leave: Annotated[bool, Field(description="Ask something new, and leave a query that waits for approval.")] = False
 
 
-class AgainBody(Body):
-    """The options of asking again."""
+class AskAgainBody(RequestBody):
+    """The request body for asking a question again."""
 
     approve: Annotated[
         bool | None, Field(description="Wait for approval before a query runs; as the turn did by default.")
     ] = None
 
 
-class ThreadBody(Body):
-    """A conversation's name."""
+class ThreadBody(RequestBody):
+    """The request body with the title of a conversation."""
 
     title: Annotated[str, Field(max_length=200)] = ""
 
 
-class RunBody(Body):
-    """A query to run in place of a turn's."""
+class RunQueryBody(RequestBody):
+    """The request body with a query to run instead of a turn's own query."""
 
     sql: _SQL
 
 
-class FeedbackBody(Body):
-    """A person's feedback on an answer."""
+class FeedbackBody(RequestBody):
+    """The request body with a person's feedback on an answer."""
 
     kind: Literal["approve", "correct", "note", "down"]
     sql: Annotated[str, Field(max_length=50_000, description="With `correct`, the right query.")] = ""
@@ -104,7 +104,7 @@ class FeedbackBody(Body):
     number: Annotated[int, Field(ge=0, le=1_000, description="With `note`: the turn's proposal to keep, from 1.")] = 0
 
     @model_validator(mode="after")
-    def _has_its_words(self) -> FeedbackBody:
+    def _check_feedback_has_content(self) -> FeedbackBody:
         if self.kind == "correct" and not (self.sql.strip() or self.text.strip()):
             raise ValueError("a correction takes the right query, or what is wrong in words: give `sql` or `text`")
         if self.kind == "note" and not (self.text.strip() or self.number):
@@ -112,27 +112,27 @@ class FeedbackBody(Body):
         return self
 
 
-class LessonBody(Body):
-    """What replaces a part of a lesson."""
+class LessonBody(RequestBody):
+    """The request body with the new text of a saved answer or definition."""
 
     text: Annotated[str, Field(min_length=1, max_length=50_000, description="The new question, SQL or meaning.")]
 
 
-class TokenBody(Body):
-    """The server's token, for a session."""
+class TokenBody(RequestBody):
+    """The request body with the server's token, which begins a browser session."""
 
     token: Annotated[str, Field(max_length=1_000)]
 
 
 class ErrorReply(BaseModel):
-    """An error."""
+    """The kind and message of an error."""
 
     kind: str
     message: str
 
 
 class TurnReply(BaseModel):
-    """A turn.
+    """A turn as the API returns it.
 
     `status` is `running`, `answered` (see the answer's own), `failed`, `stopped`, or `lost`: its worker is gone, and it
     can be asked again. `answer` has the keys of `tableturn ask --json`. `choices` are on offer where it asks back.

@@ -19,13 +19,13 @@ from pydantic import BaseModel, Field
 from starlette.responses import JSONResponse, Response
 
 from ...agent import Answer
-from ...agent.answers.render import answer_markdown
-from ..errors import find_status
+from ...agent.answers.render import render_answer_markdown
+from ..errors import find_http_status
 from ..running_turns import RunningTurn
 from ..server import Asker, AskerHere
 from ..store import TurnRequest, TurnStore
-from .bodies import Storable
-from .turns import make_event_stream
+from .bodies import StorableModel
+from .turns import make_event_stream_response
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 
@@ -36,35 +36,35 @@ _LONGEST = 10_000
 _HISTORY = 10  # earlier messages that are told as notes, of a conversation that is not known here
 
 
-class Part(Storable):
-    """A part of a message's content."""
+class MessagePart(StorableModel):
+    """A part of the content of a chat message."""
 
     type: str
     text: str = ""
 
 
-class ChatMessage(Storable):
+class ChatMessage(StorableModel):
     """A chat message; other fields are ignored."""
 
     role: Literal["system", "developer", "user", "assistant", "tool"]
-    content: str | list[Part] | None = ""
+    content: str | list[MessagePart] | None = ""
 
     @property
     def words(self) -> str:
-        """The message's text."""
+        """The text of the message."""
         if isinstance(self.content, list):
             return "\n".join(part.text for part in self.content if part.type == "text")
         return self.content or ""
 
 
 class StreamOptions(BaseModel):
-    """Options of a stream."""
+    """The `stream_options` of a chat request."""
 
     include_usage: bool = False
 
 
 class ChatBody(BaseModel):
-    """A request in OpenAI's form; temperature and similar fields are ignored."""
+    """A chat request in OpenAI's format; temperature and similar fields are ignored."""
 
     messages: Annotated[list[ChatMessage], Field(min_length=1, max_length=1_000)]
     model: str = MODEL
@@ -74,38 +74,48 @@ class ChatBody(BaseModel):
 
 @router.get("/models")
 async def list_models(asker: AskerHere) -> dict[str, Any]:
-    """Return the list with the only model."""
+    """Return the list of models, which has a single entry."""
     return {"object": "list", "data": [_MODEL]}
 
 
 @router.get("/models/{name}", response_model=None)
 async def get_model(name: str, asker: AskerHere) -> dict[str, Any] | Response:
-    """Return the model of this name."""
-    return _MODEL if name == MODEL else _refuse(f"unknown model: the only one is {MODEL!r}", 404, "NotThere")
+    """Return the model with the given name, or an error if it is unknown."""
+    return (
+        _MODEL if name == MODEL else _make_error_response(f"unknown model: the only one is {MODEL!r}", 404, "NotThere")
+    )
 
 
 @router.post("/chat/completions", response_model=None)
 async def complete_chat(body: ChatBody, asker: AskerHere) -> Response:
-    """Answer the last message, considering the earlier ones."""
+    """Answer the last message of a chat, with the earlier messages as context."""
     question = body.messages[-1].words
     if body.messages[-1].role != "user" or not question.strip() or len(question) > _LONGEST or "\0" in question:
-        return _refuse(f"the last message must be a person's, of 1 to {_LONGEST:,} characters without U+0000", 400)
-    turn = await _begin(question, body, asker)
+        return _make_error_response(
+            f"the last message must be a person's, of 1 to {_LONGEST:,} characters without U+0000", 400
+        )
+    turn = await _begin_chat_turn(question, body, asker)
     if body.stream:
-        return make_event_stream(_stream_chunks(turn, asker, body))
+        return make_event_stream_response(_stream_reply_chunks(turn, asker, body))
     await turn.wait()
     if turn.answer is None:
         kind = type(turn.error).__name__
-        return _refuse(str(turn.error), find_status(kind), kind)
-    message = {"role": "assistant", "content": await _write_reply(turn.answer, body.messages, turn.asked.thread, asker)}
+        return _make_error_response(str(turn.error), find_http_status(kind), kind)
+    message = {
+        "role": "assistant",
+        "content": await _render_reply(turn.answer, body.messages, turn.asked.thread, asker),
+    }
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
-    return JSONResponse(_make_head(turn, "chat.completion") | {"choices": [choice], "usage": _make_usage(turn.answer)})
+    return JSONResponse(
+        _make_common_reply_fields(turn, "chat.completion")
+        | {"choices": [choice], "usage": _make_token_usage(turn.answer)}
+    )
 
 
-async def _begin(question: str, body: ChatBody, asker: Asker) -> RunningTurn:
-    """Start a turn in the conversation of these messages, or in a new one with notes."""
-    said = _list_messages(body.messages[:-1])
-    found = await asker.use_store(TurnStore.find_chat, _digest(said)) if said else None
+async def _begin_chat_turn(question: str, body: ChatBody, asker: Asker) -> RunningTurn:
+    """Start a turn in the stored conversation of these messages, or in a new one with notes."""
+    said = _list_roles_and_texts(body.messages[:-1])
+    found = await asker.call_store_method(TurnStore.find_chat_thread, _hash_chat_messages(said)) if said else None
     if found is not None:
         return await asker.begin(TurnRequest(asker.owner, found.id, question, watched=body.stream))
     told = (f"{'Asked' if role == 'user' else 'Answered'} before: {words[:1_000]}" for role, words in said[-_HISTORY:])
@@ -113,46 +123,50 @@ async def _begin(question: str, body: ChatBody, asker: Asker) -> RunningTurn:
     return await asker.begin_thread("chat", TurnRequest(asker.owner, "", question, notes, watched=body.stream))
 
 
-def _list_messages(messages: list[ChatMessage]) -> list[tuple[str, str]]:
+def _list_roles_and_texts(messages: list[ChatMessage]) -> list[tuple[str, str]]:
     return [(message.role, message.words) for message in messages if message.role in ("user", "assistant")]
 
 
-async def _write_reply(answer: Answer, messages: list[ChatMessage], thread: str, asker: Asker) -> str:
-    """Return the words of the reply; with them the front end will go on with this conversation."""
-    text = asker.mask_json(answer_markdown(await asker.leaving(answer), _ROWS))
-    await asker.use_store(TurnStore.note_chat, thread, _digest([*_list_messages(messages), ("assistant", text)]))
+async def _render_reply(answer: Answer, messages: list[ChatMessage], thread: str, asker: Asker) -> str:
+    """Render an answer as a reply, and store the digest by which the chat continues."""
+    text = asker.mask_json(render_answer_markdown(await asker.leaving(answer), _ROWS))
+    await asker.call_store_method(
+        TurnStore.store_chat_digest,
+        thread,
+        _hash_chat_messages([*_list_roles_and_texts(messages), ("assistant", text)]),
+    )
     return text
 
 
-def _digest(said: list[tuple[str, str]]) -> str:
+def _hash_chat_messages(said: list[tuple[str, str]]) -> str:
     plain = json.dumps([(role, " ".join(words.split())) for role, words in said])
     return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-async def _stream_chunks(turn: RunningTurn, asker: Asker, body: ChatBody) -> AsyncIterator[bytes]:
-    head = _make_head(turn, "chat.completion.chunk")
+async def _stream_reply_chunks(turn: RunningTurn, asker: Asker, body: ChatBody) -> AsyncIterator[bytes]:
+    head = _make_common_reply_fields(turn, "chat.completion.chunk")
 
-    def chunk(delta: dict[str, str], finish: str | None = None) -> bytes:
-        return _encode(head | {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
+    def encode_chunk(delta: dict[str, str], finish: str | None = None) -> bytes:
+        return _encode_server_sent_event(head | {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
 
-    yield chunk({"role": "assistant", "content": ""})
+    yield encode_chunk({"role": "assistant", "content": ""})
     async for _, event in turn.watch():
-        if told := _describe_event(event):
-            yield chunk({"reasoning_content": asker.mask_json(f"{told}\n")})
+        if told := _describe_progress_event(event):
+            yield encode_chunk({"reasoning_content": asker.mask_json(f"{told}\n")})
     if turn.answer is None:
         error = turn.error
-        yield _encode({"error": {"message": str(error), "type": type(error).__name__}})
+        yield _encode_server_sent_event({"error": {"message": str(error), "type": type(error).__name__}})
     else:
-        for part in re.split(r"(?<=\n\n)", await _write_reply(turn.answer, body.messages, turn.asked.thread, asker)):
-            yield chunk({"content": part})
-        yield chunk({}, "stop")
+        for part in re.split(r"(?<=\n\n)", await _render_reply(turn.answer, body.messages, turn.asked.thread, asker)):
+            yield encode_chunk({"content": part})
+        yield encode_chunk({}, "stop")
         if body.stream_options and body.stream_options.include_usage:
-            yield _encode(head | {"choices": [], "usage": _make_usage(turn.answer)})
+            yield _encode_server_sent_event(head | {"choices": [], "usage": _make_token_usage(turn.answer)})
     yield b"data: [DONE]\n\n"
 
 
-def _describe_event(event: dict[str, Any]) -> str:
-    """Return an event as progress text; front ends show it apart from the reply."""
+def _describe_progress_event(event: dict[str, Any]) -> str:
+    """Return the progress text of an event, which clients show apart from the reply, or ''."""
     match event["event"]:
         case "linked":
             return f"Tables: {', '.join(event['tables'])}"
@@ -164,15 +178,15 @@ def _describe_event(event: dict[str, Any]) -> str:
             return ""
 
 
-def _encode(value: dict[str, Any]) -> bytes:
+def _encode_server_sent_event(value: dict[str, Any]) -> bytes:
     return f"data: {json.dumps(value)}\n\n".encode()
 
 
-def _make_head(turn: RunningTurn, kind: str) -> dict[str, Any]:
+def _make_common_reply_fields(turn: RunningTurn, kind: str) -> dict[str, Any]:
     return {"id": f"chatcmpl-{turn.id}", "object": kind, "created": int(time.time()), "model": MODEL}
 
 
-def _make_usage(answer: Answer) -> dict[str, int]:
+def _make_token_usage(answer: Answer) -> dict[str, int]:
     usage = answer.usage
     return {
         "prompt_tokens": usage.prompt_tokens,
@@ -181,5 +195,5 @@ def _make_usage(answer: Answer) -> dict[str, int]:
     }
 
 
-def _refuse(message: str, status: int, kind: str = "invalid_request_error") -> Response:
+def _make_error_response(message: str, status: int, kind: str = "invalid_request_error") -> Response:
     return JSONResponse({"error": {"message": message, "type": kind, "param": None, "code": None}}, status)

@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from ...agent import verbs
 from ...agent.answers.labels import list_labels
 from ...agent.evidence.confidence import FAIRLY_SURE, SURE
-from ...tools.database.table import plain_cell
+from ...tools.database.table import convert_cell_for_json
 from ..server import AskerHere, ServerHere
 from ..sign_in import COOKIE, Unauthorized
 from .bodies import TokenBody
@@ -24,25 +24,25 @@ router = APIRouter(tags=["looking"])
 
 @router.get("/schema", response_model=dict[str, Any])
 async def get_schema(asker: AskerHere) -> Response:
-    """Return tables, columns, keys, samples and notices on files that this person may see, as far as they may leave."""
+    """Return the tables and columns that this person may see, with samples and file notices."""
     people = asker.server.sign_in
     await people.prepare(asker.agent)
 
-    def reply() -> JSONResponse:
+    def make_schema_response() -> JSONResponse:
         told = asdict(verbs.tables(asker.agent.resources))
         told["notices"] = list(map(asdict, verbs.notices(asker.agent.resources)))
         for column in (column for table in told["tables"] for column in table["columns"]):
-            column["samples"] = [plain_cell(sample) for sample in column["samples"]]
+            column["samples"] = [convert_cell_for_json(sample) for sample in column["samples"]]
         return JSONResponse(jsonable_encoder(told))
 
-    return await people.read(reply)
+    return await people.read(make_schema_response)
 
 
 @router.get("/me")
 async def get_me(
     asker: AskerHere, accept_language: Annotated[str, Header(include_in_schema=False)] = ""
 ) -> dict[str, Any]:
-    """Return who the server takes this person for, its model, and the labels in this person's language."""
+    """Return the signed-in user, the database and the model."""
     agent = asker.agent
     translator = agent.resources.translator(agent.settings)
     return {
@@ -60,19 +60,21 @@ async def get_me(
 
 @router.post("/session", status_code=204)
 async def begin_session(body: TokenBody, request: Request, server: ServerHere) -> Response:
-    """Start a browser session for the token, with a cookie that scripts cannot read."""
-    if not server.sign_in.is_token(body.token):
+    """Start a browser session if the token is right; scripts cannot read the session cookie."""
+    if not server.sign_in.is_server_token(body.token):
         raise Unauthorized("wrong token")
     reply = Response(status_code=204)
     secure = request.url.scheme == "https"
-    reply.set_cookie(COOKIE, server.sign_in.make_cookie(), httponly=True, samesite="strict", secure=secure, path="/")
+    reply.set_cookie(
+        COOKIE, server.sign_in.make_session_cookie(), httponly=True, samesite="strict", secure=secure, path="/"
+    )
     return reply
 
 
 @router.delete("/session", status_code=204)
 async def end_session(request: Request, server: ServerHere) -> Response:
-    """End the browser's session."""
-    if (session := server.sign_in.read_session(request)) is not None:
+    """End the browser session and delete the session cookie."""
+    if (session := server.sign_in.read_browser_session(request)) is not None:
         await server.store.run(server.store.end_session, session.id, session.until)
     reply = Response(status_code=204)
     reply.delete_cookie(COOKIE, path="/")
@@ -81,13 +83,13 @@ async def end_session(request: Request, server: ServerHere) -> Response:
 
 @router.get("/health")
 async def get_health() -> dict[str, str]:
-    """Return that the worker is alive."""
+    """Report that the worker is alive."""
     return {"status": "ok"}
 
 
 @router.get("/ready")
 async def check_ready(server: ServerHere) -> dict[str, str]:
-    """Return that the database answers and conversations can be stored."""
+    """Check that the database answers and that conversations can be stored."""
     await asyncio.to_thread(server.agent.resources.database.execute, "SELECT 1")
     await server.check()
     return {"status": "ready"}
@@ -95,6 +97,6 @@ async def check_ready(server: ServerHere) -> dict[str, str]:
 
 @router.get("/metrics")
 async def get_metrics(asker: AskerHere) -> Response:
-    """Return counters in Prometheus's form."""
+    """Return the server's counters in Prometheus's text format."""
     text = await asyncio.to_thread(asker.server.metrics.render)
     return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")

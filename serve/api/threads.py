@@ -17,7 +17,7 @@ router = APIRouter(tags=["threads"])
 @router.post("/threads", status_code=201)
 async def begin_thread(body: ThreadBody, asker: AskerHere) -> Thread:
     """Start a conversation."""
-    return await asker.use_store(TurnStore.add_thread, body.title)
+    return await asker.call_store_method(TurnStore.add_thread, body.title)
 
 
 @router.get("/threads")
@@ -27,23 +27,23 @@ async def list_threads(
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
     search: Annotated[str, Query(max_length=200, description="Text of the titles.")] = "",
 ) -> list[Thread]:
-    """Return one's own conversations, the last used first."""
-    return await asker.use_store(TurnStore.list_threads, offset, limit, search)
+    """Return the signed-in person's conversations, last used first."""
+    return await asker.call_store_method(TurnStore.list_threads, offset, limit, search)
 
 
 @router.get("/threads/{thread}", response_model=ThreadWithTurns)
 async def get_thread(thread: str, asker: AskerHere, rows: Annotated[int, Query(ge=0, le=1_000)] = 20) -> dict[str, Any]:
     """Return a conversation with its turns, with at most `rows` rows per answer."""
-    found = await asker.use_store(TurnStore.get_thread, thread)
-    turns = await asker.use_store(TurnStore.list_turns, thread)
-    shown = [await make_turn_reply(turn, asker, rows) for turn in turns if asker.may_see(turn)]
+    found = await asker.call_store_method(TurnStore.get_thread, thread)
+    turns = await asker.call_store_method(TurnStore.list_turns, thread)
+    shown = [await make_turn_reply(turn, asker, rows) for turn in turns if asker.can_see_turn(turn)]
     return vars(found) | {"turns": shown}
 
 
 @router.patch("/threads/{thread}")
 async def rename_thread(thread: str, body: ThreadBody, asker: AskerHere) -> Thread:
     """Rename a conversation."""
-    return await asker.use_store(TurnStore.rename, thread, body.title)
+    return await asker.call_store_method(TurnStore.set_thread_title, thread, body.title)
 
 
 @router.delete("/threads/{thread}", status_code=204)
@@ -57,5 +57,5 @@ async def delete_thread(thread: str, asker: AskerHere) -> None:
 
 @router.delete("/me", status_code=204)
 async def delete_me(asker: AskerHere) -> None:
-    """Delete all of one's conversations and questions; approved answers and notes stay."""
+    """Delete the signed-in person's conversations and questions; keep saved answers and notes."""
     await asker.server.delete(asker.owner)

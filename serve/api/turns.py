@@ -11,11 +11,11 @@ from fastapi import APIRouter, Header
 from fastapi.sse import format_sse_event
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from ..errors import error_body, find_status
+from ..errors import find_http_status, make_error_body
 from ..running_turns import RunningTurn
 from ..server import Asker, AskerHere
 from ..store import StoredTurn, TurnRequest, TurnStore
-from .bodies import AgainBody, AskBody, Decision, TurnBody, TurnReply
+from .bodies import AskAgainBody, AskBody, Decision, TurnBody, TurnReply
 
 router = APIRouter(tags=["asking"])
 
@@ -35,110 +35,116 @@ async def ask(body: AskBody, asker: AskerHere) -> Response:
     """Answer a single question, as `tableturn ask --json` does."""
     turn = await asker.begin(TurnRequest(asker.owner, "", body.question, body.notes))
     await turn.wait()
-    return _refuse(turn) if turn.answer is None else JSONResponse(turn.answer.to_dict(), 200, {TURN_HEADER: turn.id})
+    return (
+        _make_turn_error_response(turn)
+        if turn.answer is None
+        else JSONResponse(turn.answer.to_dict(), 200, {TURN_HEADER: turn.id})
+    )
 
 
 @router.post("/threads/{thread}/turns", response_model=TurnReply, responses=_EVENTS)
 async def take_turn(thread: str, body: TurnBody, asker: AskerHere, accept: str = Header("")) -> Response:
-    """Take a turn; reply with events if `text/event-stream` is accepted, else at its end.
+    """Take a turn; stream events if `text/event-stream` is accepted, else return the result.
 
     A turn goes on when nobody listens any more: `GET /turns/{id}` and its events have it.
     """
     question = body.question.model_dump(exclude_defaults=True) if isinstance(body.question, Decision) else body.question
     asked = TurnRequest(asker.owner, thread, question, body.notes, body.approve, STREAM in accept, leave=body.leave)
-    return await _make_reply(await asker.begin(asked), asker)
+    return await _make_turn_response(await asker.begin(asked), asker)
 
 
 @router.post("/turns/{id_}/again", response_model=TurnReply, responses=_EVENTS)
-async def ask_again(id_: str, asker: AskerHere, body: AgainBody | None = None, accept: str = Header("")) -> Response:
-    """Ask a turn's question again: one that was lost, stopped or failed."""
+async def ask_again(id_: str, asker: AskerHere, body: AskAgainBody | None = None, accept: str = Header("")) -> Response:
+    """Ask the question of an earlier turn again, such as a lost, stopped or failed one."""
     turn = await asker.turn(id_)
-    last = (await asker.use_store(TurnStore.list_turns, turn.thread))[-1] if turn.thread else turn
+    last = (await asker.call_store_method(TurnStore.list_turns, turn.thread))[-1] if turn.thread else turn
     if turn.answer is not None or turn.id != last.id:
-        await asker.check_not_waiting(turn)
+        await asker.check_no_pending_question(turn)
     approve = turn.approve or False if body is None or body.approve is None else body.approve
     question, watched = turn.decision or turn.question, STREAM in accept
     asked = TurnRequest(asker.owner, turn.thread, question, turn.notes, approve, watched, turn.wording or "")
-    return await _make_reply(await asker.begin(asked), asker)
+    return await _make_turn_response(await asker.begin(asked), asker)
 
 
 @router.get("/turns/{id_}/events", response_class=StreamingResponse, responses=_EVENTS)
 async def watch_turn(id_: str, asker: AskerHere, last_event_id: str = Header("")) -> Response:
-    """Stream a turn's events after `Last-Event-ID`; only its end if it is over or elsewhere."""
+    """Stream a turn's events after `Last-Event-ID`; only the last if it ended or runs elsewhere."""
     running = asker.server.turns.get(id_)
     if running is not None and running.asked.owner == asker.owner:
         small = last_event_id.isdecimal() and len(last_event_id) < 10
-        return _stream(running, int(last_event_id) if small else 0)
+        return _stream_turn_events(running, int(last_event_id) if small else 0)
     await asker.turn(id_)
 
-    async def yield_end() -> AsyncIterator[bytes]:
-        turn = await make_turn_reply(await asker.server.turns.follow(asker.owner, id_), asker)
+    async def yield_final_event() -> AsyncIterator[bytes]:
+        turn = await make_turn_reply(await asker.server.turns.wait_for_remote_turn(asker.owner, id_), asker)
         if turn["answer"] is not None:
-            yield _format(1, {"event": "answer", "turn": id_, "answer": turn["answer"], "choices": turn["choices"]})
+            yield _format_server_sent_event(
+                1, {"event": "answer", "turn": id_, "answer": turn["answer"], "choices": turn["choices"]}
+            )
         elif turn["status"] != "running":
-            yield _format(1, {"event": "error", "turn": id_, **(turn["error"] or {})})
+            yield _format_server_sent_event(1, {"event": "error", "turn": id_, **(turn["error"] or {})})
 
-    return make_event_stream(yield_end())
+    return make_event_stream_response(yield_final_event())
 
 
 @router.post("/turns/{id_}/stop", status_code=202)
 async def stop_turn(id_: str, asker: AskerHere) -> dict[str, str]:
-    """Stop a turn; the conversation is then as it was before it."""
-    await asker.use_store(TurnStore.get_turn, id_)
+    """Stop a turn; the conversation is then as it was before that turn."""
+    await asker.call_store_method(TurnStore.get_turn, id_)
     await asker.server.turns.cancel(asker.owner, id_)
     return {"id": id_}
 
 
 async def make_turn_reply(turn: StoredTurn, asker: Asker, rows: int | None = None) -> dict[str, Any]:
-    """Return a turn as JSON, with at most `rows` rows."""
+    """Return a turn as JSON, with at most `rows` rows of the answer."""
     answer = await asker.answer(turn)
     told = None if answer is None else answer.to_dict()
     if told is not None and rows is not None:
         told["rows"] = told["rows"][:rows]
-    error = None if turn.error_kind is None else error_body(turn.error_kind, turn.error or "")["error"]
+    error = None if turn.error_kind is None else make_error_body(turn.error_kind, turn.error or "")["error"]
     if turn.status == "lost":
-        error = error_body("Lost", "the worker that ran this turn has stopped: ask again")["error"]
+        error = make_error_body("Lost", "the worker that ran this turn has stopped: ask again")["error"]
     choices = [] if answer is None else list(answer.choices)
     fields = vars(turn) | {"answer": told, "choices": choices, "error": error}
     return {name: fields[name] for name in TurnReply.model_fields}
 
 
-async def _make_reply(turn: RunningTurn, asker: Asker) -> Response:
+async def _make_turn_response(turn: RunningTurn, asker: Asker) -> Response:
     if turn.asked.watched:
-        return _stream(turn, 0)
+        return _stream_turn_events(turn, 0)
     await turn.wait()
     if turn.error is not None:
-        return _refuse(turn)
+        return _make_turn_error_response(turn)
     return JSONResponse(await make_turn_reply(turn.stored, asker), 200, {TURN_HEADER: turn.id})
 
 
-def _refuse(turn: RunningTurn) -> Response:
+def _make_turn_error_response(turn: RunningTurn) -> Response:
     kind = type(turn.error).__name__
-    return JSONResponse(error_body(kind, str(turn.error)), find_status(kind), {TURN_HEADER: turn.id})
+    return JSONResponse(make_error_body(kind, str(turn.error)), find_http_status(kind), {TURN_HEADER: turn.id})
 
 
-def _stream(turn: RunningTurn, after: int) -> Response:
-    async def lines() -> AsyncIterator[bytes]:
+def _stream_turn_events(turn: RunningTurn, after: int) -> Response:
+    async def yield_encoded_events() -> AsyncIterator[bytes]:
         if not after:
-            yield _format(0, {"event": "begun", "turn": turn.id, "thread": turn.asked.thread})
+            yield _format_server_sent_event(0, {"event": "begun", "turn": turn.id, "thread": turn.asked.thread})
         async for number, event in turn.watch(after):
-            yield _format(number, event)
+            yield _format_server_sent_event(number, event)
 
-    return make_event_stream(lines(), {TURN_HEADER: turn.id})
+    return make_event_stream_response(yield_encoded_events(), {TURN_HEADER: turn.id})
 
 
-def _format(number: int, event: dict[str, Any]) -> bytes:
+def _format_server_sent_event(number: int, event: dict[str, Any]) -> bytes:
     return format_sse_event(data_str=json.dumps(event, ensure_ascii=False), event=event["event"], id=str(number))
 
 
-def make_event_stream(lines: AsyncIterator[bytes], headers: dict[str, str] | None = None) -> Response:
-    """Return a reply that streams these events."""
+def make_event_stream_response(lines: AsyncIterator[bytes], headers: dict[str, str] | None = None) -> Response:
+    """Return a response that streams encoded events."""
     more = {"x-accel-buffering": "no", "cache-control": "no-store"}
-    return StreamingResponse(_keep_alive(lines), media_type=STREAM, headers=more | (headers or {}))
+    return StreamingResponse(_add_keep_alive_comments(lines), media_type=STREAM, headers=more | (headers or {}))
 
 
-async def _keep_alive(lines: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Yield the lines, and comments during pauses, so that proxies keep the connection."""
+async def _add_keep_alive_comments(lines: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Yield the lines, and comments during pauses, so that proxies keep the connection open."""
     line: asyncio.Task[bytes] | None = None
     try:
         while True:

@@ -12,7 +12,7 @@ from typing import Any, get_args
 import pytest
 from langgraph.errors import GraphInterrupt
 from tableturn.agent import Answer, SQLAgent
-from tableturn.agent.advice import RAISING_VARIABLE, Part, advise
+from tableturn.agent.advice import RAISING_VARIABLE, Part, call_with_fallback
 from tableturn.agent.conversation import Conversation
 from tableturn.agent.model.turn_budget import BudgetReached
 from tableturn.tools.errors import DatabaseUnavailable, KnowledgeError, QueryTimeout, SettingsError, TurnCancelled
@@ -21,16 +21,16 @@ from tests.support.scripted import writes
 
 ENTRIES: dict[Part, str] = {
     "linking": "tableturn.tools.linking.SchemaLinker.__init__",
-    "values": "tableturn.agent.nodes.link.likely_values",
+    "values": "tableturn.agent.nodes.link.select_likely_values",
     "knowledge": "tableturn.tools.knowledge.Knowledge.find",
     "examples": "tableturn.tools.examples.choose_examples",
-    "plain questions": "tableturn.agent.nodes.rephrase.english_stem",
-    "follow-up": "tableturn.agent.nodes.link.base_turn",
+    "plain questions": "tableturn.agent.nodes.rephrase.stem_english_word",
+    "follow-up": "tableturn.agent.nodes.link.choose_base_turn",
     "checks": "tableturn.agent.evidence.feedback.check",
-    "readings": "tableturn.agent.evidence.readings.tie_reading",
-    "ledger": "tableturn.agent.evidence.ledger.keep_ledger",
-    "confidence": "tableturn.agent.evidence.confidence.gather_evidence",
-    "basis": "tableturn.agent.nodes.respond.basis_of",
+    "readings": "tableturn.agent.evidence.readings.make_tie_reading",
+    "ledger": "tableturn.agent.evidence.ledger.build_query_ledger",
+    "confidence": "tableturn.agent.evidence.confidence.gather_answer_evidence",
+    "basis": "tableturn.agent.nodes.respond.build_query_basis",
     "headings": "tableturn.agent.answers.phrasing.headings",
     "phrasing": "tableturn.agent.answers.phrasing.phrase",
     "charts": "tableturn.agent.answers.answer.choose",
@@ -153,7 +153,7 @@ def test_what_ends_a_turn_on_purpose_passes(error: BaseException, monkeypatch: p
         raise error
 
     with pytest.raises(type(error)):
-        advise("values", end, None)
+        call_with_fallback("values", end, None)
 
 
 @pytest.mark.parametrize(

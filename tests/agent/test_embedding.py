@@ -131,9 +131,9 @@ def test_a_model_sees_only_what_is_its_to_choose(tools: dict[str, Any]) -> None:
 
 
 def test_pandas_runs_in_the_sandbox(tools: dict[str, Any]) -> None:
-    from tableturn.tools.sandbox import sandbox_available
+    from tableturn.tools.sandbox import find_sandbox_problem
 
-    why_not = sandbox_available()
+    why_not = find_sandbox_problem()
     if why_not:
         pytest.skip(why_not)
     code = "result = db_dict['customers'].groupby('city').size().reset_index(name='n')"

@@ -8,9 +8,9 @@ from string import Formatter
 import pytest
 from tableturn import SQLAgent
 from tableturn.agent.answers.labels import Labels, choose_locale, read_catalogue
-from tableturn.agent.answers.render import list_reasons
+from tableturn.agent.answers.render import list_answer_reasons
 from tableturn.agent.cli.display import show_answer
-from tableturn.tools.formats import read_locale
+from tableturn.tools.formats import find_babel_locale
 
 from tests.support.scripted import writes
 
@@ -27,7 +27,7 @@ def test_every_language_has_every_label() -> None:
         assert set(texts) == languages, key
         for language, text in texts.items():
             if isinstance(text, dict):
-                assert set(text) == {*read_locale(language).plural_form.tags, "other"}, (key, language)
+                assert set(text) == {*find_babel_locale(language).plural_form.tags, "other"}, (key, language)
             assert (isinstance(text, dict)) == isinstance(texts["en"], dict), key
         values = [find_values(text["other"] if isinstance(text, dict) else text) for text in texts.values()]
         assert all(each == values[0] for each in values), key
@@ -68,7 +68,7 @@ def test_a_german_answer_is_german(shop: Path, capsys: pytest.CaptureFixture[str
     assert "1 von 2 oder mehr Zeilen" in shown
     assert "1 Abfrage, 1 Anfrage an das Modell" in shown
     assert "Nur die ersten" not in shown, "the caption says it"
-    assert {"beruht auf", "wie sicher", "Aufwand"} <= set(dict(list_reasons(answer, None)))
+    assert {"beruht auf", "wie sicher", "Aufwand"} <= set(dict(list_answer_reasons(answer, None)))
 
 
 def test_notes_have_kinds(shop: Path) -> None:

@@ -76,7 +76,9 @@ def test_an_approved_answer_is_found_by_the_next_process_and_by_its_own_database
 def _shown(agent: SQLAgent, question: str) -> str:
     """The prompt that asks for SQL."""
     model = writes(PARIS)
-    with SQLAgent(agent.resources.database, model=model, examples=agent.resources.examples.open_for_saving()) as other:
+    with SQLAgent(
+        agent.resources.database, model=model, examples=agent.resources.examples.open_store_for_saving()
+    ) as other:
         other.ask(question)
     return next(prompt for prompt in model.prompts if task_of(prompt) == "sql")
 

@@ -13,8 +13,8 @@ import pytest
 from tableturn.agent import SQLAgent
 from tableturn.tools.database import Database
 from tableturn.tools.errors import NothingReadable, QueryError, SettingsError
-from tableturn.tools.outgoing import ModelView
-from tableturn.tools.sql import spell_tables
+from tableturn.tools.outgoing import MaskedDatabase
+from tableturn.tools.sql import write_exact_table_names
 
 from tests.support.scripted import writes
 from tests.tools.database.own_client import own_rows, plain
@@ -138,10 +138,10 @@ def test_names_of_a_stored_query_become_those_of_the_server(tmp_path: Path) -> N
     with Database.open(_duckdb(tmp_path)) as database:
         schema = database.schema()
         stored = 'SELECT "sales.person".*, x.id FROM "sales.person" CROSS JOIN "sales.x" AS x -- of "sales.person"'
-        written = spell_tables(stored, schema)
+        written = write_exact_table_names(stored, schema)
         assert written == 'SELECT person.*, x.id FROM sales.person CROSS JOIN "sales.x" AS x -- of "sales.person"'
-        assert spell_tables(written, schema) == written
-        assert spell_tables("SELECT FROM", schema) == "SELECT FROM"
+        assert write_exact_table_names(written, schema) == written
+        assert write_exact_table_names("SELECT FROM", schema) == "SELECT FROM"
 
 
 _SPELLINGS = (
@@ -188,7 +188,7 @@ def test_denied_columns_and_what_may_leave_by_both_spellings(tmp_path: Path) -> 
                 with pytest.raises(QueryError):
                     database.execute(sql.format(name))
     with Database.open(url, egress={"columns": {"sales.person.total": "none"}}) as database:
-        outgoing = ModelView(database)
+        outgoing = MaskedDatabase(database)
         for sql in (
             "SELECT total FROM sales.person",
             'SELECT total FROM "sales.person"',
@@ -199,8 +199,8 @@ def test_denied_columns_and_what_may_leave_by_both_spellings(tmp_path: Path) -> 
             "SELECT s.* FROM sales.person AS s, person",
             "SELECT max(total) FROM sales.person JOIN main.person AS p ON p.id = person.person_id",
         ):
-            assert outgoing.level(sql) == "none", sql
-        assert outgoing.level("SELECT name FROM person") == "values"
+            assert outgoing.get_egress_level(sql) == "none", sql
+        assert outgoing.get_egress_level("SELECT name FROM person") == "values"
 
 
 def test_names_of_postgres_that_are_not_readable(tmp_path: Path) -> None:

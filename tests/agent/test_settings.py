@@ -9,7 +9,15 @@ from typing import Any
 
 import pytest
 from tableturn.agent import SQLAgent
-from tableturn.agent.settings import PRESETS, REMOVED, Method, Settings, drop_removed, make_settings, read_settings
+from tableturn.agent.settings import (
+    PRESETS,
+    REMOVED,
+    MethodSettings,
+    Settings,
+    drop_removed_settings,
+    make_settings,
+    read_settings_file,
+)
 from tableturn.tools.deprecation import Deprecated
 from tableturn.tools.errors import SettingsError
 
@@ -82,7 +90,7 @@ def test_naming_a_field_changes_that_field_alone(name: str, tmp_path: Path) -> N
     fields: dict[str, Any] = {name: another(name, getattr(Settings(), name))}
     (tmp_path / "settings.json").write_text(json.dumps(fields))
     assert changed(Settings(), make_settings(fields)) == {name}
-    assert changed(Settings(), make_settings(read_settings(tmp_path / "settings.json"))) == {name}
+    assert changed(Settings(), make_settings(read_settings_file(tmp_path / "settings.json"))) == {name}
     in_context: dict[str, Any] = {name: another(name, getattr(OWN, name))}
     assert changed(OWN, OWN.overridden(Settings(**in_context))) == {name}
     for preset in PRESETS:
@@ -103,7 +111,7 @@ def test_naming_a_preset_changes_what_its_paper_fixes_alone(preset: str) -> None
 
 def test_people_see_their_settings_before_the_method() -> None:
     shown = list(Settings.model_json_schema()["properties"])
-    assert set(shown[-len(Method.model_fields) :]) == set(Method.model_fields)
+    assert set(shown[-len(MethodSettings.model_fields) :]) == set(MethodSettings.model_fields)
     assert shown[0] == "preset"
 
 
@@ -124,8 +132,8 @@ def test_wrong_settings_are_named_in_one_line(given: dict[str, object], named: s
 def test_files_are_toml_or_json(tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text('preset = "craft"\nmax_attempts = 4\n')
     (tmp_path / "b.json").write_text(json.dumps({"max_attempts": 4}))
-    assert make_settings(read_settings(tmp_path / "a.toml")).max_attempts == 4
-    assert make_settings(read_settings(tmp_path / "b.json")).max_attempts == 4
+    assert make_settings(read_settings_file(tmp_path / "a.toml")).max_attempts == 4
+    assert make_settings(read_settings_file(tmp_path / "b.json")).max_attempts == 4
 
 
 @pytest.mark.parametrize("text", ["= broken", "[1, 2]"])
@@ -133,9 +141,9 @@ def test_a_broken_file_is_said(tmp_path: Path, text: str) -> None:
     path = tmp_path / "a.json"
     path.write_text(text)
     with pytest.raises(SettingsError, match=r"a\.json"):
-        read_settings(path)
+        read_settings_file(path)
     with pytest.raises(SettingsError, match="cannot read"):
-        read_settings(tmp_path / "none.toml")
+        read_settings_file(tmp_path / "none.toml")
 
 
 @pytest.mark.parametrize(("name", "said"), [("max_attempt", "did you mean max_attempts"), ("xyz", "docs/settings.md")])
@@ -154,7 +162,7 @@ def test_a_setting_that_there_is_not_is_told_in_a_run_too(shop: Path, name: str,
 def test_removed_settings_are_ignored_with_one_note() -> None:
     removed = {"old_rows": "use rows", "old_gate": "nothing replaces it"}
     with pytest.warns(Deprecated) as told:
-        assert drop_removed({"old_rows": 1, "rows": 2, "old_gate": 3}, removed) == {"rows": 2}
+        assert drop_removed_settings({"old_rows": 1, "rows": 2, "old_gate": 3}, removed) == {"rows": 2}
     (note,) = told
     said = "deprecated since version 0.3: setting 'old_rows', 'old_gate'; ignored (old_rows: use rows; old_gate: noth"
     assert str(note.message).startswith(said)

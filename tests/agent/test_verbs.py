@@ -53,12 +53,12 @@ TABLE: dict[str, dict[str, str]] = {
     "chart": {"python": ANSWER, "terminal": "`draw`", "studio": TEACHES, "mcp": MODEL},
     "draw": {
         "python": ANSWER,
-        "chat": "by `write_chart` of `ask`",
+        "chat": "by `write_chart_file` of `ask`",
         "studio": TEACHES,
         "http": "browsers draw",
         "mcp": MODEL,
     },
-    "price_tokens": {"python": ANSWER, "terminal": ASKS, "studio": TEACHES, "mcp": "the server counts them"},
+    "compute_token_cost": {"python": ANSWER, "terminal": ASKS, "studio": TEACHES, "mcp": "the server counts them"},
 }
 """Verbs, and the doors that lack one, with the reason.
 
@@ -82,7 +82,7 @@ def used(door: str) -> set[str]:
 
 
 def test_the_table_has_every_verb() -> None:
-    helpers = {"check_picture", "join_names", "unquote"}
+    helpers = {"check_chart_file", "join_names", "unquote"}
     own = {name for name, one in vars(verbs).items() if isfunction(one) and one.__module__ == verbs.__name__}
     assert {name for name in own if not name.startswith("_")} == TABLE.keys() | helpers
 

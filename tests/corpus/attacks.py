@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from tableturn.evals.datasets import load_dataset
-from tableturn.evals.lab.bench.harness import descendants, own_cache, resident_bytes
+from tableturn.evals.lab.bench.harness import list_process_tree, sum_resident_memory, use_cache_folder
 from tableturn.evals.lab.bench.registry import BenchOptions, Figures
-from tableturn.evals.lab.bench.translate import translate
+from tableturn.evals.lab.bench.translate import translate_to_dialect
 from tableturn.tools.database import Database, Limits
 from tableturn.tools.errors import DatabaseUnavailable, QueryError, SQLParseError
 
@@ -45,7 +45,7 @@ def measure_egress(options: BenchOptions) -> Figures:
 
     `engines` has the same for each engine, or why it was not tried. `--limit` is the number of turns on each.
     """
-    with tempfile.TemporaryDirectory() as folder, own_cache(Path(folder)):
+    with tempfile.TemporaryDirectory() as folder, use_cache_folder(Path(folder)):
         found = {name: _engine(name, options.limit) for name in ENGINES}
     tried = [figures for figures in found.values() if "leaked" in figures]
     return {
@@ -85,7 +85,7 @@ def _carried(name: str, limit: int | None) -> Iterator[Transcript]:
 def _written(sql: str, dialect: str) -> str:
     """A statement in another dialect, or as it is where that cannot be had."""
     try:
-        return translate(sql, dialect)
+        return translate_to_dialect(sql, dialect)
     except SQLParseError:
         return sql
 
@@ -100,7 +100,7 @@ def measure_non_interference(options: BenchOptions) -> Figures:
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder) / "same"
             place.mkdir()
-            with own_cache(Path(folder) / "cache"):
+            with use_cache_folder(Path(folder) / "cache"):
                 found.append([steady(one.text, place) for one in transcripts(mark, options.limit, place)])
     first, *others = found
     pairs = [(one, other) for texts in others for one, other in zip(first, texts, strict=True)]
@@ -181,8 +181,8 @@ class _Watch(threading.Thread):
 
     def run(self) -> None:
         while not self._ended.wait(_INTERVAL):
-            family = descendants(os.getpid())
-            self.most_memory = max(self.most_memory, resident_bytes(family))
+            family = list_process_tree(os.getpid())
+            self.most_memory = max(self.most_memory, sum_resident_memory(family))
             self.most_disk = max(self.most_disk, sum(map(_temporary, family)))
 
 
@@ -206,7 +206,7 @@ def measure_limits(options: BenchOptions) -> Figures:
     seconds, memory, disk = [0.0], [0], [0]
     with tempfile.TemporaryDirectory() as folder, Database.open(bombs.make(Path(folder) / "shop.db")) as database:
         database.execute("SELECT 1", _BOMBED)
-        before = resident_bytes(descendants(os.getpid()))
+        before = sum_resident_memory(list_process_tree(os.getpid()))
         for sql in islice(bombs.bombs(), options.limit):
             watch = _Watch()
             watch.start()

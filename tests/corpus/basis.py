@@ -9,13 +9,13 @@ from itertools import islice
 from pandas import DataFrame
 from sqlglot import exp
 from tableturn.evals.datasets import GoldTurn, load_dataset
-from tableturn.evals.lab.bench.gold import Databases, golds
+from tableturn.evals.lab.bench.gold import DatasetDatabases, golds
 from tableturn.evals.lab.bench.registry import BenchOptions, Figures, Measure
-from tableturn.tools.basis import Basis, basis_of
+from tableturn.tools.basis import Basis, build_query_basis
 from tableturn.tools.database import Database, Limits, Table
 from tableturn.tools.errors import QueryError, SQLParseError
-from tableturn.tools.sql.parse import parse_select
-from tableturn.tools.sql.query import Query, is_aggregate
+from tableturn.tools.sql.parse import parse_query_tree
+from tableturn.tools.sql.query import Query, is_aggregate_call
 
 from tests.support.queries import read
 
@@ -28,7 +28,7 @@ _Said = tuple[str, bool]
 
 def _golds(options: BenchOptions) -> Iterator[tuple[GoldTurn, Database]]:
     """Yield the distinct gold queries of Spider train and dev."""
-    with Databases(load_dataset("spider", "dev", options.folder)) as databases:
+    with DatasetDatabases(load_dataset("spider", "dev", options.folder)) as databases:
         for gold in islice(golds(options.folder, SPLITS), options.limit):
             database = databases.get(gold.database)
             if database is not None:
@@ -40,7 +40,7 @@ def _check_basis(case: tuple[GoldTurn, Database]) -> Iterator[Mapping[str, objec
     gold, database = case
     row = {"query": gold.golds[0], "database": gold.database, "kind": "unread", "holds": True}
     try:
-        basis = basis_of(read(gold.golds[0], database.schema()), gold.text)
+        basis = build_query_basis(read(gold.golds[0], database.schema()), gold.text)
     except SQLParseError:
         yield row
         return
@@ -88,7 +88,7 @@ def _row_keys(tree: exp.Select, basis: Basis, query: Query) -> list[exp.Expr]:
     group = tree.args.get("group")
     if group is not None:
         return list(group.expressions)
-    source = query.row_source(query.scopes[0])
+    source = query.find_unrepeated_source(query.scopes[0])
     if source is None or source.table is None or "pairing" in basis.grain:
         return []
     return [exp.column(name, table=source.node.alias_or_name, quoted=True) for name in source.table.primary_key]
@@ -97,12 +97,12 @@ def _row_keys(tree: exp.Select, basis: Basis, query: Query) -> list[exp.Expr]:
 def _check_filters(tree: exp.Select, basis: Basis, database: Database) -> Iterator[_Said]:
     """Evaluate each condition once more on the rows of the result, with its columns beside them."""
     grouped = tree.args.get("group") is not None or tree.args.get("distinct") is not None
-    if grouped or any(is_aggregate(node) for item in tree.expressions for node in item.find_all(exp.Func)):
+    if grouped or any(is_aggregate_call(node) for item in tree.expressions for node in item.find_all(exp.Func)):
         return
     for said in basis.filters:
         if said.groups or said.inner or said.part:
             continue
-        condition = parse_select(f"SELECT 1 WHERE {said.sql}", database.dialect).args["where"].this
+        condition = parse_query_tree(f"SELECT 1 WHERE {said.sql}", database.dialect).args["where"].this
         if condition.find(exp.Select) is not None:
             continue
         columns = {node.sql(): node.copy() for node in condition.find_all(exp.Column)}

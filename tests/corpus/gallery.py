@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
-from tableturn.tools.charts import Chart, choose, read_wish, vega_lite
-from tableturn.tools.charts.chart import draw_picture
+from tableturn.tools.charts import Chart, choose, make_vega_lite_spec, read_chart_request
+from tableturn.tools.charts.chart import render_chart_image
 from tableturn.tools.database import Database
 from tableturn.tools.sample import build_sample
 
@@ -39,7 +39,9 @@ class Piece:
     def chart(self, database: Database) -> Chart | None:
         """The chart that is chosen."""
         table = database.execute(self.sql)
-        return choose(table.columns, table.rows, read_wish(self.question), title=self.question, partial=table.truncated)
+        return choose(
+            table.columns, table.rows, read_chart_request(self.question), title=self.question, partial=table.truncated
+        )
 
 
 PIECES = (
@@ -246,7 +248,7 @@ PIECES = (
 
 def sheet(database: Database, theme: Theme) -> bytes:
     """All charts of the gallery on one sheet, as SVG."""
-    specs = [vega_lite(chart) for piece in PIECES if (chart := piece.chart(database))]
+    specs = [make_vega_lite_spec(chart) for piece in PIECES if (chart := piece.chart(database))]
     independent = {"color": "independent"}
     whole: dict[str, Any] = {
         "$schema": specs[0]["$schema"],
@@ -255,7 +257,7 @@ def sheet(database: Database, theme: Theme) -> bytes:
         "resolve": {"scale": independent, "legend": independent},
         "config": {"aria": False, "view": {"stroke": None}},
     }
-    return small(draw_picture(themed(whole, theme), "svg"))
+    return small(render_chart_image(themed(whole, theme), "svg"))
 
 
 def small(drawn: bytes) -> bytes:

@@ -12,16 +12,16 @@ from typing import TypedDict, cast
 
 from pandas import DataFrame
 from tableturn.evals.datasets import load_dataset, read_predictions
-from tableturn.evals.lab.bench.gold import ALL_SPLITS, Databases, golds
+from tableturn.evals.lab.bench.gold import ALL_SPLITS, DatasetDatabases, golds
 from tableturn.evals.lab.bench.registry import BenchOptions, Figures, Measure, divide
-from tableturn.evals.lab.bench.replays import read_multiturn, read_published, read_strong
+from tableturn.evals.lab.bench.replays import read_multi_turn_drafts, read_published_drafts, read_strong_model_drafts
 from tableturn.evals.metrics.judging import OfficialJudge, Verdict
 from tableturn.tools.database import Database
 from tableturn.tools.errors import QueryError, SQLParseError
 from tableturn.tools.sql import check, regularize
 from tableturn.tools.values import ValueIndex
 
-Query = tuple[str, str, str, Databases]
+Query = tuple[str, str, str, DatasetDatabases]
 """A database, a question, its gold query, and the databases."""
 
 
@@ -29,7 +29,7 @@ def _golds(*splits: tuple[str, str], distinct: bool = True) -> Callable[[BenchOp
     """Return what yields the gold queries of splits whose database is there."""
 
     def cases(options: BenchOptions) -> Iterator[Query]:
-        with Databases(load_dataset("spider", "dev", options.folder)) as databases:
+        with DatasetDatabases(load_dataset("spider", "dev", options.folder)) as databases:
             for gold in islice(golds(options.folder, splits, distinct=distinct), options.limit):
                 if databases.get(gold.database) is not None:
                     yield gold.database, gold.text, gold.golds[0], databases
@@ -69,11 +69,11 @@ measure_regularize = Measure(_golds(*ALL_SPLITS), _regularize, _tell_regular)
 def _drafts(options: BenchOptions) -> Iterator[tuple[str, Query]]:
     """Yield published drafts and a strong model's, each with whether it is right or wrong."""
     data, limit = options.folder, options.limit
-    replays = [read_strong(data, limit), read_published(data, limit)]
+    replays = [read_strong_model_drafts(data, limit), read_published_drafts(data, limit)]
     for name, system in (("sparc", "gpt-5.2"), ("sparc", "gemini-3-pro"), ("cosql", "gemini-3-pro")):
-        replays.append(read_multiturn(data, name, [f"{system}_zero_shot"], limit))
+        replays.append(read_multi_turn_drafts(data, name, [f"{system}_zero_shot"], limit))
     for replay in replays:
-        with Databases(replay.asked) as databases, OfficialJudge(replay.asked) as judge:
+        with DatasetDatabases(replay.asked) as databases, OfficialJudge(replay.asked) as judge:
             for drafts in replay.drafts.values():
                 for question in replay.asked.questions:
                     sql = drafts.get(question.id, "")

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tableturn.agent.evidence.trust import read_bounds
+from tableturn.agent.evidence.trust import read_trust_bounds
 from tableturn.evals.lab.bench.registry import BenchOptions
 from tableturn.evals.runner.run import JOURNAL_FILE, read_journal
 from tableturn.tools.errors import TableturnError
@@ -123,7 +123,7 @@ class Home:
 
     def bounds(self) -> set[str]:
         """Return the databases that bounds are set for."""
-        return {f"bound {bound.database}" for bound in read_bounds(self.folder / "trust.json")}
+        return {f"bound {bound.database}" for bound in read_trust_bounds(self.folder / "trust.json")}
 
 
 class Command:

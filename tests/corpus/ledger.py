@@ -28,12 +28,12 @@ from sqlglot import exp
 from tableturn.agent.evidence.ledger import LONGEST_SECONDS, SHORTEST_SECONDS
 from tableturn.evals.datasets import load_dataset
 from tableturn.evals.datasets.load import Dataset
-from tableturn.evals.lab.bench.gold import group_golds
+from tableturn.evals.lab.bench.gold import group_golds_by_database
 from tableturn.evals.lab.bench.registry import BenchOptions, Figures, divide, share
-from tableturn.tools.basis import NewestDates
+from tableturn.tools.basis import NewestDateCache
 from tableturn.tools.database import Database, Limits
 from tableturn.tools.errors import QueryError, TableturnError
-from tableturn.tools.ledger import Ledger, NotCounted, keep_ledger
+from tableturn.tools.ledger import Ledger, NotCountedError, build_query_ledger
 from tableturn.tools.ledger.ledger import MATERIAL
 from tableturn.tools.sample import build_sample
 from tableturn.tools.sql import Query, read_query
@@ -99,13 +99,13 @@ def _ledger(database: Database, sql: str, seconds: Callable[[], float] = lambda:
     def count(counting: str) -> Any:
         left = seconds()
         if left <= 0:
-            raise NotCounted("time")
+            raise NotCountedError("time")
         try:
             return database.execute(counting, Limits(seconds=left, rows=100_000)).rows
         except QueryError as error:
-            raise NotCounted(str(error.kind)) from None
+            raise NotCountedError(str(error.kind)) from None
 
-    return keep_ledger(read_query(sql, database.schema()), count, **more)
+    return build_query_ledger(read_query(sql, database.schema()), count, **more)
 
 
 def _faults(query: Query) -> Iterator[tuple[Kind, str, str]]:
@@ -114,25 +114,27 @@ def _faults(query: Query) -> Iterator[tuple[Kind, str, str]]:
     conditions = {one.schema.name for one in query.columns if one.clause == "where"}
     keys = {name for key in query.schema.foreign_keys for name in (*key.columns, *key.ref_columns)}
     filtered = {column.table.name for column in query.columns if column.clause in ("where", "having")}
-    plain = any(not isinstance(one.this, exp.Distinct) for one in query.aggregates(scope, exp.Sum, exp.Avg, exp.Count))
+    plain = any(
+        not isinstance(one.this, exp.Distinct) for one in query.find_aggregate_calls(scope, exp.Sum, exp.Avg, exp.Count)
+    )
     for key in query.schema.foreign_keys:
         if key.inferred or key.table == key.ref_table or not {key.table, key.ref_table} <= set(tables):
             continue
         text = query.text(query.tree).lower()
         joined = len(key.columns) == 1 and f"{key.columns[0]}".lower() in text
-        if joined and query.leading_source(scope) is not None and len(scope.sources) == len(tables):
+        if joined and query.find_unreferenced_source(scope) is not None and len(scope.sources) == len(tables):
             if filtered <= {key.table}:
                 yield "orphans", key.table, key.columns[0]
             if plain and not any(other.table == key.ref_table and other.ref_table in tables
                                  for other in query.schema.foreign_keys):  # fmt: skip
                 yield "duplicates", key.ref_table, key.ref_columns[0]
-    for node in query.aggregates(scope, exp.Avg):
+    for node in query.find_aggregate_calls(scope, exp.Avg):
         column = query.column(node.this)
         if column is not None and not column.schema.primary_key and column.schema.name not in conditions:
             yield "missing", *column.item
-    for term in query.group_terms(scope) or ():
+    for term in query.resolve_group_by_terms(scope) or ():
         column = query.column(term)
-        text = column is not None and column.schema.kind == "text" and not column.is_key
+        text = column is not None and column.schema.kind == "text" and not column.is_primary_key
         if column is not None and text and column.schema.name not in keys | conditions:
             yield "variants", *column.item
 
@@ -191,7 +193,7 @@ def _plant_all(data: Path, folder: Path, limit: int | None) -> Iterator[Planted]
     """Yield of each planted fault and gold: kind, whether material, told, exact, and where."""
     dataset = load_dataset("spider", "train", data)
     paths = dict[str, Path]()
-    golds, usable = group_golds(dataset.questions), dict[str, dict[tuple[Kind, str, str], list[Query]]]()
+    golds, usable = group_golds_by_database(dataset.questions), dict[str, dict[tuple[Kind, str, str], list[Query]]]()
     for name, sqls in golds.items():
         if (path := _place(dataset, name)) is None:
             continue
@@ -253,7 +255,7 @@ def _late(folder: Path) -> Iterator[Planted]:
                         continue
                 sql = f"SELECT COUNT(*) FROM {table} WHERE {column} BETWEEN '{year}-01-01' AND '{year}-12-31'"
                 with Database.open(path) as database:
-                    look = NewestDates(database.execute, database.engine.state, database.dialect)
+                    look = NewestDateCache(database.execute, database.engine.state, database.dialect)
                     found = _ledger(database, sql, newest=look.find).newest
                 path.unlink()
                 exact = found is not None and found.newest == newest[:10]
@@ -287,11 +289,11 @@ def _alarms(data: Path, limit: int | None) -> Figures:
                 ledger = _ledger(database, sql, groups=len(rows), question=question)
                 # What a question asks for each of is left out though keys hold.
                 lost = any(join.material and not join.ones for join in ledger.joins)
-                told = lost if holds else bool(ledger.facts)
+                told = lost if holds else bool(ledger.material_facts)
                 for counts in (every, *([holding] if holds else [])):
                     counts[0] += 1
                     counts[1] += told
-                if ledger.facts:
+                if ledger.material_facts:
                     said.append(f"{name}: {question}\n  {sql}\n  {ledger.line}")
     return {
         "golds": every[0], "golds_with_a_sentence": divide(len(said), every[0]), "golds_keys_hold": holding[0],

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import duckdb
 from tableturn.agent import SQLAgent
-from tableturn.agent.answers.render import basis_lines
+from tableturn.agent.answers.render import list_basis_lines
 from tableturn.tools.database import Database, Identity, Policy, Session
 
 from tests.support.scripted import writes
@@ -61,7 +61,7 @@ def find_canaries(database: Database) -> list[str]:
         with SQLAgent(database, model=writes(sql), settings=settings) as agent:
             answer = agent.ask("What is there for each product and shop?")
         line = answer.ledger.line if answer.ledger else ""
-        said = (answer.to_dict()["ledger"], line, basis_lines(answer)[1:], answer.confidence_reason, answer.notes)
+        said = (answer.to_dict()["ledger"], line, list_basis_lines(answer)[1:], answer.confidence_reason, answer.notes)
         # Names of columns and tables, and the query itself, are no cells.
         if "canary" in json.dumps(said).lower():
             found.append(f"{database.dialect}: {sql}: {said}")

@@ -21,9 +21,9 @@ from unittest.mock import patch
 from langgraph.checkpoint.memory import InMemorySaver
 from tableturn.agent import Answer, SQLAgent
 from tableturn.agent.advice import RAISING_VARIABLE
-from tableturn.agent.answers.render import answer_html
+from tableturn.agent.answers.render import render_answer_html
 from tableturn.agent.conversation import Conversation
-from tableturn.evals.lab.bench.harness import own_cache
+from tableturn.evals.lab.bench.harness import use_cache_folder
 from tableturn.evals.lab.bench.registry import BenchOptions
 from tableturn.tools.database import Database
 from tableturn.tools.errors import TableturnError
@@ -53,7 +53,7 @@ def run(options: BenchOptions) -> dict[str, object]:
     seen = _Seen()
     with (
         tempfile.TemporaryDirectory() as folder,
-        own_cache(Path(folder) / "cache"),
+        use_cache_folder(Path(folder) / "cache"),
         patch.dict(os.environ, {RAISING_VARIABLE: "1"}),
         _houses(Path(folder)) as (houses, missing),
     ):
@@ -180,7 +180,7 @@ def _asked(conversation: Conversation, question: str, way: str) -> Answer:
         answer = conversation.ask(question)
     json.loads(answer.to_json().encode())
     assert (answer.drawn is None) is (answer.chart is None)
-    assert answer_html(answer).encode()
+    assert render_answer_html(answer).encode()
     conversation.why()
     return answer
 

@@ -22,11 +22,11 @@ from typing import Any, get_args
 
 from tableturn.prompts.annotate import AnnotateColumnsTask, AnnotateTablesTask
 from tableturn.prompts.explain import ExplainTask
-from tableturn.prompts.generate import DialogueExample, DialoguesTask, GenerateTask, PromptStyle
-from tableturn.prompts.reason import ReasonTask, SQLFromCodeTask
+from tableturn.prompts.generate import DialogueExample, DialogueQueryTask, GenerateSQLTask, PromptStyle
+from tableturn.prompts.reason import PandasCodeTask, SQLFromCodeTask
 from tableturn.prompts.rephrase import RephraseTask, SimplifyTask
 from tableturn.prompts.reply_types import Rephrasing
-from tableturn.prompts.revise import MergeTask, Proposal, ReviseTask
+from tableturn.prompts.revise import MergeProposal, MergeProposalsTask, ReviseSQLTask
 from tableturn.prompts.task import Task
 from tableturn.tools.database.rendering.render import SchemaStyle
 from tableturn.tools.database.schema import ColumnSchema, Schema, TableSchema
@@ -91,7 +91,7 @@ def tasks(text: str) -> Iterator[tuple[str, Task[Any]]]:
     example = Example(text, f"SELECT 1 -- {text}", text, text)
     dialogue = SeedDialogue(text, text, (DialogueTurn(text, text),))
     for style in get_args(PromptStyle):
-        base = GenerateTask(
+        base = GenerateSQLTask(
             question=text,
             rephrasing=Rephrasing(text + " 2", text + " 3"),
             schema=schema,
@@ -105,11 +105,14 @@ def tasks(text: str) -> Iterator[tuple[str, Task[Any]]]:
             unshown=(text,),
         )
         yield f"generate {style}", base
-        yield f"revise {style}", ReviseTask(base, text, text, "other", text, text, text, text)
-        yield f"merge {style}", MergeTask(base, (Proposal(text, 2, text, text), Proposal(text, 1, text, text)))
+        yield f"revise {style}", ReviseSQLTask(base, text, text, "other", text, text, text, text)
+        yield (
+            f"merge {style}",
+            MergeProposalsTask(base, (MergeProposal(text, 2, text, text), MergeProposal(text, 1, text, text))),
+        )
         yield f"sql_from_code {style}", SQLFromCodeTask(base, text, text)
-        yield f"reason pot {style}", ReasonTask(base, "pot")
-        yield f"reason code_blocks {style}", ReasonTask(base, "code_blocks")
+        yield f"reason pot {style}", PandasCodeTask(base, "pot")
+        yield f"reason code_blocks {style}", PandasCodeTask(base, "code_blocks")
     for kind in ("full", "credit"):
         asked = (text, text)
         yield f"rephrase {kind}", RephraseTask(text, (turn,), schema, asked, style=kind, dialogues=(dialogue,))
@@ -117,7 +120,7 @@ def tasks(text: str) -> Iterator[tuple[str, Task[Any]]]:
     yield "explain", ExplainTask(text, text + " 2", text, schema)
     yield "annotate_columns", AnnotateColumnsTask(((table, column),))
     yield "annotate_tables", AnnotateTablesTask((table,))
-    yield "dialogues", DialoguesTask(text, text, (turn,), (DialogueExample(text, (turn,)),))
+    yield "dialogues", DialogueQueryTask(text, text, (turn,), (DialogueExample(text, (turn,)),))
 
 
 QUESTIONS = (

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 
 import httpx2 as httpx
-from tableturn.evals.lab.bench.harness import Serving, client_of, free_port, run_server
+from tableturn.evals.lab.bench.harness import ServerProcess, find_free_port, make_http_client, run_server
 from tableturn.evals.lab.bench.registry import BenchOptions
-from tableturn.evals.lab.bench.stand_in import TURNS, sample_database, slow_server
+from tableturn.evals.lab.bench.stand_in import TURNS, create_sample_database, run_slow_server
 
 from tests.support.openai_server import OpenAIServer, fails
 
@@ -80,13 +80,13 @@ async def _run(turns: int) -> dict[str, object]:
     figures: dict[str, object] = {}
     settings = '{"request_retries": 1, "request_seconds": 1.0, "effort": "low"}'
     with (
-        sample_database() as path,
-        slow_server(0.2) as quick,
-        slow_server(5.0) as slow,
+        create_sample_database() as path,
+        run_slow_server(0.2) as quick,
+        run_slow_server(5.0) as slow,
         OpenAIServer([fails(429, retry_after="1")]) as limited,
     ):
         urls = {
-            "model_down": f"http://127.0.0.1:{free_port()}/v1",
+            "model_down": f"http://127.0.0.1:{find_free_port()}/v1",
             "model_slow": slow,
             "model_rate_limited": limited.base_url,
         }
@@ -99,7 +99,7 @@ async def _run(turns: int) -> dict[str, object]:
         for name, how in (("worker_killed", signal.SIGKILL), ("worker_terminated", signal.SIGTERM)):
             async with _serving(path, quick, settings, workers=2) as serving:
                 figures[name] = (await _while(serving, seconds, partial(_end_worker, serving, how))).figures()
-        with tempfile.TemporaryDirectory() as folder, slow_server(_PATIENT_MODEL) as patient:
+        with tempfile.TemporaryDirectory() as folder, run_slow_server(_PATIENT_MODEL) as patient:
             kept = Path(folder) / "kept.sqlite"
             async with _serving(path, patient, "{}", kept=str(kept)) as serving:
                 # One at a time: the turn of somebody else would close the transaction that a failed one left open.
@@ -117,7 +117,7 @@ async def _run(turns: int) -> dict[str, object]:
 @asynccontextmanager
 async def _serving(
     path: Path | str, url: str, settings: str, workers: int = 1, *, full: bool = False, kept: str | None = None
-) -> AsyncGenerator[Serving]:
+) -> AsyncGenerator[ServerProcess]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "settings.json"
         file.write_text(settings)
@@ -136,10 +136,10 @@ def _locked(path: Path) -> Generator[None]:
         connection.execute("ROLLBACK")
 
 
-async def _many(serving: Serving, turns: int) -> Outcome:
+async def _many(serving: ServerProcess, turns: int) -> Outcome:
     """So many turns, a few at once."""
     outcome, left = Outcome(), iter(range(turns))
-    async with client_of(serving) as client:
+    async with make_http_client(serving) as client:
 
         async def ask() -> None:
             for _ in left:
@@ -151,11 +151,11 @@ async def _many(serving: Serving, turns: int) -> Outcome:
 
 
 async def _while(
-    serving: Serving, seconds: float, harm: Callable[[], Awaitable[None]], at_once: int = _AT_ONCE
+    serving: ServerProcess, seconds: float, harm: Callable[[], Awaitable[None]], at_once: int = _AT_ONCE
 ) -> Outcome:
     """Turns for so long, while something is done to the server now and then; those asked afterwards are answered."""
     outcome, until = Outcome(), time.monotonic() + seconds
-    async with client_of(serving, seconds=30.0) as client:
+    async with make_http_client(serving, seconds=30.0) as client:
 
         async def ask() -> None:
             while time.monotonic() < until:
@@ -176,8 +176,8 @@ async def _while(
     return outcome
 
 
-async def _end_worker(serving: Serving, how: signal.Signals) -> None:
-    if workers := serving.workers():
+async def _end_worker(serving: ServerProcess, how: signal.Signals) -> None:
+    if workers := serving.list_workers():
         with suppress(ProcessLookupError):
             os.kill(random.choice(workers), how)
 
@@ -203,7 +203,7 @@ def _postgres() -> Generator[tuple[str, Callable[[], None]] | None]:
     with tempfile.TemporaryDirectory() as folder:
         if other is not None:
             shutil.chown(folder, other)
-        data, port = f"{folder}/data", free_port()
+        data, port = f"{folder}/data", find_free_port()
 
         def call(program: str, *options: str) -> None:
             command = [f"{programs[-1]}/{program}", "-D", data, *options]

@@ -11,9 +11,9 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from tableturn.evals.lab.bench.harness import Serving, client_of, run_server
+from tableturn.evals.lab.bench.harness import ServerProcess, make_http_client, run_server
 from tableturn.evals.lab.bench.registry import BenchOptions, Figures
-from tableturn.evals.lab.bench.stand_in import sample_database
+from tableturn.evals.lab.bench.stand_in import create_sample_database
 
 from . import requests
 
@@ -45,23 +45,23 @@ async def _attack_server(limit: int | None) -> Figures:
             all_ = requests.attacks(target)
             chosen = all_ if limit is None else all_[:: max(len(all_) // limit, 1)]
             not_held = [attack.name for attack in chosen if not attack.held(await _sent(serving, attack))]
-            async with client_of(serving) as client:
+            async with make_http_client(serving) as client:
                 alive = (await client.get("/health")).status_code == 200
         if not alive or database.read_bytes() != before:
             not_held = [attack.name for attack in chosen]
     return {"tried": len(chosen), "held": len(chosen) - len(not_held), "not_held": not_held}
 
 
-async def _target(serving: Serving) -> requests.Target:
+async def _target(serving: ServerProcess) -> requests.Target:
     """The server as the corpus needs to know it, with a turn whose rows hold the marks."""
-    async with client_of(serving, headers={"authorization": f"Bearer {_TOKEN}"}) as client:
+    async with make_http_client(serving, headers={"authorization": f"Bearer {_TOKEN}"}) as client:
         thread = (await client.post("/threads", json={})).json()["id"]
         first = (await client.post(f"/threads/{thread}/turns", json={"question": "How many notes are there?"})).json()
         turn = (await client.post(f"/turns/{first['id']}/run", json={"sql": requests.QUERY})).json()["id"]
     return requests.Target(serving.url.removeprefix("http://"), _TOKEN, thread, turn)
 
 
-async def _sent(serving: Serving, attack: requests.Attack) -> requests.Reply:
+async def _sent(serving: ServerProcess, attack: requests.Attack) -> requests.Reply:
     """The reply to a request; one that drips goes on with a blank now and then."""
     host, _, port = serving.url.removeprefix("http://").partition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
@@ -113,7 +113,7 @@ async def _call_tools() -> Figures:
     from mcp import Client
     from mcp.client.stdio import StdioServerParameters, stdio_client
 
-    with tempfile.TemporaryDirectory() as folder, sample_database() as path:
+    with tempfile.TemporaryDirectory() as folder, create_sample_database() as path:
         command = ["-m", "tableturn", "mcp", "--db", str(path), "--model", "offline"]
         command += ["--examples", str(Path(folder) / "examples")]
         environment = {**os.environ, "TABLETURN_HOME": folder}

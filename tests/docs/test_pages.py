@@ -15,8 +15,8 @@ import pytest
 import sqlglot
 import yaml
 from pytest_examples import CodeExample, EvalExample, find_examples
-from tableturn.agent.cli.root import Root, read_defaults
-from tableturn.agent.settings import make_settings, read_settings
+from tableturn.agent.cli.root import RootCommandGroup, read_default_options
+from tableturn.agent.settings import make_settings, read_settings_file
 from tableturn.tools.database.permissions_file import PermissionsFile
 from tableturn.tools.knowledge.read import KnowledgeFile
 
@@ -124,13 +124,13 @@ def _load_toml(block: Block) -> None:
     path = Path(block.title or "block.toml")
     path.write_text(block.text, encoding="utf-8")
     if path.name == "tableturn.toml":
-        read_defaults(path)
+        read_default_options(path)
     elif path.name == "pyproject.toml":
         return
     elif content.keys() & {"default", "users", "groups", "egress"}:
         PermissionsFile.read(path)
     else:
-        make_settings(read_settings(path))
+        make_settings(read_settings_file(path))
 
 
 def test_python_of_pages_is_clean(tmp_path: Path) -> None:
@@ -165,9 +165,9 @@ def test_commands_within_sentences_are_there(page: Path) -> None:
     for line in re.findall(r"`((?:tableturn|make|pip|bench|python -m tableturn\.evals\.lab)\s[^`]+)`", text):
         whole = " ".join(line.split())
         whole = f"{console.LABORATORY} {whole}" if whole.startswith("bench") else whole
-        if whole.startswith(tuple(f"tableturn {old}" for old in Root.removed)):
+        if whole.startswith(tuple(f"tableturn {old}" for old in RootCommandGroup.removed)):
             continue  # it says itself what to use instead
         console.read(console.Command(whole if whole.startswith(("make", "pip")) else f"{whole} ...", "", ""))
     named = set(re.findall(r"`(--[a-z][a-z-]+)", text))
-    known = console.options() | {word for old in Root.removed for word in old.split()}
+    known = console.options() | {word for old in RootCommandGroup.removed for word in old.split()}
     assert named <= known, f"no command has the options {named - known}"

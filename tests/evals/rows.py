@@ -18,9 +18,9 @@ from unittest.mock import patch
 
 from tableturn.agent import SQLAgent
 from tableturn.evals.datasets import Dataset
-from tableturn.evals.experiments.measure import Experiment, RunRow, read_experiment
+from tableturn.evals.experiments.measure import Experiment, ExperimentRow, read_experiment
 from tableturn.evals.runner.record import RunSpec
-from tableturn.evals.runner.run import run_settings
+from tableturn.evals.runner.run import make_run_settings
 from tableturn.tools.folders import CACHE_VARIABLE
 from tableturn.tools.sample import build_sample
 
@@ -106,7 +106,7 @@ class _Recorder(ScriptedModel):
     temperature: float = 0.0
 
 
-def requests_of(row: RunRow, experiment: Experiment) -> Turns:
+def requests_of(row: ExperimentRow, experiment: Experiment) -> Turns:
     """Return the row's requests to the questions of `CONVERSATIONS`; the same settings are rendered once.
 
     If its dataset has single questions, each is asked by itself.
@@ -115,7 +115,7 @@ def requests_of(row: RunRow, experiment: Experiment) -> Turns:
     """
     spec = RunSpec("sample", preset=row.preset, settings=row.settings, baseline=row.baseline)
     dialogues = (row.dataset or experiment.dataset) in _DIALOGUES
-    return _requests(run_settings(spec, Dataset("sample", "all", (), ())).model_dump_json(), dialogues)
+    return _requests(make_run_settings(spec, Dataset("sample", "all", (), ())).model_dump_json(), dialogues)
 
 
 @lru_cache(maxsize=256)
@@ -165,7 +165,7 @@ def count_compared(names: Iterable[str]) -> int:
     return sum(row.combine is None and row.base is not None and row.changes != ("program",) for row in rows)
 
 
-def as_named(row: RunRow, experiment: Experiment) -> str:
+def as_named(row: ExperimentRow, experiment: Experiment) -> str:
     """Why a row does not do what it says; empty where it does.
 
     A method itself changes nothing but its dataset. Another program that answers (a baseline with a module of its own)

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 from tableturn.agent.cli.app import app
-from tableturn.evals.adjudication.judging import Case, Cases, agreement
+from tableturn.evals.adjudication.judging import JudgeCase, JudgePromptBuilder, agreement
 from tableturn.evals.adjudication.ruling import (
     Adjudicator,
     Ruling,
     append_rulings,
-    judge_outcomes,
+    compute_ruled_outcomes,
+    compute_verdict_scores,
+    format_scores_line,
     read_rulings,
-    score_outcomes,
-    tell_scores,
 )
 from tableturn.evals.datasets import Dataset
 from tableturn.evals.metrics.judging import StrictJudge
@@ -136,11 +136,12 @@ def test_scores_by_verdict_leave_open_what_is_open(league: Dataset) -> None:
     with StrictJudge(league) as judge:
         answers = [golds[0], "SELECT nothing", REPEATED, "SELECT title FROM club WHERE id = 1"]
         verdicts = [judge.judge(question, sql) for question, sql in zip(league.questions, answers, strict=True)]
-    scores = score_outcomes(judge_outcomes(league, verdicts, [ruling(REPEATED, "right")]))
+    scores = compute_verdict_scores(compute_ruled_outcomes(league, verdicts, [ruling(REPEATED, "right")]))
     assert [scores[word] for word in ("right", "wrong", "unclear", "unjudged")] == [2, 1, 0, 1]
     assert [scores[word] for word in ("low", "high", "ex")] == [0.5, 0.75, None]
     assert (
-        tell_scores(scores, 0.25) == "EX by gold 25.0, by verdict 50.0 to 75.0: 2 right, 1 wrong, 0 unclear, 1 unjudged"
+        format_scores_line(scores, 0.25)
+        == "EX by gold 25.0, by verdict 50.0 to 75.0: 2 right, 1 wrong, 0 unclear, 1 unjudged"
     )
 
 
@@ -180,8 +181,8 @@ def test_agreement_beyond_chance() -> None:
 def test_golds_with_split_operators_are_judged_as_the_evaluator_runs_them(league: Dataset) -> None:
     """CoSQL's golds have `> =`: unjoined they would look like errors of syntax."""
     question, split = league.questions[0], "SELECT count(*) FROM player WHERE id > = 1"
-    with Cases(league) as cases:
-        task = cases.task(Case(question, split, split.replace("> =", "! =")))
+    with JudgePromptBuilder(league) as cases:
+        task = cases.task(JudgeCase(question, split, split.replace("> =", "! =")))
     assert (task.first.rows, task.second.rows) == (1, 1)
     assert ">= 1" in task.first.sql
     published = replace(league, questions=(replace(question, golds=(split.replace("> =", ">="),)),))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from tableturn.evals.datasets import Dataset, load_dataset
-from tableturn.evals.metrics.judging import BirdJudge, official_judge
+from tableturn.evals.metrics.judging import BirdJudge, make_official_judge
 
 from .conftest import make_database
 
@@ -33,7 +33,7 @@ def bird(tmp_path: Path) -> Dataset:
     ],
 )
 def test_execution_by_sets_of_rows(bird: Dataset, sql: str, right: bool) -> None:
-    with official_judge(bird) as judge:
+    with make_official_judge(bird) as judge:
         assert isinstance(judge, BirdJudge)
         verdict = judge.judge(bird.questions[0], sql)
     assert verdict.ex is right

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tableturn.evals.metrics.statistics import find_level, least_sizes
+from tableturn.evals.metrics.statistics import find_least_sample_sizes, find_level
 
 
 def labels(right: int, wrong_at: tuple[int, ...] = ()) -> list[tuple[float, bool]]:
@@ -13,8 +13,8 @@ def labels(right: int, wrong_at: tuple[int, ...] = ()) -> list[tuple[float, bool
 
 
 def test_exact_sizes() -> None:
-    assert least_sizes(0.05, 0.05, 130) == [59, 93, 124]
-    assert least_sizes(0.1, 0.05, 50) == [29, 46]
+    assert find_least_sample_sizes(0.05, 0.05, 130) == [59, 93, 124]
+    assert find_least_sample_sizes(0.1, 0.05, 50) == [29, 46]
 
 
 def test_too_few_labels_give_no_level_and_say_how_many_are_missing() -> None:

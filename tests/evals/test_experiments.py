@@ -15,18 +15,18 @@ from tableturn.agent import make_settings
 from tableturn.agent.cli.app import app
 from tableturn.evals.datasets.load import LAYOUTS, Dataset, GoldTurn
 from tableturn.evals.experiments.measure import (
-    Combine,
     Experiment,
+    ExperimentRow,
+    ExperimentSetup,
     NotRun,
-    RunRow,
-    Setup,
-    draw_by_level,
-    experiment_names,
-    format_reported,
+    RunCombination,
+    format_reported_number,
+    format_row_name,
+    list_experiment_names,
     list_remarks,
     measure,
     read_experiment,
-    row_name,
+    sample_by_difficulty,
 )
 from tableturn.evals.lab.bench.stand_in import reply_to
 from tableturn.evals.lab.suite import build_suite
@@ -51,7 +51,7 @@ FIGURE = re.compile(
 MEASURED = re.compile(r"(link|generate)_((total_|batch_|\d+_columns_)?seconds|hours|gb)")
 
 
-@pytest.mark.parametrize("name", experiment_names())
+@pytest.mark.parametrize("name", list_experiment_names())
 def test_every_experiment_can_be_run(name: str) -> None:
     experiment = read_experiment(name)
     for row in experiment.rows:
@@ -83,7 +83,7 @@ def test_an_experiment_measures_what_the_paper_reports(spider_root: Path, tmp_pa
     original = spider_root / "spider" / "database" / "league" / "league.sqlite"
     build_suite(original, [sql for _, sql in QUESTIONS], tmp_path / "suites")
     # Score predictions need no example store.
-    setup = Setup(options(f"replay:{predictions}"), spider_root, tmp_path / "suites")
+    setup = ExperimentSetup(options(f"replay:{predictions}"), spider_root, tmp_path / "suites")
     rows = measure(read_experiment("revision-table-1"), setup, tmp_path / "out", listening)
     assert [row.name for row in rows] == ["revision chain", "zero-shot"]
     for row in rows:
@@ -103,7 +103,7 @@ def test_a_row_whose_code_cannot_be_run_is_not_run_by_sql_alone(
         row("code is written", preset="craft", settings={"k_question": 0}),
     )
     with OpenAIServer(reply) as server:
-        setup = Setup(options("openai:m", base_url=server.base_url, limit=1), benchmarks)
+        setup = ExperimentSetup(options("openai:m", base_url=server.base_url, limit=1), benchmarks)
         run, written = measure(Experiment(title="t", dataset="spider", rows=rows), setup, tmp_path / "out", unheard)
     assert "TABLETURN_SANDBOX is 'kernels'" in run.failed
     assert not run.ours
@@ -116,7 +116,7 @@ def test_an_unknown_experiment_says_what_there_is() -> None:
 
 
 def test_a_row_that_cannot_be_run_does_not_end_the_others(spider_root: Path, tmp_path: Path) -> None:
-    setup = Setup(options("offline"), spider_root)
+    setup = ExperimentSetup(options("offline"), spider_root)
     (spider_root / "spider-dk").mkdir()
     (spider_root / "spider" / "dev.json").rename(spider_root / "spider-dk" / "Spider-DK.json")
     experiment = read_experiment("revision-table-2").model_copy(update={"needs": "nothing"})
@@ -128,11 +128,11 @@ def test_a_row_that_cannot_be_run_does_not_end_the_others(spider_root: Path, tmp
 
 @pytest.mark.parametrize("paper", ["baselines", "craft", "credit", "revision", "track"])
 def test_every_row_changes_what_it_names_and_nothing_else(paper: str) -> None:
-    assert find_misnamed(name for name in experiment_names() if name.startswith(paper)) == {}
+    assert find_misnamed(name for name in list_experiment_names() if name.startswith(paper)) == {}
 
 
-def row(name: str, **more: object) -> RunRow:
-    return RunRow.model_validate({"name": name, "preset": "credit", "paper": {}, **more})
+def row(name: str, **more: object) -> ExperimentRow:
+    return ExperimentRow.model_validate({"name": name, "preset": "credit", "paper": {}, **more})
 
 
 def test_a_row_that_changes_more_or_less_than_it_names_is_found() -> None:
@@ -167,7 +167,7 @@ def test_differences_are_told_by_where_they_are() -> None:
 
 
 def test_the_page_says_how_many_rows_are_compared() -> None:
-    names = experiment_names()
+    names = list_experiment_names()
     rows = sum(len(read_experiment(name).rows) for name in names)
     told = f"{count_compared(names)} of the {rows} rows"
     assert told in (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
@@ -226,7 +226,7 @@ def store(tmp_path: Path) -> str:
     return str(tmp_path / "store")
 
 
-@pytest.mark.parametrize("name", experiment_names())
+@pytest.mark.parametrize("name", list_experiment_names())
 def test_every_experiment_ends_or_says_why_it_is_not_run(
     name: str, benchmarks: Path, store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -262,7 +262,7 @@ def test_without_the_store_that_it_needs_nothing_is_run(benchmarks: Path, tmp_pa
         ("bare", r"of the 50 pairs of the example store .* 0 are rephrased"),
         ("small", r"the 1 imported pairs .* built-in ones would be shown with them: it takes 50"),
     ):
-        setup = Setup(options("openai:m", examples=str(tmp_path / store)), benchmarks)
+        setup = ExperimentSetup(options("openai:m", examples=str(tmp_path / store)), benchmarks)
         with pytest.raises(NotRun, match=reason):
             measure(read_experiment("credit-table-4"), setup, tmp_path / "out", listening)
 
@@ -287,7 +287,7 @@ def test_a_row_of_another_model_is_run_with_that_alone(benchmarks: Path, tmp_pat
     drafts.write_text("\n".join(sql for _, sql in QUESTIONS[:2]))
     model = f"replay:{drafts}"
     rows = [row("method"), *(row(name, other_model="gpt-4", base="method") for name in ("given", "not given"))]
-    setup = Setup(options(model), benchmarks, models={"given": model})
+    setup = ExperimentSetup(options(model), benchmarks, models={"given": model})
     measured = measure(Experiment(title="t", dataset="cosql", rows=tuple(rows)), setup, tmp_path / "out", unheard)
     assert [one.questions for one in measured] == [2, 2, 0]
     assert measured[2].failed == "it needs the model gpt-4: pass --model-for 'not given=MODEL'"
@@ -330,7 +330,7 @@ def test_schemas_are_described_beside_replayed_queries(
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     (tmp_path / "cosql.sql").write_text("\n".join(sql for _, sql in QUESTIONS[:2]))
     experiment = Experiment(title="t", dataset="cosql", rows=(row("with comments", preset="track"),))
-    setup = Setup(options(f"replay:{tmp_path / 'cosql.sql'}"), benchmarks)
+    setup = ExperimentSetup(options(f"replay:{tmp_path / 'cosql.sql'}"), benchmarks)
     rows = measure(experiment, setup, tmp_path / "bare", unheard)
     assert "Schemas are not described: pass --annotator MODEL to describe them." in list_remarks(
         experiment, setup, rows
@@ -350,7 +350,7 @@ def test_examples_that_had_no_room_are_told(
     tight = row("50 examples", settings={"n_voted": 50, "prompt_tokens": 1500}, base="whole")
     experiment = Experiment(title="t", dataset="cosql", needs="rephrased", rows=(row("whole"), tight))
     with OpenAIServer(reply) as server:
-        setup = Setup(options("openai:m", base_url=server.base_url, examples=store), benchmarks)
+        setup = ExperimentSetup(options("openai:m", base_url=server.base_url, examples=store), benchmarks)
         rows = measure(experiment, setup, tmp_path / "out", unheard)
     told = [one for one in list_remarks(experiment, setup, rows) if "no room" in one]
     assert told == ["50 examples: 2 of 2 questions had no room for all their examples."]
@@ -360,7 +360,7 @@ def test_seconds_are_told_by_step_and_by_columns(benchmarks: Path, tmp_path: Pat
     drafts = tmp_path / "drafts"
     drafts.mkdir()
     (drafts / "sparc.sql").write_text("\n".join(sql for _, sql in QUESTIONS[:2]))
-    setup = Setup(options(f"replay:{drafts}"), benchmarks)
+    setup = ExperimentSetup(options(f"replay:{drafts}"), benchmarks)
     inference, _, *training = measure(read_experiment("track-table-13"), setup, tmp_path / "13", unheard)
     ours = inference.ours
     assert ours["link_total_seconds"] == pytest.approx(2 * ours["link_seconds"])
@@ -377,7 +377,7 @@ def test_precision_and_recall_of_linking_are_told(benchmarks: Path, tmp_path: Pa
     drafts = tmp_path / "drafts"
     drafts.mkdir()
     (drafts / "sparc.sql").write_text("\n".join(sql for _, sql in QUESTIONS[:2]))
-    setup = Setup(options(f"replay:{drafts}"), benchmarks)
+    setup = ExperimentSetup(options(f"replay:{drafts}"), benchmarks)
     experiment = read_experiment("track-table-10")
     rows = measure(experiment, setup, tmp_path / "out", unheard)
     assert set(experiment.shown) <= set(rows[0].ours)
@@ -406,8 +406,8 @@ def test_questions_are_drawn_with_the_shares_of_their_levels() -> None:
     dataset = Dataset("spider", "dev", questions, ())
 
     def drawn(limit: int | None) -> dict[str, int]:
-        found = draw_by_level(dataset, lambda question: question.level, levels, limit)
-        assert found == draw_by_level(dataset, lambda question: question.level, levels, limit)
+        found = sample_by_difficulty(dataset, lambda question: question.level, levels, limit)
+        assert found == sample_by_difficulty(dataset, lambda question: question.level, levels, limit)
         assert [int(question.id) for question in found.questions] == sorted(int(one.id) for one in found.questions)
         return Counter(question.level for question in found.questions)
 
@@ -436,7 +436,12 @@ def test_mini_dev_runs_where_its_databases_are(tmp_path: Path) -> None:
 
 
 def test_a_papers_numbers_keep_their_decimals() -> None:
-    assert [format_reported(number) for number in (45.05, 79.7, 85.0, 0.125)] == ["45.05", "79.7", "85.0", "0.125"]
+    assert [format_reported_number(number) for number in (45.05, 79.7, 85.0, 0.125)] == [
+        "45.05",
+        "79.7",
+        "85.0",
+        "0.125",
+    ]
 
 
 def test_a_store_of_another_embedding_is_a_usage_error(benchmarks: Path, store: str, tmp_path: Path) -> None:
@@ -458,12 +463,12 @@ def test_replayed_rows_say_so_and_rows_that_share_predictions_compare_nothing(be
         (drafts / f"{name}.sql").write_text("\n".join(sql for _, sql in QUESTIONS[:2]))
     for name in ("craft-table-2", "track-table-1", "revision-table-1"):
         experiment = read_experiment(name)
-        setup = Setup(options(f"replay:{drafts}"), benchmarks)
+        setup = ExperimentSetup(options(f"replay:{drafts}"), benchmarks)
         rows = measure(experiment, setup, tmp_path / name, unheard)
         ran = [one for one in rows if not one.failed]
         assert all(one.replayed and one.ours["ex"] == 100.0 for one in ran)
         told = " ".join(list_remarks(experiment, setup, rows))
-        assert all(row_name(one).endswith(" (replayed)") for one in ran)
+        assert all(format_row_name(one).endswith(" (replayed)") for one in ran)
         assert ("do not compare them" in told) == (name != "track-table-1"), "its rows are of two sets"
         assert "Replayed: recorded predictions" in told
 
@@ -478,7 +483,7 @@ def test_repeats_give_mean_and_deviation_and_sets_are_combined(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     sets = row("sets", settings={"m_votes": 1}, seeds=2, base="whole", changes=["example choice"])
-    combined = [row(how, combine=Combine(of="sets", first=2, how=how)) for how in ("mean", "max", "vote")]
+    combined = [row(how, combine=RunCombination(of="sets", first=2, how=how)) for how in ("mean", "max", "vote")]
     experiment = Experiment(title="t", dataset="cosql", needs="rephrased", rows=(row("whole"), sets, *combined))
     asked: list[str] = []
 
@@ -490,7 +495,9 @@ def test_repeats_give_mean_and_deviation_and_sets_are_combined(
         return says(f"```sql\n{QUESTIONS[0][1] if len(asked) % 2 else 'SELECT 0'}\n```")
 
     with OpenAIServer(by_set) as server:
-        setup = Setup(options("openai:m", base_url=server.base_url, examples=store), benchmarks, jobs=1, repeats=2)
+        setup = ExperimentSetup(
+            options("openai:m", base_url=server.base_url, examples=store), benchmarks, jobs=1, repeats=2
+        )
         rows = {one.name: one for one in measure(experiment, setup, tmp_path / "out", unheard)}
     assert rows["sets"].runs == rows["max"].runs == 4
     assert rows["whole"].runs == 2
@@ -504,7 +511,7 @@ def test_in_each_repeat_votes_are_over_the_sets_that_are_run_alone(benchmarks: P
     drafts = tmp_path / "cosql.sql"
     drafts.write_text("\n".join(sql for _, sql in QUESTIONS[:2]))
     rows = (row("single", settings={"m_votes": 1}, seeds=4), row("voted", settings={"m_votes": 4}))
-    setup = Setup(options(f"replay:{drafts}"), benchmarks, repeats=3)
+    setup = ExperimentSetup(options(f"replay:{drafts}"), benchmarks, repeats=3)
     measure(Experiment(title="t", dataset="cosql", rows=rows), setup, tmp_path / "out", unheard)
 
     def seeds(name: str) -> list[int]:

@@ -12,13 +12,13 @@ import pytest
 import yaml
 from tableturn.agent import SQLAgent
 from tableturn.evals.datasets import Dataset
-from tableturn.evals.impact import PastAnswer, ReplayedChange, impact, read_examples_of, read_history, read_side
+from tableturn.evals.impact import AnswerReplay, PastAnswer, impact, read_past_answers, read_side, read_verified_queries
 from tableturn.evals.lab.bench import impact as impact_bench
 from tableturn.evals.lab.bench.registry import BenchOptions
 from tableturn.evals.trial import TrialOptions, run_trial
 from tableturn.tools.database import Database
 from tableturn.tools.errors import SettingsError
-from tableturn.tools.examples import ExampleStore, example_of
+from tableturn.tools.examples import ExampleStore, make_example_from_query
 
 from tests.support.command_line import tableturn
 
@@ -41,7 +41,7 @@ def changed(folder: Path, *statements: str) -> tuple[Path, Path]:
 def settled(files: tuple[Path, Path], sql: str, question: str = "", **knowledge: Any) -> Any:
     with Database.open(files[0]) as before, Database.open(files[1]) as after:
         status = "converged" if sql else "unanswerable"
-        return ReplayedChange(before, after, **knowledge).settle(PastAnswer(question, sql, "", status=status))
+        return AnswerReplay(before, after, **knowledge).determine_change(PastAnswer(question, sql, "", status=status))
 
 
 def test_an_answer_that_reads_nothing_changed_stays(tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_a_run_is_replayed_on_a_changed_database(league: Dataset, tmp_path: Path
     drafts.write_text(json.dumps([question.golds[0] for question in league.questions]))
     options = ["--model", f"replay:{drafts}", "--data", str(league.root), "--out", str(tmp_path / "run")]
     assert tableturn("eval", "--dataset", "spider", *options).returncode == 0
-    found = impact(read_side(str(before)), read_side(str(after)), read_history(tmp_path / "run"))
+    found = impact(read_side(str(before)), read_side(str(after)), read_past_answers(tmp_path / "run"))
     assert [(change.past.source, change.kind) for change in found.changed] == [
         (f"run:{number}", "rows") for number in (0, 1, 3)
     ]
@@ -227,15 +227,15 @@ def test_a_turn_in_which_one_query_was_refused_still_has_its_answer(tmp_path: Pa
         {"question": "Drop it", "sql": None, "refused": ["DROP TABLE player"]},
     ]
     trail.write_text("\n".join(map(json.dumps, records)))
-    assert [past.sql for past in read_history(trail)] == [count]
+    assert [past.sql for past in read_past_answers(trail)] == [count]
 
 
 def test_verified_queries_are_those_of_the_database(tmp_path: Path) -> None:
     before, after = changed(tmp_path, "DROP TABLE club")
     with Database.open(before) as database, ExampleStore.open(tmp_path / "store") as store:
-        store.add([example_of(database, "Which towns?", "SELECT DISTINCT town FROM club")])
+        store.add([make_example_from_query(database, "Which towns?", "SELECT DISTINCT town FROM club")])
     with Database.open(after) as other:
-        assert read_examples_of(other, str(tmp_path / "store")) == []
+        assert read_verified_queries(other, str(tmp_path / "store")) == []
     command = [
         "impact",
         "--before",
@@ -274,7 +274,7 @@ def test_a_damaged_line_of_a_trail_is_named(tmp_path: Path) -> None:
     path = tmp_path / "trail.jsonl"
     path.write_text('{"question": "a", "sql": "SELECT 1"}\n\nnonsense\n')
     with pytest.raises(SettingsError, match="line 3, column 1: Expecting value"):
-        read_history(path)
+        read_past_answers(path)
 
 
 @pytest.mark.parametrize("text", ["[1]", '{"rows": 3}', "nonsense"])
@@ -282,7 +282,7 @@ def test_a_trail_that_is_none_is_named(text: str, tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
     path.write_text(text)
     with pytest.raises(SettingsError, match=r"audit\.jsonl"):
-        read_history(path)
+        read_past_answers(path)
 
 
 @pytest.mark.whole

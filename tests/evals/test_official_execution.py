@@ -11,8 +11,8 @@ from tableturn.evals.datasets import Dataset
 from tableturn.evals.official.execution import (
     OfficialDatabases,
     drop_distinct,
-    execute_both,
-    matches_in_some_order,
+    execute_and_compare,
+    is_column_permutation,
     same_rows,
 )
 from tableturn.tools.errors import QueryFailed
@@ -22,7 +22,7 @@ from .conftest import DDL, make_database
 
 def judged(league: Dataset, predicted: str, gold: str) -> bool:
     with OfficialDatabases(league.database) as databases:
-        return execute_both(predicted, gold, "league", databases).same
+        return execute_and_compare(predicted, gold, "league", databases).same
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_gold_that_fails_is_said(league: Dataset) -> None:
 def test_an_endless_prediction_ends(league: Dataset) -> None:
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n"
     with OfficialDatabases(league.database, seconds=0.05) as databases:
-        found = execute_both(endless, "SELECT 1", "league", databases)
+        found = execute_and_compare(endless, "SELECT 1", "league", databases)
     assert not found.same
     assert "interrupted" in found.error
 
@@ -108,7 +108,7 @@ def test_column_search_finds_what_enumeration_finds(rows: list[tuple[int, ...]],
     other = [tuple(row[place] for place in order) for row in rows]
     if not ordered:
         shuffle(other)
-    assert matches_in_some_order(rows, other, ordered=ordered)
+    assert is_column_permutation(rows, other, ordered=ordered)
     other[0] = tuple((cell + 1) % 3 for cell in other[0])
     brute = any(
         [tuple(row[place] for place in p) for row in other] == rows
@@ -116,4 +116,4 @@ def test_column_search_finds_what_enumeration_finds(rows: list[tuple[int, ...]],
         else Counter(tuple(row[place] for place in p) for row in other) == Counter(rows)
         for p in permutations(range(width))
     )
-    assert matches_in_some_order(rows, other, ordered=ordered) is brute
+    assert is_column_permutation(rows, other, ordered=ordered) is brute

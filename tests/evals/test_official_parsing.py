@@ -1,18 +1,25 @@
 from __future__ import annotations
 
 import pytest
-from tableturn.evals.official.exact_match import SchemaNames, Unparsed, differing_clauses, hardness, parse, tokenize
+from tableturn.evals.official.exact_match import (
+    SchemaNames,
+    Unparsed,
+    find_differing_clauses,
+    hardness,
+    parse,
+    tokenize_sql,
+)
 
 NAMES = SchemaNames({"club": ("id", "title", "town"), "player": ("id", "club_id", "name", "goals", "fee")})
 KEYS = {"player.club_id": "club.id", "club.id": "club.id"}
 
 
 def matches(predicted: str, gold: str) -> bool:
-    return not differing_clauses(parse(predicted, NAMES), parse(gold, NAMES), KEYS)
+    return not find_differing_clauses(parse(predicted, NAMES), parse(gold, NAMES), KEYS)
 
 
 def test_tokens_are_cut_as_english_is() -> None:
-    assert tokenize("SELECT a FROM t WHERE b>= 'X y' AND c=1 LIMIT 1,2") == [
+    assert tokenize_sql("SELECT a FROM t WHERE b>= 'X y' AND c=1 LIMIT 1,2") == [
         "select", "a", "from", "t", "where", "b", ">=", '"X y"', "and", "c=1", "limit", "1,2"
     ]  # fmt: skip
 
@@ -86,7 +93,7 @@ def test_exact_set_match(predicted: str, gold: str, expected: bool) -> None:
 
 
 def test_an_unreadable_prediction_matches_nothing() -> None:
-    assert differing_clauses(None, parse("SELECT name FROM player", NAMES), KEYS)
+    assert find_differing_clauses(None, parse("SELECT name FROM player", NAMES), KEYS)
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tableturn.agent.model.track_record import Record, add_record, read_records
-from tableturn.evals.datasets.load import Expects, GoldTurn, read_plain
+from tableturn.agent.model.track_record import ModelRunRecord, append_run_record, read_records
+from tableturn.evals.datasets.load import ExpectedOutcome, GoldTurn, read_question_file
 from tableturn.evals.metrics.judging import Verdict
 from tableturn.evals.runner.agents import reply_to
 from tableturn.evals.runner.record import TurnRecord
-from tableturn.evals.runner.results import outcome, outcome_scores
+from tableturn.evals.runner.results import compute_outcome_scores, outcome
 from tableturn.tools.database import Database
 from tableturn.tools.errors import SettingsError
 
@@ -25,7 +25,7 @@ from .conftest import QUESTIONS, make_database
 
 
 def judged(wanted: Any, status: str, ex: bool | None, asked_back: str = "") -> tuple[TurnRecord, Verdict]:
-    question = GoldTurn("1", "league", "Who?", ("SELECT 1",), "1", expects=Expects(wanted) if wanted else None)
+    question = GoldTurn("1", "league", "Who?", ("SELECT 1",), "1", expects=ExpectedOutcome(wanted) if wanted else None)
     record = TurnRecord("1", "SELECT 1" if ex is not None else "", status, asked_back=asked_back)
     return record, Verdict(question, record.sql, ex, None, valid=True, hardness="")
 
@@ -52,7 +52,7 @@ def test_what_became_of_a_question(wanted: str, status: str, ex: bool | None, as
 
 
 def test_shares_are_of_what_should_be_and_of_what_was() -> None:
-    found: dict[str, Any] = outcome_scores(
+    found: dict[str, Any] = compute_outcome_scores(
         [
             judged("decline", "unanswerable", None),
             judged("decline", "converged", None),
@@ -65,7 +65,7 @@ def test_shares_are_of_what_should_be_and_of_what_was() -> None:
     assert found["declined"] == {"recall": 0.5, "precision": 0.5}
     assert found["asked"] == {"recall": 1.0, "precision": 1.0}
     assert found["useful"] == 0.5
-    assert outcome_scores([judged(None, "converged", True)]) == {}
+    assert compute_outcome_scores([judged(None, "converged", True)]) == {}
 
 
 def test_a_run_declines_asks_back_and_is_told_what_was_meant(tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ def test_a_wrong_expectation_is_named(record: dict[str, str], told: str, tmp_pat
     path = tmp_path / "own.json"
     path.write_text(json.dumps([{"question": "Who?", "database": "x.sqlite", **record}]))
     with pytest.raises(SettingsError) as error:
-        read_plain(path)
+        read_question_file(path)
     assert told in str(error.value)
 
 
@@ -196,13 +196,13 @@ def test_a_question_file_may_name_databases_by_url(tmp_path: Path) -> None:
 def test_the_record_outlives_a_torn_line_but_not_a_wrong_one(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "models.jsonl"
     assert read_records(path) == []
-    entry = Record("m", "shop", 20, 18, None, 40, 9000, "2026-01-02T03:04:05+00:00")
+    entry = ModelRunRecord("m", "shop", 20, 18, None, 40, 9000, "2026-01-02T03:04:05+00:00")
     for _ in range(2):
-        add_record(entry, path)
+        append_run_record(entry, path)
     with path.open("ab") as file:
         file.write(b'{"model": "m", "data')
     assert read_records(path) == [entry, entry]
-    add_record(entry, path)
+    append_run_record(entry, path)
     assert read_records(path) == [entry, entry, entry]
     path.write_text('{"model": "m"}\n')
     with pytest.raises(SettingsError, match="line 1"):
@@ -210,7 +210,7 @@ def test_the_record_outlives_a_torn_line_but_not_a_wrong_one(tmp_path: Path) -> 
 
 
 def test_a_person_without_words_of_their_own_says_what_the_gold_asks_for(tmp_path: Path) -> None:
-    question = GoldTurn("1", "league", "Who is best?", (FEE,), "1", expects=Expects("ask_back"))
+    question = GoldTurn("1", "league", "Who is best?", (FEE,), "1", expects=ExpectedOutcome("ask_back"))
     with Database.open(make_database(tmp_path / "league.sqlite")) as database:
         reply = reply_to(question, _asking_back(), database.schema())
     assert "fee" in reply

@@ -137,7 +137,7 @@ def test_a_proposal_is_signed_only_where_it_is_taken_over(
         Ruling(**fields, sql=question.golds[0], verdict="right", why="Each once.", accepted=False),
     ]
     append_rulings(tmp_path / "run" / "verdicts.jsonl", proposals)
-    FinishedRun.read(tmp_path / "run", league.root, None).judge_again()
+    FinishedRun.read(tmp_path / "run", league.root, None).update_verdict_scores()
     assert tableturn("report", str(tmp_path / "run"), "--out", str(review)).returncode == 0
     visit = Visit(browser, review, 1280, "light")
     page = visit.page

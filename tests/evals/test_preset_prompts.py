@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
-from tableturn.evals.experiments.measure import Experiment, RunRow
+from tableturn.evals.experiments.measure import Experiment, ExperimentRow
 
 from .rows import CONVERSATIONS, requests_of
 
@@ -33,7 +33,7 @@ SECTIONS = {
 
 @pytest.mark.parametrize(("preset", "task"), SECTIONS)
 def test_a_preset_asks_as_its_paper_does(preset: str, task: str, snapshot: SnapshotAssertion) -> None:
-    row = RunRow(name=preset, preset=preset, settings=FEW[preset], paper={})
+    row = ExperimentRow(name=preset, preset=preset, settings=FEW[preset], paper={})
     dialogues = preset in ("credit", "track")
     experiment = Experiment(title=preset, dataset="cosql" if dialogues else "spider", rows=(row,))
     request = next(one for one in requests_of(row, experiment)[THIRD] if one.task == task)
@@ -43,7 +43,7 @@ def test_a_preset_asks_as_its_paper_does(preset: str, task: str, snapshot: Snaps
 
 def test_every_request_of_the_presets_is_pinned() -> None:
     for preset in FEW:
-        row = RunRow(name=preset, preset=preset, settings=FEW[preset], paper={})
+        row = ExperimentRow(name=preset, preset=preset, settings=FEW[preset], paper={})
         experiment = Experiment(title=preset, dataset="spider", rows=(row,))
         tasks = {one.task for turn in requests_of(row, experiment) for one in turn}
         assert tasks == {task for of, task in SECTIONS if of == preset}

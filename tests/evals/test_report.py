@@ -60,7 +60,7 @@ def test_both_judgements_and_a_conclusion_are_on_the_page(league: Dataset, tmp_p
     finished_run(league, tmp_path / "other", [*golds[:2], repeated, golds[3]])
     rulings = [Ruling(question=league.questions[2].text, sql=repeated, verdict="right", why="a list")]
     append_rulings(tmp_path / "other" / "verdicts.jsonl", rulings)
-    FinishedRun.read(tmp_path / "other", league.root, None).judge_again()
+    FinishedRun.read(tmp_path / "other", league.root, None).update_verdict_scores()
     page = tmp_path / "report.html"
     (told,) = write_report([tmp_path / "good", tmp_path / "other"], page)
     assert told.startswith("other and good cannot be told apart on these 4 questions: -25.0 points")

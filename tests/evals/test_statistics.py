@@ -3,7 +3,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
-from tableturn.evals.metrics.statistics import Interval, Judged, RunComparison, compare, detectable, interval
+from tableturn.evals.metrics.statistics import (
+    ConfidenceInterval,
+    JudgedOutcome,
+    RunComparison,
+    compare,
+    compute_bootstrap_interval,
+    detectable,
+)
 
 
 def outcomes(right: list[bool], clusters: int) -> list[tuple[str, int]]:
@@ -12,19 +19,19 @@ def outcomes(right: list[bool], clusters: int) -> list[tuple[str, int]]:
 
 def test_an_interval_holds_its_share_and_clusters_widen_it() -> None:
     right = [True] * 60 + [False] * 40
-    alone, together = interval(outcomes(right, 100)), interval(outcomes(right, 10))
+    alone, together = compute_bootstrap_interval(outcomes(right, 100)), compute_bootstrap_interval(outcomes(right, 10))
     assert alone is not None
     assert together is not None
     assert alone.low < 0.6 < alone.high
     # Outcomes that go together tell less than as many that stand alone.
     assert together.high - together.low > 2 * (alone.high - alone.low)
-    assert interval(outcomes(right, 100)) == alone
-    assert interval(outcomes(right, 1)) is None
+    assert compute_bootstrap_interval(outcomes(right, 100)) == alone
+    assert compute_bootstrap_interval(outcomes(right, 1)) is None
 
 
 def test_a_comparison_counts_what_only_one_run_has_right() -> None:
-    first = {str(n): Judged(str(n), n < 50) for n in range(100)}
-    second = {str(n): Judged(str(n), n < 65 and n not in (1, 2, 3)) for n in range(100)}
+    first = {str(n): JudgedOutcome(str(n), n < 50) for n in range(100)}
+    second = {str(n): JudgedOutcome(str(n), n < 65 and n not in (1, 2, 3)) for n in range(100)}
     found = compare(first, second)
     assert (found.only_first, found.only_second) == (3, 15)
     assert found.difference == pytest.approx(0.12)
@@ -34,7 +41,7 @@ def test_a_comparison_counts_what_only_one_run_has_right() -> None:
 
 
 def test_equal_runs_do_not_differ() -> None:
-    run = {str(n): Judged(str(n), n % 3 == 0) for n in range(30)}
+    run = {str(n): JudgedOutcome(str(n), n % 3 == 0) for n in range(30)}
     found = compare(run, run)
     assert (found.difference, found.p) == (0.0, 1.0)
     assert found.interval is not None
@@ -43,16 +50,17 @@ def test_equal_runs_do_not_differ() -> None:
 
 def test_turns_of_one_interaction_count_together() -> None:
     """Seven turns won in one conversation and two lost in another are one win and one loss."""
-    alone = [Judged(str(n), n < 7) for n in range(9)]
-    other = [Judged(str(n), n >= 7) for n in range(9)]
+    alone = [JudgedOutcome(str(n), n < 7) for n in range(9)]
+    other = [JudgedOutcome(str(n), n >= 7) for n in range(9)]
     names = list(map(str, range(9)))
     found = compare(dict(zip(names, other, strict=True)), dict(zip(names, alone, strict=True)))
     assert found.p == pytest.approx(stats.binomtest(7, 9).pvalue)
 
-    def together(outcomes: list[Judged]) -> dict[str, Judged]:
+    def together(outcomes: list[JudgedOutcome]) -> dict[str, JudgedOutcome]:
         units = ["a" if n < 7 else "b" for n in range(9)]
         return {
-            str(n): Judged(unit, one.right, unit) for n, (unit, one) in enumerate(zip(units, outcomes, strict=True))
+            str(n): JudgedOutcome(unit, one.right, unit)
+            for n, (unit, one) in enumerate(zip(units, outcomes, strict=True))
         }
 
     assert compare(together(other), together(alone)).p == 1.0
@@ -81,8 +89,8 @@ def test_few_questions_show_large_differences_only() -> None:
 
 
 def test_turns_of_few_interactions_show_nothing() -> None:
-    first = {str(n): Judged("c", right=False, unit=str(n % 5)) for n in range(50)}
-    second = {name: Judged("c", right=True, unit=found.unit) for name, found in first.items()}
+    first = {str(n): JudgedOutcome("c", right=False, unit=str(n % 5)) for n in range(50)}
+    second = {name: JudgedOutcome("c", right=True, unit=found.unit) for name, found in first.items()}
     found = compare(first, second)
     assert found.p == pytest.approx(0.0625)
     assert found.detectable is None
@@ -90,13 +98,13 @@ def test_turns_of_few_interactions_show_nothing() -> None:
 
 
 def test_a_comparison_is_told_in_words() -> None:
-    better = RunComparison(2, 20, 0.18, Interval(0.08, 0.28), 0.0001, 100, 0.12)
+    better = RunComparison(2, 20, 0.18, ConfidenceInterval(0.08, 0.28), 0.0001, 100, 0.12)
     assert better.describe("a", "b") == (
         "b is better than a: 18.0 points on 100 questions (b less a: +18.0, between +8.0 and +28.0; p = 0.0001)."
     )
     worse = RunComparison(20, 2, -0.18, None, 0.0001, 100, 0.12)
     assert worse.describe("a", "b") == "a is better than b: 18.0 points on 100 questions (b less a: -18.0; p = 0.0001)."
-    open_ = RunComparison(3, 4, 0.0167, Interval(-0.07, 0.1), 1.0, 60, 0.123)
+    open_ = RunComparison(3, 4, 0.0167, ConfidenceInterval(-0.07, 0.1), 1.0, 60, 0.123)
     assert open_.describe("a", "b") == (
         "b and a cannot be told apart on these 60 questions: +1.7 points, between -7.0 and +10.0, p = 1.0000; "
         "so many can show 12 points."

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tableturn.evals.datasets import Dataset, load_dataset
-from tableturn.evals.metrics.judging import StrictJudge, Verdict, official_judge
+from tableturn.evals.metrics.judging import StrictJudge, Verdict, make_official_judge
 from tableturn.evals.metrics.summary import summarize
 
 
@@ -168,13 +168,13 @@ def test_gold_as_prediction_scores_all_or_says_why(data_dir: Path, name: str, un
 def test_any_accepted_gold_may_match_clause_by_clause(league: Dataset) -> None:
     golds = ("SELECT count(*) FROM player", "SELECT count(id) FROM player")
     question = replace(league.questions[0], golds=golds)
-    with StrictJudge(league) as strict, official_judge(league) as official:
+    with StrictJudge(league) as strict, make_official_judge(league) as official:
         assert [strict.judge(question, sql).em for sql in (*golds, "SELECT sum(id) FROM player")] == [True, True, False]
         assert [official.judge(question, sql).em for sql in golds] == [True, False]
 
 
 def test_a_gold_that_is_no_text_is_not_judged_by(league: Dataset) -> None:
     question = replace(league.questions[0], golds=("SELECT '\ud800'",))
-    for judge in (StrictJudge(league), official_judge(league)):
+    for judge in (StrictJudge(league), make_official_judge(league)):
         with judge:
             assert judge.judge(question, "SELECT 1").ex is None

@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema  # pyright: ignore[reportMissingTypeStubs]
 import pytest
 import yaml
-from tableturn.evals.trial import read_trial, trial_schema
+from tableturn.evals.trial import build_question_file_schema, read_trial_questions
 from tableturn.evals.trial.question import TrialTurn
 from tableturn.tools.database import Table
 from tableturn.tools.errors import SettingsError
@@ -92,7 +92,7 @@ def test_a_wrong_record_is_named_in_one_line(record: object, told: str, tmp_path
     path = tmp_path / "own.yaml"
     path.write_text(yaml.safe_dump([{"question": "Fine?", "value": 1}, record]))
     with pytest.raises(SettingsError, match="record 2") as error:
-        read_trial(path)
+        read_trial_questions(path)
     assert told in str(error.value)
     assert "\n" not in str(error.value)
 
@@ -101,11 +101,11 @@ def test_ids_are_used_once(tmp_path: Path) -> None:
     path = tmp_path / "own.json"
     path.write_text(json.dumps([{"id": "a", "question": "How many?", "value": 1}] * 2))
     with pytest.raises(SettingsError, match="'a' is used more than once"):
-        read_trial(path)
+        read_trial_questions(path)
 
 
 def test_the_json_schema_takes_what_the_reader_takes(tmp_path: Path) -> None:
-    schema = trial_schema()
+    schema = build_question_file_schema()
     right: list[dict[str, object]] = [
         {"question": "How many?", "sql": ["SELECT 1", "SELECT 2"], "note": "asked daily"},
         {"question": "How many?", "rows": "at least 3", "columns": ["country"]},
@@ -114,7 +114,7 @@ def test_the_json_schema_takes_what_the_reader_takes(tmp_path: Path) -> None:
     ]
     jsonschema.validate(right, schema)  # pyright: ignore[reportUnknownMemberType]
     (tmp_path / "own.json").write_text(json.dumps(right))
-    assert len(read_trial(tmp_path / "own.json")) == 4
+    assert len(read_trial_questions(tmp_path / "own.json")) == 4
     for wrong in ({"question": "How many?", "vlaue": 3}, {"turns": []}, {"sql": "SELECT 1"}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate([wrong], schema)  # pyright: ignore[reportUnknownMemberType]

@@ -15,7 +15,7 @@ from tableturn.agent import SQLAgent
 from tableturn.agent.cli.chat.commands import BY_NAME
 from tableturn.serve import ServeSettings, create_app
 from tableturn.serve.mcp import make_mcp_server
-from tableturn.serve.server import make_opener, open_server
+from tableturn.serve.server import make_agent_opener, open_server
 from tableturn.tools.sample import build_sample
 
 from tests.docs.project import evaluation_in
@@ -58,7 +58,7 @@ async def _mcp() -> list[str]:
         database = build_sample(Path(folder) / "sample.sqlite")
         with SQLAgent(database, model="offline") as agent:
             async with (
-                open_server(make_opener(agent), None, ServeSettings()) as server,
+                open_server(make_agent_opener(agent), None, ServeSettings()) as server,
                 Client(make_mcp_server(server.make_default_asker)) as client,
             ):
                 lines: list[str] = []

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tableturn.agent.answers.answer import JSON_KEYS
-from tableturn.evals.adjudication.ruling import add_verdicts
+from tableturn.evals.adjudication.ruling import add_verdict_scores
 
 from tests.interface.faces import NAMES, RENEW, covers, current, losses, removed, snapshot, unlisted
 
@@ -84,12 +84,12 @@ def test_losses_of_lines(old: str, new: str, told: list[str]) -> None:
 def test_a_key_that_the_code_renames_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     keys = import_module("tests.docs.tables.keys")
     monkeypatch.setattr(keys, "JSON_KEYS", tuple(key for key in JSON_KEYS if key != "sql"))
-    monkeypatch.setattr("tableturn.evals.runner.results.add_verdicts", _with_judgements)
+    monkeypatch.setattr("tableturn.evals.runner.results.add_verdict_scores", _with_judgements)
     lost = losses("json", snapshot("json"), current("json"))
     assert lost == ["An answer: sql: text or null", "An evaluation: questions.ruling: object or null"]
 
 
 def _with_judgements(results: dict[str, Any], *more: Any) -> None:
-    add_verdicts(results, *more)
+    add_verdict_scores(results, *more)
     for question in results["questions"]:
         question["judgement"] = question.pop("ruling")

@@ -6,12 +6,12 @@ from typing import Any, get_args
 
 from tableturn.prompts.annotate import AnnotateColumnsTask, AnnotateTablesTask
 from tableturn.prompts.explain import ExplainTask
-from tableturn.prompts.generate import DialogueExample, DialoguesTask, GenerateTask, PromptStyle
-from tableturn.prompts.judge import Exhibit, JudgeTask
-from tableturn.prompts.reason import ReasonTask, SQLFromCodeTask
+from tableturn.prompts.generate import DialogueExample, DialogueQueryTask, GenerateSQLTask, PromptStyle
+from tableturn.prompts.judge import JudgedQuery, JudgeTask
+from tableturn.prompts.reason import PandasCodeTask, SQLFromCodeTask
 from tableturn.prompts.rephrase import RephraseTask, SimplifyTask
 from tableturn.prompts.reply_types import Rephrasing
-from tableturn.prompts.revise import MergeTask, Proposal, ReviseTask
+from tableturn.prompts.revise import MergeProposal, MergeProposalsTask, ReviseSQLTask
 from tableturn.prompts.task import Task
 from tableturn.tools.database.rendering.render import SchemaStyle
 from tableturn.tools.database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
@@ -91,7 +91,7 @@ SCHEMA_STYLES: dict[PromptStyle, SchemaStyle] = {
 }
 
 
-def generate(style: PromptStyle = "full", **changes: Any) -> GenerateTask:
+def generate(style: PromptStyle = "full", **changes: Any) -> GenerateSQLTask:
     """The question in the form of one preset."""
     inputs: dict[str, Any] = {
         "question": "what did ann oneil order",
@@ -107,10 +107,10 @@ def generate(style: PromptStyle = "full", **changes: Any) -> GenerateTask:
         "evidence": "orders are never empty",
         "engine": "SQLite",
     }
-    return GenerateTask(**inputs | changes)
+    return GenerateSQLTask(**inputs | changes)
 
 
-def revise(style: PromptStyle, **changes: Any) -> ReviseTask:
+def revise(style: PromptStyle, **changes: Any) -> ReviseSQLTask:
     """A query that failed, with all feedback there can be."""
     inputs: dict[str, Any] = {
         "generate": generate(style),
@@ -122,12 +122,12 @@ def revise(style: PromptStyle, **changes: Any) -> ReviseTask:
         "contents": "order.total: 12.5",
         "code_result": "total\n12.5",
     }
-    return ReviseTask(**inputs | changes)
+    return ReviseSQLTask(**inputs | changes)
 
 
 PROPOSALS = (
-    Proposal('SELECT total FROM "order"', 3, "total\n12.5"),
-    Proposal('SELECT id, total FROM "order"', 1, feedback="The query also returns id."),
+    MergeProposal('SELECT total FROM "order"', 3, "total\n12.5"),
+    MergeProposal('SELECT id, total FROM "order"', 1, feedback="The query also returns id."),
 )
 """A majority and one that differs."""
 
@@ -140,13 +140,13 @@ def every_task() -> dict[str, Task[Any]]:
         "rephrase_full_clarified": RephraseTask("and ann's?", HISTORY, SCHEMA, asked, simplify=False),
         "rephrase_credit": RephraseTask("and ann's?", HISTORY, SCHEMA, style="credit", dialogues=DIALOGUES),
         "rephrase_credit_clarified": RephraseTask("and ann's?", HISTORY, SCHEMA, asked, style="credit"),
-        "dialogues": DialoguesTask(
+        "dialogues": DialogueQueryTask(
             "and ann's?",
             "Table order, columns = [*, id, total]",
             HISTORY,
             (DialogueExample("Table dog, columns = [*, id]", HISTORY[:1]),),
         ),
-        "merge": MergeTask(generate(), PROPOSALS),
+        "merge": MergeProposalsTask(generate(), PROPOSALS),
         "annotate_columns": AnnotateColumnsTask(
             tuple((table, column) for table in SCHEMA.tables for column in table.columns)
         ),
@@ -155,17 +155,17 @@ def every_task() -> dict[str, Task[Any]]:
             "and ann's?",
             HISTORY,
             SCHEMA,
-            Exhibit('SELECT total FROM "order"', "total\n12.5", 1),
-            Exhibit('SELECT totl FROM "order"', "no such column: totl", None),
+            JudgedQuery('SELECT total FROM "order"', "total\n12.5", 1),
+            JudgedQuery('SELECT totl FROM "order"', "no such column: totl", None),
             evidence="totals are in euros",
             data=(("order", "id,total\n1,12.5"),),
         ),
         "simplify": SimplifyTask("Enumerate the appellations of all clients."),
         "explain": ExplainTask("and ann's?", REPHRASING.rephrased, 'SELECT total FROM "order"', SCHEMA),
-        "reason_pot": ReasonTask(generate("full", schema_style="frames"), "pot", PROGRAMS),
-        "reason_code_blocks": ReasonTask(generate("full", schema_style="frames"), "code_blocks", PROGRAMS),
-        "reason_craft_pot": ReasonTask(generate("craft", schema_style="frames"), "pot", PROGRAMS),
-        "reason_craft_code_blocks": ReasonTask(generate("craft", schema_style="frames"), "code_blocks", PROGRAMS),
+        "reason_pot": PandasCodeTask(generate("full", schema_style="frames"), "pot", PROGRAMS),
+        "reason_code_blocks": PandasCodeTask(generate("full", schema_style="frames"), "code_blocks", PROGRAMS),
+        "reason_craft_pot": PandasCodeTask(generate("craft", schema_style="frames"), "pot", PROGRAMS),
+        "reason_craft_code_blocks": PandasCodeTask(generate("craft", schema_style="frames"), "code_blocks", PROGRAMS),
         "sql_from_code": SQLFromCodeTask(generate("craft"), 'result = db_dict["order"]', "id,total\n1,12.5"),
         "generate_full_approved": generate(examples=(APPROVED, *EXAMPLES), database=APPROVED.owner),
         "generate_full_first_turn": generate(history=(), base=None, marked=frozenset(), evidence="", values=()),

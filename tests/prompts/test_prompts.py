@@ -11,7 +11,7 @@ import pytest
 import tableturn.prompts
 from syrupy.assertion import SnapshotAssertion
 from tableturn.prompts.task import Task
-from tableturn.prompts.templating import estimate_messages
+from tableturn.prompts.templating import estimate_message_tokens
 
 from .samples import every_task
 
@@ -33,7 +33,7 @@ def test_snapshot(name: str, snapshot: SnapshotAssertion) -> None:
 def test_everything_fits_a_large_budget(name: str) -> None:
     prompt = TASKS[name].render(100_000)
     assert prompt.left_out == ()
-    assert prompt.tokens == estimate_messages(prompt.messages)
+    assert prompt.tokens == estimate_message_tokens(prompt.messages)
     assert [message.role for message in prompt.messages] == ["system", "user"]
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tableturn.prompts.find_sql import sql_so_far
+from tableturn.prompts.find_sql import find_partial_sql
 from tableturn.prompts.read_answer import ReplyForm, read_answer
 from tableturn.prompts.reply_types import OtherReading
 from tableturn.tools.errors import ReplyError
@@ -213,7 +213,7 @@ def test_another_reading_is_no_answer(reply: str) -> None:
     draft = read_answer(reply, "q")
     assert (draft.sql, draft.comments.sure, draft.comments.doubt, draft.notes) == ("SELECT 1 FROM a", 0.7, "dates", ())
     assert draft.comments.other == OtherReading("by booking date", "SELECT 2\nFROM b")
-    assert sql_so_far(reply) == "SELECT 1 FROM a"
+    assert find_partial_sql(reply) == "SELECT 1 FROM a"
 
 
 @pytest.mark.parametrize(

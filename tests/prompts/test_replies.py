@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from tableturn.prompts.annotate import AnnotateColumnsTask, AnnotateTablesTask
 from tableturn.prompts.explain import ExplainTask
 from tableturn.prompts.generate import PromptStyle
-from tableturn.prompts.reason import ReasonTask
+from tableturn.prompts.reason import PandasCodeTask
 from tableturn.prompts.rephrase import RephraseTask, SimplifyTask
-from tableturn.prompts.reply_text import find_json
+from tableturn.prompts.reply_text import find_json_object
 from tableturn.prompts.reply_types import CodeDraft, Explanation, Rephrasing
 from tableturn.tools.errors import ReplyError
-from tableturn.tools.examples.seeds import seed_programs
+from tableturn.tools.examples.seeds import load_seed_programs
 
 from .samples import HISTORY, SCHEMA, every_task, generate
 
@@ -103,24 +103,24 @@ CODE = "x = db_dict['order']\nresult = x[['id']]"
 
 def test_code_and_sql() -> None:
     reply = f"One column.\n```python\n{CODE}\n```\n```sql\nSELECT id FROM t;\n```"
-    assert ReasonTask(generate(), "pot").parse(reply) == CodeDraft(CODE, "SELECT id FROM t")
-    assert ReasonTask(generate(), "code_blocks").parse(reply) == CodeDraft(CODE)
+    assert PandasCodeTask(generate(), "pot").parse(reply) == CodeDraft(CODE, "SELECT id FROM t")
+    assert PandasCodeTask(generate(), "code_blocks").parse(reply) == CodeDraft(CODE)
 
 
 def test_code_in_several_blocks_is_one_program() -> None:
     first, second = CODE.split("\n")
     reply = f"First:\n```python\n{first}\n```\nthen:\n```py\n{second}\n```"
-    assert ReasonTask(generate(), "code_blocks").parse(reply).code == CODE
+    assert PandasCodeTask(generate(), "code_blocks").parse(reply).code == CODE
 
 
 def test_code_counts_without_sql() -> None:
-    assert ReasonTask(generate(), "pot").parse(f"```python\n{CODE}\n```\nThat is all.").sql == ""
+    assert PandasCodeTask(generate(), "pot").parse(f"```python\n{CODE}\n```\nThat is all.").sql == ""
 
 
 @pytest.mark.parametrize("reply", ["result = 1", "I cannot say."])
 def test_code_and_sql_missing(reply: str) -> None:
     with pytest.raises(ReplyError):
-        ReasonTask(generate(), "pot").parse(reply)
+        PandasCodeTask(generate(), "pot").parse(reply)
 
 
 @settings(deadline=None)
@@ -154,12 +154,12 @@ def test_nothing_described(reply: str) -> None:
 
 
 def test_escapes_of_half_a_surrogate_pair_are_replaced() -> None:
-    assert find_json(r'{"rephrased": "how many \udfff \ud83d\ude00?"}') == {"rephrased": "how many ? 😀?"}
+    assert find_json_object(r'{"rephrased": "how many \udfff \ud83d\ude00?"}') == {"rephrased": "how many ? 😀?"}
 
 
 @pytest.mark.parametrize(("style", "sql"), [("full", "TO_CHAR("), ("craft", "strftime(")])
 def test_worked_examples_are_in_the_databases_sql_but_for_a_papers_form(style: PromptStyle, sql: str) -> None:
     asked = generate(style, schema=replace(SCHEMA, dialect="postgres"), schema_style="frames")
-    prompt = ReasonTask(asked, "pot", seed_programs()).render(100_000)
+    prompt = PandasCodeTask(asked, "pot", load_seed_programs()).render(100_000)
     said = prompt.messages[-1].content
     assert [name for name in ("TO_CHAR(", "strftime(") if name in said] == [sql]

@@ -85,7 +85,7 @@ async def test_advice_that_fails_is_counted(
 
     before = counted((await client.get("/metrics")).text)
     monkeypatch.delenv(RAISING_VARIABLE)
-    monkeypatch.setattr("tableturn.agent.nodes.respond.basis_of", broken)
+    monkeypatch.setattr("tableturn.agent.nodes.respond.build_query_basis", broken)
     reply = await client.post("/ask", json={"question": "Who?"})
     assert reply.status_code == 200
     assert any(note.startswith("basis failed") for note in reply.json()["notes"])
@@ -481,7 +481,7 @@ async def test_a_correction_that_cannot_be_shown_is_not_kept(
         raise RuntimeError
 
     answer = agent.ask("Who are the customers?")
-    monkeypatch.setattr("tableturn.tools.knowledge.proposals.propose_entries", fail)
+    monkeypatch.setattr("tableturn.tools.knowledge.proposals.propose_entries_from_correction", fail)
     with pytest.raises(RuntimeError):
         agent.correct(answer, "SELECT city FROM customers", question="Who are the customers?")
     with pytest.raises(SettingsError):

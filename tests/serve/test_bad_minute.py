@@ -216,7 +216,7 @@ def test_a_worker_that_was_held_up_itself_takes_no_other_for_gone(
     monkeypatch.setattr("tableturn.serve.store.WORKER_SECONDS", 0.2)
     one, two = TurnStore(f"sqlite:///{tmp_path}/store.sqlite"), TurnStore(f"sqlite:///{tmp_path}/store.sqlite")
     mended, beats = threading.Event(), list[float]()
-    beat, mend = one.beat, one.mark_orphans
+    beat, mend = one.beat, one.mark_orphaned_turns_as_lost
 
     def held_up() -> None:
         beats.append(time.monotonic())
@@ -225,7 +225,7 @@ def test_a_worker_that_was_held_up_itself_takes_no_other_for_gone(
         beat()
 
     monkeypatch.setattr(one, "beat", held_up)
-    monkeypatch.setattr(one, "mark_orphans", lambda: (mend(), len(beats) > 2 and mended.set()))
+    monkeypatch.setattr(one, "mark_orphaned_turns_as_lost", lambda: (mend(), len(beats) > 2 and mended.set()))
     turns = RunningTurns(one, ServerLimits(), Metrics())
     turns._heart.start()
     assert mended.wait(60)

@@ -17,7 +17,7 @@ from tableturn import __version__
 from tableturn.agent import SQLAgent
 from tableturn.serve import ServeSettings
 from tableturn.serve.mcp import make_mcp_server
-from tableturn.serve.server import make_opener, open_server
+from tableturn.serve.server import make_agent_opener, open_server
 
 from tests.serve.conftest import scripted, serving
 from tests.support.scripted import ScriptedModel
@@ -28,7 +28,7 @@ TOOLS = {"ask", "run_sql", "schema", "values", "explain", "approve", "correct", 
 @asynccontextmanager
 async def calling(agent: SQLAgent) -> AsyncGenerator[Client]:
     async with (
-        open_server(make_opener(agent), None, ServeSettings()) as server,
+        open_server(make_agent_opener(agent), None, ServeSettings()) as server,
         Client(make_mcp_server(server.make_default_asker)) as client,
     ):
         yield client
@@ -59,7 +59,7 @@ async def test_what_speaks_against_an_answer_is_told(shop: Path, agent_over: Cal
 async def test_a_result_is_one_line_and_the_page_does_not_list_it(
     shop: Path, agent_over: Callable[..., SQLAgent]
 ) -> None:
-    async with open_server(make_opener(agent_over(shop)), None, ServeSettings()) as server:
+    async with open_server(make_agent_opener(agent_over(shop)), None, ServeSettings()) as server:
         async with Client(make_mcp_server(server.make_default_asker)) as client:
             result = await client.call_tool("ask", {"question": "Who are the customers?"})
             (part,) = result.content

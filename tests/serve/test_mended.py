@@ -14,7 +14,7 @@ from typing import Any, cast
 import pytest
 from tableturn.serve import ServerLimits
 from tableturn.serve.running_turns import RunningTurn
-from tableturn.serve.side_queries import SideQueries
+from tableturn.serve.side_queries import SideQueryRunner
 from tableturn.serve.store import Owner, TurnStore
 from tableturn.tools.database import Cancellation
 
@@ -61,7 +61,7 @@ def test_any_number_of_threads_is_deleted(tmp_path: Path) -> None:
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40000)"
             f" INSERT INTO tableturn_threads ({', '.join(columns)}) SELECT {others} FROM n, tableturn_threads"
         )
-    assert len(store.delete_older("shop", -1)) == 40_001
+    assert len(store.delete_unused_threads("shop", -1)) == 40_001
     store.add_thread(owner)
     assert len(store.delete(owner)) == 1
     assert store.list_threads(owner) == []
@@ -69,7 +69,7 @@ def test_any_number_of_threads_is_deleted(tmp_path: Path) -> None:
 
 
 async def test_who_gives_up_ends_the_query_and_keeps_their_share_until_then() -> None:
-    work = SideQueries(ServerLimits(at_once_a_person=1))
+    work = SideQueryRunner(ServerLimits(at_once_a_person=1))
     owner, begun, seen = Owner("ada", "shop"), threading.Event(), threading.Event()
 
     def slow(cancellation: Cancellation) -> None:

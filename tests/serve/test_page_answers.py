@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tableturn.tools.ledger import keep_ledger
+from tableturn.tools.ledger import build_query_ledger
 
 from tests.serve import pages
 from tests.serve.pages import NAMES, Visit, ask, cells, last, unfold_query
@@ -89,9 +89,9 @@ def test_an_answer_stands_before_its_rows_are_counted_and_what_counting_adds_mov
             assert counted.wait(30)
             return rows
 
-        return keep_ledger(query, later, **more)
+        return build_query_ledger(query, later, **more)
 
-    monkeypatch.setattr("tableturn.agent.evidence.ledger.keep_ledger", keep)
+    monkeypatch.setattr("tableturn.agent.evidence.ledger.build_query_ledger", keep)
     monkeypatch.setattr("tableturn.agent.evidence.ledger.LONGEST_SECONDS", 60.0)
     monkeypatch.setattr("tableturn.agent.evidence.ledger.SHORTEST_SECONDS", 60.0)
     page = visit(path, [sql("SELECT COUNT(*) FROM sale JOIN product ON product.id = sale.product_id")], examples="none")

@@ -22,11 +22,11 @@ import uvicorn
 from tableturn.agent import SQLAgent
 from tableturn.serve import ServerLimits, ServeSettings, create_app
 from tableturn.serve.checkpoints import StorageLocation
-from tableturn.serve.launch import wind_down_on_signal
-from tableturn.serve.protocol import Protocol
+from tableturn.serve.launch import stop_turns_on_signal
+from tableturn.serve.protocol import HeadTimeoutProtocol
 from tableturn.serve.request_checks import TooMany
-from tableturn.serve.server import make_opener, open_server
-from tableturn.serve.side_queries import SideQueries
+from tableturn.serve.server import make_agent_opener, open_server
+from tableturn.serve.side_queries import SideQueryRunner
 from tableturn.serve.store import Owner, StoreError, TurnRequest, TurnStore
 from tableturn.tools.errors import TurnCancelled
 
@@ -81,7 +81,7 @@ def test_it_says_where_it_is_and_ends_when_told(shop: Path, tmp_path: Path) -> N
 
 
 async def test_a_turn_is_stopped_as_soon_as_it_has_begun(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
-    async with open_server(make_opener(agent_over(shop)), None, ServeSettings()) as server:
+    async with open_server(make_agent_opener(agent_over(shop)), None, ServeSettings()) as server:
         asker = server.make_default_asker()
         turn = await server.turns.begin(asker.agent, TurnRequest(asker.owner, "", "Who are the customers?"))
         await server.turns.cancel(asker.owner, turn.id)
@@ -91,13 +91,15 @@ async def test_a_turn_is_stopped_as_soon_as_it_has_begun(shop: Path, agent_over:
 
 
 async def test_who_waits_is_told_when_the_server_stops(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
-    async with open_server(make_opener(agent_over(shop, model=scripted(delay=60))), None, ServeSettings()) as server:
+    async with open_server(
+        make_agent_opener(agent_over(shop, model=scripted(delay=60))), None, ServeSettings()
+    ) as server:
         asker = server.make_default_asker()
         turn = await server.turns.begin(asker.agent, TurnRequest(asker.owner, "", "Who?"))
         elsewhere = Owner("ada", asker.owner.database)
         other = server.store.begin(TurnRequest(elsewhere, "", "Who?"))
-        following = asyncio.create_task(server.turns.follow(elsewhere, other.id))
-        await server.turns.wind_down(0.1)
+        following = asyncio.create_task(server.turns.wait_for_remote_turn(elsewhere, other.id))
+        await server.turns.stop_turns_gracefully(0.1)
         assert isinstance(turn.error, TurnCancelled)
         assert server.store.get_turn(asker.owner, turn.id).status == "stopped"
         assert (await following).status == "running", "another worker's goes on"
@@ -114,7 +116,7 @@ async def test_turns_end_when_the_signal_comes_not_when_connections_are_closed()
 
     before = signal.signal(signal.SIGTERM, lambda number, _: told.append(number))
     try:
-        async with wind_down_on_signal(Lifecycle()):  # pyright: ignore[reportArgumentType]
+        async with stop_turns_on_signal(Lifecycle()):  # pyright: ignore[reportArgumentType]
             os.kill(os.getpid(), signal.SIGTERM)
             await asyncio.wait_for(done.wait(), 30)
     finally:
@@ -126,7 +128,7 @@ async def test_a_head_that_does_not_come_is_not_waited_for(
     shop: Path, agent_over: Callable[..., SQLAgent], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tableturn.serve.protocol._HEAD_SECONDS", 0.2)
-    config = uvicorn.Config(create_app(agent_over(shop)), http=Protocol, log_level="error")
+    config = uvicorn.Config(create_app(agent_over(shop)), http=HeadTimeoutProtocol, log_level="error")
     server = uvicorn.Server(config)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         monkeypatch.setattr(server, "install_signal_handlers", lambda: None, raising=False)
@@ -153,7 +155,7 @@ async def test_a_persons_turns_are_counted_from_when_they_begin(
 
 
 async def test_queries_beside_turns_are_bounded() -> None:
-    work, gate = SideQueries(ServerLimits(queries_at_once=3, at_once_a_person=2)), threading.Event()
+    work, gate = SideQueryRunner(ServerLimits(queries_at_once=3, at_once_a_person=2)), threading.Event()
     ada, bo = Owner("ada", "shop"), Owner("bo", "shop")
     begun: list[str] = []
 

@@ -13,7 +13,7 @@ import httpx
 import pytest
 from tableturn.agent import SQLAgent
 from tableturn.serve import ServerLimits, ServeSettings, create_app
-from tableturn.serve.request_checks import Rates, TooMany
+from tableturn.serve.request_checks import RequestRateLimiter, TooMany
 from tableturn.serve.store import Busy, NotThere, Owner, TurnRequest, TurnStore
 from tableturn.tools.database import PermissionsFile
 from tableturn.tools.errors import SettingsError
@@ -122,7 +122,7 @@ async def test_what_is_not_allowed_is_denied(
         connection.execute("CREATE VIEW totals AS SELECT sum(total) AS total FROM orders")
     rules = tmp_path / "people.toml"
     rules.write_text(f'{default}[users.ada]\n[users.bo]\nallow = ["orders", "totals"]\n')
-    agent = agent_over(shop, permissions=PermissionsFile.read(rules).require_names())
+    agent = agent_over(shop, permissions=PermissionsFile.read(rules).allow_all_without_name())
     async with serving(agent, ServeSettings(user_header="X-User")) as client:
         assert (await client.get("/ready")).status_code == 200
         assert (await client.get("/")).status_code == 200
@@ -143,7 +143,7 @@ async def test_what_somebody_approves_tells_nothing_of_a_wider_persons(
 ) -> None:
     rules = tmp_path / "people.toml"
     rules.write_text('[users.ada]\n[users.bo]\ndeny = ["orders"]\n')
-    agent = agent_over(shop, permissions=PermissionsFile.read(rules).require_names())
+    agent = agent_over(shop, permissions=PermissionsFile.read(rules).allow_all_without_name())
     customers, orders, question = "SELECT count(*) FROM customers", "SELECT sum(total) FROM orders", "How big are we?"
     async with serving(agent, ServeSettings(user_header="X-User")) as client:
 
@@ -199,7 +199,7 @@ async def test_bodies_are_bounded(chunked: bool, client: Client) -> None:
 
 
 def test_rates() -> None:
-    rates = Rates(60)
+    rates = RequestRateLimiter(60)
     for _ in range(10):
         rates.count("ada", now=0.0)
     with pytest.raises(TooMany):
@@ -309,11 +309,11 @@ def test_turns_of_a_dead_worker_are_lost_and_offered(tmp_path: Path, monkeypatch
     turn = dead.begin(TurnRequest(owner, thread, "Who?"))
     with pytest.raises(Busy):
         alive.begin(TurnRequest(owner, thread, "And?"))
-    alive.ask_to_stop(owner, turn.id)
-    assert dead.list_stop_requests() == (turn.id,)
+    alive.request_turn_stop(owner, turn.id)
+    assert dead.list_turns_to_stop() == (turn.id,)
     monkeypatch.setattr("tableturn.serve.store.time.time", lambda: __import__("time").monotonic() + 10**10)
     alive.beat()
-    assert alive.mark_orphans() == 1
+    assert alive.mark_orphaned_turns_as_lost() == 1
     assert alive.get_turn(owner, turn.id).status == "lost"
     again = alive.begin(TurnRequest(owner, thread, "Who?"))
     alive.end(again, "answered")

@@ -10,7 +10,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any, get_args
 
-from tableturn.tools.charts.chart import SCHEMA, Spec, draw_picture
+from tableturn.tools.charts.chart import SCHEMA, Spec, render_chart_image
 
 from tests.corpus.gallery import small
 
@@ -135,7 +135,7 @@ def main(folder: Path) -> None:
             continue
         for theme in get_args(Theme):
             (folder / f"{name}-{theme}.svg").write_bytes(
-                small(draw_picture(themed(specification(figure), theme), "svg"))
+                small(render_chart_image(themed(specification(figure), theme), "svg"))
             )
 
 

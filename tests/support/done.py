@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from tableturn.agent import effects
-from tableturn.agent.effects import Tally, Translator, arun, ask, run
-from tableturn.agent.model.turn_budget import Budget
+from tableturn.agent.effects import BudgetTracker, Translator, arun, ask, run
+from tableturn.agent.model.turn_budget import TurnBudget
 from tableturn.agent.records import Usage
 from tableturn.prompts.task import Task
 
@@ -24,11 +24,11 @@ class Done(Generic[R]):
     usage: Usage
 
 
-def _tally() -> Tally:
-    return Tally(Budget(calls=1_000, tokens=1_000_000_000, until=time.monotonic() + 600))
+def _tally() -> BudgetTracker:
+    return BudgetTracker(TurnBudget(calls=1_000, tokens=1_000_000_000, until=time.monotonic() + 600))
 
 
-def _done(done: effects.Done[R], tally: Tally) -> Done[R]:
+def _done(done: effects.Done[R], tally: BudgetTracker) -> Done[R]:
     return Done(done.reply, done.notes, tally.usage)
 
 

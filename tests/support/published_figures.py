@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
-from tableturn.evals.metrics.statistics import wilson
+from tableturn.evals.metrics.statistics import compute_wilson_interval
 
 FILE = Path(__file__).parents[2] / "docs" / "figures.json"
 
@@ -104,7 +104,7 @@ def spread(value: Value, form: str) -> tuple[float, float | None, float | None]:
     """A value as it is shown, with the ends of its interval; those of a share are Wilson's."""
     match value:
         case (float() | int() as share, of) if form == "share":
-            bounds = wilson(share * of, of)
+            bounds = compute_wilson_interval(share * of, of)
             assert bounds is not None
             return 100 * share, 100 * bounds.low, 100 * bounds.high
         case (figure, low, high):

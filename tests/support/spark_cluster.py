@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from tableturn.tools.database.spark.engine import Driver
+from tableturn.tools.database.spark.engine import PysparkDriver
 from tableturn.tools.errors import DatabaseUnavailable
 
 WORKERS = 2
@@ -118,7 +118,7 @@ class SparkCluster:
 
     def run(self, *statements: str) -> list[tuple[Any, ...]]:
         """Runs statements one after the other in a session of their own, writing ones too; the last one's rows."""
-        driver = Driver()
+        driver = PysparkDriver()
         client = driver.connect(self.url)
         try:
             rows = [list(driver.rows(client, each)) for each in statements]

@@ -17,7 +17,7 @@ from tableturn.agent import SQLAgent
 from tableturn.agent.settings import Settings
 from tableturn.tools.database import Database
 from tableturn.tools.errors import TableturnError
-from tableturn.tools.sandbox import sandbox_available
+from tableturn.tools.sandbox import find_sandbox_problem
 from tableturn.tools.toolset import as_tools
 
 from tests.corpus import egress
@@ -196,7 +196,7 @@ def take_turns(
             yield _without(tools, known)
         for question in egress.QUESTIONS[: len(turns)]:
             yield ask(offline, model, question, "", {})
-        if not sandbox_available():
+        if not find_sandbox_problem():
             for settings in egress.REASONED:
                 yield ask(agent, model, egress.QUESTIONS[0], egress.STATEMENTS[0], settings, egress.CODE)
             yield call_tools(agent, database, egress.QUESTIONS[0], egress.STATEMENTS[0], egress.CODE)

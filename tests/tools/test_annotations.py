@@ -24,10 +24,10 @@ def test_a_comment_of_the_database_wins() -> None:
 
 
 def test_what_is_not_described() -> None:
-    assert [column.name for _, column in Annotations().undescribed_columns(SCHEMA)] == ["a"]
-    assert FOUND.undescribed_columns(SCHEMA) == []
-    assert [table.name for table in FOUND.undescribed_tables(SCHEMA)] == ["u"]
-    assert Annotations(columns={("t", "a"): ""}).undescribed_columns(SCHEMA) == [], "asked for in vain"
+    assert [column.name for _, column in Annotations().list_undescribed_columns(SCHEMA)] == ["a"]
+    assert FOUND.list_undescribed_columns(SCHEMA) == []
+    assert [table.name for table in FOUND.list_undescribed_tables(SCHEMA)] == ["u"]
+    assert Annotations(columns={("t", "a"): ""}).list_undescribed_columns(SCHEMA) == [], "asked for in vain"
 
 
 def test_kept_in_a_file(tmp_path: Path) -> None:
@@ -38,11 +38,11 @@ def test_kept_in_a_file(tmp_path: Path) -> None:
     assert AnnotationStore("v", tmp_path).read() == FOUND
     assert [path.name for path in store.path.parent.iterdir()] == ["v.json"]
     assert AnnotationStore("w", tmp_path).read() == Annotations(), "another version knows nothing"
-    anew = store.open_fresh()
+    anew = store.open_fresh_store()
     anew.add(Annotations({"t": ""}, {("t", "a"): "letter"}))
-    store.take_over(anew)
+    store.merge_fresh_store(anew)
     assert store.read() == FOUND | Annotations(columns={("t", "a"): "letter"}), "no words take none away"
-    assert anew.read() == AnnotationStore("v", tmp_path).open_fresh().read() == Annotations()
+    assert anew.read() == AnnotationStore("v", tmp_path).open_fresh_store().read() == Annotations()
     store.clear()
     assert AnnotationStore("v", tmp_path).read() == store.read() == Annotations()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from tableturn.tools.derived import derived
+from tableturn.tools.derived import cache_in_first_argument
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,7 @@ class Item:
 def test_it_is_made_once_an_object_and_its_arguments() -> None:
     calls: list[object] = []
 
-    @derived
+    @cache_in_first_argument
     def made(item: Item, times: int = 1) -> str:
         calls.append(item.value)
         return repr(item.value) * times

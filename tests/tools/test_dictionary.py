@@ -11,7 +11,7 @@ import pytest
 from tableturn import Database, SQLAgent
 from tableturn.tools.annotations import Annotations
 from tableturn.tools.database import Cell, Egress, Limits
-from tableturn.tools.dictionary import read_dictionary
+from tableturn.tools.dictionary import read_data_dictionaries
 
 from ..support.scripted import writes
 
@@ -49,7 +49,7 @@ def read(database: Database) -> Annotations:
     def rows(sql: str, most: int) -> Sequence[tuple[Cell, ...]]:
         return database.execute(sql, Limits(rows=most)).rows
 
-    return read_dictionary(database.schema(), rows)
+    return read_data_dictionaries(database.schema(), rows)
 
 
 def test_tables_and_columns_are_described(tmp_path: Path) -> None:

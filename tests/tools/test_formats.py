@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tableturn.tools.database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from tableturn.tools.errors import SettingsError
-from tableturn.tools.formats import ColumnFormat, column_formats, format_cell, format_rows, read_time
+from tableturn.tools.formats import ColumnFormat, choose_column_formats, format_cell, format_rows, parse_date_text
 
 from tests.support.queries import read
 
@@ -45,7 +45,7 @@ SHOP = Schema("shop", (ORDERS,), (ForeignKey("orders", ("customer_id",), "custom
 def written(sql: str, cell: Any) -> str:
     """The only cell of a query's result as people read it."""
     name = sql.removeprefix("SELECT ").split(" FROM")[0].split(" AS ")[-1]
-    (form,) = column_formats(read(sql, SHOP), [name], [(cell,)])
+    (form,) = choose_column_formats(read(sql, SHOP), [name], [(cell,)])
     return format_cell(cell, form)
 
 
@@ -119,19 +119,19 @@ def test_a_cell_is_written_as_people_read_it(sql: str, cell: Any, text: str) -> 
 
 def test_all_columns_of_a_table_are_known_by_name() -> None:
     row = (12345, 9.5, 1999)
-    formats = column_formats(read("SELECT * FROM orders", SHOP), ("customer_id", "price", "founded"), [row])
+    formats = choose_column_formats(read("SELECT * FROM orders", SHOP), ("customer_id", "price", "founded"), [row])
     assert [form.kind for form in formats] == ["key", "money", "year"]
 
 
 def test_the_branches_of_a_union_may_mean_different_things() -> None:
     sql = "SELECT SUM(amount_eur) AS total FROM orders UNION ALL SELECT COUNT(*) FROM orders"
-    assert column_formats(read(sql, SHOP), ("total",), [(12.5,), (3,)]) == (ColumnFormat("number", 1),)
+    assert choose_column_formats(read(sql, SHOP), ("total",), [(12.5,), (3,)]) == (ColumnFormat("number", 1),)
 
 
 def test_a_definition_says_what_a_measure_is_in() -> None:
     def currency(text: str) -> str:
         sql, defined = "SELECT SUM(quantity) AS net_turnover FROM orders", {"Net turnover": text}
-        return column_formats(read(sql, SHOP), ["net_turnover"], [(12.5,)], defined)[0].currency
+        return choose_column_formats(read(sql, SHOP), ["net_turnover"], [(12.5,)], defined)[0].currency
 
     assert currency("all that was sold, in CHF") == "CHF"
     assert currency("converted from CHF, in EUR") == currency("the number of sales in EUR") == currency("") == ""
@@ -139,9 +139,16 @@ def test_a_definition_says_what_a_measure_is_in() -> None:
 
 def test_a_column_is_as_wide_as_its_finest_cell() -> None:
     sql, rows = "SELECT quantity FROM orders", [(1,), (2.25,), (None,)]
-    assert format_rows(rows, column_formats(read(sql, SHOP), ("quantity",), rows)) == [("1.00",), ("2.25",), (None,)]
+    assert format_rows(rows, choose_column_formats(read(sql, SHOP), ("quantity",), rows)) == [
+        ("1.00",),
+        ("2.25",),
+        (None,),
+    ]
     days = [("2024-01-01",), ("2024-01-02 10:30",)]
-    assert format_rows(days, column_formats(None, ("day",), days)) == [("1 Jan 2024 00:00",), ("2 Jan 2024 10:30",)]
+    assert format_rows(days, choose_column_formats(None, ("day",), days)) == [
+        ("1 Jan 2024 00:00",),
+        ("2 Jan 2024 10:30",),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -167,4 +174,4 @@ def test_a_locale_that_is_not_known_is_told() -> None:
 
 
 def test_a_text_that_is_no_date_is_no_time() -> None:
-    assert [read_time(text) for text in ("12:30", "2024", "2024-13-01", "2024-02-30", "")] == [None] * 5
+    assert [parse_date_text(text) for text in ("12:30", "2024", "2024-13-01", "2024-02-30", "")] == [None] * 5

@@ -13,8 +13,8 @@ import pytest
 from tableturn.tools.database import Database, Egress, PermissionsFile
 from tableturn.tools.database.egress import MaskKind
 from tableturn.tools.errors import QueryError, QueryFailed, ResultTooLarge, SettingsError
-from tableturn.tools.masking import Placeholders, mask
-from tableturn.tools.outgoing import ModelView, record_queries
+from tableturn.tools.masking import PersonalDataPlaceholders, mask
+from tableturn.tools.outgoing import MaskedDatabase, record_queries
 from tableturn.tools.sql.reads import may_read
 from tableturn.tools.toolset import as_tools
 from tableturn.tools.values import ValueIndex
@@ -38,7 +38,7 @@ def database(path: Path) -> Iterator[Database]:
 @pytest.mark.parametrize("sql", STATEMENTS)
 def test_no_statement_brings_a_cell_out(sql: str, database: Database) -> None:
     try:
-        outcome = repr(ModelView(database).execute(sql))
+        outcome = repr(MaskedDatabase(database).execute(sql))
     except QueryError as error:
         outcome = str(error)
     known = set(re.findall(CANARY, sql))
@@ -64,7 +64,7 @@ def test_no_statement_brings_a_cell_out(sql: str, database: Database) -> None:
     ],
 )
 def test_a_query_is_of_the_strictest_level_that_it_may_read(sql: str, level: str, database: Database) -> None:
-    assert ModelView(database).level(sql) == level
+    assert MaskedDatabase(database).get_egress_level(sql) == level
 
 
 def test_the_person_who_asks_still_gets_the_cells(database: Database) -> None:
@@ -75,9 +75,9 @@ def test_what_is_wrong_with_the_query_itself_is_told(database: Database, path: P
     with Database.open(path, egress=EGRESS) as without_hidden:
         for one in (database, without_hidden):
             with pytest.raises(QueryFailed, match="no such column: nme"):
-                ModelView(one).execute("SELECT email, nme FROM customers")
+                MaskedDatabase(one).execute("SELECT email, nme FROM customers")
             with pytest.raises(QueryError):
-                ModelView(one).execute("DROP TABLE customers")
+                MaskedDatabase(one).execute("DROP TABLE customers")
 
 
 def test_schema_and_values_hold_nothing_of_it(database: Database, tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_tools_for_other_agents_give_nothing_of_it(database: Database, tmp_path:
 
 def test_statistics_let_counts_leave_and_no_value(path: Path) -> None:
     with Database.open(path, egress={"columns": {"customers.salary": "statistics"}, "default": "values"}) as database:
-        table = ModelView(database).execute("SELECT city, count(salary), max(salary) FROM customers GROUP BY city")
+        table = MaskedDatabase(database).execute("SELECT city, count(salary), max(salary) FROM customers GROUP BY city")
         assert {row[1] for row in table.rows} <= set(range(33))
         assert {row[0] for row in table.rows} == {row[2] for row in table.rows} == {"[withheld]"}
         column = database.schema().column("customers", "salary")
@@ -123,7 +123,7 @@ def test_an_error_while_running_does_not_quote(tmp_path: Path) -> None:
         Database.open(path, egress={"columns": {"t.a": "statistics"}}) as database,
         pytest.raises(QueryFailed, match="withheld"),
     ):
-        ModelView(database).execute("SELECT json_extract(a, '$') FROM t")
+        MaskedDatabase(database).execute("SELECT json_extract(a, '$') FROM t")
 
 
 def test_without_rules_or_secrets_everything_is_as_it_was(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_without_rules_or_secrets_everything_is_as_it_was(tmp_path: Path) -> Non
         connection.executescript("CREATE TABLE t (a TEXT, b INT); INSERT INTO t VALUES ('x', 1), (NULL, 2);")
     with Database.open(path) as database:
         sql = "SELECT * FROM t"
-        assert ModelView(database).execute(sql).rows == database.execute(sql).rows
+        assert MaskedDatabase(database).execute(sql).rows == database.execute(sql).rows
         assert database.schema() is database.engine.schema()
 
 
@@ -200,7 +200,7 @@ def test_wider_rules_cover_narrower_ones() -> None:
 )
 def test_whole_rows_of_other_engines_are_read(sql: str, database: Database) -> None:
     schema = replace(database.leaving().schema, dialect="postgres")
-    assert may_read(sql, schema, database.leaving().levels) != []
+    assert may_read(sql, schema, database.leaving().column_levels) != []
 
 
 @pytest.mark.parametrize(
@@ -214,12 +214,12 @@ def test_whole_rows_of_other_engines_are_read(sql: str, database: Database) -> N
 )
 def test_new_names_for_what_is_named_read_nothing_else(sql: str, database: Database) -> None:
     schema = replace(database.leaving().schema, dialect="postgres")
-    assert may_read(sql, schema, database.leaving().levels) == []
+    assert may_read(sql, schema, database.leaving().column_levels) == []
 
 
 def test_a_statement_that_is_too_long_is_not_looked_at(database: Database) -> None:
     with pytest.raises(ResultTooLarge, match="it may have 50,000"):
-        ModelView(database).execute("SELECT name FROM customers WHERE city = '" + "x" * 60_000)
+        MaskedDatabase(database).execute("SELECT name FROM customers WHERE city = '" + "x" * 60_000)
 
 
 @pytest.mark.parametrize(
@@ -242,11 +242,11 @@ def test_personal_data_is_masked_by_its_form(text: str, masked: str) -> None:
 
 
 def test_placeholders_turn_back_into_what_they_stand_for() -> None:
-    placeholders = Placeholders(KINDS)
+    placeholders = PersonalDataPlaceholders(KINDS)
     said = "orders of a@x.org and b@x.org, again a@x.org"
     hidden = placeholders.hide(said)
     assert "@" not in hidden
-    assert placeholders.restore(hidden) == said
+    assert placeholders.restore_text(hidden) == said
 
 
 @pytest.mark.parametrize("card", ["5555555555554444", "378282246310005", "6011 1111 1111 1117"])
@@ -257,7 +257,7 @@ def test_a_card_is_known_by_its_check_digit(card: str) -> None:
 
 
 def test_queries_are_told_to_whoever_listens_and_to_nobody_after(database: Database) -> None:
-    outgoing = ModelView(database)
+    outgoing = MaskedDatabase(database)
     with record_queries() as outer:
         with record_queries() as inner:
             outgoing.execute("SELECT name FROM customers")
@@ -277,6 +277,6 @@ def test_the_number_of_rows_of_a_table_may_leave(database: Database) -> None:
 
 
 def test_marks_stand_under_the_names_of_the_columns(database: Database) -> None:
-    table = ModelView(database).execute("SELECT email AS mail, pin FROM (SELECT email, 1 AS pin FROM customers)")
+    table = MaskedDatabase(database).execute("SELECT email AS mail, pin FROM (SELECT email, 1 AS pin FROM customers)")
     assert table.columns == ("mail", "pin")
     assert table.rows == (("[withheld]", "[withheld]"),)

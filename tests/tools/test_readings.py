@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 from tableturn.tools.database import Database
 from tableturn.tools.database.schema import ColumnSchema, Schema, TableSchema
-from tableturn.tools.readings import Outcome, ReadingResult, Rival, outcome_of, summarize, tie_reading
+from tableturn.tools.readings import (
+    AlternativeReading,
+    Outcome,
+    ReadingResult,
+    compare_reading_results,
+    make_tie_reading,
+    summarize,
+)
 from tableturn.tools.sample import build_sample
 
 from tests.support.queries import read
@@ -22,11 +29,11 @@ def kestrel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
 
 
 def _count_ties(database: Database, sql: str, question: str) -> str | None:
-    reading = tie_reading(read(sql, database.schema()), question)
+    reading = make_tie_reading(read(sql, database.schema()), question)
     if reading is None:
         return None
     here, there = (ReadingResult(database.execute(one).rows) for one in (sql, reading.sql))
-    outcome = outcome_of(reading, here, there, ordered=True)
+    outcome = compare_reading_results(reading, here, there, ordered=True)
     return outcome and outcome.says
 
 
@@ -43,7 +50,7 @@ def test_what_reads_no_table_leaves_nothing_open(kestrel: Database) -> None:
         "SELECT * FROM nowhere ORDER BY x LIMIT 1",
         "SELECT 1 UNION SELECT 2 ORDER BY 1 LIMIT 1",
     ):
-        assert tie_reading(read(sql, kestrel.schema()), "Which is it?") is None
+        assert make_tie_reading(read(sql, kestrel.schema()), "Which is it?") is None
 
 
 def test_the_line_says_what_changes_alone() -> None:
@@ -66,8 +73,8 @@ def test_the_line_says_what_changes_alone() -> None:
     ],
 )
 def test_a_reading_that_finds_nothing_is_none(rows: tuple[tuple[int | None, ...], ...], says: str | None) -> None:
-    reading = Rival("meaning", "by another date", "", "SELECT 1")
-    outcome = outcome_of(reading, ReadingResult(((3,),)), ReadingResult(rows), ordered=False)
+    reading = AlternativeReading("meaning", "by another date", "", "SELECT 1")
+    outcome = compare_reading_results(reading, ReadingResult(((3,),)), ReadingResult(rows), ordered=False)
     assert (outcome and outcome.says) == says
 
 
@@ -94,4 +101,4 @@ def test_what_shares_the_first_place_matters_where_it_is_asked_which_is_first(
         ColumnSchema("ordered_on", "DATE", "time"),
     )
     schema = Schema("s", (TableSchema("orders", columns),))
-    assert (tie_reading(read(sql, schema), question) is not None) is may_tie
+    assert (make_tie_reading(read(sql, schema), question) is not None) is may_tie

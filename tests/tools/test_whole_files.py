@@ -10,23 +10,23 @@ from pathlib import Path
 
 import pytest
 from tableturn.tools.annotations import Annotations, AnnotationStore
-from tableturn.tools.whole_files import lock_folder, replace_file, write_whole
+from tableturn.tools.whole_files import lock_folder_of_file, replace_file_atomically, write_text_atomically
 
 
 def test_what_is_broken_off_leaves_the_file_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
-    write_whole(path, "before")
-    with pytest.raises(KeyboardInterrupt), replace_file(path):
+    write_text_atomically(path, "before")
+    with pytest.raises(KeyboardInterrupt), replace_file_atomically(path):
         raise KeyboardInterrupt
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("a.json", "before")]
 
 
 def test_links_and_rights_stay(tmp_path: Path) -> None:
     path, link = tmp_path / "a.json", tmp_path / "link.json"
-    write_whole(path, "old")
+    write_text_atomically(path, "old")
     path.chmod(0o640)
     link.symlink_to(path)
-    write_whole(link, "new")
+    write_text_atomically(link, "new")
     assert link.is_symlink()
     assert path.read_text() == "new"
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
@@ -38,7 +38,7 @@ def test_a_writer_waits_for_other_processes(tmp_path: Path) -> None:
     entered = threading.Event()
 
     def write() -> None:
-        with lock_folder(tmp_path / "a.json"):
+        with lock_folder_of_file(tmp_path / "a.json"):
             entered.set()
 
     thread = threading.Thread(target=write)

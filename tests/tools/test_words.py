@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from tableturn.tools.words import english_stem, is_foreign
+from tableturn.tools.words import is_foreign_text, stem_english_word
 
 WORDS = [
     f"{stem}{ending}"
@@ -15,10 +15,10 @@ WORDS = [
 
 
 def test_threads_get_the_same_stems() -> None:
-    expected = [english_stem.__wrapped__(word) for word in WORDS]
+    expected = [stem_english_word.__wrapped__(word) for word in WORDS]
 
     def stems(_: int) -> list[str]:
-        return [english_stem.__wrapped__(word) for word in WORDS * 20]
+        return [stem_english_word.__wrapped__(word) for word in WORDS * 20]
 
     with ThreadPoolExecutor(16) as pool:
         assert all(found == expected * 20 for found in pool.map(stems, range(64)))
@@ -38,7 +38,7 @@ def test_threads_get_the_same_stems() -> None:
     ],
 )
 def test_a_question_in_another_language_is_told_from_english(question: str) -> None:
-    assert is_foreign(question, ["customers", "city", "total"])
+    assert is_foreign_text(question, ["customers", "city", "total"])
 
 
 @pytest.mark.parametrize(
@@ -54,4 +54,4 @@ def test_a_question_in_another_language_is_told_from_english(question: str) -> N
     ],
 )
 def test_names_and_a_word_of_english_are_english_enough(question: str) -> None:
-    assert not is_foreign(question, ["customers", "city", "total"])
+    assert not is_foreign_text(question, ["customers", "city", "total"])

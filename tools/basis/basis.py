@@ -8,14 +8,14 @@ from typing import Literal
 
 from sqlglot import exp
 
-from ..sql.parse import guard_depth
-from ..sql.query import Query, argument_of
+from ..sql.parse import guard_nesting_depth
+from ..sql.query import Query, get_aggregate_argument
 from ..sql.scope import Scope
 from ..values.match import ValueMatch
-from ..words import join_words, plain_name
+from ..words import humanize_name, join_words
 from .dates import MIDNIGHT, DateUse, find_date_use
-from .filters import Filter, filters_of
-from .grain import Duplicates, find_grain
+from .filters import Filter, list_query_filters
+from .grain import Duplicates, find_result_grain
 
 Origin = Literal["verified", "definition", "generated", "offline", "edited"]
 """Where a query comes from: a person has verified it, a definition has its SQL, a model or the offline translator
@@ -35,7 +35,7 @@ _CUT_TIES = "rows that tie with the last one are cut as they come"
 
 @dataclass(frozen=True)
 class Basis:
-    """The basis of an answer.
+    """The basis of an answer: the query's origin, tables, dates, conditions and assumptions.
 
     Attributes:
         origin: Where its query comes from.
@@ -68,11 +68,14 @@ class Basis:
     counted: tuple[str, ...] = ()
 
     def text(self) -> str:
-        """Return the basis in about three lines of plain words."""
-        tables = f" over {join_words([plain_name(table) for table in self.tables])}" if self.tables else ""
+        """Return the basis as about three lines of plain text."""
+        tables = f" over {join_words([humanize_name(table) for table in self.tables])}" if self.tables else ""
         rows = f"{self.grain}, duplicates removed" if self.grain and self.duplicates == "removed" else self.grain
-        first = "; ".join(filter(None, (f"{_ORIGINS[self.origin]}{tables}", rows, _describe_date(self))))
-        second = [_say_only(lead, [f for f in self.filters if _group_of(f) == place]) for place, lead in _LEADS.items()]
+        first = "; ".join(filter(None, (f"{_ORIGINS[self.origin]}{tables}", rows, _describe_date_range(self))))
+        second = [
+            _format_filter_list(lead, [f for f in self.filters if _get_filter_group(f) == place])
+            for place, lead in _LEADS.items()
+        ]
         word = "definition" if len(self.definitions) == 1 else "definitions"
         remarks = [f"{word} used: {join_words(self.definitions)}"] if self.definitions else []
         remarks += [*self.nulls[:_MOST], *filter(None, (self.cut and f"shown: {self.cut}", self.ties))]
@@ -83,16 +86,16 @@ class Basis:
         return "\n".join([*lines, *([f"Other readings: {self.readings}"] if self.readings else [])])
 
 
-@guard_depth
-def basis_of(
+@guard_nesting_depth
+def build_query_basis(
     query: Query, question: str, mentions: Sequence[ValueMatch] = (), *, origin: Origin = "generated"
 ) -> Basis:
-    """Return the part of the basis that the query itself gives.
+    """Build the part of an answer's basis that follows from the query itself.
 
     The query's schema is everything that whoever asked may read, as far as it may leave; the question has what was said
     beside.
     """
-    grain, duplicates = find_grain(query)
+    grain, duplicates = find_result_grain(query)
     date, ranged = find_date_use(query)
     count, offset = query.limit, query.tree.args.get("offset")
     whole = grain == "a single row" and offset is None and (count is None or count.name != "0")
@@ -100,20 +103,20 @@ def basis_of(
         origin=origin,
         tables=tuple(table.name for table in query.schema.tables if table.name in query.tables),
         date=date,
-        filters=filters_of(query, question, mentions, ranged),
+        filters=list_query_filters(query, question, mentions, ranged),
         grain=grain,
         duplicates=duplicates,
-        nulls=tuple(_describe_nulls(query.chain[0], query)) if query.chain else (),
-        ties="" if whole else _describe_ties(query),
-        cut="" if whole else _describe_cut(query),
+        nulls=tuple(_describe_null_handling(query.nested_select_chain[0], query)) if query.nested_select_chain else (),
+        ties="" if whole else _describe_tie_handling(query),
+        cut="" if whole else _describe_row_limit(query),
     )
 
 
-def _describe_nulls(scope: Scope, query: Query) -> list[str]:
-    """Return how the SELECT that gives the rows treats missing values."""
+def _describe_null_handling(scope: Scope, query: Query) -> list[str]:
+    """Describe how the SELECT that gives the rows treats missing values."""
     clauses: dict[str, None] = {}
     for node in query.own(scope, exp.Sum, exp.Avg, exp.Count, exp.Min, exp.Max):
-        if name := _find_nullable(argument_of(node), scope, query):
+        if name := _find_nullable_column_name(get_aggregate_argument(node), scope, query):
             clauses[f"missing {name} is not counted"] = None
     # Under OR, or within anything else, such a condition may fail and the row still be in.
     for part in (condition.node for condition in query.conditions(scope) if condition.clause == "where"):
@@ -121,33 +124,37 @@ def _describe_nulls(scope: Scope, query: Query) -> list[str]:
         negative = inner is not part or isinstance(part, exp.NEQ) or part.args.get("negate")
         # NOT IN (SELECT ...) lets every row through where there are none.
         tested = isinstance(inner, exp.In | exp.Like | exp.NEQ) and inner.args.get("query") is None
-        if negative and tested and (name := _find_nullable(inner.this, scope, query)):
+        if negative and tested and (name := _find_nullable_column_name(inner.this, scope, query)):
             clauses[f"rows whose {name} is missing are out"] = None
     return list(clauses)
 
 
-def _find_nullable(node: exp.Expr | None, scope: Scope, query: Query) -> str:
-    """Return the name of a column with missing values; empty for anything else."""
+def _find_nullable_column_name(node: exp.Expr | None, scope: Scope, query: Query) -> str:
+    """Return the plain name of a column with missing values; empty for anything else."""
     column = query.column(node)
-    return plain_name(column.schema.name) if column and column.scope is scope and column.schema.nulls is True else ""
+    return humanize_name(column.schema.name) if column and column.scope is scope and column.schema.nulls is True else ""
 
 
-def _has_option(query: Query, name: str) -> bool:
+def _has_limit_option(query: Query, name: str) -> bool:
     """Whether the row limit has an option, such as WITH TIES."""
     options = query.tree.args["limit"].args.get("limit_options")
     return options is not None and bool(options.args.get(name))
 
 
-def _describe_ties(query: Query) -> str:
+def _describe_tie_handling(query: Query) -> str:
     if query.limit is None or not query.order:
         return ""
-    return "rows that tie with the last one are in" if _has_option(query, "with_ties") else _CUT_TIES
+    return "rows that tie with the last one are in" if _has_limit_option(query, "with_ties") else _CUT_TIES
 
 
-def _describe_cut(query: Query) -> str:
+def _describe_row_limit(query: Query) -> str:
     count, offset = query.limit, query.tree.args.get("offset")
     left = offset.expression if offset is not None else None
-    if not isinstance(count, exp.Literal) or _has_option(query, "percent") or not isinstance(left, exp.Literal | None):
+    if (
+        not isinstance(count, exp.Literal)
+        or _has_limit_option(query, "percent")
+        or not isinstance(left, exp.Literal | None)
+    ):
         return ""
     skipped = left.name if left is not None else "0"
     if skipped == "0":
@@ -160,8 +167,8 @@ def _describe_cut(query: Query) -> str:
     return rows if query.order else rows.replace("the first", "any") + ", in no order"
 
 
-def _group_of(condition: Filter) -> str:
-    """Return the group in which a condition is listed; empty if it is not listed."""
+def _get_filter_group(condition: Filter) -> str:
+    """Return the group under which a condition is listed; empty if it is not listed."""
     if condition.part:
         return "part"
     if condition.groups:
@@ -169,19 +176,19 @@ def _group_of(condition: Filter) -> str:
     return "rows" if condition.words is None or not condition.ranged else ""
 
 
-def _say_only(lead: str, filters: list[Filter]) -> str:
+def _format_filter_list(lead: str, filters: list[Filter]) -> str:
     texts = [f"{one.text} ({f'from “{one.words}”' if one.words else 'not in the question'})" for one in filters[:_MOST]]
     if len(filters) > _MOST:
         texts.append(f"{len(filters) - _MOST} more")
     return f"{lead} {'; '.join(texts)}" if texts else ""
 
 
-def _describe_date(basis: Basis) -> str:
+def _describe_date_range(basis: Basis) -> str:
     date = basis.date
     if date is None:
         return ""
     newest = f"the newest is {date.newest}" if date.newest else ""
-    name = plain_name(date.column)
+    name = humanize_name(date.column)
     if not date.used:
         return f"the newest {name} is {date.newest}" if date.newest else ""
     last = date.last.removesuffix(MIDNIGHT)

@@ -12,10 +12,10 @@ from typing import Literal
 
 from sqlglot import exp
 
-from ..database.quoting import naming_of
+from ..database.quoting import get_naming_rules
 from ..database.schema import ColumnSchema
 from ..database.table import Limits, Table
-from ..derived import derived
+from ..derived import cache_in_first_argument
 from ..errors import TableturnError
 from ..sql.query import Query, TableColumn
 from ..sql.scope import Scope
@@ -35,7 +35,7 @@ _NO_EVENT = re.compile(r"birth|updated|modified|due|required|left|ended|expir|op
 
 @dataclass(frozen=True)
 class DateUse:
-    """The date that an answer uses.
+    """The date column that an answer uses, with the range of days.
 
     Attributes:
         table: Its table, as the schema spells it.
@@ -55,16 +55,16 @@ class DateUse:
     newest: str = ""
 
 
-@derived
+@cache_in_first_argument
 def find_date_use(query: Query) -> tuple[DateUse | None, tuple[exp.Expr, ...]]:
-    """Return the date that a query uses, and the conditions that define its range.
+    """Return the date column that a query uses, and the conditions that define the date range.
 
     If there is none, it is a date by which the tables tell their age: of what happened, of the largest table first.
     """
     for scope in query.scopes:
-        for column in query.columns_of(scope):
+        for column in query.iterate_scope_columns(scope):
             if column.schema.kind == "time" and column.is_filtered_or_grouped:
-                first, last, ranged = _find_bounds(scope, column, query)
+                first, last, ranged = _find_column_day_range(scope, column, query)
                 return DateUse(*column.item, True, first, last), ranged
     for table in sorted(query.tables.values(), key=lambda table: -(table.row_count or 0)):
         for column in table.columns:
@@ -73,16 +73,16 @@ def find_date_use(query: Query) -> tuple[DateUse | None, tuple[exp.Expr, ...]]:
     return None, ()
 
 
-def _find_bounds(scope: Scope, column: TableColumn, query: Query) -> tuple[str, str, tuple[exp.Expr, ...]]:
-    """Return the first and last day of a date's conditions, and conditions on these only."""
-    times = times_of(column.schema, is_sqlite=query.rules.is_sqlite)
+def _find_column_day_range(scope: Scope, column: TableColumn, query: Query) -> tuple[str, str, tuple[exp.Expr, ...]]:
+    """Return the first and last day allowed, and the conditions that say nothing else."""
+    times = find_date_format(column.schema, is_sqlite=query.rules.is_sqlite)
     if times is None or sum(other.table is column.table for other in scope.sources) > 1:
         return "", "", ()
     first, last, ranged, date_column = "", "", list[exp.Expr](), _DateColumn(column, times, query)
     for condition in query.conditions(scope):
         if condition.clause == "having" or not query.holds(condition):
             continue
-        bound = _find_bound(condition.node, date_column)
+        bound = _find_condition_day_range(condition.node, date_column)
         first = max(first, bound.first)
         # Its midnight alone ends before the day does.
         lasts = filter(None, (last, bound.last))
@@ -93,42 +93,42 @@ def _find_bounds(scope: Scope, column: TableColumn, query: Query) -> tuple[str, 
 
 @dataclass(frozen=True)
 class _DateColumn:
-    """A date column of a source."""
+    """A date column of a query's source, with the format of the dates."""
 
     column: TableColumn
-    times: Times
+    times: DateFormat
     query: Query
 
-    def times_of(self, node: exp.Expr) -> Times | None:
-        """Return the format of the column, or of its day, in an expression; else None."""
+    def find_date_format(self, node: exp.Expr) -> DateFormat | None:
+        """Return the date format if an expression is the column or the column's day; else None."""
         node, times = node.unnest(), self.times
         is_cast = isinstance(node, exp.Cast) and node.to.this == exp.DType.DATE and not self.query.rules.is_sqlite
         is_day = isinstance(node, exp.Date | exp.TsOrDsToDate) and not (node.args.get("zone") or node.expressions)
         if (is_cast or is_day) and isinstance(node.this, exp.Expr):
-            node, times = node.this.unnest(), Times(self.query.rules.is_sqlite)
+            node, times = node.this.unnest(), DateFormat(self.query.rules.is_sqlite)
         column = self.query.column(node)
         if column is None or column.source is not self.column.source or column.schema is not self.column.schema:
             return None
         return times
 
-    def is_year(self, node: exp.Expr, year: str | float | None) -> bool:
-        """Whether an expression is the year of the column, and `year` a value for it."""
+    def is_column_year(self, node: exp.Expr, year: str | float | None) -> bool:
+        """Whether an expression is the year of the column, and `year` is comparable with it."""
         if isinstance(node, exp.Cast):
             node, year = node.this.unnest(), str(year)
         if isinstance(node, exp.TimeToStr):
             form = node.args.get("format")
             inside = node.this.this if isinstance(node.this, exp.TsOrDsToTimestamp) else node.this
             # As a text the year equals no number.
-            return isinstance(year, str) and form is not None and form.name == "%Y" and self._is_column(inside)
+            return isinstance(year, str) and form is not None and form.name == "%Y" and self._is_date_column(inside)
         if isinstance(node, exp.Year):
-            return self._is_column(node.this.this if isinstance(node.this, exp.TsOrDsToDate) else node.this)
-        return isinstance(node, exp.Extract) and node.name.upper() == "YEAR" and self._is_column(node.expression)
+            return self._is_date_column(node.this.this if isinstance(node.this, exp.TsOrDsToDate) else node.this)
+        return isinstance(node, exp.Extract) and node.name.upper() == "YEAR" and self._is_date_column(node.expression)
 
-    def _is_column(self, node: exp.Expr) -> bool:
-        return self.times_of(node) is not None
+    def _is_date_column(self, node: exp.Expr) -> bool:
+        return self.find_date_format(node) is not None
 
-    def read_moment(self, node: exp.Expr) -> str:
-        """Return the day and time of a literal; empty for anything else."""
+    def read_date_literal(self, node: exp.Expr) -> str:
+        """Return the date and time of a literal; empty for anything else."""
         timed, is_day = True, isinstance(node, exp.Date | exp.TsOrDsToDate)
         if is_day and (node.args.get("zone") or node.expressions):
             return ""
@@ -139,129 +139,135 @@ class _DateColumn:
         return (text if timed else text[:10]) if isinstance(text, str) else ""
 
 
-def _find_bound(part: exp.Expr, column: _DateColumn) -> Bound:
-    if isinstance(part, exp.Between) and (times := column.times_of(part.this)) and not part.args.get("symmetric"):
-        low = compare_moment(">=", column.read_moment(part.args["low"]), times)
-        high = compare_moment("<=", column.read_moment(part.args["high"]), times)
-        return Bound(low.first, high.last, low.whole and high.whole)
-    if isinstance(part, exp.Like) and not part.args.get("negate") and column.times_of(part.this):
+def _find_condition_day_range(part: exp.Expr, column: _DateColumn) -> DayRange:
+    if (
+        isinstance(part, exp.Between)
+        and (times := column.find_date_format(part.this))
+        and not part.args.get("symmetric")
+    ):
+        low = find_comparison_range(">=", column.read_date_literal(part.args["low"]), times)
+        high = find_comparison_range("<=", column.read_date_literal(part.args["high"]), times)
+        return DayRange(low.first, high.last, low.whole and high.whole)
+    if isinstance(part, exp.Like) and not part.args.get("negate") and column.find_date_format(part.this):
         pattern = column.query.literal(part.expression)
-        return span_days(pattern[:-1].rstrip("-")) if isinstance(pattern, str) and pattern.endswith("%") else NOTHING
+        return (
+            parse_day_range(pattern[:-1].rstrip("-")) if isinstance(pattern, str) and pattern.endswith("%") else NOTHING
+        )
     if (operator := _OPERATORS.get(type(part))) is None:
         return NOTHING
     left, right = part.this.unnest(), part.expression.unnest()
     year = column.query.literal(right)
-    if operator == "=" and column.is_year(left, year):
-        return span_days(f"{year:g}" if isinstance(year, float) else str(year or ""))
-    times = column.times_of(left)
-    return compare_moment(operator, column.read_moment(right), times) if times is not None else NOTHING
+    if operator == "=" and column.is_column_year(left, year):
+        return parse_day_range(f"{year:g}" if isinstance(year, float) else str(year or ""))
+    times = column.find_date_format(left)
+    return find_comparison_range(operator, column.read_date_literal(right), times) if times is not None else NOTHING
 
 
 @dataclass(frozen=True)
-class Bound:
-    """The days that a condition allows."""
+class DayRange:
+    """The range of days that a condition allows."""
 
     first: str = ""
     last: str = ""  # the last, with `MIDNIGHT` behind it where the rest of that day is out; empty where it does not say
     whole: bool = False  # whether that is all that the condition says
 
 
-NOTHING = Bound()
+NOTHING = DayRange()
 
 
 @dataclass(frozen=True)
-class Times:
+class DateFormat:
     """The format in which a column holds dates."""
 
     text: bool  # as texts, which compare by their letters
     timed: str = ""  # with a time of day, after this letter; empty for days alone
 
 
-def times_of(column: ColumnSchema, *, is_sqlite: bool) -> Times | None:
-    """Return the format of a date column; None if it is unknown, or doesn't sort by day."""
+def find_date_format(column: ColumnSchema, *, is_sqlite: bool) -> DateFormat | None:
+    """Return the format of a date column; None if unknown, or if values do not sort by day."""
     kind = column.type.lower()
     if not is_sqlite and kind.startswith(("timestamp", "datetime")):
-        return Times(False, " ")
+        return DateFormat(False, " ")
     if not is_sqlite and kind == "date":
-        return Times(False)
+        return DateFormat(False)
     samples = [_MOMENT.match(str(sample)) for sample in column.samples]
-    moments = [sample for sample in samples if sample is not None and is_day(sample[1])]
+    moments = [sample for sample in samples if sample is not None and is_date_text(sample[1])]
     timed = {sample[2] or "" for sample in moments}
-    return Times(True, timed.pop()) if samples and len(moments) == len(samples) and len(timed) == 1 else None
+    return DateFormat(True, timed.pop()) if samples and len(moments) == len(samples) and len(timed) == 1 else None
 
 
-def is_day(text: str) -> bool:
-    """Whether a text is a day, as in `2023-01-31`."""
+def is_date_text(text: str) -> bool:
+    """Whether a text is a valid date such as `2023-01-31`."""
     return add_days(text, 0) == text
 
 
 def add_days(day: str, days: int) -> str:
-    """Return the day `days` later; empty if `day` is not a day."""
+    """Return the date `days` later; empty if `day` is not a date."""
     try:
         return str(date.fromisoformat(day) + timedelta(days=days))
     except (ValueError, OverflowError):
         return ""
 
 
-def span_days(text: str) -> Bound:
-    """Return the bounds of a year, a month or a day."""
+def parse_day_range(text: str) -> DayRange:
+    """Return the range of days of a year, a month or a day."""
     match = _PREFIX.fullmatch(text)
     if match is None:
         return NOTHING
     year, month, day = match.groups()
     first = f"{year}-{month or '01'}-{day or '01'}"
-    if not is_day(first):
+    if not is_date_text(first):
         return NOTHING
     days = calendar.monthrange(int(year), int(month or 12))[1]
-    return Bound(first, first if day else f"{year}-{month or '12'}-{days:02}", True)
+    return DayRange(first, first if day else f"{year}-{month or '12'}-{days:02}", True)
 
 
-def compare_moment(operator: Operator, text: str, times: Times) -> Bound:
-    """Return the bounds of a comparison of a column with a text."""
+def find_comparison_range(operator: Operator, text: str, times: DateFormat) -> DayRange:
+    """Return the range of days that a comparison of a column with a text allows."""
     moment = _MOMENT.fullmatch(text)
     if moment is None:
-        return _compare_part(operator, text) if times.text else NOTHING
+        return _find_month_comparison_range(operator, text) if times.text else NOTHING
     day, separator, clock = moment[1], moment[2] or "", moment[3] or ""
-    if not is_day(day):
+    if not is_date_text(day):
         return NOTHING
     if operator == "=":
-        return Bound(day, day, True) if not times.timed and not clock else NOTHING
+        return DayRange(day, day, True) if not times.timed and not clock else NOTHING
     if not times.timed:
-        return _compare_days(operator, day, clock, times)
+        return _find_day_comparison_range(operator, day, clock, times)
     if times.text and separator not in ("", times.timed):
         return NOTHING
-    return _compare_moments(operator, day, clock, times)
+    return _find_time_comparison_range(operator, day, clock, times)
 
 
-def _compare_part(operator: Operator, text: str) -> Bound:
-    """Return the bounds of a comparison with a year or a month, which sorts before its days."""
-    first = span_days(text).first if len(text) < 10 else ""
+def _find_month_comparison_range(operator: Operator, text: str) -> DayRange:
+    """Return the day range of a comparison with a year or month, which sorts before its days."""
+    first = parse_day_range(text).first if len(text) < 10 else ""
     if not first or operator == "=":
         return NOTHING
-    return Bound(first, "", True) if operator in (">", ">=") else Bound("", add_days(first, -1), True)
+    return DayRange(first, "", True) if operator in (">", ">=") else DayRange("", add_days(first, -1), True)
 
 
-def _compare_days(operator: Operator, day: str, clock: str, times: Times) -> Bound:
-    """Return the bounds of a comparison of days without times."""
+def _find_day_comparison_range(operator: Operator, day: str, clock: str, times: DateFormat) -> DayRange:
+    """Return the day range of a comparison with a column of dates without times."""
     if not times.text and re.search("[1-9]", clock):
         return NOTHING  # engines differ in whether they compare the time too
     later = bool(clock) and times.text
     if operator in (">", ">="):
-        return Bound(day if operator == ">=" and not later else add_days(day, 1), "", True)
-    return Bound("", day if operator == "<=" or later else add_days(day, -1), True)
+        return DayRange(day if operator == ">=" and not later else add_days(day, 1), "", True)
+    return DayRange("", day if operator == "<=" or later else add_days(day, -1), True)
 
 
-def _compare_moments(operator: Operator, day: str, clock: str, times: Times) -> Bound:
-    """Return the bounds of a comparison of days with times."""
+def _find_time_comparison_range(operator: Operator, day: str, clock: str, times: DateFormat) -> DayRange:
+    """Return the day range of a comparison with a column of dates with times."""
     midnight = not re.search("[1-9]", clock)
     if operator in (">", ">="):
-        return Bound(day, "", midnight and (operator == ">=" or (times.text and not clock)))
+        return DayRange(day, "", midnight and (operator == ">=" or (times.text and not clock)))
     if not midnight:
-        return Bound("", day, clock.startswith("23:59:59"))
-    return Bound("", f"{day}{MIDNIGHT}" if operator == "<=" else add_days(day, -1), True)
+        return DayRange("", day, clock.startswith("23:59:59"))
+    return DayRange("", f"{day}{MIDNIGHT}" if operator == "<=" else add_days(day, -1), True)
 
 
-class NewestDates:
+class NewestDateCache:
     """A cache of the newest dates of a database's columns.
 
     May be used from several threads. `execute` runs a query as far as its result may leave; `state` gives a key that
@@ -272,17 +278,17 @@ class NewestDates:
         self._execute = execute
         self._state = state
         self._dialect = dialect
-        self._look_up_cached = lru_cache(256)(self._look_up)
+        self._look_up_cached = lru_cache(256)(self._look_up_newest_date)
 
     def find(self, table: str, column: str) -> str:
-        """Return the newest date as text; empty if it is withheld or takes too long."""
+        """Return the newest date of a column as text; empty if withheld or too slow to find."""
         try:
             return self._look_up_cached(self._state(), table, column)
         except TableturnError:
             return ""
 
-    def _look_up(self, _state: str, table: str, column: str) -> str:
-        quoted = naming_of(self._dialect).quote
+    def _look_up_newest_date(self, _state: str, table: str, column: str) -> str:
+        quoted = get_naming_rules(self._dialect).quote
         query = f"SELECT MAX({quoted(column)}) AS newest FROM {quoted(table)}"
         try:
             result = self._execute(query, Limits(seconds=_SECONDS, rows=1))
@@ -291,4 +297,4 @@ class NewestDates:
         value = result.rows[0][0] if result.rows and not result.withheld else None
         # The greatest of texts that do not sort as days, as 31/12/2023, is not the newest.
         day = str(value)[:10]
-        return day if is_day(day) else ""
+        return day if is_date_text(day) else ""

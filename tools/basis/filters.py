@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from ..sql.explain import Explainer
-from ..sql.query import Condition, Query
+from ..sql.explain import QueryExplainer
+from ..sql.query import Query, QueryCondition
 from ..values.match import ValueMatch
-from ..words import MONTHS, NUMBER_WORDS, name_stems, words
+from ..words import MONTHS, NUMBER_WORDS, stem_name_words, words
 
 _YEAR = re.compile(r"(1[89]|20)\d\d")
 _AFTER = frozenset({"after", "later", "following", "past"})
@@ -26,7 +26,7 @@ _EXTREMES = {
 
 @dataclass(frozen=True)
 class Filter:
-    """A condition that rows, or groups, of a result fulfil.
+    """A condition on the rows or groups of a result.
 
     Attributes:
         text: The condition in plain words, such as `status is 'shipped'`.
@@ -50,25 +50,26 @@ class Filter:
     ranged: bool = False
 
 
-def filters_of(
+def list_query_filters(
     query: Query, question: str, mentions: Sequence[ValueMatch], ranged: Sequence[exp.Expr] = ()
 ) -> tuple[Filter, ...]:
-    """Return the query's conditions, each once, without those that only join tables.
+    """Return the query's distinct conditions, without those that only join tables.
 
     Conditions of sub-queries in conditions are left out, because they are part of them. `ranged` are those that the
     range of the answer's date says wholly.
     """
-    words_of, filters = _QuestionWords(question, mentions, query), dict[tuple[str, bool, bool], Filter]()
+    words_of, filters = _QuestionWordFinder(question, mentions, query), dict[tuple[str, bool, bool], Filter]()
     for scope in query.scopes:
-        for condition in () if _is_in_condition(scope.select) else query.conditions(scope):
-            if not _only_joins(condition, query):
+        for condition in () if _is_inside_condition(scope.select) else query.conditions(scope):
+            if not _is_join_condition(condition, query):
                 is_ranged = any(condition.node is part for part in ranged)
-                read = _read_filter(condition, words_of, query, is_ranged)
+                read = _build_filter(condition, words_of, query, is_ranged)
                 filters.setdefault((read.sql, read.groups, read.part), read)
     return tuple(filters.values())
 
 
-def _is_in_condition(node: exp.Expr) -> bool:
+def _is_inside_condition(node: exp.Expr) -> bool:
+    """Whether a node is inside a WHERE, HAVING, QUALIFY or ON clause."""
     while (parent := node.parent) is not None:
         if isinstance(parent, exp.Where | exp.Having | exp.Qualify):
             return True
@@ -78,7 +79,7 @@ def _is_in_condition(node: exp.Expr) -> bool:
     return False
 
 
-def _only_joins(condition: Condition, query: Query) -> bool:
+def _is_join_condition(condition: QueryCondition, query: Query) -> bool:
     """Whether a condition only joins two tables."""
     part = condition.node
     ends = [query.at(side.unnest()) for side in (part.left, part.right)] if isinstance(part, exp.EQ) else []
@@ -86,25 +87,25 @@ def _only_joins(condition: Condition, query: Query) -> bool:
     return len({id(source) for source in own if source is not None}) == 2
 
 
-def _read_filter(condition: Condition, words_of: _QuestionWords, query: Query, ranged: bool) -> Filter:
-    node, scope, explainer = condition.node, condition.scope, Explainer(query)
-    columns = [column.item for column in query.columns_of(scope, node)]
+def _build_filter(condition: QueryCondition, words_of: _QuestionWordFinder, query: Query, ranged: bool) -> Filter:
+    node, scope, explainer = condition.node, condition.scope, QueryExplainer(query)
+    columns = [column.item for column in query.iterate_scope_columns(scope, node)]
     names = tuple(dict.fromkeys(f"{table}.{column}" for table, column in columns))
     sql = query.text(node)
     return Filter(
-        text=explainer.say(node) if explainer.has_words(node) else f"“{sql}”",
+        text=explainer.say(node) if explainer.can_describe_in_words(node) else f"“{sql}”",
         words=words_of.find(node, columns),
         sql=sql,
         columns=names,
         groups=condition.clause == "having",
-        inner=scope not in query.chain[:1],
+        inner=scope not in query.nested_select_chain[:1],
         part=not query.holds(condition),
         ranged=ranged,
     )
 
 
-class _QuestionWords:
-    """The words of a question, searched for the origin of a condition."""
+class _QuestionWordFinder:
+    """A finder of the words in a question from which a condition comes."""
 
     def __init__(self, question: str, mentions: Sequence[ValueMatch], query: Query) -> None:
         self._query = query
@@ -113,9 +114,9 @@ class _QuestionWords:
         self._mentions = mentions
 
     def find(self, part: exp.Expr, columns: Sequence[tuple[str, str]]) -> str | None:
-        """Return the words of a condition's values, else of its columns' names, else None."""
-        literals = list(_list_values(part, self._query))
-        phrases = [phrase for value, node in literals if (phrase := self._find_value(value, node, columns))]
+        """Return the question's words for a condition's values or columns; None if not found."""
+        literals = list(_list_condition_values(part, self._query))
+        phrases = [phrase for value, node in literals if (phrase := self._find_value_words(value, node, columns))]
         if phrases:
             return ", ".join(dict.fromkeys(phrases))
         values = [value for value, _ in literals]
@@ -123,13 +124,13 @@ class _QuestionWords:
             return None
         if values and any(isinstance(value, str) and value.strip("% ") for value in values):
             return None
-        return self._find_extreme(part) or self._find_name(columns) or None
+        return self._find_aggregate_word(part) or self._find_column_words(columns) or None
 
-    def _find_value(self, value: str | float, node: exp.Expr, columns: Sequence[tuple[str, str]]) -> str:
-        if _is_month(node) and (word := self._find_month(value)):
+    def _find_value_words(self, value: str | float, node: exp.Expr, columns: Sequence[tuple[str, str]]) -> str:
+        if _is_month_literal(node) and (word := self._find_month_name(value)):
             return word
         if not isinstance(value, str):
-            return self._find_number(value)
+            return self._find_number_word(value)
         plain = value.strip("% ")
         if not plain:
             return ""
@@ -140,13 +141,13 @@ class _QuestionWords:
         end = at + len(plain)
         if at >= 0 and not any(map(str.isalnum, self._question[at - 1 : at] + self._question[end : end + 1])):
             return self._question[at:end]
-        return self._find_stems(plain) or self._find_time(plain, node)
+        return self._find_phrase_by_stems(plain) or self._find_date_words(plain, node)
 
-    def _find_word(self, *any_of: str) -> str:
-        """Return the first of these words in the question's spelling; empty if there is none."""
+    def _find_first_word(self, *any_of: str) -> str:
+        """Return the first question word that is one of the given words; empty if not found."""
         return next((word.text for word in self._words if word.folded in any_of), "")
 
-    def _find_stems(self, text: str) -> str:
+    def _find_phrase_by_stems(self, text: str) -> str:
         wanted = [word.stem for word in words(text)]
         own = [word.stem for word in self._words]
         for start in range(len(own) - len(wanted) + 1):
@@ -154,7 +155,7 @@ class _QuestionWords:
                 return self._question[self._words[start].start : self._words[start + len(wanted) - 1].end]
         return ""
 
-    def _find_number(self, value: float) -> str:
+    def _find_number_word(self, value: float) -> str:
         for word in self._words:
             if word.folded.replace(",", "") == f"{value:g}" or NUMBER_WORDS.get(word.folded) == value:
                 return word.text
@@ -163,25 +164,25 @@ class _QuestionWords:
             return pattern
         return ""
 
-    def _find_month(self, value: str | float) -> str:
-        """Return the question's name for a month that is given by number."""
+    def _find_month_name(self, value: str | float) -> str:
+        """Return the question's name for a month given by number; empty if not found."""
         text = str(value).removesuffix(".0")
         name = MONTHS[int(text) - 1] if text.isdecimal() and 1 <= int(text) <= 12 else ""
-        return self._find_word(name, name[:3]) if name else ""
+        return self._find_first_word(name, name[:3]) if name else ""
 
-    def _find_time(self, text: str, node: exp.Expr) -> str:
-        """Return a date's year, and its month if named; empty if the question names other years."""
+    def _find_date_words(self, text: str, node: exp.Expr) -> str:
+        """Return a date's year and named month in the question; empty if it names other years."""
         year = _YEAR.match(text)
         if year is None:
             return ""
         years = {word.folded for word in self._words if _YEAR.fullmatch(word.folded)}
         if years and year.group() not in years:
-            return self._find_word(self._shift_year(text, node))
+            return self._find_first_word(self._get_neighbouring_year(text, node))
         month = re.match(r"\d{4}-(\d\d)", text)
         names = [MONTHS[int(month[1]) - 1]] if month and 1 <= int(month[1]) <= 12 else []
         return " ".join(word.text for word in self._words if word.folded in names or word.folded == year.group())
 
-    def _shift_year(self, text: str, node: exp.Expr) -> str:
+    def _get_neighbouring_year(self, text: str, node: exp.Expr) -> str:
         """Return the neighbouring year that a bound means: `up to 2023` is `< '2024-01-01'`."""
         kind, year, folded = type(node.parent), int(text[:4]), {word.folded for word in self._words}
         if text[4:] in ("", "-01-01") and (kind is exp.LT or (kind is exp.GTE and folded & _AFTER)):
@@ -190,24 +191,24 @@ class _QuestionWords:
             return str(year + 1)
         return ""
 
-    def _find_extreme(self, part: exp.Expr) -> str:
+    def _find_aggregate_word(self, part: exp.Expr) -> str:
         """Return the question's word for a comparison with an average, maximum or minimum."""
         for kind, names in _EXTREMES.items():
             if part.find(kind) is not None and part.find(exp.Select) is not None:
-                return self._find_word(*names)
+                return self._find_first_word(*names)
         return ""
 
-    def _find_name(self, columns: Sequence[tuple[str, str]]) -> str:
-        """Return the question's words for a column, as for flags and missing values."""
+    def _find_column_words(self, columns: Sequence[tuple[str, str]]) -> str:
+        """Return the question's words for a column's name; empty if not found."""
         for _, column in columns:
-            wanted = set(name_stems(column)) - {"is", "has", "id", "on", "at", "date", "code"}
+            wanted = set(stem_name_words(column)) - {"is", "has", "id", "on", "at", "date", "code"}
             matches = [word.text for word in self._words if word.stem in wanted]
             if matches:
                 return " ".join(dict.fromkeys(matches))
         return ""
 
 
-def _is_month(node: exp.Expr) -> bool:
+def _is_month_literal(node: exp.Expr) -> bool:
     """Whether a literal is compared with the month of a date."""
     compared = node.parent
     left = compared.this if isinstance(compared, exp.EQ | exp.In) else None
@@ -219,8 +220,8 @@ def _is_month(node: exp.Expr) -> bool:
     )
 
 
-def _list_values(part: exp.Expr, query: Query) -> Iterator[tuple[str | float, exp.Expr]]:
-    """Yield the texts and numbers of a condition, without functions' formats."""
+def _list_condition_values(part: exp.Expr, query: Query) -> Iterator[tuple[str | float, exp.Expr]]:
+    """Yield the texts and numbers of a condition, without format arguments of functions."""
     for node in part.find_all(exp.Literal, exp.Column):
         if isinstance(node, exp.Literal) and isinstance(node.parent, exp.TimeToStr) and node.arg_key == "format":
             continue

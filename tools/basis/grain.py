@@ -7,10 +7,10 @@ from typing import Literal
 
 from sqlglot import exp
 
-from ..sql.explain import Explainer
-from ..sql.query import Query, is_aggregate
-from ..sql.scope import Scope, Source
-from ..words import join_words, plain_name
+from ..sql.explain import QueryExplainer
+from ..sql.query import Query, is_aggregate_call
+from ..sql.scope import QuerySource, Scope
+from ..words import humanize_name, join_words
 
 Duplicates = Literal["kept", "removed", "none"]
 """Whether equal rows of a result are kept, were removed, or cannot be."""
@@ -22,28 +22,28 @@ _ROW_FUNCTIONS = re.compile(
 )
 
 
-def find_grain(query: Query) -> tuple[str, Duplicates]:
-    """Return the meaning of a row in words, empty if unknown, and how duplicates are treated."""
+def find_result_grain(query: Query) -> tuple[str, Duplicates]:
+    """Return the meaning of one result row in words, if known, and the treatment of duplicates."""
     tree = query.tree.unnest()
     if isinstance(tree, exp.SetOperation):
         all_rows = isinstance(tree, exp.Union) and tree.args.get("distinct") is False
         return "", "kept" if all_rows else "removed"
-    scope = query.scope(tree)
+    scope = query.find_select_scope(tree)
     if scope is None:
         return "", "kept"
     select, distinct = scope.select, scope.select.args.get("distinct")
     calls = [node for item in select.expressions for node in item.find_all(exp.Func)]
     on = distinct.args.get("on") if distinct is not None else None
-    if any(_gives_rows(node) for node in calls):
+    if any(_returns_several_rows(node) for node in calls):
         return "", "removed" if distinct is not None and on is None else "kept"
     if on is not None:
-        return f"one row per {_say_terms(on.expressions or [on], query)}", "kept"
+        return f"one row per {_format_terms(on.expressions or [on], query)}", "kept"
     if distinct is not None:
         return "one row per different value" if len(select.expressions) == 1 else "each row once", "removed"
     if select.args.get("group") is not None:
         return _find_group_grain(scope, query)
     own = {id(node) for node in query.own(scope, exp.Func)}
-    aggregates = [node for node in calls if is_aggregate(node) and id(node) in own]
+    aggregates = [node for node in calls if is_aggregate_call(node) and id(node) in own]
     if select.args.get("having") is not None or any(query.around(node, exp.Window) is None for node in aggregates):
         return "a single row", "none"
     # An aggregate in a window's own terms, or a function that may be one, also makes one row of all.
@@ -52,55 +52,57 @@ def find_grain(query: Query) -> tuple[str, Duplicates]:
     return ("", "kept") if unsure or unknown else _find_row_grain(scope, query)
 
 
-def _gives_rows(node: exp.Expr) -> bool:
-    """Whether a call returns several rows for one."""
+def _returns_several_rows(node: exp.Expr) -> bool:
+    """Whether a function call returns several rows for one input row."""
     if isinstance(node, exp.Explode | exp.ExplodingGenerateSeries | exp.Unnest | exp.UDTF):
         return node.find_ancestor(exp.From, exp.Join) is None
     return isinstance(node, exp.Anonymous) and bool(_ROW_FUNCTIONS.search(node.name))
 
 
 def _find_group_grain(scope: Scope, query: Query) -> tuple[str, Duplicates]:
-    """Return the terms of GROUP BY, or the table whose key they are."""
-    terms = query.group_terms(scope)
+    """Return the grain of a grouped query: the GROUP BY terms, or the table with that key."""
+    terms = query.resolve_group_by_terms(scope)
     if terms is None:
         return "", "kept"
     outputs = {query.text(item.unalias().unnest()) for item in scope.select.expressions}
     duplicates: Duplicates = "none" if all(query.text(term) in outputs for term in terms) else "kept"
     column = query.column(terms[0]) if len(terms) == 1 else None
     # Rows without a row of an optional table are a group too.
-    if column is None or not column.is_key or column.scope.is_optional(column.source):
-        return f"one row per {_say_terms(terms, query)}", duplicates
-    return f"one row per row of {_name_source(column.source)}", duplicates
+    if column is None or not column.is_primary_key or column.scope.is_source_optional(column.source):
+        return f"one row per {_format_terms(terms, query)}", duplicates
+    return f"one row per row of {_get_source_name(column.source)}", duplicates
 
 
-def _say_terms(terms: list[exp.Expr], query: Query) -> str:
-    """Return terms in plain words, or as SQL if there are none."""
-    explainer = Explainer(query)
+def _format_terms(terms: list[exp.Expr], query: Query) -> str:
+    """Return terms in plain words, or as SQL if no words are known."""
+    explainer = QueryExplainer(query)
     return join_words(
         [
-            explainer.say(term).removeprefix("the ") if explainer.has_words(term) else f"“{query.text(term)}”"
+            explainer.say(term).removeprefix("the ")
+            if explainer.can_describe_in_words(term)
+            else f"“{query.text(term)}”"
             for term in terms
         ]
     )
 
 
 def _find_row_grain(scope: Scope, query: Query) -> tuple[str, Duplicates]:
-    """Return the table whose rows correspond to the rows of FROM."""
-    if not scope.sources or len(scope.tables) < len(scope.sources) or not scope.reads_only_sources:
+    """Return the grain of an ungrouped query: one table's rows, or pairings of several."""
+    if not scope.sources or len(scope.tables) < len(scope.sources) or not scope.has_only_listed_sources:
         return "", "kept"
     joins = [source.join for source in scope.sources if source.join is not None]
     if any(join.side not in ("", "LEFT") or join.kind not in _JOINS for join in joins):
         return "", "kept"
-    source = query.row_source(scope)
+    source = query.find_unrepeated_source(scope)
     if source is None:
-        pairing = f"one row per pairing of rows of {join_words([_name_source(source) for source in scope.sources])}"
+        pairing = f"one row per pairing of rows of {join_words([_get_source_name(source) for source in scope.sources])}"
         return "" if any(source.side for source in scope.sources) else pairing, "kept"
     key = source.table.primary_key if source.table is not None else ()
     columns = [query.column(item.unalias()) for item in scope.select.expressions]
     outputs = {column.schema.name for column in columns if column is not None and column.source is source}
     has_key = bool(key) and (set(key) <= outputs or scope.select.is_star)
-    return f"one row per row of {_name_source(source)}", "none" if has_key else "kept"
+    return f"one row per row of {_get_source_name(source)}", "none" if has_key else "kept"
 
 
-def _name_source(source: Source) -> str:
-    return plain_name(source.table.name if source.table is not None else source.name)
+def _get_source_name(source: QuerySource) -> str:
+    return humanize_name(source.table.name if source.table is not None else source.name)

@@ -1,7 +1,17 @@
 """Charts of results, as Vega-Lite, as pictures and in a terminal."""
 
-from .chart import Axis, Chart, Kind, Mark, Spec, vega_lite
+from .chart import Chart, ChartAxis, ChartMark, Kind, Spec, make_vega_lite_spec
 from .choose_kind import choose
-from .wish import Wish, read_wish
+from .wish import ChartRequest, read_chart_request
 
-__all__ = ["Axis", "Chart", "Kind", "Mark", "Spec", "Wish", "choose", "read_wish", "vega_lite"]
+__all__ = [
+    "Chart",
+    "ChartAxis",
+    "ChartMark",
+    "ChartRequest",
+    "Kind",
+    "Spec",
+    "choose",
+    "make_vega_lite_spec",
+    "read_chart_request",
+]

@@ -29,8 +29,8 @@ _POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-s
 
 
 @dataclass(frozen=True)
-class Axis:
-    """One axis of a chart."""
+class ChartAxis:
+    """An axis of a chart."""
 
     title: str
     scale: Literal["time", "number", "category"]
@@ -39,8 +39,8 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Mark:
-    """A bar, a point or a part of a line."""
+class ChartMark:
+    """A data mark of a chart: a bar, a point or a part of a line."""
 
     x: int | float | str | None  # None only where the chart has no axis `x`
     y: int | float
@@ -50,39 +50,39 @@ class Mark:
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart of a result, its marks in the result's order."""
+    """A chart of a result, with marks in the order of the result's rows."""
 
     kind: Kind
-    x: Axis | None  # None for a single number, and for one bar or pie that is divided into groups
-    y: Axis
-    marks: tuple[Mark, ...]
+    x: ChartAxis | None  # None for a single number, and for one bar or pie that is divided into groups
+    y: ChartAxis
+    marks: tuple[ChartMark, ...]
     groups: str = ""  # what the colours stand for; empty where there is one colour
     title: str = ""
     partial: bool = False  # whether the result had more rows than these
 
 
-def vega_lite(chart: Chart) -> Spec:
+def make_vega_lite_spec(chart: Chart) -> Spec:
     """Return the chart's Vega-Lite specification as JSON values.
 
     Fields have names of our own, and what a database wrote stands in values and titles only: no name of a column can be
     read as a path or an expression. It is drawn over zero where lengths are compared, and in the order of the result,
     since the query's order is a choice.
     """
-    spec: Spec = {"$schema": SCHEMA, "data": {"values": [_write_row(chart, mark) for mark in chart.marks]}}
-    spec |= _write_number(chart) if chart.kind == "number" else _write_encoding(chart)
+    spec: Spec = {"$schema": SCHEMA, "data": {"values": [_make_data_row(chart, mark) for mark in chart.marks]}}
+    spec |= _make_number_layers(chart) if chart.kind == "number" else _make_mark_encoding(chart)
     if chart.title or chart.partial:
         more = {"subtitle": f"the first {len(chart.marks):,} only"} if chart.partial else {}
         spec["title"] = {"text": chart.title, "anchor": "start", **more}
     return spec
 
 
-def draw_picture(spec: Spec, kind: Picture) -> bytes:
-    """Return the drawn specification as a file's contents, without browser or network.
+def render_chart_image(spec: Spec, kind: Picture) -> bytes:
+    """Render a Vega-Lite specification as SVG, PNG or HTML, without browser or network.
 
     Raises:
         ExportError: The renderer is not installed, or cannot draw it.
     """
-    if not can_render():
+    if not can_render_charts():
         raise ExportError("pictures of charts need vl-convert: pip install 'tableturn[charts]'")
     import vl_convert
 
@@ -93,24 +93,24 @@ def draw_picture(spec: Spec, kind: Picture) -> bytes:
         if kind == "png":
             return vl_convert.vegalite_to_png(text, vl_version=_VERSION, allowed_base_urls=[], scale=2.0)
         libraries = vl_convert.javascript_bundle(vl_version=_VERSION)  # pyright: ignore[reportCallIssue] - a default untold
-        return _write_page(spec, libraries).encode()
+        return _make_html_page(spec, libraries).encode()
     except ValueError as error:
         raise ExportError(f"the chart cannot be drawn: {str(error).splitlines()[0][:200]}") from None
 
 
-def can_render() -> bool:
-    """Whether the renderer of pictures is installed."""
+def can_render_charts() -> bool:
+    """Whether the package that renders charts as images is installed."""
     return find_spec("vl_convert") is not None
 
 
-def time_text(value: str, unit: TimeUnit, locale: str = "") -> str:
-    """Return a point in time as text, as fine as `unit`."""
+def format_time_by_unit(value: str, unit: TimeUnit, locale: str = "") -> str:
+    """Format a date or time as text, to the precision of `unit`."""
     if unit in ("year", "quarter"):
         return value[:4] if unit == "year" else f"{value[:4]} Q{(int(value[5:7]) + 2) // 3}"
     return format_cell(value, ColumnFormat(_TIME_FORMATS.get(unit, "second")), locale)
 
 
-def _write_row(chart: Chart, mark: Mark) -> Spec:
+def _make_data_row(chart: Chart, mark: ChartMark) -> Spec:
     parts = {"y": mark.y, "x": mark.x, "group": mark.group, "label": mark.label}
     used = {"y": True, "x": chart.x is not None, "group": bool(chart.groups), "label": bool(mark.label)}
     for name in ("x", "y"):
@@ -119,7 +119,7 @@ def _write_row(chart: Chart, mark: Mark) -> Spec:
     return {name: value for name, value in parts.items() if used[name]}
 
 
-def _write_number(chart: Chart) -> Spec:
+def _make_number_layers(chart: Chart) -> Spec:
     (mark,) = chart.marks
     words = ", ".join(filter(None, (chart.y.title, mark.label)))
     large = {"type": "text", "fontSize": 56, "fontWeight": "bold", "text": format_cell(mark.y, chart.y.form), "dy": -12}
@@ -128,13 +128,13 @@ def _write_number(chart: Chart) -> Spec:
     return {"layer": layer, "width": 320, "height": 140, "config": {"view": {"stroke": None}}}
 
 
-def _write_encoding(chart: Chart) -> Spec:
-    """Return the part of the specification that places and colours each mark."""
+def _make_mark_encoding(chart: Chart) -> Spec:
+    """Return the part of the specification that sets the position and colour of each mark."""
     mark: Spec = {"type": chart.kind, "tooltip": True}
     drawn: Spec = {"mark": mark, "encoding": {}, "width": _WIDTH, "height": _HEIGHT}
     drawn["config"] = {"numberFormat": f",.{max(2, chart.y.form.decimals)}~f"}  # of axes, and of a mark pointed at
-    up = _write_channel("y", chart.y)
-    across = {} if chart.x is None else _write_channel("x", chart.x)
+    up = _make_axis_channel("y", chart.y)
+    across = {} if chart.x is None else _make_axis_channel("x", chart.x)
     places: Spec = {"x": across, "y": up}
     if chart.kind in ("area", "stacked"):
         up["stack"] = "zero"
@@ -159,7 +159,7 @@ def _write_encoding(chart: Chart) -> Spec:
             places["y"] = {"aggregate": "count", "type": "quantitative", "title": chart.y.title}
         case "bar" | "stacked" if chart.x is not None:
             mark["type"] = "bar"
-            places, drawn["height"] = _place_bars(chart, across, up)
+            places, drawn["height"] = _make_bar_axes(chart, across, up)
         case _:  # a pie, or one bar without names beneath; its parts in the order of the result
             drawn["transform"] = [{"window": [{"op": "row_number", "as": "order"}]}]
             places = {"order": {"field": "order", "type": "quantitative"}}
@@ -175,7 +175,7 @@ def _write_encoding(chart: Chart) -> Spec:
     return drawn | {"encoding": places}
 
 
-def _place_bars(chart: Chart, across: Spec, up: Spec) -> tuple[Spec, int]:
+def _make_bar_axes(chart: Chart, across: Spec, up: Spec) -> tuple[Spec, int]:
     """Return the axes of upright or horizontal bars, and the chart's height."""
     names = {str(mark.x) for mark in chart.marks}
     longest = max(map(len, names))
@@ -190,7 +190,7 @@ def _place_bars(chart: Chart, across: Spec, up: Spec) -> tuple[Spec, int]:
     return {"x": across, "y": up} | ({"xOffset": offset} if beside > 1 else {}), _HEIGHT
 
 
-def _write_channel(field: str, axis: Axis) -> Spec:
+def _make_axis_channel(field: str, axis: ChartAxis) -> Spec:
     title = f"{axis.title} ({unit})" if axis.title and (unit := axis.form.measure) else axis.title
     channel: Spec = {"field": field, "type": _TYPES[axis.scale], "title": title or None}
     if axis.scale == "time":
@@ -200,8 +200,8 @@ def _write_channel(field: str, axis: Axis) -> Spec:
     return channel
 
 
-def _write_page(spec: Spec, libraries: str) -> str:
-    """Return a page that draws a chart and can reach nothing.
+def _make_html_page(spec: Spec, libraries: str) -> str:
+    """Return an HTML page that draws a chart without network access.
 
     What a database wrote cannot end the script that it stands in: in JSON every `<` is an escape.
     """

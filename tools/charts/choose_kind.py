@@ -17,11 +17,11 @@ from itertools import product
 from typing import Literal, TypeAlias, get_args
 
 from ..database.table import Cell
-from ..formats import PLAIN, PLAIN_NUMBER, ColumnFormat, column_formats
-from ..terminal import safe
-from ..words import english_stem
-from .chart import Axis, Chart, Kind, Mark, TimeUnit, time_text
-from .wish import Wish
+from ..formats import PLAIN, PLAIN_NUMBER, ColumnFormat, choose_column_formats
+from ..terminal import sanitize_text
+from ..words import stem_english_word
+from .chart import Chart, ChartAxis, ChartMark, Kind, TimeUnit, format_time_by_unit
+from .wish import ChartRequest
 
 # Points in time; something measured; named groups; numbers or keys that name; bytes, mixtures, nothing but NULL.
 Role = Literal["time", "number", "category", "label", "none"]
@@ -49,7 +49,7 @@ _KEYS = frozenset({"id", "ids", "key", "code", "zip", "zipcode", "postcode", "ph
 _SHARES = frozenset({"share", "percent", "percentage", "pct", "proportion", "fraction", "%"})
 # Parts of times as numbers, by the word in their column's name.
 _PARTS = {"month": (1, 12), "quarter": (1, 4), "weekday": (0, 7), "day": (1, 31), "hour": (0, 23), "week": (0, 53)}
-# What stands for numbers that are none (`plain_cell`, and engines' own words).
+# What stands for numbers that are none (`convert_cell_for_json`, and engines' own words).
 _NO_NUMBER = frozenset({"nan", "infinity", "-infinity", "inf", "-inf"})
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|%|[^\W\d_a-zA-Z]+")
@@ -63,8 +63,8 @@ _LARGEST = 1e300  # of numbers that are drawn: a difference of larger ones may b
 
 
 @dataclass(frozen=True)
-class _Field:
-    """A result column, prepared for charts."""
+class _ChartColumn:
+    """A result column, prepared for a chart."""
 
     index: int
     title: str
@@ -75,121 +75,125 @@ class _Field:
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """The words of its name, in lower case."""
-        return _split_words(self.title)
+        """The words of the column's name, in lower case."""
+        return _split_into_words(self.title)
 
     @cached_property
     def numbers(self) -> list[int | float]:
-        """The numbers, without missing values."""
+        """The column's numbers, without missing values."""
         return [value for value in self.values if isinstance(value, int | float)]
 
     @cached_property
     def distinct(self) -> int:
-        """The number of different values."""
+        """The number of different values in the column, NULL not counted."""
         return len(set(self.values) - {None})
 
     @property
-    def names_rows(self) -> bool:
-        """Whether every value is unique; one may be missing."""
+    def has_unique_values(self) -> bool:
+        """Whether all values of the column are unique; one may be missing."""
         return self.distinct == sum(value is not None for value in self.values) >= len(self.values) - 1
 
     @property
-    def is_share(self) -> bool:
-        """Whether its name says that the numbers are shares, and they add up to 1 or 100."""
+    def is_share_column(self) -> bool:
+        """Whether the column's name means shares and the numbers add up to 1 or 100."""
         if not _SHARES.intersection(self.words) or len(self.numbers) < 2 or min(self.numbers) < 0:
             return False
         total = math.fsum(self.numbers)
         return any(math.isclose(total, whole, rel_tol=0.02) for whole in (1, 100))
 
     def text(self, row: int) -> str:
-        """Return a value as text for people."""
+        """Return the column's value in a row as text for people."""
         value = str(self.values[row])
-        return time_text(value, self.unit, self.form.locale) if self.role == "time" else value
+        return format_time_by_unit(value, self.unit, self.form.locale) if self.role == "time" else value
 
 
 @dataclass(frozen=True)
 class _ChartData:
-    columns: tuple[_Field, ...]
+    columns: tuple[_ChartColumn, ...]
     rows: int
-    wish: Wish
+    wish: ChartRequest
 
-    def of(self, *roles: str) -> list[_Field]:
-        """Return the columns of these roles in order, those that the wish names first."""
+    def of(self, *roles: str) -> list[_ChartColumn]:
+        """Return the columns with the given roles, first those that the chart request names."""
         columns = [column for role in roles for column in self.columns if column.role == role]
-        return sorted(columns, key=lambda column: [not _count_named(column, words) for words in self.wish.x])
+        return sorted(columns, key=lambda column: [not _count_shared_words(column, words) for words in self.wish.x])
 
     @cached_property
-    def time(self) -> _Field | None:
-        """The column of times."""
-        return _first_or_none(self.of("time"))
+    def time_column(self) -> _ChartColumn | None:
+        """The first column of times; None if no column has times."""
+        return _get_first_column(self.of("time"))
 
     @cached_property
-    def measures(self) -> list[_Field]:
-        """The numeric columns, those that the wish measures first; a chosen one alone."""
+    def measure_columns(self) -> list[_ChartColumn]:
+        """The numeric columns, first those that the chart request measures."""
         if self.wish.measure is not None:
             return [column for column in self.of("number") if column.index == self.wish.measure]
         across = " ".join(self.wish.x)
-        return sorted(self.of("number"), key=lambda one: _count_named(one, across) - _count_named(one, self.wish.y))
+        return sorted(
+            self.of("number"), key=lambda one: _count_shared_words(one, across) - _count_shared_words(one, self.wish.y)
+        )
 
 
 def choose(
     titles: Sequence[str],
     rows: Sequence[Cells],
-    wish: Wish | None = None,
+    wish: ChartRequest | None = None,
     *,
     title: str = "",
     partial: bool = False,
     formats: Sequence[ColumnFormat] = (),
 ) -> Chart | None:
-    """Return the chart that fits a result, preferably as wished; None if none fits. `formats` has one per column."""
+    """Return a chart for a result, preferably of the requested kind; None if no chart fits."""
     if not 0 < len(rows) <= _MOST_ROWS or not 0 < len(titles) <= _MOST_COLUMNS:
         return None
-    formats = formats or column_formats(None, titles, rows)
+    formats = formats or choose_column_formats(None, titles, rows)
     columns = (
-        replace(_read_column(index, name, [row[index] for row in rows]), form=formats[index])
+        replace(_make_chart_column(index, name, [row[index] for row in rows]), form=formats[index])
         for index, name in enumerate(titles)
     )
-    result = _ChartData(tuple(columns), len(rows), wish or Wish(None, ""))
+    result = _ChartData(tuple(columns), len(rows), wish or ChartRequest(None, ""))
     wished = (_WISHED[wish.kind],) if wish and wish.kind else ()
     for rule in (*wished, *_RULES):
         if chart := rule(result):
-            return replace(chart, title=_shorten(title), partial=partial)
+            return replace(chart, title=_shorten_axis_text(title), partial=partial)
     return None
 
 
-def _try_number(result: _ChartData) -> Chart | None:
-    """Return a single large number for one row with one measure."""
-    measures = result.measures
+def _make_number_chart(result: _ChartData) -> Chart | None:
+    """Return a chart of one large number if the result has one row and one measure."""
+    measures = result.measure_columns
     if result.rows != 1 or len(measures) != 1 or len(result.columns) > 3 or not measures[0].numbers:
         return None
     label = ", ".join(column.text(0) for column in result.of("time", "category", "label"))
-    return Chart("number", None, _make_axis(measures[0]), (Mark(None, measures[0].numbers[0], label=label),))
+    return Chart("number", None, _make_axis(measures[0]), (ChartMark(None, measures[0].numbers[0], label=label),))
 
 
-def _try_line(result: _ChartData, kind: Kind = "line") -> Chart | None:
+def _make_line_chart(result: _ChartData, kind: Kind = "line") -> Chart | None:
     """Return a line chart over time, with a line per group or per comparable measure."""
-    time, measures = result.time, result.measures
+    time, measures = result.time_column, result.measure_columns
     if time is None or not measures or time.distinct < 3:
         return None
-    groups = _first_or_none([column for column in result.of("category", "label") if _name_rows(time, column)])
+    groups = _get_first_column(
+        [column for column in result.of("category", "label") if _has_unique_value_pairs(time, column)]
+    )
     if groups is not None and groups.distinct <= _MOST_GROUPS:
         return _make_chart(kind, time, measures[:1], groups)
-    return _make_chart(kind, time, _find_alike(measures)) if time.names_rows else None
+    return _make_chart(kind, time, _find_comparable_measures(measures)) if time.has_unique_values else None
 
 
-def _try_parts(result: _ChartData, kind: Kind = "stacked", of_any: bool = False) -> Chart | None:
-    """Return a pie or a divided bar for parts of one whole."""
-    measure = _first_or_none([column for column in result.measures if of_any or column.is_share])
-    names = _find_names(result)
+def _make_part_to_whole_chart(result: _ChartData, kind: Kind = "stacked", of_any: bool = False) -> Chart | None:
+    """Return a pie chart or a stacked bar of the parts of one whole."""
+    measure = _get_first_column([column for column in result.measure_columns if of_any or column.is_share_column])
+    names = _find_row_name_column(result)
     if names is None or measure is None or not measure.numbers or result.rows > _MOST_GROUPS:
         return None
     return _make_chart(kind, None, [measure], names) if min(measure.numbers) >= 0 < max(measure.numbers) else None
 
 
-def _try_groups(result: _ChartData, kind: Kind = "bar") -> Chart | None:
-    """Return bars over two categories: stacked if the measure adds up, else side by side."""
-    dimensions, measures = result.of("time", "category", "label"), result.measures
-    if len(dimensions) < 2 or not measures or _find_person(dimensions):
+def _make_grouped_bar_chart(result: _ChartData, kind: Kind = "bar") -> Chart | None:
+    """Return a bar chart over two categories, stacked if the values may be summed."""
+    dimensions, measures = result.of("time", "category", "label"), result.measure_columns
+    if len(dimensions) < 2 or not measures or _find_person_name_column(dimensions):
         return None
     measure = measures[0]
     fitting = [
@@ -199,7 +203,7 @@ def _try_groups(result: _ChartData, kind: Kind = "bar") -> Chart | None:
         and 1 < within.distinct <= _MOST_GROUPS
         and 1 < across.distinct <= _MOST_BARS
         and within.distinct < result.rows > across.distinct
-        and _name_rows(across, within)
+        and _has_unique_value_pairs(across, within)
     ]
     if not fitting:
         return None
@@ -211,128 +215,148 @@ def _try_groups(result: _ChartData, kind: Kind = "bar") -> Chart | None:
     return _make_chart("bar", across, [measure], within) if result.rows <= _MOST_BARS else None
 
 
-def _try_bars(result: _ChartData, most: int = _MOST_BARS) -> Chart | None:
-    """Return a bar chart with a bar per name and comparable measure."""
-    names, measures = _find_measures(result)
+def _make_bar_chart(result: _ChartData, most: int = _MOST_BARS) -> Chart | None:
+    """Return a bar chart with one bar per row and comparable measure."""
+    names, measures = _find_names_and_measures(result)
     if names is None or not measures or not 2 <= result.rows <= most:
         return None
     return _make_chart("bar", names, measures if len(measures) * result.rows <= most else measures[:1])
 
 
-def _try_points(result: _ChartData) -> Chart | None:
-    """Return points for two measures of the same things, or for many events over time."""
-    measures, dimensions = result.measures, result.of("category", "label")
-    if measures and not result.time:  # a chosen one is drawn against another
+def _make_scatter_chart(result: _ChartData) -> Chart | None:
+    """Return a scatter chart of two measures, or of one measure over time."""
+    measures, dimensions = result.measure_columns, result.of("category", "label")
+    if measures and not result.time_column:  # a chosen one is drawn against another
         measures = [*measures, *(column for column in result.of("number") if column not in measures)]
-    if len(measures) == 1 and result.time and result.time.distinct >= _FEWEST_POINTS:
+    if len(measures) == 1 and result.time_column and result.time_column.distinct >= _FEWEST_POINTS:
         categories = result.of("category")
-        groups = _first_or_none([column for column in categories if 1 < column.distinct <= _MOST_GROUPS])
-        return _make_chart("point", result.time, measures, groups) if len(categories) < 2 else None
+        groups = _get_first_column([column for column in categories if 1 < column.distinct <= _MOST_GROUPS])
+        return _make_chart("point", result.time_column, measures, groups) if len(categories) < 2 else None
     if len(measures) < 2 or result.rows < _FEWEST_POINTS or min(column.distinct for column in measures[:2]) < 2:
         return None
     across, up = sorted(measures[:2], key=lambda column: column.index)
     if result.wish.x or result.wish.y or result.wish.measure is not None:
         up, across = measures[0], measures[-1]
-    groups = _first_or_none([column for column in dimensions if 1 < column.distinct <= _MOST_GROUPS < result.rows])
+    groups = _get_first_column([column for column in dimensions if 1 < column.distinct <= _MOST_GROUPS < result.rows])
     others = [column for column in dimensions if column is not groups]
-    return _make_chart("point", across, [up], groups, _first_or_none(others))
+    return _make_chart("point", across, [up], groups, _get_first_column(others))
 
 
-def _try_unlike(result: _ChartData) -> Chart | None:
-    """Return points for two measures whose sizes differ too much for one axis."""
-    unlike = len(result.measures) == 2 and len(_find_alike(result.measures)) == 1 and result.rows >= 2 * _FEWEST_POINTS
-    return _try_points(result) if unlike and _find_names(result) else None
+def _make_two_scale_scatter_chart(result: _ChartData) -> Chart | None:
+    """Return a scatter chart of two measures whose sizes differ too much for one axis."""
+    unlike = (
+        len(result.measure_columns) == 2
+        and len(_find_comparable_measures(result.measure_columns)) == 1
+        and result.rows >= 2 * _FEWEST_POINTS
+    )
+    return _make_scatter_chart(result) if unlike and _find_row_name_column(result) else None
 
 
-def _try_histogram(result: _ChartData) -> Chart | None:
-    measure = _first_or_none(result.measures)
+def _make_histogram(result: _ChartData) -> Chart | None:
+    measure = _get_first_column(result.measure_columns)
     if measure is None or measure.distinct < 2:
         return None
-    marks = tuple(Mark(value, 1) for value in measure.numbers)
-    return Chart("histogram", _make_axis(measure), Axis("number of rows", "number"), marks)
+    marks = tuple(ChartMark(value, 1) for value in measure.numbers)
+    return Chart("histogram", _make_axis(measure), ChartAxis("number of rows", "number"), marks)
 
 
-def _try_steps(result: _ChartData, kind: Kind = "line") -> Chart | None:
-    """Return a line chart, also over steps that are not times."""
-    if (chart := _try_line(result, kind)) or result.rows <= 2:
+def _make_any_line_chart(result: _ChartData, kind: Kind = "line") -> Chart | None:
+    """Return a line chart over times, row names or a few whole numbers."""
+    if (chart := _make_line_chart(result, kind)) or result.rows <= 2:
         return chart
-    names, measures = _find_measures(result)
+    names, measures = _find_names_and_measures(result)
     return _make_chart(kind, names, measures) if names and measures else None
 
 
 _Rule = Callable[[_ChartData], Chart | None]
 
 # In order: the first that gives a chart is taken.
-_RULES: tuple[_Rule, ...] = (_try_number, _try_line, _try_parts, _try_groups, _try_unlike, _try_bars, _try_points)
+_RULES: tuple[_Rule, ...] = (
+    _make_number_chart,
+    _make_line_chart,
+    _make_part_to_whole_chart,
+    _make_grouped_bar_chart,
+    _make_two_scale_scatter_chart,
+    _make_bar_chart,
+    _make_scatter_chart,
+)
 _WISHED: dict[Kind, _Rule] = {
-    "number": _try_number,
-    "line": _try_steps,
-    "area": lambda result: _try_steps(result, "area"),
-    "bar": lambda result: _try_groups(result) or _try_bars(result, _MOST_WISHED_BARS),
-    "stacked": lambda result: _try_groups(result, "stacked") or _try_parts(result, of_any=True),
-    "pie": lambda result: _try_parts(result, "pie", of_any=True),
-    "point": _try_points,
-    "histogram": _try_histogram,
+    "number": _make_number_chart,
+    "line": _make_any_line_chart,
+    "area": lambda result: _make_any_line_chart(result, "area"),
+    "bar": lambda result: _make_grouped_bar_chart(result) or _make_bar_chart(result, _MOST_WISHED_BARS),
+    "stacked": lambda result: (
+        _make_grouped_bar_chart(result, "stacked") or _make_part_to_whole_chart(result, of_any=True)
+    ),
+    "pie": lambda result: _make_part_to_whole_chart(result, "pie", of_any=True),
+    "point": _make_scatter_chart,
+    "histogram": _make_histogram,
 }
 
 
-def _first_or_none(columns: Sequence[_Field]) -> _Field | None:
+def _get_first_column(columns: Sequence[_ChartColumn]) -> _ChartColumn | None:
     return columns[0] if columns else None
 
 
-def _split_words(name: str) -> tuple[str, ...]:
-    """Return the words of a name, split at case changes and signs."""
+def _split_into_words(name: str) -> tuple[str, ...]:
+    """Return the lower-case words of a name, split at case changes and symbols."""
     return tuple(word.lower() for word in _WORD.findall(name))
 
 
-def _count_named(column: _Field, words: str) -> int:
+def _count_shared_words(column: _ChartColumn, words: str) -> int:
     """Count the words of the column's name that are in `words`."""
-    wanted = set(map(english_stem, _split_words(words)))
-    return len(wanted.intersection(map(english_stem, column.words)))
+    wanted = set(map(stem_english_word, _split_into_words(words)))
+    return len(wanted.intersection(map(stem_english_word, column.words)))
 
 
-def _find_measures(result: _ChartData) -> tuple[_Field | None, list[_Field]]:
-    """Return the column that names each row, and comparable measures."""
-    names = _find_names(result) or _find_steps(result)
-    return names, _find_alike([column for column in result.measures if names is None or column.index != names.index])
+def _find_names_and_measures(result: _ChartData) -> tuple[_ChartColumn | None, list[_ChartColumn]]:
+    """Return the column that names each row, and the measures that can share one axis."""
+    names = _find_row_name_column(result) or _find_step_column(result)
+    return names, _find_comparable_measures(
+        [column for column in result.measure_columns if names is None or column.index != names.index]
+    )
 
 
-def _find_names(result: _ChartData) -> _Field | None:
+def _find_row_name_column(result: _ChartData) -> _ChartColumn | None:
     """Return a column that names each row, combined from several if necessary."""
     dimensions = result.of("category", "label", "time")
-    if person := _find_person(dimensions):
+    if person := _find_person_name_column(dimensions):
         return person
     texts = [column for column in dimensions if column.role == "category"]
     for column in dimensions:
-        if column.names_rows and not (column.role == "label" and texts):
+        if column.has_unique_values and not (column.role == "label" and texts):
             return column
-    return _join_columns(texts[:3]) if len(texts) > 1 else _first_or_none([c for c in dimensions if c.names_rows])
+    return (
+        _combine_columns(texts[:3])
+        if len(texts) > 1
+        else _get_first_column([c for c in dimensions if c.has_unique_values])
+    )
 
 
-def _find_person(dimensions: Sequence[_Field]) -> _Field | None:
-    """Return a column of first and last names combined."""
+def _find_person_name_column(dimensions: Sequence[_ChartColumn]) -> _ChartColumn | None:
+    """Return one column of full names, combined from first and last names."""
     parts = [
-        _first_or_none([column for column in dimensions if column.words[:1] == (word,) and "name" in column.words])
+        _get_first_column([column for column in dimensions if column.words[:1] == (word,) and "name" in column.words])
         for word in ("first", "last")
     ]
-    return _join_columns([column for column in parts if column]) if all(parts) else None
+    return _combine_columns([column for column in parts if column]) if all(parts) else None
 
 
-def _join_columns(columns: Sequence[_Field]) -> _Field | None:
-    """Return one column combined from several, if it names each row."""
+def _combine_columns(columns: Sequence[_ChartColumn]) -> _ChartColumn | None:
+    """Combine columns into one; return None if the combined values are not unique."""
     person = columns[0].words[:1] == ("first",)
-    title = "name" if person else _shorten(", ".join(column.title for column in columns))
+    title = "name" if person else _shorten_axis_text(", ".join(column.title for column in columns))
     rows = zip(*(map(str, column.values) for column in columns), strict=True)
-    values = tuple(_shorten((" " if person else ", ").join(row)) for row in rows)
-    joined = _Field(columns[0].index, title, "category", values)
-    return joined if joined.names_rows else None
+    values = tuple(_shorten_axis_text((" " if person else ", ").join(row)) for row in rows)
+    joined = _ChartColumn(columns[0].index, title, "category", values)
+    return joined if joined.has_unique_values else None
 
 
-def _find_steps(result: _ChartData) -> _Field | None:
-    """Return the column of consecutive whole numbers, such as ratings, as labels."""
+def _find_step_column(result: _ChartData) -> _ChartColumn | None:
+    """Return a column of few whole numbers, such as ratings, converted to labels."""
     numbers = result.of("number")
     first = min(numbers, key=lambda column: column.index, default=None)
-    if first is None or len(numbers) < 2 or not first.names_rows or first.distinct > _MOST_GROUPS:
+    if first is None or len(numbers) < 2 or not first.has_unique_values or first.distinct > _MOST_GROUPS:
         return None
     whole = all(isinstance(value, int) for value in first.values)
     if not whole or max(first.numbers) - min(first.numbers) > 2 * _MOST_GROUPS:
@@ -340,13 +364,13 @@ def _find_steps(result: _ChartData) -> _Field | None:
     return replace(first, role="label", values=tuple(map(str, first.values)))
 
 
-def _name_rows(a: _Field, b: _Field) -> bool:
-    """Whether the values of two columns together name each row."""
+def _has_unique_value_pairs(a: _ChartColumn, b: _ChartColumn) -> bool:
+    """Whether no two rows have the same values in both columns."""
     return len(set(zip(a.values, b.values, strict=True))) == len(a.values)
 
 
-def _find_alike(measures: Sequence[_Field]) -> list[_Field]:
-    """Return the first measure, and up to three more that can share its axis."""
+def _find_comparable_measures(measures: Sequence[_ChartColumn]) -> list[_ChartColumn]:
+    """Return the first measure and up to three others that can share one axis."""
     sizes = [max(map(abs, column.numbers), default=0.0) for column in measures]
     return [
         column
@@ -355,26 +379,30 @@ def _find_alike(measures: Sequence[_Field]) -> list[_Field]:
     ][:4]
 
 
-def _make_axis(column: _Field) -> Axis:
+def _make_axis(column: _ChartColumn) -> ChartAxis:
     scale = column.role if column.role in ("time", "number") else "category"
-    return Axis(column.title, scale, column.unit, column.form)
+    return ChartAxis(column.title, scale, column.unit, column.form)
 
 
 def _make_chart(
-    kind: Kind, by: _Field | None, measures: list[_Field], groups: _Field | None = None, label: _Field | None = None
+    kind: Kind,
+    by: _ChartColumn | None,
+    measures: list[_ChartColumn],
+    groups: _ChartColumn | None = None,
+    label: _ChartColumn | None = None,
 ) -> Chart | None:
     """Return a chart with a mark per row and measure; None if there is nothing to draw."""
     several = len(measures) > 1
     axis = _make_axis(by) if by else None
     as_names = kind in ("bar", "stacked") and axis is not None and axis.scale == "time"
-    marks: list[Mark] = []
+    marks: list[ChartMark] = []
     for measure in measures:
         for row, value in enumerate(measure.values):
             if not isinstance(value, int | float) or (by is not None and by.values[row] is None):
                 continue
             place = by and (by.text(row) if as_names else by.values[row])
             group = measure.title if several else groups.text(row) if groups else ""
-            marks.append(Mark(place, value, group, label.text(row) if label else ""))
+            marks.append(ChartMark(place, value, group, label.text(row) if label else ""))
     if len(marks) < 2:
         return None
     if axis is not None and as_names:
@@ -386,24 +414,24 @@ def _make_chart(
     return Chart(kind, axis, y, tuple(marks), "measure" if several else groups.title if groups else "")
 
 
-def _read_column(index: int, name: str, cells: Cells) -> _Field:
-    title = _shorten(name.replace("_", " "))
-    role, unit, values = _read_values(_split_words(title), cells)
+def _make_chart_column(index: int, name: str, cells: Cells) -> _ChartColumn:
+    title = _shorten_axis_text(name.replace("_", " "))
+    role, unit, values = _classify_cells(_split_into_words(title), cells)
     if role in ("category", "label"):
-        values = [_NOTHING if value is None else _shorten(str(value)) for value in values]
-    column = _Field(index, title, role, tuple(values), unit)
+        values = [_NOTHING if value is None else _shorten_axis_text(str(value)) for value in values]
+    column = _ChartColumn(index, title, role, tuple(values), unit)
     return column if column.distinct else replace(column, role="none")
 
 
-def _read_values(words: Sequence[str], cells: Cells) -> tuple[Role, TimeUnit, Values]:
+def _classify_cells(words: Sequence[str], cells: Cells) -> tuple[Role, TimeUnit, Values]:
     """Return the role of the cells, the unit if they are times, and their values."""
     texts = [cell for cell in cells if isinstance(cell, str) and cell.lower() not in _NO_NUMBER]
     numbers = [cell for cell in cells if isinstance(cell, int | float)]
     if any(isinstance(cell, bytes) for cell in cells) or bool(texts) == bool(numbers):
         return "none", "", ()
     if numbers:
-        return _read_numbers(words, [_read_number(cell) for cell in cells])
-    points = [_read_time(cell) if isinstance(cell, str) else None for cell in cells]
+        return _classify_numbers(words, [_get_drawable_number(cell) for cell in cells])
+    points = [_parse_time(cell) if isinstance(cell, str) else None for cell in cells]
     units: list[TimeUnit] = [point[1] for point in points if point]
     if len(units) == len(texts):
         return "time", max(units, key=get_args(TimeUnit).index), [point and point[0] for point in points]
@@ -412,7 +440,7 @@ def _read_values(words: Sequence[str], cells: Cells) -> tuple[Role, TimeUnit, Va
     return "category", "", [cell if isinstance(cell, str) else None for cell in cells]
 
 
-def _read_numbers(words: Sequence[str], values: Sequence[int | float | None]) -> tuple[Role, TimeUnit, Values]:
+def _classify_numbers(words: Sequence[str], values: Sequence[int | float | None]) -> tuple[Role, TimeUnit, Values]:
     known = [value for value in values if value is not None]
     if known and all(isinstance(value, int) for value in known):
         if "year" in words and all(value in _YEARS for value in known):
@@ -425,11 +453,11 @@ def _read_numbers(words: Sequence[str], values: Sequence[int | float | None]) ->
     return "number", "", values
 
 
-def _read_number(cell: Cell) -> int | float | None:
+def _get_drawable_number(cell: Cell) -> int | float | None:
     return cell if isinstance(cell, int | float) and abs(cell) < _LARGEST else None
 
 
-def _read_time(text: str) -> tuple[str, TimeUnit] | None:
+def _parse_time(text: str) -> tuple[str, TimeUnit] | None:
     """Return a point in time and its unit; None if the text is not a time."""
     if quarter := _QUARTER.fullmatch(text):
         return f"{quarter[1]}-{3 * int(quarter[2]) - 2:02d}-01T00:00:00", "quarter"
@@ -447,7 +475,7 @@ def _read_time(text: str) -> tuple[str, TimeUnit] | None:
     return point.replace(tzinfo=None, microsecond=0).isoformat(), unit
 
 
-def _shorten(text: str) -> str:
-    """Return a text for an axis: printable, and not too long."""
-    text = " ".join(safe(text).split())
+def _shorten_axis_text(text: str) -> str:
+    """Return a text on one printable line, shortened for an axis."""
+    text = " ".join(sanitize_text(text).split())
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..formats import PLAIN_NUMBER, ColumnFormat, format_cell
-from .chart import Axis, Chart, Mark, time_text
+from .chart import Chart, ChartAxis, ChartMark, format_time_by_unit
 
 _COLOURS = ("blue", "yellow", "red", "cyan", "green", "magenta", "bright_blue", "bright_yellow", "bright_red", "white")
 _HEIGHT, _WIDEST, _BAR = 18, 100, 40
@@ -25,7 +25,7 @@ _START = datetime(1, 1, 1)
 
 
 def draw_chart(chart: Chart, console: Console) -> RenderableType:
-    """Return a chart for Rich to print, no wider than the console; `#` if it knows ASCII only."""
+    """Return a chart as a Rich renderable that fits the width of the console."""
     plain = console.options.ascii_only or console.options.legacy_windows
     if chart.kind == "number":
         (mark,) = chart.marks
@@ -37,30 +37,32 @@ def draw_chart(chart: Chart, console: Console) -> RenderableType:
     about = ", ".join(filter(None, (about, "the first rows only" if chart.partial else "")))
     plotted = chart.kind in ("line", "area", "point")
     if chart.x and plotted and not plain and find_spec("plotille"):
-        body = _draw_plot(chart, chart.x, min(console.width, _WIDEST))
+        body = _draw_line_or_point_plot(chart, chart.x, min(console.width, _WIDEST))
     elif chart.kind == "point" or (plotted and len(chart.marks) > _MOST_BARS):
         body = Text(_NO_DOTS if plain else _MISSING, style="dim")
     elif chart.kind == "histogram":
-        body = _draw_bars(_bin([float(mark.x) for mark in chart.marks if isinstance(mark.x, int | float)]), plain)
+        body = _draw_bar_chart(
+            _count_values_per_bin([float(mark.x) for mark in chart.marks if isinstance(mark.x, int | float)]), plain
+        )
     else:
-        bars = [(_name_mark(chart.x, mark), mark.group, mark.y) for mark in chart.marks]
-        body = _draw_bars(bars, plain, chart.y.form)
+        bars = [(_format_x_label(chart.x, mark), mark.group, mark.y) for mark in chart.marks]
+        body = _draw_bar_chart(bars, plain, chart.y.form)
     return Group(Text(about, style="dim"), body) if about else Group(body)
 
 
-def _name_mark(axis: Axis | None, mark: Mark) -> str:
+def _format_x_label(axis: ChartAxis | None, mark: ChartMark) -> str:
     if axis is None:
         return ""
-    return time_text(str(mark.x), axis.unit, axis.form.locale) if axis.scale == "time" else str(mark.x)
+    return format_time_by_unit(str(mark.x), axis.unit, axis.form.locale) if axis.scale == "time" else str(mark.x)
 
 
-def _draw_bars(
+def _draw_bar_chart(
     rows: Sequence[tuple[str, str, int | float]], plain: bool, form: ColumnFormat = PLAIN_NUMBER
 ) -> RenderableType:
-    """Draw one line per bar: name, group, bar and number."""
+    """Return a table with one line per bar: name, group, bar and number."""
     low, high = min(0.0, *(float(y) for *_, y in rows)), max(0.0, *(float(y) for *_, y in rows))
     span = (high - low) or 1.0
-    colours = _choose_colours(group for _, group, _ in rows)
+    colours = _choose_group_colours(group for _, group, _ in rows)
     table = Table.grid(padding=(0, 1), expand=False)
     table.add_column(no_wrap=True, overflow="ellipsis", max_width=32)
     table.add_column(no_wrap=True, overflow="ellipsis", max_width=20)
@@ -76,11 +78,11 @@ def _draw_bars(
     return table
 
 
-def _choose_colours(groups: Iterable[str]) -> dict[str, str]:
+def _choose_group_colours(groups: Iterable[str]) -> dict[str, str]:
     return dict(zip(dict.fromkeys(groups), cycle(_COLOURS)))
 
 
-def _bin(values: Sequence[float]) -> list[tuple[str, str, int]]:
+def _count_values_per_bin(values: Sequence[float]) -> list[tuple[str, str, int]]:
     low = min(values)
     step = (max(values) - low) / _BINS or 1.0
     counts = [0] * _BINS
@@ -90,26 +92,26 @@ def _bin(values: Sequence[float]) -> list[tuple[str, str, int]]:
     return [(f"{edges[n]} to {edges[n + 1]}", "", count) for n, count in enumerate(counts)]
 
 
-def _draw_plot(chart: Chart, axis: Axis, width: int) -> RenderableType:
-    """Draw lines and points in dots of braille."""
+def _draw_line_or_point_plot(chart: Chart, axis: ChartAxis, width: int) -> RenderableType:
+    """Return a plot of lines or points drawn in braille characters."""
     import plotille
 
     figure: Any = plotille.Figure()
     figure.width, figure.height = max(20, width - 30), _HEIGHT
     figure.origin, figure.color_mode, figure.with_colors = False, "names", True
     figure.x_label, figure.y_label = axis.title[:24], chart.y.title[:24]
-    across, place_text = _place_marks(axis, [str(mark.x) for mark in chart.marks])
+    across, place_text = _compute_mark_positions(axis, [str(mark.x) for mark in chart.marks])
     up = [float(mark.y) for mark in chart.marks]
-    figure.set_x_limits(*_find_limits(across))
-    low, high = _find_limits(up)
+    figure.set_x_limits(*_find_axis_limits(across))
+    low, high = _find_axis_limits(up)
     figure.set_y_limits(0.0 if 0 <= low <= high / 2 else low, high)
 
-    def label(value: float, chars: int, delta: float, left: bool = False) -> str:
+    def format_axis_label(value: float, chars: int, delta: float, left: bool = False) -> str:
         text = place_text(value) if left else format_cell(value, chart.y.form)
         return f"{text:{'<' if left else '>'}{chars}.{chars}}"
 
-    figure.register_label_formatter(float, label)
-    colours = _choose_colours(mark.group for mark in chart.marks)
+    figure.register_label_formatter(float, format_axis_label)
+    colours = _choose_group_colours(mark.group for mark in chart.marks)
     draw = figure.scatter if chart.kind == "point" else figure.plot
     for group, colour in colours.items():
         places = [(x, y) for x, y, mark in zip(across, up, chart.marks, strict=True) if mark.group == group]
@@ -118,26 +120,26 @@ def _draw_plot(chart: Chart, axis: Axis, width: int) -> RenderableType:
     return Group(Text.from_ansi(figure.show()), Text("  ").join(legend))
 
 
-def _find_limits(values: Sequence[float]) -> tuple[float, float]:
-    """Return the minimum and the maximum, widened if they are equal."""
+def _find_axis_limits(values: Sequence[float]) -> tuple[float, float]:
+    """Return the minimum and maximum of values, widened if both are equal."""
     low, high = min(values), max(values)
     margin = abs(low) / 2 or 1.0
     return (low, high) if low < high else (low - margin, high + margin)
 
 
-def _place_marks(axis: Axis, names: Sequence[str]) -> tuple[list[float], Callable[[float], str]]:
-    """Return the marks' positions on the axis, and a function that writes a position."""
+def _compute_mark_positions(axis: ChartAxis, names: Sequence[str]) -> tuple[list[float], Callable[[float], str]]:
+    """Return the marks' positions on an axis, and a function that formats a position as text."""
     if axis.scale == "number":
         return [float(name) for name in names], lambda value: format_cell(value, axis.form)
     if axis.scale == "time":
         seconds = [(datetime.fromisoformat(name) - _START).total_seconds() for name in names]
-        return seconds, lambda value: _write_time(value, axis)
+        return seconds, lambda value: _format_time_label(value, axis)
     places = list(dict.fromkeys(names))
     last = len(places) - 1
     return [float(places.index(name)) for name in names], lambda value: places[min(last, max(0, round(value)))]
 
 
-def _write_time(seconds: float, axis: Axis) -> str:
+def _format_time_label(seconds: float, axis: ChartAxis) -> str:
     try:
         point = (_START + timedelta(seconds=max(0.0, seconds))).isoformat(" ")
         return point[: {"year": 4, "quarter": 7, "month": 7, "day": 10}.get(axis.unit, 16)]

@@ -62,7 +62,7 @@ _TOO_LONG = 2_000
 
 
 @dataclass(frozen=True)
-class Wish:
+class ChartRequest:
     """A chart that a question asks for."""
 
     kind: Kind | None  # None where any will do
@@ -72,8 +72,8 @@ class Wish:
     measure: int | None = None  # the place of the only column to measure, if a person chose one
 
 
-def read_wish(question: str) -> Wish | None:
-    """Return the chart that a question asks for; None if it asks for none.
+def read_chart_request(question: str) -> ChartRequest | None:
+    """Return the chart that a question asks for; None if it does not ask for a chart.
 
     Words such as `plot` and `chart` count where they are what is asked for ("plot sales by month", "sales by month as
     a bar chart"), not where they are what the data is about ("the plot of each film").
@@ -81,26 +81,26 @@ def read_wish(question: str) -> Wish | None:
     if len(question) > _TOO_LONG:
         return None
     if bare := _BARE.match(question):
-        return Wish(_read_kind(bare), "")
+        return ChartRequest(_read_chart_kind(bare), "")
     kind, rest, is_wish = None, question, False
     for pattern in (_AS, _AND_PLOT, _OF, _IMPERATIVE):
         if match := pattern.search(rest):
             is_wish = True
-            kind = kind or _read_kind(match)
+            kind = kind or _read_chart_kind(match)
             lead = "Show " if pattern in (_OF, _IMPERATIVE) else ""
             rest = lead + (rest[: match.start()] + " " + rest[match.end() :]).strip()
     if not is_wish:
         return None
     if _THAT.fullmatch(rest):
-        return Wish(kind, "")
+        return ChartRequest(kind, "")
     axes = _AXES.match(rest.strip(" .?!"))
     if kind is None and re.search(r"\bover (?:time|the (?:years|months|days))\b", rest, re.IGNORECASE):
         kind = "line"
     if axes is None:
-        return Wish(kind, rest, rest)
+        return ChartRequest(kind, rest, rest)
     kind = kind or ("point" if axes["against"] else None)
-    return Wish(kind, rest, axes["y"], tuple(part.strip() for part in _SPLIT.split(axes["x"]) if part.strip()))
+    return ChartRequest(kind, rest, axes["y"], tuple(part.strip() for part in _SPLIT.split(axes["x"]) if part.strip()))
 
 
-def _read_kind(match: re.Match[str]) -> Kind | None:
+def _read_chart_kind(match: re.Match[str]) -> Kind | None:
     return cast("Kind", match.lastgroup.rstrip("_")) if match.lastgroup else None

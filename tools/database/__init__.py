@@ -10,23 +10,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import lazy_importer
+from .. import make_lazy_importer
 
 if TYPE_CHECKING:
     from .database import Database, open_database
     from .duckdb.notices import Notice
     from .egress import Egress
-    from .engine import Engine, TooComplex
+    from .engine import Engine, QueryTooComplex
     from .estimate import Estimate
-    from .permissions_file import Access, PermissionsFile
+    from .permissions_file import AccessRules, PermissionsFile
     from .rendering.render import SchemaStyle, render_schema
     from .schema import ColumnSchema, ForeignKey, Schema, TableSchema
-    from .session import Identity, Permissions, Policy, Rights, Session, name_conversation
+    from .session import Identity, Permissions, Policy, Rights, Session, tag_statements_with_thread
     from .table import Cell, Limits, Table
     from .watchdog import Cancellation
 
 __all__ = [
-    "Access",
+    "AccessRules",
     "Cancellation",
     "Cell",
     "ColumnSchema",
@@ -41,31 +41,31 @@ __all__ = [
     "Permissions",
     "PermissionsFile",
     "Policy",
+    "QueryTooComplex",
     "Rights",
     "Schema",
     "SchemaStyle",
     "Session",
     "Table",
     "TableSchema",
-    "TooComplex",
-    "name_conversation",
     "open_database",
     "render_schema",
+    "tag_statements_with_thread",
 ]
 
 # Most of it is slow to load, and the processes that run queries have no need of it.
-__getattr__ = lazy_importer(
+__getattr__ = make_lazy_importer(
     __name__,
     {
         "database": "Database open_database",
         "duckdb.notices": "Notice",
         "egress": "Egress",
-        "engine": "Engine TooComplex",
+        "engine": "Engine QueryTooComplex",
         "estimate": "Estimate",
-        "permissions_file": "Access PermissionsFile",
+        "permissions_file": "AccessRules PermissionsFile",
         "rendering.render": "SchemaStyle render_schema",
         "schema": "ColumnSchema ForeignKey Schema TableSchema",
-        "session": "Identity Permissions Policy Rights Session name_conversation",
+        "session": "Identity Permissions Policy Rights Session tag_statements_with_thread",
         "table": "Cell Limits Table",
         "watchdog": "Cancellation",
     },

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable
 from typing import Literal
 
-from ..words import name_words
+from ..words import split_name_into_words
 from .schema import ColumnKind, ColumnSchema
 from .table import Cell
 
@@ -35,22 +35,22 @@ _LABEL = re.compile(r"'((?:[^']|'')*)'")
 _LABELS = 20
 
 
-def enum_labels(declared: str) -> tuple[str, ...]:
-    """Return the first labels of an enumeration, as a declared type lists them."""
+def parse_enum_labels(declared: str) -> tuple[str, ...]:
+    """Return the first labels of an enum type from its declaration."""
     return tuple(label.replace("''", "'") for label in _LABEL.findall(declared)[:_LABELS])
 
 
-def is_time_like(text: str) -> bool:
-    """Whether a text is a date, a time of day or both, in a form that people write."""
+def is_date_or_time_text(text: str) -> bool:
+    """Whether a text is a date, a time of day or both, in a common written form."""
     return _TIME_LIKE.fullmatch(text) is not None
 
 
-def column_kind(declared: str, values: Collection[Cell]) -> ColumnKind:
-    """Return the kind of a column: that of its declared type, unless all values contradict it.
+def infer_column_kind(declared: str, values: Collection[Cell]) -> ColumnKind:
+    """Return a column's kind by its declared type, unless all values contradict that type.
 
     SQLite lets any column hold anything, and has no type for dates, which stand in text columns.
     """
-    seen = _kind_of_values(values)
+    seen = _infer_kind_from_values(values)
     upper = declared.upper()
     if _COMPOUND.search(upper):
         return seen or "other"
@@ -62,7 +62,7 @@ def column_kind(declared: str, values: Collection[Cell]) -> ColumnKind:
     return seen if seen is not None and (contradicted or (kind == "text" and seen == "time")) else kind
 
 
-def _kind_of_values(values: Collection[Cell]) -> ColumnKind | None:
+def _infer_kind_from_values(values: Collection[Cell]) -> ColumnKind | None:
     """Return the kind that all values share; None without values or with several kinds."""
     types = set(map(type, values))
     if types == {str}:
@@ -76,10 +76,10 @@ _DATED = frozenset({"date", "dt", "day", "ts", "time", "timestamp", "at"})
 _LEAST_DATE = 100_000  # 240131; what is smaller is a count of days, or a part of a date
 
 
-def is_date_number(column: ColumnSchema) -> bool:
+def is_numeric_date_column(column: ColumnSchema) -> bool:
     """Whether a column of numbers holds dates, such as 20240131, or Unix seconds."""
     values = [sample for sample in column.samples if isinstance(sample, int)]
-    dated = column.kind == "number" and bool(_DATED & {*name_words(column.name)})
+    dated = column.kind == "number" and bool(_DATED & {*split_name_into_words(column.name)})
     return dated and bool(values) and max(values) >= _LEAST_DATE
 
 
@@ -97,9 +97,9 @@ TextForm = Literal["numbers", "signed", "dates", "mixed_dates", ""]
 """Numbers of several lengths; numbers with separators or signs; dates that do not sort; dates of several forms."""
 
 
-def text_form(column: ColumnSchema) -> TextForm:
-    """Return the form of a column's texts if they don't sort by their meaning; else empty."""
-    texts = [text for text in filled_texts(column.samples) if text.lower() not in STAND_INS]
+def classify_text_form(column: ColumnSchema) -> TextForm:
+    """Return the form of a column's texts if they sort wrongly as text; else empty."""
+    texts = [text for text in list_nonblank_texts(column.samples) if text.lower() not in STAND_INS]
     if not texts or "INTERVAL" in column.type.upper():
         return ""
     if all(map(_PLAIN.fullmatch, texts)):
@@ -107,41 +107,41 @@ def text_form(column: ColumnSchema) -> TextForm:
         return "numbers" if len({len(text.partition(".")[0]) for text in texts}) > 1 else ""
     if all(map(_SIGNED.fullmatch, texts)):
         return "signed"
-    if column.kind == "time" or all(map(is_time_like, texts)):
+    if column.kind == "time" or all(map(is_date_or_time_text, texts)):
         if not all(map(_SORTS.fullmatch, texts)):
             return "dates"
-        return "mixed_dates" if len({_shape(text)[:10] for text in texts}) > 1 else ""
+        return "mixed_dates" if len({_mask_letters_and_digits(text)[:10] for text in texts}) > 1 else ""
     return ""
 
 
-def find_stand_in(column: ColumnSchema) -> str | None:
-    """Return the sample that stands for a missing value; None if there is none."""
+def find_missing_value_text(column: ColumnSchema) -> str | None:
+    """Return the sample text that stands for a missing value; None if there is no such text."""
     texts = [value for value in column.samples if isinstance(value, str)]
     if any(not text.strip() for text in texts):
         return ""
     # A word for nothing among words may be one of them; among numbers or dates it is none.
     meant = next((text for text in texts if text.strip().lower() in STAND_INS), None)
-    return meant if meant is not None and text_form(column) else None
+    return meant if meant is not None and classify_text_form(column) else None
 
 
-def filled_texts(values: Iterable[Cell]) -> list[str]:
-    """Return the texts that are not blank, stripped of surrounding blanks."""
+def list_nonblank_texts(values: Iterable[Cell]) -> list[str]:
+    """Return the non-blank texts among values, stripped of surrounding whitespace."""
     return [text for value in values if isinstance(value, str) and (text := value.strip())]
 
 
-def choose_samples(values: Iterable[Cell], most: int) -> tuple[Cell, ...]:
-    """Return the first values, the last few of them replaced by values of other forms."""
+def choose_sample_values(values: Iterable[Cell], most: int) -> tuple[Cell, ...]:
+    """Return the first values, with the last few replaced by values of other forms."""
     # What is rare may be what a query fails on.
     every = list(values)
     first, others = every[:most], every[most:]
-    texts = filled_texts(first)
+    texts = list_nonblank_texts(first)
     if not others or not any(isinstance(value, str) for value in first):
         return tuple(first)
     found: dict[str, Cell] = {}
-    shown = {_text_shape(value) for value in first}
-    if texts and any(_PLAIN.fullmatch(text) or _SIGNED.fullmatch(text) or is_time_like(text) for text in texts):
+    shown = {_classify_value_form(value) for value in first}
+    if texts and any(_PLAIN.fullmatch(text) or _SIGNED.fullmatch(text) or is_date_or_time_text(text) for text in texts):
         for value in others:
-            if (form := _text_shape(value)) not in shown:
+            if (form := _classify_value_form(value)) not in shown:
                 found.setdefault(form, value)
     elif "" in others and "" not in shown:
         found[""] = ""
@@ -149,7 +149,7 @@ def choose_samples(values: Iterable[Cell], most: int) -> tuple[Cell, ...]:
     return (*first[: most - len(added)], *added)
 
 
-def _text_shape(value: Cell) -> str:
+def _classify_value_form(value: Cell) -> str:
     text = value.strip() if isinstance(value, str) else None
     if not text:
         return "" if text == "" else type(value).__name__
@@ -157,8 +157,8 @@ def _text_shape(value: Cell) -> str:
         return f"number{len(text.partition('.')[0])}"
     if _SIGNED.fullmatch(text):
         return "signed"
-    return _shape(text) if is_time_like(text) else "text"
+    return _mask_letters_and_digits(text) if is_date_or_time_text(text) else "text"
 
 
-def _shape(text: str) -> str:
+def _mask_letters_and_digits(text: str) -> str:
     return _LETTERS.sub("a", _DIGIT.sub("0", text))

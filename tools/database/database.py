@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from ..errors import QueryError, QueryFailed, QueryTooCostly, ResultTooLarge, SettingsError
-from .dialects import check_parts
+from .dialects import check_selects_and_joins
 from .egress import Egress, SchemaEgress
 from .engine import ONLY_FILES, Engine, open_engine
-from .estimate import Estimate, spend, within_limit
-from .fetch import Sink
+from .estimate import Estimate, lower_estimate_to_limit, spend
+from .fetch import RowSink
 from .schema import Schema, TableSchema
 from .secret_columns import is_secret_text
 from .session import Identity, Permissions, Policy, Rights, Session
@@ -27,7 +27,7 @@ _DEFAULT_LIMITS = Limits()
 
 
 class Database:
-    """A database under a session, read-only by its engine, for any number of threads.
+    """A read-only database opened under a session, safe to use from many threads.
 
     Attributes:
         engine: What kind of database it is, and the connection to it.
@@ -53,14 +53,14 @@ class Database:
 
     @property
     def rights(self) -> Rights:
-        """The rights under which examples and notes are kept."""
+        """The rights under which examples and notes are stored."""
         # The person counts only if the engine's rows depend on it.
         rights = self.session.rights
         return rights if self.rows_by_person else replace(rights, person="")
 
     @property
     def rows_by_person(self) -> bool:
-        """Whether the engine may show each person other rows."""
+        """Whether the engine may show different rows to different people."""
         return getattr(self.engine, "rows_by_person", True)
 
     @property
@@ -71,12 +71,12 @@ class Database:
 
     @property
     def shared_session(self) -> Session:
-        """The session for shared data: without the person if all see the same rows."""
+        """The session for shared data, without the person if everybody sees the same rows."""
         return self.session if self.rows_by_person else replace(self.session, identity=Identity())
 
     @property
     def limits_note(self) -> str:
-        """The limits that neither the kernel nor a server keeps here, in words; often empty."""
+        """A note on the limits that cannot be enforced on this system; often empty."""
         return getattr(self.engine, "limits_note", "")
 
     @classmethod
@@ -116,29 +116,29 @@ class Database:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Warnings of excess rights of the login and of guarantees that are missing, with remedies."""
+        """Warnings about excess rights of the login and missing guarantees, with remedies."""
         return self.engine.warnings
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """What was noticed in files of tables: guesses about them, what may mislead, likely keys.
+        """The notices on table files: guesses, possible pitfalls and likely keys.
 
         Of columns whose values may not leave, no cell is an example.
         """
         found: tuple[Notice, ...] | None = getattr(self.engine, "notices", None)
         if found is None:
             return ()
-        from .duckdb.notices import notice_keys
+        from .duckdb.notices import list_likely_key_notices
 
         leaving = self.leaving()
-        withheld = {place for table, column in leaving.levels for place in ((table, column), (table, ""))}
+        withheld = {place for table, column in leaving.column_levels for place in ((table, column), (table, ""))}
         return tuple(
             replace(each, example="") if (each.table, each.column) in withheld or is_secret_text(each.example) else each
-            for each in (*found, *notice_keys(leaving.visible_schema))
+            for each in (*found, *list_likely_key_notices(leaving.visible_schema))
         )
 
     def turn_guess(self, guess: str) -> None:
-        """Decide a guess about files otherwise, or as at first again, by a word as `open` takes it.
+        """Reverse or restore a guess about table files, named by a word that `open` accepts.
 
         Raises:
             SettingsError: There is no such guess, or the database is not made of files.
@@ -167,9 +167,9 @@ class Database:
         sql: str,
         limits: Limits | None = None,
         cancellation: Cancellation | None = None,
-        sink: Sink | None = None,
+        sink: RowSink | None = None,
     ) -> Table:
-        """Run one query.
+        """Run one query and return the result.
 
         Args:
             sql: One statement that reads: SELECT, VALUES or WITH; EXPLAIN on SQLite alone. Elsewhere `estimate` tells
@@ -187,24 +187,24 @@ class Database:
             DatabaseUnavailable: The database is gone or damaged.
         """
         limits = limits or _DEFAULT_LIMITS
-        check_size(sql, limits)
+        check_statement_size(sql, limits)
         if limits.estimated_rows or limits.estimated_rows_per_day:
-            self._check_cost(sql, limits)
+            self._check_query_cost(sql, limits)
         return self.engine.execute(sql, limits, cancellation, sink)
 
     def estimate(self, sql: str, limits: Limits | None = None) -> Estimate | None:
-        """Return the cost of a query by the engine's plan; None if the engine cannot tell.
+        """Return the engine's cost estimate for a query; None if the engine gives no estimate.
 
         Raises:
             QueryError: The engine would not run it.
             DatabaseUnavailable: The database is gone or damaged.
         """
         limits = limits or _DEFAULT_LIMITS
-        check_size(sql, limits)
+        check_statement_size(sql, limits)
         found = self.engine.estimate(sql)
-        return None if found is None else within_limit(found, sql, self.dialect, limits.rows + 1)
+        return None if found is None else lower_estimate_to_limit(found, sql, self.dialect, limits.rows + 1)
 
-    def _check_cost(self, sql: str, limits: Limits) -> None:
+    def _check_query_cost(self, sql: str, limits: Limits) -> None:
         """Raise `QueryTooCostly` if a query may read too much, or if its cost is unknown."""
         found = self.estimate(sql, limits)
         if found is None:
@@ -222,7 +222,7 @@ class Database:
             spend(self.location, found.rows, limits.estimated_rows_per_day)
 
     def schema(self) -> Schema:
-        """Return tables, columns, keys, counts and samples that may be seen and may leave.
+        """Return the schema that the session may read and that may be sent to a model.
 
         Raises:
             DatabaseUnavailable: The database is gone, damaged or locked.
@@ -242,15 +242,15 @@ class Database:
         return found
 
     def compile_check(self, sql: str, tables: Sequence[TableSchema]) -> QueryError | None:
-        """Return the engine's error in compiling a query; raise `TooComplex` if it takes too long."""
+        """Compile a query and return any error; raise `QueryTooComplex` if this takes too long."""
         try:
-            check_size(sql, _DEFAULT_LIMITS)
+            check_statement_size(sql, _DEFAULT_LIMITS)
         except ResultTooLarge as error:
             return error
         return self.engine.compile_check(sql, tables)
 
     def gives_row(self, sql: str, seconds: float = 1.0) -> bool | None:
-        """Whether a query gives any row; None if that takes too long."""
+        """Whether a query returns any row; None if the query fails or takes too long."""
         try:
             return bool(self.execute(sql, replace(_DEFAULT_LIMITS, seconds=seconds, rows=1)).rows)
         except QueryError:
@@ -271,12 +271,12 @@ class Database:
         return self.engine.distinct_values(found.name, held.name, limit, seconds)
 
 
-def check_size(sql: str, limits: Limits) -> None:
-    """Raise `ResultTooLarge` for a statement with too many bytes or parts."""
+def check_statement_size(sql: str, limits: Limits) -> None:
+    """Raise `ResultTooLarge` if a statement has too many bytes, SELECTs or joins."""
     size = len(sql.encode("utf-8", "surrogatepass"))
     if size > limits.sql_bytes:
         raise ResultTooLarge(f"the statement has {size:,} bytes: it may have {limits.sql_bytes:,}")
-    check_parts(sql)
+    check_selects_and_joins(sql)
 
 
 open_database = Database.open

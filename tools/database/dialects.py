@@ -42,26 +42,26 @@ _JOINED = {TokenType.ON, TokenType.USING}
 
 
 @dataclass
-class _Level:
-    """Counts since a bracket: double reads, links of a chain, joins without ON."""
+class _BracketCounts:
+    """Counts since an opening bracket: double parses, chained calls and joins without ON."""
 
     twice: int = 0
     chain: int = 0
     joins: int = 0
 
 
-class TooLong(ParseError):
-    """A text has more tokens than are parsed."""
+class TooManyTokens(ParseError):
+    """The error raised for a text with too many tokens to parse."""
 
 
-def count_parts(sql: str) -> int:
-    """Return the number of SELECTs and joins in a text, also in strings and comments."""
+def count_selects_and_joins(sql: str) -> int:
+    """Return the number of SELECTs and joins in a text, including strings and comments."""
     return len(_PARTS.findall(sql))
 
 
-def check_parts(sql: str) -> None:
-    """Raise `ResultTooLarge` for a text with more SELECTs and joins than engines can plan."""
-    parts, joins = count_parts(sql), len(_JOINS.findall(sql))
+def check_selects_and_joins(sql: str) -> None:
+    """Raise `ResultTooLarge` if a statement has more SELECTs and joins than engines can plan."""
+    parts, joins = count_selects_and_joins(sql), len(_JOINS.findall(sql))
     if parts > MOST_PARTS:
         raise ResultTooLarge(f"the statement has {parts:,} SELECTs and joins: it may have {MOST_PARTS}")
     if joins > MOST_JOINS:
@@ -69,16 +69,16 @@ def check_parts(sql: str) -> None:
 
 
 def parse_tokens(tokens: list[Token], sql: str, grammar: Dialect) -> list[exp.Expr | None]:
-    """Return the syntax trees of a text that is not trusted.
+    """Parse the tokens of an untrusted SQL text into syntax trees.
 
     Raises:
-        TooLong: It has more than `MOST_TOKENS`.
+        TooManyTokens: It has more than `MOST_TOKENS`.
         SqlglotError: It cannot be read, whatever the parser stumbles over.
         RecursionError: It is nested too deeply.
     """
-    _check_depth(tokens, grammar)
+    _check_nesting_depth(tokens, grammar)
     if len(tokens) > MOST_TOKENS:
-        raise TooLong(f"the statement has {len(tokens):,} words, values and signs: it may have {MOST_TOKENS:,}")
+        raise TooManyTokens(f"the statement has {len(tokens):,} words, values and signs: it may have {MOST_TOKENS:,}")
     try:
         return grammar.parser(error_level=ErrorLevel.IMMEDIATE).parse(tokens, sql)
     except (SqlglotError, RecursionError):
@@ -90,24 +90,24 @@ def parse_tokens(tokens: list[Token], sql: str, grammar: Dialect) -> list[exp.Ex
 # What a turn runs is estimated, checked and explained: these are one reading.
 @lru_cache(8)
 def read_text(sql: str, dialect: str) -> tuple[Sequence[Token], Sequence[exp.Expr | None]]:
-    """Return the tokens and syntax trees of a text, cached: do not change them."""
-    grammar = grammar_of(dialect)
+    """Return the tokens and syntax trees of an SQL text from a cache; do not change them."""
+    grammar = get_sqlglot_dialect(dialect)
     tokens = grammar.tokenize(sql)
     return tokens, parse_tokens(tokens, sql, grammar)
 
 
 def parse_statement(sql: str, dialect: str) -> exp.Expr:
-    """Return the syntax tree of the first statement of a text; do not change it."""
+    """Return the cached syntax tree of the first statement in a text; do not change the tree."""
     tree = next(iter(read_text(sql, dialect)[1]), None)
     if tree is None:
         raise ParseError("there is no statement")
     return tree
 
 
-def _check_depth(tokens: list[Token], grammar: Dialect) -> None:
-    """Raise `RecursionError` for tokens that would crash the parser or take it hours."""
+def _check_nesting_depth(tokens: list[Token], grammar: Dialect) -> None:
+    """Raise `RecursionError` if tokens are nested or chained too deeply to be parsed."""
     types, nested = grammar.parser_class.TYPE_TOKENS, grammar.parser_class.NESTED_TYPE_TOKENS
-    levels = [_Level()]
+    levels = [_BracketCounts()]
     cases = angles = froms = 0
     before: Token | None = None
     for token in tokens:
@@ -123,12 +123,12 @@ def _check_depth(tokens: list[Token], grammar: Dialect) -> None:
             level.joins = max(level.joins - 1, 0)
         if kind in _OPENING:
             twice = kind == TokenType.L_BRACKET or last in types
-            levels.append(_Level(level.twice + level.joins + twice))
+            levels.append(_BracketCounts(level.twice + level.joins + twice))
         elif kind in _CLOSING and len(levels) > 1:
             levels.pop()
         if kind == TokenType.HINT:
             for hint in token.comments:  # the parser parses it apart
-                _check_depth(grammar.tokenize(hint), grammar)
+                _check_nesting_depth(grammar.tokenize(hint), grammar)
         cases = max(cases + (kind == TokenType.CASE) - (kind == TokenType.END), 0)
         froms += kind == last == TokenType.FROM
         angles = max(angles + (kind == TokenType.LT and last in nested) - (kind == TokenType.GT), 0)
@@ -139,8 +139,8 @@ def _check_depth(tokens: list[Token], grammar: Dialect) -> None:
         before = token
 
 
-def grammar_of(dialect: str) -> Dialect:
-    """Return sqlglot's dialect of a name; standard SQL for an unknown one."""
+def get_sqlglot_dialect(dialect: str) -> Dialect:
+    """Return sqlglot's dialect by name; standard SQL for an unknown name."""
     if dialect == "spark":
         # Whoever reads other dialects has no need of it.
         from .spark.statements import Spark4

@@ -14,18 +14,18 @@ from functools import cached_property, lru_cache
 from typing import Literal, cast, get_args
 
 from ..errors import SettingsError
-from .column_kinds import column_kind
+from .column_kinds import infer_column_kind
 from .schema import ColumnSchema, ForeignKey, Schema, TableSchema
-from .secret_columns import names_secret, secret_columns
+from .secret_columns import find_secret_columns, has_secret_name
 
 
 @lru_cache(maxsize=100_000)
 def matches(entry: str, name: str) -> bool:
-    """Whether an entry matches a name, both in lower case."""
+    """Whether an entry, perhaps with `*` as a wildcard, matches a name, both in lower case."""
     return re.fullmatch(re.escape(entry).replace(r"\*", ".*"), name, re.DOTALL) is not None
 
 
-def any_matches(entries: Iterable[str], names: Collection[str]) -> bool:
+def has_matching_entry(entries: Iterable[str], names: Collection[str]) -> bool:
     """Whether any entry matches any of the names, all in lower case."""
     return any(matches(entry, name) for entry in entries for name in names)
 
@@ -41,14 +41,14 @@ _MASKS: tuple[MaskKind, ...] = get_args(MaskKind)
 _KEYS = ("default", "columns", "mask")
 
 
-def strictest_of(levels: Iterable[Level]) -> Level:
-    """Return the strictest of several levels."""
+def find_strictest_level(levels: Iterable[Level]) -> Level:
+    """Return the strictest of several egress levels; `values` for an empty list."""
     return _LEVELS[max(map(_LEVELS.index, levels), default=0)]
 
 
 @dataclass(frozen=True)
 class Egress:
-    """Rules of what may leave, as given; without rules every value may.
+    """The rules for which values may be sent to a model; without rules all may be sent.
 
     Attributes:
         default: Of columns that no entry names.
@@ -63,7 +63,7 @@ class Egress:
 
     @classmethod
     def of(cls, given: Egress | Mapping[str, object] | None) -> Egress:
-        """Return the rules of a mapping with the keys `default`, `columns` and `mask`."""
+        """Return the egress rules from a mapping with the keys `default`, `columns` and `mask`."""
         if isinstance(given, Egress):
             return given
         given = given or {}
@@ -74,33 +74,35 @@ class Egress:
             raise SettingsError('egress.columns must be a table: write columns = {"customers.email" = "none"}')
         entries = cast("Mapping[str, object]", columns)
         levels: dict[str, Level] = {
-            name.strip().lower(): _check_level(level, f"columns.{name}") for name, level in entries.items()
+            name.strip().lower(): _validate_egress_level(level, f"columns.{name}") for name, level in entries.items()
         }
-        default = _check_level(given.get("default", "values"), "default")
-        return cls(default, tuple(sorted(levels.items())), _read_masks(given))
+        default = _validate_egress_level(given.get("default", "values"), "default")
+        return cls(default, tuple(sorted(levels.items())), _parse_mask_kinds(given))
 
     @property
-    def restricts(self) -> bool:
-        """Whether there are columns whose values may not leave, apart from masks."""
+    def has_restricted_columns(self) -> bool:
+        """Whether the rules keep the values of some columns from a model, masks not counted."""
         return self.default != "values" or any(level != "values" for _, level in self.columns)
 
     def covers(self, other: Egress) -> bool:
-        """Whether all that may leave under other rules may certainly leave under these."""
+        """Whether these rules surely allow sending everything that the other rules allow."""
         masks = set(self.mask) <= set(other.mask)
-        return masks and (not self.restricts or (self.default, self.columns) == (other.default, other.columns))
+        return masks and (
+            not self.has_restricted_columns or (self.default, self.columns) == (other.default, other.columns)
+        )
 
     def find_level(self, table: str, column: str) -> Level | None:
-        """Return the level that entries give a column; None if none matches it."""
+        """Return the egress level that the entries give a column; None if no entry matches."""
         names = (table.lower(), f"{table}.{column}".lower())
-        found = [each for each in self.columns if any_matches(each[:1], names)]
+        found = [each for each in self.columns if has_matching_entry(each[:1], names)]
         exact: list[Level] = [level for entry, level in found if "*" not in entry]
         every: list[Level] = [level for _, level in found]
-        return strictest_of(exact or every) if found else None
+        return find_strictest_level(exact or every) if found else None
 
     @property
-    def strictest(self) -> Level:
+    def strictest_level(self) -> Level:
         """The strictest level in the rules."""
-        return strictest_of([self.default, *(level for _, level in self.columns)])
+        return find_strictest_level([self.default, *(level for _, level in self.columns)])
 
 
 @dataclass(frozen=True)
@@ -117,28 +119,28 @@ class SchemaEgress:
     schema: Schema
 
     @cached_property
-    def levels(self) -> Mapping[tuple[str, str], Level]:
-        """The columns whose values may not leave, `(table, column)`, with their levels."""
+    def column_levels(self) -> Mapping[tuple[str, str], Level]:
+        """The egress levels of the restricted columns, by `(table, column)`."""
         found: dict[tuple[str, str], Level] = {
-            place: "statistics" for place in secret_columns(self.schema) if self.egress.find_level(*place) is None
+            place: "statistics" for place in find_secret_columns(self.schema) if self.egress.find_level(*place) is None
         }
-        if not self.egress.restricts and not found:
+        if not self.egress.has_restricted_columns and not found:
             return {}
         for table in self.schema.tables:
-            derived: Level = self.egress.default if table.kind == "table" else self.egress.strictest
+            derived: Level = self.egress.default if table.kind == "table" else self.egress.strictest_level
             named: dict[str, Level | None] = {
                 column.name: self.egress.find_level(table.name, column.name) for column in table.columns
             }
-            strictest = strictest_of(level or derived for level in named.values())
+            strictest = find_strictest_level(level or derived for level in named.values())
             for column in table.columns:
                 place = table.name, column.name
                 known = named[column.name] or (strictest if column.generated else derived)
-                found[place] = strictest_of([known, found.get(place, "values")])
-        self._follow_keys(found)
+                found[place] = find_strictest_level([known, found.get(place, "values")])
+        self._tighten_foreign_key_levels(found)
         return {place: level for place, level in found.items() if level != "values"}
 
-    def _follow_keys(self, levels: dict[tuple[str, str], Level]) -> None:
-        """Give columns with a declared foreign key the level of the column they refer to."""
+    def _tighten_foreign_key_levels(self, levels: dict[tuple[str, str], Level]) -> None:
+        """Tighten the level of each foreign-key column to that of the column it refers to."""
         pairs = [
             ((key.table, column), (key.ref_table, target))
             for key in self.schema.foreign_keys
@@ -149,79 +151,85 @@ class SchemaEgress:
         for _ in pairs:
             for place, target in pairs:
                 known: list[Level] = [levels[end] for end in (place, target) if end in levels]
-                levels[place] = strictest_of(known)
+                levels[place] = find_strictest_level(known)
 
     @property
-    def strictest(self) -> Level:
+    def strictest_level(self) -> Level:
         """The strictest level of the rules and of the columns."""
-        return strictest_of([self.egress.strictest, *self.levels.values()])
+        return find_strictest_level([self.egress.strictest_level, *self.column_levels.values()])
 
     @cached_property
     def cache_key(self) -> str:
         """A cache key for these rules; empty if every value may leave."""
-        return hashlib.sha256(repr(sorted(self.levels.items())).encode()).hexdigest()[:16] if self.levels else ""
+        return (
+            hashlib.sha256(repr(sorted(self.column_levels.items())).encode()).hexdigest()[:16]
+            if self.column_levels
+            else ""
+        )
 
-    def is_unread(self, table: str, column: str) -> bool:
-        """Whether nothing of a column may leave."""
-        return self.levels.get((table, column)) == "none"
+    def is_column_withheld(self, table: str, column: str) -> bool:
+        """Whether neither values nor statistics of a column may be sent to a model."""
+        return self.column_levels.get((table, column)) == "none"
 
     @cached_property
     def visible_schema(self) -> Schema:
-        """The schema without samples, counts and definitions that may not leave."""
-        if not self.levels and not any(t.unshown or names_secret(t.definition) for t in self.schema.tables):
+        """The schema without samples, counts and definitions that may not be sent to a model."""
+        if not self.column_levels and not any(t.unshown or has_secret_name(t.definition) for t in self.schema.tables):
             return self.schema
-        from .secret_views import views_that_name
+        from .secret_views import find_views_naming_tables
 
-        keys = tuple(key for key in self.schema.foreign_keys if not (key.inferred and self._is_revealing(key)))
+        keys = tuple(key for key in self.schema.foreign_keys if not (key.inferred and self._has_withheld_column(key)))
         # A view's query may name values that were taken from what may not leave.
-        restricted = {table for table, _ in self.levels}
-        silenced = restricted | views_that_name(self.schema, restricted)
-        tables = tuple(self._restrict_table(table, table.name in silenced) for table in self.schema.tables)
+        restricted = {table for table, _ in self.column_levels}
+        silenced = restricted | find_views_naming_tables(self.schema, restricted)
+        tables = tuple(self._redact_table(table, table.name in silenced) for table in self.schema.tables)
         # The version is of its own, so that nothing kept for the other schema is found for it.
         return replace(self.schema, tables=tables, foreign_keys=keys, version=self.schema.version + self.cache_key)
 
-    def _is_revealing(self, key: ForeignKey) -> bool:
-        """Whether a key was inferred from values that must not leave at all."""
-        own = any(self.is_unread(key.table, column) for column in key.columns)
-        return own or any(self.is_unread(key.ref_table, column) for column in key.ref_columns)
+    def _has_withheld_column(self, key: ForeignKey) -> bool:
+        """Whether a foreign key connects columns of which nothing may be sent to a model."""
+        own = any(self.is_column_withheld(key.table, column) for column in key.columns)
+        return own or any(self.is_column_withheld(key.ref_table, column) for column in key.ref_columns)
 
-    def _restrict_table(self, table: TableSchema, silenced: bool) -> TableSchema:
-        columns = tuple(self._restrict_column(table, column) for column in table.columns)
+    def _redact_table(self, table: TableSchema, silenced: bool) -> TableSchema:
+        columns = tuple(self._redact_column(table, column) for column in table.columns)
         # How many rows a view has can follow from cells of which nothing may leave.
-        silent = table.kind != "table" and any(self.is_unread(table.name, column.name) for column in table.columns)
-        definition = "" if silenced or self.egress.restricts or table.unshown else table.definition
+        silent = table.kind != "table" and any(
+            self.is_column_withheld(table.name, column.name) for column in table.columns
+        )
+        definition = "" if silenced or self.egress.has_restricted_columns or table.unshown else table.definition
         return replace(table, columns=columns, row_count=None if silent else table.row_count, definition=definition)
 
-    def _restrict_column(self, table: TableSchema, column: ColumnSchema) -> ColumnSchema:
-        level = self.levels.get((table.name, column.name), "values")
+    def _redact_column(self, table: TableSchema, column: ColumnSchema) -> ColumnSchema:
+        level = self.column_levels.get((table.name, column.name), "values")
         codes = column.codes
         # Which list of several a code belongs to is told by another column of that table.
-        withheld = {name for table_name, name in self.levels if codes and table_name == codes.table}
+        withheld = {name for table_name, name in self.column_levels if codes and table_name == codes.table}
         if codes and (level != "values" or withheld & {codes.key, codes.label} or (codes.part and withheld)):
             column = replace(column, codes=None)
         if level == "values":
             return column
         if level == "statistics":
             return replace(column, samples=())
-        kind = column_kind(column.type, ())
+        kind = infer_column_kind(column.type, ())
         return replace(column, samples=(), distinct=None, nulls=None, kind=kind, likely_key=False)
 
     def check(self) -> None:
-        """Raise `SettingsError` if an entry names a table or column that does not exist."""
+        """Raise `SettingsError` if an egress entry names an unknown table or column."""
         names = {table.name.lower() for table in self.schema.tables}
         names |= {f"{table.name}.{column.name}".lower() for table in self.schema.tables for column in table.columns}
         for entry, _ in self.egress.columns:
-            if not any_matches((entry,), names):
+            if not has_matching_entry((entry,), names):
                 raise SettingsError(f"egress names {entry!r}, which the database {self.schema.name!r} does not have")
 
 
-def _check_level(given: object, place: str) -> Level:
+def _validate_egress_level(given: object, place: str) -> Level:
     if given not in _LEVELS:
         raise SettingsError(f"egress.{place} must be one of {', '.join(_LEVELS)}, not {given!r}")
     return given
 
 
-def _read_masks(given: Mapping[str, object]) -> tuple[MaskKind, ...]:
+def _parse_mask_kinds(given: Mapping[str, object]) -> tuple[MaskKind, ...]:
     kinds = given.get("mask", ())
     listed = cast("Iterable[object]", kinds) if isinstance(kinds, list | tuple) else (kinds,)
     wanted = list(listed)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 from ..errors import DatabaseUnavailable, QueryError, SettingsError
 from .estimate import Estimate
-from .fetch import Sink
+from .fetch import RowSink
 from .schema import Schema, TableSchema
 from .session import Session
 from .table import Cell, Limits, Table
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     """A path or URL, data frames, or LangChain's open database."""
 
 
-class TooComplex(Exception):
-    """A query would take too long, or too much memory, to compile."""
+class QueryTooComplex(Exception):
+    """The error for a query that takes too much time or memory to compile."""
 
 
 class Engine(Protocol):
-    """One open database under one session, for any number of threads.
+    """The protocol of an open database under one session, safe to use from many threads.
 
     The suite `tests/tools/database/conformance` says, for every engine, what these methods promise.
 
@@ -52,7 +52,7 @@ class Engine(Protocol):
     warnings: tuple[str, ...]
 
     def state(self) -> str:
-        """Return a key that changes when the contents may have changed; empty if unknown."""
+        """Return a key that changes whenever the database may have changed; empty if unknown."""
         ...
 
     def under(self, session: Session) -> Engine:
@@ -64,15 +64,17 @@ class Engine(Protocol):
         ...
 
     def schema(self) -> Schema:
-        """Return tables, columns, keys, counts and samples of what the session may read.
+        """Return the schema that the session may read, with row counts and samples.
 
         Raises:
             DatabaseUnavailable: The database is gone, damaged or locked.
         """
         ...
 
-    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
-        """Run a reading statement; a sink takes the rows as they come, instead of the table.
+    def execute(
+        self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: RowSink | None = None
+    ) -> Table:
+        """Run a read-only statement; a sink, if given, receives the rows instead of the table.
 
         Raises:
             QueryError: It may not run, failed, ran out of time, or gave too much.
@@ -85,7 +87,7 @@ class Engine(Protocol):
         ...
 
     def compile_check(self, sql: str, tables: Sequence[TableSchema]) -> QueryError | None:
-        """Return the engine's error in compiling a query; raise `TooComplex` if it takes too long."""
+        """Compile a query and return any error; raise `QueryTooComplex` if this takes too long."""
         ...
 
     def estimate(self, sql: str) -> Estimate | None:
@@ -121,7 +123,7 @@ Compiles = Callable[[str, Sequence[TableSchema]], QueryError | None]
 
 
 def open_engine(source: str | Path | object, session: Session, otherwise: Iterable[str] = ()) -> Engine:
-    """Open the database that a path or a URL names, or that an object is.
+    """Open a database from a path, a URL or an object such as a data frame.
 
     Raises:
         DatabaseUnavailable: There is no engine of that kind, or it cannot open the database.
@@ -130,23 +132,23 @@ def open_engine(source: str | Path | object, session: Session, otherwise: Iterab
     if not isinstance(source, str | os.PathLike):
         if otherwise:
             raise SettingsError(ONLY_FILES)
-        return _open_object(source, session)
+        return _open_database_object(source, session)
     text = os.fspath(cast("str | os.PathLike[str]", source))
     if "://" in text:
         # In front of the backend's name, `sqlalchemy+` asks for the adapter.
         backend = text.partition("://")[0].partition("+")[0].lower()
     else:
-        from .duckdb.sources import names_files
+        from .duckdb.sources import is_duckdb_source
 
-        backend = "duckdb" if names_files(text) else "sqlite"
+        backend = "duckdb" if is_duckdb_source(text) else "sqlite"
     name = ENGINES.get(backend, _ANY_OTHER)
     more: dict[str, Any] = {}
     if otherwise:
-        from .duckdb.notices import check_guesses
+        from .duckdb.notices import validate_guesses
 
         if backend != "duckdb":
             raise SettingsError(ONLY_FILES)
-        more["turned"] = check_guesses(otherwise)
+        more["turned"] = validate_guesses(otherwise)
     try:
         return cast("Opener", import_module(name, __package__).open_engine)(text, session, **more)
     except ImportError:
@@ -154,11 +156,11 @@ def open_engine(source: str | Path | object, session: Session, otherwise: Iterab
         raise DatabaseUnavailable(f"{backend}:// needs its driver: pip install 'tableturn[{extra}]'") from None
 
 
-def _open_object(given: object, session: Session) -> Engine:
+def _open_database_object(given: object, session: Session) -> Engine:
     # By its class's name, for importing the class takes a second and warns of the package's end.
     classes = ((kind.__module__.partition(".")[0], kind.__name__) for kind in type(given).__mro__)
     if ("langchain_community", "SQLDatabase") in classes:
-        from .sqlalchemy.engine import from_sqlalchemy
+        from .sqlalchemy.engine import wrap_sqlalchemy_engine
 
         theirs: Any = given
         if theirs._include_tables or theirs._ignore_tables:
@@ -166,16 +168,16 @@ def _open_object(given: object, session: Session) -> Engine:
                 "a SQLDatabase with include_tables or ignore_tables cannot be opened: its other tables could still be"
                 " read on the server; give the database's URL with a role that may read only the tables that you want"
             )
-        return from_sqlalchemy(theirs._engine, session, (theirs._schema,) if theirs._schema else ())
-    from .duckdb.engine import open_frames
-    from .duckdb.tables import frames_of
+        return wrap_sqlalchemy_engine(theirs._engine, session, (theirs._schema,) if theirs._schema else ())
+    from .duckdb.engine import open_data_frames
+    from .duckdb.tables import collect_data_frames
 
-    frames = frames_of(given)
+    frames = collect_data_frames(given)
     if frames is None:
         raise DatabaseUnavailable(
             f"a {type(given).__name__} is not a database: give a path, a URL, data frames or a SQLDatabase"
         )
-    return open_frames(frames, session)
+    return open_data_frames(frames, session)
 
 
 def compile_check(dialect: str) -> Compiles | None:

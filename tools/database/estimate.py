@@ -27,7 +27,7 @@ _ADD = """
 
 
 def spend(location: str, rows: int, most: int, today: date | None = None) -> None:
-    """Add rows to a database's count of the day, which ends at midnight UTC.
+    """Add rows to a database's count for the day, which ends at midnight UTC.
 
     The count goes up before the query runs, in one transaction of a small SQLite file, so that processes side by side
     cannot pass the cap together. A query that then fails has counted all the same: what it read is not known.
@@ -65,7 +65,7 @@ def spend(location: str, rows: int, most: int, today: date | None = None) -> Non
 
 @dataclass(frozen=True)
 class Estimate:
-    """An engine's estimate of a query, by statistics that can be wrong by orders of magnitude.
+    """An engine's estimate of a query's cost, which can be wrong by orders of magnitude.
 
     Attributes:
         rows: Rows that are read from tables and rows that joins produce, over all steps of the plan.
@@ -79,7 +79,7 @@ class Estimate:
     private: bool = False
 
 
-def within_limit(estimate: Estimate, sql: str, dialect: str, rows: int) -> Estimate:
+def lower_estimate_to_limit(estimate: Estimate, sql: str, dialect: str, rows: int) -> Estimate:
     """Return the estimate, lowered if the query only takes the first rows of one table.
 
     Plans tell of a step as if it were run to its end. Of whatever filters, joins, sorts or groups, nobody knows how
@@ -98,14 +98,14 @@ def within_limit(estimate: Estimate, sql: str, dialect: str, rows: int) -> Estim
         and isinstance(tables[0].this, exp.Identifier)
         and tree.find(exp.AggFunc, exp.Window, exp.Subquery, exp.Distinct, exp.Unnest, exp.Anonymous) is None
     )
-    taken = min(rows, _read_number(tree.args.get("limit"), rows)) + _read_number(tree.args.get("offset"), 0)
+    taken = min(rows, _read_row_limit(tree.args.get("limit"), rows)) + _read_row_limit(tree.args.get("offset"), 0)
     if not only_takes or estimate.rows <= taken:
         return estimate
     part = None if estimate.bytes is None else round(estimate.bytes * taken / estimate.rows)
     return replace(estimate, rows=taken, bytes=part)
 
 
-def _read_number(clause: exp.Expr | None, otherwise: int) -> int:
+def _read_row_limit(clause: exp.Expr | None, otherwise: int) -> int:
     if not isinstance(clause, exp.Limit | exp.Offset):
         return otherwise
     number = clause.expression

@@ -21,7 +21,7 @@ Row = tuple[Cell, ...]
 
 
 class Cursor(Protocol):
-    """The used part of a DB-API cursor after `execute`."""
+    """The part of a DB-API cursor that is used after `execute`."""
 
     @property
     def description(self) -> Any: ...
@@ -40,23 +40,23 @@ class RowCursor:
         return list(islice(self._rows, size))
 
 
-class Sink(Protocol):
-    """A receiver of a result's rows, part by part, so that they are not all in memory.
+class RowSink(Protocol):
+    """A receiver of a result's rows in batches, so that the rows are not all in memory.
 
     What it raises ends the query. Where an engine starts a query over, it starts the sink over too.
     """
 
     def start(self, columns: tuple[str, ...]) -> None:
-        """Take the names of the columns, before any row."""
+        """Receive the column names before any row."""
         ...
 
     def take(self, rows: Sequence[Row]) -> None:
-        """Take the next rows."""
+        """Receive the next rows of the result."""
         ...
 
 
-def fetch(cursor: Cursor, limits: Limits, sink: Sink | None = None, start: float = 0.0) -> Table:
-    """Return a cursor's result, cut to `limits.rows`; without rows if a sink takes them.
+def fetch(cursor: Cursor, limits: Limits, sink: RowSink | None = None, start: float = 0.0) -> Table:
+    """Return a cursor's result, cut to `limits.rows`; without rows if a sink receives them.
 
     `start` is when the query was started, by the clock `time.monotonic`.
 
@@ -81,7 +81,7 @@ def fetch(cursor: Cursor, limits: Limits, sink: Sink | None = None, start: float
         else:
             sink.take(part[: limits.rows - taken])
         taken += len(part)
-        size += _measure_rows(part, seen)
+        size += _measure_rows_and_types(part, seen)
         if size > limits.result_bytes:
             raise ResultTooLarge(
                 f"the result has more than {limits.result_bytes:,} bytes: select fewer columns or rows, or aggregate"
@@ -93,12 +93,12 @@ def fetch(cursor: Cursor, limits: Limits, sink: Sink | None = None, start: float
     )
 
 
-def measure_size(rows: Sequence[Row]) -> int:
-    """Return the approximate bytes of values: 8 each, plus the length of texts and blobs."""
-    return _measure_rows(rows, [set() for _ in rows[0]]) if rows else 0
+def estimate_rows_size(rows: Sequence[Row]) -> int:
+    """Return the approximate size of rows in bytes: 8 per value, plus texts and blobs."""
+    return _measure_rows_and_types(rows, [set() for _ in rows[0]]) if rows else 0
 
 
-def _measure_rows(rows: Sequence[Row], seen: Sequence[set[type]]) -> int:
+def _measure_rows_and_types(rows: Sequence[Row], seen: Sequence[set[type]]) -> int:
     """Add the types of each column to `seen`, and return the size of all values."""
     size = 8 * len(rows) * len(seen)
     for kinds, column in zip(seen, zip(*rows, strict=True), strict=False):

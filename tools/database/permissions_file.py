@@ -27,7 +27,7 @@ from .session import Identity, Permissions, Policy, Session
 _Entry = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, strict=True)]
 
 
-class _Lists(BaseModel):
+class _PermissionLists(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     allow: tuple[_Entry, ...] | None = None
@@ -37,12 +37,12 @@ class _Lists(BaseModel):
         return Permissions.of(self.allow, self.deny)
 
 
-class _Content(BaseModel):
+class _PermissionsFileContent(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     egress: dict[str, Any] = {}
-    default: _Lists | None = None
-    users: dict[str, _Lists] = {}
+    default: _PermissionLists | None = None
+    users: dict[str, _PermissionLists] = {}
 
 
 @dataclass(frozen=True)
@@ -63,14 +63,14 @@ class PermissionsFile:
 
     @classmethod
     def read(cls, path: str | Path) -> PermissionsFile:
-        """Read a file."""
+        """Read a permissions file."""
         path = Path(path)
         try:
-            content = _Content.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+            content = _PermissionsFileContent.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
         except OSError as error:
             raise SettingsError(f"cannot read the permissions {path}: {error.strerror or error}") from None
         except ValidationError as error:
-            raise SettingsError(f"the permissions {path} are wrong: {_first_mistake(error)}") from None
+            raise SettingsError(f"the permissions {path} are wrong: {_format_first_error(error)}") from None
         except (ValueError, RecursionError) as error:
             raise SettingsError(f"the permissions {path} are not valid TOML: {error}") from None
         default = content.default.permissions() if content.default else None
@@ -79,12 +79,12 @@ class PermissionsFile:
         users = {name: lists.permissions() for name, lists in content.users.items()}
         return cls(path, default, users, Egress.of(content.egress))
 
-    def require_names(self) -> PermissionsFile:
-        """Return these rules with everything readable if no person is named."""
+    def allow_all_without_name(self) -> PermissionsFile:
+        """Return these rules with full permissions for an empty name."""
         return replace(self, users={**self.users, "": Permissions()})
 
     def of(self, name: str) -> Permissions:
-        """Return a person's permissions; the default if the name is empty or has no table."""
+        """Return a person's permissions; the default if the file has no table for the name."""
         found = self.users.get(name, self.default)
         if found is None:
             what = f"neither a user {name!r} nor a [default]" if name else "no [default], so name a user"
@@ -94,8 +94,8 @@ class PermissionsFile:
 
 
 @dataclass(frozen=True)
-class Access:
-    """The rules for whoever opens a database: those for everybody and those per person."""
+class AccessRules:
+    """The rules for who may read what: those for everybody and those per person."""
 
     permissions: Permissions = field(default_factory=Permissions)
     file: PermissionsFile | None = None
@@ -106,8 +106,8 @@ class Access:
         allow: Iterable[str] | None = None,
         deny: Iterable[str] = (),
         permissions: PermissionsFile | str | Path | None = None,
-    ) -> Access:
-        """Return the rules made of two lists and a file."""
+    ) -> AccessRules:
+        """Return the access rules from an allow list, a deny list and a permissions file."""
         file = PermissionsFile.read(permissions) if isinstance(permissions, str | Path) else permissions
         return cls(Permissions.of(allow, deny), file)
 
@@ -128,7 +128,7 @@ class Access:
         return session.narrow(self.permissions)
 
 
-def _first_mistake(error: ValidationError) -> str:
+def _format_first_error(error: ValidationError) -> str:
     found = error.errors()[0]
     where = ".".join(map(str, found["loc"]))
     if found["type"] == "extra_forbidden":

@@ -23,12 +23,12 @@ from ..errors import (
 
 
 class ConnectionLost(Exception):
-    """The server closed the connection before it had answered."""
+    """The error for a connection that the server closed before answering."""
 
 
 @dataclass(frozen=True)
-class Profile:
-    """An engine's allowed functions, error codes, and statements of tableturn's own.
+class EngineProfile:
+    """An engine's allowed functions, error codes and setup statements.
 
     Attributes:
         functions: The functions that queries may call, in lower case.
@@ -58,7 +58,7 @@ class Profile:
     in_names_tables: bool
 
     def failure(self, code: str, message: str) -> TableturnError | ConnectionLost:
-        """Return the typed error for a code."""
+        """Return the typed error for an engine's error code and message."""
         codes = (code, *(f"{code[:length]}*" for length in range(1, len(code))))
         match meaning := next((self.faults[each] for each in codes if each in self.faults), None):
             case "lost":  # the server hung up, or is gone
@@ -77,10 +77,10 @@ class Profile:
                 return QueryFailed(message, meaning)
 
     def kind_of(self, message: str) -> QueryErrorKind | None:
-        """Return the kind of a query's mistake by the error message; None if unknown."""
+        """Return the kind of query error that a message describes; None if unknown."""
         return next((kind for kind, pattern in self.messages if pattern.search(message)), None)
 
-    def begins(self, seconds: float) -> tuple[str, ...]:
+    def make_begin_statements(self, seconds: float) -> tuple[str, ...]:
         """Return the statements that begin a transaction with a time limit per statement."""
         limit = max(2, round(seconds * 1_000))
         # Shorter than the statement's own limit, so that the server says which of the two passed.
@@ -89,13 +89,13 @@ class Profile:
 
 
 @cache
-def read_profile(package: str, part: str = "") -> Profile:
-    """Return the profile of the engine in a package, or of one of its kinds of server."""
+def read_engine_profile(package: str, part: str = "") -> EngineProfile:
+    """Return the profile of the engine in a package, or of one kind of its servers."""
     held = tomllib.loads(files(package).joinpath("data", "profile.toml").read_text(encoding="utf-8"))
     other: dict[str, Any] = held.get(part, {})
     meanings = {**held.get("faults", {}), **held.get("kinds", {})}
     held |= other | {"statements": held.get("statements", {}) | other.get("statements", {})}
-    return Profile(
+    return EngineProfile(
         *(frozenset(held.get(name, "").split()) for name in ("functions", "syntax", "operators")),
         reserved=str(held.get("reserved", "")),
         faults={code: meaning for meaning, codes in meanings.items() for code in codes.split()},

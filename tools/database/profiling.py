@@ -8,9 +8,17 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from typing import NamedTuple
 
-from ..words import singular
-from .codes import LARGE, Includes, Rows, add_codes, is_count, is_strange, undeclared_columns
-from .column_kinds import choose_samples, column_kind
+from ..words import make_singular
+from .codes import (
+    LARGE,
+    Includes,
+    Rows,
+    add_code_meanings,
+    has_unrelated_table_name,
+    is_count_column,
+    list_columns_without_foreign_key,
+)
+from .column_kinds import choose_sample_values, infer_column_kind
 from .schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from .table import Cell
 
@@ -42,34 +50,36 @@ _LEAST_CODE, _LONGEST_CODE = 4, 40  # characters of a code that tells what it re
 _MOST_HOLDERS, _MOST_LOOKS = 20, 1_000  # unique columns of one form of codes, and look-ups in them
 
 
-def profile_column(column: ColumnSchema, values: Sequence[Cell], *, complete: bool, seen: bool = True) -> ColumnSchema:
-    """Return a column with facts from its values; of a `complete` table these are all values."""
+def add_column_statistics(
+    column: ColumnSchema, values: Sequence[Cell], *, complete: bool, seen: bool = True
+) -> ColumnSchema:
+    """Return a column with kind, samples and counts taken from its values."""
     counts = Counter(values)
     nulls = counts.pop(None, 0) > 0
-    samples = column.samples or choose_samples([value for value, _ in counts.most_common()], _SAMPLES)
+    samples = column.samples or choose_sample_values([value for value, _ in counts.most_common()], _SAMPLES)
     return replace(
         column,
-        kind=column.kind if column.kind != "other" else column_kind(column.type, samples),
+        kind=column.kind if column.kind != "other" else infer_column_kind(column.type, samples),
         samples=samples,
         distinct=len(counts) if complete else None,
         nulls=nulls if seen else None,
     )
 
 
-def complete_schema(schema: Schema, rows: Mapping[str, Rows], unique: Unique, includes: Includes) -> Schema:
-    """Return a schema with likely keys beside the declared ones, and with meanings of codes.
+def add_inferred_keys_and_codes(schema: Schema, rows: Mapping[str, Rows], unique: Unique, includes: Includes) -> Schema:
+    """Return a schema with likely keys and the meanings of codes added.
 
     `rows` are those of tables that have few.
     """
     declared = schema.foreign_keys
     tables = _mark_likely_keys(schema.tables, declared, unique)
-    keys = (*declared, *_infer_keys(tables, declared, includes))
-    tables, keys = add_codes(tables, keys, rows, includes)
+    keys = (*declared, *_infer_foreign_keys(tables, declared, includes))
+    tables, keys = add_code_meanings(tables, keys, rows, includes)
     return replace(schema, tables=tuple(tables), foreign_keys=keys)
 
 
-class _Target(NamedTuple):
-    """A table with a key of one column, and the strength of a name that points to it."""
+class _KeyTarget(NamedTuple):
+    """A table with a one-column key, and how strongly a column name points to the table."""
 
     table: TableSchema
     column: ColumnSchema
@@ -79,10 +89,10 @@ class _Target(NamedTuple):
 def _mark_likely_keys(
     tables: Sequence[TableSchema], declared: Iterable[ForeignKey], unique: Unique
 ) -> list[TableSchema]:
-    """Return the tables; those without a declared key have the likely one marked."""
+    """Mark the likely primary key of each table without a declared key."""
     referring = {(key.table, column) for key in declared for column in key.columns}
-    names = {_join_words(_split_words(table.name)) for table in tables}
-    marked = [_mark_likely_key(table, _find_key_names(table, names), referring, unique) for table in tables]
+    names = {_join_words(_split_into_words(table.name)) for table in tables}
+    marked = [_mark_likely_key(table, _find_key_candidates(table, names), referring, unique) for table in tables]
     # A first column that other tables have too may be the key where names say nothing, as `PNO` of `T0401`.
     keys = {name for table in marked for name in table.key} | _GENERIC
     holders = Counter(column.name for table in marked if table.kind == "table" for column in table.columns)
@@ -96,7 +106,7 @@ def _mark_likely_keys(
 def _mark_likely_key(
     table: TableSchema, columns: Iterable[ColumnSchema], referring: Collection[tuple[str, str]], unique: Unique
 ) -> TableSchema:
-    """Mark the first unique column among some as the likely key of a table without a key."""
+    """Mark the first unique column of `columns` as the likely key of a table without a key."""
     if table.kind != "table" or table.key or table.row_count == 0:
         return table
     for column in columns:
@@ -112,15 +122,15 @@ def _mark_likely_key(
     return table
 
 
-def _find_key_names(table: TableSchema, names: Collection[str]) -> list[ColumnSchema]:
+def _find_key_candidates(table: TableSchema, names: Collection[str]) -> list[ColumnSchema]:
     """Return the columns named like a key of the table, the likeliest first."""
-    owner = _split_words(table.name)
+    owner = _split_into_words(table.name)
     ends = {_join_words(owner[start:]) for start in range(1, len(owner))}
     # `pet_id` of `has_pet` is the key of `pet`.
     owners = {_join_words(owner), *(end for end in ends if end not in names)}
     ranked: list[tuple[int, ColumnSchema]] = []
     for column in table.columns:
-        words = _split_words(column.name)
+        words = _split_into_words(column.name)
         name = _join_words(words)
         likeness = (
             name in _ALONE,
@@ -133,33 +143,37 @@ def _find_key_names(table: TableSchema, names: Collection[str]) -> list[ColumnSc
     return [column for _, column in sorted(ranked, key=lambda entry: entry[0])]
 
 
-def _infer_keys(tables: Sequence[TableSchema], declared: Iterable[ForeignKey], includes: Includes) -> list[ForeignKey]:
-    """Return likely references, by columns' names and kinds and by inclusion of values."""
-    targets = _index_targets(tables)
+def _infer_foreign_keys(
+    tables: Sequence[TableSchema], declared: Iterable[ForeignKey], includes: Includes
+) -> list[ForeignKey]:
+    """Return likely foreign keys by column names, kinds and inclusion of values."""
+    targets = _index_key_targets(tables)
     large = sum(len(table.columns) for table in tables) > LARGE
     found: list[ForeignKey] = []
-    for table, column in undeclared_columns(tables, declared):
-        best = _best_targets(table, column, targets)
+    for table, column in list_columns_without_foreign_key(tables, declared):
+        best = _find_best_targets(table, column, targets)
         if len(best) > 1:
             # In a large schema the others are copies, as a rule, which have no key, or not all of its values.
-            best = [target for target in best if target.column.primary_key] or _find_original(best) if large else []
+            best = (
+                [target for target in best if target.column.primary_key] or _find_original_table(best) if large else []
+            )
         ends = [(target.table.name, target.column.name) for target in best]
         ends = [end for end in ends if includes(table.name, column.name, *end)]
         if len(ends) == 1:
             found.append(ForeignKey(table.name, (column.name,), ends[0][0], (ends[0][1],), inferred=True))
-    return [*found, *_infer_keys_by_values(tables, (*declared, *found), includes)] if large else found
+    return [*found, *_infer_foreign_keys_by_values(tables, (*declared, *found), includes)] if large else found
 
 
-def _infer_keys_by_values(
+def _infer_foreign_keys_by_values(
     tables: Sequence[TableSchema], keys: Iterable[ForeignKey], includes: Includes
 ) -> Iterator[ForeignKey]:
-    """Yield references by codes such as `V0012` that one unique column has all of."""
-    unique: dict[str, list[_Target]] = defaultdict(list)
+    """Yield foreign keys of code columns whose values all occur in one unique column."""
+    unique: dict[str, list[_KeyTarget]] = defaultdict(list)
     other: list[tuple[TableSchema, ColumnSchema, str]] = []
-    for table, column in undeclared_columns(tables, keys):
-        if form := _form_of_codes(column):
+    for table, column in list_columns_without_foreign_key(tables, keys):
+        if form := _find_code_pattern(column):
             if column.distinct == table.row_count:
-                unique[form].append(_Target(table, column))
+                unique[form].append(_KeyTarget(table, column))
             else:
                 other.append((table, column, form))
     looks = _MOST_LOOKS
@@ -167,12 +181,12 @@ def _infer_keys_by_values(
         holders = unique[form] if len(unique[form]) <= min(_MOST_HOLDERS, looks) else []
         looks -= len(holders)
         held = [to for to in holders if includes(table.name, column.name, to.table.name, to.column.name)]
-        for target in _find_original(held) if held else ():
+        for target in _find_original_table(held) if held else ():
             yield ForeignKey(table.name, (column.name,), target.table.name, (target.column.name,), inferred=True)
 
 
-def _form_of_codes(column: ColumnSchema) -> str:
-    """Return the common form of a column's codes, as `A9999`; empty if there is none."""
+def _find_code_pattern(column: ColumnSchema) -> str:
+    """Return the pattern that a column's codes share, such as `A9999`; else empty."""
     codes = [str(sample) for sample in column.samples] if column.kind == "text" else []
     if not all(_LEAST_CODE <= len(code) <= _LONGEST_CODE for code in codes):
         return ""
@@ -181,20 +195,20 @@ def _form_of_codes(column: ColumnSchema) -> str:
     return form if set(form) <= set("A9_/.-") and "A" in form and "9" in form[form.index("A") :] else ""
 
 
-def _find_original(targets: Sequence[_Target]) -> list[_Target]:
-    """Return the target whose table's name is part of all others', as a copy's name has it."""
+def _find_original_table(targets: Sequence[_KeyTarget]) -> list[_KeyTarget]:
+    """Return the target whose table name is part of all other targets' table names."""
     shortest = min(targets, key=lambda target: len(target.table.name))
     return [shortest] if all(shortest.table.name.lower() in target.table.name.lower() for target in targets) else []
 
 
-def _index_targets(tables: Sequence[TableSchema]) -> dict[str, list[_Target]]:
-    """Return the targets by the names that columns referring to them would have."""
-    targets: dict[str, list[_Target]] = defaultdict(list)
+def _index_key_targets(tables: Sequence[TableSchema]) -> dict[str, list[_KeyTarget]]:
+    """Return key targets by the column names that would refer to them."""
+    targets: dict[str, list[_KeyTarget]] = defaultdict(list)
     for table in tables:
         column = table.column(table.key[0]) if table.kind == "table" and len(table.key) == 1 else None
         if column is None:
             continue
-        key, owner = _join_words(_split_words(column.name)), _join_words(_split_words(table.name))
+        key, owner = _join_words(_split_into_words(column.name)), _join_words(_split_into_words(table.name))
         strengths = {owner + key: 3}
         if key not in _GENERIC:
             # `customer_id` in a table `customers` is that table's own key; elsewhere the name alone speaks for it.
@@ -203,21 +217,23 @@ def _index_targets(tables: Sequence[TableSchema]) -> dict[str, list[_Target]]:
             strengths.setdefault(owner, 1)
         if key == _CODE:
             # `status_cd` means the codes of `order_status` as well as those of `status`.
-            words = _split_words(table.name)
+            words = _split_into_words(table.name)
             for start in range(1, len(words)):
                 strengths.setdefault(_join_words(words[start:]) + key, 1)
         for name, strength in strengths.items():
-            targets[name].append(_Target(table, column, strength))
+            targets[name].append(_KeyTarget(table, column, strength))
     return targets
 
 
-def _best_targets(table: TableSchema, column: ColumnSchema, targets: Mapping[str, list[_Target]]) -> list[_Target]:
-    """Return the targets that the column's name points to most strongly."""
+def _find_best_targets(
+    table: TableSchema, column: ColumnSchema, targets: Mapping[str, list[_KeyTarget]]
+) -> list[_KeyTarget]:
+    """Return the key targets that the column's name points to most strongly."""
     own_key = table.key == (column.name,)
-    words = _split_words(column.name)
+    words = _split_into_words(column.name)
     # `rate_id` and `tax_rate` may be named after a table as a whole; of `bathroom_count` no part is.
     measures = not _MEASURES.isdisjoint((*words[:1], *words[-1:]))
-    counts = is_count(column)
+    counts = is_count_column(column)
     for start in range(1 if measures else len(words)):
         name = _join_words(words[start:])
         fitting = [
@@ -227,7 +243,7 @@ def _best_targets(table: TableSchema, column: ColumnSchema, targets: Mapping[str
             and (target.table is not table or (start > 0 and target.column is not column))
             and not (own_key and target.strength < 3)
             and not (target.strength == 1 and counts)
-            and not (name.endswith(_CODE) and is_strange(target.table, target.column, table, column))
+            and not (name.endswith(_CODE) and has_unrelated_table_name(target.table, target.column, table, column))
         ]
         if fitting:
             best = max(target.strength for target in fitting)
@@ -238,12 +254,12 @@ def _best_targets(table: TableSchema, column: ColumnSchema, targets: Mapping[str
     if own is None or own.kind != column.kind:
         return []
     # What names another row of the table: `mgr_id`, `parent_category_id`, `reports_to`.
-    named = words[:1] and words[0] in _SUPERIORS and words[1:] in (["id"], _split_words(own.name))
-    return [_Target(table, own)] if named or words == ["report", "to"] else []
+    named = words[:1] and words[0] in _SUPERIORS and words[1:] in (["id"], _split_into_words(own.name))
+    return [_KeyTarget(table, own)] if named or words == ["report", "to"] else []
 
 
-def _split_words(name: str) -> list[str]:
-    return [_CODE if word == "cd" else word for word in (singular(found.lower()) for found in _WORD.findall(name))]
+def _split_into_words(name: str) -> list[str]:
+    return [_CODE if word == "cd" else word for word in (make_singular(found.lower()) for found in _WORD.findall(name))]
 
 
 def _join_words(words: Sequence[str]) -> str:

@@ -19,8 +19,8 @@ _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
 @dataclass(frozen=True)
-class Naming:
-    """The rules of names in one dialect.
+class NamingRules:
+    """The rules for names in one SQL dialect.
 
     Attributes:
         dialect: By sqlglot's name.
@@ -46,42 +46,42 @@ class Naming:
         return name.upper() if self.case == "upper" and not in_quotes else name
 
     def quote(self, name: str) -> str:
-        """Return a name in quotes."""
+        """Return a name in the dialect's quotes."""
         return self.mark + name.replace(self.mark, self.mark * 2) + self.mark
 
-    def is_plain(self, name: str) -> bool:
+    def can_be_unquoted(self, name: str) -> bool:
         """Whether a query may write a declared name without quotes."""
         same_case = self.case == "ignored" or self.key(name, in_quotes=False) == name
         return same_case and _PLAIN.match(name) is not None and name.lower() not in self.reserved
 
-    def write_name(self, name: str) -> str:
-        """Return a declared name as a query writes it, in quotes if necessary."""
-        return name if self.is_plain(name) else self.quote(name)
+    def quote_name_if_needed(self, name: str) -> str:
+        """Return a declared name as SQL, in quotes if necessary."""
+        return name if self.can_be_unquoted(name) else self.quote(name)
 
-    def write_path(self, path: Iterable[str]) -> str:
-        """Return a table's name as a query writes it, its parts joined by dots."""
-        return ".".join(map(self.write_name, path))
+    def format_table_path(self, path: Iterable[str]) -> str:
+        """Return a table's name as SQL, with the parts of its path joined by dots."""
+        return ".".join(map(self.quote_name_if_needed, path))
 
 
 @lru_cache(maxsize=64)
-def naming_of(dialect: str = "sqlite") -> Naming:
+def get_naming_rules(dialect: str = "sqlite") -> NamingRules:
     """Return the naming rules of a dialect; an unknown dialect ignores case."""
-    told = _read_dialects().get(dialect, {})
-    reserved = frozenset(_read_dialects()["sqlite"]["reserved"].split())
+    told = _read_dialect_data().get(dialect, {})
+    reserved = frozenset(_read_dialect_data()["sqlite"]["reserved"].split())
     if dialect != "sqlite":
         # sqlglot takes a while to import, and whoever only reads SQLite has no need of it here.
         from sqlglot.dialects.dialect import Dialect
 
         known = Dialect.get(dialect)
         listed: set[str] = known.generator_class.RESERVED_KEYWORDS if known is not None else set()
-        reserved = reserved.union(_read_dialects()["postgres"]["reserved"].split(), map(str.lower, listed))
+        reserved = reserved.union(_read_dialect_data()["postgres"]["reserved"].split(), map(str.lower, listed))
     exact = told.get("tables_exact", False)
-    return Naming(dialect, told.get("mark", '"'), told.get("case", "ignored"), exact, reserved)
+    return NamingRules(dialect, told.get("mark", '"'), told.get("case", "ignored"), exact, reserved)
 
 
 def quote(name: str, dialect: str = "sqlite") -> str:
     """Return a name as an SQL identifier in quotes."""
-    return naming_of(dialect).quote(name)
+    return get_naming_rules(dialect).quote(name)
 
 
 def literal(text: str) -> str:
@@ -89,11 +89,11 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def engine_name(dialect: str) -> str:
-    """Return the usual name of the engines that read a dialect."""
-    return _read_dialects().get(dialect, {}).get("engine") or dialect or "the database"
+def get_engine_name(dialect: str) -> str:
+    """Return the usual name of the engines that use a dialect."""
+    return _read_dialect_data().get(dialect, {}).get("engine") or dialect or "the database"
 
 
 @cache
-def _read_dialects() -> dict[str, dict[str, Any]]:
+def _read_dialect_data() -> dict[str, dict[str, Any]]:
     return tomllib.loads(files(__package__ or "").joinpath("data", "names.toml").read_text(encoding="utf-8"))

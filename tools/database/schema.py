@@ -15,8 +15,8 @@ ColumnKind = Literal["text", "number", "time", "boolean", "binary", "other"]
 
 
 @dataclass(frozen=True)
-class Codes:
-    """The meanings of a column's codes, by the small table that the column refers to."""
+class CodeMeanings:
+    """The meanings of a column's codes, from the small table that the column refers to."""
 
     table: str
     key: str  # its column that holds the codes
@@ -27,7 +27,7 @@ class Codes:
 
 @dataclass(frozen=True)
 class ColumnSchema:
-    """One column.
+    """The schema of a column: name, type, place in the key, samples and counts.
 
     Attributes:
         name: As declared, unquoted.
@@ -52,7 +52,7 @@ class ColumnSchema:
     distinct: int | None = None
     nulls: bool | None = None
     likely_key: bool = False
-    codes: Codes | None = None
+    codes: CodeMeanings | None = None
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class ForeignKey:
 
 @dataclass(frozen=True)
 class TableSchema:
-    """One table, view or virtual table.
+    """The schema of a table, a view or a virtual table.
 
     Attributes:
         row_count: None if counting was not possible within its bound.
@@ -97,16 +97,16 @@ class TableSchema:
             object.__setattr__(self, "total_columns", len(self.columns))
 
     @cached_property
-    def _by_name(self) -> Mapping[str, ColumnSchema]:
-        return _by_name(self.columns)
+    def _columns_by_name(self) -> Mapping[str, ColumnSchema]:
+        return _index_by_name(self.columns)
 
     def column(self, name: str) -> ColumnSchema | None:
-        """Return the column of that name, exact case preferred; None if there is none."""
-        return self._by_name.get(name) or self._by_name.get(name.lower())
+        """Return a column by name, preferring the exact case; None if it does not exist."""
+        return self._columns_by_name.get(name) or self._columns_by_name.get(name.lower())
 
     @property
     def path(self) -> tuple[str, ...]:
-        """The parts of its name: its schema, if shown, and its own name."""
+        """The parts of the table's qualified name: the schema, if shown, and the table."""
         return (self.schema, self.name[len(self.schema) + 1 :]) if self.schema else (self.name,)
 
     @property
@@ -117,7 +117,7 @@ class TableSchema:
 
     @cached_property
     def key(self) -> tuple[str, ...]:
-        """Names of the columns of the primary key, or of the likely one if none is declared."""
+        """Names of the columns of the primary key, or of the likely key if none is declared."""
         return self.primary_key or tuple(column.name for column in self.columns if column.likely_key)
 
 
@@ -148,29 +148,29 @@ class Schema:
 
     @property
     def total_columns(self) -> int:
-        """The number of columns of the tables, also of those left out of this part."""
+        """The number of columns of the tables, including columns left out of this part."""
         return sum(table.total_columns for table in self.tables)
 
     @property
-    def shown_columns(self) -> int:
-        """The number of columns of the tables in this part."""
+    def shown_column_count(self) -> int:
+        """The number of table columns that are in this part of the schema."""
         return sum(len(table.columns) for table in self.tables)
 
     @property
-    def is_part(self) -> bool:
-        """Whether tables, or columns of the tables, are left out."""
-        return self.total_tables > len(self.tables) or self.total_columns > self.shown_columns
+    def is_partial(self) -> bool:
+        """Whether tables or columns of the database are left out of this schema."""
+        return self.total_tables > len(self.tables) or self.total_columns > self.shown_column_count
 
     @cached_property
-    def _by_name(self) -> Mapping[str, TableSchema]:
-        return _by_name(self.tables)
+    def _tables_by_name(self) -> Mapping[str, TableSchema]:
+        return _index_by_name(self.tables)
 
     def table(self, name: str) -> TableSchema | None:
-        """Return the table of that name, exact case preferred; None if there is none."""
-        return self._by_name.get(name) or self._by_name.get(name.lower())
+        """Return a table by name, preferring the exact case; None if it does not exist."""
+        return self._tables_by_name.get(name) or self._tables_by_name.get(name.lower())
 
     def column(self, table: str, name: str) -> ColumnSchema | None:
-        """Return the column of that table, names in any case; None if either is missing."""
+        """Return a column by table and name, in any case; None if it does not exist."""
         found = self.table(table)
         return found.column(name) if found else None
 
@@ -182,27 +182,28 @@ class Schema:
         schema, _, name = table.partition(".") if self.dialect != "sqlite" else ("", "", table)
         return (schema, name) if schema and name else (table,)
 
-    def as_whole(self) -> Schema:
-        """Return this part as a whole schema, as if the database had nothing else."""
+    def as_complete_schema(self) -> Schema:
+        """Return this part as a complete schema, as if the database had nothing else."""
         tables = tuple(replace(table, total_columns=len(table.columns)) for table in self.tables)
         return replace(self, tables=tables, total_tables=len(tables))
 
     def structure_only(self) -> Schema:
         """Return the schema without samples, counts, likely keys and meanings of codes."""
 
-        def drop_contents(table: TableSchema) -> TableSchema:
+        def drop_samples_and_counts(table: TableSchema) -> TableSchema:
             columns = (replace(column, samples=(), distinct=None, nulls=None) for column in table.columns)
             return replace(table, columns=tuple(columns), row_count=None)
 
         stated = self.declared_only()
         keys = tuple(key for key in self.foreign_keys if not key.inferred)
-        return replace(stated, tables=tuple(map(drop_contents, stated.tables)), foreign_keys=keys)
+        return replace(stated, tables=tuple(map(drop_samples_and_counts, stated.tables)), foreign_keys=keys)
 
     def declared_only(self) -> Schema:
         """Return the schema without likely keys, meanings of codes and view definitions."""
         likely = {(table.name, column.name) for table in self.tables for column in table.columns if column.likely_key}
         tables = tuple(
-            replace(table, columns=tuple(map(_drop_inferred, table.columns)), definition="") for table in self.tables
+            replace(table, columns=tuple(map(_drop_inferred_facts, table.columns)), definition="")
+            for table in self.tables
         )
         keys = tuple(
             key for key in self.foreign_keys if not (key.inferred and (key.ref_table, key.ref_columns[0]) in likely)
@@ -215,13 +216,13 @@ class Schema:
         Names that do not exist are passed over.
         """
         # A turn asks for one part several times: the last ones are kept.
-        return self._part(tuple((name, tuple(names)) for name, names in keep))
+        return self._cached_partial_schema(tuple((name, tuple(names)) for name, names in keep))
 
     @cached_property
-    def _part(self) -> Callable[[tuple[tuple[str, tuple[str, ...]], ...]], Schema]:
-        return lru_cache(maxsize=4)(self._make_part)
+    def _cached_partial_schema(self) -> Callable[[tuple[tuple[str, tuple[str, ...]], ...]], Schema]:
+        return lru_cache(maxsize=4)(self._make_partial_schema)
 
-    def _make_part(self, keep: Sequence[tuple[str, Sequence[str]]]) -> Schema:
+    def _make_partial_schema(self, keep: Sequence[tuple[str, Sequence[str]]]) -> Schema:
         tables: list[TableSchema] = []
         for name, names in keep:
             if table := self.table(name):
@@ -229,21 +230,23 @@ class Schema:
                 # Copies of hundreds of tables take time.
                 same = len(columns) == len(table.columns) and all(map(is_, columns, table.columns))
                 tables.append(table if same else replace(table, columns=columns))
-        return replace(self, tables=tuple(tables), foreign_keys=keys_between(self.foreign_keys, tables))
+        return replace(self, tables=tuple(tables), foreign_keys=select_keys_within_tables(self.foreign_keys, tables))
 
 
-def keys_between(keys: Iterable[ForeignKey], tables: Sequence[TableSchema]) -> tuple[ForeignKey, ...]:
-    """Return the keys with both ends among the columns of some tables."""
-    named = _by_name(tables)
+def select_keys_within_tables(keys: Iterable[ForeignKey], tables: Sequence[TableSchema]) -> tuple[ForeignKey, ...]:
+    """Return the foreign keys with both ends among the columns of the given tables."""
+    named = _index_by_name(tables)
 
-    def stands(name: str, columns: tuple[str, ...]) -> bool:
+    def has_columns(name: str, columns: tuple[str, ...]) -> bool:
         table = named.get(name) or named.get(name.lower())
         return table is not None and all(map(table.column, columns))
 
-    return tuple(key for key in keys if stands(key.table, key.columns) and stands(key.ref_table, key.ref_columns))
+    return tuple(
+        key for key in keys if has_columns(key.table, key.columns) and has_columns(key.ref_table, key.ref_columns)
+    )
 
 
-def _drop_inferred(column: ColumnSchema) -> ColumnSchema:
+def _drop_inferred_facts(column: ColumnSchema) -> ColumnSchema:
     # Most columns of a large schema have neither, and copies take time.
     unstated = column.likely_key or column.codes is not None
     return replace(column, likely_key=False, codes=None) if unstated else column
@@ -252,6 +255,6 @@ def _drop_inferred(column: ColumnSchema) -> ColumnSchema:
 _Named = TypeVar("_Named", ColumnSchema, TableSchema)
 
 
-def _by_name(items: Sequence[_Named]) -> dict[str, _Named]:
+def _index_by_name(items: Sequence[_Named]) -> dict[str, _Named]:
     # As declared too: some engines tell `Name` from `name`.
     return {item.name.lower(): item for item in items} | {item.name: item for item in items}

@@ -15,7 +15,7 @@ _SHARE = 20
 
 
 @dataclass(frozen=True)
-class _Reading:
+class _CachedSchema:
     catalogue: object
     schema: Schema
     state: str
@@ -24,7 +24,7 @@ class _Reading:
 
 
 class SchemaCache:
-    """A cached schema, read again by one thread at a time once the contents have changed."""
+    """A schema cache, refreshed by one thread at a time after the contents have changed."""
 
     def __init__(
         self, state: Callable[[], str], pause: float = 0.0, is_outdated: Callable[[Schema], bool] = lambda _: False
@@ -38,44 +38,46 @@ class SchemaCache:
         self._pause = pause
         self._is_outdated = is_outdated
         self._lock = threading.Lock()
-        self._last: _Reading | None = None
+        self._last: _CachedSchema | None = None
 
     def get(self, catalogue: object, read: Callable[[bool], Schema]) -> Schema:
-        """Return the schema of a catalogue."""
-        known = self._find_reading(catalogue)
-        if known is not None and not self._is_due(known):
+        """Return the cached schema of a catalogue, reading it again if it is outdated."""
+        known = self._find_cached_schema(catalogue)
+        if known is not None and not self._is_refresh_due(known):
             return known.schema
         if not self._lock.acquire(blocking=known is None):
             assert known is not None
             return known.schema
         try:
-            latest = self._find_reading(catalogue)
+            latest = self._find_cached_schema(catalogue)
             if latest is None or latest is known:
-                latest = self._last = self._read(catalogue, known, read)
+                latest = self._last = self._read_schema(catalogue, known, read)
             return latest.schema
         finally:
             self._lock.release()
 
-    def _find_reading(self, catalogue: object) -> _Reading | None:
+    def _find_cached_schema(self, catalogue: object) -> _CachedSchema | None:
         last = self._last
         return last if last is not None and (last.catalogue is catalogue or last.catalogue == catalogue) else None
 
-    def _read(self, catalogue: object, known: _Reading | None, read: Callable[[bool], Schema]) -> _Reading:
+    def _read_schema(
+        self, catalogue: object, known: _CachedSchema | None, read: Callable[[bool], Schema]
+    ) -> _CachedSchema:
         start = time.monotonic()
         try:
-            state = self._read_state()
+            state = self._read_database_state()
             schema = replace(read(known is not None), counted_at=time.time())
         except DatabaseUnavailable:
             if known is None:
                 raise
             return replace(known, end=time.monotonic())
         end = time.monotonic()
-        return _Reading(catalogue, schema, state, end, end - start)
+        return _CachedSchema(catalogue, schema, state, end, end - start)
 
-    def _is_due(self, known: _Reading) -> bool:
+    def _is_refresh_due(self, known: _CachedSchema) -> bool:
         if time.monotonic() - known.end < max(self._pause, _SHARE * known.seconds):
             return self._is_outdated(known.schema)
-        return self._read_state() != known.state
+        return self._read_database_state() != known.state
 
-    def _read_state(self) -> str:
+    def _read_database_state(self) -> str:
         return self._state() or time.strftime("%Y-%m-%d %H")

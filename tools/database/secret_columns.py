@@ -8,7 +8,7 @@ import unicodedata
 from collections import Counter
 from functools import lru_cache
 
-from .column_kinds import is_time_like
+from .column_kinds import is_date_or_time_text
 from .schema import ColumnSchema, Schema
 
 _FORMS = re.compile(
@@ -43,7 +43,7 @@ _FORMS = re.compile(
 """Secrets whatever their column is called: hashed passwords, signed tokens, keys of services, logins in URLs."""
 
 
-def _read_names(text: str) -> frozenset[str]:
+def _parse_comma_list(text: str) -> frozenset[str]:
     return frozenset(map(str.strip, text.split(",")))
 
 
@@ -51,19 +51,19 @@ _SPACED = re.compile(r"[\s:-]+")
 _IBAN = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}")
 
 _PASSWORDS = tuple(
-    _read_names(
+    _parse_comma_list(
         "password, passwd, pwd, passphrase, passcode, passwort, kennwort, contrasena, senha, motdepasse, wachtwoord, "
         "losenord, salasana, haslo, heslo, parola, пароль, 密码, 密碼"
     )
 )
-_PASSWORD_WORDS = _read_names("pw, pwhash, pwdhash, passhash, de passe, user pass, db pass").union(_PASSWORDS)
-_SURE = _PASSWORD_WORDS | _read_names("secret, apikey, api key, secret key, private key, credential, iban")
-_GENERIC = _read_names("key, key material, session, sid, tok, seed")
+_PASSWORD_WORDS = _parse_comma_list("pw, pwhash, pwdhash, passhash, de passe, user pass, db pass").union(_PASSWORDS)
+_SURE = _PASSWORD_WORDS | _parse_comma_list("secret, apikey, api key, secret key, private key, credential, iban")
+_GENERIC = _parse_comma_list("key, key material, session, sid, tok, seed")
 """What names much else, too."""
 _IDENTIFIERS = _GENERIC | {"session id", "sessionid"}
 """What a UUID may be, which is no secret."""
 _NAMES = (_SURE | _GENERIC).union(
-    _read_names(
+    _parse_comma_list(
         "token, hash, salt, digest, jwt, bearer, nonce, signature, cookie, otp, totp, sessionid, md5, sha1, sha256, "
         "sha512, bcrypt, csrf, access key, auth key, encryption key, signing key, license key, licence key, "
         "master key, service key, session key, ssh key, activation key, pass word, activation code, recovery code, "
@@ -73,27 +73,27 @@ _NAMES = (_SURE | _GENERIC).union(
 )
 """How the names of such columns end, before `_AFTER`."""
 
-_AFTER = _read_names(
+_AFTER = _parse_comma_list(
     "value, text, string, encrypted, enc, hashed, plain, raw, hex, base64, b64, encoded, uuid, guid, v, old, new, "
     "current, previous, prev, last, prod, production, staging, dev, test, live, sandbox, blob, bytes, binary, sent, "
     "temp"
 )
 _RUN_TOGETHER = tuple(name for name in _NAMES - _GENERIC if len(name) > 4 and " " not in name)
-_LOGINS = _read_names(
+_LOGINS = _parse_comma_list(
     "smtp, imap, pop, mail, email, ftp, sftp, ssh, db, database, sql, mysql, pg, user, admin, root, login, ldap, "
     "proxy, vpn, wifi, wlan, auth, hash, service, server, api"
 )
 """Of what `pass` may be short for a password; of others, it lets people board."""
-_SERVICES = _read_names(
+_SERVICES = _parse_comma_list(
     "stripe, openai, anthropic, google, map, sendgrid, twilio, mailgun, aws, azure, gcp, consumer, subscription, "
     "storage, shared, webhook, deploy, unlock, write, read, integration, service, server, publishable, app, "
     "application, rest, auth, crypto"
 )
 """Whose key is one that opens something, where its values look drawn by a program."""
-_SUBJECTS = _read_names("user, login, db, database, admin, account, customer, client")
+_SUBJECTS = _parse_comma_list("user, login, db, database, admin, account, customer, client")
 """Whose a password is, where its name says so at the end."""
-_HASHES = _read_names("hash, digest, md5, sha1, sha256, sha512")
-_PUBLIC = _read_names(
+_HASHES = _parse_comma_list("hash, digest, md5, sha1, sha256, sha512")
+_PUBLIC = _parse_comma_list(
     "git, commit, tree, revision, transaction, tx, txn, block, merkle, url, uri, link, file, path, content, image, "
     "photo, page, document, doc, object, asset, package, artifact, row, record, query, schema, checksum, etag, build, "
     "layer, geo, product, download, attachment, release, media, video, audio"
@@ -103,7 +103,7 @@ _PUBLIC = _read_names(
 _PASSWORD_IN_URL = re.compile(r"\w://[^/\s:@]*:[^/\s@]+@")
 _NAME = re.compile(r'"[^"]+"|`[^`]+`|\w+')
 _WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+|[^\W\d_A-Za-z]+")
-_FLAGS = _read_names("pass, fail, passed, failed, yes, true, false, none, null, unset, strong, weak, medium")
+_FLAGS = _parse_comma_list("pass, fail, passed, failed, yes, true, false, none, null, unset, strong, weak, medium")
 _OPAQUE = re.compile(r"[A-Za-z0-9+/=_.:~$!@#%^&*|-]+")
 _RUN = re.compile(r"[A-Za-z0-9+/_-]{20,}={0,2}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -114,22 +114,24 @@ _ENTROPY = 2.5
 """The fewest bits that a character of a random text tells; hexadecimal digits tell nearly 4."""
 
 
-def secret_columns(schema: Schema) -> set[tuple[str, str]]:
+def find_secret_columns(schema: Schema) -> set[tuple[str, str]]:
     """Return the columns of a schema that hold secrets, as pairs of table and column."""
     columns = [(table, column) for table in schema.tables for column in table.columns]
-    found = {(table.name, column.name) for table, column in columns if _is_secret(column, table.name)}
-    if not found and not any(names_secret(table.definition) for table in schema.tables):
+    found = {(table.name, column.name) for table, column in columns if _is_secret_column(column, table.name)}
+    if not found and not any(has_secret_name(table.definition) for table in schema.tables):
         return found
-    from .secret_views import TEXT_KINDS, columns_from_secrets
+    from .secret_views import TEXT_KINDS, find_view_columns_with_secrets
 
-    secrets = {text for table, column in columns if (table.name, column.name) in found for text in _list_texts(column)}
+    secrets = {
+        text for table, column in columns if (table.name, column.name) in found for text in _list_sample_texts(column)
+    }
     own = {column.name.lower() for table, column in columns if table.kind == "table"}
     for table, column in columns if found else ():
         # A view, or a copy, may call a secret column something else.
         is_view = table.kind != "table"
-        texts = _list_texts(column)
+        texts = _list_sample_texts(column)
         copied = any(text in secrets and len(text) >= (_COPIED if is_view else _LONG) for text in texts)
-        renamed = is_view and column.name.lower() not in own and column.samples and _holds_secrets(column, "token")
+        renamed = is_view and column.name.lower() not in own and column.samples and _has_secret_values(column, "token")
         if copied or (renamed and not all(map(_UUID.fullmatch, texts))):
             found.add((table.name, column.name))
     holders = {table for table, _ in found}
@@ -139,24 +141,24 @@ def secret_columns(schema: Schema) -> set[tuple[str, str]]:
         for table, column in columns
         if column.generated and column.kind in TEXT_KINDS and table.name in holders
     }
-    return found | columns_from_secrets(schema, found)
+    return found | find_view_columns_with_secrets(schema, found)
 
 
 @lru_cache(10_000)
 def is_secret_name(name: str) -> bool:
-    """Whether a column is a secret by its name alone."""
-    return _find_secret_name(name, "") in _SURE
+    """Whether a column's name alone shows that the column holds secrets."""
+    return _classify_secret_name(name, "") in _SURE
 
 
-def names_secret(definition: str) -> bool:
-    """Whether a view's definition has a name that is a secret's by itself."""
+def has_secret_name(definition: str) -> bool:
+    """Whether a view's definition contains a name that means a secret."""
     return any(map(is_secret_name, set(_NAME.findall(definition))))
 
 
 def is_secret_text(text: str) -> bool:
     """Whether a text looks like a secret: a key or token, a hash, a password in a URL."""
     return bool(_FORMS.search(text) or _PASSWORD_IN_URL.search(text)) or any(
-        _is_random(part, _LONG) for part in text.split()
+        _is_random_text(part, _LONG) for part in text.split()
     )
 
 
@@ -165,37 +167,37 @@ def is_iban(text: str) -> bool:
     return bool(_IBAN.fullmatch(text)) and int("".join(str(int(sign, 36)) for sign in text[4:] + text[:4])) % 97 == 1
 
 
-def _is_secret(column: ColumnSchema, table: str) -> bool:
-    texts = _list_texts(column)
+def _is_secret_column(column: ColumnSchema, table: str) -> bool:
+    texts = _list_sample_texts(column)
     if any(_FORMS.search(text) for text in texts):
         return True
     if texts and 2 * sum(is_iban(_SPACED.sub("", text).upper().removeprefix("IBAN")) for text in texts) > len(texts):
         return True
-    name = _find_secret_name(column.name, table)
-    return bool(name) and _holds_secrets(column, name)
+    name = _classify_secret_name(column.name, table)
+    return bool(name) and _has_secret_values(column, name)
 
 
-def _holds_secrets(column: ColumnSchema, name: str) -> bool:
-    """Whether a column's values fit a secret's name, or the name alone suffices."""
-    texts = _list_texts(column)
+def _has_secret_values(column: ColumnSchema, name: str) -> bool:
+    """Whether a column's samples look like secrets; without samples, the name decides."""
+    texts = _list_sample_texts(column)
     if not column.samples:
         return column.kind in ("text", "binary") and name in _SURE
     if name in _PASSWORDS:
         long = [text for text in texts if len(text) >= _PASSWORD and text.lower() not in _FLAGS]
-        return any(not is_time_like(text) for text in long)
+        return any(not is_date_or_time_text(text) for text in long)
     if name == "pass":
         # Tickets are passes, too.
-        return any(_is_random(text, _PASSWORD) for text in texts)
+        return any(_is_random_text(text, _PASSWORD) for text in texts)
     if name in _IDENTIFIERS:
         texts = [text for text in texts if not _UUID.fullmatch(text) and _RUN.fullmatch(text)]
     texts = [max(_LISTED.split(text), key=len) if text[0] in "[{" or name.endswith(" code") else text for text in texts]
-    if name in _SURE and any(_is_random(text, _CERTAIN) for text in texts):
+    if name in _SURE and any(_is_random_text(text, _CERTAIN) for text in texts):
         return True  # most rows may have none
     least = _SALT if name == "salt" or name.endswith(" code") else _LONG
-    return 2 * sum(_is_random(text, least) for text in texts) > len(column.samples)
+    return 2 * sum(_is_random_text(text, least) for text in texts) > len(column.samples)
 
 
-def _list_texts(column: ColumnSchema) -> list[str]:
+def _list_sample_texts(column: ColumnSchema) -> list[str]:
     texts: list[str] = []
     for sample in column.samples:
         if isinstance(sample, bytes):
@@ -205,9 +207,9 @@ def _list_texts(column: ColumnSchema) -> list[str]:
     return texts
 
 
-def _find_secret_name(name: str, table: str) -> str:
-    """Return the secret that a column's name means; empty if it means none."""
-    words = _split_words(name)
+def _classify_secret_name(name: str, table: str) -> str:
+    """Return the kind of secret that a column's name means; else empty."""
+    words = _split_into_words(name)
     has_password = any(word.endswith(_PASSWORDS) or word in _PASSWORD_WORDS for word in words)
     while len(words) > 1 and (words[-1] in _AFTER or (has_password and words[-1] in _SUBJECTS)):
         words.pop()
@@ -220,7 +222,7 @@ def _find_secret_name(name: str, table: str) -> str:
             if has_password or ending in _PASSWORD_WORDS:
                 return "password"
             # A hash without a word of its own is one of what the table holds.
-            subjects = words if len(words) > 1 else _split_words(table)[-1:]
+            subjects = words if len(words) > 1 else _split_into_words(table)[-1:]
             if ending.split()[-1] in _HASHES and not _PUBLIC.isdisjoint(subjects):
                 return ""
             if ending == "key" and len(words) > 1 and words[-2] not in _SERVICES:
@@ -231,7 +233,7 @@ def _find_secret_name(name: str, table: str) -> str:
     return ""
 
 
-def _split_words(name: str) -> list[str]:
+def _split_into_words(name: str) -> list[str]:
     # Without accents, and with letters of the usual width.
     signs = unicodedata.normalize("NFKD", name.replace("ł", "l"))
     plain = unicodedata.normalize("NFC", "".join(sign for sign in signs if not unicodedata.combining(sign)))
@@ -240,7 +242,7 @@ def _split_words(name: str) -> list[str]:
     return [word if word in _AFTER or word.endswith("ss") else word.removesuffix("s") for word in words if word]
 
 
-def _is_random(text: str, least: int) -> bool:
+def _is_random_text(text: str, least: int) -> bool:
     """Whether a text looks randomly generated."""
     if len(text) < least or not _OPAQUE.fullmatch(text) or text.isdigit():
         return False

@@ -11,7 +11,7 @@ from sqlglot.errors import SqlglotError
 
 from .dialects import parse_statement
 from .schema import Schema, TableSchema
-from .secret_columns import is_secret_name, names_secret
+from .secret_columns import has_secret_name, is_secret_name
 
 TEXT_KINDS = ("text", "binary", "other")
 """Kinds of columns that may hold a secret, or something written from one."""
@@ -33,50 +33,50 @@ _Columns = list[tuple[str, bool]]
 """The columns of a result in their order: the name in lower case, and whether it shows something of a secret."""
 
 
-def columns_from_secrets(schema: Schema, secrets: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Return the columns of views that show secret columns, directly or through other views.
+def find_view_columns_with_secrets(schema: Schema, secrets: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Return the view columns that show secrets, directly or through other views.
 
     A text column is left out only if it can be traced to columns that are not secrets. A secret that is only compared,
     counted or measured does not show. Of tables and columns that the schema lacks, since they may not be read, the name
     alone tells, as that of a partition's column does.
     """
-    found = set(secrets) | _guess_secrets(schema, secrets)
+    found = set(secrets) | _guess_secret_view_columns(schema, secrets)
     tables: dict[str, TableSchema] = {}
     for table in schema.tables:
         name = table.name.casefold()
         # A definition does not tell which of two tables it means if their names differ in case alone.
         tables[name] = replace(table, columns=()) if name in tables else table
     views = [
-        (view, _list_text_columns(view), _split_words(view.definition)) for view in schema.tables if view.definition
+        (view, _list_text_columns(view), _extract_words(view.definition)) for view in schema.tables if view.definition
     ]
-    columns = {_split_words(column) for _, column in secrets}
+    columns = {_extract_words(column) for _, column in secrets}
     due = {view.name for view, _, words in views if any(name <= words for name in columns)}
-    due |= {view.name for view, _, _ in views if names_secret(view.definition)}
+    due |= {view.name for view, _, _ in views if has_secret_name(view.definition)}
     fresh = {table for table, _ in found}
     while fresh or due:
         before = frozenset(found)
-        names = {table: _split_words(_last_part(table)) for table in fresh}
+        names = {table: _extract_words(_remove_schema_prefix(table)) for table in fresh}
         for view, texts, words in views:
             others = (name for table, name in names.items() if table != view.name)
             if not texts <= found and (view.name in due or any(name <= words for name in others)):
-                found |= texts & _find_secrets(view, schema.dialect, tables, found)
+                found |= texts & _find_secret_view_columns(view, schema.dialect, tables, found)
         fresh, due = {table for table, _ in found - before}, set[str]()
     return found - set(secrets)
 
 
-def views_that_name(schema: Schema, tables: Iterable[str]) -> set[str]:
-    """Return the views whose definitions may name some tables, or a secret column."""
-    names = [_split_words(_last_part(table)) for table in tables]
-    words = {view.name: _split_words(view.definition) for view in schema.tables if view.definition}
+def find_views_naming_tables(schema: Schema, tables: Iterable[str]) -> set[str]:
+    """Return the views whose definitions may name the given tables or a secret column."""
+    names = [_extract_words(_remove_schema_prefix(table)) for table in tables]
+    words = {view.name: _extract_words(view.definition) for view in schema.tables if view.definition}
     named = {view for view in words if any(name <= words[view] for name in names)}
-    return named | {view.name for view in schema.tables if names_secret(view.definition)}
+    return named | {view.name for view in schema.tables if has_secret_name(view.definition)}
 
 
-def _split_words(text: str) -> frozenset[str]:
+def _extract_words(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.casefold()))
 
 
-def _last_part(table: str) -> str:
+def _remove_schema_prefix(table: str) -> str:
     return table.rpartition(".")[2]
 
 
@@ -84,7 +84,7 @@ def _list_text_columns(table: TableSchema) -> set[tuple[str, str]]:
     return {(table.name, column.name) for column in table.columns if column.kind in TEXT_KINDS}
 
 
-def _guess_secrets(schema: Schema, secrets: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
+def _guess_secret_view_columns(schema: Schema, secrets: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
     """Return columns that may show secrets in views without a definition."""
     tables = [table for table in schema.tables if table.kind == "table"]
     columns = {(table.name, column.name) for table in tables for column in table.columns}
@@ -95,7 +95,7 @@ def _guess_secrets(schema: Schema, secrets: Collection[tuple[str, str]]) -> set[
     return {place for view in views for place in _list_text_columns(view) if place[1].casefold() not in plain}
 
 
-def _find_secrets(
+def _find_secret_view_columns(
     view: TableSchema, dialect: str, tables: Mapping[str, TableSchema], secrets: Collection[tuple[str, str]]
 ) -> set[tuple[str, str]]:
     """Return the columns of a view that show secrets; all columns if that is unclear."""
@@ -104,7 +104,9 @@ def _find_secrets(
         if len(view.definition) > _LONGEST:
             raise SqlglotError("too long")
         tree = parse_statement(view.definition, dialect)
-        outputs = _trace_outputs(tree.expression if isinstance(tree, exp.Create) else tree, _Place(tables, secrets))
+        outputs = _trace_output_columns(
+            tree.expression if isinstance(tree, exp.Create) else tree, _QueryScope(tables, secrets)
+        )
     except (SqlglotError, RecursionError):
         return set(columns)
     if len(outputs) != len(columns):
@@ -113,8 +115,8 @@ def _find_secrets(
 
 
 @dataclass(frozen=True)
-class _Place:
-    """A place in a query with the meanings of names there; ambiguous names have all meanings.
+class _QueryScope:
+    """The names visible at a place in a query; an ambiguous name has all its meanings.
 
     Attributes:
         tables: The database's tables and views by their names in lower case.
@@ -129,15 +131,15 @@ class _Place:
     ctes: Mapping[str, _Columns] = field(default_factory=dict[str, _Columns])
     sources: tuple[tuple[str, _Columns], ...] = ()
     before: _Columns = field(default_factory=list[tuple[str, bool]])
-    outer: _Place | None = None
+    outer: _QueryScope | None = None
 
-    def find_table(self, node: exp.Table) -> _Columns:
-        """Return the columns of a table or common table expression; none if it may not be read."""
+    def find_table_columns(self, node: exp.Table) -> _Columns:
+        """Return the columns of a table or common table expression; empty if it is not readable."""
         parts = [part.name.casefold() for part in node.parts]
         if len(parts) == 1 and parts[0] in self.ctes:
             return self.ctes[parts[0]]
         known = [self.tables[name] for start in range(len(parts)) if (name := ".".join(parts[start:])) in self.tables]
-        known = known[:1] or [table for name, table in self.tables.items() if _last_part(name) == parts[-1]]
+        known = known[:1] or [table for name, table in self.tables.items() if _remove_schema_prefix(name) == parts[-1]]
         if not known:
             return []
         if len(known) != 1 or known[0].total_columns != len(known[0].columns):
@@ -145,19 +147,19 @@ class _Place:
         table = known[0]
         return [(column.name.casefold(), (table.name, column.name) in self.secrets) for column in table.columns]
 
-    def find_columns(self, source: str = "") -> _Columns:
-        """Return the columns of the sources with a name; of all sources without a name."""
+    def find_source_columns(self, source: str = "") -> _Columns:
+        """Return the columns of the sources with a given name, or of all sources."""
         return [column for name, columns in self.sources if source in ("", name) for column in columns]
 
     def shows(self, column: exp.Column) -> bool:
-        """Whether a column, or a whole row, shows a secret."""
+        """Whether a column reference, or a star, shows a secret."""
         source, name = column.table.casefold(), column.name.casefold()
-        place: _Place | None = self
+        place: _QueryScope | None = self
         while place is not None:
-            columns = place.find_columns(source)
+            columns = place.find_source_columns(source)
             if not isinstance(column.this, exp.Star):
                 named = [each for each in columns if each[0] == name]
-                columns = named or (not source and place.find_columns(name)) or []
+                columns = named or (not source and place.find_source_columns(name)) or []
             columns = columns or [each for each in place.before if not source and each[0] == name]
             if columns:
                 return any(shows for _, shows in columns)
@@ -169,15 +171,17 @@ class _Place:
         return is_secret_name(column.name) or any(name == secret.casefold() for _, secret in self.secrets)
 
 
-def _trace_outputs(query: exp.Expr, place: _Place) -> _Columns:
-    """Return the columns of a query; raise `SqlglotError` if they cannot be traced."""
+def _trace_output_columns(query: exp.Expr, place: _QueryScope) -> _Columns:
+    """Return the output columns of a query; raise `SqlglotError` if they cannot be traced."""
     if not isinstance(query, exp.Query) or any(query.args.get(part) for part in _UNTRACED_PARTS):
         raise SqlglotError(f"untraced query: {type(query).__name__}")
-    place = _with_ctes(query, place)
+    place = _add_ctes_to_scope(query, place)
     if isinstance(query, exp.SetOperation):
-        return _unite(_trace_outputs(query.this, place), _trace_outputs(query.expression, place))
+        return _merge_union_columns(
+            _trace_output_columns(query.this, place), _trace_output_columns(query.expression, place)
+        )
     if isinstance(query, exp.Subquery) and not query.args.get("joins"):
-        return _trace_outputs(query.this, place)
+        return _trace_output_columns(query.this, place)
     if not isinstance(query, exp.Select):
         raise SqlglotError(f"untraced query: {type(query).__name__}")
     aliases = [output.alias.casefold() for output in query.expressions if output.alias]
@@ -185,22 +189,22 @@ def _trace_outputs(query: exp.Expr, place: _Place) -> _Columns:
         raise SqlglotError("one name for two columns")
     place = replace(place, sources=(), before=[], outer=place)
     for node in filter(None, [query.args.get("from_"), *(query.args.get("joins") or ())]):
-        place = _with_source(node.this, place)
+        place = _add_source_to_scope(node.this, place)
     # A join that makes one column of two changes what a star stands for.
     merges = any(join.args.get("using") or join.method.upper() == "NATURAL" for join in query.find_all(exp.Join))
     outputs = place.before
     for output in query.expressions:
         star = output.this if isinstance(output, exp.Column) else output
         if not isinstance(star, exp.Star):
-            outputs.append((output.alias_or_name.casefold(), _shows(output, place)))
+            outputs.append((output.alias_or_name.casefold(), _reveals_secret(output, place)))
         elif any(star.args.values()) or merges:
             raise SqlglotError("untraced star")
         else:
-            outputs += place.find_columns(output.text("table").casefold())
+            outputs += place.find_source_columns(output.text("table").casefold())
     return outputs
 
 
-def _with_ctes(query: exp.Query, place: _Place) -> _Place:
+def _add_ctes_to_scope(query: exp.Query, place: _QueryScope) -> _QueryScope:
     clause = query.args.get("with_")
     if clause is None:
         return place
@@ -214,54 +218,54 @@ def _with_ctes(query: exp.Query, place: _Place) -> _Place:
         if any(table.name.casefold() in {*later, *own} for table in arms.find_all(exp.Table)):
             raise SqlglotError("a common table expression is used before it stands")
         if clause.args.get("recursive") and isinstance(arms, exp.SetOperation) and not arms.args.get("with_"):
-            first = _rename(_trace_outputs(arms.this, place), cte)
+            first = _apply_column_aliases(_trace_output_columns(arms.this, place), cte)
             place = replace(place, ctes={**place.ctes, name: first})
-            columns = _unite(first, _trace_outputs(arms.expression, place))
+            columns = _merge_union_columns(first, _trace_output_columns(arms.expression, place))
             # What the second arm reads of itself may pass from column to column.
             columns = [(column, any(shows for _, shows in columns)) for column, _ in columns]
         else:
-            columns = _rename(_trace_outputs(cte.this, place), cte)
+            columns = _apply_column_aliases(_trace_output_columns(cte.this, place), cte)
         place = replace(place, ctes={**place.ctes, name: columns})
     return place
 
 
-def _unite(first: _Columns, second: _Columns) -> _Columns:
+def _merge_union_columns(first: _Columns, second: _Columns) -> _Columns:
     if len(first) != len(second):
         raise SqlglotError("arms of different widths")
     return [(name, one or other) for (name, one), (_, other) in zip(first, second, strict=True)]
 
 
-def _with_source(node: exp.Expr, place: _Place) -> _Place:
-    """Return a place extended by an item of its FROM clause."""
+def _add_source_to_scope(node: exp.Expr, place: _QueryScope) -> _QueryScope:
+    """Return the scope extended by an item of the FROM clause."""
     inner = node.this
     if any(value for part, value in node.args.items() if part not in _SOURCE_PARTS):
         raise SqlglotError(f"untraced source: {type(node).__name__}")
     if isinstance(node, exp.Subquery) and isinstance(inner, exp.Table | exp.Subquery) and not node.alias:
-        place = _with_source(inner, place)
+        place = _add_source_to_scope(inner, place)
     else:
         if isinstance(node, exp.Table) and isinstance(inner, exp.Identifier):
-            columns = place.find_table(node)
+            columns = place.find_table_columns(node)
         elif isinstance(node, exp.Subquery | exp.Lateral) and isinstance(inner, exp.Query):
-            columns = _trace_outputs(inner, place if isinstance(node, exp.Lateral) else place.outer or place)
+            columns = _trace_output_columns(inner, place if isinstance(node, exp.Lateral) else place.outer or place)
         else:
             raise SqlglotError(f"untraced source: {type(node).__name__}")
-        source = node.alias_or_name.casefold(), _rename(columns, node)
+        source = node.alias_or_name.casefold(), _apply_column_aliases(columns, node)
         place = replace(place, sources=(*place.sources, source))
     for join in node.args.get("joins") or ():
-        place = _with_source(join.this, place)
+        place = _add_source_to_scope(join.this, place)
     return place
 
 
-def _rename(columns: _Columns, node: exp.Expr) -> _Columns:
-    """Return columns under the names that an alias lists."""
+def _apply_column_aliases(columns: _Columns, node: exp.Expr) -> _Columns:
+    """Return columns with the names that an alias lists."""
     names = [name.casefold() for name in node.alias_column_names] or [name for name, _ in columns]
     if len(names) != len(columns):  # engines differ in what the others are called
         raise SqlglotError("not as many names as columns")
     return [(name, shows) for name, (_, shows) in zip(names, columns, strict=True)]
 
 
-def _shows(value: exp.Expr, place: _Place) -> bool:
-    """Whether a value shows a secret."""
+def _reveals_secret(value: exp.Expr, place: _QueryScope) -> bool:
+    """Whether the value of an SQL expression shows a secret."""
     if isinstance(value, exp.Column):
         return place.shows(value)
     if isinstance(value, _MEASURES) and not isinstance(value, _VALUES):
@@ -269,9 +273,9 @@ def _shows(value: exp.Expr, place: _Place) -> bool:
     if isinstance(value, _UNTRACED):
         raise SqlglotError(f"untraced value: {type(value).__name__}")
     if isinstance(value, exp.Query):
-        return any(shows for _, shows in _trace_outputs(value, place))
+        return any(shows for _, shows in _trace_output_columns(value, place))
     if isinstance(value, exp.Star):
-        return any(shows for _, shows in place.find_columns())
+        return any(shows for _, shows in place.find_source_columns())
     parts = value.iter_expressions()
     if isinstance(value, exp.Window):
         parts = [value.this]
@@ -279,4 +283,4 @@ def _shows(value: exp.Expr, place: _Place) -> bool:
         parts = [*value.args["ifs"], *filter(None, [value.args.get("default")])]
     elif isinstance(value, exp.If):
         parts = filter(None, [value.args.get("true"), value.args.get("false")])
-    return any(_shows(part, place) for part in parts)
+    return any(_reveals_secret(part, place) for part in parts)

@@ -15,12 +15,12 @@ from functools import cached_property
 from urllib.parse import quote
 
 from ..errors import SettingsError
-from .egress import Egress, any_matches
+from .egress import Egress, has_matching_entry
 
 
 @dataclass(frozen=True)
 class Permissions:
-    """Allow and deny lists as given, in lower case; without entries all may be read.
+    """Allow and deny lists of tables and columns; without entries all may be read.
 
     Attributes:
         allow: `table` or `table.column` entries, `*` standing for any run of characters; empty allows all.
@@ -35,39 +35,39 @@ class Permissions:
 
     @classmethod
     def of(cls, allow: Iterable[str] | None = None, deny: Iterable[str] = ()) -> Permissions:
-        """Return the permissions of two lists: no `allow` allows everything, an empty one nothing."""
-        allowed = None if allow is None else _clean_entries(allow)
-        return cls((), ("*",)) if allowed == () else cls(allowed or (), _clean_entries(deny))
+        """Return permissions from two lists: `allow=None` allows everything, `allow=()` nothing."""
+        allowed = None if allow is None else _normalize_entries(allow)
+        return cls((), ("*",)) if allowed == () else cls(allowed or (), _normalize_entries(deny))
 
     def __bool__(self) -> bool:
-        return any(layer.allow or layer.deny for layer in self.list_layers())
+        return any(layer.allow or layer.deny for layer in self.list_permission_layers())
 
-    def list_layers(self) -> Iterator[Permissions]:
-        """Yield these lists, and those that they are laid over."""
+    def list_permission_layers(self) -> Iterator[Permissions]:
+        """Yield these permissions, and all permissions that they narrow."""
         layer: Permissions | None = self
         while layer is not None:
             yield layer
             layer = layer.within
 
     def narrow(self, by: Permissions) -> Permissions:
-        """Return permissions that allow only what both allow."""
+        """Return permissions that allow only what these and `by` both allow."""
         if by.within is not None:
             return replace(by, within=self.narrow(by.within))
-        if not by or by in self.list_layers():
+        if not by or by in self.list_permission_layers():
             return self
         return replace(by, within=self) if self else by
 
     def shows(self, table: str, column: str) -> bool:
-        """Whether a column may be read."""
+        """Whether these permissions allow reading a column."""
         names = (table.lower(), f"{table}.{column}".lower())
         return all(
-            (not layer.allow or any_matches(layer.allow, names)) and not any_matches(layer.deny, names)
-            for layer in self.list_layers()
+            (not layer.allow or has_matching_entry(layer.allow, names)) and not has_matching_entry(layer.deny, names)
+            for layer in self.list_permission_layers()
         )
 
     def check(self, names: Container[str]) -> None:
-        """Raise `SettingsError` for an entry without `*` that names no known table or column."""
-        for entry in (entry for layer in self.list_layers() for entry in (*layer.allow, *layer.deny)):
+        """Raise `SettingsError` if an entry without `*` names an unknown table or column."""
+        for entry in (entry for layer in self.list_permission_layers() for entry in (*layer.allow, *layer.deny)):
             if "*" not in entry and entry not in names:
                 raise SettingsError(
                     f"the allow or deny list names {entry!r}, but the database has no such table or column: "
@@ -75,22 +75,25 @@ class Permissions:
                 )
 
     def covers(self, other: Permissions) -> bool:
-        """Whether these certainly allow all that `other` allows, whatever the database holds.
+        """Whether these permissions surely allow everything that `other` allows.
 
         Only the lists are compared: hiding a table covers nothing of hiding one of its columns, since `a.b` can also be
         the name of a table. In doubt the answer is no.
         """
         # An entry's own `*` is a character that only a `*` of another one matches.
-        denied = [entry for layer in other.list_layers() for entry in layer.deny]
-        allows = [layer.allow for layer in other.list_layers() if layer.allow]
+        denied = [entry for layer in other.list_permission_layers() for entry in layer.deny]
+        allows = [layer.allow for layer in other.list_permission_layers() if layer.allow]
         return all(
-            all(any_matches(denied, (entry,)) for entry in layer.deny)
-            and (not layer.allow or any(all(any_matches(layer.allow, (entry,)) for entry in allow) for allow in allows))
-            for layer in self.list_layers()
+            all(has_matching_entry(denied, (entry,)) for entry in layer.deny)
+            and (
+                not layer.allow
+                or any(all(has_matching_entry(layer.allow, (entry,)) for entry in allow) for allow in allows)
+            )
+            for layer in self.list_permission_layers()
         )
 
 
-def _clean_entries(given: Iterable[str]) -> tuple[str, ...]:
+def _normalize_entries(given: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({entry.strip().lower() for entry in given}))
 
 
@@ -118,13 +121,13 @@ class Identity:
 
 @dataclass(frozen=True)
 class Policy:
-    """The rules of what may be read, and of what may leave for a model."""
+    """The rules for what may be read and what may be sent to a model."""
 
     permissions: Permissions = Permissions()
     egress: Egress = field(default_factory=Egress)
 
     def covers(self, other: Policy) -> bool:
-        """Whether all that another policy lets be read or leave, this one does too."""
+        """Whether this policy allows everything that the other policy allows."""
         return self.permissions.covers(other.permissions) and self.egress.covers(other.egress)
 
 
@@ -140,12 +143,12 @@ class Rights:
 
     @property
     def key(self) -> str:
-        """A key that separates what people with different rights store; empty if unrestricted."""
+        """A storage key that separates people with different rights; empty if unrestricted."""
         permissions = self.policy.permissions
-        return digest(self.person, permissions) if self.person or permissions else ""
+        return compute_digest(self.person, permissions) if self.person or permissions else ""
 
-    def read_all_of(self, made: Rights) -> bool:
-        """Whether these rights allow reading all that could be read for `made`."""
+    def can_read_all_of(self, made: Rights) -> bool:
+        """Whether these rights allow reading everything that the rights `made` allow."""
         return self.person == made.person and self.policy.permissions.covers(made.policy.permissions)
 
     def cover(self, made: Rights | None) -> bool:
@@ -160,28 +163,28 @@ class Rights:
 
 @dataclass(frozen=True)
 class Session:
-    """A person under a policy."""
+    """The person who asks, and the policy for that person."""
 
     identity: Identity = Identity()
     policy: Policy = Policy()
 
     @property
     def key(self) -> str:
-        """A key that is equal for sessions that may read the same; empty if unrestricted."""
-        return "" if self == Session() else digest(self.identity, self.policy)
+        """A key that is equal for sessions with the same access; empty if unrestricted."""
+        return "" if self == Session() else compute_digest(self.identity, self.policy)
 
     @cached_property
     def rights(self) -> Rights:
-        """The rights that are stored beside everything made in this session."""
-        return Rights("" if self.identity == Identity() else digest(self.identity), self.policy)
+        """The rights that are stored with everything made in this session."""
+        return Rights("" if self.identity == Identity() else compute_digest(self.identity), self.policy)
 
     def narrow(self, permissions: Permissions) -> Session:
-        """Return the same person's session, restricted to what these permissions allow too."""
+        """Return this session, restricted to what the given permissions also allow."""
         return replace(self, policy=replace(self.policy, permissions=self.policy.permissions.narrow(permissions)))
 
 
-def digest(*parts: object) -> str:
-    """Return a short key that is the same for equal parts."""
+def compute_digest(*parts: object) -> str:
+    """Return a short hash that is the same for equal parts."""
     return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
@@ -190,8 +193,8 @@ _LONGEST = 64
 
 
 @contextmanager
-def name_conversation(thread: str) -> Generator[None]:
-    """Name a conversation in the statements that are sent in this context."""
+def tag_statements_with_thread(thread: str) -> Generator[None]:
+    """Add a thread's id to the SQL statements that are sent in this context."""
     before = _THREAD.set(thread)
     try:
         yield
@@ -199,8 +202,8 @@ def name_conversation(thread: str) -> Generator[None]:
         _THREAD.reset(before)
 
 
-def write_remark(identity: Identity) -> str:
-    """Return an SQL comment, with a blank after it, that names who asks in a server's log.
+def make_sql_comment(identity: Identity) -> str:
+    """Return an SQL comment that names the person who asks, for a server's log.
 
     It has the form that sqlcommenter and OpenTelemetry read: keys in order, values in quotes and percent-encoded, so
     that no value can end the comment. It stands first, for servers cut long statements short in what they list.

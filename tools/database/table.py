@@ -73,11 +73,11 @@ class Table:
 
 
 PlainCell: TypeAlias = int | float | str | None
-"""A value that JSON can carry; see `plain_cell`."""
+"""A value that JSON can carry; see `convert_cell_for_json`."""
 
 
-def plain_cell(cell: Cell) -> PlainCell:
-    """Return a value that JSON can carry: bytes become SQL blob literals, infinities words."""
+def convert_cell_for_json(cell: Cell) -> PlainCell:
+    """Return a cell as a JSON value: bytes become SQL blob literals, infinities words."""
     if isinstance(cell, bytes):
         return f"x'{cell.hex().upper()}'"
     if isinstance(cell, float) and not math.isfinite(cell):

@@ -45,7 +45,7 @@ class Cancellation:
 
     @contextmanager
     def watch(self, watcher: Callable[[], None]) -> Generator[None]:
-        """Call a function once, in the cancelling thread, when this is cancelled; at once if it is."""
+        """Call `watcher` once when `cancel` is called, or at once if it was called before."""
         with self._lock:
             if not self._cancelled.is_set():
                 self._watchers.append(watcher)
@@ -63,7 +63,7 @@ class Cancellation:
         return self._cancelled.is_set()
 
 
-def check_cancelled(cancellation: Cancellation | None) -> None:
+def raise_if_cancelled(cancellation: Cancellation | None) -> None:
     """Raise `QueryTimeout` if the query was cancelled."""
     if cancellation is not None and cancellation.cancelled:
         raise QueryTimeout(CANCELLED)
@@ -72,7 +72,7 @@ def check_cancelled(cancellation: Cancellation | None) -> None:
 _INTERVAL = 0.01
 
 
-class Interruptible(Protocol):
+class InterruptibleConnection(Protocol):
     """A connection whose running statement another thread can end."""
 
     def interrupt(self) -> None:
@@ -82,9 +82,9 @@ class Interruptible(Protocol):
 
 @dataclass(eq=False)
 class RunningQuery:
-    """A query while it runs."""
+    """A running query, with its deadline and cancellation."""
 
-    connection: Interruptible
+    connection: InterruptibleConnection
     deadline: float  # on the `time.monotonic` clock
     cancellation: Cancellation | None = None
     stopped: Literal["", "time", "cancelled"] = ""
@@ -104,8 +104,8 @@ class RunningQuery:
                 if not self.done:
                     self.connection.interrupt()
 
-    def make_error(self, seconds: float) -> QueryTimeout:
-        """Return the error of a query that was stopped."""
+    def make_timeout_error(self, seconds: float) -> QueryTimeout:
+        """Return the error for a query that was stopped by time or cancellation."""
         return QueryTimeout(CANCELLED if self.stopped == "cancelled" else OVERDUE.format(seconds=seconds))
 
 
@@ -120,13 +120,13 @@ class Watchdog:
         self._ended = False
         self._thread: threading.Thread | None = None
         # A thread that outlives the interpreter keeps alive what modules in C would free, which some complain of.
-        atexit.register(self._end)
+        atexit.register(self._stop_thread)
 
     @contextmanager
     def watch(self, query: RunningQuery) -> Generator[RunningQuery]:
-        """Watch a query while a block runs."""
+        """Watch a query while the `with` block runs."""
         if self._process != os.getpid():
-            self._start()
+            self._start_thread()
         self._running[query] = None
         if not self._wake.is_set():
             self._wake.set()
@@ -137,22 +137,22 @@ class Watchdog:
                 query.done = True
             self._running.pop(query, None)
 
-    def _start(self) -> None:
+    def _start_thread(self) -> None:
         with self._lock:
             if self._process != os.getpid():
                 self._running = {}
                 self._wake = threading.Event()
-                self._thread = threading.Thread(target=self._run, name="tableturn-queries", daemon=True)
+                self._thread = threading.Thread(target=self._watch_queries, name="tableturn-queries", daemon=True)
                 self._thread.start()
                 self._process = os.getpid()
 
-    def _end(self) -> None:
+    def _stop_thread(self) -> None:
         self._ended = True
         self._wake.set()
         if self._thread is not None and self._process == os.getpid():
             self._thread.join(1.0)
 
-    def _run(self) -> None:
+    def _watch_queries(self) -> None:
         while not self._ended:
             self._wake.wait()
             time.sleep(_INTERVAL)

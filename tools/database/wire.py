@@ -47,25 +47,25 @@ _ERRORS: dict[str, type[QueryError]] = {
 _OF_OPENING = {kind.__name__: kind for kind in (DatabaseUnavailable, NothingReadable, SettingsError)}
 
 
-def pack_order(sql: str, limits: Limits, in_parts: bool) -> bytes:
-    """Pack a query, its limits, and whether its rows are wanted in parts."""
+def pack_query_request(sql: str, limits: Limits, in_parts: bool) -> bytes:
+    """Pack a query, its limits, and whether its rows are sent in parts."""
     return ormsgpack.packb((sql.encode("utf-8", "surrogatepass"), tuple(vars(limits).values()), in_parts))
 
 
-def unpack_order(data: bytes) -> tuple[str, list[Any], bool]:
-    """Return the query, the arguments of its `Limits`, and whether rows are wanted in parts."""
+def unpack_query_request(data: bytes) -> tuple[str, list[Any], bool]:
+    """Return the query, the arguments of its `Limits`, and whether its rows are sent in parts."""
     sql, limits, in_parts = ormsgpack.unpackb(data)
     return sql.decode("utf-8", "surrogatepass"), limits, in_parts
 
 
-def pack_opening(path: str | os.PathLike[str], permissions: Permissions, *more: Any) -> bytes:
+def pack_open_request(path: str | os.PathLike[str], permissions: Permissions, *more: Any) -> bytes:
     """Pack a database's path, the permissions on it, and further data for its engine."""
-    layers = [(layer.allow, layer.deny) for layer in permissions.list_layers()]
+    layers = [(layer.allow, layer.deny) for layer in permissions.list_permission_layers()]
     return ormsgpack.packb((os.fsencode(path), layers, *more))
 
 
-def unpack_opening(data: bytes) -> Any:
-    """Return the content that `pack_opening` packed."""
+def unpack_open_request(data: bytes) -> Any:
+    """Return the path, permissions and further data of a packed open request."""
     path, layers, *more = ormsgpack.unpackb(data)
     permissions: Permissions | None = None
     for allow, deny in reversed(layers):
@@ -74,14 +74,14 @@ def unpack_opening(data: bytes) -> Any:
 
 
 def pack_error(error: TableturnError) -> bytes:
-    """Return an error as bytes."""
+    """Pack an error as bytes."""
     kind = error.kind if isinstance(error, QueryError) else ""
     message = str(error)[:2_000].encode("utf-8", "replace").decode()
     return ormsgpack.packb((type(error).__name__, kind, message))
 
 
 def unpack_error(data: bytes) -> TableturnError:
-    """Return the error that a worker gave."""
+    """Return the error unpacked from a worker's message."""
     match ormsgpack.unpackb(data):
         case [str(name), str(), str(message)] if name in _OF_OPENING:
             return _OF_OPENING[name](message)
@@ -93,7 +93,7 @@ def unpack_error(data: bytes) -> TableturnError:
 
 
 def send(line: socket.socket, kind: Literal[0, 1, 2], body: bytes, seconds: float | None = None) -> None:
-    """Send a message; raise `TimeoutError` if the other side is too slow."""
+    """Send a message over a socket; raise `TimeoutError` if the other side is too slow."""
     if seconds is not None:  # a worker, which waits without end, makes no other call of the kernel
         line.settimeout(seconds)
     line.sendall(_HEAD.pack(len(body), kind) + body)
@@ -102,7 +102,7 @@ def send(line: socket.socket, kind: Literal[0, 1, 2], body: bytes, seconds: floa
 def receive(
     line: socket.socket, most: int, deadline: float = math.inf, check: Callable[[], None] | None = None
 ) -> tuple[int, bytes] | None:
-    """Return the next message; None if the connection has ended.
+    """Return the next message from a socket; None if the connection has ended.
 
     `deadline` is that of the whole message, on the clock `time.monotonic`. `check` is called again and again while the
     message is awaited, and raises an error to give up.
@@ -111,18 +111,18 @@ def receive(
         ValueError: The message is longer than `most` bytes.
         TimeoutError: The deadline passes before the message is complete.
     """
-    head = _read(line, _HEAD.size, deadline, check)
+    head = _receive_bytes(line, _HEAD.size, deadline, check)
     if head is None:
         return None
     length, kind = _HEAD.unpack(head)
     if length > most:
         raise ValueError("the message is too long")
-    body = _read(line, length, deadline, check)
+    body = _receive_bytes(line, length, deadline, check)
     return None if body is None else (kind, body)
 
 
-def _read(line: socket.socket, size: int, deadline: float, check: Callable[[], None] | None) -> bytes | None:
-    """Return `size` bytes; None if the connection ends before."""
+def _receive_bytes(line: socket.socket, size: int, deadline: float, check: Callable[[], None] | None) -> bytes | None:
+    """Return `size` bytes from a socket; None if the connection ends first."""
     whole = memoryview(bytearray(size))
     left = whole
     while left:
@@ -150,13 +150,13 @@ _TYPES = frozenset({"integer", "real", "text", "blob", "null", "mixed"})
 
 
 def pack_table(table: Table) -> bytes:
-    """Return a result as bytes."""
+    """Pack the result of a query as bytes."""
     columns = tuple(zip(*table.rows, strict=True))
     told = (table.columns, table.types, len(table.rows), columns, table.truncated, table.elapsed)
-    return ormsgpack.packb(told, _long_integer, ormsgpack.OPT_PASSTHROUGH_BIG_INT)
+    return ormsgpack.packb(told, _pack_long_integer, ormsgpack.OPT_PASSTHROUGH_BIG_INT)
 
 
-def _long_integer(value: Any) -> ormsgpack.Ext:
+def _pack_long_integer(value: Any) -> ormsgpack.Ext:
     if not isinstance(value, int):
         raise TypeError(f"a {type(value).__name__} is no value")
     return ormsgpack.Ext(_LONG_INTEGER, value.to_bytes(value.bit_length() // 8 + 1, signed=True))
@@ -180,8 +180,8 @@ def unpack_table(data: bytes) -> Table:
         raise ValueError(f"no result: {error}") from None
 
 
-def soft_limit(kind: int, value: int) -> None:
-    """Set a limit of this process, as far as the hard limit allows."""
+def set_soft_limit(kind: int, value: int) -> None:
+    """Set a resource limit of this process, as far as the hard limit allows."""
     import resource  # which some systems lack, where there are no workers
 
     hard = resource.getrlimit(kind)[1]

@@ -21,29 +21,45 @@ from typing import Any, Protocol
 import ormsgpack
 
 from ..errors import ResultTooLarge, TableturnError
-from ..sandbox.boundary import confine_reader, measure_memory
-from .fetch import Row, Sink
+from ..sandbox.boundary import confine_reader_process, measure_address_space
+from .fetch import Row, RowSink
 from .table import Limits, Table
 from .watchdog import Cancellation
-from .wire import FAILURE, MESSAGE_BYTES, PART, RESULT, pack_error, pack_table, receive, send, soft_limit, unpack_order
+from .wire import (
+    FAILURE,
+    MESSAGE_BYTES,
+    PART,
+    RESULT,
+    pack_error,
+    pack_table,
+    receive,
+    send,
+    set_soft_limit,
+    unpack_query_request,
+)
 
 _MEMORY = "the query needs more memory than it may use: ask for less, or aggregate"
 _INFINITE = resource.RLIM_INFINITY
 
 
-class Queries(Protocol):
-    """A database that is open for queries; `about` describes it to the caller."""
+class QueryRunner(Protocol):
+    """A database that is open for queries; `about` describes the database to the caller."""
 
     @property
     def about(self) -> bytes: ...
 
     def execute(
-        self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None, /
+        self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: RowSink | None = None, /
     ) -> Table: ...
 
 
 def serve_database(
-    line: socket.socket, open_database: Callable[[], Queries], *, files: int = 0, threads: int = 1, own_bytes: int = 0
+    line: socket.socket,
+    open_database: Callable[[], QueryRunner],
+    *,
+    files: int = 0,
+    threads: int = 1,
+    own_bytes: int = 0,
 ) -> None:
     """Serve one database until the connection ends; never return.
 
@@ -55,15 +71,15 @@ def serve_database(
         own_bytes: Memory that the engine keeps books of by itself, beside what a query may use.
     """
     try:
-        worker = _Worker(open_database(), files, threads, own_bytes)
+        worker = _LimitedDatabase(open_database(), files, threads, own_bytes)
     except TableturnError as error:
         send(line, FAILURE, pack_error(error))
         os._exit(0)
     send(line, RESULT, ormsgpack.packb((os.getpid(), worker.queries.about)))
     while message := receive(line, MESSAGE_BYTES):
-        sql, limits, in_parts = unpack_order(message[1])
+        sql, limits, in_parts = unpack_query_request(message[1])
         try:
-            send(line, RESULT, worker.run(sql, limits, _Parts(line) if in_parts else None))
+            send(line, RESULT, worker.run(sql, limits, _PartSender(line) if in_parts else None))
         except TableturnError as error:
             send(line, FAILURE, pack_error(error))
         except MemoryError:
@@ -72,30 +88,31 @@ def serve_database(
     os._exit(0)
 
 
-class _Worker:
-    """An open database with the limits that are set."""
+class _LimitedDatabase:
+    """An open database whose queries run under the limits of this process."""
 
-    def __init__(self, queries: Queries, files: int, threads: int, own_bytes: int) -> None:
+    def __init__(self, queries: QueryRunner, files: int, threads: int, own_bytes: int) -> None:
         self.queries = queries
         # Whatever a first query makes, threads included, is no part of what later ones may use.
         queries.execute("SELECT 1", Limits(memory_bytes=0), None)
-        self._held = measure_memory() + own_bytes
+        self._held = measure_address_space() + own_bytes
         self._files, self._threads = files, threads
         if files:
             highest = max(map(int, os.listdir("/proc/self/fd")))
-            soft_limit(resource.RLIMIT_NOFILE, highest + 1 + files)
+            set_soft_limit(resource.RLIMIT_NOFILE, highest + 1 + files)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         # Now that the thread runs that ends queries in time, none is needed any more.
-        confine_reader()
+        confine_reader_process()
         self._values: list[Any] = []
         self._limits = Limits()
         self._processor_until = 0.0
 
-    def run(self, sql: str, values: list[Any], sink: Sink | None) -> bytes:
+    def run(self, sql: str, values: list[Any], sink: RowSink | None) -> bytes:
+        """Run a query under the given limits and return the packed result."""
         if values != self._values:
             limits = Limits(*values)
-            soft_limit(resource.RLIMIT_AS, self._held + limits.memory_bytes if limits.memory_bytes else _INFINITE)
-            soft_limit(resource.RLIMIT_FSIZE, limits.disk_bytes // max(1, self._files))
+            set_soft_limit(resource.RLIMIT_AS, self._held + limits.memory_bytes if limits.memory_bytes else _INFINITE)
+            set_soft_limit(resource.RLIMIT_FSIZE, limits.disk_bytes // max(1, self._files))
             # The kernel keeps the memory: SQLite's own limit could never be raised again.
             self._values, self._limits = values, replace(limits, memory_bytes=0)
             self._processor_until = 0.0
@@ -104,12 +121,12 @@ class _Worker:
         seconds = self._threads * self._limits.seconds
         if time.process_time() + seconds > self._processor_until:
             used = math.ceil(time.process_time() + 2 * seconds) + 1
-            soft_limit(resource.RLIMIT_CPU, used)
+            set_soft_limit(resource.RLIMIT_CPU, used)
             self._processor_until = used
         return pack_table(self.queries.execute(sql, self._limits, None, sink))
 
 
-class _Parts:
+class _PartSender:
     """A sink that sends rows in parts; the first part has no rows."""
 
     def __init__(self, line: socket.socket) -> None:
@@ -118,12 +135,12 @@ class _Parts:
 
     def start(self, columns: tuple[str, ...]) -> None:
         self._columns = columns
-        self._send(())
+        self._send_rows(())
 
     def take(self, rows: Sequence[Row]) -> None:
         if rows:
-            self._send(tuple(rows))
+            self._send_rows(tuple(rows))
 
-    def _send(self, rows: tuple[Row, ...]) -> None:
+    def _send_rows(self, rows: tuple[Row, ...]) -> None:
         types = ("mixed",) * len(self._columns)
         send(self._line, PART, pack_table(Table(self._columns, types, rows, False, 0.0)))

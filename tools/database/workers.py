@@ -18,10 +18,20 @@ import ormsgpack
 
 from ..errors import DatabaseUnavailable, QueryError, QueryTimeout, ResultTooLarge, TableturnError
 from ..forkserver import ForkServer
-from .fetch import Sink
+from .fetch import RowSink
 from .table import Limits, Table
-from .watchdog import OVERDUE, Cancellation, check_cancelled
-from .wire import ERROR_BYTES, MESSAGE_BYTES, PART, RESULT, pack_order, receive, send, unpack_error, unpack_table
+from .watchdog import OVERDUE, Cancellation, raise_if_cancelled
+from .wire import (
+    ERROR_BYTES,
+    MESSAGE_BYTES,
+    PART,
+    RESULT,
+    pack_query_request,
+    receive,
+    send,
+    unpack_error,
+    unpack_table,
+)
 
 START_SECONDS = 60.0
 # A worker ends its query by itself at the deadline; this much later it is killed.
@@ -42,14 +52,14 @@ _ENVIRONMENT = {
 }
 
 
-def query_nursery(package: str) -> ForkServer:
-    """Return the process that forks an engine's workers."""
+def make_query_fork_server(package: str) -> ForkServer:
+    """Return the fork server that starts an engine's query workers."""
     return ForkServer(f"{package}.worker", _ENVIRONMENT, START_SECONDS, ("TMPDIR", "TZ"), socket.SOCK_STREAM)
 
 
 @dataclass(eq=False)
-class _Worker:
-    """A forked worker."""
+class _WorkerProcess:
+    """A forked worker process, with the connection to it."""
 
     line: socket.socket
     pid: int
@@ -62,11 +72,11 @@ class _Worker:
         with suppress(OSError):
             handle = os.pidfd_open(self.pid)
             try:
-                if not _wait_ready(self.line.fileno(), 0, 0):
+                if not _wait_for_event(self.line.fileno(), 0, 0):
                     signal.pidfd_send_signal(handle, signal.SIGKILL)
                 if self.folder is not None:
                     # What it holds is free, and it makes no further file, once it is gone.
-                    _wait_ready(handle, select.POLLIN, _END_MILLISECONDS)
+                    _wait_for_event(handle, select.POLLIN, _END_MILLISECONDS)
             finally:
                 os.close(handle)
         self.line.close()
@@ -74,21 +84,21 @@ class _Worker:
             shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def _wait_ready(descriptor: int, events: int, milliseconds: int) -> bool:
+def _wait_for_event(descriptor: int, events: int, milliseconds: int) -> bool:
     """Whether an event happens in time; without `events`, whether the other side hung up."""
     poll = select.poll()
     poll.register(descriptor, events)
     return bool(poll.poll(milliseconds))
 
 
-class Workers:
+class WorkerPool:
     """A pool of workers that run queries on one database under one set of permissions."""
 
     def __init__(self, nursery: ForkServer, opening: bytes, folder: Path | None = None) -> None:
         """Start the nursery without workers; each worker gets its own folder in `folder`, if given."""
         self._nursery, self._opening, self._folder = nursery, opening, folder
         self._lock = threading.Lock()
-        self._idle: list[_Worker] = []
+        self._idle: list[_WorkerProcess] = []
         self._closed = False
         self._owner = os.getpid()
         self._turns = threading.BoundedSemaphore(_WORKERS)
@@ -97,26 +107,28 @@ class Workers:
 
     @property
     def about(self) -> bytes:
-        """The database as described by a worker."""
-        worker = self._take(Limits(seconds=START_SECONDS), None)
-        self._give(worker, usable=True)
+        """The packed description of the database, as given by a worker."""
+        worker = self._take_worker(Limits(seconds=START_SECONDS), None)
+        self._return_worker(worker, usable=True)
         return worker.about
 
-    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
-        check_cancelled(cancellation)
-        order = pack_order(sql, limits, sink is not None)
-        worker = self._take(limits, cancellation)
+    def execute(
+        self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: RowSink | None = None
+    ) -> Table:
+        raise_if_cancelled(cancellation)
+        order = pack_query_request(sql, limits, sink is not None)
+        worker = self._take_worker(limits, cancellation)
         usable = False
         try:
             # One deadline for the whole reply, however many parts it comes in.
             deadline = time.monotonic() + limits.seconds + _GRACE_SECONDS
             send(worker.line, RESULT, order, START_SECONDS)
-            kind, body = _take_message(worker.line, deadline, limits, cancellation)
+            kind, body = _receive_worker_message(worker.line, deadline, limits, cancellation)
             rows = size = 0
             while sink is not None and kind == PART:
                 part = unpack_table(body)
                 if not part.rows:
-                    rows, size = limits.rows, _longest_message(limits)
+                    rows, size = limits.rows, _compute_max_message_bytes(limits)
                     sink.start(part.columns)
                 # A worker is not to be trusted: its parts are held to the limits once more.
                 rows, size = rows - len(part.rows), size - len(body)
@@ -124,7 +136,7 @@ class Workers:
                     raise ValueError
                 if part.rows:
                     sink.take(part.rows)
-                kind, body = _take_message(worker.line, deadline, limits, cancellation)
+                kind, body = _receive_worker_message(worker.line, deadline, limits, cancellation)
             outcome = unpack_table(body) if kind == RESULT else unpack_error(body[:ERROR_BYTES])
             # What took too much may have left the worker without room for the next query, or about to end.
             usable = isinstance(outcome, Table | QueryError) and not isinstance(outcome, ResultTooLarge)
@@ -135,7 +147,7 @@ class Workers:
         except OSError:
             raise QueryError("the query's process was ended from outside: run it again") from None
         finally:
-            self._give(worker, usable)
+            self._return_worker(worker, usable)
         if isinstance(outcome, TableturnError):
             raise outcome
         return outcome
@@ -155,10 +167,10 @@ class Workers:
             with suppress(OSError, ValueError):  # as the interpreter ends, descriptors may be closed already
                 self.close()
 
-    def _take(self, limits: Limits, cancellation: Cancellation | None) -> _Worker:
+    def _take_worker(self, limits: Limits, cancellation: Cancellation | None) -> _WorkerProcess:
         deadline = time.monotonic() + limits.seconds
         while not self._turns.acquire(timeout=_CANCEL_SECONDS):
-            check_cancelled(cancellation)
+            raise_if_cancelled(cancellation)
             if time.monotonic() >= deadline:
                 raise QueryTimeout(OVERDUE.format(seconds=limits.seconds))
         try:
@@ -172,14 +184,14 @@ class Workers:
                     self._turns.acquire()
                 if self._idle:
                     return self._idle.pop()
-            return self._new_worker()
+            return self._start_worker()
         except BaseException as error:
             self._turns.release()
             if isinstance(error, OSError | ValueError):
                 raise DatabaseUnavailable(f"no process can be started for a query: {error}") from None
             raise
 
-    def _new_worker(self) -> _Worker:
+    def _start_worker(self) -> _WorkerProcess:
         line = self._nursery.call(b"\0")
         try:
             send(line, RESULT, self._opening, START_SECONDS)
@@ -190,12 +202,12 @@ class Workers:
             if kind != RESULT:
                 raise unpack_error(body)
             pid, about = ormsgpack.unpackb(body)
-            return _Worker(line, pid, about, self._folder and self._folder / str(pid))
+            return _WorkerProcess(line, pid, about, self._folder and self._folder / str(pid))
         except BaseException:
             line.close()
             raise
 
-    def _give(self, worker: _Worker, usable: bool) -> None:
+    def _return_worker(self, worker: _WorkerProcess, usable: bool) -> None:
         self._turns.release()
         with self._lock:
             if usable and not self._closed:
@@ -204,18 +216,18 @@ class Workers:
         worker.end()
 
 
-def _take_message(
+def _receive_worker_message(
     line: socket.socket, deadline: float, limits: Limits, cancellation: Cancellation | None
 ) -> tuple[int, bytes]:
     """Return a worker's next message; after an error the worker must not be used again."""
-    check = partial(check_cancelled, cancellation) if cancellation else None
-    answer = receive(line, _longest_message(limits), deadline, check)
+    check = partial(raise_if_cancelled, cancellation) if cancellation else None
+    answer = receive(line, _compute_max_message_bytes(limits), deadline, check)
     if answer is None:
         raise ResultTooLarge("the query needs more memory or temporary disk space than it may use")
     return answer
 
 
-def _longest_message(limits: Limits) -> int:
-    """Return the maximum bytes of a message with a result within the limits."""
+def _compute_max_message_bytes(limits: Limits) -> int:
+    """Return the maximum size in bytes of a result message within the limits."""
     # Four a character, and what describes it.
     return 4 * limits.result_bytes + 64 * (limits.rows + 1) + (1 << 20)

@@ -19,29 +19,29 @@ _ASIDE = re.compile(r"\[[^\]]*(?:\]|\Z)|'(?:[^']|'')*'")
 
 
 @lru_cache(maxsize=1_024)
-def read_compact(text: str) -> Schema:
-    """Return the schema in a text of the compact form; other texts give a table of their names."""
-    read = [table for line in text.splitlines() if (table := _read_table(line))]
+def parse_compact_schema(text: str) -> Schema:
+    """Parse a schema in the compact form; other texts give one table of all names in the text."""
+    read = [table for line in text.splitlines() if (table := _parse_table_line(line))]
     tables = tuple(table for table, _ in read)
     if not tables:
-        names = dict.fromkeys(_unquote(match[0]) for match in _NAME.finditer(_ASIDE.sub(" ", text)))
+        names = dict.fromkeys(_unquote_name(match[0]) for match in _NAME.finditer(_ASIDE.sub(" ", text)))
         tables = (TableSchema("", tuple(map(ColumnSchema, names))),) if names else ()
     return Schema("", tables, tuple(key for _, keys in read for key in keys))
 
 
 @lru_cache(maxsize=1_024)
-def regular_example(example: Example) -> Example:
+def regularize_example(example: Example) -> Example:
     """Return the example with its SQL in regular form (CREDIT-SQL 3.2), if it can be parsed."""
     try:
-        return replace(example, sql=regularize(example.sql, read_compact(example.schema)))
+        return replace(example, sql=regularize(example.sql, parse_compact_schema(example.schema)))
     except SQLParseError:
         return example
 
 
-def _read_table(line: str) -> tuple[TableSchema, list[ForeignKey]] | None:
-    """Return the table that a line describes, and its foreign keys; None if it is not a table."""
+def _parse_table_line(line: str) -> tuple[TableSchema, list[ForeignKey]] | None:
+    """Return the table that a line describes, with foreign keys; None if the line has none."""
     pieces = [piece for piece in _PIECE.findall(line) if piece != "^"] or [""]
-    path = _read_path(pieces)
+    path = _parse_dotted_name(pieces)
     rest = pieces[2 * len(path) - 1 :]
     if not _NAME.fullmatch(pieces[0]) or rest[:1] != ["("]:
         return None
@@ -49,20 +49,20 @@ def _read_table(line: str) -> tuple[TableSchema, list[ForeignKey]] | None:
     columns: list[ColumnSchema] = []
     keys: list[ForeignKey] = []
     primary = 0
-    for item in _split_items(rest[1:]):
+    for item in _split_parenthesized_items(rest[1:]):
         start, is_primary = "".join(item[:1]), item[1:2] == ["*"]
         if _NAME.fullmatch(start):
             primary += is_primary
             kind = cast(ColumnKind, next((piece for piece in item[1:4] if piece in get_args(ColumnKind)), "text"))
             likely = item[1:3] == ["~", "*"]
-            columns.append(ColumnSchema(_unquote(start), "", kind, primary * is_primary, likely_key=likely))
+            columns.append(ColumnSchema(_unquote_name(start), "", kind, primary * is_primary, likely_key=likely))
         elif start != "(":
             continue
         for place, arrow in enumerate(item):
             if arrow in ("->", "~>"):
-                target = _read_path(item[place + 1 :])
+                target = _parse_dotted_name(item[place + 1 :])
                 # A column's own `a -> t.b`, or `(a, b) -> t(c, d)`.
-                own, references = _read_names(item[:place]), _read_names(item[place + 2 * len(target) :])
+                own, references = _extract_names(item[:place]), _extract_names(item[place + 2 * len(target) :])
                 if start != "(":
                     own, target, references = own[:1], target[:-1], target[-1:]
                 if target and references:
@@ -70,16 +70,16 @@ def _read_table(line: str) -> tuple[TableSchema, list[ForeignKey]] | None:
     return TableSchema(table, tuple(columns), schema=".".join(path[:-1])), keys
 
 
-def _read_path(pieces: Sequence[str]) -> tuple[str, ...]:
+def _parse_dotted_name(pieces: Sequence[str]) -> tuple[str, ...]:
     """Return the parts of the dotted name at the start of the pieces."""
     end = 1
     while pieces[end : end + 1] == ["."]:
         end += 2
-    return tuple(map(_unquote, pieces[:end:2]))
+    return tuple(map(_unquote_name, pieces[:end:2]))
 
 
-def _split_items(pieces: Iterable[str]) -> list[list[str]]:
-    """Split the content of a table's parentheses at its commas, but not at nested ones."""
+def _split_parenthesized_items(pieces: Iterable[str]) -> list[list[str]]:
+    """Split the content of a table's parentheses at commas that are not nested."""
     items: list[list[str]] = [[]]
     depth = 0
     for piece in pieces:
@@ -93,10 +93,10 @@ def _split_items(pieces: Iterable[str]) -> list[list[str]]:
     return items
 
 
-def _read_names(pieces: Iterable[str]) -> tuple[str, ...]:
-    return tuple(_unquote(piece) for piece in pieces if _NAME.fullmatch(piece))
+def _extract_names(pieces: Iterable[str]) -> tuple[str, ...]:
+    return tuple(_unquote_name(piece) for piece in pieces if _NAME.fullmatch(piece))
 
 
-def _unquote(name: str) -> str:
+def _unquote_name(name: str) -> str:
     quote = name[:1]
     return name[1:-1].replace(2 * quote, quote) if quote in ('"', "`") else name

@@ -27,7 +27,7 @@ _MOST_PAIRWISE = 8_000
 """Rows up to which the methods that compare all pairs are run (half a gigabyte); beyond, on an even sample of them."""
 
 
-def choose_diverse(
+def choose_diverse_rows(
     vectors: Matrix, n: int = 18, rounds: int = 20, seed: int = 0, method: Method = "kmeans"
 ) -> list[int]:
     """Return the n rows chosen most often in samples with `rounds` seeds, most chosen first.
@@ -42,25 +42,25 @@ def choose_diverse(
     if not 0 < n < len(rows):
         return first[:n].tolist()
 
-    def square_distances(place: Matrix) -> Matrix:
+    def compute_square_distances(place: Matrix) -> Matrix:
         return ((rows - place) ** 2).sum(axis=1)
 
     counts: Counter[int] = Counter()
-    for centroids in _find_centroids(rows, weights, n, range(seed, seed + rounds), method):
-        nearest = (int(np.argmin(square_distances(centroid).round(_DECIMALS))) for centroid in centroids)
+    for centroids in _compute_cluster_centroids(rows, weights, n, range(seed, seed + rounds), method):
+        nearest = (int(np.argmin(compute_square_distances(centroid).round(_DECIMALS))) for centroid in centroids)
         chosen = list(dict.fromkeys(nearest))
-        gaps = np.min([square_distances(rows[row]) for row in chosen], axis=0)
+        gaps = np.min([compute_square_distances(rows[row]) for row in chosen], axis=0)
         while len(chosen) < n:
             chosen.append(int(np.argmax(gaps)))
-            gaps = np.minimum(gaps, square_distances(rows[chosen[-1]]))
+            gaps = np.minimum(gaps, compute_square_distances(rows[chosen[-1]]))
         counts.update(chosen)
     return first[sorted(counts, key=lambda row: (-counts[row], row))[:n]].tolist()
 
 
-def _find_centroids(
+def _compute_cluster_centroids(
     rows: Matrix, weights: npt.NDArray[np.intp], n: int, seeds: range, method: Method
 ) -> Iterator[list[Matrix]]:
-    """Yield the centroids of n clusters for each seed; once if no seed changes them."""
+    """Yield the centroids of n clusters for each seed; only once if seeds change nothing."""
     if find_spec("sklearn") is None:
         raise SettingsError("choosing examples by diversity needs scikit-learn: pip install 'tableturn[evals]'")
     # scikit-learn takes over a second to load; only what follows needs it.

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ExampleStoreError, SettingsError
-from ..words import fold, stem
+from ..words import fold, stem_word
 from .example import brief_repr, one_line
 
 Vectors = npt.NDArray[np.float32]
@@ -38,7 +38,7 @@ _BATCH = 256
 
 
 class Embedding(Protocol):
-    """A function from texts to unit vectors, one row per text; `name` identifies the vectors."""
+    """A named function that embeds each text as a unit vector, one row per text."""
 
     @property
     def name(self) -> str: ...
@@ -47,7 +47,7 @@ class Embedding(Protocol):
 
 
 class HashedEmbedding:
-    """The function `embed` as an `Embedding`."""
+    """The default embedding: hashed words, computed by `embed` without a model."""
 
     name = f"hashed-{VERSION}-{DIMENSIONS}"
 
@@ -57,7 +57,7 @@ class HashedEmbedding:
 
 @dataclass(frozen=True)
 class ModelEmbedding:
-    """An embedding by a library that encodes texts in batches; `close` closes its connections."""
+    """An embedding that a model computes in batches; `close` closes the model's connections."""
 
     name: str
     encode: Callable[[list[str]], Any]
@@ -81,7 +81,7 @@ class ModelEmbedding:
 
 
 def make_embedding(name: str) -> Embedding:
-    """Make an embedding by its setting.
+    """Return the embedding that a setting names, such as `hashed` or `openai:MODEL`.
 
     Args:
         name: `hashed`; `chroma`, a sentence model that Chroma downloads, about 80 MB, when it is first used;
@@ -100,9 +100,9 @@ def make_embedding(name: str) -> Embedding:
         raise SettingsError(f"no embedding is called {brief_repr(name)}; there are {known}")
     try:
         if kind == "sentence":
-            return _sentence_embedding(model)
+            return _load_sentence_embedding(model)
         if kind == "openai":
-            return _openai_embedding(model)
+            return _make_openai_embedding(model)
         from chromadb.utils.embedding_functions import DefaultEmbeddingFunction
 
         return ModelEmbedding("chroma-all-MiniLM-L6-v2", cast(Any, DefaultEmbeddingFunction()))
@@ -113,7 +113,7 @@ def make_embedding(name: str) -> Embedding:
         raise ExampleStoreError(f"the embedding {brief_repr(name)} cannot be used: {one_line(error)}") from error
 
 
-def _openai_embedding(model: str) -> ModelEmbedding:
+def _make_openai_embedding(model: str) -> ModelEmbedding:
     from openai import OpenAI
 
     client = OpenAI()
@@ -126,7 +126,7 @@ def _openai_embedding(model: str) -> ModelEmbedding:
 
 
 @lru_cache(maxsize=2)
-def _sentence_embedding(model: str) -> ModelEmbedding:
+def _load_sentence_embedding(model: str) -> ModelEmbedding:
     library: Any = import_module("sentence_transformers")
     loaded = library.SentenceTransformer(model, device="cpu")
     # The same model under another path is the same: its folder's name tells it from others.
@@ -135,20 +135,20 @@ def _sentence_embedding(model: str) -> ModelEmbedding:
 
 
 def embed(texts: Sequence[str]) -> Vectors:
-    """Return the default embedding: hashed word stems, pairs of stems, and cues to the SQL.
+    """Embed texts by hashing word stems, stem pairs and words that hint at the SQL.
 
     float32 of shape (len(texts), 256); deterministic, whatever the process or machine.
     """
     vectors = np.zeros((len(texts), DIMENSIONS), dtype=np.float32)
     for row, text in zip(vectors, texts, strict=True):
-        for feature, weight in _list_features(text.lower()):
+        for feature, weight in _extract_text_features(text.lower()):
             place, sign = _hash_feature(feature)
             row[place] += sign * weight
     return normalize_rows(vectors)
 
 
 def normalize_rows(vectors: Vectors) -> Vectors:
-    """Divide each row by its length; rows of zeros stay."""
+    """Scale each row of vectors to unit length; rows of zeros stay unchanged."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
 
@@ -156,9 +156,9 @@ def normalize_rows(vectors: Vectors) -> Vectors:
 _TOKEN = re.compile(r"#\w+|[^\W_]+(?:['’][^\W\d_]+)?|[^\w\s?.]|_")
 
 
-def _list_features(text: str) -> Iterator[tuple[str, float]]:
+def _extract_text_features(text: str) -> Iterator[tuple[str, float]]:
     tokens = _TOKEN.findall(text)
-    stems = [stem(fold(token)) for token in tokens if token[0] != "#"]
+    stems = [stem_word(fold(token)) for token in tokens if token[0] != "#"]
     for word in stems:
         yield word, _WORD
     for left, right in pairwise(stems):
@@ -179,6 +179,7 @@ def _list_features(text: str) -> Iterator[tuple[str, float]]:
 
 @lru_cache(maxsize=200_000)
 def _hash_feature(feature: str) -> tuple[int, float]:
+    """Return the dimension and the sign that the hash of a feature gives."""
     code = int.from_bytes(blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=8).digest())
     return (code >> 1) % DIMENSIONS, 1.0 if code & 1 else -1.0
 
@@ -213,5 +214,5 @@ _WORDS_OF_CUE = {
 _CUES_BY_STEM: dict[str, list[str]] = defaultdict(list)
 """What each word stem tells; a word may tell several things ("least": lowest, or at least)."""
 for _cue, _words in _WORDS_OF_CUE.items():
-    for _stem in dict.fromkeys(map(stem, _words.split())):
+    for _stem in dict.fromkeys(map(stem_word, _words.split())):
         _CUES_BY_STEM[_stem].append(_cue)

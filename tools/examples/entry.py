@@ -12,10 +12,10 @@ from functools import lru_cache
 
 from ..database import Database, Limits
 from ..errors import ExampleRefused, QueryFailed, SQLParseError, TableturnError
-from ..sql import sql_skeleton
+from ..sql import make_sql_skeleton
 from .example import Example, brief_repr, one_line, to_json
 from .masking import mask
-from .rights import approval_of, database_identity, read_approval, schema_part
+from .rights import database_identity, parse_approval_record, render_used_tables, write_approval_record
 from .soundness import find_contradiction
 from .tables import Fields
 
@@ -47,7 +47,7 @@ _SPACING = re.compile(rf"{_NAME} | '(?:[^']|'')*') | (?: \s | {_COMMENT} )+", re
 
 @dataclass(frozen=True)
 class ExampleRecord:
-    """An example to write, with its rows as `(table, id, text to find it by, fields)`.
+    """An example as stored: its id and its rows `(table, id, indexed text, fields)`.
 
     Its keys are its SQL skeleton, and its question's skeleton with that one; the simplified form's too if it differs.
     """
@@ -57,12 +57,12 @@ class ExampleRecord:
     rows: tuple[tuple[str, str, str, Fields], ...]
 
 
-def room_of(example: Example) -> str:
-    """Return the name of the room that holds an example."""
+def get_room_name(example: Example) -> str:
+    """Return the name of the room, a partition of the store, that holds an example."""
     return SHARED if example.shared else example.owner or example.database
 
 
-def example_of(
+def make_example_from_query(
     database: Database,
     question: str,
     sql: str,
@@ -72,19 +72,23 @@ def example_of(
     shared: bool = False,
     author: str = "",
 ) -> Example:
-    """Make an example of an approved query; raise `SQLParseError` if it is not one query.
+    """Make an example of a question and SQL; raise `SQLParseError` if not one query.
 
     It has the part of the schema that it uses, and the record of its rights. Where it is not shared with other
     databases' questions, it is found under its `database_identity` alone.
     """
-    schema, owner, rights = schema_part(sql, database.schema()), database_identity(database), approval_of(database, sql)
+    schema, owner, rights = (
+        render_used_tables(sql, database.schema()),
+        database_identity(database),
+        write_approval_record(database, sql),
+    )
     return Example(
         question, sql, database.name, schema, simplified, source, shared, owner=owner, rights=rights, author=author
     )
 
 
-def make_verifier(database: Database | Callable[[str], Database], limits: Limits | None = None) -> Verify:
-    """Return a check for `ExampleStore.add` that runs an example's SQL on its database."""
+def make_example_verifier(database: Database | Callable[[str], Database], limits: Limits | None = None) -> Verify:
+    """Return a function that checks an example by running its SQL on its database."""
 
     def verify(example: Example) -> None:
         found = database if isinstance(database, Database) else database(example.database)
@@ -101,44 +105,44 @@ def make_verifier(database: Database | Callable[[str], Database], limits: Limits
 
 
 def check_example(example: Example) -> Example:
-    """Return the example; raise `ExampleRefused` if a text or the SQL is unsuitable."""
+    """Check an example's texts and SQL and return it; raise `ExampleRefused` if invalid."""
     texts = {field.name: getattr(example, field.name) for field in fields(example) if field.type == "str"}
     texts |= {f"earlier question {number}": text for number, text in enumerate(example.earlier, 1)}
     for name, value in texts.items():
         if not isinstance(value, str):
-            raise make_refusal(example, f"its {name} is a text, not {brief_repr(value)}")
+            raise make_refusal_error(example, f"its {name} is a text, not {brief_repr(value)}")
         if len(value) > LONGEST:
-            raise make_refusal(example, f"its {name} has {len(value):,} characters, and {LONGEST:,} are the most")
+            raise make_refusal_error(example, f"its {name} has {len(value):,} characters, and {LONGEST:,} are the most")
         if wrong := _NO_CHARACTER.search(value):
-            raise make_refusal(example, f"its {name} holds U+{ord(wrong[0]):04X}, which is not a valid character")
+            raise make_refusal_error(example, f"its {name} holds U+{ord(wrong[0]):04X}, which is not a valid character")
     if not all(text.strip() for text in (example.question, example.sql, example.database)):
-        raise make_refusal(example, "an example needs a question, its SQL and the name of its database")
+        raise make_refusal_error(example, "an example needs a question, its SQL and the name of its database")
     if wrong := find_contradiction(example.question, example.sql):
-        raise make_refusal(example, wrong)
+        raise make_refusal_error(example, wrong)
     return example
 
 
-def make_refusal(example: Example, reason: object) -> ExampleRefused:
-    """Return the error that says why an example is refused."""
+def make_refusal_error(example: Example, reason: object) -> ExampleRefused:
+    """Return the `ExampleRefused` error for an example, with the reason."""
     return ExampleRefused(f"refused {brief_repr(example.sql)} for {brief_repr(example.question)}: {one_line(reason)}")
 
 
 def make_record(example: Example, verify: Verify | None = None, id_: str = "") -> ExampleRecord:
-    """Return the record of a checked example; raise `ExampleRefused` if its SQL is not valid."""
+    """Return the stored form of an example; raise `ExampleRefused` if the SQL is invalid."""
     try:
-        sql = skeleton_of(example.sql)
+        sql = get_sql_skeleton(example.sql)
         if verify:
             verify(example)
     except TableturnError as error:
-        raise make_refusal(example, error) from error
+        raise make_refusal_error(example, error) from error
     texts = dict.fromkeys((example.question, example.simplified or example.question))
-    return record_of(example, sql, [mask(text, example.schema) for text in texts], id_)
+    return build_example_record(example, sql, [mask(text, example.schema) for text in texts], id_)
 
 
-def record_of(example: Example, sql: str, keys: Iterable[str], id_: str = "") -> ExampleRecord:
-    """Return the record of an example, given the skeletons of its SQL and its questions."""
-    id_, sql_id = id_ or example_id(example), _digest(sql)
-    skeletons = {_digest(key, sql): key for key in keys}
+def build_example_record(example: Example, sql: str, keys: Iterable[str], id_: str = "") -> ExampleRecord:
+    """Return the stored form of an example, given the skeletons of its SQL and questions."""
+    id_, sql_id = id_ or example_id(example), _hash_texts(sql)
+    skeletons = {_hash_texts(key, sql): key for key in keys}
     first, *_, last = *skeletons, *skeletons  # both, so that an update leaves none of earlier forms
     example = example if example.added else replace(example, added=datetime.now(UTC))
     fields = {"example": to_json(example), "sql": sql_id, "skeleton_1": first, "skeleton_2": last}
@@ -148,35 +152,35 @@ def record_of(example: Example, sql: str, keys: Iterable[str], id_: str = "") ->
     )
 
 
-def skeleton_of(sql: str) -> str:
-    """Return the SQL skeleton, cached; raise `SQLParseError` if the text is not one query."""
+def get_sql_skeleton(sql: str) -> str:
+    """Return the skeleton of an SQL query, cached; raise `SQLParseError` if not one query."""
     plain = _LITERAL.sub(lambda match: match["kept"] or ("''" if match[0][0] == "'" else "1"), sql)
     # The query may be another engine's, whose texts end elsewhere too: the skeleton is the same in every dialect.
     for text, dialect in ((plain, "sqlite"), *((sql, dialect) for dialect in _OTHER_DIALECTS)):
         with suppress(SQLParseError):
             return _remembered_skeleton(text, dialect)
-    return sql_skeleton(sql)
+    return make_sql_skeleton(sql)
 
 
-_remembered_skeleton = lru_cache(maxsize=65_536)(sql_skeleton)
+_remembered_skeleton = lru_cache(maxsize=65_536)(make_sql_skeleton)
 
 
-def _digest(*parts: str) -> str:
+def _hash_texts(*parts: str) -> str:
     return hashlib.sha256("\x00".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def example_id(example: Example) -> str:
-    """Return an id that is equal for the same question, SQL, database and rights.
+    """Return an example's id, the same for equal question, SQL, database and rights.
 
     Spaces and comments don't count, except spaces within literals and quoted names.
     """
     own = (example.owner,) if example.owner and not example.shared else ()
     # What was approved without restrictions keeps the identifier that it had before rights counted.
-    own += (rights,) if (rights := read_approval(example.rights).rights.key) else ()
+    own += (rights,) if (rights := parse_approval_record(example.rights).rights.key) else ()
     spaced = _SPACING.sub(lambda match: match["kept"] or " ", example.sql).strip()
-    return _digest(*own, example.database, " ".join(example.question.split()), spaced)
+    return _hash_texts(*own, example.database, " ".join(example.question.split()), spaced)
 
 
-def shared_id(example: Example) -> str:
-    """Return an id that is equal for an example, its shared copy and those under other rights."""
+def compute_shared_example_id(example: Example) -> str:
+    """Return the id of an example's shared copy, which ignores owner and rights."""
     return example_id(replace(example, shared=True, rights=""))

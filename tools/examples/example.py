@@ -18,7 +18,7 @@ from ..errors import ExampleStoreError
 
 @dataclass(frozen=True)
 class Example:
-    """One question-SQL pair.
+    """A few-shot example: a question with its SQL.
 
     Attributes:
         question: Self-contained, as asked.
@@ -34,7 +34,7 @@ class Example:
         database_schema: The schema of the whole database, in the same form; empty where `schema` has to do.
         turn: Its place in the dialogue that `source` names, from 1; 0 outside one.
         earlier: The questions before it in that dialogue, also of turns that are not in the store.
-        rights: Under which rights its SQL was run and what it read, as `approval_of` writes it; empty where there is no
+        rights: Under which rights its SQL was run and what it read, as `write_approval_record` writes it; empty where there is no
             record of them.
         author: Who added it; empty where nobody said.
     """
@@ -64,7 +64,7 @@ Index = Literal["question", "skeleton", "sql"]
 
 @dataclass(frozen=True)
 class FoundExample:
-    """An example with its id and, if found by a key, its cosine and its SQL skeleton's id."""
+    """An example found in the store, with its id, similarity and SQL skeleton's id."""
 
     id: str
     example: Example
@@ -81,8 +81,8 @@ class RefusedExample:
 
 
 @dataclass(frozen=True)
-class AdditionResult:
-    """The numbers of examples added, already known, refused, and updated with new forms."""
+class AddExamplesResult:
+    """The numbers of examples that were added, already stored, refused and updated."""
 
     added: int = 0
     known: int = 0
@@ -92,7 +92,7 @@ class AdditionResult:
 
 @dataclass(frozen=True)
 class StoreStats:
-    """A store in numbers; `sql_skeletons` are distinct per owner of examples."""
+    """Statistics of an example store; `sql_skeletons` counts distinct ones per owner."""
 
     examples: int
     shared: int
@@ -108,7 +108,7 @@ def one_line(text: object, longest: int = 240) -> str:
 
 
 def brief_repr(value: object) -> str:
-    """Return a value as Python writes it, cut if it is long or deep."""
+    """Return the `repr` of a value, shortened if it is long or deeply nested."""
     return repr(one_line(value, 80)) if isinstance(value, str) else one_line(reprlib.repr(value), 80)
 
 
@@ -122,8 +122,8 @@ def to_json(example: Example) -> str:
     return json.dumps(content, ensure_ascii=False)
 
 
-def from_mapping(content: Mapping[str, Any]) -> Example:
-    """Read an example from untrusted fields; raise `ExampleStoreError` at a wrong field."""
+def parse_example_fields(content: Mapping[str, Any]) -> Example:
+    """Parse an example from untrusted fields; raise `ExampleStoreError` if one is invalid."""
     given = {name: value for name, value in content.items() if name != "id"}  # `examples list --json` prints it
     try:
         return _READER.validate_python({"source": "import", **given})
@@ -134,12 +134,12 @@ def from_mapping(content: Mapping[str, Any]) -> Example:
 
 
 @lru_cache(maxsize=1_024)
-def from_json(line: str) -> Example:
-    """Read an example from an untrusted line of JSON; raise `ExampleStoreError` if wrong."""
+def parse_example_json(line: str) -> Example:
+    """Parse an example from an untrusted JSON line; raise `ExampleStoreError` if invalid."""
     try:
         content = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise ExampleStoreError(f"not a line of JSON: {one_line(error)}") from None
     if not isinstance(content, dict):
         raise ExampleStoreError("an example is a JSON object")
-    return from_mapping(cast("dict[str, Any]", content))
+    return parse_example_fields(cast("dict[str, Any]", content))

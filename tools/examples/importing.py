@@ -18,10 +18,10 @@ from ..record_files import read_records
 from ..results import same_result
 from ..sql.parse import join_split_operators
 from ..words import stems
-from .entry import check_example, example_of, make_refusal
-from .example import Example, brief_repr, from_json, from_mapping, one_line
-from .rights import database_identity, schema_part
-from .soundness import find_fault, mend_quotes
+from .entry import check_example, make_example_from_query, make_refusal_error
+from .example import Example, brief_repr, one_line, parse_example_fields, parse_example_json
+from .rights import database_identity, render_used_tables
+from .soundness import find_example_fault, fix_string_quotes
 from .store import ExampleStore
 
 _NAMES = {
@@ -45,9 +45,9 @@ _RANKS = re.compile(
 
 
 def read_examples(path: Path, refuse: Callable[[str], object] | None = None) -> Iterator[Example]:
-    """Read examples from a file, in its order.
+    """Yield the examples of a file, in file order.
 
-    Text in double quotes is put into single ones (`mend_quotes`); examples with a fault (`find_fault`) are refused.
+    Text in double quotes is put into single ones (`fix_string_quotes`); examples with a fault (`find_example_fault`) are refused.
 
     Args:
         path: `.jsonl`: an example a line, with the fields of `Example`. `.json`: a list of objects with `question`,
@@ -59,11 +59,11 @@ def read_examples(path: Path, refuse: Callable[[str], object] | None = None) -> 
     Raises:
         ExampleStoreError: The file is missing or not of one of these forms; the message names the place.
     """
-    for place, record in _read_records(path):
+    for place, record in _iterate_record_parsers(path):
         try:
-            example = mend_quotes(check_example(record()))
-            if wrong := find_fault(example.question, example.sql):
-                raise make_refusal(example, wrong)
+            example = fix_string_quotes(check_example(record()))
+            if wrong := find_example_fault(example.question, example.sql):
+                raise make_refusal_error(example, wrong)
         except (ExampleStoreError, ExampleRefused) as error:
             if refuse is None:
                 raise ExampleStoreError(f"{place}: {error}") from None
@@ -72,8 +72,8 @@ def read_examples(path: Path, refuse: Callable[[str], object] | None = None) -> 
             yield example
 
 
-def _read_records(path: Path) -> Iterator[tuple[str, Callable[[], Example]]]:
-    """Yield each record's place, and a function that reads the record."""
+def _iterate_record_parsers(path: Path) -> Iterator[tuple[str, Callable[[], Example]]]:
+    """Yield each record's location in the file and a function that parses the record."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
@@ -82,7 +82,7 @@ def _read_records(path: Path) -> Iterator[tuple[str, Callable[[], Example]]]:
     if path.suffix == ".jsonl":
         for number, line in enumerate(text.split("\n"), 1):  # other line ends may stand within a JSON text
             if line.strip():
-                yield f"{path}, line {number}", partial(from_json, line)
+                yield f"{path}, line {number}", partial(parse_example_json, line)
         return
     try:
         content = json.loads(text)
@@ -91,34 +91,34 @@ def _read_records(path: Path) -> Iterator[tuple[str, Callable[[], Example]]]:
     if not isinstance(content, list):
         raise ExampleStoreError(f"{path} is not a list of examples; for one example per line, name it .jsonl")
     for number, item in enumerate(cast(list[Any], content), 1):
-        place, fields = f"{path}, item {number}", _get_fields(item)
+        place, fields = f"{path}, item {number}", _get_dict_or_empty(item)
         if not isinstance(turns := fields.get("interaction"), list):
-            yield place, partial(_benchmark_example, item, f"import:{path.stem}")
+            yield place, partial(_parse_benchmark_example, item, f"import:{path.stem}")
             continue
         dialogue = f"import:{path.stem}-{crc32(text.encode()):08x}#{number}"  # other files may have this one's name
         earlier: tuple[str, ...] = ()
-        for count, turn in enumerate(map(_get_fields, cast(list[Any], turns)), 1):
+        for count, turn in enumerate(map(_get_dict_or_empty, cast(list[Any], turns)), 1):
             asked = {"database": fields.get("database_id"), "turn": count, "earlier": earlier}
-            yield f"{place}, turn {count}", partial(_benchmark_example, turn, dialogue, **asked)
+            yield f"{place}, turn {count}", partial(_parse_benchmark_example, turn, dialogue, **asked)
             earlier += (str(turn.get("utterance", "")),)
 
 
-def _get_fields(item: Any) -> dict[str, Any]:
+def _get_dict_or_empty(item: Any) -> dict[str, Any]:
     return cast(dict[str, Any], item) if isinstance(item, dict) else {}
 
 
-def _benchmark_example(item: Any, source: str, **place: Any) -> Example:
+def _parse_benchmark_example(item: Any, source: str, **place: Any) -> Example:
     if not isinstance(item, dict):
         raise ExampleStoreError("not an object")
-    fields = _get_fields(item)
+    fields = _get_dict_or_empty(item)
     known = {name: next((fields[each] for each in names if each in fields), None) for name, names in _NAMES.items()}
     if isinstance(sql := known["sql"], str):
         known["sql"] = join_split_operators(sql)
-    return from_mapping({**known, "source": source, **place})
+    return parse_example_fields({**known, "source": source, **place})
 
 
 class DatabaseFolder:
-    """The last used databases of a folder, opened by name: `NAME.sqlite`, `NAME/NAME.sqlite`."""
+    """A folder of SQLite databases, opened by name; the last used ones stay open."""
 
     def __init__(self, folder: Path, *, whole_schemas: bool = False) -> None:
         """Open no database yet; `whole_schemas` also stores whole schemas (CREDIT-SQL 3.4)."""
@@ -144,7 +144,7 @@ class DatabaseFolder:
         raise DatabaseUnavailable(f"{self._folder} holds no database {brief_repr(name)}")
 
     def complete_examples(self, examples: Iterable[Example]) -> Iterator[Example]:
-        """Yield examples with their schema part, and private ones with their owner, added.
+        """Yield the examples, with missing schemas and owners filled in.
 
         Examples whose database is not in the folder are unchanged: adding them gives the reason.
 
@@ -153,12 +153,12 @@ class DatabaseFolder:
         for example in examples:
             try:
                 database = self(example.database)
-                schema = example.schema or schema_part(example.sql, database.schema())
+                schema = example.schema or render_used_tables(example.sql, database.schema())
                 whole = example.database_schema
                 if self._whole_schemas and example.shared and not whole:
                     whole = render_schema(database.schema(), samples=0)
                 # A file cannot tell whose an example is: it is this folder's database's, or nobody's where it is
-                # shared. A private one that names another owner stays as it is, to be refused (`make_verifier`).
+                # shared. A private one that names another owner stays as it is, to be refused (`make_example_verifier`).
                 owner, identity = example.owner, database_identity(database)
                 owner = ("" if owner != identity else owner) if example.shared else owner or identity
                 yield replace(example, schema=schema, database_schema=whole, owner=owner)
@@ -166,23 +166,23 @@ class DatabaseFolder:
                 yield example
 
     def close(self) -> None:
-        """Close the databases."""
+        """Close all open databases of the folder."""
         while self._open:
             self._open.popitem()[1].close()
 
 
 @dataclass(frozen=True)
-class VerifiedPair:
-    """An example that runs, and a doubt about its answer, empty if there is none."""
+class CheckedExample:
+    """An example whose SQL runs, with a doubt about the answer; empty if none."""
 
     example: Example
     doubt: str = ""
 
 
-def read_verified(
+def read_verified_examples(
     path: Path, database: Database, store: ExampleStore, author: str, refuse: Callable[[str], object]
-) -> list[VerifiedPair]:
-    """Read a person's verified questions as a database's own examples, and run each.
+) -> list[CheckedExample]:
+    """Read verified questions from a file, and run the SQL of each on the database.
 
     The records have `question` and `sql` (or `query`), perhaps `simplified` and `author`, else the one that is given;
     `refuse` gets the reason of each that is no pair or does not run. An equal question in the store with another result
@@ -191,10 +191,12 @@ def read_verified(
     Raises:
         SettingsError: The file cannot be read, or is no list.
     """
-    pairs: list[VerifiedPair] = []
+    pairs: list[CheckedExample] = []
     results: dict[tuple[str, ...], tuple[str, Table]] = {}
     for number, record in enumerate(read_records(path), 1):
-        texts = {name: text for name, text in _get_fields(record).items() if isinstance(text, str) and text.strip()}
+        texts = {
+            name: text for name, text in _get_dict_or_empty(record).items() if isinstance(text, str) and text.strip()
+        }
         question, sql = texts.get("utterance") or texts.get("question"), texts.get("query") or texts.get("sql")
         if not question or not sql:
             missing = "sql" if question else "question"
@@ -202,21 +204,25 @@ def read_verified(
             continue
         try:
             by, simplified = texts.get("author") or author, texts.get("simplified", "")
-            example = example_of(database, question, sql, simplified=simplified, source="verified", author=by)
+            example = make_example_from_query(
+                database, question, sql, simplified=simplified, source="verified", author=by
+            )
             check_example(example)
             result = database.execute(sql)
         except (ExampleRefused, SQLParseError, QueryError) as error:
             refuse(f"refused {one_line(question)!r}: {one_line(error)}")
             continue
         earlier = results.get(asked := tuple(stems(question)))
-        doubt = _find_doubt(example, result) or _find_other_answer(example, result, database, store, earlier)
+        doubt = _find_answer_doubt(example, result) or _find_conflicting_answer(
+            example, result, database, store, earlier
+        )
         results.setdefault(asked, (sql, result))
-        pairs.append(VerifiedPair(example, doubt))
+        pairs.append(CheckedExample(example, doubt))
     return pairs
 
 
-def _find_doubt(example: Example, result: Table) -> str:
-    """Return why a pair's SQL may not answer its question; empty if nothing is wrong."""
+def _find_answer_doubt(example: Example, result: Table) -> str:
+    """Return why an example's SQL may not answer its question; empty if nothing is wrong."""
     superlative = _SUPERLATIVE.search(example.question)
     if superlative and not _RANKS.search(example.sql):
         return f"the question asks for {superlative[0]!r}, and the query ranks nothing"
@@ -229,10 +235,10 @@ def _find_doubt(example: Example, result: Table) -> str:
     return ""
 
 
-def _find_other_answer(
+def _find_conflicting_answer(
     example: Example, result: Table, database: Database, store: ExampleStore, earlier: tuple[str, Table] | None
 ) -> str:
-    """Return a note on a query for the same question with another result; empty if none."""
+    """Describe another query for the same question with a different result; empty if none."""
     others = [earlier] if earlier else []
     near = store.seen_by(database).nearest("question", example.question, 3, example.owner, shared=False)
     for hit in near if not earlier else ():

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from ..database import Database, Rights, Schema, render_schema
 from ..errors import SQLParseError
-from ..sql import ALL_COLUMNS, used_items
+from ..sql import ALL_COLUMNS, find_used_schema_items
 from .example import Example
 
 Standing = tuple[bool, bool]
@@ -23,40 +23,40 @@ VERIFIED = ("approved", "verified")
 
 
 @dataclass(frozen=True)
-class Approval:
-    """The record in `Example.rights`: the session's rights and the columns that its SQL read."""
+class ApprovalRecord:
+    """The rights under which an example was approved, and the columns that its SQL read."""
 
     rights: Rights = field(default_factory=Rights)
     columns: tuple[tuple[str, str], ...] = ()
 
 
-_APPROVAL = TypeAdapter(Approval)
+_APPROVAL = TypeAdapter(ApprovalRecord)
 
 
 @lru_cache(maxsize=4_096)
-def read_approval(text: str) -> Approval:
-    """Return the record in a text; if it is missing or wrong, one of unrestricted rights."""
+def parse_approval_record(text: str) -> ApprovalRecord:
+    """Parse an approval record; if missing or invalid, return one of unrestricted rights."""
     try:
         record: Any = json.loads(text) if text else {}
         return _APPROVAL.validate_python(record)
     except (ValueError, RecursionError, ValidationError):
-        return Approval()
+        return ApprovalRecord()
 
 
-def approval_of(database: Database, sql: str) -> str:
-    """Return the record of a query's rights as text; raise `SQLParseError` if not one query."""
+def write_approval_record(database: Database, sql: str) -> str:
+    """Return a query's approval record as JSON; raise `SQLParseError` if not one query."""
     schema = database.schema()
-    used = used_items(sql, schema)
+    used = find_used_schema_items(sql, schema)
     columns = {(table, "") for table in used.tables}
     for table, column in used.columns:
         found = schema.table(table)
         names = [column] if column != ALL_COLUMNS or found is None else [each.name for each in found.columns]
         columns.update((table, name) for name in names)
-    return json.dumps(asdict(Approval(database.rights, tuple(sorted(columns)))), ensure_ascii=False)
+    return json.dumps(asdict(ApprovalRecord(database.rights, tuple(sorted(columns)))), ensure_ascii=False)
 
 
 def database_identity(database: Database) -> str:
-    """Return an identity that differs between databases, also of files with the same name.
+    """Return an id that distinguishes databases, even if their files have the same name.
 
     Its short name and a digest of the file's real path: a database that moves leaves its private examples behind.
     """
@@ -64,52 +64,52 @@ def database_identity(database: Database) -> str:
     return f"{database.name}@{code}"
 
 
-def schema_part(sql: str, schema: Schema) -> str:
-    """Write the part of a schema that a query uses; raise `SQLParseError` if not one query."""
-    used = used_items(sql, schema).tables
+def render_used_tables(sql: str, schema: Schema) -> str:
+    """Render the tables that a query uses as text; raise `SQLParseError` if not one query."""
+    used = find_used_schema_items(sql, schema).tables
     tables = [table for table in schema.tables if table.name in used]
     part = schema.part([(table.name, [column.name for column in table.columns]) for table in tables])
     return render_schema(part, samples=0)
 
 
 def restrict_example(example: Example, database: Database) -> Example | None:
-    """Return an example as this session may see it; None if it may not.
+    """Return the example as the session may see it; None if the session may not see it.
 
     Examples of other databases may: whoever shared them meant them to be seen. One of this database may where it was
     approved under equal or narrower rights; or where all columns that its SQL read then may be read now: the part of
     the schema that is shown beside it is then written anew. Where there is no record, it counts as approved under all
     rights.
     """
-    if not _is_own(example, database):
+    if not _is_example_of_database(example, database):
         return example
-    made, now = _approval_rights(example, database), database.rights
+    made, now = _get_approval_rights(example, database), database.rights
     if now.cover(made):
         return example
     # No columns at all say nothing of what was read.
-    columns, schema = read_approval(example.rights).columns, database.schema()
+    columns, schema = parse_approval_record(example.rights).columns, database.schema()
     tables = [(schema.table(table), column) for table, column in columns]
     shows_all = all(table is not None and (not column or table.column(column)) for table, column in tables)
     if made.person != now.person or not tables or not shows_all:
         return None
     try:
-        return replace(example, schema=schema_part(example.sql, schema))
+        return replace(example, schema=render_used_tables(example.sql, schema))
     except SQLParseError:
         return replace(example, schema="")
 
 
-def choose_foremost(examples: Iterable[Example], database: Database) -> list[Example]:
-    """Return the examples with the one answer per question that counts most for this session.
+def choose_best_example_per_question(examples: Iterable[Example], database: Database) -> list[Example]:
+    """Return one example per question: the one that ranks highest for the session.
 
     An answer approved under equal rights counts more than one under wider rights, and that one more than one under
     narrower rights; of several, the latest counts. Questions keep their order. Examples of other databases all stay.
     """
 
     def rank_example(example: Example) -> tuple[bool, bool, str]:
-        return *standing_of(example, database), example.added.isoformat() if example.added else ""
+        return *rank_example_rights(example, database), example.added.isoformat() if example.added else ""
 
     best: dict[object, Example] = {}
     for number, example in enumerate(examples):
-        one_of_several = _is_own(example, database) and example.source in VERIFIED
+        one_of_several = _is_example_of_database(example, database) and example.source in VERIFIED
         question = " ".join(example.question.split()) if one_of_several else number
         known = best.get(question)
         if known is None or rank_example(example) > rank_example(known):
@@ -117,49 +117,49 @@ def choose_foremost(examples: Iterable[Example], database: Database) -> list[Exa
     return list(best.values())
 
 
-def standing_of(example: Example, database: Database) -> Standing:
-    """Return the rank of an answer for this session: equal rights, then wider, then narrower."""
-    made, now = _approval_rights(example, database), database.rights
-    wider = made.read_all_of(now)
-    return wider and now.read_all_of(made), wider
+def rank_example_rights(example: Example, database: Database) -> Standing:
+    """Rank an example by its rights compared with the session's: equal, wider or narrower."""
+    made, now = _get_approval_rights(example, database), database.rights
+    wider = made.can_read_all_of(now)
+    return wider and now.can_read_all_of(made), wider
 
 
-def may_remove(example: Example, database: Database) -> bool:
-    """Whether this session may remove an example: it may read all that the approver might."""
+def can_remove_example(example: Example, database: Database) -> bool:
+    """Whether the session may remove an example: it may read all that the approver might."""
     readable = restrict_example(example, database) is not None
-    return readable and database.rights.read_all_of(_approval_rights(example, database))
+    return readable and database.rights.can_read_all_of(_get_approval_rights(example, database))
 
 
-def is_replaced(old: Example, new: Example, database: Database) -> bool:
-    """Whether a new answer to the same question replaces an approved one.
+def should_replace_example(old: Example, new: Example, database: Database) -> bool:
+    """Whether the new example replaces the old one for the same question.
 
     People with narrower rights keep theirs if they may not read the new one: its absence would tell of the new one.
     """
-    if not may_remove(old, database):
+    if not can_remove_example(old, database):
         return False
-    made = _approval_rights(old, database)
-    return made.read_all_of(database.rights) or _reads_only(new, made, database.schema())
+    made = _get_approval_rights(old, database)
+    return made.can_read_all_of(database.rights) or _reads_only_permitted_columns(new, made, database.schema())
 
 
-def _is_own(example: Example, database: Database) -> bool:
+def _is_example_of_database(example: Example, database: Database) -> bool:
     return example.owner == database_identity(database) if example.owner else example.database == database.name
 
 
-def _approval_rights(example: Example, database: Database) -> Rights:
-    """Return the rights of an example's approval, without the person if rows are the same."""
-    made = read_approval(example.rights).rights
+def _get_approval_rights(example: Example, database: Database) -> Rights:
+    """Return the rights of an approval, without the person if all persons see the same rows."""
+    made = parse_approval_record(example.rights).rights
     return made if database.rows_by_person else replace(made, person="")
 
 
-def _reads_only(example: Example, rights: Rights, schema: Schema) -> bool:
-    """Whether all that an example reads may be read under `rights`; False for views."""
+def _reads_only_permitted_columns(example: Example, rights: Rights, schema: Schema) -> bool:
+    """Whether the rights permit every column that an example reads; False for views."""
 
-    def certain(table: str, column: str) -> bool:
+    def is_certainly_permitted(table: str, column: str) -> bool:
         found = schema.table(table)
         if found is None or found.kind != "table":
             return False
         part = found.column(column) if column else None
         return not (part and part.generated) and (not column or rights.policy.permissions.shows(table, column))
 
-    columns = read_approval(example.rights).columns
-    return bool(columns) and all(certain(table, column) for table, column in columns)
+    columns = parse_approval_record(example.rights).columns
+    return bool(columns) and all(is_certainly_permitted(table, column) for table, column in columns)

@@ -13,19 +13,19 @@ from pydantic import TypeAdapter
 from sqlglot import transpile
 
 from ..errors import ExampleStoreError
-from ..sql.dialects import rules_of
+from ..sql.dialects import get_dialect_rules
 from .embedding import Embedding, make_embedding
-from .entry import record_of
+from .entry import build_example_record
 from .example import Example
 from .store import ExampleStore
-from .tables import is_made
+from .tables import has_example_store
 
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
 class DialogueTurn:
-    """A turn of a seed dialogue: the question, and its regular form (CREDIT-SQL 3.1)."""
+    """A turn of a built-in dialogue: the question and its rephrasing (CREDIT-SQL 3.1)."""
 
     question: str
     rephrased: str
@@ -33,7 +33,7 @@ class DialogueTurn:
 
 @dataclass(frozen=True)
 class SeedDialogue:
-    """A short conversation with its rephrasings; the schema is in the compact form."""
+    """A built-in example conversation; each question has a rephrasing."""
 
     database: str
     schema: str
@@ -42,7 +42,7 @@ class SeedDialogue:
 
 @dataclass(frozen=True)
 class SeedProgram:
-    """A self-contained question worked out in pandas and in SQL (SQL-CRAFT A.4).
+    """A built-in example question, answered in pandas and in SQL (SQL-CRAFT A.4).
 
     The thought is what the answer has to hold, and what is easily got wrong; the code leaves its answer in `result`.
     """
@@ -57,67 +57,69 @@ class SeedProgram:
         """Return the program with its SQL translated to another dialect."""
         if dialect == "sqlite":
             return self
-        return replace(self, sql=transpile(self.sql, "sqlite", rules_of(dialect).grammar)[0])
+        return replace(self, sql=transpile(self.sql, "sqlite", get_dialect_rules(dialect).grammar)[0])
 
 
 @cache
-def seed_schemas() -> dict[str, str]:
-    """Return the schemas of the seed databases: one line per table, then one per foreign key."""
-    return json.loads(_read_text("seed_schemas.json"))
+def load_seed_schemas() -> dict[str, str]:
+    """Return the schema text of each built-in example database, by name."""
+    return json.loads(_read_data_file("seed_schemas.json"))
 
 
 @cache
 def seed_examples() -> tuple[Example, ...]:
-    """Return question-SQL pairs of many shapes, each with its simplified form and schema."""
-    return _read_records(Example, "seed_examples.jsonl")
+    """Return the built-in few-shot examples, with simplified questions and schemas."""
+    return _read_seed_records(Example, "seed_examples.jsonl")
 
 
 @cache
-def seed_dialogues() -> tuple[SeedDialogue, ...]:
-    """Return conversations whose every turn is rephrased."""
-    return _read_records(SeedDialogue, "seed_dialogues.jsonl")
+def load_seed_dialogues() -> tuple[SeedDialogue, ...]:
+    """Return the built-in example conversations, with a rephrasing of every turn."""
+    return _read_seed_records(SeedDialogue, "seed_dialogues.jsonl")
 
 
 @cache
-def seed_programs() -> tuple[SeedProgram, ...]:
-    """Return questions worked out in code, each with another difficulty."""
-    return _read_records(SeedProgram, "seed_programs.jsonl")
+def load_seed_programs() -> tuple[SeedProgram, ...]:
+    """Return the built-in example questions that are answered in code."""
+    return _read_seed_records(SeedProgram, "seed_programs.jsonl")
 
 
-def default_store(embedding: Embedding | None = None) -> ExampleStore:
-    """Return a new store of the seeds in memory."""
+def make_default_example_store(embedding: Embedding | None = None) -> ExampleStore:
+    """Return a new in-memory store of the built-in examples."""
     store = ExampleStore.open(None, embedding)
     # Their keys stand beside them: to find these takes longer than all the rest of a first turn.
-    keys = [row["keys"] for row in _read_rows("seed_examples.jsonl")]
-    store.put([record_of(seed, sql, texts) for seed, (sql, *texts) in zip(seed_examples(), keys, strict=True)])
+    keys = [row["keys"] for row in _read_json_lines("seed_examples.jsonl")]
+    store.put(
+        [build_example_record(seed, sql, texts) for seed, (sql, *texts) in zip(seed_examples(), keys, strict=True)]
+    )
     return store
 
 
-def open_with_seeds(location: str | Path | None = None, embedding: Embedding | None = None) -> ExampleStore:
-    """Open a store that also offers the seeds while it shares few examples of its own."""
+def open_store_with_seeds(location: str | Path | None = None, embedding: Embedding | None = None) -> ExampleStore:
+    """Open a store that also offers the built-in examples while it has few shared ones."""
     # A store with the examples of one database alone would leave every other database without any.
-    return ExampleStore.open(location, embedding, partial(default_store, embedding))
+    return ExampleStore.open(location, embedding, partial(make_default_example_store, embedding))
 
 
-def open_existing(location: str | Path, embedding: str) -> ExampleStore:
-    """Open an existing store, with the seeds as in `open_with_seeds`."""
+def open_existing_store(location: str | Path, embedding: str) -> ExampleStore:
+    """Open an existing example store; raise `ExampleStoreError` if there is none."""
     chosen = make_embedding(embedding)
-    if not is_made(location):
+    if not has_example_store(location):
         raise ExampleStoreError(f"there is no example store at {location}: `tableturn examples import` makes one")
-    return open_with_seeds(location, chosen)
+    return open_store_with_seeds(location, chosen)
 
 
-def _read_records(kind: type[_T], name: str) -> tuple[_T, ...]:
-    """Return a file's records, with the schemas of their databases if they have that field."""
-    schemas, record = seed_schemas(), TypeAdapter(kind)
+def _read_seed_records(kind: type[_T], name: str) -> tuple[_T, ...]:
+    """Read the records of a seed file, and add the database's schema to each."""
+    schemas, record = load_seed_schemas(), TypeAdapter(kind)
     named = {field.name for field in fields(cast("Any", kind))}
-    rows = (row | {"schema": schemas[row["database"]]} for row in _read_rows(name))
+    rows = (row | {"schema": schemas[row["database"]]} for row in _read_json_lines(name))
     return tuple(record.validate_python({key: row[key] for key in named & row.keys()}) for row in rows)
 
 
-def _read_rows(name: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in _read_text(name).splitlines()]
+def _read_json_lines(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in _read_data_file(name).splitlines()]
 
 
-def _read_text(name: str) -> str:
+def _read_data_file(name: str) -> str:
     return (files(__package__ or "") / "data" / name).read_text(encoding="utf-8")

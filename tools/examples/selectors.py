@@ -17,14 +17,14 @@ from pydantic import ConfigDict, Field, ValidationError, validate_call
 
 from ..database.schema import Schema
 from ..errors import SettingsError, SQLParseError
-from ..sql import vectorize
+from ..sql import vectorize_query
 from ..values.match import ValueMatch
-from .diversity import Method, choose_diverse
+from .diversity import Method, choose_diverse_rows
 from .embedding import Vectors
-from .entry import shared_id, skeleton_of
+from .entry import compute_shared_example_id, get_sql_skeleton
 from .example import Example, FoundExample, brief_repr
 from .masking import SkeletonForm, mask
-from .rights import choose_foremost
+from .rights import choose_best_example_per_question
 from .store import ExampleStore
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ _SHARPNESS = 8.0
 
 @dataclass(frozen=True)
 class ExampleQuery:
-    """The parts of a turn by which examples are chosen.
+    """The question, draft SQL and other data by which examples are chosen.
 
     Attributes:
         simplified: The question in plain common words; empty if not simplified.
@@ -72,18 +72,18 @@ Positive = Annotated[int, Field(ge=1)]
 
 
 @dataclass(frozen=True)
-class Selector:
-    """A way of choosing few-shot examples, best first; threads may share it."""
+class ExampleSelector:
+    """A selector of few-shot examples, best first; threads may share it."""
 
     select: Select
 
 
-def _select_by_question(store: ExampleStore, k: Count = 5) -> Select:
-    """Choose the k nearest questions (SQL-CRAFT 3, k = 5)."""
+def _make_question_selector(store: ExampleStore, k: Count = 5) -> Select:
+    """Return a function that chooses the k nearest questions (SQL-CRAFT 3, k = 5)."""
     return lambda query: tuple(hit.example for hit in store.nearest("question", query.question, k, query.database))
 
 
-def _select_by_skeleton(
+def _make_skeleton_selector(
     store: ExampleStore,
     k1: Count = 4,
     k2: Count = 4,
@@ -92,7 +92,7 @@ def _select_by_skeleton(
     form: SkeletonForm = "marked",
     simplified: bool = True,
 ) -> Select:
-    """Choose k1 by the question's skeleton, then k2 by its simplified form's (3.1.3).
+    """Return a function that chooses k1 examples by question skeleton, k2 by simplified one.
 
     Without a simplified form all k1 + k2 go by the question.
 
@@ -105,9 +105,11 @@ def _select_by_skeleton(
         second = query.simplified if query.simplified != query.question else ""
         asked = [(query.question, k1), (second, k2)] if second else [(query.question, k1 + k2)]
         if form == "plain":
-            return _take_from_rankings(_rank_plainly(store, query, asked, least, simplified))
-        first, *others = [(_rank_by_skeleton(store, text, query, k1 + k2, pool, least), k) for text, k in asked]
-        return _take_from_rankings([first, *others, (first[0], k1 + k2)])[: k1 + k2]
+            return _take_distinct_examples(_rank_by_plain_skeleton(store, query, asked, least, simplified))
+        first, *others = [
+            (_rank_examples_by_skeleton(store, text, query, k1 + k2, pool, least), k) for text, k in asked
+        ]
+        return _take_distinct_examples([first, *others, (first[0], k1 + k2)])[: k1 + k2]
 
     return select
 
@@ -116,8 +118,8 @@ _Ranked = Iterable[tuple[object, Example]]
 """Examples, best first, each with its kind: of one kind one is shown."""
 
 
-def _take_from_rankings(rankings: Iterable[tuple[_Ranked, int]]) -> tuple[Example, ...]:
-    """Take up to k examples from each ranking, each of a kind that was not taken yet."""
+def _take_distinct_examples(rankings: Iterable[tuple[_Ranked, int]]) -> tuple[Example, ...]:
+    """Take up to k examples from each ranking, skipping kinds that were already taken."""
     chosen: dict[object, Example] = {}
     for ranked, k in rankings:
         most = len(chosen) + k
@@ -128,10 +130,10 @@ def _take_from_rankings(rankings: Iterable[tuple[_Ranked, int]]) -> tuple[Exampl
     return tuple(chosen.values())
 
 
-def _rank_by_skeleton(
+def _rank_examples_by_skeleton(
     store: ExampleStore, text: str, query: ExampleQuery, k: int, pool: int = _POOL, least: float = 0.0
 ) -> list[tuple[object, Example]]:
-    """Return the examples by a question's skeleton, best first.
+    """Rank examples by the similarity of their skeletons to a question's, best first.
 
     Where the paper takes the nearest skeletons, these take the SQL skeletons for which most of the `pool` nearest
     speak, weighted by similarity, and of each the nearest example: k examples then show k forms of SQL
@@ -141,23 +143,23 @@ def _rank_by_skeleton(
     votes: dict[str, float] = defaultdict(float)
     nearest: dict[str, FoundExample] = {}
     for hit in hits:
-        kind = hit.skeleton if pool else shared_id(hit.example)
+        kind = hit.skeleton if pool else compute_shared_example_id(hit.example)
         votes[kind] += math.exp(_SHARPNESS * hit.similarity) if pool else 0
         nearest.setdefault(kind, hit)
     kinds = sorted(nearest, key=lambda kind: -votes[kind])
     return [(kind, nearest[kind].example) for kind in kinds if not least or nearest[kind].similarity >= least]
 
 
-def _rank_plainly(
+def _rank_by_plain_skeleton(
     store: ExampleStore, query: ExampleQuery, asked: Iterable[tuple[str, int]], least: float, simplified: bool
 ) -> Iterator[tuple[_Ranked, int]]:
-    """Yield the pairs ranked as in the revision chain (3.1), and k, for each text.
+    """Yield for each text the examples ranked by plain skeletons (3.1), and k.
 
     The repository R = {(S_o, SQL), (S_r, SQL)} (3.1.2) has twice as many keys as pairs where all are simplified. The
     first call after a change of the store indexes all of it.
     """
 
-    def repository(visible: Sequence[Example]) -> tuple[list[Example], Vectors]:
+    def embed_visible_examples(visible: Sequence[Example]) -> tuple[list[Example], Vectors]:
         pairs = [
             (example, text)
             for example in visible
@@ -167,7 +169,7 @@ def _rank_plainly(
         keys = [mask(text, example.database_schema or example.schema, form="plain") for example, text in pairs]
         return [example for example, _ in pairs], store.embedding(keys)
 
-    examples, vectors = store.cached(("plain skeletons", simplified), repository, query.database)
+    examples, vectors = store.cached(("plain skeletons", simplified), embed_visible_examples, query.database)
     for text, k in asked if examples else ():
         # No value is masked: of the repository's questions nobody knows which words are values.
         cosines = vectors @ store.embedding([mask(text, query.schema, form="plain")])[0]
@@ -175,56 +177,56 @@ def _rank_plainly(
         yield ((examples[row], examples[row]) for row in order[cosines[order] >= least]), k
 
 
-def _select_by_draft(store: ExampleStore, k: Count = 8) -> Select:
-    """Choose half by the draft's SQL skeleton (DAIL-SQL), the rest by the question's."""
+def _make_draft_selector(store: ExampleStore, k: Count = 8) -> Select:
+    """Return a function that chooses half by the draft's SQL skeleton, half by the question's."""
 
     def select(query: ExampleQuery) -> tuple[Example, ...]:
         by_sql: list[FoundExample] = []
         if query.draft_sql:
             with suppress(SQLParseError):
-                by_sql = store.near("sql", skeleton_of(query.draft_sql), k, query.database)
-        by_question = _rank_by_skeleton(store, query.question, query, k)
+                by_sql = store.near("sql", get_sql_skeleton(query.draft_sql), k, query.database)
+        by_question = _rank_examples_by_skeleton(store, query.question, query, k)
         in_turn = zip_longest(((hit.skeleton, hit.example) for hit in by_sql), by_question)
-        return _take_from_rankings([(filter(None, chain.from_iterable(in_turn)), k)])
+        return _take_distinct_examples([(filter(None, chain.from_iterable(in_turn)), k)])
 
     return select
 
 
-def _select_diverse(
+def _make_diverse_selector(
     store: ExampleStore, n: Positive = 18, m: Positive = 20, method: Method = "kmeans", seed: Count = 0
 ) -> Select:
-    """Choose the N most chosen of M diverse samples (CREDIT-SQL 3.3: N = 18, M = 20)."""
+    """Return a function that chooses the n most picked of m diverse samples (CREDIT-SQL 3.3)."""
 
-    def choose(visible: Sequence[Example]) -> tuple[Example, ...]:
-        vectors = np.asarray([vectorize(example.sql) for example in visible], dtype=np.float64)
-        return tuple(visible[row] for row in choose_diverse(vectors, n, m, seed, method))
+    def choose_diverse_examples(visible: Sequence[Example]) -> tuple[Example, ...]:
+        vectors = np.asarray([vectorize_query(example.sql) for example in visible], dtype=np.float64)
+        return tuple(visible[row] for row in choose_diverse_rows(vectors, n, m, seed, method))
 
-    return lambda query: store.cached(("voted", n, m, method, seed), choose, query.database)
+    return lambda query: store.cached(("voted", n, m, method, seed), choose_diverse_examples, query.database)
 
 
-def _select_at_random(store: ExampleStore, k: Count = 18, seed: Count = 0) -> Select:
-    """Choose k at random, the same for every question (CREDIT-SQL 5.1)."""
+def _make_random_selector(store: ExampleStore, k: Count = 18, seed: Count = 0) -> Select:
+    """Return a function that always chooses the same k random examples (CREDIT-SQL 5.1)."""
 
-    def choose(visible: Sequence[Example]) -> tuple[Example, ...]:
+    def choose_random_examples(visible: Sequence[Example]) -> tuple[Example, ...]:
         chance = random.Random(seed)  # noqa: S311 - a sample, not a secret
         return tuple(chance.sample(visible, min(k, len(visible))))
 
-    return lambda query: store.cached(("random", k, seed), choose, query.database)
+    return lambda query: store.cached(("random", k, seed), choose_random_examples, query.database)
 
 
-def _select_none(store: ExampleStore, **numbers: object) -> Select:
-    """Choose nothing: zero-shot."""
+def _make_empty_selector(store: ExampleStore, **numbers: object) -> Select:
+    """Return a function that chooses no examples (zero-shot)."""
     return lambda query: ()
 
 
 def choose_examples(
     store: ExampleStore, database: Database, query: ExampleQuery, kind: SelectorKind, k: int, numbers: Mapping[str, Any]
 ) -> list[Example]:
-    """Choose the examples for a question: k of the database's own, then a selector's.
+    """Choose examples for a question: k of its own database first, then the selector's.
 
     The former show the very tables that are asked about, which no example of the same form over other data does. A
     database without any of its own is shown what it was before. Below the likeness `least` of the numbers none is
-    shown, as in `_select_by_skeleton`; the words of the whole questions count too, since they name the same tables.
+    shown, as in `_make_skeleton_selector`; the words of the whole questions count too, since they name the same tables.
     """
     seen, least = store.seen_by(database), numbers.get("least", 0.0)
     near = seen.near("question", query.question, _LOOKED_AT * k, query.database, shared=False)
@@ -233,28 +235,30 @@ def choose_examples(
         key = mask(query.question, query.schema, query.values)
         alike = seen.near("skeleton", key, _LOOKED_AT * k, query.database, shared=False)
         near += [hit for hit in alike if hit.similarity >= least]
-    own = ((shared_id(hit.example), hit.example) for hit in near)
-    others = [(shared_id(example), example) for example in make_selector(kind, seen, **numbers).select(query)]
-    return choose_foremost(_take_from_rankings([(own, k), (others, len(others))]), database)
+    own = ((compute_shared_example_id(hit.example), hit.example) for hit in near)
+    others = [
+        (compute_shared_example_id(example), example) for example in make_selector(kind, seen, **numbers).select(query)
+    ]
+    return choose_best_example_per_question(_take_distinct_examples([(own, k), (others, len(others))]), database)
 
 
 _WAYS: Mapping[str, Callable[..., Select]] = {
-    "skeleton": _select_by_skeleton,
-    "question": _select_by_question,
-    "draft": _select_by_draft,
-    "voted": _select_diverse,
-    "random": _select_at_random,
-    "none": _select_none,
+    "skeleton": _make_skeleton_selector,
+    "question": _make_question_selector,
+    "draft": _make_draft_selector,
+    "voted": _make_diverse_selector,
+    "random": _make_random_selector,
+    "none": _make_empty_selector,
 }
 
 
 @cache
-def _validate_options(kind: SelectorKind) -> Callable[..., Select]:
+def _get_selector_factory(kind: SelectorKind) -> Callable[..., Select]:
     return validate_call(config=ConfigDict(strict=True, arbitrary_types_allowed=True))(_WAYS[kind])
 
 
-def make_selector(kind: SelectorKind, store: ExampleStore, **numbers: Any) -> Selector:
-    """Make a selector over a store.
+def make_selector(kind: SelectorKind, store: ExampleStore, **numbers: Any) -> ExampleSelector:
+    """Make a selector that chooses examples from a store.
 
     Args:
         kind: `skeleton` (k1, k2, least, pool, form, simplified), `question` (k), `draft` (k), `voted` (n, m, method,
@@ -268,7 +272,7 @@ def make_selector(kind: SelectorKind, store: ExampleStore, **numbers: Any) -> Se
     if kind not in _WAYS:
         raise SettingsError(f"no example selector is called {kind!r}; there are {', '.join(_WAYS)}")
     try:
-        return Selector(_validate_options(kind)(store, **numbers))
+        return ExampleSelector(_get_selector_factory(kind)(store, **numbers))
     except ValidationError as error:
         wrong = error.errors()[0]
         said = f"{wrong['loc'][0]}: {wrong['msg']}, not {brief_repr(wrong['input'])}"

@@ -11,8 +11,8 @@ from sqlglot import exp
 from ..database.schema import Schema
 from ..errors import SQLParseError
 from ..sql import Query
-from ..words import listed_words
-from .compact_schema import read_compact
+from ..words import make_word_set
+from .compact_schema import parse_compact_schema
 from .example import Example
 
 _HIGHEST = re.compile(r"(?<!\bat )\b(?:most(?! recent| of\b)|highest|largest|biggest|greatest|maximum)\b", re.I)
@@ -52,12 +52,12 @@ _EACH = re.compile(r"\b(?:for|of|in|by|from|at|on) (?:each|every)\b(?! other)", 
 _MASKED = re.compile(
     r"\[?\b(?:MASK|VALUE|UNK)\b\]?|<\s*(?:mask|value|unk|literal)\s*>|\[(?:mask|value|unk|literal)\]|_{2,}"
 )
-_MASKED_TEXTS = listed_words("? _ [mask] <mask> mask terminal value [value] <value> <unk>")
+_MASKED_TEXTS = make_word_set("? _ [mask] <mask> mask terminal value [value] <value> <unk>")
 _MAKES_ONE = (exp.Max, exp.Min, exp.Limit, exp.Fetch, exp.Window, exp.Subquery, exp.Exists, exp.All)
 
 
 def find_contradiction(question: str, sql: str) -> str:
-    """Return why the words of a query contradict its question; empty if nothing is wrong."""
+    """Return why the SQL contradicts the words of the question; empty if nothing is wrong."""
     if one := _ONE.search(sql):
         down = bool(_DOWN.search(one["by"]) or one["by"].lstrip().startswith("-"))
         if not down and _HIGHEST.search(question) and not _UPWARDS.search(question):
@@ -73,16 +73,18 @@ def find_contradiction(question: str, sql: str) -> str:
     return ""
 
 
-def mend_quotes(example: Example) -> Example:
-    """Return the example with compared texts in single quotes, except names of its columns."""
+def fix_string_quotes(example: Example) -> Example:
+    """Return the example with double-quoted texts in its SQL put in single quotes."""
     try:
         query = Query.of(example.sql, "sqlite")
     except SQLParseError:
         return example
-    known = read_compact(example.schema) if example.schema else Schema("", ())
+    known = parse_compact_schema(example.schema) if example.schema else Schema("", ())
     columns = {column.name.lower() for table in known.tables for column in table.columns}
     sql = query.sql
-    found = {node.meta["start"]: node for node in _find_quoted_texts(query.tree) if node.name.lower() not in columns}
+    found = {
+        node.meta["start"]: node for node in _find_double_quoted_texts(query.tree) if node.name.lower() not in columns
+    }
     for start, node in sorted(found.items(), reverse=True):
         end = node.meta["end"] + 1
         if sql[start : start + 1] == '"' == sql[end - 1 : end]:
@@ -90,8 +92,8 @@ def mend_quotes(example: Example) -> Example:
     return replace(example, sql=sql) if found else example
 
 
-def _find_quoted_texts(tree: exp.Expr) -> Iterator[exp.Identifier]:
-    """Yield words in double quotes that something is compared with."""
+def _find_double_quoted_texts(tree: exp.Expr) -> Iterator[exp.Identifier]:
+    """Yield the double-quoted words that the SQL compares with a column."""
     for node in tree.find_all(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.In, exp.Between):
         for side in (node.args.get("expression"), node.args.get("low"), node.args.get("high"), *node.expressions):
             if isinstance(side, exp.Column) and not side.table and side.this.args.get("quoted"):
@@ -100,8 +102,8 @@ def _find_quoted_texts(tree: exp.Expr) -> Iterator[exp.Identifier]:
                     yield identifier
 
 
-def find_fault(question: str, sql: str) -> str:
-    """Return what a model would learn wrongly from an example; empty if nothing is wrong."""
+def find_example_fault(question: str, sql: str) -> str:
+    """Return why an example would mislead a model; empty if nothing is wrong."""
     try:
         tree = Query.of(sql, "sqlite").tree
     except SQLParseError:
@@ -109,9 +111,9 @@ def find_fault(question: str, sql: str) -> str:
     texts = (literal.name.strip().lower() for literal in tree.find_all(exp.Literal) if literal.is_string)
     if _MASKED.search(question) or not _MASKED_TEXTS.isdisjoint(texts):
         return "a value is masked: it stands for nothing that the question says"
-    if _SUPERLATIVE.search(question) and not _SORTED.search(question) and not _picks_extreme(tree, question):
+    if _SUPERLATIVE.search(question) and not _SORTED.search(question) and not _selects_extreme_row(tree, question):
         return "the question asks for the one with the most or the least, and the SQL does not pick it"
-    if _is_turned_round(tree, question):
+    if _has_reversed_order(tree, question):
         return "the question asks for the most or the least, and the SQL puts the opposite first"
     counts = any(each.find(exp.Count, exp.Sum, exp.Avg) for each in tree.expressions)
     groups = tree.args.get("group") or tree.args.get("distinct") or tree.find(exp.Window, exp.Subquery)
@@ -120,8 +122,8 @@ def find_fault(question: str, sql: str) -> str:
     return ""
 
 
-def _picks_extreme(tree: exp.Expr, question: str) -> bool:
-    """Whether the SQL picks the first: by a limit, an extreme or a comparison with all others.
+def _selects_extreme_row(tree: exp.Expr, question: str) -> bool:
+    """Whether the SQL selects an extreme row, by LIMIT, MAX, MIN, a window or a sub-query.
 
     Where a column is called so ("the highest position"), it may be what the question means.
     """
@@ -130,8 +132,8 @@ def _picks_extreme(tree: exp.Expr, question: str) -> bool:
     return named or tree.find(*_MAKES_ONE) is not None
 
 
-def _is_turned_round(tree: exp.Expr, question: str) -> bool:
-    """Whether a limit keeps the least although the question asks for the most, or the reverse."""
+def _has_reversed_order(tree: exp.Expr, question: str) -> bool:
+    """Whether the SQL's ORDER BY and LIMIT sort opposite to the question's superlative."""
     most, least = _HIGHEST.search(question), _LOWEST.search(question)
     order = tree.args.get("order")
     if bool(most) == bool(least) or order is None or tree.args.get("limit") is None or len(order.expressions) != 1:

@@ -14,9 +14,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import ExampleRefused
 from .embedding import Embedding, HashedEmbedding, Vectors
-from .entry import PAIRS, SHARED, ExampleRecord, Verify, check_example, example_id, make_record, room_of, shared_id
-from .example import AdditionResult, Example, FoundExample, Index, RefusedExample, StoreStats, from_json
-from .rights import VERIFIED, Standing, restrict_example, standing_of
+from .entry import (
+    PAIRS,
+    SHARED,
+    ExampleRecord,
+    Verify,
+    check_example,
+    compute_shared_example_id,
+    example_id,
+    get_room_name,
+    make_record,
+)
+from .example import AddExamplesResult, Example, FoundExample, Index, RefusedExample, StoreStats, parse_example_json
+from .rights import VERIFIED, Standing, rank_example_rights, restrict_example
 from .tables import REBUILT_SUFFIX, ChromaBackend, ChromaTable, Fields, MemoryBackend, MemoryTable, Row
 
 if TYPE_CHECKING:
@@ -33,7 +43,7 @@ _T = TypeVar("_T")
 
 
 class ExampleStore:
-    """A store of examples; threads may share it.
+    """A searchable store of question-SQL examples; threads may share it.
 
     A room holds a table of pairs, with the questions' vectors, and a table for each other index. Those have one row a
     distinct key, not one a pair, so that a thousand pairs of one kind neither crowd out the rest nor cost memory; a
@@ -83,26 +93,32 @@ class ExampleStore:
         return seen
 
     def verified(self, question: str, k: int, database: Database, identity: str) -> Iterator[list[Example]]:
-        """Yield the k nearest verified examples of each standing, the highest standing first.
+        """Yield the k nearest verified examples of each rights rank, the highest rank first.
 
         Only examples that are new since the last call are read. The identity is the `database_identity`.
         """
         seen, pairs = self.seen_by(database), self._backend.find(identity, PAIRS)
-        ids = pairs.list_ids() if pairs else []
+        ids = pairs.list_row_ids() if pairs else []
         if not pairs or not ids:
             return
         known = self._standings.setdefault((identity, database.rights, database.schema().version), {})
         new = pairs.get([id_ for id_ in ids if id_ not in known])
         for id_, row in new.items():
-            hit = seen._read_row(row)
-            known[id_] = standing_of(hit.example, database) if hit and hit.example.source in VERIFIED else None
+            hit = seen._read_visible_example(row)
+            known[id_] = rank_example_rights(hit.example, database) if hit and hit.example.source in VERIFIED else None
         standings = {id_: standing for id_ in ids if (standing := known.get(id_))}
         vector = self.embedding([question])[0]
         for standing in sorted(set(standings.values()), reverse=True):
             among = [id_ for id_, each in standings.items() if each == standing]
-            yield [hit.example for row in pairs.find_nearest(vector, k, among) if (hit := seen._read_row(row))]
+            yield [
+                hit.example
+                for row in pairs.find_nearest_rows(vector, k, among)
+                if (hit := seen._read_visible_example(row))
+            ]
 
-    def add(self, examples: Iterable[Example], verify: Verify | None = None, *, strict: bool = True) -> AdditionResult:
+    def add(
+        self, examples: Iterable[Example], verify: Verify | None = None, *, strict: bool = True
+    ) -> AddExamplesResult:
         """Add examples that are not stored yet; `verify` is called with each new one.
 
         If `strict`, a refused example ends the addition, and the batches before it are kept; otherwise the others are
@@ -114,7 +130,7 @@ class ExampleStore:
         """
         refused: list[RefusedExample] = []
 
-        def check_each(examples: Sequence[Example], check: Callable[[Example], _T]) -> Iterator[_T]:
+        def check_each_example(examples: Sequence[Example], check: Callable[[Example], _T]) -> Iterator[_T]:
             for example in examples:
                 try:
                     yield check(example)
@@ -126,91 +142,91 @@ class ExampleStore:
         given = added = updated = 0
         stream = iter(examples)
         while part := list(islice(stream, _BATCH)):
-            unknown, changed = self._compare_with_stored(list(check_each(part, check_example)))
-            entries = list(check_each(unknown, lambda example: make_record(example, verify)))
-            for room in dict.fromkeys(room_of(entry.example) for entry in entries):
-                added += self._write(room, [one for one in entries if room_of(one.example) == room])
+            unknown, changed = self._find_new_and_changed_examples(list(check_each_example(part, check_example)))
+            entries = list(check_each_example(unknown, lambda example: make_record(example, verify)))
+            for room in dict.fromkeys(get_room_name(entry.example) for entry in entries):
+                added += self._write_records(room, [one for one in entries if get_room_name(one.example) == room])
             for entry in changed:
-                self._rewrite(entry)
+                self._replace_record(entry)
             given, updated = given + len(part), updated + len(changed)
-        return AdditionResult(added, given - len(refused) - added - updated, tuple(refused), updated)
+        return AddExamplesResult(added, given - len(refused) - added - updated, tuple(refused), updated)
 
     def put(self, entries: Sequence[ExampleRecord]) -> None:
-        """Write records of checked, shared examples, each once."""
-        self._write(SHARED, entries)
+        """Write records of shared examples that were already checked."""
+        self._write_records(SHARED, entries)
 
     def near(self, index: Index, text: str, k: int, database: str = "", *, shared: bool = True) -> list[FoundExample]:
-        """Return the examples of the k nearest keys, best first.
+        """Return the k examples most similar to a text by one index, best first.
 
         An index `question` compares whole questions, `skeleton` the keys of `mask` (revision chain 3.1.3), and `sql`
         SQL skeletons. Shared examples are searched if `shared`, others only for the database with that identity.
         """
         vector = self.embedding([text])[0]
         # Of equally near ones, the database's own come first.
-        found = self._find_nearest(database, index, vector, k) if database else []
+        found = self._find_nearest_in_room(database, index, vector, k) if database else []
         if shared:
-            found += self._find_nearest(SHARED, index, vector, k)
-            if further := self._further_store():
-                found += further._find_nearest(SHARED, index, vector, k)
+            found += self._find_nearest_in_room(SHARED, index, vector, k)
+            if further := self._get_further_store():
+                found += further._find_nearest_in_room(SHARED, index, vector, k)
         return sorted(found, key=lambda hit: -hit.similarity)[:k]
 
     def nearest(
         self, index: Index, text: str, k: int, database: str = "", *, shared: bool = True
     ) -> list[FoundExample]:
-        """Return the examples of `near`, each once, whether shared or under an owner's name."""
+        """Return the nearest examples as `near` does, without copies of the same example."""
         first: dict[str, FoundExample] = {}
         for hit in self.near(index, text, k, database, shared=shared):
-            first.setdefault(shared_id(hit.example), hit)
+            first.setdefault(compute_shared_example_id(hit.example), hit)
         return [*first.values()]
 
     def remove(self, ids: Sequence[str]) -> int:
         """Remove examples by identifier; return the number removed."""
         removed = 0
-        for room in self._backend.list_rooms():
+        for room in self._backend.list_room_names():
             pairs = self._backend.find(room, PAIRS)
             there = pairs.get(ids) if pairs else {}
             if pairs and there:
                 pairs.remove(list(there))
                 for row in there.values():
-                    self._drop_keys(room, pairs, row)
+                    self._remove_unused_keys(room, pairs, row)
                 removed += len(there)
-        self._note_change()
+        self._record_store_change()
         return removed
 
     def list(self, database: str | None = None, source: str | None = None) -> Iterator[FoundExample]:
-        """Yield all examples, or those of databases with one short name, or of one source."""
-        for room in self._backend.list_rooms():
-            for hit in self._scan(room):
+        """Yield all examples, or only those of one database name or one source."""
+        for room in self._backend.list_room_names():
+            for hit in self._scan_room_examples(room):
                 if database in (None, hit.example.database) and source in (None, hit.example.source):
                     yield hit
 
     def visible(self, database: str = "") -> Iterator[FoundExample]:
-        """Yield the examples that a question over the database with that identity may see."""
-        yield from self._scan(SHARED)
-        if further := self._further_store():
+        """Yield the examples that questions over the database with this identity may use."""
+        yield from self._scan_room_examples(SHARED)
+        if further := self._get_further_store():
             yield from further.visible()
         if database != SHARED:
-            yield from self._scan(database)
+            yield from self._scan_room_examples(database)
 
     def holds_own(self, database: str) -> bool:
-        """Whether the database with that identity has examples that only its questions may see."""
-        return bool(database) and self._count("question", database) > 0
+        """Whether the store has private examples of the database with this identity."""
+        return bool(database) and self._count_index_rows("question", database) > 0
 
     def count(self) -> int:
-        """Count the examples."""
-        return sum(self._count("question", room) for room in self._backend.list_rooms())
+        """Return the number of examples."""
+        return sum(self._count_index_rows("question", room) for room in self._backend.list_room_names())
 
     def stats(self) -> StoreStats:
-        """Return the store in numbers, by reading all of it."""
+        """Return statistics of the store; reads all examples."""
         examples = [hit.example for hit in self.list()]
         databases = Counter(example.database for example in examples)
         sources = Counter(example.source for example in examples)
         shared = sum(example.shared for example in examples)
-        skeletons = sum(self._count("sql", room) for room in self._backend.list_rooms())
+        skeletons = sum(self._count_index_rows("sql", room) for room in self._backend.list_room_names())
         return StoreStats(len(examples), shared, dict(databases), dict(sources), skeletons, self.embedding.name)
 
     def reindex(self) -> int:
-        """Rebuild every index from the examples themselves; return their number.
+        """Rebuild every index from the stored examples; return the number of examples.
 
         Repairs a damaged index; memory has none. Others may search meanwhile; what they add or remove while it ends may
         be lost. If it is interrupted, nothing has changed: run it again. (Another embedding needs another store: import
@@ -219,19 +235,19 @@ class ExampleStore:
         if isinstance(self._backend, MemoryBackend):
             return self.count()
         backend = self._backend
-        total = sum(self._rebuild(backend, room) for room in backend.list_rooms())
-        self._note_change()
+        total = sum(self._rebuild_room(backend, room) for room in backend.list_room_names())
+        self._record_store_change()
         return total
 
     def cached(self, key: Hashable, make: Callable[[Sequence[Example]], _T], database: str = "") -> _T:
-        """Return what `make` makes of all visible examples, cached until these change.
+        """Return the result of `make` on all visible examples, cached until the examples change.
 
         A change by another process is noticed if the number of examples changes.
         """
         own = database if self.holds_own(database) else ""
         if self._reader is not None:
             key = (key, self._reader.rights, self._reader.schema().version)
-        state = (*self._changes, *(self._count("question", room) for room in (SHARED, own)))
+        state = (*self._changes, *(self._count_index_rows("question", room) for room in (SHARED, own)))
         with self._lock:
             known = self._cache.get((key, own))
             if known is None or known[0] != state:
@@ -239,7 +255,7 @@ class ExampleStore:
             return known[1]
 
     def close(self) -> None:
-        """Close files and connections."""
+        """Close the store's files and connections."""
         self._backend.close()
 
     def __enter__(self) -> ExampleStore:
@@ -248,62 +264,68 @@ class ExampleStore:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _further_store(self) -> ExampleStore | None:
-        """Return the store of further shared examples; None once this store has enough."""
-        if not self._make_further or self._count("question", SHARED) >= ENOUGH_SHARED:
+    def _get_further_store(self) -> ExampleStore | None:
+        """Return the store of additional shared examples; None if this store has enough."""
+        if not self._make_further or self._count_index_rows("question", SHARED) >= ENOUGH_SHARED:
             return None
         return self._make_further()
 
-    def _read_row(self, row: Row, similarity: float = 1.0, skeleton: str = "") -> FoundExample | None:
-        """Return a row's example as the reader may see it; None if they may not."""
-        example = _read_example(row)
+    def _read_visible_example(self, row: Row, similarity: float = 1.0, skeleton: str = "") -> FoundExample | None:
+        """Return the example of a row as the reader may see it; None if hidden from the reader."""
+        example = _parse_stored_example(row)
         # Nobody's example of another database needs no look at the rights; most are such.
         if self._reader and (example.owner or example.database == self._reader_name):
             example = restrict_example(example, self._reader)
         return FoundExample(row.id, example, similarity, skeleton) if example else None
 
-    def _find_nearest(self, room: str, index: Index, vector: Vectors, k: int) -> list[FoundExample]:
-        """Return the pairs of the k nearest keys."""
+    def _find_nearest_in_room(self, room: str, index: Index, vector: Vectors, k: int) -> list[FoundExample]:
+        """Return the k examples of a room whose keys are nearest to a vector."""
         keys, pairs, wanted = self._backend.find(room, _TABLES[index]), self._backend.find(room, PAIRS), k
         while keys and pairs and k > 0:
-            rows = keys.find_nearest(vector, wanted)
+            rows = keys.find_nearest_rows(vector, wanted)
             first = pairs.get(list({key.fields["pair"]: key for key in rows})) if index != "question" else {}
-            found = [hit for key in rows if (hit := self._read_key(index, key, pairs, first))]
+            found = [hit for key in rows if (hit := self._read_example_of_key(index, key, pairs, first))]
             if len(found) >= k or len(rows) < wanted:
                 return found[:k]
             wanted *= 4
         return []
 
-    def _read_key(self, index: Index, key: Row, pairs: _Table, first: Mapping[str, Row]) -> FoundExample | None:
-        """Return a key's pair, or another of its pairs if that one is missing or unreadable."""
+    def _read_example_of_key(
+        self, index: Index, key: Row, pairs: _Table, first: Mapping[str, Row]
+    ) -> FoundExample | None:
+        """Return the example of a key, or another with the same key if the first is unreadable."""
         if index == "question":
-            return self._read_row(key, key.similarity, key.fields["sql"])
+            return self._read_visible_example(key, key.similarity, key.fields["sql"])
         skeleton = key.fields.get("sql", key.id)
         pair = first.get(key.fields["pair"])
-        if pair and (hit := self._read_row(pair, key.similarity, skeleton)):
+        if pair and (hit := self._read_visible_example(pair, key.similarity, skeleton)):
             return hit
-        others = pairs.find_by_value(_KEY_FIELDS[index], key.id, max(pairs.count(), 1) if self._reader else 1)
-        return next(filter(None, (self._read_row(other, key.similarity, skeleton) for other in others)), None)
+        others = pairs.find_rows_by_value(_KEY_FIELDS[index], key.id, max(pairs.count(), 1) if self._reader else 1)
+        return next(
+            filter(None, (self._read_visible_example(other, key.similarity, skeleton) for other in others)), None
+        )
 
-    def _scan(self, room: str) -> Iterator[FoundExample]:
+    def _scan_room_examples(self, room: str) -> Iterator[FoundExample]:
         pairs = self._backend.find(room, PAIRS)
-        return filter(None, map(self._read_row, pairs.scan() if pairs else ()))
+        return filter(None, map(self._read_visible_example, pairs.scan() if pairs else ()))
 
-    def _count(self, index: Index, room: str) -> int:
+    def _count_index_rows(self, index: Index, room: str) -> int:
         table = self._backend.find(room, _TABLES[index])
         return table.count() if table else 0
 
-    def _note_change(self) -> None:
+    def _record_store_change(self) -> None:
         with self._lock:
             self._changes[0] += 1
 
-    def _compare_with_stored(self, examples: Sequence[Example]) -> tuple[Sequence[Example], Sequence[ExampleRecord]]:
-        """Return the examples that are new, and records of those stored in another form."""
+    def _find_new_and_changed_examples(
+        self, examples: Sequence[Example]
+    ) -> tuple[Sequence[Example], Sequence[ExampleRecord]]:
+        """Return the examples that are not stored yet, and records of stored ones that changed."""
         by_room: dict[str, dict[str, Example]] = {}
         for example in examples:
-            given = by_room.setdefault(room_of(example), {})
+            given = by_room.setdefault(get_room_name(example), {})
             first = given.setdefault(id_ := example_id(example), example)
-            given[id_] = replace(first, **_new_forms(first) | _new_forms(example))
+            given[id_] = replace(first, **_get_example_forms(first) | _get_example_forms(example))
         unknown: list[Example] = []
         changed: list[ExampleRecord] = []
         for room, given in by_room.items():
@@ -311,16 +333,18 @@ class ExampleStore:
             there = pairs.get(list(given)) if pairs else {}
             unknown += [example for id_, example in given.items() if id_ not in there]
             for id_, row in there.items():
-                new = old = _read_example(row)
+                new = old = _parse_stored_example(row)
                 if example_id(old) != id_:  # of before rights counted, and approved under others
                     new = replace(given[id_], added=old.added)
-                new = replace(new, **_new_forms(given[id_]))
+                new = replace(new, **_get_example_forms(given[id_]))
                 if new != old:
                     changed.append(make_record(new, id_=id_))
         return unknown, changed
 
-    def _write(self, room: str, entries: Sequence[ExampleRecord], suffix: str = "", *, anew: bool = False) -> int:
-        """Write the records that are not stored yet; return how many pairs were written.
+    def _write_records(
+        self, room: str, entries: Sequence[ExampleRecord], suffix: str = "", *, anew: bool = False
+    ) -> int:
+        """Write records to a room, skipping stored ones; return the number of examples written.
 
         Nothing is made or written before all vectors are there: an embedding that fails leaves no table that is bound
         to it.
@@ -339,50 +363,50 @@ class ExampleStore:
             ids, fields = list(rows[table]), [fields for _, fields in rows[table].values()]
             self._backend.make(room, table + suffix).put(ids, of_table, fields, anew=anew)
         if rows[PAIRS]:
-            self._note_change()
+            self._record_store_change()
         return len(rows[PAIRS])
 
-    def _rewrite(self, entry: ExampleRecord) -> None:
-        """Replace a stored pair's example and keys; keys first, as when it was written."""
-        room = room_of(entry.example)
+    def _replace_record(self, entry: ExampleRecord) -> None:
+        """Replace a stored example and its keys, keys first."""
+        room = get_room_name(entry.example)
         pairs = self._backend.make(room, PAIRS)
         before = pairs.get([entry.id])
-        self._write(room, [entry], anew=True)
+        self._write_records(room, [entry], anew=True)
         self._standings.clear()
         for row in before.values():
-            self._drop_keys(room, pairs, row)
+            self._remove_unused_keys(room, pairs, row)
 
-    def _drop_keys(self, room: str, pairs: _Table, row: Row) -> None:
-        """Remove the keys that a pair had and that no pair has now."""
+    def _remove_unused_keys(self, room: str, pairs: _Table, row: Row) -> None:
+        """Remove the keys of a row that no stored example uses any more."""
         for index, names in _KEY_FIELDS.items():
             keys = {row.fields[name] for name in names if name in row.fields}
-            unused = [key for key in keys if not pairs.find_by_value(names, key, 1)]
+            unused = [key for key in keys if not pairs.find_rows_by_value(names, key, 1)]
             self._backend.make(room, _TABLES[index]).remove(unused)
 
-    def _rebuild(self, backend: ChromaBackend, room: str) -> int:
-        """Rebuild all tables of a room and replace the old ones; return the number of pairs.
+    def _rebuild_room(self, backend: ChromaBackend, room: str) -> int:
+        """Rebuild a room's tables and replace the old ones; return the number of examples.
 
         Until then everybody finds the old ones, and an interruption changes nothing.
         """
         pairs = backend.make(room, PAIRS)
         for table in _TABLES.values():
-            backend.replace(room, table + REBUILT_SUFFIX)
+            backend.replace_table(room, table + REBUILT_SUFFIX)
         for _ in range(2):
             stream = pairs.scan()
             while part := list(islice(stream, _BATCH)):
-                self._write(room, [make_record(_read_example(row)) for row in part], REBUILT_SUFFIX)
+                self._write_records(room, [make_record(_parse_stored_example(row)) for row in part], REBUILT_SUFFIX)
             if pairs.count() == backend.make(room, PAIRS + REBUILT_SUFFIX).count():
                 break  # otherwise somebody wrote meanwhile
         for table in reversed(_TABLES.values()):  # pairs last: they have their keys
-            backend.replace(room, table, table + REBUILT_SUFFIX)
+            backend.replace_table(room, table, table + REBUILT_SUFFIX)
         return backend.make(room, PAIRS).count()
 
 
-def _new_forms(example: Example) -> dict[str, str]:
-    """Return the forms of an example that replace those of a stored one."""
+def _get_example_forms(example: Example) -> dict[str, str]:
+    """Return an example's simplified and rephrased questions and schema, if not empty."""
     forms = {name: getattr(example, name) for name in ("simplified", "rephrased", "database_schema")}
     return {name: form for name, form in forms.items() if form}
 
 
-def _read_example(row: Row) -> Example:
-    return from_json(row.fields["example"])
+def _parse_stored_example(row: Row) -> Example:
+    return parse_example_json(row.fields["example"])

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 FORMAT = "2"
 """Layout of the tables, and the rules by which questions and SQL become keys; a store of another one is refused.
 
-A change of `mask` or `sql_skeleton` needs another number here, and one of `embed` another `embedding.VERSION`: keys
+A change of `mask` or `make_sql_skeleton` needs another number here, and one of `embed` another `embedding.VERSION`: keys
 made by other rules are not near each other. A test holds what they give to these numbers.
 """
 
@@ -67,20 +67,20 @@ _DECIMALS = 4
 
 
 class Row(NamedTuple):
-    """A stored row; its similarity is the cosine to the searched vector, 1 without one."""
+    """A stored row; `similarity` is the cosine to the searched vector, or 1 if none."""
 
     id: str
     fields: Fields
     similarity: float = 1.0
 
 
-def default_location() -> Path:
-    """Return the folder of the store if none is named."""
+def get_default_store_folder() -> Path:
+    """Return the default folder of the example store."""
     return data_folder() / "examples"
 
 
-def is_made(location: str | Path) -> bool:
-    """Whether a store exists at the location, without making one; True for a server's URL."""
+def has_example_store(location: str | Path) -> bool:
+    """Whether an example store exists at a location; True for every server URL."""
     if "://" in str(location):
         return True
     path = Path(location)
@@ -91,7 +91,7 @@ def is_made(location: str | Path) -> bool:
 
 
 class MemoryTable:
-    """Rows by identifier, with exact search and the methods of `ChromaTable`."""
+    """A table of vectors and text fields in memory, with exact search."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -108,14 +108,14 @@ class MemoryTable:
             self._matrix = None
 
     def get(self, ids: Sequence[str]) -> dict[str, Row]:
-        """Return the existing rows by identifier; the identifiers are distinct."""
+        """Return the existing rows with the given identifiers, by identifier."""
         return {id_: row for id_ in ids if (row := self._rows.get(id_))}
 
-    def find_by_value(self, names: Sequence[str], value: str, limit: int) -> list[Row]:
+    def find_rows_by_value(self, names: Sequence[str], value: str, limit: int) -> list[Row]:
         """Return rows in which one of the named fields is `value`."""
         return [row for row in self.scan() if value in map(row.fields.get, names)][:limit]
 
-    def find_nearest(self, vector: Vectors, k: int, among: Sequence[str] | None = None) -> list[Row]:
+    def find_nearest_rows(self, vector: Vectors, k: int, among: Sequence[str] | None = None) -> list[Row]:
         """Return the k rows nearest to a vector, best first, searching only `among` if given."""
         with self._lock:
             rows = list(self._rows.values())
@@ -137,20 +137,20 @@ class MemoryTable:
             self._matrix = None
 
     def scan(self) -> Iterator[Row]:
-        """Yield all rows in order of addition, without those added meanwhile."""
+        """Yield all rows in insertion order, without rows added during the scan."""
         return iter(list(self._rows.values()))
 
-    def list_ids(self) -> list[str]:
+    def list_row_ids(self) -> list[str]:
         """Return the identifiers of all rows."""
         return list(self._rows)
 
     def count(self) -> int:
-        """Count the rows."""
+        """Return the number of rows."""
         return len(self._rows)
 
 
 class MemoryBackend:
-    """Tables by room and name, with the methods of `ChromaBackend`."""
+    """The in-memory backend of an example store: its tables by room and name."""
 
     def __init__(self) -> None:
         self._tables: dict[tuple[str, str], MemoryTable] = {}
@@ -160,11 +160,11 @@ class MemoryBackend:
         return self._tables.get((room, name))
 
     def make(self, room: str, name: str) -> MemoryTable:
-        """Return a table, made if it doesn't exist."""
+        """Return a table, created if it doesn't exist."""
         return self._tables.setdefault((room, name), MemoryTable())
 
-    def list_rooms(self) -> list[str]:
-        """Return the rooms that have a table, in alphabetical order."""
+    def list_room_names(self) -> list[str]:
+        """Return the names of all rooms that have a table, in alphabetical order."""
         return sorted({room for room, _ in list(self._tables)})
 
     def close(self) -> None:
@@ -174,7 +174,7 @@ class MemoryBackend:
 
 @dataclass(frozen=True)
 class ChromaTable:
-    """A table like `MemoryTable`, looked up by name at each call since others may rebuild it."""
+    """A table in Chroma, looked up by name at each call because others may rebuild it."""
 
     backend: ChromaBackend
     name: str
@@ -188,11 +188,11 @@ class ChromaTable:
     def get(self, ids: Sequence[str]) -> dict[str, Row]:
         return {row.id: row for row in self._get_rows(ids=list(ids))} if ids else {}
 
-    def find_by_value(self, names: Sequence[str], value: str, limit: int) -> list[Row]:
+    def find_rows_by_value(self, names: Sequence[str], value: str, limit: int) -> list[Row]:
         tests = [{name: value} for name in names]
         return self._get_rows(where=tests[0] if len(tests) == 1 else {"$or": tests}, limit=limit)
 
-    def find_nearest(self, vector: Vectors, k: int, among: Sequence[str] | None = None) -> list[Row]:
+    def find_nearest_rows(self, vector: Vectors, k: int, among: Sequence[str] | None = None) -> list[Row]:
         ids = None if among is None else list(among)
         result = self.call("query", vector[None], ids=ids, n_results=k, include=["metadatas", "distances"])
         parts = (result["ids"][0], result["metadatas"][0], result["distances"][0])
@@ -209,7 +209,7 @@ class ChromaTable:
             yield from rows
             offset += len(rows)
 
-    def list_ids(self) -> list[str]:
+    def list_row_ids(self) -> list[str]:
         return self.call("get", include=[])["ids"]
 
     def count(self) -> int:
@@ -220,14 +220,14 @@ class ChromaTable:
         return [Row(id_, fields) for id_, fields in zip(found["ids"], found["metadatas"], strict=True)]
 
     def call(self, method: str, *values: Any, **named: Any) -> Any:
-        """Call a method of the collection."""
+        """Call a method of the Chroma collection by name."""
         find = self.backend.client.get_collection
-        run = self.backend.run_call
+        run = self.backend.run_chroma_call
         return run(lambda: getattr(find(self.name, embedding_function=None), method)(*values, **named))
 
 
 class ChromaBackend:
-    """Tables like those of `MemoryBackend`, each marked with its embedding's name."""
+    """The Chroma backend of an example store: tables marked with the embedding's name."""
 
     def __init__(self, location: str | Path, embedding: str) -> None:
         """Open or make the store in a folder, or at a Chroma server's URL.
@@ -239,55 +239,55 @@ class ChromaBackend:
         self._where = str(location)
         self._checked = False
         with _opening:
-            self.client = self.run_call(lambda: _open_client(location))
+            self.client = self.run_chroma_call(lambda: _open_chroma_client(location))
         try:
-            self.batch: int = self.run_call(self.client.get_max_batch_size)
+            self.batch: int = self.run_chroma_call(self.client.get_max_batch_size)
             self._check_collections()
         except BaseException:
-            _close_client(self.client)
+            _close_chroma_client(self.client)
             raise
 
     def find(self, room: str, name: str) -> ChromaTable | None:
         from chromadb.errors import NotFoundError
 
-        table = ChromaTable(self, _full_name(room, name))
-        self._check_indexes()
+        table = ChromaTable(self, _make_collection_name(room, name))
+        self._check_index_files()
 
-        def is_there() -> bool:
+        def has_collection() -> bool:
             with suppress(NotFoundError):
                 return bool(self.client.get_collection(table.name, embedding_function=None))
             return False
 
-        return table if self.run_call(is_there) else None
+        return table if self.run_chroma_call(has_collection) else None
 
     def make(self, room: str, name: str) -> ChromaTable:
-        table = ChromaTable(self, _full_name(room, name))
-        self._check_indexes()
+        table = ChromaTable(self, _make_collection_name(room, name))
+        self._check_index_files()
         settings: Any = {
             "configuration": {"hnsw": _HNSW},
             "metadata": {"format": FORMAT, "embedding": self._embedding, "room": room},
             "embedding_function": None,
         }
-        self.run_call(lambda: self.client.get_or_create_collection(table.name, **settings))
+        self.run_chroma_call(lambda: self.client.get_or_create_collection(table.name, **settings))
         return table
 
-    def list_rooms(self) -> list[str]:
+    def list_room_names(self) -> list[str]:
         return sorted({str((each.metadata or {}).get("room", "")) for each in self._list_collections()})
 
-    def replace(self, room: str, name: str, by: str = "") -> None:
-        """Remove a table if it exists, and rename the table `by`, if it exists, to it."""
-        full = _full_name(room, name)
+    def replace_table(self, room: str, name: str, by: str = "") -> None:
+        """Remove a table and rename the table `by` to its name, if they exist."""
+        full = _make_collection_name(room, name)
         if self.find(room, name):
-            self.run_call(lambda: self.client.delete_collection(full))
+            self.run_chroma_call(lambda: self.client.delete_collection(full))
         if by and (other := self.find(room, by)):
             other.call("modify", name=full)
 
     def close(self) -> None:
         with _opening:
-            _close_client(self.client)
+            _close_chroma_client(self.client)
 
-    def run_call(self, call: Callable[[], _T]) -> _T:
-        """Run a call into Chroma, and raise its errors as `ExampleStoreError`."""
+    def run_chroma_call(self, call: Callable[[], _T]) -> _T:
+        """Run a call into Chroma; raise any Chroma error as `ExampleStoreError`."""
         pauses = iter(_PAUSES)
         while True:
             try:
@@ -306,11 +306,13 @@ class ChromaBackend:
                 raise ExampleStoreError(text) from error
 
     def _list_collections(self) -> list[Collection]:
-        return [each for each in self.run_call(self.client.list_collections) if each.name.startswith("tableturn.")]
+        return [
+            each for each in self.run_chroma_call(self.client.list_collections) if each.name.startswith("tableturn.")
+        ]
 
-    def _check_indexes(self) -> None:
-        """Check a folder's index files before Chroma reads them, once."""
-        if not self._checked and "://" not in self._where and (damaged := damaged_index(Path(self._where))):
+    def _check_index_files(self) -> None:
+        """Check once, before Chroma reads the index files, that none is damaged."""
+        if not self._checked and "://" not in self._where and (damaged := find_damaged_index(Path(self._where))):
             raise ExampleStoreError(f"the example store ({self._where}) failed: hnsw index {damaged.name}{_REPAIR}")
         self._checked = True
 
@@ -333,16 +335,16 @@ class ChromaBackend:
                 )
             name = collection.name.removesuffix(REBUILT_SUFFIX)
             if name not in names:
-                self.run_call(lambda collection=collection, name=name: collection.modify(name=name))
+                self.run_chroma_call(lambda collection=collection, name=name: collection.modify(name=name))
 
 
-def _full_name(room: str, name: str) -> str:
+def _make_collection_name(room: str, name: str) -> str:
     # Chroma allows few characters in names, database names may have any.
     code = hashlib.sha256(room.encode()).hexdigest()[:16] if room else "shared"
     return f"tableturn.{code}.{name}"
 
 
-def _open_client(location: str | Path) -> ClientAPI:
+def _open_chroma_client(location: str | Path) -> ClientAPI:
     import chromadb
     from chromadb.config import Settings
 
@@ -355,21 +357,21 @@ def _open_client(location: str | Path) -> ClientAPI:
             )
         port = url.port or (443 if url.scheme == "https" else 80)
         client = chromadb.HttpClient(url.hostname or "", port, ssl=url.scheme == "https", settings=quiet)
-        for session in _find_sessions(client):
+        for session in _find_http_sessions(client):
             session.timeout = _SECONDS
         return client
     return chromadb.PersistentClient(Path(location), quiet)
 
 
-def _close_client(client: ClientAPI) -> None:
-    sessions = _find_sessions(client)
+def _close_chroma_client(client: ClientAPI) -> None:
+    sessions = _find_http_sessions(client)
     cast(Any, client).close()
     for session in sessions:
         session.close()
 
 
-def _find_sessions(client: ClientAPI) -> list[Any]:
-    """Return the HTTP sessions of a server's client, which Chroma neither limits nor closes."""
+def _find_http_sessions(client: ClientAPI) -> list[Any]:
+    """Return the HTTP sessions of a Chroma client, which Chroma neither limits nor closes."""
     parts = (client, getattr(client, "_admin_client", None))
     sessions = [getattr(getattr(part, "_server", None), "_session", None) for part in parts]
     return [session for session in sessions if session is not None]
@@ -382,17 +384,17 @@ _HEADER = struct.Struct("<iQQQQQQiIQQQdQ")
 _WORD = 4
 
 
-def damaged_index(store: Path) -> Path | None:
-    """Return the folder of an index that cannot be loaded; None if there is none."""
+def find_damaged_index(store: Path) -> Path | None:
+    """Return the folder of a damaged index; None if all indexes can be loaded."""
     for header in sorted(store.glob("*/header.bin")):
         with suppress(OSError, ValueError, IndexError, struct.error):
-            if _is_sound(header.parent):
+            if _is_valid_index(header.parent):
                 continue
         return header.parent
     return None
 
 
-def _is_sound(folder: Path) -> bool:
+def _is_valid_index(folder: Path) -> bool:
     header = _HEADER.unpack((folder / "header.bin").read_bytes()[: _HEADER.size])
     _, start, room, count, size, label, data, levels, entry, most_above, most, *_ = header
     lowest, links = folder / "data_level0.bin", most + 1
@@ -406,18 +408,20 @@ def _is_sound(folder: Path) -> bool:
     if count * size > _READ_WHOLE:
         return True
     words = np.fromfile(lowest, "<u4", count * size // _WORD).reshape(count, size // _WORD)
-    return _links_lead(words[:, :links], count) and _upper_links_lead(folder, count, levels, entry, most_above)
+    return _has_valid_links(words[:, :links], count) and _has_valid_upper_links(
+        folder, count, levels, entry, most_above
+    )
 
 
-def _links_lead(blocks: npt.NDArray[np.uint32], count: int) -> bool:
-    """Whether all links in blocks (a number and as many links) lead to existing elements."""
+def _has_valid_links(blocks: npt.NDArray[np.uint32], count: int) -> bool:
+    """Whether all links in the blocks (a count, then links) point to existing elements."""
     used = (blocks[:, 0] & 0xFFFF)[:, None]
     unused = np.arange(1, blocks.shape[1]) > used
     return bool(np.all(used < blocks.shape[1]) and np.all((blocks[:, 1:] < count) | unused))
 
 
-def _upper_links_lead(folder: Path, count: int, levels: int, entry: int, most: int) -> bool:
-    """Whether links on higher levels lead to elements that reach these levels."""
+def _has_valid_upper_links(folder: Path, count: int, levels: int, entry: int, most: int) -> bool:
+    """Whether the links on upper levels point to elements that exist on these levels."""
     words, block = np.fromfile(folder / "link_lists.bin", "<u4"), most + 1
     places = [0]
     for _ in range(count):
@@ -429,4 +433,4 @@ def _upper_links_lead(folder: Path, count: int, levels: int, entry: int, most: i
     above = np.delete(words[:end], places).reshape(-1, block)
     used = (above[:, 0] & 0xFFFF)[:, None] > np.arange(most)
     own = np.concatenate([np.arange(1, height + 1) for height in heights])[:, None]
-    return _links_lead(above, count) and bool(np.all((heights[np.where(used, above[:, 1:], 0)] >= own) | ~used))
+    return _has_valid_links(above, count) and bool(np.all((heights[np.where(used, above[:, 1:], 0)] >= own) | ~used))

@@ -13,18 +13,18 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from ..database.schema import Schema
 from ..sql import Query
-from ..sql.dialects import quote_text
-from ..sql.parse import default_if_unparsed
-from ..sql.query import plain_text
-from ..words import Word, listed_words, words
+from ..sql.dialects import quote_string_literal
+from ..sql.parse import return_default_if_unparsable
+from ..sql.query import normalize_constant_text
+from ..words import Word, make_word_set, words
 from .example import Example
 
 Spelt = Callable[[str, str, str], str | None]
 """How a column spells a text, `(table, column, text)`; None where it does not hold it."""
 
-_POLITE = listed_words("please can could you show give tell me us i want to see need know")
+_POLITE = make_word_set("please can could you show give tell me us i want to see need know")
 """What may stand before a question without changing what is asked."""
-_SMALL = listed_words("please a an the")
+_SMALL = make_word_set("please a an the")
 """What may stand anywhere in it."""
 
 _SLOTS = 4
@@ -43,40 +43,48 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 @dataclass(frozen=True)
 class VerifiedAnswer:
-    """A verified example, its SQL with another question's values, and `(before, now)` changes."""
+    """A verified example and its SQL for a new question; `changed` lists (old, new) values."""
 
     example: Example
     sql: str
     changed: tuple[tuple[str, str], ...] = ()
 
 
-def find_answer(question: str, candidates: Iterable[Example], schema: Schema, spelt: Spelt) -> VerifiedAnswer | None:
-    """Return the first verified question that is the same, or differs only in values.
+def find_verified_answer(
+    question: str, candidates: Iterable[Example], schema: Schema, spelt: Spelt
+) -> VerifiedAnswer | None:
+    """Return the first verified example whose question is the same or differs only in values.
 
     Values count as others only where the query compares a column with the one, and that column holds the other. What
     the query does not name stays as it is, so it must be the same in both questions. The question is self-contained;
     of the candidates, the most similar stand first.
     """
-    asked, candidates = _telling_words(question), list(candidates)
+    asked, candidates = _extract_significant_words(question), list(candidates)
     if same := [
-        example for example in candidates if _join_words(_telling_words(example.question)) == _join_words(asked)
+        example
+        for example in candidates
+        if _join_singular_words(_extract_significant_words(example.question)) == _join_singular_words(asked)
     ]:
         literal = " ".join(question.split()).casefold()
         # Of several, the one that is spelt alike.
         found = min(same, key=lambda one: " ".join(one.question.split()).casefold() != literal)
         return VerifiedAnswer(found, found.sql)
-    with_values = (_change_values(asked, question, example, schema, spelt) for example in candidates)
+    with_values = (_adapt_verified_answer(asked, question, example, schema, spelt) for example in candidates)
     return next(filter(None, with_values), None)
 
 
-def _telling_words(question: str) -> list[Word]:
-    """Return the words and signs of a question that matter, without polite and small ones."""
-    kept = (word for word in _split_words(question.rstrip("!")) if word.folded not in _SMALL or _is_name(word))
-    return list(dropwhile(lambda word: word.folded in _POLITE and not _is_name(word), kept))
+def _extract_significant_words(question: str) -> list[Word]:
+    """Return a question's words and signs without articles and opening polite phrases."""
+    kept = (
+        word
+        for word in _split_words_and_signs(question.rstrip("!"))
+        if word.folded not in _SMALL or _is_uppercase_name(word)
+    )
+    return list(dropwhile(lambda word: word.folded in _POLITE and not _is_uppercase_name(word), kept))
 
 
-def _split_words(text: str) -> list[Word]:
-    """Return a text's words and signs in their order."""
+def _split_words_and_signs(text: str) -> list[Word]:
+    """Return the words and signs of a text, in text order."""
     signs = (
         Word(sign, place, place + 1, sign, sign)
         for place, sign in enumerate(text)
@@ -85,31 +93,32 @@ def _split_words(text: str) -> list[Word]:
     return sorted((*words(text), *signs), key=lambda word: word.start)
 
 
-def _is_name(word: Word) -> bool:
-    """Whether a capitalised word is a name though it is small in lower case: US, grade A."""
+def _is_uppercase_name(word: Word) -> bool:
+    """Whether a word in capitals is a name, as in US or grade A."""
     return word.text.isupper() and word.folded != "i" and (len(word.text) > 1 or word.start > 0)
 
 
-def _join_words(said: Iterable[Word]) -> str:
-    """Return words without plural endings, each between two spaces of its own."""
+def _join_singular_words(said: Iterable[Word]) -> str:
+    """Join words without plural endings, each surrounded by spaces."""
     # Stems would be too coarse, as nobody looks again: orders, ordered.
     return "".join(f" {re.sub(r'(?<=..[^s])s$', '', word.folded)} " for word in said)
 
 
-@default_if_unparsed(None)
-def _change_values(
+@return_default_if_unparsable(None)
+def _adapt_verified_answer(
     asked: Sequence[Word], question: str, example: Example, schema: Schema, spelt: Spelt
 ) -> VerifiedAnswer | None:
-    words_told, text = _telling_words(example.question), example.sql.casefold()
-    wanted, told = _join_words(asked), _join_words(words_told)
+    """Return a verified example's SQL with the new question's values; None if impossible."""
+    words_told, text = _extract_significant_words(example.question), example.sql.casefold()
+    wanted, told = _join_singular_words(asked), _join_singular_words(words_told)
     # Not a column's values alone tell ">= 5" from "5": of one whose values may not leave, every text counts as held.
     if _NO_SIGN.sub("", wanted) != _NO_SIGN.sub("", told):
         return None
     # Reading the query costs most: words of its question that the new one lacks must stand in it as constants.
-    if any(_join_words([word]) not in wanted and word.text.casefold() not in text for word in words_told):
+    if any(_join_singular_words([word]) not in wanted and word.text.casefold() not in text for word in words_told):
         return None
     query = Query.of(example.sql, schema.dialect, schema)
-    slots = _find_slots(query, told)
+    slots = _find_replaceable_constants(query, told)
     if not 0 < len(slots) <= _SLOTS:
         return None
     longest_first = sorted(slots, key=len, reverse=True)
@@ -127,25 +136,27 @@ def _change_values(
         if len(spellings) > 1 or (value := spellings.pop()) is None:
             return None
         changed.append((tokens[0].text, value))
-        edits += [(token, quote_text(value, schema.dialect) if columns else value) for token in tokens]
+        edits += [(token, quote_string_literal(value, schema.dialect) if columns else value) for token in tokens]
     sql = query.sql
     for token, value in sorted(edits, key=lambda edit: -edit[0].start):
         sql = sql[: token.start] + value + sql[token.end + 1 :]
     return VerifiedAnswer(example, sql, tuple(changed)) if changed else None
 
 
-def _find_slots(query: Query, told: str) -> dict[str, tuple[Sequence[Token], Sequence[tuple[str, str]]]]:
-    """Return the constants named once in a question, by words; numbers have no columns."""
+def _find_replaceable_constants(
+    query: Query, told: str
+) -> dict[str, tuple[Sequence[Token], Sequence[tuple[str, str]]]]:
+    """Return the query's constants that the question names exactly once, by their words."""
     columns: dict[str, list[tuple[str, str]]] = {}
     comparisons = (exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike)
     for node in (node for scope in query.scopes for node in query.own(scope, *comparisons)):
-        for column, operand in () if isinstance(node.parent, exp.Escape) else query.operands(node):
+        for column, operand in () if isinstance(node.parent, exp.Escape) else query.iterate_column_comparisons(node):
             if isinstance(text := query.literal(operand), str):
-                columns.setdefault(plain_text(text), []).append(column.item)
+                columns.setdefault(normalize_constant_text(text), []).append(column.item)
     constants: dict[str, list[Token]] = {}
     for token in query.tokens:
         if token.token_type in (TokenType.STRING, TokenType.NUMBER):
-            constants.setdefault(_join_words(_split_words(token.text)), []).append(token)
+            constants.setdefault(_join_singular_words(_split_words_and_signs(token.text)), []).append(token)
     slots: dict[str, tuple[Sequence[Token], Sequence[tuple[str, str]]]] = {}
     for key, tokens in constants.items():
         (kind, text), *others = {(token.token_type, token.text) for token in tokens}

@@ -23,8 +23,8 @@ import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
-from ..derived import derived
-from ..sql.parse import default_if_unparsed
+from ..derived import cache_in_first_argument
+from ..sql.parse import return_default_if_unparsable
 from ..sql.query import Query
 
 SCALE = 20
@@ -53,8 +53,8 @@ _ODD = (exp.Case, exp.Cast, exp.Window, exp.Coalesce, exp.Substring)
 
 
 @dataclass(frozen=True)
-class Model:
-    """The regression of one trait."""
+class TraitModel:
+    """A logistic regression that predicts the value of one query trait."""
 
     values: tuple[str, ...]
     weights: npt.NDArray[np.float64]  # of shape (values, words)
@@ -68,14 +68,14 @@ class Model:
 
 
 @dataclass(frozen=True)
-class Expectation:
-    """The probability of each value of each trait."""
+class ExpectedTraits:
+    """The expected traits of a query: the probability of each value of each trait."""
 
     probabilities: Mapping[str, Mapping[str, float]]
 
     def fit(self, query: Query) -> float | None:
-        """Return the log-probability of a query's form in nats; None if it has no columns."""
-        form = read_traits(query)
+        """Return the log-probability of a query's traits in nats; None if it cannot be parsed."""
+        form = extract_query_traits(query)
         if form is None:
             return None
         shares = (values.get(form[trait], 0.0) for trait, values in self.probabilities.items())
@@ -83,20 +83,20 @@ class Expectation:
 
 
 @lru_cache(maxsize=256)
-def expect_traits(question: str, before: Query | None = None) -> Expectation:
-    """Return the expected traits of a question's query, given the query before it."""
-    vocabulary, models = _load_models()
-    known = list_grams(question) | encode_traits(before)
+def predict_query_traits(question: str, before: Query | None = None) -> ExpectedTraits:
+    """Predict the traits of a question's query, given the previous query."""
+    vocabulary, models = _load_trait_models()
+    known = extract_words_and_pairs(question) | encode_query_traits(before)
     words = np.array(sorted(vocabulary[gram] for gram in known if gram in vocabulary), dtype=np.intp)
-    return Expectation({trait: model(words) for trait, model in models.items()})
+    return ExpectedTraits({trait: model(words) for trait, model in models.items()})
 
 
 @cache
-def _load_models() -> tuple[Mapping[str, int], Mapping[str, Model]]:
+def _load_trait_models() -> tuple[Mapping[str, int], Mapping[str, TraitModel]]:
     stored = json.loads((files(__package__ or "") / "data" / "expectation.json").read_text("utf-8"))
     vocabulary = {gram: index for index, gram in enumerate(stored["grams"])}
     models = {
-        trait: Model(
+        trait: TraitModel(
             tuple(model["values"]),
             np.array(model["weights"], dtype=np.float64).reshape(len(model["values"]), len(vocabulary)) / SCALE,
             np.array(model["bias"], dtype=np.float64) / SCALE,
@@ -106,9 +106,9 @@ def _load_models() -> tuple[Mapping[str, int], Mapping[str, Model]]:
     return vocabulary, models
 
 
-@default_if_unparsed(None)
-def items_fit(query: Query, items: Iterable[LinkedItem]) -> float | None:
-    """Return the log-probability, in nats, of exactly the items that a query uses.
+@return_default_if_unparsable(None)
+def score_used_items(query: Query, items: Iterable[LinkedItem]) -> float | None:
+    """Return the log-probability that a question needs exactly the items that a query uses.
 
     The items are the linker's, with their probabilities; what is not among them is taken as improbable.
     """
@@ -120,8 +120,8 @@ def items_fit(query: Query, items: Iterable[LinkedItem]) -> float | None:
     return sum(math.log(max(share, FLOOR)) for share in shares) + len(used - set(expected)) * math.log(FLOOR)
 
 
-def list_grams(question: str) -> frozenset[str]:
-    """Return the question's words and word pairs, with its beginning and end marked."""
+def extract_words_and_pairs(question: str) -> frozenset[str]:
+    """Return a question's words and word pairs, with the start and end marked."""
     masked = " \n ".join(_QUOTED.split(question.lower()))
     words = [START]
     for part in masked.split("\n"):
@@ -131,51 +131,51 @@ def list_grams(question: str) -> frozenset[str]:
     return frozenset(words) | {f"{one} {next_one}" for one, next_one in pairwise(words)}
 
 
-@derived
-@default_if_unparsed(None)
-def read_traits(query: Query) -> Traits | None:
-    """Return the traits of a query; None if it has no columns."""
+@cache_in_first_argument
+@return_default_if_unparsable(None)
+def extract_query_traits(query: Query) -> Traits | None:
+    """Return the traits of a query; None if the query cannot be parsed."""
     tree = query.tree
     outputs = tree.selects if isinstance(tree, exp.Query) else []
     if not outputs:
         return None
     traits = {
-        "outputs": _count_outputs(outputs),
-        "aggregates": _list_aggregates(outputs),
+        "outputs": _count_output_columns(outputs),
+        "aggregates": _list_aggregate_functions(outputs),
         "tables": str(min(len(list(tree.find_all(exp.Table))), _MOST)),
         "outer_join": _yes_or_no(any((join.side or "") != "" for join in tree.find_all(exp.Join))),
-        "order": _describe_order(tree),
+        "order": _describe_sort_order(tree),
         "inner_order": _yes_or_no(any(s.args.get("order") for s in tree.find_all(exp.Select) if s is not tree)),
-        "group": _has_any(tree, exp.Group),
-        "having": _has_any(tree, exp.Having),
+        "group": _report_node_presence(tree, exp.Group),
+        "having": _report_node_presence(tree, exp.Having),
         "compound": type(tree).__name__.lower() if isinstance(tree, exp.SetOperation) else _NONE,
-        "nested": _subquery_use(tree),
+        "nested": _describe_subquery_use(tree),
         "count_distinct": _yes_or_no(any(isinstance(count.this, exp.Distinct) for count in tree.find_all(exp.Count))),
-        "like": _has_any(tree, exp.Like, exp.ILike),
-        "or": _has_any(tree, exp.Or),
-        "between": _has_any(tree, exp.Between),
+        "like": _report_node_presence(tree, exp.Like, exp.ILike),
+        "or": _report_node_presence(tree, exp.Or),
+        "between": _report_node_presence(tree, exp.Between),
         "above": ">=" if tree.find(exp.GTE) else ">" if tree.find(exp.GT) else _NONE,
         "below": "<=" if tree.find(exp.LTE) else "<" if tree.find(exp.LT) else _NONE,
-        "null": _has_any(tree, exp.Is),
-        "odd": _has_any(tree, *_ODD),
-        "with": _has_any(tree, exp.With),
+        "null": _report_node_presence(tree, exp.Is),
+        "odd": _report_node_presence(tree, *_ODD),
+        "with": _report_node_presence(tree, exp.With),
     }
     return MappingProxyType(traits)
 
 
-def encode_traits(query: Query | None) -> frozenset[str]:
-    """Return the traits of the query before as extra words of the question."""
-    form = read_traits(query) if query else None
+def encode_query_traits(query: Query | None) -> frozenset[str]:
+    """Encode the traits of the previous query as extra words of the question."""
+    form = extract_query_traits(query) if query else None
     return frozenset(f"~{trait}={value}" for trait, value in (form or {}).items())
 
 
-def _count_outputs(outputs: list[exp.Expr]) -> str:
+def _count_output_columns(outputs: list[exp.Expr]) -> str:
     if any(item.is_star and not isinstance(item.unalias(), exp.Count) for item in outputs):
         return "*"
     return str(min(len(outputs), _MOST))
 
 
-def _list_aggregates(outputs: list[exp.Expr]) -> str:
+def _list_aggregate_functions(outputs: list[exp.Expr]) -> str:
     kinds = {
         type(item).__name__.lower() if isinstance(item, exp.AggFunc) else "expression"
         for item in (output.unalias() for output in outputs)
@@ -184,7 +184,7 @@ def _list_aggregates(outputs: list[exp.Expr]) -> str:
     return ",".join(sorted(kinds)) or _NONE
 
 
-def _describe_order(tree: exp.Expr) -> str:
+def _describe_sort_order(tree: exp.Expr) -> str:
     order = tree.args.get("order")
     if order is None:
         return _NONE
@@ -192,8 +192,8 @@ def _describe_order(tree: exp.Expr) -> str:
     return f"{direction}+limit" if tree.args.get("limit") else direction
 
 
-def _subquery_use(tree: exp.Expr) -> str:
-    """Return how the query uses a sub-query."""
+def _describe_subquery_use(tree: exp.Expr) -> str:
+    """Return how the query uses a sub-query: in, not in, equals, compared, exists or other."""
     if any(isinstance(negated.this, exp.In) and negated.this.args.get("query") for negated in tree.find_all(exp.Not)):
         return "not in"
     if any(node.args.get("query") for node in tree.find_all(exp.In)):
@@ -209,7 +209,8 @@ def _subquery_use(tree: exp.Expr) -> str:
     return "other" if several else _NONE
 
 
-def _has_any(tree: exp.Expr, *kinds: type[exp.Expr]) -> str:
+def _report_node_presence(tree: exp.Expr, *kinds: type[exp.Expr]) -> str:
+    """Return `yes` if the tree has a node of one of the kinds, else `no`."""
     return _yes_or_no(tree.find(*kinds) is not None)
 
 

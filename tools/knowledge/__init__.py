@@ -7,21 +7,21 @@
 ...     print([entry.name for entry in knowledge.find("How many active customers are there?").entries])
 """
 
-from .entry import Entry, Selection
-from .fragment import compile_definitions, used_entries
-from .read import knowledge_path, knowledge_schema, read_knowledge
-from .search import Knowledge, unknown_words
+from .entry import Entry, SelectedEntries
+from .fragment import expand_named_definitions, find_used_entries
+from .read import build_knowledge_json_schema, knowledge_path, read_knowledge
+from .search import Knowledge, find_unknown_words
 from .write import KnowledgeWriter
 
 __all__ = [
     "Entry",
     "Knowledge",
     "KnowledgeWriter",
-    "Selection",
-    "compile_definitions",
+    "SelectedEntries",
+    "build_knowledge_json_schema",
+    "expand_named_definitions",
+    "find_unknown_words",
+    "find_used_entries",
     "knowledge_path",
-    "knowledge_schema",
     "read_knowledge",
-    "unknown_words",
-    "used_entries",
 ]

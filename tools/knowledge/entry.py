@@ -15,7 +15,7 @@ Item = tuple[str, str]  # A table and a column; the column is empty for the tabl
 
 @dataclass(frozen=True)
 class Entry:
-    """One definition."""
+    """An entry of knowledge: a term, metric, description, join or rule."""
 
     kind: EntryKind
     # Of a term or metric its words; of a description its table or `table.column`; of a join its condition; of a
@@ -33,19 +33,19 @@ class Entry:
     fault: str = ""  # why it cannot be used, if that shows while its source is read
 
     @classmethod
-    def of_item(cls, table: str, column: str, text: str, **more: Any) -> Entry:
-        """Return the description of a table, or of a column of it."""
+    def make_item_description(cls, table: str, column: str, text: str, **more: Any) -> Entry:
+        """Make an entry that describes a table, or one of its columns."""
         kind, name = ("column", f"{table}.{column}") if column else ("table", table)
         return cls(kind, name, text, about=((table, column),), **more)
 
     @property
     def key(self) -> str:
-        """The kind and name, which identify the entry."""
+        """The entry's kind and name, which identify the entry."""
         return f"{self.kind} {self.name}"
 
     @property
     def line(self) -> str:
-        """The entry as a line of a prompt."""
+        """The entry as one line of a prompt."""
         also = f" (also: {', '.join(self.also)})" if self.also else ""
         match self.kind:
             case "term" | "metric":
@@ -62,17 +62,17 @@ class Entry:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The words that people use for the definition."""
+        """The names by which people refer to the entry."""
         return (self.name, *self.also) if self.kind in ("term", "metric") else self.also
 
     @property
     def phrases(self) -> tuple[tuple[str, ...], ...]:
-        """The stems of each of its names."""
+        """The word stems of each name of the entry."""
         return tuple(dict.fromkeys(phrase for name in self.names if (phrase := tuple(stems(name)))))
 
 
 @dataclass(frozen=True)
-class Selection:
+class SelectedEntries:
     """The entries that a question needs, most specific first, and the number left out."""
 
     entries: tuple[Entry, ...] = ()

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Literal
 
 from sqlglot import exp
 
-from ..database.egress import any_matches
+from ..database.egress import has_matching_entry
 from ..database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from ..database.table import Limits
 from ..errors import KnowledgeError, QueryError, QueryTimeout, SQLParseError, TableturnError
-from ..sql import Query, spell_tables
-from ..sql.dialects import KEYWORDS, rules_of
-from ..sql.query import split_condition
-from ..words import did_you_mean, join_words, nearest_names, stems
+from ..sql import Query, write_exact_table_names
+from ..sql.dialects import KEYWORDS, get_dialect_rules
+from ..sql.query import split_condition_at_and
+from ..words import find_nearest_names, format_did_you_mean, join_words, stems
 from .entry import Entry, Item
 from .read import DATABASE
 
@@ -32,8 +32,8 @@ _CONTRADICTS = "it contradicts"
 
 
 @dataclass(frozen=True)
-class Fragment:
-    """A condition or an expression, with qualified columns."""
+class SQLFragment:
+    """An SQL condition or expression with qualified columns."""
 
     sql: str
     tree: exp.Expr
@@ -42,8 +42,8 @@ class Fragment:
     columns: tuple[Item, ...]  # what it reads of them
 
 
-def parse_fragment(sql: str, dialect: str) -> exp.Expr:
-    """Return the tree of a condition or an expression; raise `KnowledgeError` if it is not one."""
+def parse_sql_fragment(sql: str, dialect: str) -> exp.Expr:
+    """Parse an SQL condition or expression; raise `KnowledgeError` if it is neither."""
     try:
         tree = Query.of(f"SELECT {sql}", dialect).tree
     except SQLParseError as error:
@@ -54,7 +54,7 @@ def parse_fragment(sql: str, dialect: str) -> exp.Expr:
     return tree.expressions[0].unalias().copy()
 
 
-def fragment_kind(tree: exp.Expr) -> Literal["metric", "term"] | None:
+def classify_fragment(tree: exp.Expr) -> Literal["metric", "term"] | None:
     """Return `metric` for an aggregate over rows, `term` for a condition, else None."""
     if any(node.find_ancestor(exp.Select) is None for node in tree.find_all(exp.AggFunc)):
         return "metric"
@@ -63,83 +63,84 @@ def fragment_kind(tree: exp.Expr) -> Literal["metric", "term"] | None:
     return None if value else "term"
 
 
-def _find_outer_columns(tree: exp.Expr) -> list[exp.Column]:
-    """Return the columns outside the fragment's sub-queries."""
+def _find_columns_outside_subqueries(tree: exp.Expr) -> list[exp.Column]:
+    """Return the columns of an expression that are outside its sub-queries."""
     return [column for column in tree.find_all(exp.Column) if column.find_ancestor(exp.Select) is None]
 
 
-def read_fragment(sql: str, schema: Schema, about: Sequence[str] = ()) -> Fragment:
-    """Return a fragment with names as the schema spells them.
+def resolve_sql_fragment(sql: str, schema: Schema, about: Sequence[str] = ()) -> SQLFragment:
+    """Parse an SQL fragment and spell its names as the schema does.
 
     Columns without a table are looked for in the tables `about` first, which are those read where it names none. What
     is no fragment, or names what the schema lacks, raises a `KnowledgeError` that has the nearest name.
     """
-    tree = parse_fragment(spell_tables(f"SELECT {sql}", schema).removeprefix("SELECT "), schema.dialect)
+    tree = parse_sql_fragment(write_exact_table_names(f"SELECT {sql}", schema).removeprefix("SELECT "), schema.dialect)
     columns: list[Item] = []
-    for column in _find_outer_columns(tree):
-        columns.append(_column_item(column, schema, about))
-        name_column(column, columns[-1], schema)
-    inner = tuple(_find_item(schema, node.name, within=node.db)[0] for node in tree.find_all(exp.Table))
-    if not columns and not (about and fragment_kind(tree) == "metric"):
+    for column in _find_columns_outside_subqueries(tree):
+        columns.append(_resolve_column(column, schema, about))
+        qualify_column(column, columns[-1], schema)
+    inner = tuple(_find_table_or_column(schema, node.name, within=node.db)[0] for node in tree.find_all(exp.Table))
+    if not columns and not (about and classify_fragment(tree) == "metric"):
         raise KnowledgeError(
             f"{sql!r} names no column: qualify columns by their tables, as in orders.total; "
             "name the table of COUNT(*) with `about`"
         )
     # Names are quoted only where they must be: models copy what they see.
-    naming = rules_of(schema.dialect).naming
+    naming = get_dialect_rules(schema.dialect).naming
     for identifier in tree.find_all(exp.Identifier):
         name = str(identifier.this)
-        identifier.set("quoted", name.lower() in KEYWORDS or not naming.is_plain(name))
+        identifier.set("quoted", name.lower() in KEYWORDS or not naming.can_be_unquoted(name))
     tables = tuple(dict.fromkeys(table for table, _ in columns) or dict.fromkeys(about))
-    return Fragment(tree.sql(dialect=schema.dialect), tree, tables, inner, tuple(dict.fromkeys(columns)))
+    return SQLFragment(tree.sql(dialect=schema.dialect), tree, tables, inner, tuple(dict.fromkeys(columns)))
 
 
-def _column_item(column: exp.Column, schema: Schema, about: Sequence[str] = ()) -> Item:
+def _resolve_column(column: exp.Column, schema: Schema, about: Sequence[str] = ()) -> Item:
+    """Return the table and column that a column names; raise `KnowledgeError` if unclear."""
     if column.table:
-        return _find_item(schema, column.table, column.name, column.db)
-    holders = _find_holders(schema, column.name)
+        return _find_table_or_column(schema, column.table, column.name, column.db)
+    holders = _find_tables_with_column(schema, column.name)
     likely = [table for table in holders if table in about] or holders
     if not likely:
         columns = (held for table in schema.tables for held in table.columns)
-        raise KnowledgeError(f"there is no column {column.name!r}{_write_hint(column.name, columns)}")
+        raise KnowledgeError(f"there is no column {column.name!r}{_suggest_similar_names(column.name, columns)}")
     if len(likely) > 1:
         raise KnowledgeError(f"{column.name!r} is a column of {join_words(likely, 'or')}: qualify it by its table")
-    return _find_item(schema, likely[0], column.name)
+    return _find_table_or_column(schema, likely[0], column.name)
 
 
-def _find_item(schema: Schema, table: str, column: str = "", within: str = "") -> Item:
-    """Return the schema's table, or column of it; raise `KnowledgeError` if it is missing."""
+def _find_table_or_column(schema: Schema, table: str, column: str = "", within: str = "") -> Item:
+    """Return a table or column as the schema spells it; raise `KnowledgeError` if missing."""
     held = schema.table(f"{within}.{table}") or schema.table(table)
     if held is None:
-        if holders := _find_holders(schema, table):
+        if holders := _find_tables_with_column(schema, table):
             raise KnowledgeError(f"{table!r} is a column of {join_words(holders, 'or')}: qualify it by its table")
-        raise KnowledgeError(f"there is no table {table!r}{_write_hint(table, schema.tables)}")
+        raise KnowledgeError(f"there is no table {table!r}{_suggest_similar_names(table, schema.tables)}")
     if not column:
         return held.name, ""
     if (found := held.column(column)) is None:
-        raise KnowledgeError(f"{held.name} has no column {column!r}{_write_hint(column, held.columns)}")
+        raise KnowledgeError(f"{held.name} has no column {column!r}{_suggest_similar_names(column, held.columns)}")
     return held.name, found.name
 
 
-def _find_holders(schema: Schema, column: str) -> list[str]:
+def _find_tables_with_column(schema: Schema, column: str) -> list[str]:
     return [table.name for table in schema.tables if table.column(column) is not None]
 
 
-def _write_hint(name: str, known: Iterable[TableSchema | ColumnSchema]) -> str:
-    near = did_you_mean(nearest_names(name, (item.name for item in known), 2))
+def _suggest_similar_names(name: str, known: Iterable[TableSchema | ColumnSchema]) -> str:
+    near = format_did_you_mean(find_nearest_names(name, (item.name for item in known), 2))
     return f"; {near}" if near else ""
 
 
-def name_column(column: exp.Column, item: Item, schema: Schema) -> None:
+def qualify_column(column: exp.Column, item: Item, schema: Schema) -> None:
     """Qualify a column expression with the item's table, and with the schema if needed."""
     names = (item[1], *schema.path(item[0])[::-1])
     for key, name in zip(("this", "table", "db"), names, strict=False):
         column.set(key, exp.to_identifier(name, quoted=True))
 
 
-def _limit_aggregates(expression: str, condition: str, dialect: str) -> str:
-    """Write an aggregate expression that counts only rows with the condition."""
-    tree, where = parse_fragment(expression, dialect), parse_fragment(condition, dialect)
+def _add_condition_to_aggregates(expression: str, condition: str, dialect: str) -> str:
+    """Rewrite the aggregates of an expression to count only rows that meet a condition."""
+    tree, where = parse_sql_fragment(expression, dialect), parse_sql_fragment(condition, dialect)
     aggregates = [node for node in tree.find_all(exp.AggFunc) if node.find_ancestor(exp.AggFunc) is None]
     if not aggregates:
         raise KnowledgeError(f"{expression!r} has no aggregate that `where` could limit: write the condition into it")
@@ -151,8 +152,8 @@ def _limit_aggregates(expression: str, condition: str, dialect: str) -> str:
 
 
 @dataclass(frozen=True)
-class Problem:
-    """An entry that is left out, and the reason."""
+class EntryProblem:
+    """A knowledge entry that is left out, and the reason."""
 
     entry: Entry
     why: str
@@ -161,122 +162,124 @@ class Problem:
         return ": ".join(filter(None, (self.entry.source, self.entry.key, self.why)))
 
 
-def check_entries(layers: Sequence[Sequence[Entry]], database: Database) -> tuple[list[Entry], list[Problem]]:
-    """Return the entries of all layers that fit the database, and the problems of the rest.
+def check_entries(layers: Sequence[Sequence[Entry]], database: Database) -> tuple[list[Entry], list[EntryProblem]]:
+    """Return the entries that fit the database, and the problems of the other entries.
 
     Of two layers that define the same the later one counts. Where whoever opened the database may not see all of it,
     what names something that is not visible is left out without a word: why would tell that it is there.
     """
     schema = database.schema()
-    problems: list[Problem] = []
+    problems: list[EntryProblem] = []
     fitting: list[Entry] = []
     unseen: set[str] = set()
-    for entry in _take_topmost([_expand_comments(layer, schema) for layer in layers], problems):
+    for entry in _take_topmost_entries([_expand_database_comments(layer, schema) for layer in layers], problems):
         try:
-            fitting.append(_fit_entry(entry, schema, database))
+            fitting.append(_adapt_entry_to_schema(entry, schema, database))
         except TableturnError as error:
-            problems.append(Problem(entry, str(error)))
+            problems.append(EntryProblem(entry, str(error)))
             unseen |= {part.lower() for item in entry.about for part in item if part}
     if own := database.rights.key:
         problems.clear()
         visible = {item.name.lower() for table in schema.tables for item in (table, *table.columns)}
-        layers_of_rights = database.session.policy.permissions.list_layers()
+        layers_of_rights = database.session.policy.permissions.list_permission_layers()
         denied = [entry for layer in layers_of_rights for entry in layer.deny]
         unseen |= {part for entry in denied for part in (entry, *entry.split(".")) if part.strip("*")}
         unseen -= visible
         visible |= {f"{table.name}.{column.name}".lower() for table in schema.tables for column in table.columns}
         # What is written under these rights tells nothing that is hidden from them.
-        fitting = [entry for entry in fitting if entry.rights == own or not _names_unseen(entry, visible, unseen)]
+        fitting = [
+            entry for entry in fitting if entry.rights == own or not _may_reveal_hidden_names(entry, visible, unseen)
+        ]
         # In which file an entry stands, and where, tells whether there is a hidden one of its name.
         fitting.sort(key=lambda entry: (entry.added, entry.key))
-    fitting = [entry for entry in fitting if _may_leave(entry, database)]
-    return _drop_conflicts(fitting, problems), problems
+    fitting = [entry for entry in fitting if _can_show_to_model(entry, database)]
+    return _drop_conflicting_entries(fitting, problems), problems
 
 
-def _expand_comments(layer: Sequence[Entry], schema: Schema) -> Sequence[Entry]:
-    """Return the layer, or the database's comments if the layer stands for them."""
+def _expand_database_comments(layer: Sequence[Entry], schema: Schema) -> Sequence[Entry]:
+    """Return the layer's entries; for the `database` layer, the database's own comments."""
     if [entry.source for entry in layer] != [DATABASE]:
         return layer
     items = [(table.name, "", table.comment) for table in schema.tables]
     items += [(table.name, column.name, column.comment) for table in schema.tables for column in table.columns]
-    return [Entry.of_item(*item, source=DATABASE) for item in items if item[2]]
+    return [Entry.make_item_description(*item, source=DATABASE) for item in items if item[2]]
 
 
-def _take_topmost(layers: Sequence[Sequence[Entry]], problems: list[Problem]) -> list[Entry]:
-    """Return each entry from the topmost layer that has it."""
+def _take_topmost_entries(layers: Sequence[Sequence[Entry]], problems: list[EntryProblem]) -> list[Entry]:
+    """Return each entry as the topmost layer defines it."""
     topmost: dict[str, Entry] = {}
     for layer in layers:
         own: dict[str, Entry] = {}
         for entry in layer:
             key = f"{entry.kind} {' '.join(entry.name.lower().split())}"
             if key in own and own[key].line != entry.line:
-                problems.append(Problem(entry, f"{_CONTRADICTS} what the same file says of it: keep one"))
+                problems.append(EntryProblem(entry, f"{_CONTRADICTS} what the same file says of it: keep one"))
             own.setdefault(key, entry)
         topmost |= own
     return list(topmost.values())
 
 
-def _fit_entry(entry: Entry, schema: Schema, database: Database) -> Entry:
-    """Return the entry with names as the schema spells them."""
+def _adapt_entry_to_schema(entry: Entry, schema: Schema, database: Database) -> Entry:
+    """Return the entry with table and column names as the schema spells them."""
     if entry.fault:
         raise KnowledgeError(entry.fault)
-    about = tuple(_find_entry_item(item, schema) for item in entry.about)
+    about = tuple(_resolve_entry_item(item, schema) for item in entry.about)
     if entry.kind == "join":
-        key = join_key(entry, schema)
+        key = parse_join_entry(entry, schema)
         ends = (key.table, key.columns), (key.ref_table, key.ref_columns)
         return replace(entry, about=tuple((table, column) for table, columns in ends for column in columns))
     if entry.kind not in ("term", "metric") or not entry.sql:
         return replace(entry, about=about)
     expression, _, condition = entry.sql.partition("\n")
-    sql = _limit_aggregates(expression, condition, schema.dialect) if condition else expression
-    fragment = read_fragment(sql, schema, [table for table, _ in about])
-    _compile(entry, fragment, schema, database)
+    sql = _add_condition_to_aggregates(expression, condition, schema.dialect) if condition else expression
+    fragment = resolve_sql_fragment(sql, schema, [table for table, _ in about])
+    _compile_entry(entry, fragment, schema, database)
     return replace(entry, sql=fragment.sql, about=tuple(dict.fromkeys((*fragment.columns, *about))))
 
 
-def _find_entry_item(item: Item, schema: Schema) -> Item:
-    """Return the item as the schema spells it; a table's own name may contain a dot."""
+def _resolve_entry_item(item: Item, schema: Schema) -> Item:
+    """Return a table or column as the schema spells it; table names may contain a dot."""
     table, column = item
     whole = schema.table(f"{table}.{column}" if column else table)
     if whole is not None:
         return whole.name, ""
-    return _find_item(schema, _strip_quotes(table), _strip_quotes(column))
+    return _find_table_or_column(schema, _strip_quotes(table), _strip_quotes(column))
 
 
 def _strip_quotes(name: str) -> str:
     return name[1:-1] if len(name) > 1 and name[0] + name[-1] in ('""', "``", "[]") else name
 
 
-def _compile(entry: Entry, fragment: Fragment, schema: Schema, database: Database) -> None:
-    """Have the database compile a query with the entry's SQL."""
-    if fragment_kind(fragment.tree) != entry.kind:
+def _compile_entry(entry: Entry, fragment: SQLFragment, schema: Schema, database: Database) -> None:
+    """Check that the database can compile a query with the entry's SQL."""
+    if classify_fragment(fragment.tree) != entry.kind:
         computed = "a metric's expression computes over rows: SUM, COUNT, AVG and the like"
         condition = "a term's SQL is a condition on a row, not an aggregate or a value"
         raise KnowledgeError(computed if entry.kind == "metric" else condition)
     read = [table for table in schema.tables if table.name in (*fragment.tables, *fragment.inner)]
-    failed = database.compile_check(_write_query(fragment, schema), read)
+    failed = database.compile_check(_write_fragment_query(fragment, schema), read)
     if failed is not None:
         raise KnowledgeError(f"its SQL does not compile: {failed}")
 
 
-def _write_query(fragment: Fragment, schema: Schema) -> str:
+def _write_fragment_query(fragment: SQLFragment, schema: Schema) -> str:
     """Write a query that computes a fragment over its tables."""
     first, *others = (exp.table_(*schema.path(name)[::-1], quoted=True) for name in fragment.tables)
-    metric = fragment_kind(fragment.tree) == "metric"
+    metric = classify_fragment(fragment.tree) == "metric"
     query = (exp.select(fragment.tree) if metric else exp.select("1").where(fragment.tree)).from_(first)
     for table in others:
         query = query.join(table, join_type="CROSS")
     return query.sql(dialect=schema.dialect)
 
 
-def run_definition(entry: Entry, database: Database) -> str:
-    """Run the SQL of a term or metric that fits; return why it does not run, or an empty text."""
+def run_entry_sql(entry: Entry, database: Database) -> str:
+    """Run the SQL of a term or metric; return the error, or an empty text if it runs."""
     if entry.kind not in ("term", "metric") or not entry.sql:
         return ""
     schema = database.schema()
-    fragment = read_fragment(entry.sql, schema, [table for table, _ in entry.about])
+    fragment = resolve_sql_fragment(entry.sql, schema, [table for table, _ in entry.about])
     try:
-        database.execute(_write_query(fragment, schema), Limits(rows=1))
+        database.execute(_write_fragment_query(fragment, schema), Limits(rows=1))
     except QueryTimeout:
         pass  # a large table need not be read to its end: it compiles, and nothing failed in this time
     except QueryError as error:
@@ -284,43 +287,45 @@ def run_definition(entry: Entry, database: Database) -> str:
     return ""
 
 
-def join_key(entry: Entry, schema: Schema) -> ForeignKey:
-    """Return the entry's join as a foreign key; raise `KnowledgeError` if it is not one."""
+def parse_join_entry(entry: Entry, schema: Schema) -> ForeignKey:
+    """Return a join entry as a foreign key; raise `KnowledgeError` if it is invalid."""
     ends: list[tuple[Item, Item]] = []
-    for pair in split_condition(parse_fragment(entry.sql, schema.dialect)):
+    for pair in split_condition_at_and(parse_sql_fragment(entry.sql, schema.dialect)):
         sides = [side for side in (pair.this, pair.args.get("expression")) if isinstance(side, exp.Column)]
         if not isinstance(pair, exp.EQ) or len(sides) != 2:
             raise KnowledgeError("a join is written as visits.customer_ref = customers.id, further pairs after AND")
         if not all(side.table for side in sides):
             raise KnowledgeError(f"{pair.sql()!r} lacks a table: write visits.customer_ref = customers.id")
-        ends.append((_column_item(sides[0], schema), _column_item(sides[1], schema)))
+        ends.append((_resolve_column(sides[0], schema), _resolve_column(sides[1], schema)))
     if len({(left[0], right[0]) for left, right in ends}) != 1:
         raise KnowledgeError("a join is of two tables: write each pair in the same order")
     left, right = zip(*ends, strict=True)
     return ForeignKey(left[0][0], tuple(item[1] for item in left), right[0][0], tuple(item[1] for item in right))
 
 
-def _names_unseen(entry: Entry, visible: set[str], unseen: set[str]) -> bool:
-    """Whether the words of an entry may reveal hidden names."""
+def _may_reveal_hidden_names(entry: Entry, visible: set[str], unseen: set[str]) -> bool:
+    """Whether an entry's words may reveal names that the user may not see."""
     # They do where they hold the name of something that entries of the same files describe and that is not visible, or
     # anything that looks like a name and is none that is.
     text = " ".join((entry.name, entry.text, *entry.also, *(meaning for _, meaning in entry.values)))
     words = set(re.findall(r"\w+", text.lower())) - visible
-    if any_matches(unseen, words) or any(" " in name and name in text.lower() for name in unseen):
+    if has_matching_entry(unseen, words) or any(" " in name and name in text.lower() for name in unseen):
         return True
     return any((quoted or plain).lower() not in visible for quoted, plain in _NAMES.findall(text))
 
 
-def _may_leave(entry: Entry, database: Database) -> bool:
-    """Whether an entry may be shown to a model; withheld values keep it back."""
-    levels = database.leaving().levels
+def _can_show_to_model(entry: Entry, database: Database) -> bool:
+    """Whether an entry may be shown to a model; not if it contains withheld values."""
+    levels = database.leaving().column_levels
     if entry.kind == "join" or not any(item in levels for item in entry.about):
         return True
-    return not entry.values and (not entry.sql or parse_fragment(entry.sql, database.dialect).find(exp.Literal) is None)
+    return not entry.values and (
+        not entry.sql or parse_sql_fragment(entry.sql, database.dialect).find(exp.Literal) is None
+    )
 
 
-def _drop_conflicts(entries: Sequence[Entry], problems: list[Problem]) -> list[Entry]:
-    """Return the entries without terms and metrics that share a name."""
+def _drop_conflicting_entries(entries: Sequence[Entry], problems: list[EntryProblem]) -> list[Entry]:
+    """Return the entries without terms and metrics that share a name with another."""
     named: dict[tuple[str, ...], list[Entry]] = defaultdict(list)
     for entry in entries:
         for phrase in entry.phrases if entry.kind in ("term", "metric") else ():
@@ -333,12 +338,12 @@ def _drop_conflicts(entries: Sequence[Entry], problems: list[Problem]) -> list[E
             trusted.append(entry)
         else:
             why = f"{_CONTRADICTS} {other.key!r}, which has the same name: keep one, or rename one"
-            problems.append(Problem(entry, why))
+            problems.append(EntryProblem(entry, why))
     return trusted
 
 
-def compile_definitions(sql: str, entries: Sequence[Entry], dialect: str) -> str:
-    """Return a query with named definitions replaced by their SQL.
+def expand_named_definitions(sql: str, entries: Sequence[Entry], dialect: str) -> str:
+    """Replace `METRIC('name')` and `TERM('name')` in a query by the SQL of that entry.
 
     A model that writes `METRIC('net revenue')` gets the expression as the file has it, not as it would write it again;
     a name that there is not raises `KnowledgeError`.
@@ -359,22 +364,22 @@ def compile_definitions(sql: str, entries: Sequence[Entry], dialect: str) -> str
         if entry is None:
             there = ", ".join(repr(each.name) for each in entries if each.kind == kind and each.sql) or "none"
             raise KnowledgeError(f"there is no {kind} {name!r} with SQL of its own; there is {there}")
-        call.replace(exp.Paren(this=_use_aliases(entry, call, dialect)))
+        call.replace(exp.Paren(this=_apply_query_aliases(entry, call, dialect)))
     return tree.sql(dialect=dialect)
 
 
-def _use_aliases(entry: Entry, call: exp.Expr, dialect: str) -> exp.Expr:
-    """Return the definition's SQL with the aliases of the query around `call`."""
-    fragment = parse_fragment(entry.sql, dialect)
+def _apply_query_aliases(entry: Entry, call: exp.Expr, dialect: str) -> exp.Expr:
+    """Return an entry's SQL with the table aliases of the query that contains `call`."""
+    fragment = parse_sql_fragment(entry.sql, dialect)
     select = call.find_ancestor(exp.Select)
     sources = (select.args.get("from_"), *(select.args.get("joins") or ())) if select else ()
     aliases: dict[str, str] = {}
     for node in filter(None, sources):
         if isinstance(node.this, exp.Table):
-            aliases.setdefault(_join_names(node.this.parts), node.this.alias_or_name)
+            aliases.setdefault(_join_name_parts(node.this.parts), node.this.alias_or_name)
             aliases.setdefault(node.this.name.lower(), node.this.alias_or_name)
-    for column in _find_outer_columns(fragment):
-        alias = aliases.get(_join_names(column.parts[:-1]))
+    for column in _find_columns_outside_subqueries(fragment):
+        alias = aliases.get(_join_name_parts(column.parts[:-1]))
         if alias is not None and alias.lower() != column.table.lower():
             column.set("db", None)
             quoted = column.args["table"].quoted or not alias.isidentifier()
@@ -382,12 +387,12 @@ def _use_aliases(entry: Entry, call: exp.Expr, dialect: str) -> exp.Expr:
     return fragment
 
 
-def _join_names(parts: Iterable[exp.Expr]) -> str:
+def _join_name_parts(parts: Iterable[exp.Expr]) -> str:
     return ".".join(part.name.lower() for part in parts)
 
 
-def used_entries(query: Query, entries: Sequence[Entry], question: str) -> tuple[Entry, ...]:
-    """Return the entries that a query uses, read from its SQL.
+def find_used_entries(query: Query, entries: Sequence[Entry], question: str) -> tuple[Entry, ...]:
+    """Return the entries that a query's SQL uses.
 
     One with SQL if the query has that SQL, on the same columns; a term in words alone if the question has its name and
     the query reads what it is about; a description or a rule if the query reads its column, and of coded values if it
@@ -396,20 +401,21 @@ def used_entries(query: Query, entries: Sequence[Entry], question: str) -> tuple
     if not entries or len(query.sql) > _LONGEST:
         return ()
     items, schema = query.used, query.schema
-    written = {_write_plain(node) for node in query.tree.find_all(exp.Condition)}
+    written = {_write_normalized_sql(node) for node in query.tree.find_all(exp.Condition)}
     read = items.columns | {(table, "") for table in items.tables}
     question_stems = set(stems(question))
 
     def used(entry: Entry) -> bool:
+        """Whether the query uses the entry."""
         about = any(item in read for item in entry.about)
         match entry.kind:
             case "term" | "metric" if entry.sql:
                 try:
-                    tree = parse_fragment(entry.sql, schema.dialect)
-                    columns = {_column_item(column, schema) for column in _find_outer_columns(tree)}
+                    tree = parse_sql_fragment(entry.sql, schema.dialect)
+                    columns = {_resolve_column(column, schema) for column in _find_columns_outside_subqueries(tree)}
                 except KnowledgeError:
                     return False
-                parts = [_write_plain(tree)], map(_write_plain, split_condition(tree))
+                parts = [_write_normalized_sql(tree)], map(_write_normalized_sql, split_condition_at_and(tree))
                 return columns <= read and any(written.issuperset(part) for part in parts)
             case "term" | "metric":
                 # Words alone show in no SQL: only that it reads what they are about.
@@ -419,15 +425,15 @@ def used_entries(query: Query, entries: Sequence[Entry], question: str) -> tuple
             case "join":
                 return all(item in read for item in entry.about)
             case _ if entry.values and not entry.text:
-                return about and any(query.constants.looks_for(code.casefold()) for code, _ in entry.values)
+                return about and any(query.constants.has_matching_constant(code.casefold()) for code, _ in entry.values)
             case _:
                 return about
 
     return tuple(filter(used, entries))
 
 
-def _write_plain(node: exp.Expr) -> str:
-    """Write an expression without table names, outer parentheses and quotes."""
+def _write_normalized_sql(node: exp.Expr) -> str:
+    """Write an expression as SQL without table names, outer parentheses and quotes."""
     copy = node.unnest().copy()
     for column in copy.find_all(exp.Column):
         column.set("table", None)

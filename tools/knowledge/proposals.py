@@ -10,51 +10,57 @@ from sqlglot import exp
 
 from ..database.schema import Schema
 from ..sql import Query, read_query
-from ..sql.parse import statement_ends
-from ..words import STOP_WORDS, Word, fold, listed_words, name_stems, words
+from ..sql.parse import find_statement_ends
+from ..words import STOP_WORDS, Word, fold, make_word_set, stem_name_words, words
 from .entry import Entry, Item
-from .fragment import name_column
+from .fragment import qualify_column
 from .read import quote
 
 MOST = 200_000  # statements that are read; a log goes on for ever
 _SHOWN = 5
 
 # Words that are no part of a term's name.
-_ORDINARY = STOP_WORDS | listed_words("average day first last month name names top total year")
+_ORDINARY = STOP_WORDS | make_word_set("average day first last month name names top total year")
 
 
 @dataclass(frozen=True)
-class Suggestion:
-    """An entry that a query log supports."""
+class EntrySuggestion:
+    """A knowledge entry suggested by a query log, with queries that support it."""
 
     entry: Entry  # terms and metrics still need a name that people use
     count: int  # queries that it comes from
     queries: tuple[str, ...]  # the first of them
 
 
-def propose_entries(before: Query, after: Query, question: str) -> tuple[Entry, ...]:
-    """Return entries that a correction of a query suggests, for a person to accept."""
+def propose_entries_from_correction(before: Query, after: Query, question: str) -> tuple[Entry, ...]:
+    """Propose knowledge entries from the correction of a query, for a person to accept."""
     old, new, schema = _QueryParts(before), _QueryParts(after), after.schema
     entries: dict[str, Entry] = {}
-    joins = (Entry("join", text, sql=text) for text in new.joins() if text not in old.conditions)
-    for entry in (*joins, *_find_values(old, new, question), *_find_meanings(old, new, question, schema)):
+    joins = (Entry("join", text, sql=text) for text in new.find_undeclared_joins() if text not in old.conditions)
+    for entry in (
+        *joins,
+        *_find_corrected_values(old, new, question),
+        *_find_word_definition(old, new, question, schema),
+    ):
         entries.setdefault(entry.key, entry)
     return tuple(entries.values())
 
 
-def suggest(queries: Iterable[str], schema: Schema, least: int = 2) -> tuple[Suggestion, ...]:
-    """Return entries that recur in at least `least` queries, most frequent first."""
+def suggest(queries: Iterable[str], schema: Schema, least: int = 2) -> tuple[EntrySuggestion, ...]:
+    """Suggest the entries that occur in at least `least` queries, most frequent first."""
     queries_by_key: dict[str, tuple[Entry, dict[str, None]]] = {}
     for query in islice(dict.fromkeys(queries), MOST):
-        for entry in _read_entries(query, schema):
+        for entry in _extract_query_entries(query, schema):
             queries_by_key.setdefault(entry.key, (entry, {}))[1][query] = None
-    suggestions = (Suggestion(entry, len(having), tuple(having)[:_SHOWN]) for entry, having in queries_by_key.values())
+    suggestions = (
+        EntrySuggestion(entry, len(having), tuple(having)[:_SHOWN]) for entry, having in queries_by_key.values()
+    )
     return tuple(sorted((one for one in suggestions if one.count >= least), key=lambda one: -one.count))
 
 
 def split_statements(text: str, dialect: str) -> Iterator[str]:
     """Yield the statements of a text, split at semicolons outside literals and comments."""
-    ends = statement_ends(text, dialect)
+    ends = find_statement_ends(text, dialect)
     if ends is None:
         yield from (line for line in text.splitlines() if line.strip())
         return
@@ -67,56 +73,57 @@ def split_statements(text: str, dialect: str) -> Iterator[str]:
 
 
 class _QueryParts:
-    """A query's conditions and aggregates, with columns named by their tables."""
+    """The conditions and aggregates of a query, with qualified column names."""
 
     def __init__(self, query: Query) -> None:
         self._query = query
         conditions = (condition for scope in query.scopes for condition in query.conditions(scope))
         # What CASE tells apart in an aggregate is a part of a metric, and no term.
         parts = (one.node for one in conditions if one.clause != "counted" or query.around(one.node, exp.Filter))
-        self.conditions = {self._text(part): part for part in parts}
-        self.aggregates = {self._text(node): node for node in query.tree.find_all(exp.AggFunc)}
+        self.conditions = {self._write_qualified_sql(part): part for part in parts}
+        self.aggregates = {self._write_qualified_sql(node): node for node in query.tree.find_all(exp.AggFunc)}
 
     def place(self, node: exp.Expr | None) -> Item | None:
-        """Return the column that a node names."""
+        """Return the table and column that a node refers to; None if it is not a column."""
         column = self._query.column(node)
         return column and column.item
 
-    def ends(self, node: exp.Expr) -> tuple[Item, Item] | None:
-        """Return the two columns that a condition compares; None for any other condition."""
+    def get_compared_columns(self, node: exp.Expr) -> tuple[Item, Item] | None:
+        """Return the two columns that an equality compares; None for any other condition."""
         left, right = (self.place(node.this), self.place(node.expression)) if isinstance(node, exp.EQ) else (None, None)
         return (left, right) if left and right else None
 
-    def reads(self, node: exp.Expr) -> bool:
+    def reads_any_column(self, node: exp.Expr) -> bool:
         """Whether a part of the query reads a column."""
         return any(self.place(column) for column in node.find_all(exp.Column))
 
-    def joins(self) -> dict[str, tuple[Item, Item]]:
-        """Return the conditions that join two tables, except by the schema's keys."""
+    def find_undeclared_joins(self) -> dict[str, tuple[Item, Item]]:
+        """Return the conditions that join two tables by columns other than declared keys."""
         keys = {
             frozenset(((key.table, a), (key.ref_table, b)))
             for key in self._query.schema.foreign_keys
             for a, b in zip(key.columns, key.ref_columns, strict=True)
         }
-        pairs = {text: ends for text, node in self.conditions.items() if (ends := self.ends(node))}
+        pairs = {text: ends for text, node in self.conditions.items() if (ends := self.get_compared_columns(node))}
         return {text: ends for text, ends in pairs.items() if ends[0][0] != ends[1][0] and frozenset(ends) not in keys}
 
-    def _text(self, node: exp.Expr) -> str:
-        """Write a part of the query with columns qualified by their tables."""
+    def _write_qualified_sql(self, node: exp.Expr) -> str:
+        """Write a part of the query as SQL, with columns qualified by their tables."""
         copy = node.copy()
         pairs = zip(list(node.find_all(exp.Column)), list(copy.find_all(exp.Column)), strict=True)
         for own, column in pairs:
             if place := self.place(own):
-                name_column(column, place, self._query.schema)
+                qualify_column(column, place, self._query.schema)
                 for part in column.parts:
                     part.set("quoted", not part.name.isidentifier())
         return copy.sql(dialect=self._query.schema.dialect)
 
 
-def _find_values(old: _QueryParts, new: _QueryParts, question: str) -> Iterator[Entry]:
+def _find_corrected_values(old: _QueryParts, new: _QueryParts, question: str) -> Iterator[Entry]:
     """Yield an entry for a value that the correction spells differently from the question."""
 
     def compared(parts: _QueryParts) -> Iterator[tuple[Item, str]]:
+        """Yield each column that a query compares with a text, and the text."""
         for node in parts.conditions.values():
             place = parts.place(node.this) if isinstance(node, exp.EQ | exp.Like) else None
             if place and isinstance(node.expression, exp.Literal) and node.expression.is_string:
@@ -126,20 +133,20 @@ def _find_values(old: _QueryParts, new: _QueryParts, question: str) -> Iterator[
     for place, text in compared(new):
         spelling = before.get(place, "")
         if spelling and spelling != text and spelling.casefold().strip("%") in question.casefold():
-            yield Entry.of_item(*place, "", values=((text, spelling.strip("%")),))
+            yield Entry.make_item_description(*place, "", values=((text, spelling.strip("%")),))
 
 
-def _find_meanings(old: _QueryParts, new: _QueryParts, question: str, schema: Schema) -> Iterator[Entry]:
-    """Yield an entry for a word that the schema lacks, with the SQL that the correction added."""
-    name = _find_unexplained(question, schema)
+def _find_word_definition(old: _QueryParts, new: _QueryParts, question: str, schema: Schema) -> Iterator[Entry]:
+    """Yield a term or metric for a word unknown to the schema, with SQL of the correction."""
+    name = _find_unexplained_phrase(question, schema)
     if not name:
         return
     own = [
         text
         for text, node in new.conditions.items()
         if text not in old.conditions
-        and new.reads(node)
-        and not new.ends(node)
+        and new.reads_any_column(node)
+        and not new.get_compared_columns(node)
         and node.find(exp.AggFunc) is None
         and not any(str(literal.this).casefold() in question.casefold() for literal in node.find_all(exp.Literal))
     ]
@@ -147,14 +154,14 @@ def _find_meanings(old: _QueryParts, new: _QueryParts, question: str, schema: Sc
         yield Entry("term", name, " and ".join(own), " AND ".join(own))
         return
     computed = [text for text in new.aggregates if text not in old.aggregates]
-    if len(computed) == 1 and new.reads(new.aggregates[computed[0]]):
+    if len(computed) == 1 and new.reads_any_column(new.aggregates[computed[0]]):
         yield Entry("metric", name, sql=computed[0])
 
 
-def _find_unexplained(question: str, schema: Schema) -> str:
-    """Return the first run of words in the question that no name explains."""
-    names = {word for table in schema.tables for word in name_stems(table.name)}
-    columns = {word for table in schema.tables for column in table.columns for word in name_stems(column.name)}
+def _find_unexplained_phrase(question: str, schema: Schema) -> str:
+    """Return the question's first phrase that no table or column name explains."""
+    names = {word for table in schema.tables for word in stem_name_words(table.name)}
+    columns = {word for table in schema.tables for column in table.columns for word in stem_name_words(column.name)}
     run: list[Word] = []
     for word in words(question):
         ordinary = fold(word.text) in _ORDINARY or word.text.isdigit() or word.stem in columns
@@ -167,25 +174,25 @@ def _find_unexplained(question: str, schema: Schema) -> str:
     return " ".join(part.text if part.text.isupper() else part.text.lower() for part in run)
 
 
-def _read_entries(query: str, schema: Schema) -> Iterator[Entry]:
-    """Yield the joins, conditions and metrics of a query."""
+def _extract_query_entries(query: str, schema: Schema) -> Iterator[Entry]:
+    """Yield the joins, conditions and metrics of a query as entries."""
     read = read_query(query, schema)
     if read is None:
         return
     parts = _QueryParts(read)
-    joins = parts.joins()
+    joins = parts.find_undeclared_joins()
     for text, node in parts.conditions.items():
         if text in joins:
             on = " = ".join(f"{quote(table)}.{quote(column)}" for table, column in sorted(joins[text]))
             yield Entry("join", on, sql=on)
-        elif not parts.ends(node) and _is_filter(node) and parts.reads(node):
+        elif not parts.get_compared_columns(node) and _is_business_condition(node) and parts.reads_any_column(node):
             yield Entry("term", text, text, text)
     for text, node in parts.aggregates.items():
-        if isinstance(node.this, exp.Binary | exp.Case) and parts.reads(node):
+        if isinstance(node.this, exp.Binary | exp.Case) and parts.reads_any_column(node):
             yield Entry("metric", text, sql=text)
 
 
-def _is_filter(node: exp.Expr) -> bool:
+def _is_business_condition(node: exp.Expr) -> bool:
     """Whether a condition has a business meaning, instead of choosing single rows."""
     if node.find(exp.Subquery, exp.Select, exp.AggFunc, exp.Placeholder, exp.Parameter) is not None:
         return False

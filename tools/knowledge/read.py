@@ -50,7 +50,7 @@ from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, Validat
 
 from ..errors import KnowledgeError
 from ..folders import data_folder
-from ..words import did_you_mean, nearest_names
+from ..words import find_nearest_names, format_did_you_mean
 from .entry import Entry, EntryKind, Item
 
 if TYPE_CHECKING:
@@ -91,15 +91,17 @@ _Placed = tuple[_Node, str]  # a metric or a measure, and its table
 Words = Annotated[str, Field(min_length=1, pattern=r"\S")]
 
 
-class _Section(BaseModel):
+class _KnowledgeSection(BaseModel):
+    """A section of a knowledge file; unknown fields are refused."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     @model_validator(mode="before")
     @classmethod
-    def _expand_short(cls, given: Any) -> Any:
-        """Turn a text into the first field of a short form, and drop empty fields."""
-        if isinstance(given, str) and issubclass(cls, _Short):
-            return {next(name for name in cls.model_fields if name not in _Written.model_fields): given}
+    def _expand_short_form(cls, given: Any) -> Any:
+        """Turn a plain text into a section with that text as its first field."""
+        if isinstance(given, str) and issubclass(cls, _ShortSection):
+            return {next(name for name in cls.model_fields if name not in _AuthoredSection.model_fields): given}
         if not isinstance(given, dict):
             return given
         return {name: value for name, value in given.items() if value != ""}  # pyright: ignore[reportUnknownVariableType]
@@ -107,21 +109,23 @@ class _Section(BaseModel):
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         schema = handler(core_schema)
-        return {"anyOf": [schema, {"type": "string"}]} if issubclass(cls, _Short) else schema
+        return {"anyOf": [schema, {"type": "string"}]} if issubclass(cls, _ShortSection) else schema
 
 
-class _Written(_Section):
+class _AuthoredSection(_KnowledgeSection):
+    """A section with its author, time and rights."""
+
     author: str = Field("", description="Who wrote it; the file's author without.")
     added: str = Field("", description="When, in ISO 8601.")
     rights: str = Field("", description="Key of the rights under which it was added; written by tableturn.")
 
 
-class _Short(_Written):
-    """A section for which a text may stand: the text becomes its first field."""
+class _ShortSection(_AuthoredSection):
+    """A section that may be written as a plain text, which becomes the first field."""
 
 
-class Term(_Short):
-    """A word of the business."""
+class Term(_ShortSection):
+    """A business term and its meaning."""
 
     means: Words = Field(description="Its meaning, as a colleague would be told.")
     sql: str = Field("", description="A condition that says the same, columns qualified by their tables.")
@@ -129,8 +133,8 @@ class Term(_Short):
     about: list[Words] = Field([], description="Tables and columns that it concerns: table, or table.column.")
 
 
-class Metric(_Written):
-    """Something that is computed. Queries get its expression as it stands here."""
+class Metric(_AuthoredSection):
+    """A metric: an expression that queries use exactly as it is written here."""
 
     expression: Words = Field(description="An aggregate expression, columns qualified by their tables.")
     means: str = Field("", description="Its meaning.")
@@ -140,37 +144,37 @@ class Metric(_Written):
     about: list[Words] = Field([], description="Further tables and columns that it concerns.")
 
 
-class ColumnNote(_Short):
-    """The content of a column."""
+class ColumnNote(_ShortSection):
+    """A description of a column and its coded values."""
 
     means: str = Field("", description="What it holds.")
     also: list[Words] = Field([], description="Other words for it.")
     values: dict[str, str] = Field({}, description="Coded values and what they stand for.")
 
 
-class TableNote(_Short):
-    """The content of a table."""
+class TableNote(_ShortSection):
+    """A description of a table and its columns."""
 
     means: str = Field("", description="What a row is.")
     also: list[Words] = Field([], description="Other words for it.")
     columns: dict[str, ColumnNote] = Field({}, description="Its columns.")
 
 
-class Join(_Short):
+class Join(_ShortSection):
     """A join of two tables that the schema does not declare."""
 
     on: Words = Field(description="visits.customer_ref = customers.id; further pairs after AND.")
     means: str = Field("", description="What it joins.")
 
 
-class Convention(_Short):
-    """A rule of the house."""
+class Convention(_ShortSection):
+    """A business rule that queries follow."""
 
     says: Words = Field(description="The rule, in a sentence.")
     about: list[Words] = Field([], description="Tables and columns that it concerns; none: every question.")
 
 
-class Never(_Short):
+class ForbiddenItem(_ShortSection):
     """A table or column that must not be used."""
 
     use: Words = Field(description="A table, or table.column.")
@@ -178,8 +182,8 @@ class Never(_Short):
     why: str = Field("", description="Why.")
 
 
-class KnowledgeFile(_Section):
-    """Everything that one file says."""
+class KnowledgeFile(_KnowledgeSection):
+    """The content of a knowledge file."""
 
     author: str = Field("", description="Who wrote the entries that name nobody.")
     extends: list[Words] = Field([], description="Files under this one, relative to it; `database` for its comments.")
@@ -188,11 +192,11 @@ class KnowledgeFile(_Section):
     tables: dict[Words, TableNote] = Field({}, description="What tables hold.")
     joins: list[Join] = Field([], description="Joins that the schema lacks.")
     conventions: list[Convention] = Field([], description="Rules of the house.")
-    never: list[Never] = Field([], description="What must not be used.")
+    never: list[ForbiddenItem] = Field([], description="What must not be used.")
 
 
-def knowledge_schema() -> dict[str, Any]:
-    """Return the JSON schema of a knowledge file, for editors and for programs that write one."""
+def build_knowledge_json_schema() -> dict[str, Any]:
+    """Return the JSON schema of knowledge files, for editors and for programs."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **KnowledgeFile.model_json_schema(),
@@ -202,37 +206,37 @@ def knowledge_schema() -> dict[str, Any]:
 
 def knowledge_path(database: Database) -> Path:
     """Return the path of the database's knowledge file, which may not exist."""
-    beside, own = _locate_files(database.location, database.name)
+    beside, own = _locate_knowledge_files(database.location, database.name)
     if beside is not None and beside.is_file() and os.path.isfile(database.location):
         return beside
     return data_folder() / own
 
 
 @lru_cache
-def _locate_files(location: str, name: str) -> tuple[Path | None, str]:
-    """Return the path beside the database file, and the one in the data folder."""
+def _locate_knowledge_files(location: str, name: str) -> tuple[Path | None, str]:
+    """Return the knowledge file's path beside the database, and its path in the data folder."""
     code = hashlib.sha256(location.encode("utf-8", "surrogateescape")).hexdigest()[:16]
     beside = None if "://" in location else Path(location).parent / (Path(location).stem + _ENDING)
     return beside, f"knowledge/{Path(name).name}-{code}{_ENDING}"
 
 
 def read_knowledge(path: str | Path, files: list[Path] | None = None) -> Layers:
-    """Return the entries of a knowledge file and of those it extends, the lowest first.
+    """Read a knowledge file and the files it extends; return entries by layer, lowest first.
 
     `database` among what is extended gives a layer with one entry, which `Knowledge` replaces by the comments.
     Every file that is read is added to `files`, the first one first. One that is missing or wrong raises a
     `KnowledgeError` that names the file, the place and what to do.
     """
-    return tuple(_read_layers(Path(path), (), [] if files is None else files))
+    return tuple(_read_knowledge_layers(Path(path), (), [] if files is None else files))
 
 
-def _read_layers(path: Path, above: tuple[Path, ...], files: list[Path]) -> Iterator[tuple[Entry, ...]]:
+def _read_knowledge_layers(path: Path, above: tuple[Path, ...], files: list[Path]) -> Iterator[tuple[Entry, ...]]:
     if path.resolve() in above:
         raise KnowledgeError(f"{path} extends itself: take it out of `extends` of one of the files")
     if path.resolve() in files:
         return  # two files extend it: it lies beneath both
     files.append(path.resolve())
-    file = parse_file(read_file(path), path)
+    file = parse_knowledge_file(read_knowledge_text(path), path)
     if not isinstance(file, KnowledgeFile):
         yield file
         return
@@ -240,12 +244,12 @@ def _read_layers(path: Path, above: tuple[Path, ...], files: list[Path]) -> Iter
         if below == DATABASE:
             yield (Entry("convention", DATABASE, source=DATABASE),)
         else:
-            yield from _read_layers(path.parent / below, (*above, path.resolve()), files)
-    yield tuple(_list_entries(file, path.name))
+            yield from _read_knowledge_layers(path.parent / below, (*above, path.resolve()), files)
+    yield tuple(_list_file_entries(file, path.name))
 
 
-def read_file(path: Path) -> str:
-    """Return a file's text; raise `KnowledgeError` if it is unreadable or too large."""
+def read_knowledge_text(path: Path) -> str:
+    """Return a knowledge file's text; raise `KnowledgeError` if unreadable or too large."""
     try:
         if path.exists() and not path.is_file():
             raise KnowledgeError(f"cannot read the knowledge file {path}: it is not a regular file")
@@ -257,29 +261,29 @@ def read_file(path: Path) -> str:
         raise KnowledgeError(f"cannot read the knowledge file {path}: {reason}") from None
 
 
-def parse_file(text: str, path: Path) -> KnowledgeFile | tuple[Entry, ...]:
-    """Return a file's fields, or the entries of Markdown notes or of a dbt `schema.yml`."""
+def parse_knowledge_file(text: str, path: Path) -> KnowledgeFile | tuple[Entry, ...]:
+    """Parse a knowledge file, or the entries of Markdown notes or of a dbt `schema.yml`."""
     if path.suffix.lower() in (".md", ".markdown"):
-        return _from_markdown(text, path.name)
+        return _parse_markdown_entries(text, path.name)
     content = load_yaml(text, str(path))
-    fields = _as_node(content)
+    fields = _get_mapping_or_empty(content)
     if "semantic_model" in fields:
         raise KnowledgeError(
             f"{path} is an Ossie semantic model, which is no longer read: write the definitions in a knowledge file "
             "(YAML, `tableturn knowledge schema`), or extend a dbt schema.yml or Markdown notes"
         )
     if any(isinstance(fields.get(key), list) for key in _DBT):
-        return tuple(_from_dbt(fields, path.name))
+        return tuple(_parse_dbt_entries(fields, path.name))
     if content is not None and not isinstance(content, Mapping):
         raise KnowledgeError(f"{path} is not a knowledge file: those have terms:, metrics:, tables: and the like")
     try:
         return KnowledgeFile.model_validate(content or {})
     except ValidationError as error:
-        raise KnowledgeError(f"{path}: {_first_fault(error)}") from None
+        raise KnowledgeError(f"{path}: {_describe_first_error(error)}") from None
 
 
-def _first_fault(error: ValidationError) -> str:
-    """Return the first fault in one line, with its place and a hint."""
+def _describe_first_error(error: ValidationError) -> str:
+    """Describe the first validation error in one line, with its place and a hint."""
     faults = error.errors(include_url=False)
     # A misspelt field is one too many and one missing: the former says what to do.
     fault = next((one for one in faults if one["type"] == "extra_forbidden"), faults[0])
@@ -291,16 +295,17 @@ def _first_fault(error: ValidationError) -> str:
     for name in names[::2]:  # between the names of fields stand those that people give, or numbers
         model = get_args(model.model_fields[str(name)].annotation)[-1]
     fields = list(model.model_fields)
-    near = list(map(repr, nearest_names(str(last), fields, 1)))
-    hint = did_you_mean(near) or f"there are {', '.join(fields)}"
+    near = list(map(repr, find_nearest_names(str(last), fields, 1)))
+    hint = format_did_you_mean(near) or f"there are {', '.join(fields)}"
     return f"{place}: there is no field {last!r} here; {hint}"
 
 
-def _list_entries(file: KnowledgeFile, source: str) -> Iterator[Entry]:
-    """Yield the file's entries, in its order."""
+def _list_file_entries(file: KnowledgeFile, source: str) -> Iterator[Entry]:
+    """Yield the entries of a knowledge file, in file order."""
 
     def entry(kind: EntryKind, name: str, part: Any, *texts: str, **more: Any) -> Entry:
-        more.setdefault("about", tuple(map(_split_item, getattr(part, "about", ()))))
+        """Make an entry from one section of the file."""
+        more.setdefault("about", tuple(map(_split_item_name, getattr(part, "about", ()))))
         written = {"author": part.author or file.author, "added": part.added, "rights": part.rights, "source": source}
         also = tuple(getattr(part, "also", ()))
         return Entry(kind, name, "; ".join(filter(None, texts)), also=also, **written, **more)
@@ -323,17 +328,17 @@ def _list_entries(file: KnowledgeFile, source: str) -> Iterator[Entry]:
         yield entry("convention", rule.says, rule, rule.says)
     for never in file.never:
         instead = f"use {never.instead} instead" if never.instead else ""
-        yield entry("never", never.use, never, instead, never.why, about=(_split_item(never.use),))
+        yield entry("never", never.use, never, instead, never.why, about=(_split_item_name(never.use),))
 
 
-def _split_item(name: str) -> Item:
-    """Split `table.column` into an item."""
+def _split_item_name(name: str) -> Item:
+    """Split `table.column` into table and column; the column is empty if there is no dot."""
     table, _, column = name.rpartition(".")
     return (table, column) if table else (name, "")
 
 
 def describe_yaml_error(error: Exception) -> str:
-    """Return what is wrong in a YAML text and where, on one line."""
+    """Describe a YAML error and its position on one line."""
     mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
     if mark is None or problem is None:
         return " ".join(str(error).split())
@@ -345,10 +350,10 @@ def load_yaml(text: str, place: str) -> object:
     import yaml
     from yaml.nodes import CollectionNode, Node
 
-    class Loader(yaml.BaseLoader):
+    class UniqueKeyLoader(yaml.BaseLoader):
         """A loader that refuses repeated keys, since the first value would be lost."""
 
-    def mapping(loader: Any, node: Any) -> dict[str, object]:
+    def construct_unique_mapping(loader: Any, node: Any) -> dict[str, object]:
         fields: dict[str, object] = {}
         for key_node, value_node in node.value:
             key = str(loader.construct_object(key_node, deep=True))
@@ -358,20 +363,20 @@ def load_yaml(text: str, place: str) -> object:
             fields[key] = loader.construct_object(value_node, deep=True)
         return fields
 
-    def size(node: Node, known: dict[int, int]) -> int:
-        """Count the values under a node, repeated ones each time that an alias repeats them."""
+    def count_values(node: Node, known: dict[int, int]) -> int:
+        """Count the values under a node, with every repetition by an alias."""
         if id(node) not in known:
             known[id(node)] = _MOST  # of a node within itself
             parts: list[Any] = node.value if isinstance(node, CollectionNode) else []
             pairs = (part if isinstance(part, tuple) else (part,) for part in parts)
-            known[id(node)] = 1 + sum(size(part, known) for pair in pairs for part in pair)
+            known[id(node)] = 1 + sum(count_values(part, known) for pair in pairs for part in pair)
         return known[id(node)]
 
-    Loader.add_constructor("tag:yaml.org,2002:map", mapping)
+    UniqueKeyLoader.add_constructor("tag:yaml.org,2002:map", construct_unique_mapping)
     try:
-        loader = Loader(text)
+        loader = UniqueKeyLoader(text)
         root = loader.get_single_node()
-        if root is not None and size(root, {}) > _MOST:
+        if root is not None and count_values(root, {}) > _MOST:
             raise KnowledgeError(f"{place} stands for more than {_MOST:,} values with what its aliases repeat")
         return None if root is None else loader.construct_document(root)
     except yaml.YAMLError as error:
@@ -380,13 +385,13 @@ def load_yaml(text: str, place: str) -> object:
         raise KnowledgeError(f"{place} is nested too deeply") from None
 
 
-def _from_markdown(text: str, source: str) -> tuple[Entry, ...]:
-    """Return the entries of Markdown lists; text outside of lists is for people.
+def _parse_markdown_entries(text: str, source: str) -> tuple[Entry, ...]:
+    """Return entries from the list items of a Markdown text; other text is ignored.
 
     A list item that begins with a word in bold, or `word: meaning`, is a term; others are conventions.
     """
     entries: list[Entry] = []
-    for item in _list_items(text):
+    for item in _split_list_items(text):
         term = _BOLD.match(item) or _PLAIN.match(item)
         if term is None:
             entries.append(Entry("convention", item, item, source=source))
@@ -399,8 +404,8 @@ def _from_markdown(text: str, source: str) -> tuple[Entry, ...]:
     return tuple(entries)
 
 
-def _list_items(text: str) -> list[str]:
-    """Return list items, each joined with its indented lines."""
+def _split_list_items(text: str) -> list[str]:
+    """Return the list items of a Markdown text, each joined with its indented lines."""
     items: list[list[str]] = []
     fenced = False
     for line in text.splitlines():
@@ -416,15 +421,15 @@ def _list_items(text: str) -> list[str]:
     return [" ".join(parts) for parts in items if parts]
 
 
-def _as_node(value: object) -> _Node:
-    """Return the value if it is a mapping, else an empty one."""
+def _get_mapping_or_empty(value: object) -> _Node:
+    """Return the value if it is a mapping, else an empty mapping."""
     return cast(_Node, value) if isinstance(value, Mapping) else {}
 
 
-def _get_list(node: _Node, *keys: str) -> list[_Node]:
+def _get_mappings_in_lists(node: _Node, *keys: str) -> list[_Node]:
     """Return the mappings in the lists under `keys`."""
     lists = [cast("list[Any]", node[key]) for key in keys if isinstance(node.get(key), list)]
-    return [_as_node(part) for parts in lists for part in parts if isinstance(part, Mapping)]
+    return [_get_mapping_or_empty(part) for parts in lists for part in parts if isinstance(part, Mapping)]
 
 
 def _get_text(node: _Node, key: str) -> str:
@@ -433,32 +438,41 @@ def _get_text(node: _Node, key: str) -> str:
     return " ".join(text.split()) if isinstance(text, str) else ""
 
 
-def _from_dbt(content: _Node, source: str) -> Iterator[Entry]:
-    models = _get_list(content, "models", "seeds", "snapshots")
-    for model in (*models, *(table for each in _get_list(content, "sources") for table in _get_list(each, "tables"))):
-        yield from _describe_model(model, source)
-    metrics = {_get_text(metric, "name"): (metric, "") for metric in _get_list(content, "metrics")}
-    for model in _get_list(content, "models"):
+def _parse_dbt_entries(content: _Node, source: str) -> Iterator[Entry]:
+    models = _get_mappings_in_lists(content, "models", "seeds", "snapshots")
+    for model in (
+        *models,
+        *(
+            table
+            for each in _get_mappings_in_lists(content, "sources")
+            for table in _get_mappings_in_lists(each, "tables")
+        ),
+    ):
+        yield from _parse_dbt_model_entries(model, source)
+    metrics = {_get_text(metric, "name"): (metric, "") for metric in _get_mappings_in_lists(content, "metrics")}
+    for model in _get_mappings_in_lists(content, "models"):
         table = _get_text(model, "name")
-        metrics |= {_get_text(metric, "name"): (metric, table) for metric in _get_list(model, "metrics")}
+        metrics |= {_get_text(metric, "name"): (metric, table) for metric in _get_mappings_in_lists(model, "metrics")}
     measures: dict[str, _Placed] = {}
     dimensions: dict[Item, str] = {}
-    for model in _get_list(content, "semantic_models"):
-        table = _find_reference(_get_text(model, "model")) or _get_text(model, "name")
+    for model in _get_mappings_in_lists(content, "semantic_models"):
+        table = _find_referenced_table(_get_text(model, "model")) or _get_text(model, "name")
         if meaning := _get_text(model, "description"):
-            yield Entry.of_item(table, "", meaning, source=source)
-        measures |= {_get_text(measure, "name"): (measure, table) for measure in _get_list(model, "measures")}
-        for dimension in _get_list(model, "dimensions"):
+            yield Entry.make_item_description(table, "", meaning, source=source)
+        measures |= {
+            _get_text(measure, "name"): (measure, table) for measure in _get_mappings_in_lists(model, "measures")
+        }
+        for dimension in _get_mappings_in_lists(model, "dimensions"):
             name, meaning = _get_text(dimension, "name"), _get_text(dimension, "description")
             column = _get_text(dimension, "expr") or name
             dimensions[table, name] = _qualify_column(column, table)
             if meaning and column.isidentifier():
-                yield Entry.of_item(table, column, meaning, source=source)
+                yield Entry.make_item_description(table, column, meaning, source=source)
     for name, (metric, _) in metrics.items():
         label = _get_text(metric, "label")
         means = _get_text(metric, "description") or label
         also = (label,) if label and label.lower() != name.lower() else ()
-        reader = _MetricReader(metrics, measures, dimensions)
+        reader = _DbtMetricConverter(metrics, measures, dimensions)
         try:
             sql, fault = reader.sql(name, []), ""
         except KnowledgeError as error:
@@ -467,36 +481,38 @@ def _from_dbt(content: _Node, source: str) -> Iterator[Entry]:
         yield Entry("metric", name.replace("_", " "), means, sql, also, about=about, source=source, fault=fault)
 
 
-def _describe_model(model: _Node, source: str) -> Iterator[Entry]:
-    config = _as_node(model.get("config"))
+def _parse_dbt_model_entries(model: _Node, source: str) -> Iterator[Entry]:
+    config = _get_mapping_or_empty(model.get("config"))
     table = _get_text(config, "alias") or _get_text(model, "identifier") or _get_text(model, "name")
     if meaning := _get_text(model, "description"):
-        yield Entry.of_item(table, "", meaning, source=source)
-    for column in _get_list(model, "columns"):
+        yield Entry.make_item_description(table, "", meaning, source=source)
+    for column in _get_mappings_in_lists(model, "columns"):
         name, meaning = _get_text(column, "name"), _get_text(column, "description")
         values: tuple[tuple[str, str], ...] = ()
-        for test in _get_list(column, "tests", "data_tests"):
+        for test in _get_mappings_in_lists(column, "tests", "data_tests"):
             for kind, given in test.items():
                 # In the form before dbt 1.10, and in the one since.
-                arguments = _as_node(_as_node(given).get("arguments")) or _as_node(given)
-                target, accepted = _find_reference(_get_text(arguments, "to")), arguments.get("values")
+                arguments = _get_mapping_or_empty(
+                    _get_mapping_or_empty(given).get("arguments")
+                ) or _get_mapping_or_empty(given)
+                target, accepted = _find_referenced_table(_get_text(arguments, "to")), arguments.get("values")
                 if kind == "relationships" and target:
                     on = f"{quote(table)}.{quote(name)} = {quote(target)}.{quote(_get_text(arguments, 'field'))}"
                     yield Entry("join", on, sql=on, source=source)
                 if kind == "accepted_values" and isinstance(accepted, list):
                     values = tuple((str(value), str(value)) for value in cast("list[object]", accepted))
         if meaning or values:
-            yield Entry.of_item(table, name, meaning, values=values, source=source)
+            yield Entry.make_item_description(table, name, meaning, values=values, source=source)
 
 
-def _find_reference(given: str) -> str:
+def _find_referenced_table(given: str) -> str:
     match = _REF.search(given)
     return (match[2] or match[1]) if match else ""
 
 
 @dataclass(frozen=True)
-class _MetricReader:
-    """A reader of dbt metrics as SQL; `tables` collects the tables that it reads."""
+class _DbtMetricConverter:
+    """A converter of dbt metrics to SQL; `tables` collects the tables that metrics read."""
 
     metrics: Mapping[str, _Placed]
     measures: Mapping[str, _Placed]
@@ -504,35 +520,37 @@ class _MetricReader:
     tables: dict[str, None] = field(default_factory=dict[str, None])
 
     def sql(self, name: str, filters: list[str], depth: int = 0) -> str:
-        """Write the expression of a metric or measure over rows that pass the filters."""
+        """Write the SQL of a metric or measure over the rows that pass the filters."""
         if depth > _DEEPEST:
             raise KnowledgeError(f"the metric {name!r} is computed from itself")
         if name not in self.metrics:
-            return self._aggregate(self.measures.get(name), name, filters)
+            return self._write_measure_aggregate(self.measures.get(name), name, filters)
         metric, _ = self.metrics[name]
-        given = _as_node(metric.get("type_params")) or metric
-        filters = [*filters, *_read_filters(metric)]
+        given = _get_mapping_or_empty(metric.get("type_params")) or metric
+        filters = [*filters, *_read_filter_conditions(metric)]
 
         def part(node: Any) -> str:
-            """Write the expression of a named metric or measure with its filters."""
-            inner = _as_node(node) or {"name": node}
+            """Write the SQL of an input metric or measure with its filters."""
+            inner = _get_mapping_or_empty(node) or {"name": node}
             if any(inner.get(key) for key in ("offset_window", "offset_to_grain")):
                 raise KnowledgeError("it compares with another time (an offset), which is not an expression over rows")
-            called, own = str(inner.get("name") or ""), [*filters, *_read_filters(inner)]
+            called, own = str(inner.get("name") or ""), [*filters, *_read_filter_conditions(inner)]
             if called == name:  # a metric is often called like the measure that it is of
-                return self._aggregate(self.measures.get(called), called, own)
+                return self._write_measure_aggregate(self.measures.get(called), called, own)
             return self.sql(called, own, depth + 1)
 
         match kind := _get_text(metric, "type") or "simple":
             case "simple" if _get_text(metric, "agg"):
-                return self._aggregate(self.metrics[name], name, filters)
+                return self._write_measure_aggregate(self.metrics[name], name, filters)
             case "simple":
                 return part(given.get("measure"))
             case "ratio":
                 return f"({part(given.get('numerator'))}) * 1.0 / NULLIF({part(given.get('denominator'))}, 0)"
             case "derived":
                 parts = {
-                    _get_text(_as_node(one), "alias") or _get_text(_as_node(one), "name") or str(one): f"({part(one)})"
+                    _get_text(_get_mapping_or_empty(one), "alias")
+                    or _get_text(_get_mapping_or_empty(one), "name")
+                    or str(one): f"({part(one)})"
                     for key in ("metrics", "input_metrics")
                     for one in given.get(key) or ()
                 }
@@ -542,7 +560,7 @@ class _MetricReader:
                     f"metrics of the type {kind!r} are not supported: they are not expressions over rows"
                 )
 
-    def _aggregate(self, measure: _Placed | None, name: str, filters: list[str]) -> str:
+    def _write_measure_aggregate(self, measure: _Placed | None, name: str, filters: list[str]) -> str:
         """Write a measure's aggregate over rows that pass all filters."""
         if measure is None:
             raise KnowledgeError(f"there is no measure and no metric {name!r} in this file")
@@ -565,7 +583,7 @@ class _MetricReader:
         return _AGGREGATES[kind].format(f"CASE WHEN {where} THEN {value} END" if where else value)
 
 
-def _read_filters(node: _Node) -> list[str]:
+def _read_filter_conditions(node: _Node) -> list[str]:
     given = node.get("filter")
     filters = cast("list[Any]", given) if isinstance(given, list) else [given]
     return [" ".join(one.split()) for one in filters if isinstance(one, str) and one.strip()]

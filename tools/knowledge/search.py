@@ -10,24 +10,24 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from ..linking.vocabulary import shipped_associations
+from ..linking.vocabulary import load_shipped_associations
 from ..values.match import ValueMatch
 from ..words import (
     FUNCTION_WORDS,
     IRREGULAR_PLURALS,
     NUMBER_WORDS,
     STOP_WORDS,
-    find_misspelt,
+    find_intended_word,
     fold,
-    listed_words,
-    name_stems,
+    load_synonyms,
+    make_word_set,
     question_words,
-    stem,
+    stem_name_words,
+    stem_word,
     stems,
-    synonyms,
 )
-from .entry import Entry, Item, Selection
-from .fragment import Problem, check_entries, join_key
+from .entry import Entry, Item, SelectedEntries
+from .fragment import EntryProblem, check_entries, parse_join_entry
 
 if TYPE_CHECKING:
     from ..database import Database
@@ -56,10 +56,10 @@ _PLURAL = re.compile(r"\b([A-Z0-9]{2,})s\b")  # an abbreviation in the plural: S
 _JARGON = re.compile(r"(?<![\w.'’-])(?:([A-Z][A-Z0-9&/]*[A-Z0-9])s?|[\"“]([^\"”]{2,40})[\"”])(?![\w'’-])")
 
 _STOP = frozenset(
-    stem(word)
+    stem_word(word)
     for word in FUNCTION_WORDS
     | NUMBER_WORDS.keys()
-    | listed_words("all any every give its list no not number our per this we were you your")
+    | make_word_set("all any every give its list no not number our per this we were you your")
 )
 """Stems that no entry is found by; other stop words may stand in its name: `active until`."""
 
@@ -74,7 +74,7 @@ _FAMILIAR = frozenset(
 
 
 class WordIndex:
-    """An index of words of entries and names, found also by typos, other forms and synonyms."""
+    """An index of words that also finds typos, other word forms and synonyms."""
 
     def __init__(self, names: Collection[str], words: Collection[str]) -> None:
         """Index stems: `names` may be mistyped, `words` are all."""
@@ -86,38 +86,38 @@ class WordIndex:
         for word in sorted(self._words):
             self._by_head[word[:_HEAD]].append(word)
 
-    def mend_word(self, word: str) -> str:
-        """Return the stem that a mistyped one stands for, else the stem itself."""
+    def correct_misspelt_stem(self, word: str) -> str:
+        """Return the known stem that a misspelt stem stands for, or else the stem itself."""
         word = IRREGULAR_PLURALS.get(word, word)
         if word in self._words or len(word) < _TYPO_LENGTH:
             return word
         near = [other for length in (-1, 0, 1) for other in self._by_length.get(len(word) + length, ())]
-        hit = find_misspelt(word, near)
+        hit = find_intended_word(word, near)
         return hit[0] if hit else word
 
-    def find_meanings(self, word: str) -> Mapping[str, float]:
-        """Return the stems that a question's stem may stand for, with weights."""
-        meanings = {other: _KIN for other in self._by_head.get(word[:_HEAD], ()) if _are_kin(word, other)}
-        return meanings | dict.fromkeys(self._words & _read_synonyms().get(word, set()), _SYNONYM) | {word: 1.0}
+    def find_related_stems(self, word: str) -> Mapping[str, float]:
+        """Return the known stems that a question's stem may stand for, with weights."""
+        meanings = {other: _KIN for other in self._by_head.get(word[:_HEAD], ()) if _are_related_stems(word, other)}
+        return meanings | dict.fromkeys(self._words & _build_synonym_map().get(word, set()), _SYNONYM) | {word: 1.0}
 
-    def find_learned(self, word: str) -> frozenset[str]:
-        """Return the stems of names learned for a question's stem."""
-        pairs = shipped_associations().pairs.get(word, {})
+    def find_learned_stems(self, word: str) -> frozenset[str]:
+        """Return the name stems associated with a question's stem in training."""
+        pairs = load_shipped_associations().pairs.get(word, {})
         return self._words & {part for part, weight in pairs.items() if weight >= _LEARNED}
 
 
 @cache
-def _read_synonyms() -> Mapping[str, set[str]]:
-    """Return synonyms in both directions."""
+def _build_synonym_map() -> Mapping[str, set[str]]:
+    """Return the synonyms of each word stem, in both directions."""
     both_ways: dict[str, set[str]] = defaultdict(set)
-    for word, others in synonyms().items():
-        for other in map(stem, others):
-            both_ways[stem(word)].add(other)
-            both_ways[other].add(stem(word))
+    for word, others in load_synonyms().items():
+        for other in map(stem_word, others):
+            both_ways[stem_word(word)].add(other)
+            both_ways[other].add(stem_word(word))
     return both_ways
 
 
-def _are_kin(word: str, other: str) -> bool:
+def _are_related_stems(word: str, other: str) -> bool:
     """Whether two stems are likely forms of one word, as `canadian` and `canada`."""
     short, long = sorted((word, other), key=len)
     if len(short) < _HEAD or not (short.isalpha() and long.isalpha()):
@@ -126,32 +126,32 @@ def _are_kin(word: str, other: str) -> bool:
     return len(long) - shared <= _TAIL and (shared == len(short) or shared >= _BEGINNING)
 
 
-def abbreviates(short: str, words: Sequence[str]) -> bool:
-    """Whether beginnings of all words make up `short`, as LATAM of "Latin American"."""
+def is_abbreviation(short: str, words: Sequence[str]) -> bool:
+    """Whether `short` is made of the beginnings of all words, as LATAM of Latin American."""
     if not words:
         return not short
     first, rest = words[0], words[1:]
     return any(
-        first.startswith(short[:length]) and abbreviates(short[length:], rest)
+        first.startswith(short[:length]) and is_abbreviation(short[length:], rest)
         for length in range(1, len(short) - len(rest) + 1)
     )
 
 
 @lru_cache(maxsize=20_000)
-def _split_name(name: str) -> tuple[str, ...]:
-    """Return the significant words of a name."""
-    return tuple(word for word in name_stems(name) if word != "id") if name else ()
+def _split_name_stems(name: str) -> tuple[str, ...]:
+    """Return the word stems of a name, without `id`."""
+    return tuple(word for word in stem_name_words(name) if word != "id") if name else ()
 
 
 class Knowledge:
-    """Definitions that fit a database; threads may share one.
+    """The knowledge entries that apply to a database; threads may share an instance.
 
     Attributes:
         entries: What holds.
         problems: What is left out, and why.
     """
 
-    def __init__(self, entries: Sequence[Entry], problems: Sequence[Problem], schema: Schema) -> None:
+    def __init__(self, entries: Sequence[Entry], problems: Sequence[EntryProblem], schema: Schema) -> None:
         """Use `Knowledge.of`."""
         self.entries = tuple(entries)
         self.problems = tuple(problems)
@@ -160,44 +160,44 @@ class Knowledge:
 
     @classmethod
     def of(cls, layers: Layers, database: Database) -> Knowledge:
-        """Return the entries of all layers that fit the database as this person sees it."""
+        """Build the knowledge from the entries that fit the database as this person sees it."""
         bare = database.schema()
         entries, problems = check_entries(layers, database)
         linked = {frozenset((key.table, key.ref_table)) for key in bare.foreign_keys}
-        keys = [join_key(entry, bare) for entry in entries if entry.kind == "join"]
+        keys = [parse_join_entry(entry, bare) for entry in entries if entry.kind == "join"]
         more = [key for key in keys if frozenset((key.table, key.ref_table)) not in linked]
         return cls(entries, problems, replace(bare, foreign_keys=(*bare.foreign_keys, *more)))
 
     def find(
         self, question: str, linked: Iterable[tuple[str, str | None, float]] = (), characters: int = BUDGET
-    ) -> Selection:
+    ) -> SelectedEntries:
         """Return the entries that a question needs, most specific first, within `characters`.
 
         The question is self-contained, or with the words of the turn that it leans on; `linked` has the linker's
         probabilities, `(table, column or None, p)`.
         """
         possible = {(table, column or ""): p for table, column, p in linked if p >= _POSSIBLE}
-        search = _Search(self._index, question, possible)
+        search = _KnowledgeSearch(self._index, question, possible)
         ranked = sorted(search.scores, key=lambda number: (-search.scores[number], number))
         entries: list[Entry] = []
         for entry in (self.entries[number] for number in ranked):
             if (cost := len(entry.line) + _LINE) <= characters:
                 entries.append(entry)
                 characters -= cost
-        return Selection(tuple(entries), len(ranked) - len(entries))
+        return SelectedEntries(tuple(entries), len(ranked) - len(entries))
 
     def knows(self, word: str) -> bool:
         """Whether a word occurs in a name, a meaning or a coded value."""
-        stemmed = stem(fold(word))
+        stemmed = stem_word(fold(word))
         return stemmed in self._index.known or stemmed in self._index.words
 
 
 class _KnowledgeIndex:
-    """An index of entries by number, for searches."""
+    """A search index of knowledge entries by number."""
 
     def __init__(self, entries: Sequence[Entry], schema: Schema) -> None:
         self.entries = entries
-        self.names = [_list_phrases(entry) for entry in entries]
+        self.names = [_list_entry_phrases(entry) for entry in entries]
         self.phrases: dict[str, list[tuple[int, tuple[str, ...]]]] = defaultdict(list)
         self.short: list[tuple[int, str]] = []
         self.words: dict[str, list[int]] = defaultdict(list)
@@ -208,7 +208,7 @@ class _KnowledgeIndex:
                 # Under its longest word alone a phrase is found once, whatever else stands in the question.
                 self.phrases[max(phrase, key=len)].append((number, phrase))
             self.short += ((number, fold(name)) for name in entry.names if _ABBREVIATION.fullmatch(name))
-            for word in {*_split_stems(entry.text)}.union(*self.names[number]) - _STOP:
+            for word in {*_split_word_stems(entry.text)}.union(*self.names[number]) - _STOP:
                 self.words[word].append(number)
             if entry.kind not in ("term", "metric", "table"):
                 for table in {table for table, _ in entry.about}:
@@ -217,14 +217,14 @@ class _KnowledgeIndex:
         self.rarity = {word: math.log(1 + len(entries) / len(held)) / whole for word, held in self.words.items()}
         self.keys = {(key.table, column): key.ref_table for key in schema.foreign_keys for column in key.columns}
         items = [item for table in schema.tables for item in (table, *table.columns)]
-        self.schema_words = frozenset(word for item in items for word in name_stems(item.name))
-        self.common = self.schema_words | _STOP | question_words() | frozenset(map(stem, STOP_WORDS))
+        self.schema_words = frozenset(word for item in items for word in stem_name_words(item.name))
+        self.common = self.schema_words | _STOP | question_words() | frozenset(map(stem_word, STOP_WORDS))
         self.known = frozenset(word for names in self.names for name in names for word in name)
         self.wording = WordIndex(self.known, self.known | self.words.keys() | self.schema_words)
 
 
-class _Search:
-    """A search of one question, with scores of the entries that it needs."""
+class _KnowledgeSearch:
+    """A search for the entries that one question needs, with a score for each entry."""
 
     def __init__(self, index: _KnowledgeIndex, question: str, p: Mapping[Item, float]) -> None:
         """Search with the linker's probabilities `p` of tables and columns."""
@@ -232,8 +232,8 @@ class _Search:
         self.scores: dict[int, float] = {}  # of entries, by their number
         self._named: dict[int, frozenset[str]] = {}  # words of the question that are an entry's name
         # Its stems, mistyped ones as what was meant, and for each that says something what it may stand for.
-        self._words = Counter(map(index.wording.mend_word, _split_stems(question)))
-        self._meanings = {word: index.wording.find_meanings(word) for word in self._words.keys() - _STOP}
+        self._words = Counter(map(index.wording.correct_misspelt_stem, _split_word_stems(question)))
+        self._meanings = {word: index.wording.find_related_stems(word) for word in self._words.keys() - _STOP}
         self._said_weights: dict[str, float] = {}  # all that they stand for, with what that counts at best
         for word, others in self._meanings.items():
             for other, share in others.items():
@@ -241,68 +241,70 @@ class _Search:
                 if word not in index.schema_words or other in index.schema_words:
                     self._said_weights[other] = max(share, self._said_weights.get(other, 0.0))
         # Words of names that such questions were learned to be about.
-        self._learned = {name for word in self._meanings for name in index.wording.find_learned(word)}
-        self._add_named()
-        self._add_abbreviated(question)
-        self._add_meant()
+        self._learned = {name for word in self._meanings for name in index.wording.find_learned_stems(word)}
+        self._add_named_entries()
+        self._add_abbreviated_entries(question)
+        self._add_entries_with_shared_words()
         # What the definitions that it needs read, and what it is about.
         defined = (index.entries[number] for number in self.scores)
         self._read = {item for entry in defined if entry.sql for item in entry.about}
         self._likely = {item for item, share in p.items() if share >= _LIKELY}
         self._tables = {table for table, column in self._likely if not column} | {table for table, _ in self._read}
-        self._add_described()
+        self._add_descriptions_and_rules()
         for number in index.always:
             self.scores.setdefault(number, 0.1)
 
-    def _add_named(self) -> None:
+    def _add_named_entries(self) -> None:
         """Add entries named in the question; a longer name hides a shorter one."""
         phrases = [each for word in self._words for each in self._index.phrases.get(word, ())]
         hits = [(number, frozenset(phrase)) for number, phrase in phrases if Counter(phrase) <= self._words]
         for number, phrase in sorted(hits, key=lambda hit: -len(hit[1])):
             covered = any(phrase < other for known, other in self._named.items() if known != number)
             if not covered and len(phrase) > len(self._named.get(number, ())):
-                self._add(number, len(phrase), phrase)
+                self._add_entry(number, len(phrase), phrase)
 
-    def _add_abbreviated(self, question: str) -> None:
+    def _add_abbreviated_entries(self, question: str) -> None:
         """Add entries whose abbreviation the question spells out."""
         words = [fold(word) for word in re.findall(r"[^\W_]+", question)] if self._index.short else []
         sizes = range(2, _LONGEST + 1)
         runs = [words[start : start + size] for size in sizes for start in range(len(words) - size + 1)]
         spelt = [run for run in runs if run[0] not in _STOP and run[-1] not in _STOP]
         for number, short in self._index.short:
-            run = next((run for run in spelt if run[0][0] == short[0] and abbreviates(short, run)), None)
+            run = next((run for run in spelt if run[0][0] == short[0] and is_abbreviation(short, run)), None)
             if run and number not in self.scores:
-                self._add(number, len(run), map(stem, run))
+                self._add_entry(number, len(run), map(stem_word, run))
 
-    def _add_meant(self) -> None:
+    def _add_entries_with_shared_words(self) -> None:
         """Add entries that share rare words, or most of a name, with the question."""
         words = {word for word in self._meanings if not word.isdigit()}.difference(*self._named.values())
-        for number, weight in self._weigh_shared(words).items():
+        for number, weight in self._compute_shared_word_weights(words).items():
             named = self._index.entries[number].kind in ("term", "metric", "table") and any(
-                self._weigh_name(name) >= _MOST for name in self._index.names[number]
+                self._compute_name_coverage(name) >= _MOST for name in self._index.names[number]
             )
             if number not in self.scores and (weight >= _RARE or named):
-                self._add(number, min(weight, 1.0))
+                self._add_entry(number, min(weight, 1.0))
 
-    def _add_described(self) -> None:
-        """Add descriptions and rules of the tables and columns in question."""
-        weights = self._weigh_shared(self._meanings)
-        tables = {table for table, _ in (*self._p, *self._read)} | set(filter(self._mentions, self._index.ruled))
+    def _add_descriptions_and_rules(self) -> None:
+        """Add descriptions and rules of the tables and columns that the question concerns."""
+        weights = self._compute_shared_word_weights(self._meanings)
+        tables = {table for table, _ in (*self._p, *self._read)} | set(
+            filter(self._mentions_any_name, self._index.ruled)
+        )
         tables |= {table for (table, _), goal in self._index.keys.items() if goal in self._tables}
         ruled = {number for table in tables for number in self._index.ruled.get(table, ())}
         for number in ruled - self.scores.keys():
             entry = self._index.entries[number]
-            if self._needs(entry, weights.get(number, 0.0) >= _MOST):
+            if self._needs_entry(entry, weights.get(number, 0.0) >= _MOST):
                 self.scores[number] = max(self._p.get(item, 0.0) for item in entry.about)
 
-    def _add(self, number: int, score: float, named: Iterable[str] = ()) -> None:
+    def _add_entry(self, number: int, score: float, named: Iterable[str] = ()) -> None:
         """Add an entry with a score that ranks terms and metrics above descriptions."""
         kind = self._index.entries[number].kind
         self.scores[number] = {"metric": 3.0, "term": 3.0, "column": 2.0}.get(kind, 1.5) + score
         self._named[number] = frozenset(named)
 
-    def _weigh_shared(self, words: Collection[str]) -> dict[int, float]:
-        """Return the weight of the words that each entry shares with `words`."""
+    def _compute_shared_word_weights(self, words: Collection[str]) -> dict[int, float]:
+        """Return for each entry the total weight of its words in common with `words`."""
         weights: dict[int, float] = defaultdict(float)
         for word in words:
             if word in self._index.common:
@@ -317,21 +319,21 @@ class _Search:
                 weights[number] += weight
         return weights
 
-    def _weigh_name(self, name: Sequence[str]) -> float:
+    def _compute_name_coverage(self, name: Sequence[str]) -> float:
         """Return the share of a name that is in the question, weighted by rarity."""
         counts = {word: _COMMON if word in self._index.common else self._index.rarity[word] for word in name}
         return sum(self._said_weights.get(word, 0.0) * count for word, count in counts.items()) / sum(counts.values())
 
-    def _mentions(self, *names: str) -> bool:
-        """Whether the question has a word of any name."""
-        return any(word in self._said_weights for name in names for word in _split_name(name))
+    def _mentions_any_name(self, *names: str) -> bool:
+        """Whether the question mentions a word of any of the names."""
+        return any(word in self._said_weights for name in names for word in _split_name_stems(name))
 
-    def _says_all(self, *names: str, learned: Collection[str] = ()) -> bool:
-        """Whether the question has every word of all names, or it is among `learned`."""
-        words = [word for name in names for word in _split_name(name)]
+    def _mentions_all_words(self, *names: str, learned: Collection[str] = ()) -> bool:
+        """Whether the question mentions every word of the names; `learned` words count too."""
+        words = [word for name in names for word in _split_name_stems(name)]
         return bool(words) and all(word in self._said_weights or word in learned for word in words)
 
-    def _needs(self, entry: Entry, shares: bool) -> bool:
+    def _needs_entry(self, entry: Entry, shares: bool) -> bool:
         """Whether the question needs a description or rule; `shares` means a rare word in common."""
         near = shares and any(table in self._tables for table, _ in entry.about)
         match entry.kind:
@@ -339,44 +341,53 @@ class _Search:
                 return near or any(
                     item in self._likely
                     or item in self._read
-                    or (item[0] in self._tables and item in self._p and self._says_all(item[1], learned=self._learned))
+                    or (
+                        item[0] in self._tables
+                        and item in self._p
+                        and self._mentions_all_words(item[1], learned=self._learned)
+                    )
                     for item in entry.about
                 )
             case "convention":
                 # The question speaks of it: a value found in it is not enough.
                 return near or any(
-                    (item in self._likely and self._mentions(*item)) or (bool(item[1]) and self._says_all(*item))
+                    (item in self._likely and self._mentions_any_name(*item))
+                    or (bool(item[1]) and self._mentions_all_words(*item))
                     for item in [item for item in entry.about if item[1]] or entry.about
                 )
             case "never":
                 # It is about what must be used instead, and does not say of which table.
-                return any(map(self._tempts, entry.about)) or any(
-                    column and entry.text.startswith(f"use {table}.{column} instead") and not self._mentions(table)
+                return any(map(self._is_item_likely_used, entry.about)) or any(
+                    column
+                    and entry.text.startswith(f"use {table}.{column} instead")
+                    and not self._mentions_any_name(table)
                     for table, column in self._likely
                 )
             case "join":
                 both = all(table in self._tables for table, _ in entry.about)
-                means = (self._says_all(column, learned=self._learned) for _, column in entry.about if column)
+                means = (self._mentions_all_words(column, learned=self._learned) for _, column in entry.about if column)
                 return both and (shares or all(means))
             case _:
                 return False
 
-    def _tempts(self, item: Item) -> bool:
-        """Whether a query would likely use an item."""
+    def _is_item_likely_used(self, item: Item) -> bool:
+        """Whether a query would likely use a table or column."""
         table, column = item
         if item in self._likely:
             best = max(p for (other, held), p in self._p.items() if other == table and bool(held) == bool(column))
-            return self._p[item] >= best or self._mentions(column)
+            return self._p[item] >= best or self._mentions_any_name(column)
         reached = any(other in self._tables and target == table for (other, _), target in self._index.keys.items())
         return self._index.keys.get(item) in self._tables and (reached or table in self._tables)
 
 
-def unknown_words(question: str, schema: Schema, values: Iterable[ValueMatch], knowledge: Knowledge) -> tuple[str, ...]:
+def find_unknown_words(
+    question: str, schema: Schema, values: Iterable[ValueMatch], knowledge: Knowledge
+) -> tuple[str, ...]:
     """Return abbreviations and quoted words that no name, value or definition explains."""
     if question.isupper():
         return ()
     items = [item.name for table in schema.tables for item in (table, *table.columns)]
-    names = {word for item in items for word in name_stems(item)}
+    names = {word for item in items for word in stem_name_words(item)}
     whole = set(map(fold, items))
     mentioned = [(match.start, match.end) for match in values]
     unknown: list[str] = []
@@ -385,7 +396,9 @@ def unknown_words(question: str, schema: Schema, values: Iterable[ValueMatch], k
         if hit[1] and (word in _FAMILIAR or re.fullmatch(r"[QH][1-4]|[A-Z]?\d+[A-Z]?", word)):
             continue
         parts = re.findall(r"\w+", word)
-        explained = all(stem(fold(part)) in names or knowledge.knows(part) for part in parts) or fold(word) in whole
+        explained = (
+            all(stem_word(fold(part)) in names or knowledge.knows(part) for part in parts) or fold(word) in whole
+        )
         in_value = any(start < hit.end() and hit.start() < end for start, end in mentioned)
         sample = any(word.lower() in str(cell).lower() for t in schema.tables for c in t.columns for cell in c.samples)
         if not (explained or in_value or sample):
@@ -393,14 +406,14 @@ def unknown_words(question: str, schema: Schema, values: Iterable[ValueMatch], k
     return tuple(dict.fromkeys(unknown))
 
 
-def _list_phrases(entry: Entry) -> list[tuple[str, ...]]:
+def _list_entry_phrases(entry: Entry) -> list[tuple[str, ...]]:
     """Return the phrases by which a question may ask for an entry."""
     phrases = list(entry.phrases)
     if entry.kind == "table":
-        phrases.append(name_stems(entry.about[0][0]))
-    phrases += [tuple(_split_stems(meaning)) for _, meaning in entry.values]
+        phrases.append(stem_name_words(entry.about[0][0]))
+    phrases += [tuple(_split_word_stems(meaning)) for _, meaning in entry.values]
     return [phrase for phrase in dict.fromkeys(phrases) if any(word not in _STOP for word in phrase)]
 
 
-def _split_stems(text: str) -> list[str]:
+def _split_word_stems(text: str) -> list[str]:
     return stems(_PLURAL.sub(r"\1", text))

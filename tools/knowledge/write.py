@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, get_args
 
 from ..errors import KnowledgeError
-from ..whole_files import lock_folder, write_whole
+from ..whole_files import lock_folder_of_file, write_text_atomically
 from .entry import Entry, EntryKind
-from .read import KnowledgeFile, describe_yaml_error, parse_file, read_file
+from .read import KnowledgeFile, describe_yaml_error, parse_knowledge_file, read_knowledge_text
 
 
 class KnowledgeWriter:
@@ -29,18 +29,19 @@ class KnowledgeWriter:
         A rule or a join that stands there already is left; a file that is wrong or closed raises `KnowledgeError`.
         """
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        stamped = _drop_empty(added=now, author=self._author, rights=entry.rights)
-        self._change_file(lambda content: _put_entry(content, entry, stamped))
+        stamped = _drop_empty_fields(added=now, author=self._author, rights=entry.rights)
+        self._apply_file_change(lambda content: _put_entry(content, entry, stamped))
         return replace(entry, author=self._author, added=now, source=self.path.name)
 
     def remove(self, name: str, rights: str | None = None) -> bool:
-        """Remove the term or metric of that name, or the convention of that text, if it is there.
+        """Remove the term or metric with a name, or the rule with a text; return whether found.
 
         With `rights`, only one that was written under them (`Rights.key`).
         """
-        return self.path.exists() and self._change_file(lambda content: _remove_entry(content, name, rights))
+        return self.path.exists() and self._apply_file_change(lambda content: _remove_entry(content, name, rights))
 
-    def _change_file(self, change: Callable[[Any], bool]) -> bool:
+    def _apply_file_change(self, change: Callable[[Any], bool]) -> bool:
+        """Apply a change to the file's content and save the file; return whether it changed."""
         from ruamel.yaml import YAML
         from ruamel.yaml.error import YAMLError
 
@@ -48,9 +49,9 @@ class KnowledgeWriter:
         yaml.preserve_quotes = True
         yaml.width = 120
         try:
-            with lock_folder(self.path):
-                before = read_file(self.path) if self.path.exists() else ""
-                if not isinstance(parse_file(before, self.path), KnowledgeFile):
+            with lock_folder_of_file(self.path):
+                before = read_knowledge_text(self.path) if self.path.exists() else ""
+                if not isinstance(parse_knowledge_file(before, self.path), KnowledgeFile):
                     raise KnowledgeError(
                         f"{self.path} is not written to, it is of another kind: make a knowledge file with "
                         f"`extends: [{self.path.name}]` and name that one"
@@ -64,8 +65,8 @@ class KnowledgeWriter:
                     json.dump(content, stream, ensure_ascii=False, indent=2)
                 else:
                     yaml.dump(content, stream)
-                parse_file(stream.getvalue(), self.path)
-                write_whole(self.path, stream.getvalue())
+                parse_knowledge_file(stream.getvalue(), self.path)
+                write_text_atomically(self.path, stream.getvalue())
         except YAMLError as error:
             raise KnowledgeError(f"{self.path} is not YAML: {describe_yaml_error(error)}") from None
         except OSError as error:
@@ -79,30 +80,30 @@ _TEXTS = {"conventions": "says", "joins": "on", "never": "use"}
 
 
 def _put_entry(content: Any, entry: Entry, stamped: dict[str, Any]) -> bool:
-    """Put an entry into a file's content; return whether that changes it."""
+    """Add or replace an entry in a file's content; return whether the content changes."""
     text, also = entry.text, list(entry.also)
     match entry.kind:
         case "column" | "table":
-            _describe_item(_get_part(content, "tables", {}), entry, stamped)
+            _write_item_description(_get_or_add_part(content, "tables", {}), entry, stamped)
             return True
         case "term":
-            place, fields = "terms", _drop_empty(means=text or entry.name, sql=entry.sql, also=also)
+            place, fields = "terms", _drop_empty_fields(means=text or entry.name, sql=entry.sql, also=also)
         case "metric":
-            place, fields = "metrics", _drop_empty(expression=entry.sql, means=text, also=also)
+            place, fields = "metrics", _drop_empty_fields(expression=entry.sql, means=text, also=also)
         case "join":
-            place, fields = "joins", _drop_empty(on=entry.sql or entry.name, means=text)
+            place, fields = "joins", _drop_empty_fields(on=entry.sql or entry.name, means=text)
         case "convention":
             about = [".".join(filter(None, item)) for item in entry.about]
-            place, fields = "conventions", _drop_empty(says=text, about=about)
+            place, fields = "conventions", _drop_empty_fields(says=text, about=about)
         case "never":
-            place, fields = "never", _drop_empty(use=entry.name, why=text)
+            place, fields = "never", _drop_empty_fields(use=entry.name, why=text)
     if field := _TEXTS.get(place):
-        parts = _get_part(content, place, [])
-        if any(_fold_text(_read_field(part, field)) == _fold_text(fields[field]) for part in parts):
+        parts = _get_or_add_part(content, place, [])
+        if any(_normalize_text(_read_field(part, field)) == _normalize_text(fields[field]) for part in parts):
             return False
         parts.append(fields | stamped)
     else:
-        known = _open_entry(_get_part(content, place, {}), entry.name)
+        known = _get_or_add_definition(_get_or_add_part(content, place, {}), entry.name)
         # Of what is there comments and other words stay, what it said goes.
         for name in set(known) - {*fields, *stamped, "also", "about"}:
             del known[name]
@@ -110,19 +111,19 @@ def _put_entry(content: Any, entry: Entry, stamped: dict[str, Any]) -> bool:
     return True
 
 
-def _drop_empty(**fields: Any) -> dict[str, Any]:
+def _drop_empty_fields(**fields: Any) -> dict[str, Any]:
     """Return the fields that are not empty."""
     return {name: value for name, value in fields.items() if value}
 
 
-def _get_part(content: Any, name: str, empty: Any) -> Any:
-    """Return the part `name` of a file, set to `empty` if it is missing."""
+def _get_or_add_part(content: Any, name: str, empty: Any) -> Any:
+    """Return the part `name` of a file's content, added as `empty` if missing."""
     if content.get(name) is None:
         content[name] = empty
     return content[name]
 
 
-def _fold_text(text: object) -> str:
+def _normalize_text(text: object) -> str:
     return " ".join(str(text).lower().split())
 
 
@@ -130,14 +131,14 @@ def _read_field(part: Any, field: str) -> object:
     return part if isinstance(part, str) else part.get(field, "")
 
 
-def _describe_item(tables: Any, entry: Entry, stamped: dict[str, str]) -> None:
+def _write_item_description(tables: Any, entry: Entry, stamped: dict[str, str]) -> None:
     table, column = entry.about[0]
-    part = _open_entry(tables, table)
+    part = _get_or_add_definition(tables, table)
     if column:
-        part = _open_entry(_get_part(part, "columns", {}), column)
+        part = _get_or_add_definition(_get_or_add_part(part, "columns", {}), column)
     if entry.text:
         part["means"] = entry.text
-    values = _get_part(part, "values", {}) if entry.values else {}
+    values = _get_or_add_part(part, "values", {}) if entry.values else {}
     for code, meaning in entry.values:
         # Numbers and dates are no texts to the library that keeps comments.
         values[next((known for known in values if str(known) == code), code)] = meaning
@@ -146,9 +147,13 @@ def _describe_item(tables: Any, entry: Entry, stamped: dict[str, str]) -> None:
     part.update(stamped)
 
 
-def _open_entry(parts: Any, name: str) -> Any:
+def _get_or_add_definition(parts: Any, name: str) -> Any:
     """Return a definition as a mapping, created if it is missing or only a text."""
-    there = name if name in parts else next((known for known in parts if _fold_text(known) == _fold_text(name)), name)
+    there = (
+        name
+        if name in parts
+        else next((known for known in parts if _normalize_text(known) == _normalize_text(name)), name)
+    )
     known: Any = parts.get(there)
     if not isinstance(known, dict):
         parts[there] = {"means": known} if known else {}
@@ -161,18 +166,21 @@ def _remove_entry(content: Any, name: str, rights: str | None) -> bool:
         parts = content.get(kind) or {}
         for key, part in enumerate(parts) if field else parts.items():
             own = part.get("rights", "") if isinstance(part, Mapping) else ""
-            if _fold_text(_read_field(part, field) if field else key) == _fold_text(name) and rights in (None, own):
+            if _normalize_text(_read_field(part, field) if field else key) == _normalize_text(name) and rights in (
+                None,
+                own,
+            ):
                 del parts[key]
                 return True
     return False
 
 
-def to_file(entries: Sequence[Entry]) -> dict[str, Any]:
-    """Return the entries as a knowledge file's plain content, in a stable order."""
+def build_knowledge_content(entries: Sequence[Entry]) -> dict[str, Any]:
+    """Return the entries as the plain content of a knowledge file, in a stable order."""
     content: dict[str, Any] = {}
     kinds = get_args(EntryKind)
     for entry in sorted(entries, key=lambda entry: (kinds.index(entry.kind), entry.name.lower())):
-        _put_entry(content, entry, _drop_empty(author=entry.author, added=entry.added))
+        _put_entry(content, entry, _drop_empty_fields(author=entry.author, added=entry.added))
     if tables := content.get("tables"):
         content["tables"] = dict(sorted(tables.items()))
     return content

@@ -12,15 +12,24 @@ from ..basis.dates import find_date_use
 from ..database.rendering.text import one_line
 from ..database.schema import ColumnSchema
 from ..database.table import Cell
-from ..sql.parse import default_if_unparsed
-from ..sql.query import Query, TableColumn, argument_of
-from ..sql.scope import Scope, Source
-from ..words import name_stems, words
+from ..sql.parse import return_default_if_unparsable
+from ..sql.query import Query, TableColumn, get_aggregate_argument
+from ..sql.scope import QuerySource, Scope
+from ..words import stem_name_words, words
 from .ledger import MATERIAL, JoinCount, Ledger, MissingCount, NewestDate, VariantCount
-from .path import NO_SUBJECT, Filter, NotCounted, Path, Step, check_scope, find_path, write_column
+from .path import (
+    NO_SUBJECT,
+    Filter,
+    JoinPath,
+    JoinStep,
+    NotCountedError,
+    check_scope_is_countable,
+    find_join_path,
+    make_source_column,
+)
 
 Count = Callable[[str], Sequence[Sequence[Cell]]]
-"""Runs a query within whatever time is left, and returns its rows; raises `NotCounted` if there are none to be had."""
+"""Runs a query within whatever time is left, and returns its rows; raises `NotCountedError` if there are none to be had."""
 
 _LONGEST = 10_000
 _MOST_SCOPES = 8
@@ -36,8 +45,8 @@ _SHAPING = ("group", "having", "qualify", "limit", "offset", "distinct")
 _UNREAD = Ledger(not_counted=("the query cannot be read",))
 
 
-@default_if_unparsed(_UNREAD)
-def keep_ledger(
+@return_default_if_unparsable(_UNREAD)
+def build_query_ledger(
     query: Query | None,
     count: Count,
     *,
@@ -48,7 +57,7 @@ def keep_ledger(
     groups: int | None = None,
     question: str = "",
 ) -> Ledger:
-    """Return the ledger of a query.
+    """Count the rows that a query's joins leave out or repeat, and missing values.
 
     Args:
         query: The query, against what whoever asks may read; None for one that cannot be read.
@@ -64,27 +73,27 @@ def keep_ledger(
         return _UNREAD
     if len(query.sql) > _LONGEST:
         return Ledger(not_counted=("the query is too long",))
-    keeper = _Keeper(query, count, examples)
+    keeper = _LedgerCounter(query, count, examples)
     for scope in query.scopes[:_MOST_SCOPES]:
-        keeper.add_scope(scope)
+        keeper.add_scope_counts(scope)
     if len(query.scopes) > _MOST_SCOPES:
         keeper.not_counted.append("further sub-queries")
     if groups is not None:
         keeper.add_ones(groups, question)
     lost = isinstance(value, int | float) and any(join.material and join.lost for join in keeper.joins)
-    other, other_sql = keeper.find_other(value) if lost else (None, "")
+    other, other_sql = keeper.recompute_with_lost_rows(value) if lost else (None, "")
     return Ledger(
         joins=tuple(keeper.joins),
         nulls=tuple(keeper.nulls),
         variants=tuple(keeper.variants),
-        newest=_compare_newest(query, newest, today or date.today()) if newest is not None else None,
+        newest=_compare_newest_date(query, newest, today or date.today()) if newest is not None else None,
         not_counted=tuple(dict.fromkeys(keeper.not_counted)),
         other=other,
         other_sql=other_sql,
     )
 
 
-def _compare_newest(query: Query, newest: Callable[[str, str], str], today: date) -> NewestDate | None:
+def _compare_newest_date(query: Query, newest: Callable[[str, str], str], today: date) -> NewestDate | None:
     use, _ = find_date_use(query)
     last = use.last[:10] if use is not None and use.used else ""
     day = newest(use.table, use.column) if use is not None and last else ""
@@ -98,8 +107,8 @@ def _compare_newest(query: Query, newest: Callable[[str, str], str], today: date
 
 
 @dataclass
-class _Keeper:
-    """Adds what it counts, SELECT by SELECT."""
+class _LedgerCounter:
+    """A collector of the ledger's counts, one SELECT at a time."""
 
     query: Query
     count: Count
@@ -108,14 +117,14 @@ class _Keeper:
     nulls: list[MissingCount] = field(default_factory=list[MissingCount])
     variants: list[VariantCount] = field(default_factory=list[VariantCount])
     not_counted: list[str] = field(default_factory=list[str])
-    top: Path | None = None
+    top: JoinPath | None = None
 
-    def add_scope(self, scope: Scope) -> None:
-        """Count what one SELECT does, each part as far as it can be counted."""
-        read = ", ".join(map(_name_table, scope.sources))
+    def add_scope_counts(self, scope: Scope) -> None:
+        """Add the counts of one SELECT, as far as its rows can be counted."""
+        read = ", ".join(map(_get_source_name, scope.sources))
         try:
-            path = find_path(self.query, scope)
-        except NotCounted as reason:
+            path = find_join_path(self.query, scope)
+        except NotCountedError as reason:
             if len(scope.sources) > 1:
                 self.not_counted.append(f"the rows of {read}: {reason}")
         else:
@@ -123,66 +132,73 @@ class _Keeper:
                 self.top = path
             if not path.steps and len(scope.sources) > 1:
                 self.not_counted.append(f"the rows that {read} leave out: {NO_SUBJECT}")
-            for what, add in (("rows", self._add_joins), ("repeated rows", self._add_repeated)):
+            for what, add in (("rows", self._add_join_counts), ("repeated rows", self._record_repeated_rows)):
                 try:
                     add(path)
-                except NotCounted as reason:
+                except NotCountedError as reason:
                     self.not_counted.append(f"the {what} of {read}: {reason}")
-        for column in _list_groups(self.query, scope):
+        for column in _list_grouped_text_columns(self.query, scope):
             try:
-                self._add_variants(scope, column)
-            except NotCounted as reason:
+                self._add_value_variants(scope, column)
+            except NotCountedError as reason:
                 self.not_counted.append(f"variants of {'.'.join(column.item)}: {reason}")
 
-    def _run(self, select: exp.Select, scope: Scope) -> Sequence[Sequence[Cell]]:
-        """Return the rows of a query that may read what a SELECT may; writing it may change it."""
+    def _run_select(self, select: exp.Select, scope: Scope) -> Sequence[Sequence[Cell]]:
+        """Run a SELECT with the CTEs that are visible in a scope, and return its rows."""
         return self.count(self._write(select, scope))
 
     def _write(self, select: exp.Select, scope: Scope) -> str:
-        if ctes := _list_ctes(scope.select):
+        if ctes := _list_visible_ctes(scope.select):
             select.set("with_", exp.With(expressions=ctes))
         return select.sql(dialect=self.query.rules.grammar, copy=False)
 
     # Rows that joins leave out, and missing values
 
-    def _find_key(self, path: Path) -> exp.Expr | None:
-        """Return what the rows are counted by, each once, if joins may have one several times; None if none does."""
+    def _find_counting_key(self, path: JoinPath) -> exp.Expr | None:
+        """Return the key that counts repeated rows once; None if the joins repeat no row."""
         if not path.open_ends:
             return None
-        laid = _lay_path(path, [exp.Count(this=exp.Star())], path.own)
+        laid = _build_join_path_select(path, [exp.Count(this=exp.Star())], path.own)
         alone = laid.copy()
         alone.set("joins", None)
-        ((many,),), ((once,),) = self._run(laid, path.scope), self._run(alone, path.scope)
+        ((many,),), ((once,),) = self._run_select(laid, path.scope), self._run_select(alone, path.scope)
         if _to_int(many) == _to_int(once):
             return None
-        key, *more = _list_keys(self.query, path.subject)
+        key, *more = _list_key_columns(self.query, path.subject)
         if more:
-            raise NotCounted(f"{_name_table(path.subject)} is repeated and has no key of one column")
+            raise NotCountedError(f"{_get_source_name(path.subject)} is repeated and has no key of one column")
         return key
 
-    def _add_joins(self, path: Path) -> None:
-        columns, value, key = _list_columns(path), _find_summed(path), self._find_key(path)
+    def _add_join_counts(self, path: JoinPath) -> None:
+        columns, value, key = (
+            _list_grouped_or_averaged_columns(path),
+            _find_summed_expression(path),
+            self._find_counting_key(path),
+        )
         if not (path.steps or columns):
             return
-        comes = {id(step): _write_arrival(path, step) for step in path.steps}
-        chosen = _find_chosen(path)
-        outputs = [_count([], key)]
+        comes = {id(step): _list_conditions_before_join(path, step) for step in path.steps}
+        chosen = _find_filtering_sources(path)
+        outputs = [_make_count_expression([], key)]
         for step in path.steps:
             # Without conditions on other tables what comes to a join is what those before it leave.
-            outputs += [_count(comes[id(step)], key)] if path.filters else []
+            outputs += [_make_count_expression(comes[id(step)], key)] if path.filters else []
             # Of the partners of a row that is there several times one is enough.
             found = step.missing if key is None else exp.not_(step.missing, copy=False)
-            outputs.append(_count([*comes[id(step)], found], key))
+            outputs.append(_make_count_expression([*comes[id(step)], found], key))
             if step.source in chosen:
                 # Who asks about some of a table does not ask about rows that refer to none of it.
                 alone = [step.missing] if key is None else []
-                outputs.append(_count([*comes[id(step)], *alone, step.refers], key))
-        stays = [*_find_partners(path), *(part.node for part in path.filters)]
+                outputs.append(_make_count_expression([*comes[id(step)], *alone, step.reference_condition], key))
+        stays = [*_list_match_conditions(path), *(part.node for part in path.filters)]
         outputs += [
-            _count(stays, key),
-            *(_count([*stays, _write_blank(column, use)], key) for column, use, _ in columns),
+            _make_count_expression(stays, key),
+            *(
+                _make_count_expression([*stays, _write_missing_condition(column, use)], key)
+                for column, use, _ in columns
+            ),
         ]
-        (row,) = self._run(_lay_path(path, outputs, path.own), path.scope)
+        (row,) = self._run_select(_build_join_path_select(path, outputs, path.own), path.scope)
         numbers = map(_to_int, row)
         left = next(numbers)
         for step in path.steps:
@@ -191,49 +207,51 @@ class _Keeper:
             left -= 0 if step.kept else lost
             if step.source in chosen:
                 lost = next(numbers) - (0 if key is None else number)
-            material = lost > 0 and not step.kept and _leaves_many(self.query, step)
+            material = lost > 0 and not step.kept and _expects_every_row_to_match(self.query, step)
             if material and lost < MATERIAL * rows:
-                material = value is not None and self._is_large_part(path, comes[id(step)], step, value)
-            shown = self._find_examples(path, step) if material and self.examples else ()
-            names = (_name_table(step.source), _describe_links(self.query, step), lost, 0)
-            self.joins.append(JoinCount(*names, _name_table(path.subject), rows, step.kept, material, shown))
+                material = value is not None and self._is_large_part_of_sum(path, comes[id(step)], step, value)
+            shown = self._find_lost_row_examples(path, step) if material and self.examples else ()
+            names = (_get_source_name(step.source), _write_join_condition(self.query, step), lost, 0)
+            self.joins.append(JoinCount(*names, _get_source_name(path.subject), rows, step.kept, material, shown))
         all_rows = next(numbers)
         for (column, use, hidden), number in zip(columns, numbers, strict=True):
             if number:
                 material = hidden and number >= MATERIAL * all_rows
                 own = column.source is path.subject and (path.steps or len(path.scope.sources) == 1)
-                of = _name_table(path.subject) if own else ""
+                of = _get_source_name(path.subject) if own else ""
                 self.nulls.append(MissingCount(*column.item, use, number, of, all_rows, material))
 
-    def _is_large_part(self, path: Path, comes: list[exp.Expr], step: Step, value: exp.Expr) -> bool:
+    def _is_large_part_of_sum(self, path: JoinPath, comes: list[exp.Expr], step: JoinStep, value: exp.Expr) -> bool:
         """Whether the rows that a join leaves out make up 1 % of the sum or more."""
-        parts = (exp.Sum(this=exp.Abs(this=_case(one, value))) for one in (comes, [*comes, step.missing]))
+        parts = (
+            exp.Sum(this=exp.Abs(this=_make_case_expression(one, value))) for one in (comes, [*comes, step.missing])
+        )
         try:
-            ((every, lost),) = self._run(_lay_path(path, [*parts], path.own), path.scope)
-        except NotCounted as reason:
-            self.not_counted.append(f"the part of the sum that {_name_table(step.source)} leaves out: {reason}")
+            ((every, lost),) = self._run_select(_build_join_path_select(path, [*parts], path.own), path.scope)
+        except NotCountedError as reason:
+            self.not_counted.append(f"the part of the sum that {_get_source_name(step.source)} leaves out: {reason}")
             return False
         return float(lost or 0) >= MATERIAL * float(every or 0) > 0
 
-    def _find_examples(self, path: Path, step: Step) -> tuple[str, ...]:
+    def _find_lost_row_examples(self, path: JoinPath, step: JoinStep) -> tuple[str, ...]:
         outputs = [side.copy() for link in step.links for source, side in link.ends if source is not step.source]
-        select = _lay_path(path, outputs, path.own).where(step.missing, copy=False).distinct(copy=False)
+        select = _build_join_path_select(path, outputs, path.own).where(step.missing, copy=False).distinct(copy=False)
         try:
-            rows = self._run(select.limit(_EXAMPLES, copy=False), path.scope)
-        except NotCounted:
+            rows = self._run_select(select.limit(_EXAMPLES, copy=False), path.scope)
+        except NotCountedError:
             return ()
-        return tuple(" ".join(map(_show, row)) for row in rows)
+        return tuple(" ".join(map(_render_cell, row)) for row in rows)
 
-    def find_other(self, value: Cell) -> tuple[int | float | None, str]:
-        """Return another number that the query gives with the rows that its joins leave out, and how; None if none."""
+    def recompute_with_lost_rows(self, value: Cell) -> tuple[int | float | None, str]:
+        """Return the query's number with the rows that joins leave out, and the SQL for it."""
         path = self.top
         if path is None or not path.steps or path.filters or any(map(path.scope.select.args.get, _SHAPING)):
             return None, ""
-        select = _lay_path(path, [item.copy() for item in path.scope.select.expressions], path.own)
+        select = _build_join_path_select(path, [item.copy() for item in path.scope.select.expressions], path.own)
         sql = self._write(select, path.scope)
         try:
             rows = self.count(sql)
-        except NotCounted:
+        except NotCountedError:
             return None, ""
         other = rows[0][0] if len(rows) == 1 else None
         if not isinstance(other, int | float) or other == value:
@@ -245,10 +263,10 @@ class _Keeper:
     def add_ones(self, groups: int, question: str) -> None:
         """Count the rows of a table of which the query should give one each, and does not, as nothing joins them."""
         path = self.top
-        terms = self.query.group_terms(path.scope) if path is not None and path.steps else None
+        terms = self.query.resolve_group_by_terms(path.scope) if path is not None and path.steps else None
         if path is None or not terms or any(map(path.scope.select.args.get, ("having", "limit", "offset", "qualify"))):
             return
-        sources = [self.query.sources_in(term, path.scope) for term in terms]
+        sources = [self.query.find_sources_in_expression(term, path.scope) for term in terms]
         step = next((one for one in path.steps if all(named == [one.source] for named in sources)), None)
         if step is None or step.source.table is None:
             return
@@ -260,46 +278,54 @@ class _Keeper:
             return  # how many of its rows are asked about is not known
         one, own = step.source, [part.node.copy() for part in path.filters if part.named == (step.source,)]
         counts = (exp.Count(this=exp.Distinct(expressions=[term.copy()])) for term in terms)
-        select = exp.select(exp.Count(this=exp.Star()), *counts).from_(_copy_source(one)).where(*own, copy=False)
+        select = exp.select(exp.Count(this=exp.Star()), *counts).from_(_copy_source_node(one)).where(*own, copy=False)
         try:
-            ((rows, *different),) = self._run(select, path.scope)
-        except NotCounted as reason:
-            self.not_counted.append(f"the rows of {_name_table(one)} that are left out: {reason}")
+            ((rows, *different),) = self._run_select(select, path.scope)
+        except NotCountedError as reason:
+            self.not_counted.append(f"the rows of {_get_source_name(one)} that are left out: {reason}")
             return
         # If no column tells all rows apart, a group is not a row.
         lost = _to_int(rows) - groups if rows in different else 0
         if lost > 0:
             material = lost >= MATERIAL * _to_int(rows) and _asks_for_each(question, one)
-            names = (_name_table(path.subject), _describe_links(self.query, step), lost, 0, _name_table(one))
+            names = (
+                _get_source_name(path.subject),
+                _write_join_condition(self.query, step),
+                lost,
+                0,
+                _get_source_name(one),
+            )
             self.joins.append(JoinCount(*names, _to_int(rows), material=material, ones=True))
 
     # Rows that joins repeat
 
-    def _count_repeated(self, path: Path) -> tuple[int, int] | None:
-        """Return how many rows there are too many, and how many there should be; None if there are none too many."""
+    def _count_repeated_rows(self, path: JoinPath) -> tuple[int, int] | None:
+        """Return the numbers of repeated rows and of distinct rows; None if no row is repeated."""
         if not path.repeating:
             return None
-        scope, terms = path.scope, self.query.group_terms(path.scope) or []
+        scope, terms = path.scope, self.query.resolve_group_by_terms(path.scope) or []
         if not terms and scope.select.args.get("group") is not None:
-            raise NotCounted("it groups in several ways")
-        keys = [*(term.copy() for term in terms), *_list_keys(self.query, path.single)]
-        inner = _copy_rows(scope.select, [*keys, exp.Count(this=exp.Star())])
+            raise NotCountedError("it groups in several ways")
+        keys = [*(term.copy() for term in terms), *_list_key_columns(self.query, path.single)]
+        inner = _copy_select_with_outputs(scope.select, [*keys, exp.Count(this=exp.Star())])
         inner.set("group", exp.Group(expressions=[key.copy() for key in keys]))
         if path.single.side == "LEFT":
             inner.where(exp.not_(keys[-1].is_(exp.Null()), copy=False), copy=False)
         outputs = exp.Sum(this=exp.column(f"c{len(keys)}")), exp.Count(this=exp.Star())
-        ((every, once),) = self._run(_select_from(inner.subquery("counted", copy=False), *outputs), scope)
+        ((every, once),) = self._run_select(_select_from(inner.subquery("counted", copy=False), *outputs), scope)
         return (_to_int(every) - _to_int(once), _to_int(once)) if _to_int(every) > _to_int(once) else None
 
-    def _add_repeated(self, path: Path) -> None:
-        if (counted := self._count_repeated(path)) is None:
+    def _record_repeated_rows(self, path: JoinPath) -> None:
+        if (counted := self._count_repeated_rows(path)) is None:
             return
         more, rows = counted
         # What is summed may mean the rows it is joined to; an average weighted by them does more often than not.
         kinds = (exp.Sum,) if path.single is not path.subject else (exp.Sum, exp.Avg, exp.Count)
-        plain = any(not isinstance(one.this, exp.Distinct) for one in self.query.aggregates(path.scope, *kinds))
-        material, of = plain and more >= MATERIAL * rows, _name_table(path.single)
-        table, key = " or ".join(map(_name_table, path.repeating)), ""
+        plain = any(
+            not isinstance(one.this, exp.Distinct) for one in self.query.find_aggregate_calls(path.scope, *kinds)
+        )
+        material, of = plain and more >= MATERIAL * rows, _get_source_name(path.single)
+        table, key = " or ".join(map(_get_source_name, path.repeating)), ""
         for place, join in enumerate(self.joins):
             if (join.table, join.of) == (table, of) and not join.repeated:
                 self.joins[place] = replace(join, repeated=more, material=join.material or material)
@@ -310,30 +336,30 @@ class _Keeper:
 
     # Groups that differ only in how they are written
 
-    def _add_variants(self, scope: Scope, column: TableColumn) -> None:
-        check_scope(self.query, scope)
+    def _add_value_variants(self, scope: Scope, column: TableColumn) -> None:
+        check_scope_is_countable(self.query, scope)
         if len(scope.sources) > 1:
             # Most tables have none, and the column's own is quicker to look through than the joins.
-            alone = _select_from(_copy_source(column.source), exp.Star())
-            if not self._find_variants(alone, column, scope):
+            alone = _select_from(_copy_source_node(column.source), exp.Star())
+            if not self._find_value_variants(alone, column, scope):
                 return
-        found = self._find_variants(scope.select, column, scope)
+        found = self._find_value_variants(scope.select, column, scope)
         if several := [row for row in found if _to_int(row[3]) > 1]:
             aside = sum(_to_int(row[4]) - _to_int(row[5]) for row in several)
-            values = tuple(f"“{_show(row[1])}”, “{_show(row[2])}”" for row in several[:_EXAMPLES])
+            values = tuple(f"“{_render_cell(row[1])}”, “{_render_cell(row[2])}”" for row in several[:_EXAMPLES])
             groups = sum(_to_int(row[3]) - 1 for row in several)
             material = aside >= MATERIAL * sum(_to_int(row[4]) for row in found)
             self.variants.append(VariantCount(*column.item, values, groups, aside, material))
 
-    def _find_variants(self, select: exp.Select, column: TableColumn, scope: Scope) -> list[Sequence[Cell]]:
-        """Return the values of a column without case and spacing, if some differ in no more than that."""
-        inner = _copy_rows(select, [column.node, exp.Count(this=exp.Star())])
+    def _find_value_variants(self, select: exp.Select, column: TableColumn, scope: Scope) -> list[Sequence[Cell]]:
+        """Return a column's values grouped without case and spacing; empty if no group has two."""
+        inner = _copy_select_with_outputs(select, [column.node, exp.Count(this=exp.Star())])
         inner.set("group", exp.Group(expressions=[column.node.copy()]))
         value, rows, folded = exp.column("c0"), exp.column("c1"), exp.Lower(this=exp.Trim(this=exp.column("c0")))
         outputs = (exp.Min(this=value), exp.Max(this=value), exp.Count(this=exp.Star()))
         valued = inner.subquery("valued", copy=False)
         outer = _select_from(valued, folded, *outputs, exp.Sum(this=rows), exp.Max(this=rows))
-        found = [row for row in self._run(outer.group_by(folded.copy(), copy=False), scope) if row[0]]
+        found = [row for row in self._run_select(outer.group_by(folded.copy(), copy=False), scope) if row[0]]
         return found if any(_to_int(row[3]) > 1 for row in found) else []
 
 
@@ -341,61 +367,61 @@ def _to_int(cell: Cell) -> int:
     return int(cell) if isinstance(cell, int | float | str) else 0
 
 
-def _show(cell: Cell) -> str:
-    """Return a cell as it may stand in a sentence, and in a later prompt."""
+def _render_cell(cell: Cell) -> str:
+    """Return a cell as a short text on one line."""
     return one_line(str(cell), _CELL)
 
 
-def _name_table(source: Source) -> str:
+def _get_source_name(source: QuerySource) -> str:
     return source.table.name if source.table is not None else source.label
 
 
-def _describe_links(query: Query, step: Step) -> str:
+def _write_join_condition(query: Query, step: JoinStep) -> str:
     return " and ".join(query.text(link.condition or link.ends[0][1]) for link in step.links)
 
 
-def _case(conditions: Sequence[exp.Expr], value: exp.Expr) -> exp.Expr:
+def _make_case_expression(conditions: Sequence[exp.Expr], value: exp.Expr) -> exp.Expr:
     if not conditions:
         return value.copy()
     return exp.Case(ifs=[exp.If(this=exp.and_(*conditions), true=value.copy())])
 
 
-def _count(conditions: Sequence[exp.Expr], key: exp.Expr | None) -> exp.Expr:
-    """Return the number of rows, or of different keys, that meet conditions."""
+def _make_count_expression(conditions: Sequence[exp.Expr], key: exp.Expr | None) -> exp.Expr:
+    """Return an expression that counts the rows, or distinct keys, that meet conditions."""
     if key is not None:
-        return exp.Count(this=exp.Distinct(expressions=[_case(conditions, key)]))
-    return exp.Count(this=_case(conditions, exp.Literal.number(1)) if conditions else exp.Star())
+        return exp.Count(this=exp.Distinct(expressions=[_make_case_expression(conditions, key)]))
+    return exp.Count(this=_make_case_expression(conditions, exp.Literal.number(1)) if conditions else exp.Star())
 
 
-def _write_arrival(path: Path, step: Step) -> list[exp.Expr]:
-    """Return the conditions on the rows that come to a join.
+def _list_conditions_before_join(path: JoinPath, step: JoinStep) -> list[exp.Expr]:
+    """Return the conditions that rows meet before they come to a join.
 
     Of a row without a partner nobody knows whether it would meet a condition on it.
     """
     others = [part for part in path.filters if step.source not in part.named]
-    return [*_find_partners(path, step), *(_or_unknown(path, part) for part in others)]
+    return [*_list_match_conditions(path, step), *(_allow_missing_match(path, part) for part in others)]
 
 
-def _find_partners(path: Path, until: Step | None = None) -> list[exp.Expr]:
-    """Return the conditions that there is a partner in every join, or in those before a step."""
+def _list_match_conditions(path: JoinPath, until: JoinStep | None = None) -> list[exp.Expr]:
+    """Return the conditions that a row has a match in every join, or in all before a step."""
     before = path.steps if until is None else path.steps[: path.steps.index(until)]
     return [exp.not_(step.missing, copy=False) for step in before if not step.kept]
 
 
-def _or_unknown(path: Path, part: Filter) -> exp.Expr:
-    """Return a condition that also holds if a source that it names has no partner."""
+def _allow_missing_match(path: JoinPath, part: Filter) -> exp.Expr:
+    """Return a filter that also accepts rows without a match in the tables that it names."""
     unknown = (step.missing for step in path.steps if step.source in part.named and not step.kept)
     return exp.or_(*unknown, part.node)
 
 
-def _leaves_many(query: Query, step: Step) -> bool:
-    """Whether rows without a partner are of the many that refer to one, and all of the ones are there."""
+def _expects_every_row_to_match(query: Query, step: JoinStep) -> bool:
+    """Whether each row before a join should have a match, by foreign keys and filters."""
     source, (before, *more) = step.source, step.before
     if more:
         return False  # no reference: a condition on several tables
     tables = [one.table for one in (source, before) if one.table is not None]
     if source.table is None or before.table is None:
-        scope = query.scope(source.query) if source.query is not None else None
+        scope = query.find_select_scope(source.query) if source.query is not None else None
         narrowed = scope is None or len(scope.tables) != 1 or any(map(scope.select.args.get, ("where", *_SHAPING)))
         return source.table is not None or not narrowed
     if source.table is before.table:
@@ -414,10 +440,10 @@ def _leaves_many(query: Query, step: Step) -> bool:
     return forth or is_key == [True, False]
 
 
-def _find_chosen(path: Path) -> list[Source]:
-    """Return the sources by whose columns the SELECT chooses rows or first groups, with those that lead to them."""
-    terms = (path.query.group_terms(path.scope) or []) if path.scope.select.args.get("limit") else []
-    named = [source for term in terms for source in path.query.sources_in(term, path.scope)]
+def _find_filtering_sources(path: JoinPath) -> list[QuerySource]:
+    """Return the sources that filter rows or rank top groups, and the sources joined before."""
+    terms = (path.query.resolve_group_by_terms(path.scope) or []) if path.scope.select.args.get("limit") else []
+    named = [source for term in terms for source in path.query.find_sources_in_expression(term, path.scope)]
     named += [source for part in path.filters for source in part.named]
     for step in reversed(path.steps):
         if step.source in named:
@@ -425,21 +451,25 @@ def _find_chosen(path: Path) -> list[Source]:
     return [source for source in named if source is not path.subject]
 
 
-def _find_summed(path: Path) -> exp.Expr | None:
-    """Return what the SELECT sums up of the rows that are counted; None if that is not one thing of theirs."""
-    for node in path.query.aggregates(path.scope, exp.Sum):
-        inner = argument_of(node)
-        named = path.query.sources_in(inner, path.scope) if inner is not None and not inner.find(exp.Query) else []
+def _find_summed_expression(path: JoinPath) -> exp.Expr | None:
+    """Return the expression that the SELECT sums over the counted rows; None if none."""
+    for node in path.query.find_aggregate_calls(path.scope, exp.Sum):
+        inner = get_aggregate_argument(node)
+        named = (
+            path.query.find_sources_in_expression(inner, path.scope)
+            if inner is not None and not inner.find(exp.Query)
+            else []
+        )
         if inner is not None and named and all(one is path.subject for one in named):
             return inner.unnest()
     return None
 
 
-def _asks_for_each(question: str, source: Source) -> bool:
+def _asks_for_each(question: str, source: QuerySource) -> bool:
     """Whether a question says "each", "every" or "all" of a table's name, or of one of its columns' names."""
     table = source.table
     names = (
-        {stem for name in (table.name, *(one.name for one in table.columns)) for stem in name_stems(name)}
+        {stem for name in (table.name, *(one.name for one in table.columns)) for stem in stem_name_words(name)}
         if table
         else ()
     )
@@ -450,13 +480,13 @@ def _asks_for_each(question: str, source: Source) -> bool:
     )
 
 
-def _lay_path(path: Path, outputs: Sequence[exp.Expr], filters: Sequence[Filter]) -> exp.Select:
-    """Return a SELECT of the rows that are counted, with all other sources if they have a partner."""
+def _build_join_path_select(path: JoinPath, outputs: Sequence[exp.Expr], filters: Sequence[Filter]) -> exp.Select:
+    """Return a SELECT of the counted rows, left-joined to all other sources."""
     if not path.steps and len(path.scope.sources) > 1:
-        return _copy_rows(path.scope.select, outputs)
-    select = _select_from(_copy_source(path.subject), *outputs)
+        return _copy_select_with_outputs(path.scope.select, outputs)
+    select = _select_from(_copy_source_node(path.subject), *outputs)
     for step in path.steps:
-        join = exp.Join(this=_copy_source(step.source), side="LEFT")
+        join = exp.Join(this=_copy_source_node(step.source), side="LEFT")
         conditions = [link.condition for link in step.links if link.condition is not None]
         if conditions:
             join.set("on", exp.and_(*conditions))
@@ -471,14 +501,14 @@ def _select_from(source: exp.Expr, *outputs: exp.Expr) -> exp.Select:
     return exp.select(*outputs, copy=False).from_(source, copy=False)
 
 
-def _copy_source(source: Source) -> exp.Expr:
+def _copy_source_node(source: QuerySource) -> exp.Expr:
     node = source.node.copy()
     node.set("joins", None)
     return node
 
 
-def _copy_rows(select: exp.Select, outputs: Sequence[exp.Expr]) -> exp.Select:
-    """Return a SELECT of other outputs, named `c0`, `c1` and so on, with the same FROM and WHERE."""
+def _copy_select_with_outputs(select: exp.Select, outputs: Sequence[exp.Expr]) -> exp.Select:
+    """Return a SELECT with the same FROM and WHERE and other outputs, named `c0`, `c1` etc."""
     bare = exp.Select(expressions=[exp.alias_(one, f"c{place}") for place, one in enumerate(outputs)])
     for part in ("from_", "joins", "where"):
         value = select.args.get(part)
@@ -486,7 +516,7 @@ def _copy_rows(select: exp.Select, outputs: Sequence[exp.Expr]) -> exp.Select:
     return bare
 
 
-def _list_ctes(select: exp.Expr) -> list[exp.Expr]:
+def _list_visible_ctes(select: exp.Expr) -> list[exp.Expr]:
     """Return the CTEs that are visible in a SELECT, outermost first."""
     found, node, inside = list[exp.Expr](), select, None
     while node is not None:
@@ -499,46 +529,50 @@ def _list_ctes(select: exp.Expr) -> list[exp.Expr]:
     return found
 
 
-def _list_keys(query: Query, source: Source) -> Iterator[exp.Expr]:
-    """Yield columns that tell the rows of a source apart."""
+def _list_key_columns(query: Query, source: QuerySource) -> Iterator[exp.Expr]:
+    """Yield the key columns that identify the rows of a source."""
     table = source.table
     names = table.key if table is not None and not source.renamed else ()
     if not names and table is not None and table.kind == "table" and "rowid" in query.rules.hidden:
         names = ("rowid",)
     if not names:
-        raise NotCounted(f"{_name_table(source)} has no key")
-    yield from (write_column(source, name) for name in names)
+        raise NotCountedError(f"{_get_source_name(source)} has no key")
+    yield from (make_source_column(source, name) for name in names)
 
 
-def _list_groups(query: Query, scope: Scope) -> Iterator[TableColumn]:
-    """Yield the text columns that a SELECT groups by, or counts the different values of."""
-    counted = [argument_of(node) for node in query.aggregates(scope, exp.Count) if isinstance(node.this, exp.Distinct)]
-    columns = map(query.column, [*(query.group_terms(scope) or ()), *counted])
-    own = [one for one in columns if one is not None and one.scope is scope and not one.is_key]
-    yield from {one.place: one for one in own if _is_text(one.schema) and not one.schema.likely_key}.values()
+def _list_grouped_text_columns(query: Query, scope: Scope) -> Iterator[TableColumn]:
+    """Yield the text columns that a SELECT groups by or counts the distinct values of."""
+    counted = [
+        get_aggregate_argument(node)
+        for node in query.find_aggregate_calls(scope, exp.Count)
+        if isinstance(node.this, exp.Distinct)
+    ]
+    columns = map(query.column, [*(query.resolve_group_by_terms(scope) or ()), *counted])
+    own = [one for one in columns if one is not None and one.scope is scope and not one.is_primary_key]
+    yield from {one.place: one for one in own if _is_text_column(one.schema) and not one.schema.likely_key}.values()
 
 
-def _is_text(column: ColumnSchema) -> bool:
+def _is_text_column(column: ColumnSchema) -> bool:
     kind = column.type.lower()
     return column.kind == "text" and (not kind or any(part in kind for part in _TEXTS))
 
 
-def _list_columns(path: Path) -> list[tuple[TableColumn, str, bool]]:
-    """Return the columns that are grouped or averaged, and whether the result hides missing values in them."""
+def _list_grouped_or_averaged_columns(path: JoinPath) -> list[tuple[TableColumn, str, bool]]:
+    """Return the grouped or averaged columns, and whether the result hides missing values."""
     query, scope = path.query, path.scope
     is_cut = scope.select.args.get("limit") is not None or scope.select is not query.tree
-    grouped = [(query.column(term), "grouped", is_cut) for term in query.group_terms(scope) or ()]
-    inner = [argument_of(node) for node in query.aggregates(scope, exp.Avg)]
+    grouped = [(query.column(term), "grouped", is_cut) for term in query.resolve_group_by_terms(scope) or ()]
+    inner = [get_aggregate_argument(node) for node in query.find_aggregate_calls(scope, exp.Avg)]
     averaged = [(query.column(one.this if isinstance(one, exp.Cast) else one), "averaged", True) for one in inner]
     every = [(column, use, hidden) for column, use, hidden in (*grouped, *averaged) if column is not None]
-    own = [one for one in every if one[0].scope is scope and not one[0].is_key]
+    own = [one for one in every if one[0].scope is scope and not one[0].is_primary_key]
     return list({(one[0].place, one[1]): one for one in own}.values())
 
 
-def _write_blank(column: TableColumn, use: str) -> exp.Expr:
-    """Return the condition that a value is missing; a blank text counts in an average, as 0."""
+def _write_missing_condition(column: TableColumn, use: str) -> exp.Expr:
+    """Return the condition that a column's value is NULL, or blank if it is a grouped text."""
     missing: exp.Expr = column.node.is_(exp.Null())
-    if use == "averaged" or not _is_text(column.schema):
+    if use == "averaged" or not _is_text_column(column.schema):
         return missing
     blank = exp.EQ(this=exp.Trim(this=column.node.copy()), expression=exp.Literal.string(""))
     return exp.or_(missing, blank, copy=False)

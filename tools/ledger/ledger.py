@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..words import join_words, plain_name
+from ..words import humanize_name, join_words
 
 MATERIAL = 0.01
 """Share of the rows, or of the sum, from which a fact stands in the answer's sentence."""
@@ -13,7 +13,7 @@ MATERIAL = 0.01
 
 @dataclass(frozen=True)
 class JoinCount:
-    """What a join does to the rows that are counted, summed or join_words."""
+    """The numbers of rows that a join leaves out or repeats."""
 
     table: str  # where partners are looked up, as the schema spells it
     key: str  # the columns that the join compares
@@ -29,7 +29,7 @@ class JoinCount:
 
 @dataclass(frozen=True)
 class MissingCount:
-    """Rows whose value is NULL in what is averaged, and NULL or blank in what is grouped."""
+    """The number of rows with a missing value in a grouped or averaged column."""
 
     table: str
     column: str
@@ -42,7 +42,7 @@ class MissingCount:
 
 @dataclass(frozen=True)
 class VariantCount:
-    """Values that differ only in case or spacing, and so stand in groups of their own."""
+    """The number of groups whose values differ from another's only in case or spacing."""
 
     table: str
     column: str
@@ -54,7 +54,7 @@ class VariantCount:
 
 @dataclass(frozen=True)
 class NewestDate:
-    """The newest date of the data, beside the period that was asked about."""
+    """The newest date in the data, and the last day that the question asks about."""
 
     table: str
     column: str
@@ -65,7 +65,7 @@ class NewestDate:
 
 @dataclass(frozen=True)
 class Ledger:
-    """What was counted of a query's own way through the data.
+    """The counts of rows that a query leaves out or repeats, and of missing values.
 
     Attributes:
         joins: Its inner and left joins by equal columns: rows that find no partner (`lost`), and rows that are repeated
@@ -87,62 +87,68 @@ class Ledger:
     other_sql: str = ""
 
     @property
-    def facts(self) -> tuple[str, ...]:
-        """The material facts, a clause each."""
-        return tuple(dict.fromkeys(self._say(material=True)))
+    def material_facts(self) -> tuple[str, ...]:
+        """The facts that may change the answer, one clause per fact."""
+        return tuple(dict.fromkeys(self._write_facts(material=True)))
 
     @property
     def line(self) -> str:
-        """The material facts as sentences; empty if there are none."""
+        """The facts that may change the answer, as sentences; empty if there are none."""
         ending = "" if self.other is None else f"; with them it is {self.other:,}"
-        return " ".join(f"{fact[:1].upper()}{fact[1:]}." for fact in dict.fromkeys(self._say(ending, material=True)))
+        return " ".join(
+            f"{fact[:1].upper()}{fact[1:]}." for fact in dict.fromkeys(self._write_facts(ending, material=True))
+        )
 
     @property
-    def remarks(self) -> tuple[str, ...]:
-        """The other facts, a clause each."""
-        return tuple(dict.fromkeys(self._say(material=False)))
+    def minor_facts(self) -> tuple[str, ...]:
+        """The facts that hardly change the answer, one clause per fact."""
+        return tuple(dict.fromkeys(self._write_facts(material=False)))
 
-    def _say(self, ending: str = "", *, material: bool) -> Iterator[str]:
+    def _write_facts(self, ending: str = "", *, material: bool) -> Iterator[str]:
         for join in self.joins:
             if join.material is material:
-                yield from _say_join(join, ending if join.lost and not join.kept else "")
+                yield from _describe_join(join, ending if join.lost and not join.kept else "")
         for one in self.nulls:
             if one.material is material:
                 out = ", which the average leaves out" if one.use == "averaged" else ""
-                yield f"{_say_part(one.missing, one.rows, one.of)} no {plain_name(one.column)}{out}"
+                yield f"{_say_part(one.missing, one.rows, one.of)} no {humanize_name(one.column)}{out}"
         for one in self.variants:
             if one.material is material:
-                name = plain_name(one.column)
+                name = humanize_name(one.column)
                 yield f"some groups of {name} differ only in case or spacing ({join_words(one.values)})"
         if material and self.newest is not None and self.newest.material:
             yield f"the data ends on {self.newest.newest}, before {self.newest.asked}"
 
 
-def _say_join(join: JoinCount, ending: str) -> Iterator[str]:
-    other = plain_name(join.table)
+def _describe_join(join: JoinCount, ending: str) -> Iterator[str]:
+    other = humanize_name(join.table)
     if join.lost and not join.kept:
         shown = f" ({', '.join(join.examples)})" if join.examples else ""
         left_out = " and is left out" if join.lost == 1 else " and are left out"
-        part = f"{join.lost:,} more {_have(join.lost)}" if ending else _say_part(join.lost, join.rows, join.of)
+        part = (
+            f"{join.lost:,} more {_conjugate_have(join.lost)}" if ending else _say_part(join.lost, join.rows, join.of)
+        )
         if join.ones:  # there may be partners that do not meet the query's conditions
-            of = f"{join.lost:,} of {join.rows:,} rows of {plain_name(join.of)}"
+            of = f"{join.lost:,} of {join.rows:,} rows of {humanize_name(join.of)}"
             verb, them = ("is", "it") if join.lost == 1 else ("are", "them")
             yield f"{of} {verb} left out, because no counted row of {other} matches {them}"
         else:
             yield f"{part} no match in {other}{shown}{ending or left_out}"
     if join.repeated:
         verb = "is" if join.repeated == 1 else "are"
-        of = f"{join.repeated:,} of the rows of {plain_name(join.of)}"
+        of = f"{join.repeated:,} of the rows of {humanize_name(join.of)}"
         yield f"{of} {verb} repeated, because some match several rows of {other}"
 
 
 def _say_part(count: int, rows: int, table: str) -> str:
     """Return how many rows of a table, or of those that joins have made, have or lack something, up to its verb."""
     named = (
-        ("joined row", "joined rows") if not table else (f"row of {plain_name(table)}", f"rows of {plain_name(table)}")
+        ("joined row", "joined rows")
+        if not table
+        else (f"row of {humanize_name(table)}", f"rows of {humanize_name(table)}")
     )
-    return f"the one {named[0]} has" if rows == 1 else f"{count:,} of {rows:,} {named[1]} {_have(count)}"
+    return f"the one {named[0]} has" if rows == 1 else f"{count:,} of {rows:,} {named[1]} {_conjugate_have(count)}"
 
 
-def _have(count: int) -> str:
+def _conjugate_have(count: int) -> str:
     return "has" if count == 1 else "have"

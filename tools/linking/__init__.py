@@ -1,9 +1,16 @@
 """Schema linking: relevant tables and columns, their joins, and the past query to build on."""
 
-from .context import LOOK, base_turn, still_runs
-from .join_path import join_path
-from .keep import requested_tables, widen_schema
-from .large import drop_samples, find_copies, find_families, is_set_aside, shorten_schema, tell_values
+from .context import LOOK, can_still_run_query, choose_base_turn
+from .join_path import find_joining_foreign_keys
+from .keep import extend_schema_for_query, find_requested_tables
+from .large import (
+    choose_values_to_mention,
+    drop_samples_of_later_tables,
+    find_copied_tables,
+    find_table_families,
+    is_empty_or_copied_table,
+    shorten_schema,
+)
 from .linked import STAR, LinkedSchema, PastTurn, SchemaItem
 from .linker import SchemaLinker
 
@@ -14,15 +21,15 @@ __all__ = [
     "PastTurn",
     "SchemaItem",
     "SchemaLinker",
-    "base_turn",
-    "drop_samples",
-    "find_copies",
-    "find_families",
-    "is_set_aside",
-    "join_path",
-    "requested_tables",
+    "can_still_run_query",
+    "choose_base_turn",
+    "choose_values_to_mention",
+    "drop_samples_of_later_tables",
+    "extend_schema_for_query",
+    "find_copied_tables",
+    "find_joining_foreign_keys",
+    "find_requested_tables",
+    "find_table_families",
+    "is_empty_or_copied_table",
     "shorten_schema",
-    "still_runs",
-    "tell_values",
-    "widen_schema",
 ]

@@ -14,22 +14,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..database import ForeignKey, Schema, TableSchema
-from ..database.rendering.compact import table_line
-from ..database.rendering.text import NameWriter
-from ..values import ValueMatch, likely_values
-from ..values.match import Question
-from ..words import MONTHS, name_stems, stem, stems
-from .join_path import join_path
+from ..database.rendering.compact import render_table_line
+from ..database.rendering.text import IdentifierFormatter
+from ..values import ValueMatch, select_likely_values
+from ..values.match import TokenizedQuestion
+from ..words import MONTHS, stem_name_words, stem_word, stems
+from .join_path import find_joining_foreign_keys
 from .large import (
     WHOLE,
-    BriefTables,
-    code_registers,
-    code_tables,
-    copy_words,
-    find_copies,
-    find_families,
-    tables_of_views,
-    united_views,
+    TableShortener,
+    extract_copy_words,
+    find_code_tables,
+    find_copied_tables,
+    find_shared_code_tables,
+    find_table_families,
+    find_tables_of_views,
+    find_union_views,
 )
 from .linked import SchemaItem
 
@@ -49,15 +49,15 @@ question names; with how many those come that say what their codes mean."""
 _FEW = 9
 """Columns shown of a table that is not shown whole, and three times as many of one that is; keys come in addition."""
 
-_ROOM = 2_120  # tokens of the lines shown, by `_count_tokens`
+_ROOM = 2_120  # tokens of the lines shown, by `_estimate_tokens`
 _SAMPLES = 3  # sample values of a column that are counted with
 
 _PIECE = re.compile(r"[A-Za-z]+|\d|[^\w\s]+|[^\W_a-zA-Z\d]")
 _VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
 
 
-def _count_tokens(line: str) -> int:
-    """Estimate the tokens of a line, never too few: 2 to 11 % above Qwen's on five schemas.
+def _estimate_tokens(line: str) -> int:
+    """Estimate the number of tokens in a line, 2 to 11 % above Qwen's count.
 
     Words are whole pieces; names without vowels or in capitals break at each second letter, numbers at each digit.
     """
@@ -67,13 +67,17 @@ def _count_tokens(line: str) -> int:
 
 
 class TableChooser:
-    """A chooser of the tables of a large schema that a question is about."""
+    """A chooser of the tables in a large schema that a question is about."""
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
-        self._written = NameWriter(schema, samples=_SAMPLES)
-        self._lists, self._views, united = code_tables(schema), tables_of_views(schema), united_views(schema)
-        self._members = {**find_families(schema), **united}
+        self._written = IdentifierFormatter(schema, samples=_SAMPLES)
+        self._lists, self._views, united = (
+            find_code_tables(schema),
+            find_tables_of_views(schema),
+            find_union_views(schema),
+        )
+        self._members = {**find_table_families(schema), **united}
         self._heads = {name: view for view, members in united.items() for name in members}
         # Looked up by several threads at once: a look adds nothing.
         self._from: dict[str, list[ForeignKey]] = {table.name: [] for table in schema.tables}
@@ -88,53 +92,53 @@ class TableChooser:
         self._standing: dict[str, float] = {}
         self._named: dict[str, dict[str, float]] = defaultdict(dict)
         for table in schema.tables:
-            if table.name in find_copies(schema):
-                self._copies[table.name] = frozenset(map(stem, copy_words(table)))
+            if table.name in find_copied_tables(schema):
+                self._copies[table.name] = frozenset(map(stem_word, extract_copy_words(table)))
             weight = _ASIDE if table.name in self._copies or table.row_count == 0 else 1.0
             self._standing[table.name] = weight
             codes = self._lists.get(table.name)
             told = [table.comment, *(column.comment for column in table.columns)]
             told += [text for _, text in codes.meanings] if codes else []
             known = {part for text in told for part in stems(text)}
-            known.update(part for column in table.columns for part in name_stems(column.name))
-            own = dict.fromkeys(name_stems(table.name), weight * _IN_TABLE)
+            known.update(part for column in table.columns for part in stem_name_words(column.name))
+            own = dict.fromkeys(stem_name_words(table.name), weight * _IN_TABLE)
             for word, counts in {**dict.fromkeys(known, weight), **own}.items():
                 self._named[word][table.name] = counts
-        self._rarity = {word: self._weigh_rarity(names) for word, names in self._named.items()}
+        self._rarity = {word: self._compute_word_rarity(names) for word, names in self._named.items()}
 
-    def _family_head(self, name: str) -> str:
-        """Return the name that stands for all tables of a table's family."""
+    def _get_family_representative(self, name: str) -> str:
+        """Return the name of the table that represents a table's family of similar tables."""
         return self._members.get(name, (name,))[0]
 
-    def _weigh_rarity(self, holders: Iterable[str]) -> float:
+    def _compute_word_rarity(self, holders: Iterable[str]) -> float:
         """Return the weight of a word: higher if fewer tables have it; copies are not counted."""
-        known = {self._family_head(name) for name in holders if name not in self._copies}
+        known = {self._get_family_representative(name) for name in holders if name not in self._copies}
         return math.log((len(self._schema.tables) + 1) / (len(known) + 0.5))
 
     def choose(self, text: str, items: Sequence[SchemaItem], values: Sequence[ValueMatch]) -> Schema:
-        """Return the tables to show, likeliest first; the first `WHOLE` are shown whole.
+        """Return the part of the schema to show, the likeliest tables first.
 
         Args:
             text: The question.
             items: What the linker found, most probable first.
             values: Values that the question may mention.
         """
-        question = Question.of(text)
-        score = self._spread_scores(self._score(question, items, values))
+        question = TokenizedQuestion.of(text)
+        score = self._add_neighbour_scores(self._score_tables(question, items, values))
         used = {item.table for item in items if item.used_before}
         ranked = self._rank_tables(score, question, used)
         place = {(item.table, item.column): number for number, item in enumerate(items)}
         shown: dict[str, Sequence[str]] = {}
-        light = BriefTables(self._schema)
+        light = TableShortener(self._schema)
         room = _ROOM
         for name in self._order_tables(ranked, used):
             table = self._schema.table(name)
             if table is None or name in shown:
                 continue
-            columns = self._choose_columns(table, 3 * _FEW if light.is_whole(table) else _FEW, place)
+            columns = self._choose_columns(table, 3 * _FEW if light.is_table_shown_whole(table) else _FEW, place)
             part = replace(table, columns=tuple(column for column in table.columns if column.name in columns))
-            line = table_line(light.shorten_next(part), self._from[name], self._written)
-            if (tokens := _count_tokens(line)) < room or not shown:
+            line = render_table_line(light.shorten_next_table(part), self._from[name], self._written)
+            if (tokens := _estimate_tokens(line)) < room or not shown:
                 room -= tokens
                 shown[name] = columns
         return self._schema.part(list(shown.items()))
@@ -144,17 +148,29 @@ class TableChooser:
         first: dict[str, str] = {}  # of each family
         for name in ranked:
             if name not in self._lists:
-                first.setdefault(self._family_head(name), name)
+                first.setdefault(self._get_family_representative(name), name)
         things = list(first.values()) or list(ranked)
         likeliest = things[:_JOINED]
-        between = [name for key in join_path(self._joinable, likeliest) for name in (key.table, key.ref_table)]
+        between = [
+            name for key in find_joining_foreign_keys(self._joinable, likeliest) for name in (key.table, key.ref_table)
+        ]
         told = [key.ref_table for name in things[:_LISTS] for key in self._from[name] if key.ref_table in self._lists]
-        return [*things[:WHOLE], *sorted(used), *likeliest, *between, *code_registers(self._schema), *told, *ranked]
+        return [
+            *things[:WHOLE],
+            *sorted(used),
+            *likeliest,
+            *between,
+            *find_shared_code_tables(self._schema),
+            *told,
+            *ranked,
+        ]
 
-    def _score(self, question: Question, items: Sequence[SchemaItem], values: Sequence[ValueMatch]) -> dict[str, float]:
+    def _score_tables(
+        self, question: TokenizedQuestion, items: Sequence[SchemaItem], values: Sequence[ValueMatch]
+    ) -> dict[str, float]:
         score = {item.table: item.p * self._standing[item.table] for item in items if not item.column}
         words: dict[str, float] = defaultdict(float)
-        for weights in self._weigh_words(question, values).values():
+        for weights in self._compute_word_weights(question, values).values():
             for name, weight in weights.items():
                 words[name] += weight
         most = max(words.values(), default=1.0)
@@ -167,11 +183,11 @@ class TableChooser:
                 score[view] *= _VIEW
         return score
 
-    def _spread_scores(self, score: dict[str, float]) -> dict[str, float]:
-        """Return scores to which the two best neighbours of each table have been added."""
+    def _add_neighbour_scores(self, score: dict[str, float]) -> dict[str, float]:
+        """Return the scores of tables, with shares of each table's two best neighbours added."""
         # Tables of one family refer to another as one.
         links = {
-            (key.ref_table, self._family_head(key.table))
+            (key.ref_table, self._get_family_representative(key.table))
             for key in self._schema.foreign_keys
             if self._standing[key.table] == 1
         }
@@ -193,7 +209,7 @@ class TableChooser:
             spread[view] = max(spread[name] for name in (view, *self._views[view]))
         return spread
 
-    def _rank_tables(self, score: Mapping[str, float], question: Question, used: set[str]) -> list[str]:
+    def _rank_tables(self, score: Mapping[str, float], question: TokenizedQuestion, used: set[str]) -> list[str]:
         """Return tables by score, without copies that no question or earlier query names."""
         # Of tables that differ by a period, those that the question names stand for all, or the last, or a view of all.
         said, periods = {word.stem for word in question.words}, Periods.of(question.text)
@@ -219,7 +235,7 @@ class TableChooser:
     def _choose_columns(
         self, table: TableSchema, most: int, place: Mapping[tuple[str, str | None], int]
     ) -> Sequence[str]:
-        """Return a table's keys and its likeliest columns, as declared."""
+        """Return a table's keys and its likeliest columns, in declared order."""
         names = [column.name for column in table.columns]
         if len(names) <= most:
             return names
@@ -228,33 +244,38 @@ class TableChooser:
         kept = self._keyed[table.name].union(likeliest)
         return [name for name in names if name in kept]
 
-    def _weigh_words(self, question: Question, values: Sequence[ValueMatch]) -> Mapping[str, Mapping[str, float]]:
-        """Return each content word's weight for each table that has it in its names or values."""
+    def _compute_word_weights(
+        self, question: TokenizedQuestion, values: Sequence[ValueMatch]
+    ) -> Mapping[str, Mapping[str, float]]:
+        """Return the weight of each content word for each table with that word."""
         weighed: dict[str, dict[str, float]] = defaultdict(dict)
 
         def count(word: str, name: str, weight: float) -> None:
+            """Record a word's weight for a table, if it is the highest so far."""
             weighed[word][name] = max(weighed[word].get(name, 0.0), weight)
 
         for number, each in enumerate(question.words):
             word = each.stem
-            if len(word) < 2 or question.is_too_common(number) or word.isdecimal():
+            if len(word) < 2 or question.is_common_word(number) or word.isdecimal():
                 continue
-            for other, likeness in [(word, 1.0), *self._find_short_forms(word)]:
+            for other, likeness in [(word, 1.0), *self._find_abbreviations(word)]:
                 for name, weight in self._named.get(other, {}).items():
                     count(word, name, likeness * weight * self._rarity[other])
-        meant = likely_values(question.text, values, self._schema)
+        meant = select_likely_values(question.text, values, self._schema)
         holders: dict[tuple[int, int], set[str]] = defaultdict(set)
         for match in meant:
             holders[match.start, match.end].add(match.table)
         for match in meant:
-            words = question.words_between(match.start, match.end)
-            weight = match.score * self._weigh_rarity(holders[match.start, match.end]) * self._standing[match.table]
+            words = question.get_words_in_range(match.start, match.end)
+            weight = (
+                match.score * self._compute_word_rarity(holders[match.start, match.end]) * self._standing[match.table]
+            )
             for word in words:
                 count(word.stem, match.table, weight * len(words) ** -0.5)
         return weighed
 
-    def _find_short_forms(self, word: str) -> Iterator[tuple[str, float]]:
-        """Yield known words that abbreviate a word or that it abbreviates: `mvmt`, `movement`."""
+    def _find_abbreviations(self, word: str) -> Iterator[tuple[str, float]]:
+        """Yield known words that abbreviate a word, or the reverse, as `mvmt` and `movement`."""
         for other in self._named:
             short, long = sorted((word, other), key=len)
             if other[0] != word[0] or len(short) < 3 or short == long or not (word + other).isalpha():
@@ -294,7 +315,7 @@ class Periods:
         return cls(frozenset(int(year) for year, *_ in told), frozenset(months))
 
     def cover(self, name: str) -> bool:
-        """Whether a table's name has a period that the question names."""
+        """Whether a table's name has a period in common with the question."""
         told = Periods.of(name)
         months = self.months & told.months or not (self.months and told.months)
         return bool(self.years & told.years and months)

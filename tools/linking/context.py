@@ -11,8 +11,8 @@ from ..database import Database, Limits
 from ..errors import QueryError
 from ..examples.embedding import embed
 from ..sql import Query
-from ..sql.parse import default_if_unparsed
-from .evidence import find_cues
+from ..sql.parse import return_default_if_unparsable
+from .evidence import find_question_cues
 from .linked import PastTurn, SchemaItem
 
 Probabilities = Mapping[tuple[str, str | None], float]
@@ -43,7 +43,7 @@ _EARLIER_ONE = re.compile(r"\b(?:first|second|third|former|original)\s+ones?\b|\
 """May say so, or mean a row of the last result."""
 
 
-def base_turn(
+def choose_base_turn(
     question: str,
     items: Sequence[SchemaItem],
     history: Sequence[PastTurn],
@@ -52,7 +52,7 @@ def base_turn(
     runs: Callable[[str], bool] | None = None,
     dialect: str = "sqlite",
 ) -> PastTurn | None:
-    """Return the past turn with the highest relevance R (equation 8), the latest of equals.
+    """Return the past turn to build on: the most relevant one, by equation 8.
 
     Args:
         question: This turn's question.
@@ -67,12 +67,12 @@ def base_turn(
     now = [((item.table, item.column), item.p) for item in items]
     # Of a past turn the most probable items alone may have been kept: as many of this one's are compared with them.
     relevant = [
-        (relevance(question, dict(now[: len(turn.items)]), turn), turn)
+        (compute_turn_relevance(question, dict(now[: len(turn.items)]), turn), turn)
         for turn in history
         if turn.sql and _can_be_parsed(turn.sql, dialect)
     ]
     while relevant:
-        chosen = _choose_turn(question, relevant) if latest else max(reversed(relevant), key=_relevance)[1]
+        chosen = _choose_relevant_turn(question, relevant) if latest else max(reversed(relevant), key=_relevance)[1]
         # Looking takes a query: only what is chosen is looked at.
         if chosen is None or runs is None or runs(chosen.sql):
             return chosen
@@ -80,19 +80,19 @@ def base_turn(
     return None
 
 
-@default_if_unparsed(False)
+@return_default_if_unparsable(False)
 def _can_be_parsed(sql: str, dialect: str) -> bool:
     return bool(Query.of(sql, dialect))
 
 
-def _choose_turn(question: str, relevant: Sequence[tuple[float, PastTurn]]) -> PastTurn | None:
-    """Return the turn to start from; `relevant` holds at least one, oldest first."""
+def _choose_relevant_turn(question: str, relevant: Sequence[tuple[float, PastTurn]]) -> PastTurn | None:
+    """Choose the past turn to build on; None if the question starts afresh."""
     *earlier, last = relevant
     if earlier and _GOES_BACK.search(question):
         return max(earlier, key=_relevance)[1]
     nearest = max(relevant, key=_relevance)
     clearly = nearest[0] > last[0] + NEARER
-    said = find_cues(question)
+    said = find_question_cues(question)
     if any(said[cue] for cue in _POINTING) or len(question.split()) <= _ELLIPSIS:
         clearly = clearly and _EARLIER_ONE.search(question) is not None
     elif nearest[0] < AFRESH:
@@ -100,7 +100,7 @@ def _choose_turn(question: str, relevant: Sequence[tuple[float, PastTurn]]) -> P
     return nearest[1] if clearly else last[1]
 
 
-def still_runs(database: Database, sql: str, seconds: float = LOOK) -> bool:
+def can_still_run_query(database: Database, sql: str, seconds: float = LOOK) -> bool:
     """Whether a past query still runs, whatever time it takes: its tables and columns exist."""
     try:
         database.execute(sql, Limits(seconds=seconds, rows=1))
@@ -109,14 +109,14 @@ def still_runs(database: Database, sql: str, seconds: float = LOOK) -> bool:
     return True
 
 
-def relevance(question: str, now: Probabilities, turn: PastTurn) -> float:
-    """Return R of equation 8, from 0 to 2: similarity of questions plus that of schema items."""
+def compute_turn_relevance(question: str, now: Probabilities, turn: PastTurn) -> float:
+    """Return a past turn's relevance from 0 to 2, by question and schema items (equation 8)."""
     before = {(table, column): p for table, column, p in turn.items}
     one, other = embed([question, turn.question])
-    return max(0.0, float(one @ other)) + 1 - divergence(now, before)
+    return max(0.0, float(one @ other)) + 1 - compute_divergence(now, before)
 
 
-def divergence(one: Probabilities, other: Probabilities) -> float:
+def compute_divergence(one: Probabilities, other: Probabilities) -> float:
     """Return the normalised Jensen-Shannon divergence (equations 6, 7), from 0 to 1.
 
     Both are made to sum to 1; items left out have probability 0. Equation 7 has its arguments exchanged against the

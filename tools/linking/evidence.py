@@ -12,10 +12,10 @@ import numpy as np
 from ..database import Schema
 from ..sql import read_query
 from ..values import ValueMatch
-from ..words import Word, name_words, stem, words
-from .linked import ROLES, STAR, PastTurn, PastUse, past_use
-from .shape import Shape
-from .vocabulary import Associations, MentionShares, Shares, Vocabulary, description_words, drop_words
+from ..words import Word, split_name_into_words, stem_word, words
+from .linked import ROLES, STAR, PastQueryUsage, PastTurn, find_past_query_usage
+from .shape import SchemaShape
+from .vocabulary import MentionScores, Shares, Vocabulary, WordAssociations, drop_shared_words, extract_content_words
 
 _DECAY = 0.6  # what an earlier turn counts for, against the one after it
 
@@ -28,26 +28,26 @@ class NameIndex:
         self.columns = [(table.name, column.name) for table in schema.tables for column in table.columns]
         self.table_number = {table.name: number for number, table in enumerate(schema.tables)}
         self.column_number = {place: number for number, place in enumerate(self.columns)}
-        tables = [description_words(table.comment) for table in schema.tables]
-        columns = [description_words(column.comment) for table in schema.tables for column in table.columns]
-        table_names = [name_words(table.name) for table in schema.tables]
-        column_names = [name_words(column) for _, column in self.columns]
-        self.shape = Shape.of(schema)
+        tables = [extract_content_words(table.comment) for table in schema.tables]
+        columns = [extract_content_words(column.comment) for table in schema.tables for column in table.columns]
+        table_names = [split_name_into_words(table.name) for table in schema.tables]
+        column_names = [split_name_into_words(column) for _, column in self.columns]
+        self.shape = SchemaShape.of(schema)
         self.table_names = Vocabulary(table_names, tables)
         self.column_names = Vocabulary(column_names, columns)
         # Columns without their tables' words: "name" of `concert.concert_name`.
         self.own_parts = Vocabulary(
             *(
-                [drop_words(parts, of[table]) for parts, table in zip(every, self.shape.table_of, strict=True)]
+                [drop_shared_words(parts, of[table]) for parts, table in zip(every, self.shape.table_of, strict=True)]
                 for every, of in ((column_names, table_names), (columns, tables))
             )
         )
-        self.column_heads = [stem(parts[-1]) for parts in column_names]
+        self.column_heads = [stem_word(parts[-1]) for parts in column_names]
         self.past_use = lru_cache(maxsize=256)(partial(_read_use, schema=schema))
 
 
-def _read_use(sql: str, schema: Schema) -> PastUse:
-    return past_use(read_query(sql, schema))
+def _read_use(sql: str, schema: Schema) -> PastQueryUsage:
+    return find_past_query_usage(read_query(sql, schema))
 
 
 @dataclass(frozen=True)
@@ -65,13 +65,13 @@ class PastMentions:
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """The evidence of one turn on a schema of some shape."""
+class LinkingEvidence:
+    """The evidence of one turn for each table and column of a schema."""
 
-    shape: Shape
-    tables: MentionShares
-    columns: MentionShares
-    own_parts: MentionShares  # columns by their names without their tables' words
+    shape: SchemaShape
+    tables: MentionScores
+    columns: MentionScores
+    own_parts: MentionScores  # columns by their names without their tables' words
     tables_before: PastMentions
     columns_before: PastMentions
     roles: Mapping[str, Shares]  # by role, 1 for columns that the latest past SQL used so
@@ -87,37 +87,37 @@ def gather(
     history: Sequence[PastTurn],
     values: Sequence[ValueMatch],
     names: NameIndex,
-    associations: Associations,
-) -> Evidence:
-    """Return a turn's evidence from its question, earlier turns (oldest first) and values."""
+    associations: WordAssociations,
+) -> LinkingEvidence:
+    """Gather the evidence for tables and columns from a question, past turns and values."""
     asked = words(question)
     uses = [names.past_use(turn.sql) for turn in history if turn.sql]
-    last = uses[-1] if uses else PastUse()
+    last = uses[-1] if uses else PastQueryUsage()
     tables, columns = len(names.table_number), len(names.columns)
     roles = {role: np.zeros(columns) for role in ROLES}
     for table, column, role in last.roles:
         roles[role][names.column_number[table, column]] = 1.0
     star_last = np.zeros(tables)
     star_last[[names.table_number[table] for table, column in last.columns if column == STAR]] = 1.0
-    value, value_share, mentioned_values = _score_values(values, names)
+    value, value_share, mentioned_values = _score_value_matches(values, names)
     earlier = [words(turn.question) for turn in history]
     used_tables = [[names.table_number[name] for name in use.tables] for use in uses]
     used_columns = [[names.column_number[place] for place in use.columns if place[1] != STAR] for use in uses]
-    likely_tables, likely_columns = _gather_likely(history, names)
-    return Evidence(
+    likely_tables, likely_columns = _gather_past_probabilities(history, names)
+    return LinkingEvidence(
         shape=names.shape,
-        tables=names.table_names.measure_mentions(asked, associations),
-        columns=names.column_names.measure_mentions(asked, associations),
-        own_parts=names.own_parts.measure_mentions(asked, associations),
-        tables_before=_gather_past(earlier, names.table_names, used_tables, likely_tables),
-        columns_before=_gather_past(earlier, names.column_names, used_columns, likely_columns),
+        tables=names.table_names.score_mentions(asked, associations),
+        columns=names.column_names.score_mentions(asked, associations),
+        own_parts=names.own_parts.score_mentions(asked, associations),
+        tables_before=_gather_past_mentions(earlier, names.table_names, used_tables, likely_tables),
+        columns_before=_gather_past_mentions(earlier, names.column_names, used_columns, likely_columns),
         roles=roles,
         star_last=star_last,
         value=value,
         value_share=value_share,
         usual=np.array([associations.usual.get(head, 0.0) for head in names.column_heads]),
         turn={
-            **find_cues(question),
+            **find_question_cues(question),
             "length": len(asked),
             "turns": len(history),
             "values": mentioned_values,
@@ -158,12 +158,12 @@ _CUES: Mapping[str, str] = {
 _PATTERNS = {cue: re.compile(rf"\b{pattern}\b", re.IGNORECASE) for cue, pattern in _CUES.items()}
 
 
-def find_cues(question: str) -> dict[str, float]:
-    """Return 1 for each cue that a question has, 0 for the others."""
+def find_question_cues(question: str) -> dict[str, float]:
+    """Return 1 for each cue (a kind of word) in the question, 0 for all other cues."""
     return {cue: float(pattern.search(question) is not None) for cue, pattern in _PATTERNS.items()}
 
 
-def _gather_past(
+def _gather_past_mentions(
     earlier: Sequence[Sequence[Word]], vocabulary: Vocabulary, uses: Sequence[Sequence[int]], likely: Shares
 ) -> PastMentions:
     count = likely.shape[1]
@@ -187,8 +187,8 @@ def _gather_past(
     )
 
 
-def _gather_likely(history: Sequence[PastTurn], names: NameIndex) -> tuple[Shares, Shares]:
-    """Return the linker's probabilities of the latest turn, and decayed ones of those before."""
+def _gather_past_probabilities(history: Sequence[PastTurn], names: NameIndex) -> tuple[Shares, Shares]:
+    """Return the linker's probabilities of the latest turn, and decayed ones of earlier turns."""
     tables, columns = np.zeros((2, len(names.table_number))), np.zeros((2, len(names.columns)))
     for ago, turn in enumerate(reversed(history)):
         row, decay = min(ago, 1), _DECAY ** max(0, ago - 1)
@@ -202,7 +202,7 @@ def _gather_likely(history: Sequence[PastTurn], names: NameIndex) -> tuple[Share
     return tables, columns
 
 
-def _score_values(values: Sequence[ValueMatch], names: NameIndex) -> tuple[Shares, Shares, int]:
+def _score_value_matches(values: Sequence[ValueMatch], names: NameIndex) -> tuple[Shares, Shares, int]:
     value, shared = np.zeros(len(names.columns)), np.zeros(len(names.columns))
     holders: dict[tuple[int, int], dict[int, float]] = {}
     for match in values:

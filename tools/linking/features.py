@@ -6,62 +6,66 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..derived import derived
-from .evidence import Evidence, PastMentions
-from .vocabulary import Mention, MentionShares, Shares
+from ..derived import cache_in_first_argument
+from .evidence import LinkingEvidence, PastMentions
+from .vocabulary import MentionScores, NameMention, Shares
 
 Features = Mapping[str, Shares | float]  # a number is that of all items
 
 
-@derived
-def table_features(e: Evidence) -> Features:
-    """Return the first stage's features, of tables."""
+@cache_in_first_argument
+def build_first_table_features(e: LinkingEvidence) -> Features:
+    """Return the features of tables for the first stage."""
     shape, last = e.shape, e.tables_before.last
-    explained, exclusive, new = _explain_words(e)
-    by_columns = {**_best_column_features(e), "value_share": shape.best_column(e.value_share), "explained": explained}
+    explained, exclusive, new = _compute_explained_words(e)
+    by_columns = {
+        **_build_best_column_features(e),
+        "value_share": shape.max_column_by_table(e.value_share),
+        "explained": explained,
+    }
     by_columns["exclusive"] = exclusive
     beside = {"": e.tables.share, "_exclusive": exclusive, "_last": last}
     return {
-        **_name_features(e.tables, e.tables_before),
+        **_build_name_features(e.tables, e.tables_before),
         **by_columns,
         **{f"{name}_most": _scale_to_greatest(share) for name, share in by_columns.items()},
         "new": new,
         "new_most": _scale_to_greatest(new),
-        "columns_said": shape.sum_columns(e.columns.share),
-        "column_place": 1 - shape.best_column(1 - e.columns.position),
-        "column_before": shape.best_column(e.columns_before.before),
-        "column_latest": shape.best_column(e.columns_before.latest),
-        "neighbour_value": shape.best_neighbours(by_columns["value"])[0],
+        "columns_said": shape.sum_columns_by_table(e.columns.share),
+        "column_place": 1 - shape.max_column_by_table(1 - e.columns.position),
+        "column_before": shape.max_column_by_table(e.columns_before.before),
+        "column_latest": shape.max_column_by_table(e.columns_before.latest),
+        "neighbour_value": shape.get_best_neighbour_values(by_columns["value"])[0],
         **{
             f"{place}{name}": best
             for name, shares in beside.items()
-            for place, best in zip(("neighbour", "bridge"), shape.best_neighbours(shares), strict=True)
+            for place, best in zip(("neighbour", "bridge"), shape.get_best_neighbour_values(shares), strict=True)
         },
         "last_count": last.sum(),
         "last_said": (last * e.tables.share).max(initial=0.0),
         "others_said": ((1 - last) * e.tables.share).max(initial=0.0),
         "star_last": e.star_last,
-        **{f"{role}_last": shape.best_column(used) for role, used in e.roles.items()},
-        "columns_last": shape.sum_columns(e.columns_before.last),
+        **{f"{role}_last": shape.max_column_by_table(used) for role, used in e.roles.items()},
+        "columns_last": shape.sum_columns_by_table(e.columns_before.last),
         "leaving": shape.leaving,
         "arriving": shape.arriving,
         "size": shape.sizes,
         "place": np.arange(shape.tables) / max(shape.tables, 1),
-        **_turn_features(e),
+        **_build_turn_features(e),
     }
 
 
-def table_features_again(e: Evidence, tables: Shares, columns: Shares) -> Features:
-    """Return the second stage's features of tables, with the first stage's probabilities."""
+def build_second_table_features(e: LinkingEvidence, tables: Shares, columns: Shares) -> Features:
+    """Return the features of tables for the second stage, with first-stage probabilities."""
     shape, last = e.shape, e.tables_before.last
-    neighbour, bridge = shape.best_neighbours(tables)
-    by_columns = shape.best_column(columns)
+    neighbour, bridge = shape.get_best_neighbour_values(tables)
+    by_columns = shape.max_column_by_table(columns)
     ranks = np.empty(shape.tables)
     ranks[np.argsort(-tables, kind="stable")] = np.arange(shape.tables)
     # The best of all the others.
     second, first = np.partition(tables, -2)[-2:] if shape.tables > 1 else (0.0, 0.0)
     return {
-        **table_features(e),
+        **build_first_table_features(e),
         "p": tables,
         "p_rank": ranks,
         "p_most": _scale_to_greatest(tables),
@@ -69,9 +73,9 @@ def table_features_again(e: Evidence, tables: Shares, columns: Shares) -> Featur
         "p_best_other": np.where(tables == first, second, first),
         "p_column": by_columns,
         "p_column_most": _scale_to_greatest(by_columns),
-        "p_key": shape.best_column(columns * shape.keys),
-        "p_own": shape.best_column(columns * (1 - shape.keys)),
-        "p_columns": shape.sum_columns(columns),
+        "p_key": shape.max_column_by_table(columns * shape.keys),
+        "p_own": shape.max_column_by_table(columns * (1 - shape.keys)),
+        "p_columns": shape.sum_columns_by_table(columns),
         "p_neighbour": neighbour,
         "p_bridge": bridge,
         "p_last": (tables * last).max(initial=0.0),
@@ -79,25 +83,25 @@ def table_features_again(e: Evidence, tables: Shares, columns: Shares) -> Featur
     }
 
 
-def column_features(e: Evidence, tables: Shares) -> Features:
-    """Return the first stage's features of columns, given their tables' probabilities."""
+def build_first_column_features(e: LinkingEvidence, tables: Shares) -> Features:
+    """Return the features of columns for the first stage, with their tables' probabilities."""
     shape = e.shape
     table = tables[shape.table_of]
     joins = np.zeros(len(table))
     np.maximum.at(joins, shape.end_columns, tables[shape.end_tables] * tables[shape.end_others])
-    contested, contested_sum = _share_mentions(e.columns.mentions, table)
+    contested, contested_sum = _compute_mention_shares(e.columns.mentions, table)
     in_table = {
         "said": e.columns.share,
         "own_part": e.own_parts.share,
         "associated": e.columns.associated_sum,
         "value": e.value,
     }
-    best = {name: shape.best_column(share)[shape.table_of] for name, share in in_table.items()}
+    best = {name: shape.max_column_by_table(share)[shape.table_of] for name, share in in_table.items()}
     return {
         "table": table,
         "table_most": _scale_to_greatest(table),
         "tables_sum": tables.sum(),
-        **_name_features(e.columns, e.columns_before),
+        **_build_name_features(e.columns, e.columns_before),
         "own_part_said": e.own_parts.share,
         "own_part_head": e.own_parts.head,
         "own_part_place": e.own_parts.position,
@@ -107,7 +111,7 @@ def column_features(e: Evidence, tables: Shares) -> Features:
         "table_place": e.tables.position[shape.table_of],
         "contested": contested,
         "contested_sum": contested_sum,
-        "namesake": _compare_namesakes(e, table),
+        "namesake": _scale_to_best_namesake(e, table),
         "value": e.value,
         "value_share": e.value_share,
         "value_and_table": e.value * table,
@@ -115,7 +119,7 @@ def column_features(e: Evidence, tables: Shares) -> Features:
         **{f"{role}_last": used for role, used in e.roles.items()},
         "table_last": e.tables_before.last[shape.table_of],
         "star_last": e.star_last[shape.table_of],
-        "columns_last": shape.sum_columns(e.columns_before.last)[shape.table_of],
+        "columns_last": shape.sum_columns_by_table(e.columns_before.last)[shape.table_of],
         "usual": e.usual,
         "primary": shape.primary,
         "key": shape.keys,
@@ -124,41 +128,41 @@ def column_features(e: Evidence, tables: Shares) -> Features:
         "place": shape.position.astype(float),
         "size": shape.sizes[shape.table_of],
         **{str(kind): flags for kind, flags in shape.kinds.items()},
-        **_turn_features(e),
+        **_build_turn_features(e),
     }
 
 
-def column_features_again(e: Evidence, tables: Shares, columns: Shares) -> Features:
-    """Return the second stage's features of columns, with the tables' final probabilities."""
+def build_second_column_features(e: LinkingEvidence, tables: Shares, columns: Shares) -> Features:
+    """Return the features of columns for the second stage, with final table probabilities."""
     shape = e.shape
     own = columns * (1 - shape.keys)
     return {
-        **column_features(e, tables),
+        **build_first_column_features(e, tables),
         "p": columns,
-        "p_less": shape.best_column(columns)[shape.table_of] - columns,
-        "p_others": shape.sum_columns(columns)[shape.table_of] - columns,
-        "p_own_others": shape.sum_columns(own)[shape.table_of] - own,
+        "p_less": shape.max_column_by_table(columns)[shape.table_of] - columns,
+        "p_others": shape.sum_columns_by_table(columns)[shape.table_of] - columns,
+        "p_own_others": shape.sum_columns_by_table(own)[shape.table_of] - own,
         "p_all": columns.sum(),
         "p_most": _scale_to_greatest(columns),
-        "p_sister": _compare_namesakes(e, columns),
-        "p_display": shape.sum_columns(columns * shape.display)[shape.table_of],
+        "p_sister": _scale_to_best_namesake(e, columns),
+        "p_display": shape.sum_columns_by_table(columns * shape.display)[shape.table_of],
     }
 
 
-def star_features(e: Evidence, tables: Shares) -> Features:
-    """Return features of `table.*`."""
+def build_star_features(e: LinkingEvidence, tables: Shares) -> Features:
+    """Return the features of `table.*`, which stands for all columns of a table."""
     return {
         "table": tables,
         "table_most": _scale_to_greatest(tables),
         "asked": e.turn["all_columns"] * tables,
         "last": e.star_last,
-        **_best_column_features(e),
+        **_build_best_column_features(e),
         "size": e.shape.sizes,
-        **_turn_features(e),
+        **_build_turn_features(e),
     }
 
 
-def _best_column_features(e: Evidence) -> dict[str, Shares]:
+def _build_best_column_features(e: LinkingEvidence) -> dict[str, Shares]:
     """Return the best feature values among each table's columns."""
     by_columns = {
         "column_said": e.columns.share,
@@ -166,10 +170,10 @@ def _best_column_features(e: Evidence) -> dict[str, Shares]:
         "column_associated": e.columns.associated,
         "value": e.value,
     }
-    return {name: e.shape.best_column(share) for name, share in by_columns.items()}
+    return {name: e.shape.max_column_by_table(share) for name, share in by_columns.items()}
 
 
-def _name_features(mentioned: MentionShares, past: PastMentions) -> Features:
+def _build_name_features(mentioned: MentionScores, past: PastMentions) -> Features:
     return {
         "said": mentioned.share,
         "said_wholly": (mentioned.share > 0.99).astype(float),
@@ -183,8 +187,8 @@ def _name_features(mentioned: MentionShares, past: PastMentions) -> Features:
     }
 
 
-@derived
-def _turn_features(e: Evidence) -> Features:
+@cache_in_first_argument
+def _build_turn_features(e: LinkingEvidence) -> Features:
     """Return features of the whole turn, the same for all items."""
     return {
         **e.turn,
@@ -200,8 +204,8 @@ def _turn_features(e: Evidence) -> Features:
     }
 
 
-def _explain_words(e: Evidence) -> tuple[Shares, Shares, Shares]:
-    """Return how much of the question's schema words each table accounts for.
+def _compute_explained_words(e: LinkingEvidence) -> tuple[Shares, Shares, Shares]:
+    """Return the share of the question's schema words that each table explains.
 
     First the share of words that its name or its columns' names hold; then the same with each word shared among the
     tables that hold it; then this for the words only that no table of the latest past SQL holds.
@@ -221,7 +225,7 @@ def _explain_words(e: Evidence) -> tuple[Shares, Shares, Shares]:
     return explained, np.minimum(exclusive, 3.0), np.minimum(new, 3.0)
 
 
-def _share_mentions(mentions: Sequence[Mention], table: Shares) -> tuple[Shares, Shares]:
+def _compute_mention_shares(mentions: Sequence[NameMention], table: Shares) -> tuple[Shares, Shares]:
     """Return each column's best and total share of mentioned words, by its table's probability."""
     best, total = np.zeros((2, len(table)))
     for mention in mentions:
@@ -231,7 +235,7 @@ def _share_mentions(mentions: Sequence[Mention], table: Shares) -> tuple[Shares,
     return best, total
 
 
-def _compare_namesakes(e: Evidence, columns: Shares) -> Shares:
+def _scale_to_best_namesake(e: LinkingEvidence, columns: Shares) -> Shares:
     """Return shares relative to the greatest among columns of the same name."""
     best = np.zeros(e.shape.same_name.max(initial=-1) + 1)
     np.maximum.at(best, e.shape.same_name, columns)
@@ -239,6 +243,6 @@ def _compare_namesakes(e: Evidence, columns: Shares) -> Shares:
 
 
 def _scale_to_greatest(shares: Shares) -> Shares:
-    """Return shares relative to the greatest."""
+    """Return shares relative to the greatest share."""
     greatest = shares.max(initial=0.0)
     return shares / greatest if greatest > 0 else shares

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count
 
 from ..database.schema import ForeignKey, Schema
-from ..words import name_stems
+from ..words import stem_name_words
 
 _INFERRED_COST = 1.5  # an inferred key is taken only where it saves a table
 
@@ -15,8 +15,10 @@ _Links = Mapping[str, list[tuple[float, ForeignKey, str]]]
 _Way = tuple[tuple[ForeignKey, str], ...]
 
 
-def join_path(schema: Schema, tables: Iterable[str], mentioned: Collection[str] = ()) -> tuple[ForeignKey, ...]:
-    """Return the foreign keys of a cheapest tree that connects tables, also through others.
+def find_joining_foreign_keys(
+    schema: Schema, tables: Iterable[str], mentioned: Collection[str] = ()
+) -> tuple[ForeignKey, ...]:
+    """Return the cheapest foreign keys that connect tables, also through other tables.
 
     They come in the order in which a FROM clause can join them, starting at the first table. Tables that no keys
     connect with the first are left out, as unknown ones are.
@@ -30,32 +32,32 @@ def join_path(schema: Schema, tables: Iterable[str], mentioned: Collection[str] 
         tables: Names in any case.
         mentioned: Stems of the question's words: `reported by` distinguishes two keys to one table.
     """
-    return next(_find_trees(schema, tables, mentioned), ())
+    return next(_find_join_trees(schema, tables, mentioned), ())
 
 
-def join_paths(schema: Schema, tables: Iterable[str]) -> tuple[ForeignKey, ...]:
-    """Return the keys of cheapest trees, one per group of tables that keys connect."""
-    return tuple(chain.from_iterable(_find_trees(schema, tables)))
+def find_all_joining_foreign_keys(schema: Schema, tables: Iterable[str]) -> tuple[ForeignKey, ...]:
+    """Return the cheapest foreign keys that connect tables, for each connected group."""
+    return tuple(chain.from_iterable(_find_join_trees(schema, tables)))
 
 
-def _find_trees(
+def _find_join_trees(
     schema: Schema, tables: Iterable[str], mentioned: Collection[str] = ()
 ) -> Iterator[tuple[ForeignKey, ...]]:
-    """Yield the keys of the first table's tree, then of trees of the tables not yet reached."""
+    """Yield the foreign keys of a join tree for each connected group of tables."""
     wanted = list(dict.fromkeys(table.name for name in tables if (table := schema.table(name))))
-    links = _link_tables(schema, frozenset(mentioned))
+    links = _build_join_graph(schema, frozenset(mentioned))
     while wanted:
         tree: dict[str, None] = {}
-        yield tuple(_grow_tree(links, wanted, tree))
+        yield tuple(_grow_join_tree(links, wanted, tree))
         wanted = [name for name in wanted if name not in tree]
 
 
-def _link_tables(schema: Schema, mentioned: frozenset[str]) -> _Links:
-    def unmentioned(key: ForeignKey) -> int:
-        return -len(mentioned & {stem for column in key.columns for stem in name_stems(column)})
+def _build_join_graph(schema: Schema, mentioned: frozenset[str]) -> _Links:
+    def get_mention_sort_key(key: ForeignKey) -> int:
+        return -len(mentioned & {stem for column in key.columns for stem in stem_name_words(column)})
 
     links: dict[str, list[tuple[float, ForeignKey, str]]] = {table.name: [] for table in schema.tables}
-    for key in sorted(schema.foreign_keys, key=unmentioned):
+    for key in sorted(schema.foreign_keys, key=get_mention_sort_key):
         ends = schema.table(key.table), schema.table(key.ref_table)
         if ends[0] is None or ends[1] is None or ends[0] is ends[1]:
             continue
@@ -65,8 +67,8 @@ def _link_tables(schema: Schema, mentioned: frozenset[str]) -> _Links:
     return links
 
 
-def _grow_tree(links: _Links, goals: Sequence[str], tree: dict[str, None]) -> Iterator[ForeignKey]:
-    """Yield the keys of a tree grown from the first goal to the others, nearest first."""
+def _grow_join_tree(links: _Links, goals: Sequence[str], tree: dict[str, None]) -> Iterator[ForeignKey]:
+    """Yield the keys that connect the first table to the other tables, nearest first."""
     # Each way to the next is found by Dijkstra's algorithm, from all tables of the tree at once.
     tree[goals[0]] = None
     while any(goal not in tree for goal in goals):

@@ -8,11 +8,11 @@ from itertools import pairwise
 
 from sqlglot.errors import SqlglotError
 
-from ..database.dialects import grammar_of
+from ..database.dialects import get_sqlglot_dialect
 from ..database.schema import ForeignKey, Schema
 from ..sql import read_query
-from ..words import nearest_names
-from .join_path import join_paths
+from ..words import find_nearest_names
+from .join_path import find_all_joining_foreign_keys
 from .linked import STAR, SchemaItem
 
 _COLUMNS_A_TABLE = 5  # where only so many columns are shown, a fifth as many tables are
@@ -21,8 +21,10 @@ _LIKELY = 0.1
 """Where not all are shown, tables in between are added for those that are so probable; Track-SQL's threshold."""
 
 
-def keep_likely(schema: Schema, items: Sequence[SchemaItem], threshold: float, max_columns: int | None) -> Schema:
-    """Return the tables and columns over the threshold, likeliest first, with joining keys.
+def keep_likely_tables_and_columns(
+    schema: Schema, items: Sequence[SchemaItem], threshold: float, max_columns: int | None
+) -> Schema:
+    """Return the schema's tables and columns over the threshold, with their join keys.
 
     Keys stay whatever their probability: the primary key of each table shown and both ends of each join between
     them; tables in between are added, so that what is shown can be joined wherever keys lead from one to the other.
@@ -37,11 +39,11 @@ def keep_likely(schema: Schema, items: Sequence[SchemaItem], threshold: float, m
     over = [item for item in items if item.p >= threshold] or list(items[:1])
     # A column may really be called `*`; otherwise that stands for all columns of a table.
     starred = {table.name for table in schema.tables for column in table.columns if column.name == STAR}
-    shown = _first_items(over, max_columns, starred)
+    shown = _take_most_probable_items(over, max_columns, starred)
     # The order of this dictionary is the order in which the tables are shown.
     columns: dict[str, list[str]] = {item.table: [] for item in shown or over[:1]}
     for item in shown:
-        if _is_column(item, starred):
+        if _is_single_column(item, starred):
             columns[item.table].append(str(item.column))
     keys: Iterable[ForeignKey] = ()
     if len(shown) < len(over):
@@ -49,13 +51,13 @@ def keep_likely(schema: Schema, items: Sequence[SchemaItem], threshold: float, m
         # bring as many again.
         likely = {item.table for item in shown if item.p >= _LIKELY}
         whole = [(table.name, [each.name for each in table.columns]) for table in map(schema.table, columns) if table]
-        keys = [*join_paths(schema, [name for name in columns if name in likely])]
-        keys += join_paths(schema.part(whole), columns)
+        keys = [*find_all_joining_foreign_keys(schema, [name for name in columns if name in likely])]
+        keys += find_all_joining_foreign_keys(schema.part(whole), columns)
     elif threshold > 0:
-        keys = join_paths(schema, columns)
+        keys = find_all_joining_foreign_keys(schema, columns)
     for key in list(keys):
         for table, ends in ((key.table, key.columns), (key.ref_table, key.ref_columns)):
-            _add_columns(columns, schema, table, ends)
+            _add_table_columns(columns, schema, table, ends)
     for table in schema.tables:
         if (held := columns.get(table.name)) is not None:
             shown_by = table.key or [column.name for column in table.columns[:1]]
@@ -63,33 +65,33 @@ def keep_likely(schema: Schema, items: Sequence[SchemaItem], threshold: float, m
     return schema.part(list(columns.items()))
 
 
-def widen_schema(schema: Schema, part: Schema, sql: str) -> Schema:
-    """Return a part of a schema with the further tables and columns that a query names.
+def extend_schema_for_query(schema: Schema, part: Schema, sql: str) -> Schema:
+    """Return a part of a schema, extended by the tables and columns that a query names.
 
     A table that the part lacks comes whole and first: whoever wrote the query knew only its name. If the schema has no
     table of a name, those come whose names are most like it; if the tables have no column of a name, they come whole.
     """
-    named = requested_tables(schema, sql)
+    named = find_requested_tables(schema, sql)
     missing = [table for table in schema.tables if table.name in named and part.table(table.name) is None]
     columns = {table.name: [column.name for column in table.columns] for table in (*missing, *part.tables)}
     if query := read_query(sql, schema):
         for table, column in sorted(query.used.columns):
-            _add_columns(columns, schema, table, [column])
+            _add_table_columns(columns, schema, table, [column])
         for reference in query.resolution.references:
             if reference.kind == "unknown" and reference.scope:
                 for source in reference.scope.sources:
                     if source.table and reference.node.table.lower() in ("", source.name):
                         names = [column.name for column in source.table.columns]
-                        _add_columns(columns, schema, source.table.name, names)
+                        _add_table_columns(columns, schema, source.table.name, names)
     return schema.part(list(columns.items()))
 
 
-def requested_tables(schema: Schema, sql: str) -> frozenset[str]:
-    """Return the tables that a query names, also unparsed; for unknown names, similar tables."""
+def find_requested_tables(schema: Schema, sql: str) -> frozenset[str]:
+    """Return the tables that a query names; for unknown names, tables with similar names."""
     names = [table.name for table in schema.tables]
     if (query := read_query(sql, schema)) is None:
         try:
-            words = [token.text.lower() for token in grammar_of(schema.dialect).tokenize(sql)]
+            words = [token.text.lower() for token in get_sqlglot_dialect(schema.dialect).tokenize(sql)]
         except SqlglotError:  # a quote that is never closed
             words = re.findall(r"\w+", sql.lower())
         found = {table.name for word in words if (table := schema.table(word))}
@@ -98,15 +100,15 @@ def requested_tables(schema: Schema, sql: str) -> frozenset[str]:
         sources = [source for scope in query.scopes for source in scope.sources]
         found = {source.table.name for source in sources if source.table}
         unknown = {source.node.name for source in sources if not source.known}
-    return frozenset(found | {near for name in unknown for near in nearest_names(name, names)})
+    return frozenset(found | {near for name in unknown for near in find_nearest_names(name, names)})
 
 
-def _is_column(item: SchemaItem, starred: Collection[str]) -> bool:
+def _is_single_column(item: SchemaItem, starred: Collection[str]) -> bool:
     """Whether an item is a single column: not a table, nor all columns of one."""
     return item.column is not None and (item.column != STAR or item.table in starred)
 
 
-def _first_items(
+def _take_most_probable_items(
     items: Sequence[SchemaItem], max_columns: int | None, starred: Collection[str]
 ) -> Sequence[SchemaItem]:
     """Return the most probable tables within the limit, and their most probable columns."""
@@ -120,7 +122,7 @@ def _first_items(
     for item in items:
         if item.table not in tables and len(tables) >= max(1, max_columns // _COLUMNS_A_TABLE):
             continue
-        if _is_column(item, starred):
+        if _is_single_column(item, starred):
             if not room:
                 continue
             room -= 1
@@ -129,7 +131,7 @@ def _first_items(
     return first
 
 
-def _add_columns(columns: dict[str, list[str]], schema: Schema, table: str, names: Sequence[str]) -> None:
+def _add_table_columns(columns: dict[str, list[str]], schema: Schema, table: str, names: Sequence[str]) -> None:
     """Add columns of a table, in the schema's spelling."""
     found = schema.table(table)
     if found is None:

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..database import Cell, ColumnSchema, Schema, TableSchema
-from ..database.column_kinds import is_date_number
-from ..database.schema import Codes
-from ..derived import derived
-from ..values import ValueMatch, certain_values, likely_values
-from ..words import listed_words, name_words
+from ..database.column_kinds import is_numeric_date_column
+from ..database.schema import CodeMeanings
+from ..derived import cache_in_first_argument
+from ..values import ValueMatch, select_certain_values, select_likely_values
+from ..words import make_word_set, split_name_into_words
 
 WHOLE = 4  # the first tables are shown whole
 _SAMPLED = 8  # the first tables are shown with sample values in the papers' forms
@@ -27,13 +27,13 @@ _LONGEST_CODE = 12  # characters of a code in one of them
 
 _TELLING = re.compile(r"[^\W\d_]{4}")
 
-_SET_ASIDE = listed_words("""
+_SET_ASIDE = make_word_set("""
     archive archived backup backups bak bck bkp copy dep depr deprecated dump junk legacy obsolete old orig sandbox
     scratch stage staging stg temp tmp trash unused
 """)
 """Words of a name, first or last in it, that say that its table is not the one to ask."""
 
-_COPIES = _SET_ASIDE | listed_words("""
+_COPIES = _SET_ASIDE | make_word_set("""
     arch clone dedup export exported extract fix import imported landing load recon raw snap snapshot src
     test v version x z zz
 """)
@@ -51,65 +51,67 @@ _DATED = re.compile(r"_?(19|20)\d{2}_?[01]\d(_?[0-3]\d)?$")
 _NUMBERS = re.compile(r"\d+")
 
 
-class BriefTables:
-    """A writer of the short forms of a large schema's tables, one after the other."""
+class TableShortener:
+    """A shortener of a large schema's tables, which keeps the first few tables whole."""
 
     def __init__(self, schema: Schema) -> None:
-        self._schema, self._lists = schema, code_tables(schema)
-        self._family = {**find_families(schema), **united_views(schema)}
+        self._schema, self._lists = schema, find_code_tables(schema)
+        self._family = {**find_table_families(schema), **find_union_views(schema)}
         self._whole = WHOLE
         self._first: dict[str, str] = {}
         self._columns: dict[str, list[str]] = {}
 
-    def is_whole(self, table: TableSchema) -> bool:
-        """Whether the next table would be shown whole."""
-        return self._whole > 0 and table.name not in self._lists and not self._find_like(table)
+    def is_table_shown_whole(self, table: TableSchema) -> bool:
+        """Whether the table would be returned whole, rather than shortened, if it came next."""
+        return self._whole > 0 and table.name not in self._lists and not self._find_similar_earlier_table(table)
 
-    def shorten_next(self, table: TableSchema) -> TableSchema:
-        """Return the next table in the form in which it is shown."""
+    def shorten_next_table(self, table: TableSchema) -> TableSchema:
+        """Return the next table in short form, or whole if it is among the first few."""
         if codes := self._lists.get(table.name):
             own = replace(codes, table="")
             columns = (replace(each, codes=own if each.name == codes.key else None) for each in table.columns)
-            return replace(_drop_contents(replace(table, columns=tuple(columns))), brief=True)
-        if like := self._find_like(table):
+            return replace(_drop_table_contents(replace(table, columns=tuple(columns))), brief=True)
+        if like := self._find_similar_earlier_table(table):
             return replace(table, like=like)
         self._columns[table.name] = [column.name for column in table.columns]
         if table.name in self._family:
             self._first[self._family[table.name][0]] = table.name
         # Where the columns' names say nothing (`f1`, `k`), values have to.
-        if table.name in code_registers(self._schema) or not any(map(_TELLING.search, self._columns[table.name])):
+        if table.name in find_shared_code_tables(self._schema) or not any(
+            map(_TELLING.search, self._columns[table.name])
+        ):
             return table
-        if not self.is_whole(table):
+        if not self.is_table_shown_whole(table):
             return _shorten_table(table)
         self._whole -= 1
         return table
 
-    def _find_like(self, table: TableSchema) -> str:
-        """Return an earlier table with the same columns, of its family or in its query; else ''."""
+    def _find_similar_earlier_table(self, table: TableSchema) -> str:
+        """Return the name of an earlier, similar table of the same family or view; else ''."""
         columns = [column.name for column in table.columns]
-        for name in tables_of_views(self._schema).get(table.name, ()):
+        for name in find_tables_of_views(self._schema).get(table.name, ()):
             if self._columns.get(name) == columns:
                 return name
         return self._first.get(self._family.get(table.name, (table.name,))[0], "")
 
 
 def shorten_schema(part: Schema, schema: Schema) -> Schema:
-    """Return a part of a large schema with its first tables whole and the others shortened."""
-    light = BriefTables(schema)
-    tables = [light.shorten_next(table) for table in part.tables]
-    listed = {table.name for table in tables} & {*code_tables(schema)}
+    """Return a part of a large schema with all but the first few tables shortened."""
+    light = TableShortener(schema)
+    tables = [light.shorten_next_table(table) for table in part.tables]
+    listed = {table.name for table in tables} & {*find_code_tables(schema)}
 
     # Meanings stand beside the codes themselves if these are shown.
-    def without_told(column: ColumnSchema) -> ColumnSchema:
+    def drop_repeated_codes(column: ColumnSchema) -> ColumnSchema:
         return replace(column, codes=None) if column.codes and column.codes.table in listed else column
 
     return replace(
-        part, tables=tuple(replace(table, columns=tuple(map(without_told, table.columns))) for table in tables)
+        part, tables=tuple(replace(table, columns=tuple(map(drop_repeated_codes, table.columns))) for table in tables)
     )
 
 
-def tell_values(text: str, found: Sequence[ValueMatch], part: Schema) -> tuple[ValueMatch, ...]:
-    """Return the values to mention with a part of a large schema, its likeliest tables first.
+def choose_values_to_mention(text: str, found: Sequence[ValueMatch], part: Schema) -> tuple[ValueMatch, ...]:
+    """Choose which values found in the question are mentioned with a part of the schema.
 
     Of values with the same words, only those of its first tables and their codes are returned.
     """
@@ -118,45 +120,45 @@ def tell_values(text: str, found: Sequence[ValueMatch], part: Schema) -> tuple[V
         if not any(key.ref_table == table.name for table in part.tables[:WHOLE]):
             place[key.ref_table] = min(place[key.ref_table], place[key.table])
     near = sorted((match for match in found if match.table in place), key=lambda match: place[match.table])
-    meant = certain_values(text, likely_values(text, near, part))
+    meant = select_certain_values(text, select_likely_values(text, near, part))
     first: dict[tuple[int, int], int] = {}
     for match in meant:
         first.setdefault((match.start, match.end), max(WHOLE, place[match.table]))
     return tuple(match for match in meant if place[match.table] <= first[match.start, match.end])
 
 
-def drop_samples(part: Schema) -> Schema:
-    """Return a part of a large schema in which only the first tables have samples and queries."""
-    return replace(part, tables=(*part.tables[:_SAMPLED], *map(_drop_contents, part.tables[_SAMPLED:])))
+def drop_samples_of_later_tables(part: Schema) -> Schema:
+    """Remove sample values and view queries from all but the first tables of a schema."""
+    return replace(part, tables=(*part.tables[:_SAMPLED], *map(_drop_table_contents, part.tables[_SAMPLED:])))
 
 
-def _drop_contents(table: TableSchema) -> TableSchema:
-    """Return a table without sample values and without a view's query."""
+def _drop_table_contents(table: TableSchema) -> TableSchema:
+    """Return a table without sample values and without the query that defines a view."""
     return replace(table, columns=tuple(replace(column, samples=()) for column in table.columns), definition="")
 
 
 def _shorten_table(table: TableSchema) -> TableSchema:
     """Return a table with names, keys and samples of dates only."""
 
-    def dates(column: ColumnSchema) -> tuple[Cell, ...]:
+    def select_date_samples(column: ColumnSchema) -> tuple[Cell, ...]:
         if column.kind == "time":  # its samples tell a date from a date with its time
             return column.samples
-        return column.samples[:1] if is_date_number(column) else ()
+        return column.samples[:1] if is_numeric_date_column(column) else ()
 
-    columns = tuple(replace(column, samples=dates(column)) for column in table.columns)
+    columns = tuple(replace(column, samples=select_date_samples(column)) for column in table.columns)
     return replace(table, columns=columns, definition="", brief=True)
 
 
-@derived
-def code_tables(schema: Schema) -> Mapping[str, Codes]:
-    """Return the tables of codes by name, with their meanings."""
+@cache_in_first_argument
+def find_code_tables(schema: Schema) -> Mapping[str, CodeMeanings]:
+    """Return the code tables of a schema by name, each with the meanings of its codes."""
     told = [column.codes for table in schema.tables for column in table.columns if column.codes]
     return {codes.table: codes for codes in told if not codes.part}
 
 
-@derived
-def tables_of_views(schema: Schema) -> Mapping[str, Sequence[str]]:
-    """Return the tables that each view's query names."""
+@cache_in_first_argument
+def find_tables_of_views(schema: Schema) -> Mapping[str, Sequence[str]]:
+    """Map each view's name to the tables that the view's query names."""
     return {
         view.name: [
             table.name
@@ -168,28 +170,28 @@ def tables_of_views(schema: Schema) -> Mapping[str, Sequence[str]]:
     }
 
 
-@derived
-def united_views(schema: Schema) -> Mapping[str, Sequence[str]]:
-    """Return the views that unite tables of one family, each with the family."""
+@cache_in_first_argument
+def find_union_views(schema: Schema) -> Mapping[str, Sequence[str]]:
+    """Map each view that unites tables of one family to the names of the family's tables."""
     united: dict[str, Sequence[str]] = {}
-    for name, tables in tables_of_views(schema).items():
-        members = max((find_families(schema).get(table, ()) for table in tables), key=len, default=())
+    for name, tables in find_tables_of_views(schema).items():
+        members = max((find_table_families(schema).get(table, ()) for table in tables), key=len, default=())
         if len({*members} & {*tables}) > 1 and {*members} >= {
-            table for table in tables if table in find_families(schema)
+            table for table in tables if table in find_table_families(schema)
         }:
             united[name] = members
     return united
 
 
-@derived
-def code_registers(schema: Schema) -> Sequence[str]:
-    """Return tables that hold the codes of many lists, by the list's name and the code."""
+@cache_in_first_argument
+def find_shared_code_tables(schema: Schema) -> Sequence[str]:
+    """Return the names of tables that each hold the codes of several lists."""
     joined = {name for key in schema.foreign_keys for name in (key.table, key.ref_table)}
-    apart = [table for table in schema.tables if table.name not in joined | find_copies(schema)]
-    return [table.name for table in apart if _is_register(table)][:_REGISTERS]
+    apart = [table for table in schema.tables if table.name not in joined | find_copied_tables(schema)]
+    return [table.name for table in apart if _is_shared_code_table(table)][:_REGISTERS]
 
 
-def _is_register(table: TableSchema) -> bool:
+def _is_shared_code_table(table: TableSchema) -> bool:
     keys = table.primary_key or tuple(column.name for column in table.columns[:2])
     texts = [column for column in table.columns if column.kind == "text"]
     if len(keys) != 2 or not 2 < len(texts) <= len(table.columns) <= _REGISTER_COLUMNS or not table.row_count:
@@ -207,74 +209,80 @@ def _is_register(table: TableSchema) -> bool:
 # Copies of others, and parts of one that numbers in their names tell apart.
 
 
-def is_set_aside(table: TableSchema, others: Schema) -> bool:
-    """Whether a table is empty, or a copy of another one."""
-    return table.row_count == 0 or table.name in find_copies(others)
+def is_empty_or_copied_table(table: TableSchema, others: Schema) -> bool:
+    """Whether a table is empty, deprecated or a copy of another table."""
+    return table.row_count == 0 or table.name in find_copied_tables(others)
 
 
-@derived
-def find_copies(schema: Schema) -> frozenset[str]:
-    """Return tables that are likely staging tables, backups, stale copies or deprecated."""
+@cache_in_first_argument
+def find_copied_tables(schema: Schema) -> frozenset[str]:
+    """Return the names of tables that are likely copies, backups, staging or deprecated."""
     # A hint in a name counts if the table without the hint exists.
-    numbered = find_families(schema)
+    numbered = find_table_families(schema)
     originals = [
         table
         for table in schema.tables
         if table.kind == "table"
-        and not _is_named_aside(table, schema)
-        and (table.name in numbered or not copy_words(table))
+        and not _is_named_or_described_as_copy(table, schema)
+        and (table.name in numbered or not extract_copy_words(table))
     ]
     return frozenset(
         table.name
         for table in schema.tables
-        if _is_named_aside(table, schema)
+        if _is_named_or_described_as_copy(table, schema)
         or (table.kind == "table" and any(_is_copy_of(table, other, schema) for other in originals))
     )
 
 
-def _is_named_aside(table: TableSchema, schema: Schema) -> bool:
-    words = _own_words(table)
+def _is_named_or_described_as_copy(table: TableSchema, schema: Schema) -> bool:
+    words = _split_table_name(table)
     dated = _DATED.sub("", table.name)
     if {words[0], words[-1]} & _SET_ASIDE or _SAID_ASIDE.search(f"{table.name.replace('_', ' ')}. {table.comment}"):
         return True
-    return dated != table.name and schema.table(dated) is not None and table.name not in find_families(schema)
+    return dated != table.name and schema.table(dated) is not None and table.name not in find_table_families(schema)
 
 
 def _is_copy_of(table: TableSchema, other: TableSchema, schema: Schema) -> bool:
-    """Whether a table has another's columns, and differs by a word, a number or a missing key."""
-    kin, own, theirs = find_families(schema).get(table.name, ()), _column_names(table), _column_names(other)
+    """Whether `table` is likely a copy of `other`: similar columns and a telltale difference."""
+    kin, own, theirs = (
+        find_table_families(schema).get(table.name, ()),
+        _get_column_names(table),
+        _get_column_names(other),
+    )
     if table is other or other.name in kin or len(theirs) < 2 or len(own & theirs) < _SAME * len(own | theirs):
         return False
     # Tables that hold together about as many rows as the other one are its partitions.
     rows = sum(each.row_count or 0 for each in map(schema.table, kin) if each)
     if rows and abs(rows - (other.row_count or 0)) <= _COUNTED_SO * rows:
         return False
-    words, theirs = set(_own_words(table)), set(_own_words(other))
+    words, theirs = set(_split_table_name(table)), set(_split_table_name(other))
     if words & _COPIES or (theirs < words and all(map(str.isdecimal, words - theirs))):
         return True
     unkeyed = bool(other.primary_key) and not table.primary_key and not kin
     return unkeyed and (table.row_count or 0) <= (other.row_count or 0)
 
 
-def copy_words(table: TableSchema) -> frozenset[str]:
-    """Return the words of a table's name that mark a copy, or its numbers if there are none."""
-    words = _own_words(table)
+def extract_copy_words(table: TableSchema) -> frozenset[str]:
+    """Return the words in a table's name that mark a copy, or its numbers if there are none."""
+    words = _split_table_name(table)
     return frozenset(words) & _COPIES or frozenset(filter(str.isdecimal, words))
 
 
-@derived
-def find_families(schema: Schema) -> Mapping[str, Sequence[str]]:
-    """Return by name the tables that differ only in sequential numbers or dates of their names."""
+@cache_in_first_argument
+def find_table_families(schema: Schema) -> Mapping[str, Sequence[str]]:
+    """Map each table to its family: tables whose names differ only in sequential numbers."""
     members: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for table in schema.tables:
         if _NUMBERS.search(table.name):
             parts = (part for column in table.columns for part in (column.name, column.comment))
             members[_NUMBERS.sub("0", table.name), *parts].append(table.name)
-    return {name: names for names in members.values() if len(names) > 1 and _are_sequential(names) for name in names}
+    return {
+        name: names for names in members.values() if len(names) > 1 and _has_sequential_numbers(names) for name in names
+    }
 
 
-def _are_sequential(names: Sequence[str]) -> bool:
-    """Whether the numbers in names are years, or follow one another."""
+def _has_sequential_numbers(names: Sequence[str]) -> bool:
+    """Whether the numbers in table names are years or consecutive."""
     numbers = [[int(number) for number in _NUMBERS.findall(name)] for name in names]
     if all(any(1900 <= int(str(number)[:4]) < 2100 for number in each) for each in numbers):
         return True
@@ -282,10 +290,10 @@ def _are_sequential(names: Sequence[str]) -> bool:
     return all(max(column) - min(column) < len(column) for column in varying)
 
 
-def _own_words(table: TableSchema) -> tuple[str, ...]:
-    return name_words(table.name.rpartition(".")[2])
+def _split_table_name(table: TableSchema) -> tuple[str, ...]:
+    return split_name_into_words(table.name.rpartition(".")[2])
 
 
-@derived
-def _column_names(table: TableSchema) -> frozenset[str]:
+@cache_in_first_argument
+def _get_column_names(table: TableSchema) -> frozenset[str]:
     return frozenset(column.name.lower() for column in table.columns)

@@ -25,7 +25,7 @@ ROLES = tuple(dict.fromkeys(_ROLE_OF.values()))  # what a query does with a colu
 
 
 class SchemaItem(NamedTuple):
-    """One scored table or column."""
+    """A table or column with the probability that the turn's SQL uses it."""
 
     table: str
     column: str | None  # `*` for all columns, None for the table itself
@@ -35,13 +35,13 @@ class SchemaItem(NamedTuple):
 
 @dataclass(frozen=True)
 class LinkedSchema:
-    """A linker's result for one turn."""
+    """The result of schema linking for one turn: scored items and the schema part to show."""
 
     items: tuple[SchemaItem, ...]  # every table, column and `table.*` of the database, most probable first
     kept: Schema  # the part to show: over the threshold, most probable first, closed over foreign keys; never empty
 
     def all_columns(self, threshold: float) -> tuple[tuple[str, int], ...]:
-        """Return the kept tables whose columns are probably all asked for (Track-SQL 2.2).
+        """Return the kept tables of which the question probably asks for all columns.
 
         With each comes how many of its columns that are kept are more probable than all of them.
 
@@ -58,7 +58,7 @@ class LinkedSchema:
 
 @dataclass(frozen=True)
 class PastTurn:
-    """An earlier turn of the conversation, as later turns need it."""
+    """An earlier turn of the conversation: question, SQL, result and linked schema items."""
 
     question: str  # as the person put it
     rephrased: str = ""  # self-contained
@@ -69,8 +69,8 @@ class PastTurn:
 
 
 @dataclass(frozen=True)
-class PastUse:
-    """The tables and columns that a query used."""
+class PastQueryUsage:
+    """The tables and columns that a past query used, with the roles of the columns."""
 
     tables: frozenset[str] = frozenset()
     columns: frozenset[tuple[str, str]] = frozenset()  # the column is `*` for all of the table's
@@ -78,9 +78,9 @@ class PastUse:
     selects: int = 0
 
 
-def past_use(query: Query | None) -> PastUse:
+def find_past_query_usage(query: Query | None) -> PastQueryUsage:
     """Return the tables and columns that a past query used; none if it cannot be read."""
     if query is None:
-        return PastUse()
+        return PastQueryUsage()
     roles = ((*column.item, _ROLE_OF[column.clause]) for column in query.columns if column.clause in _ROLE_OF)
-    return PastUse(query.used.tables, query.used.columns, frozenset(roles), len(query.scopes))
+    return PastQueryUsage(query.used.tables, query.used.columns, frozenset(roles), len(query.scopes))

@@ -9,16 +9,16 @@ from ..database import Schema
 from ..values import ValueIndex, ValueMatch
 from .choose_tables import TableChooser
 from .evidence import NameIndex, gather
-from .keep import keep_likely
+from .keep import keep_likely_tables_and_columns
 from .linked import STAR, LinkedSchema, PastTurn, SchemaItem
-from .scoring import shipped_model
-from .vocabulary import shipped_associations
+from .scoring import load_shipped_model
+from .vocabulary import load_shipped_associations
 
 EVIDENCE = 10  # values that the linker goes by, coincidences among them: it is fitted on as many
 
 
 class SchemaLinker:
-    """A linker of questions to one schema; threads may share it.
+    """A linker of questions to the tables and columns of a schema; threads may share it.
 
     Examples:
         >>> linker = SchemaLinker(database.schema(), ValueIndex.open(database))
@@ -42,7 +42,7 @@ class SchemaLinker:
         max_columns: int | None = None,
         choose_tables: bool = False,
     ) -> LinkedSchema:
-        """Score every item for a question and keep the probable ones.
+        """Score every table and column for a question and keep the probable ones.
 
         Args:
             question: This turn's question.
@@ -55,21 +55,21 @@ class SchemaLinker:
         """
         if not values and self._values is not None:
             values = self._values.find(question)
-        items = self._list_items(question, history, values[:EVIDENCE])
-        if choose_tables and not threshold and self._schema.shown_columns > (max_columns or 0):
-            return LinkedSchema(items, self._chooser.choose(question, items, values))
-        return LinkedSchema(items, keep_likely(self._schema, items, threshold, max_columns))
+        items = self._score_schema_items(question, history, values[:EVIDENCE])
+        if choose_tables and not threshold and self._schema.shown_column_count > (max_columns or 0):
+            return LinkedSchema(items, self._table_chooser.choose(question, items, values))
+        return LinkedSchema(items, keep_likely_tables_and_columns(self._schema, items, threshold, max_columns))
 
     @cached_property
-    def _chooser(self) -> TableChooser:
+    def _table_chooser(self) -> TableChooser:
         return TableChooser(self._schema)
 
-    def _list_items(
+    def _score_schema_items(
         self, question: str, history: Sequence[PastTurn], values: Sequence[ValueMatch]
     ) -> tuple[SchemaItem, ...]:
         names = self._names
-        evidence = gather(question, history, values, names, shipped_associations())
-        tables, columns, stars = (array.tolist() for array in shipped_model().score(evidence))
+        evidence = gather(question, history, values, names, load_shipped_associations())
+        tables, columns, stars = (array.tolist() for array in load_shipped_model().score(evidence))
         uses = [names.past_use(turn.sql) for turn in history]
         used_tables = {table for use in uses for table in use.tables}
         used = {place for use in uses for place in use.columns}

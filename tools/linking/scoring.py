@@ -20,16 +20,16 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from .evidence import Evidence
+from .evidence import LinkingEvidence
 from .features import (
     Features,
-    column_features,
-    column_features_again,
-    star_features,
-    table_features,
-    table_features_again,
+    build_first_column_features,
+    build_first_table_features,
+    build_second_column_features,
+    build_second_table_features,
+    build_star_features,
 )
-from .shape import Graph, Numbers
+from .shape import Numbers, SchemaGraph
 from .vocabulary import Shares
 
 Part = TypeVar("Part")
@@ -48,8 +48,8 @@ _ALONE = 1 << 18  # multiplications up to which OpenBLAS keeps a matrix product 
 
 
 @dataclass(frozen=True)
-class Forest:
-    """A sum of trees with a logistic output.
+class DecisionForest:
+    """A sum of decision trees with a logistic output.
 
     All trees lie in one list of nodes. A leaf leads to itself, so that every row may take the same number of steps.
     """
@@ -64,7 +64,7 @@ class Forest:
     depth: int  # the most steps from a root to a leaf
 
     def predict(self, inputs: Matrix) -> Shares:
-        """Return one probability per row of inputs."""
+        """Return the predicted probability for each row of inputs."""
         rows, width = inputs.shape
         flat = inputs.ravel()
         start = (np.arange(rows, dtype=np.int32) * width)[:, None]
@@ -75,16 +75,16 @@ class Forest:
         odds = self.base + self.value[node].sum(axis=1, dtype=np.float64)
         return 1 / (1 + np.exp(-odds))
 
-    def predict_rows(self, features: Features, rows: Numbers, others: Shares) -> Shares:
-        """Return `others` with the probabilities of `rows` replaced by predictions."""
+    def predict_selected_rows(self, features: Features, rows: Numbers, others: Shares) -> Shares:
+        """Return `others` with the values at `rows` replaced by predicted probabilities."""
         filled = others.copy()
         if len(rows):
-            filled[rows] = self.predict(stack_features(self.features, features, rows))
+            filled[rows] = self.predict(build_feature_matrix(self.features, features, rows))
         return filled
 
 
-def _reduce_groups(how: np.ufunc, rows: Array, group_of: Numbers, count: int) -> Array:
-    """Reduce the rows of each group to one, column by column; groups without rows get 0."""
+def _reduce_row_groups(how: np.ufunc, rows: Array, group_of: Numbers, count: int) -> Array:
+    """Reduce the rows of each group to one row with a NumPy function; empty groups get 0."""
     order = np.argsort(group_of, kind="stable")
     groups, starts = np.unique(group_of[order], return_index=True)
     found = np.zeros((count, rows.shape[1]), dtype=np.float32)
@@ -93,13 +93,13 @@ def _reduce_groups(how: np.ufunc, rows: Array, group_of: Numbers, count: int) ->
     return found
 
 
-def _max_by_group(rows: Array, group_of: Numbers, count: int) -> Array:
-    return _reduce_groups(np.maximum, rows, group_of, count)
+def _compute_group_maximums(rows: Array, group_of: Numbers, count: int) -> Array:
+    return _reduce_row_groups(np.maximum, rows, group_of, count)
 
 
 @dataclass(frozen=True)
-class Net:
-    """A message-passing network over a graph; the last row of each matrix is the bias.
+class MessagePassingNet:
+    """A message-passing network on a schema graph; the last row of each matrix is the bias.
 
     In each layer, a table gets messages from its columns, from the tables that foreign keys join it to and from the
     turn's best tables; a column from its table, from columns of the same name and from the table that it refers to.
@@ -118,75 +118,78 @@ class Net:
     table_out: Array  # from the hidden state to log-odds
     column_out: Array
 
-    def __call__(self, e: Evidence, tables: Shares, columns: Shares, rows: Numbers) -> tuple[Shares, Shares]:
+    def __call__(self, e: LinkingEvidence, tables: Shares, columns: Shares, rows: Numbers) -> tuple[Shares, Shares]:
         """Return the combined probabilities of trees and net, given those of the trees.
 
         Only the tables of these rows are scored, with their columns; the others keep the trees' probabilities.
         """
-        of_tables, of_columns = net_features(e, tables, columns)
+        of_tables, of_columns = build_net_features(e, tables, columns)
         graph, theirs = e.shape.part(rows)
         odds, columns_odds = self.predict(
-            stack_features(self.table_names, of_tables, rows),
-            stack_features(self.column_names, of_columns, theirs),
+            build_feature_matrix(self.table_names, of_tables, rows),
+            build_feature_matrix(self.column_names, of_columns, theirs),
             graph,
         )
         tables, columns = tables.copy(), columns.copy()
-        tables[rows] = mix_odds(tables[rows], odds)
-        columns[theirs] = mix_odds(columns[theirs], columns_odds)
+        tables[rows] = combine_log_odds(tables[rows], odds)
+        columns[theirs] = combine_log_odds(columns[theirs], columns_odds)
         return tables, columns
 
-    def predict(self, tables: Matrix, columns: Matrix, graph: Graph) -> tuple[Shares, Shares]:
-        """Return the log-odds of a graph's tables and columns, given their features."""
-        t = _apply_layer(standardize(tables, self.table_mean, self.table_scale), self.table_in)
-        c = _apply_layer(standardize(columns, self.column_mean, self.column_scale), self.column_in)
+    def predict(self, tables: Matrix, columns: Matrix, graph: SchemaGraph) -> tuple[Shares, Shares]:
+        """Return the log-odds of the tables and columns of a graph, given their features."""
+        t = _apply_relu_layer(standardize_inputs(tables, self.table_mean, self.table_scale), self.table_in)
+        c = _apply_relu_layer(standardize_inputs(columns, self.column_mean, self.column_scale), self.column_in)
         sizes = np.maximum(np.bincount(graph.table_of, minlength=len(t)), 1)[:, None].astype(np.float32)
         for table_layer, column_layer in zip(self.table_layers, self.column_layers, strict=True):
-            turn, others = _max_by_group(t, graph.turn_of, len(t))[graph.turn_of], t[graph.end_others]
+            turn, others = _compute_group_maximums(t, graph.turn_of, len(t))[graph.turn_of], t[graph.end_others]
             to_tables = [
                 t,
-                _reduce_groups(np.add, c, graph.table_of, len(t)) / sizes,
-                _max_by_group(c, graph.table_of, len(t)),
-                _max_by_group(others, graph.end_tables, len(t)),
+                _reduce_row_groups(np.add, c, graph.table_of, len(t)) / sizes,
+                _compute_group_maximums(c, graph.table_of, len(t)),
+                _compute_group_maximums(others, graph.end_tables, len(t)),
                 turn,
             ]
             to_columns = [
                 c,
                 t[graph.table_of],
-                _max_by_group(others, graph.end_columns, len(c)),
-                _max_by_group(c, graph.same_name, len(c))[graph.same_name],
+                _compute_group_maximums(others, graph.end_columns, len(c)),
+                _compute_group_maximums(c, graph.same_name, len(c))[graph.same_name],
                 turn[graph.table_of],
             ]
-            t = t + _apply_layer(np.concatenate(to_tables, axis=1), table_layer)
-            c = c + _apply_layer(np.concatenate(to_columns, axis=1), column_layer)
-        return _apply_linear(t, self.table_out)[:, 0].astype(np.float64), _apply_linear(c, self.column_out)[
+            t = t + _apply_relu_layer(np.concatenate(to_tables, axis=1), table_layer)
+            c = c + _apply_relu_layer(np.concatenate(to_columns, axis=1), column_layer)
+        return _apply_linear_layer(t, self.table_out)[:, 0].astype(np.float64), _apply_linear_layer(c, self.column_out)[
             :, 0
         ].astype(np.float64)
 
 
-def net_features(e: Evidence, tables: Shares, columns: Shares) -> tuple[Features, Features]:
-    """Return the net's inputs: the features that the trees read, and the trees' probabilities."""
-    of_tables, of_columns = table_features_again(e, tables, columns), column_features_again(e, tables, columns)
+def build_net_features(e: LinkingEvidence, tables: Shares, columns: Shares) -> tuple[Features, Features]:
+    """Return the network's table and column inputs: tree features and the trees' log-odds."""
+    of_tables, of_columns = (
+        build_second_table_features(e, tables, columns),
+        build_second_column_features(e, tables, columns),
+    )
     return (
         {
             **of_tables,
-            **{f"{name}_odds": _log_odds(np.asarray(of_tables[name])) for name in ("p", "p_column", "p_own")},
+            **{f"{name}_odds": _compute_log_odds(np.asarray(of_tables[name])) for name in ("p", "p_column", "p_own")},
         },
-        {**of_columns, **{f"{name}_odds": _log_odds(np.asarray(of_columns[name])) for name in ("p", "table")}},
+        {**of_columns, **{f"{name}_odds": _compute_log_odds(np.asarray(of_columns[name])) for name in ("p", "table")}},
     )
 
 
-def mix_odds(p: Shares, odds: Shares) -> Shares:
-    """Return probabilities by the weighted sum of the trees' and the net's log-odds."""
-    return 1 / (1 + np.exp(-(1 - NET_SHARE) * _log_odds(p) - NET_SHARE * odds))
+def combine_log_odds(p: Shares, odds: Shares) -> Shares:
+    """Return probabilities from the weighted sum of the trees' and the network's log-odds."""
+    return 1 / (1 + np.exp(-(1 - NET_SHARE) * _compute_log_odds(p) - NET_SHARE * odds))
 
 
-def _log_odds(p: Shares) -> Shares:
+def _compute_log_odds(p: Shares) -> Shares:
     clipped = np.clip(p, _MARGIN, 1 - _MARGIN)
     return np.log(clipped / (1 - clipped))
 
 
-def stack_features(names: Sequence[str], features: Features, rows: Numbers) -> Matrix:
-    """Return the named features of some rows as a matrix, in this order."""
+def build_feature_matrix(names: Sequence[str], features: Features, rows: Numbers) -> Matrix:
+    """Return the named features of the given rows as a matrix, one column per feature."""
     filled = np.empty((len(rows), len(names)), dtype=np.float32)
     for place, name in enumerate(names):
         feature = features[name]
@@ -194,12 +197,12 @@ def stack_features(names: Sequence[str], features: Features, rows: Numbers) -> M
     return filled
 
 
-def standardize(inputs: Matrix, mean: Array, scale: Array) -> Matrix:
-    """Return inputs with mean 0 and deviation 1, clipped."""
+def standardize_inputs(inputs: Matrix, mean: Array, scale: Array) -> Matrix:
+    """Scale inputs to mean 0 and standard deviation 1, and clip outliers."""
     return np.clip((inputs - mean) * scale, -_MOST_DEVIATIONS, _MOST_DEVIATIONS)
 
 
-def _apply_linear(rows: Array, weights: Array) -> Array:
+def _apply_linear_layer(rows: Array, weights: Array) -> Array:
     # In blocks so small that no threads are woken up: they would spin for longer than they compute. The limits of
     # thread pools are global to a process, and so to the programs that embed this one.
     block = max(_ALONE // weights.size, 1)
@@ -207,22 +210,22 @@ def _apply_linear(rows: Array, weights: Array) -> Array:
     return np.concatenate(parts) + weights[-1]
 
 
-def _apply_layer(rows: Array, weights: Array) -> Array:
-    return np.maximum(_apply_linear(rows, weights), 0)
+def _apply_relu_layer(rows: Array, weights: Array) -> Array:
+    return np.maximum(_apply_linear_layer(rows, weights), 0)
 
 
-def pack_part(name: str, part: Any) -> dict[str, npt.NDArray[Any]]:
-    """Return a part of the model as named arrays, matrices in half precision."""
+def pack_model_part(name: str, part: Any) -> dict[str, npt.NDArray[Any]]:
+    """Return a forest or network as named arrays, with matrices in half precision."""
     arrays = {f"{name}.{field.name}": np.asarray(getattr(part, field.name)) for field in fields(part)}
     return {name: array.astype(np.float16) if array.ndim > 1 else array for name, array in arrays.items()}
 
 
-def unpack_part(kind: type[Part], name: str, stored: Mapping[str, npt.NDArray[Any]]) -> Part:
-    """Return the part that `pack_part` packed."""
-    return kind(*(_plain_array(stored[f"{name}.{field.name}"]) for field in fields(cast("Any", kind))))
+def unpack_model_part(kind: type[Part], name: str, stored: Mapping[str, npt.NDArray[Any]]) -> Part:
+    """Rebuild a forest or network from the arrays stored under its name."""
+    return kind(*(_convert_stored_array(stored[f"{name}.{field.name}"]) for field in fields(cast("Any", kind))))
 
 
-def _plain_array(array: npt.NDArray[Any]) -> Any:
+def _convert_stored_array(array: npt.NDArray[Any]) -> Any:
     if not array.ndim:
         return array.item()
     if array.dtype == np.float16:
@@ -232,39 +235,43 @@ def _plain_array(array: npt.NDArray[Any]) -> Any:
 
 @dataclass(frozen=True)
 class LinkingModel:
-    """A linking model: one forest per stage, and a net that is applied before the last stage."""
+    """A schema linking model: one forest per stage, and a network before the last stage."""
 
-    tables: Forest
-    columns: Forest
-    stars: Forest
-    net: Net | None = None
+    tables: DecisionForest
+    columns: DecisionForest
+    stars: DecisionForest
+    net: MessagePassingNet | None = None
 
     @classmethod
     def read(cls, path: Path) -> LinkingModel:
-        """Read a model from an archive of plain arrays."""
+        """Read a linking model from an archive of NumPy arrays."""
         with np.load(path, allow_pickle=False) as stored:
-            net = unpack_part(Net, "net", stored) if "net.table_in" in stored else None
-            return cls(*(unpack_part(Forest, stage, stored) for stage in STAGES), net=net)
+            net = unpack_model_part(MessagePassingNet, "net", stored) if "net.table_in" in stored else None
+            return cls(*(unpack_model_part(DecisionForest, stage, stored) for stage in STAGES), net=net)
 
     def pack(self) -> dict[str, npt.NDArray[Any]]:
-        """Return the arrays of the model's archive."""
+        """Return the model as the named arrays that an archive stores."""
         parts = {name: part for name, part in vars(self).items() if part}
-        return {key: array for name, part in parts.items() for key, array in pack_part(name, part).items()}
+        return {key: array for name, part in parts.items() for key, array in pack_model_part(name, part).items()}
 
-    def score(self, e: Evidence) -> tuple[Shares, Shares, Shares]:
+    def score(self, e: LinkingEvidence) -> tuple[Shares, Shares, Shares]:
         """Return the probabilities of tables, columns and `table.*`."""
-        rows = _select_tables(e)
-        tables = self.tables.predict_rows(table_features(e), rows, np.full(e.shape.tables, _FLOOR))
+        rows = _select_tables_to_score(e)
+        tables = self.tables.predict_selected_rows(build_first_table_features(e), rows, np.full(e.shape.tables, _FLOOR))
         table = tables[e.shape.table_of]
-        columns = self.columns.predict_rows(
-            column_features(e, tables), np.flatnonzero(table >= COLUMNS_FROM), table * _UNSCORED
+        columns = self.columns.predict_selected_rows(
+            build_first_column_features(e, tables), np.flatnonzero(table >= COLUMNS_FROM), table * _UNSCORED
         )
         if self.net:
             tables, columns = self.net(e, tables, columns, rows)
-        return tables, columns, self.stars.predict_rows(star_features(e, tables), rows, tables * _UNSCORED)
+        return (
+            tables,
+            columns,
+            self.stars.predict_selected_rows(build_star_features(e, tables), rows, tables * _UNSCORED),
+        )
 
 
-def _select_tables(e: Evidence) -> Numbers:
+def _select_tables_to_score(e: LinkingEvidence) -> Numbers:
     """Return the tables with the strongest evidence, at most `TABLES_SCORED`."""
     shape = e.shape
     if shape.tables <= TABLES_SCORED:
@@ -273,19 +280,19 @@ def _select_tables(e: Evidence) -> Numbers:
         2 * e.tables.share
         + e.tables.head
         + e.tables.associated
-        + shape.best_column(e.columns.share + e.own_parts.share + e.columns.associated)
-        + 2 * shape.best_column(e.value)
+        + shape.max_column_by_table(e.columns.share + e.own_parts.share + e.columns.associated)
+        + 2 * shape.max_column_by_table(e.value)
         + 4 * e.tables_before.last
         + 2 * e.tables_before.earlier
         + e.tables_before.before
     )
     # What lies next to strong tables may join them.
-    near, between = shape.best_neighbours(strength)
+    near, between = shape.get_best_neighbour_values(strength)
     return np.sort(np.argsort(-(strength + 0.4 * near + 0.4 * between), kind="stable")[:TABLES_SCORED])
 
 
 @cache
-def shipped_model() -> LinkingModel:
-    """Return the model that comes with the package."""
+def load_shipped_model() -> LinkingModel:
+    """Load the linking model that is shipped with the package."""
     with as_file(files(__package__ or "") / "data" / "forests.npz") as path:
         return LinkingModel.read(path)

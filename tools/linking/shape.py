@@ -17,8 +17,8 @@ Numbers = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class Graph:
-    """The tables and columns of one schema, or of several side by side, by number."""
+class SchemaGraph:
+    """A graph of numbered tables and columns, of one schema or of several side by side."""
 
     turn_of: Numbers  # of each table, which of the schemas it belongs to
     table_of: Numbers  # of each column, its table
@@ -28,15 +28,15 @@ class Graph:
     end_tables: Numbers
     end_others: Numbers
 
-    def part(self, tables: Numbers) -> tuple[Graph, Numbers]:
-        """Return some tables with their columns, renumbered, and the columns' numbers in the whole."""
+    def part(self, tables: Numbers) -> tuple[SchemaGraph, Numbers]:
+        """Return the subgraph of some tables, and the numbers of its columns in the whole graph."""
         place = np.full(len(self.turn_of), -1)
         place[tables] = np.arange(len(tables))
         columns = np.flatnonzero(place[self.table_of] >= 0)
         column_place = np.zeros(len(self.table_of), dtype=np.intp)
         column_place[columns] = np.arange(len(columns))
         inside = (place[self.end_tables] >= 0) & (place[self.end_others] >= 0)
-        graph = Graph(
+        graph = SchemaGraph(
             self.turn_of[tables],
             place[self.table_of[columns]],
             np.unique(self.same_name[columns], return_inverse=True)[1],
@@ -48,7 +48,7 @@ class Graph:
 
 
 @dataclass(frozen=True)
-class Shape(Graph):
+class SchemaShape(SchemaGraph):
     """The graph of one schema, with facts about its tables and columns."""
 
     position: Numbers  # of each column in its table, from 0
@@ -61,8 +61,8 @@ class Shape(Graph):
     arriving: Shares  # how many refer to it
 
     @classmethod
-    def of(cls, schema: Schema) -> Shape:
-        """Return the shape of a schema."""
+    def of(cls, schema: Schema) -> SchemaShape:
+        """Build the shape of a schema."""
         tables = {table.name: number for number, table in enumerate(schema.tables)}
         columns = [(table, place, column) for table in schema.tables for place, column in enumerate(table.columns)]
         column_number = {(table.name, column.name): number for number, (table, _, column) in enumerate(columns)}
@@ -79,10 +79,10 @@ class Shape(Graph):
             for table, ends, other in ((near, key.columns, far), (far, key.ref_columns, near))
             for column in filter(None, map(table.column, ends))
         ]
-        end_columns, end_tables, end_others = _to_numbers(ends).reshape(-1, 3).T
+        end_columns, end_tables, end_others = _to_index_array(ends).reshape(-1, 3).T
         keys = np.zeros(len(columns))
         keys[end_columns] = 1.0
-        table_of = _to_numbers([tables[table.name] for table, *_ in columns])
+        table_of = _to_index_array([tables[table.name] for table, *_ in columns])
         kinds: dict[ColumnKind, Shares] = {
             kind: np.array([float(column.kind == kind) for *_, column in columns])
             for kind in ("number", "time", "text")
@@ -93,37 +93,37 @@ class Shape(Graph):
         return cls(
             turn_of=np.zeros(len(tables), dtype=np.intp),
             table_of=table_of,
-            same_name=_to_numbers([names.setdefault(column.name.lower(), len(names)) for *_, column in columns]),
+            same_name=_to_index_array([names.setdefault(column.name.lower(), len(names)) for *_, column in columns]),
             end_columns=end_columns,
             end_tables=end_tables,
             end_others=end_others,
-            position=_to_numbers([place for _, place, _ in columns]),
+            position=_to_index_array([place for _, place, _ in columns]),
             primary=np.array([float(bool(column.primary_key)) for *_, column in columns]),
             kinds=kinds,
             sizes=np.array([float(len(table.columns)) for table in schema.tables]),
             display=display,
             keys=keys,
-            leaving=_count_columns([tables[near.name] for _, near, _ in joins], len(tables)),
-            arriving=_count_columns([tables[far.name] for *_, far in joins], len(tables)),
+            leaving=_count_by_table([tables[near.name] for _, near, _ in joins], len(tables)),
+            arriving=_count_by_table([tables[far.name] for *_, far in joins], len(tables)),
         )
 
     @cached_property
     def tables(self) -> int:
-        """The number of tables."""
+        """The number of tables in the schema."""
         return len(self.sizes)
 
-    def sum_columns(self, columns: Shares) -> Shares:
-        """Return the sum over each table's columns."""
+    def sum_columns_by_table(self, columns: Shares) -> Shares:
+        """Return, for each table, the sum of the values of its columns."""
         return np.bincount(self.table_of, weights=columns, minlength=self.tables).astype(np.float64)
 
-    def best_column(self, columns: Shares) -> Shares:
-        """Return the best of each table's columns."""
+    def max_column_by_table(self, columns: Shares) -> Shares:
+        """Return, for each table, the highest of the values of its columns."""
         best = np.zeros(self.tables)
         np.maximum.at(best, self.table_of, columns)
         return best
 
-    def best_neighbours(self, tables: Shares) -> tuple[Shares, Shares]:
-        """Return the best and the second best of each table's neighbours by foreign keys."""
+    def get_best_neighbour_values(self, tables: Shares) -> tuple[Shares, Shares]:
+        """Return the two highest values among each table's neighbours by foreign key."""
         order = np.lexsort((-tables[self.end_others], self.end_tables))
         table, share = self.end_tables[order], tables[self.end_others][order]
         first = np.append(True, table[1:] != table[:-1])[: len(table)]
@@ -133,9 +133,9 @@ class Shape(Graph):
         return best, next_best
 
 
-def _count_columns(tables: Sequence[int], count: int) -> Shares:
-    return np.bincount(_to_numbers(tables), minlength=count).astype(np.float64)
+def _count_by_table(tables: Sequence[int], count: int) -> Shares:
+    return np.bincount(_to_index_array(tables), minlength=count).astype(np.float64)
 
 
-def _to_numbers(numbers: Sequence[int] | Sequence[tuple[int, int, int]]) -> Numbers:
+def _to_index_array(numbers: Sequence[int] | Sequence[tuple[int, int, int]]) -> Numbers:
     return np.array(numbers, dtype=np.intp)

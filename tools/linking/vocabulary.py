@@ -13,15 +13,15 @@ from importlib.resources import files
 import numpy as np
 import numpy.typing as npt
 
-from ..words import FUNCTION_WORDS, Word, find_misspelt, fold, name_words, stem
+from ..words import FUNCTION_WORDS, Word, find_intended_word, fold, split_name_into_words, stem_word
 
 Shares = npt.NDArray[np.float64]  # one number a name, from 0 to 1
 _EMPTY = FUNCTION_WORDS | {"every", "its", "this"}  # words of a description that say nothing of what it describes
 
 
 @dataclass(frozen=True)
-class Mention:
-    """A word of a text that names have."""
+class NameMention:
+    """A word of a text that occurs in schema names, with the names that contain it."""
 
     stem: str  # what the names hold
     share: float  # 1, or how alike the spellings are
@@ -30,63 +30,63 @@ class Mention:
 
 
 @dataclass(frozen=True)
-class MentionShares:
-    """The mentions of items of one kind in a text: one number from 0 to 1 per item."""
+class MentionScores:
+    """Scores from 0 to 1 of how a text mentions each schema item of one kind."""
 
     share: Shares  # how much of its name, or of its description, rare words counting more
     head: Shares  # how well the last word, which tells what the thing is
     position: Shares  # where in the text first; 1 where not at all
     associated: Shares  # the best weight of a learned association with its name
     associated_sum: Shares
-    mentions: Sequence[Mention]
+    mentions: Sequence[NameMention]
 
 
-class _Index:
-    """An index of the words of texts, one text per item."""
+class _WordIndex:
+    """An index of the word stems of texts, one text per schema item."""
 
     def __init__(self, texts: Sequence[tuple[str, ...]]) -> None:
-        stemmed = [[stem(word) for word in text] for text in texts]
-        self.holders = _to_arrays(
+        stemmed = [[stem_word(word) for word in text] for text in texts]
+        self.holders = _group_numbers_by_stem(
             (part, number) for number, parts in enumerate(stemmed) for part in dict.fromkeys(parts)
         )
-        self._headed = _to_arrays((parts[-1], number) for number, parts in enumerate(stemmed) if parts)
+        self._headed = _group_numbers_by_stem((parts[-1], number) for number, parts in enumerate(stemmed) if parts)
         self._weight = {part: math.log(1 + len(texts) / len(held)) for part, held in self.holders.items()}
         self._size = np.array([sum(self._weight[part] for part in dict.fromkeys(parts)) or 1.0 for parts in stemmed])
         joined = zip(texts, stemmed, strict=True)
         self._joined = {fold("".join(text)): parts for text, parts in joined if len(text) > 1}
-        self._spellings = {word: stem(word) for text in texts for word in text if len(word) > 3}
+        self._spellings = {word: stem_word(word) for text in texts for word in text if len(word) > 3}
 
-    def cover(self, mentions: Sequence[Mention]) -> Shares:
-        """Return the mentioned share of each text, from 0 to 1; rare words count more."""
+    def cover(self, mentions: Sequence[NameMention]) -> Shares:
+        """Return how much of each text is mentioned, from 0 to 1; rare words count more."""
         sums = np.zeros(len(self._size))
         for mention in mentions:
             if mention.stem in self.holders:
                 sums[self.holders[mention.stem]] += mention.share * self._weight[mention.stem]
         return sums / self._size
 
-    def cover_heads(self, mentions: Sequence[Mention]) -> Shares:
-        """Return the share at which the last word of each text is mentioned."""
+    def score_last_words(self, mentions: Sequence[NameMention]) -> Shares:
+        """Return how well the last word of each text is mentioned, from 0 to 1."""
         heads = np.zeros(len(self._size))
         for mention in mentions:
             if mention.stem in self._headed:
                 heads[self._headed[mention.stem]] = mention.share
         return heads
 
-    def find_spellings(self, word: Word) -> list[tuple[str, float]]:
-        """Return the stems that a word stands for, or nearly spells, with their likeness."""
+    def find_matching_stems(self, word: Word) -> list[tuple[str, float]]:
+        """Return the stems that a word matches exactly or nearly, each with the similarity."""
         if word.stem in self.holders:
             return [(word.stem, 1.0)]
         # A name that is written as one word: `orderItems`, `co2`, `unitprice`.
-        parts = [stem(part) for part in name_words(word.text)]
+        parts = [stem_word(part) for part in split_name_into_words(word.text)]
         if len(parts) < 2 or not all(part in self.holders for part in parts):
             parts = self._joined.get(word.folded, [])
         if parts or len(word.folded) <= 3:
             return [(part, 1.0) for part in parts]
-        near = find_misspelt(word.folded, self._spellings.keys())
+        near = find_intended_word(word.folded, self._spellings.keys())
         return [(self._spellings[near[0]], near[1])] if near else []
 
 
-def _to_arrays(held: Iterable[tuple[str, int]]) -> dict[str, npt.NDArray[np.intp]]:
+def _group_numbers_by_stem(held: Iterable[tuple[str, int]]) -> dict[str, npt.NDArray[np.intp]]:
     numbers: dict[str, list[int]] = defaultdict(list)
     for part, number in held:
         numbers[part].append(number)
@@ -94,7 +94,7 @@ def _to_arrays(held: Iterable[tuple[str, int]]) -> dict[str, npt.NDArray[np.intp
 
 
 class Vocabulary:
-    """The names of one kind of item, by number, with their descriptions (Track-SQL 2.2).
+    """The names and descriptions of the schema items of one kind (Track-SQL 2.2).
 
     Words of comments and annotations count as words of the name do, so that the linker's forests, fitted on names
     alone, read them without being fitted again.
@@ -102,27 +102,27 @@ class Vocabulary:
 
     def __init__(self, names: Sequence[tuple[str, ...]], descriptions: Sequence[tuple[str, ...]]) -> None:
         self._count = len(names)
-        self._texts = [_Index(names), *([_Index(descriptions)] if any(descriptions) else [])]
+        self._texts = [_WordIndex(names), *([_WordIndex(descriptions)] if any(descriptions) else [])]
         held = [pair for text in self._texts for pair in text.holders.items()]
         self._holders = dict(reversed(held))
         for part, numbers in held:
             self._holders[part] = np.union1d(self._holders[part], numbers)
 
-    def find_mentions(self, words: Sequence[Word]) -> Sequence[Mention]:
-        """Return the words of a text that names or descriptions have."""
+    def find_mentions(self, words: Sequence[Word]) -> Sequence[NameMention]:
+        """Return the words of a text that occur in names or descriptions."""
         shares: dict[str, tuple[float, float]] = {}
         for number, word in enumerate(words):
-            for part, share in (spelt for text in self._texts for spelt in text.find_spellings(word)):
+            for part, share in (spelt for text in self._texts for spelt in text.find_matching_stems(word)):
                 best, position = shares.get(part, (0.0, number / len(words)))
                 shares[part] = max(share, best), position
-        return [Mention(part, share, self._holders[part], position) for part, (share, position) in shares.items()]
+        return [NameMention(part, share, self._holders[part], position) for part, (share, position) in shares.items()]
 
-    def cover(self, mentions: Sequence[Mention]) -> Shares:
-        """Return the mentioned share of each name or its description."""
+    def cover(self, mentions: Sequence[NameMention]) -> Shares:
+        """Return how much of each name, or of its description, is mentioned, from 0 to 1."""
         return np.maximum.reduce([text.cover(mentions) for text in self._texts])
 
-    def measure_mentions(self, words: Sequence[Word], associations: Associations) -> MentionShares:
-        """Return the shares at which a text mentions the items."""
+    def score_mentions(self, words: Sequence[Word], associations: WordAssociations) -> MentionScores:
+        """Return scores of how a text mentions each schema item."""
         mentions = self.find_mentions(words)
         position, best, total = np.ones(self._count), np.zeros(self._count), np.zeros(self._count)
         for mention in mentions:
@@ -132,31 +132,31 @@ class Vocabulary:
                 if (holders := self._holders.get(part)) is not None:
                     best[holders] = np.maximum(best[holders], weight)
                     total[holders] += weight
-        heads = np.maximum.reduce([text.cover_heads(mentions) for text in self._texts])
-        return MentionShares(self.cover(mentions), heads, position, best, total, mentions)
+        heads = np.maximum.reduce([text.score_last_words(mentions) for text in self._texts])
+        return MentionScores(self.cover(mentions), heads, position, best, total, mentions)
 
 
-def description_words(text: str) -> tuple[str, ...]:
-    """Return the content words of a comment or annotation in lower case; possibly none."""
-    return tuple(word for word in name_words(text) if word not in _EMPTY) if text else ()
+def extract_content_words(text: str) -> tuple[str, ...]:
+    """Return the content words of a comment or annotation in lower case."""
+    return tuple(word for word in split_name_into_words(text) if word not in _EMPTY) if text else ()
 
 
-def drop_words(parts: tuple[str, ...], others: Iterable[str]) -> tuple[str, ...]:
-    """Return words without those whose stems `others` have; unchanged if none would remain."""
-    theirs = {stem(word) for word in others}
-    return tuple(word for word in parts if stem(word) not in theirs) or parts
+def drop_shared_words(parts: tuple[str, ...], others: Iterable[str]) -> tuple[str, ...]:
+    """Remove words that also occur in `others`, by stem; unchanged if none would remain."""
+    theirs = {stem_word(word) for word in others}
+    return tuple(word for word in parts if stem_word(word) not in theirs) or parts
 
 
 @dataclass(frozen=True)
-class Associations:
-    """Weights between words of questions and of names, learned from training databases."""
+class WordAssociations:
+    """Learned weights between words of questions and words of schema names."""
 
     pairs: Mapping[str, Mapping[str, float]]  # for a stem of a question, those of names, each with its weight
     usual: Mapping[str, float]  # by stem of a column's name, the share of turns that use it of those on its table
 
 
 @cache
-def shipped_associations() -> Associations:
-    """Return the associations that come with the package."""
+def load_shipped_associations() -> WordAssociations:
+    """Load the word associations that are shipped with the package."""
     stored = json.loads((files(__package__ or "") / "data" / "associations.json").read_text("utf-8"))
-    return Associations(stored["pairs"], stored["usual"])
+    return WordAssociations(stored["pairs"], stored["usual"])

@@ -39,14 +39,14 @@ def build_sample(path: str | Path) -> Path:
             connection.executescript(
                 files(__name__.rpartition(".")[0]).joinpath("schema.sql").read_text(encoding="utf-8")
             )
-            for table, rows in _make_tables(Random(SEED)):  # noqa: S311 - made-up rows, not secrets
+            for table, rows in _make_table_rows(Random(SEED)):  # noqa: S311 - made-up rows, not secrets
                 marks = ", ".join("?" * len(rows[0]))
                 connection.executemany(f'INSERT INTO "{table}" VALUES ({marks})', rows)
         os.replace(made, path)
     return path
 
 
-def _make_tables(random: Random) -> Iterator[tuple[str, list[Row]]]:
+def _make_table_rows(random: Random) -> Iterator[tuple[str, list[Row]]]:
     yield "countries", list(vocabulary.COUNTRIES)
     stores = _make_stores(random)
     yield "stores", stores
@@ -67,7 +67,7 @@ def _make_tables(random: Random) -> Iterator[tuple[str, list[Row]]]:
     yield "products", products
     yield "tags", list(enumerate(vocabulary.TAGS, 1))
     yield "product_tags", _make_product_tags(random, products)
-    orders, lines, payments = _make_sales(random, customers, employees, products)
+    orders, lines, payments = _make_orders_and_payments(random, customers, employees, products)
     yield "orders", orders
     yield "order lines", lines
     yield "payments", payments
@@ -75,7 +75,7 @@ def _make_tables(random: Random) -> Iterator[tuple[str, list[Row]]]:
     yield "repairs", _make_repairs(random, employees)
 
 
-def _choose_day(random: Random, first: date = FIRST_DAY, last: date = LAST_DAY) -> date:
+def _choose_random_date(random: Random, first: date = FIRST_DAY, last: date = LAST_DAY) -> date:
     return first + timedelta(days=random.randrange((last - first).days + 1))
 
 
@@ -86,7 +86,7 @@ def _make_stores(random: Random) -> list[Row]:
             name,
             city,
             country,
-            _choose_day(random, date(2008, 3, 1), date(2018, 11, 30)).isoformat(),
+            _choose_random_date(random, date(2008, 3, 1), date(2018, 11, 30)).isoformat(),
             None if name == "Web Shop" else random.randrange(120, 900, 10),
         )
         for number, (name, city, country) in enumerate(vocabulary.STORES, 1)
@@ -99,8 +99,12 @@ def _make_employees(random: Random, stores: list[Row]) -> list[Row]:
         manager = len(rows) + 1
         for place in range(random.randrange(6, 11)):
             role, pay = vocabulary.ROLES[0] if place == 0 else random.choice(vocabulary.ROLES[1:])
-            hired = _choose_day(random, date(2012, 1, 1), date(2023, 12, 31))
-            gone = _choose_day(random, max(hired, FIRST_DAY), LAST_DAY) if place and random.random() < 0.2 else None
+            hired = _choose_random_date(random, date(2012, 1, 1), date(2023, 12, 31))
+            gone = (
+                _choose_random_date(random, max(hired, FIRST_DAY), LAST_DAY)
+                if place and random.random() < 0.2
+                else None
+            )
             rows.append(
                 (
                     len(rows) + 1,
@@ -132,7 +136,7 @@ def _make_customers(random: Random) -> list[Row]:
                 None if random.random() < 0.12 else mail,
                 random.choice(vocabulary.CITIES[country]),
                 country,
-                _choose_day(random, date(2018, 1, 1), date(2024, 10, 31)).isoformat(),
+                _choose_random_date(random, date(2018, 1, 1), date(2024, 10, 31)).isoformat(),
                 random.choices([None, "Bronze", "Silver", "Gold"], [55, 25, 14, 6])[0],
             )
         )
@@ -166,10 +170,10 @@ def _make_product_tags(random: Random, products: list[Row]) -> list[Row]:
     )
 
 
-def _make_sales(
+def _make_orders_and_payments(
     random: Random, customers: list[Row], employees: list[Row], products: list[Row]
 ) -> tuple[list[Row], list[Row], list[Row]]:
-    """Return orders, order lines and payments, with uneven demand as in a real shop."""
+    """Make the rows of orders, order lines and payments, with uneven demand."""
     orders: list[Row] = []
     lines: list[Row] = []
     payments: list[Row] = []
@@ -179,7 +183,7 @@ def _make_sales(
     for employee in employees:
         staff.setdefault(employee[4], []).append(employee[0])
     web = len(vocabulary.STORES)
-    days = sorted(_choose_day(random) for _ in range(ORDERS))
+    days = sorted(_choose_random_date(random) for _ in range(ORDERS))
     for number, day in enumerate(days, 1):
         store = random.choices(range(1, web + 1), [5] * (web - 1) + [25])[0]
         state = random.choices(["shipped", "returned", "cancelled", "open"], [86, 5, 4, 5])[0]
@@ -210,7 +214,7 @@ def _make_sales(
 
 
 def _make_payments(random: Random, before: int, order: int, day: date, total: float) -> list[Row]:
-    """Return one payment, or two for a large order that is paid in parts."""
+    """Make the payment of an order, or two payments if a large order is paid in parts."""
     first = round(total / 2, 2) if total > 2_000 and random.random() < 0.3 else total
     parts = [first] if first == total else [first, round(total - first, 2)]
     return [
@@ -233,7 +237,7 @@ def _make_reviews(random: Random, products: list[Row]) -> list[Row]:
             random.randrange(CUSTOMERS) + 1,
             random.choices([1, 2, 3, 4, 5], [6, 8, 16, 36, 34])[0],
             None if random.random() < 0.35 else random.choice(vocabulary.COMMENTS),
-            _choose_day(random).isoformat(),
+            _choose_random_date(random).isoformat(),
         )
         for number in range(1, REVIEWS + 1)
     ]
@@ -243,7 +247,7 @@ def _make_repairs(random: Random, employees: list[Row]) -> list[Row]:
     mechanics = [employee[0] for employee in employees if "Mechanic" in employee[3]]
     rows: list[Row] = []
     for number in range(1, REPAIRS + 1):
-        received = _choose_day(random)
+        received = _choose_random_date(random)
         finished = received + timedelta(days=random.randrange(1, 21))
         done = finished <= LAST_DAY and random.random() < 0.97
         rows.append(

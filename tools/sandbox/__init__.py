@@ -10,39 +10,39 @@ answer to a pipe; every other door is closed by seccomp and Landlock, whatever t
 
 from typing import TYPE_CHECKING
 
-from .. import lazy_importer
+from .. import make_lazy_importer
 
 if TYPE_CHECKING:
-    from .agreement import Comparison, results_agree
-    from .frames import Frames, load_frames
-    from .run import run_on_database, run_python, sandbox_available, warm_up
+    from .agreement import ResultComparison, compare_code_and_sql_results
+    from .frames import LoadedFrames, load_frames
+    from .run import find_sandbox_problem, run_on_database, run_python, warm_up
     from .static_check import refuse
-    from .terms import Boundary, SandboxLimits, SandboxResult, default_limits
+    from .terms import Boundary, SandboxLimits, SandboxResult, get_default_sandbox_limits
 
 __all__ = [
     "Boundary",
-    "Comparison",
-    "Frames",
+    "LoadedFrames",
+    "ResultComparison",
     "SandboxLimits",
     "SandboxResult",
-    "default_limits",
+    "compare_code_and_sql_results",
+    "find_sandbox_problem",
+    "get_default_sandbox_limits",
     "load_frames",
     "refuse",
-    "results_agree",
     "run_on_database",
     "run_python",
-    "sandbox_available",
     "warm_up",
 ]
 
 # The processes that run queries stand behind the same boundary, and have no need of the rest.
-__getattr__ = lazy_importer(
+__getattr__ = make_lazy_importer(
     __name__,
     {
-        "agreement": "Comparison results_agree",
-        "frames": "Frames load_frames",
-        "run": "run_on_database run_python sandbox_available warm_up",
+        "agreement": "ResultComparison compare_code_and_sql_results",
+        "frames": "LoadedFrames load_frames",
+        "run": "run_on_database run_python find_sandbox_problem warm_up",
         "static_check": "refuse",
-        "terms": "Boundary SandboxLimits SandboxResult default_limits",
+        "terms": "Boundary SandboxLimits SandboxResult get_default_sandbox_limits",
     },
 )

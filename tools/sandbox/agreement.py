@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ..database.table import Cell, Table
-from ..results import WorkLimit, compare_results
+from ..results import ComparisonWorkLimit, compare_results
 from .terms import SandboxResult
 
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(:\d\d)?(\.\d+)?$", re.ASCII)
@@ -19,8 +19,8 @@ _WORK_CELLS = 600_000
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """The outcome of comparing two results."""
+class ResultComparison:
+    """The outcome of comparing the result of code with the result of SQL."""
 
     agree: bool
     conclusive: bool = True  # whether a difference means anything: not where rows were left out on either side
@@ -30,9 +30,9 @@ class Comparison:
         return self.agree
 
 
-def results_agree(
+def compare_code_and_sql_results(
     code: SandboxResult | Table, sql: Table, *, ordered: bool, sampled: tuple[str, ...] = ()
-) -> Comparison:
+) -> ResultComparison:
     """Compare the results of pandas code and SQL by the evaluator's rules.
 
     A time at midnight equals its date, however either is written: pandas has one type where SQLite has texts. Truth
@@ -44,61 +44,66 @@ def results_agree(
     """
     ran = code if isinstance(code, SandboxResult) else SandboxResult(code, "", None, 0.0)
     if ran.table is None:
-        return Comparison(False, False, "The code gave no result.")
-    work = WorkLimit(_WORK_CELLS)
-    readings = list(_yield_readings(ran, ran.table))
+        return ResultComparison(False, False, "The code gave no result.")
+    work = ComparisonWorkLimit(_WORK_CELLS)
+    readings = list(_yield_possible_tables(ran, ran.table))
     truncated = ran.table.truncated or sql.truncated
-    if truncated and not sampled and all(_surely_differ(reading, sql) for reading in readings):
-        return Comparison(False, True, _describe_difference(ran.table, sql, ordered, work))
-    verdict = _any_equal(readings, sql, ordered, work)
+    if truncated and not sampled and all(_are_certainly_different(reading, sql) for reading in readings):
+        return ResultComparison(False, True, _describe_result_difference(ran.table, sql, ordered, work))
+    verdict = _is_any_reading_equal(readings, sql, ordered, work)
     if verdict:
-        return Comparison(True, not truncated)
+        return ResultComparison(True, not truncated)
     if sampled:
-        return Comparison(False, False, f"The code saw only a sample of {', '.join(sampled)}.")
+        return ResultComparison(False, False, f"The code saw only a sample of {', '.join(sampled)}.")
     if truncated:
-        return Comparison(False, False, "A result was cut at its limit of rows.")
+        return ResultComparison(False, False, "A result was cut at its limit of rows.")
     if verdict is None:
-        return Comparison(False, False, "The results are too intricate to be compared in time.")
-    if any(_any_equal([reading], _digits_to_numbers(sql, reading), ordered, work) for reading in readings):
-        return Comparison(False, False, "The code gives numbers where the SQL gives the same as text.")
-    return Comparison(False, True, _describe_difference(ran.table, sql, ordered, work))
+        return ResultComparison(False, False, "The results are too intricate to be compared in time.")
+    if any(
+        _is_any_reading_equal([reading], _convert_digits_to_numbers(sql, reading), ordered, work)
+        for reading in readings
+    ):
+        return ResultComparison(False, False, "The code gives numbers where the SQL gives the same as text.")
+    return ResultComparison(False, True, _describe_result_difference(ran.table, sql, ordered, work))
 
 
-def _yield_readings(ran: SandboxResult, table: Table) -> Iterator[Table]:
-    """Yield the tables that the code's answer may mean."""
+def _yield_possible_tables(ran: SandboxResult, table: Table) -> Iterator[Table]:
+    """Yield each table that the code's answer may represent."""
     yield table
     if 0 < ran.index_columns < len(table.columns):
-        yield _with_rows(table, [row[ran.index_columns :] for row in table.rows])
+        yield _replace_table_rows(table, [row[ran.index_columns :] for row in table.rows])
     if ran.labelled and ran.index_columns:
-        yield _with_rows(table, [[row[-1] for row in table.rows]])
+        yield _replace_table_rows(table, [[row[-1] for row in table.rows]])
     elif ran.labelled:
-        yield _with_rows(table, [pair for row in table.rows for pair in zip(table.columns, row, strict=True)])
+        yield _replace_table_rows(table, [pair for row in table.rows for pair in zip(table.columns, row, strict=True)])
 
 
-def _surely_differ(code: Table, sql: Table) -> bool:
-    """Whether truncated results differ in columns, or one ends before the other."""
+def _are_certainly_different(code: Table, sql: Table) -> bool:
+    """Whether two results certainly differ, although at least one of them is truncated."""
     cut, whole = (code, sql) if code.truncated else (sql, code)
     return len(code.columns) != len(sql.columns) or (not whole.truncated and len(whole.rows) <= len(cut.rows))
 
 
-def _with_rows(table: Table, rows: Sequence[Sequence[Cell]]) -> Table:
+def _replace_table_rows(table: Table, rows: Sequence[Sequence[Cell]]) -> Table:
     width = len(rows[0]) if rows else 1
     return replace(table, columns=("",) * width, types=("mixed",) * width, rows=tuple(map(tuple, rows)))
 
 
-def _any_equal(readings: Sequence[Table], sql: Table, ordered: bool, work: WorkLimit) -> bool | None:
-    """Whether any reading equals the SQL's result; None if the work limit leaves it open."""
-    expected = _plain_table(sql)
-    verdicts = [compare_results(expected, _plain_table(reading), ordered, work=work) for reading in readings]
+def _is_any_reading_equal(
+    readings: Sequence[Table], sql: Table, ordered: bool, work: ComparisonWorkLimit
+) -> bool | None:
+    """Whether any reading equals the SQL's result; None if the work limit is reached."""
+    expected = _normalize_table_times(sql)
+    verdicts = [compare_results(expected, _normalize_table_times(reading), ordered, work=work) for reading in readings]
     return True if True in verdicts else None if None in verdicts else False
 
 
-def _plain_table(table: Table) -> Table:
-    return replace(table, rows=tuple(tuple(map(_plain_cell, row)) for row in table.rows))
+def _normalize_table_times(table: Table) -> Table:
+    return replace(table, rows=tuple(tuple(map(_normalize_time_cell, row)) for row in table.rows))
 
 
-def _plain_cell(cell: Cell) -> Cell:
-    """Return a date or time in one spelling, anything else unchanged."""
+def _normalize_time_cell(cell: Cell) -> Cell:
+    """Write a date or time in one standard form; return any other value unchanged."""
     if isinstance(cell, str) and (match := _TIME.match(cell)):
         day, minutes, seconds, fraction = match.groups(default="")
         clock = minutes + (seconds or ":00") + fraction.rstrip("0").rstrip(".")
@@ -106,8 +111,8 @@ def _plain_cell(cell: Cell) -> Cell:
     return cell
 
 
-def _digits_to_numbers(sql: Table, code: Table) -> Table:
-    """Return `sql` with digit texts as numbers, in columns whose texts `code` lacks."""
+def _convert_digits_to_numbers(sql: Table, code: Table) -> Table:
+    """Return `sql` with digit texts as numbers, except in columns that `code` also has."""
     known = {frozenset(Counter(column).items()) for column in zip(*code.rows, strict=True)}
     columns = [
         column
@@ -118,13 +123,13 @@ def _digits_to_numbers(sql: Table, code: Table) -> Table:
     return replace(sql, rows=tuple(zip(*columns, strict=True)))
 
 
-def _describe_difference(code: Table, sql: Table, ordered: bool, work: WorkLimit) -> str:
+def _describe_result_difference(code: Table, sql: Table, ordered: bool, work: ComparisonWorkLimit) -> str:
     columns, rows = len(code.columns), len(code.rows)
     if columns != len(sql.columns):
         return f"The code gives {columns} column{'s' if columns != 1 else ''}, the SQL {len(sql.columns)}."
     if code.truncated or sql.truncated or rows != len(sql.rows):
         more, most = ("more than " if table.truncated else "" for table in (code, sql))
         return f"The code gives {more}{rows} row{'s' if rows != 1 else ''}, the SQL {most}{len(sql.rows)}."
-    if ordered and _any_equal([code], sql, False, work):
+    if ordered and _is_any_reading_equal([code], sql, False, work):
         return "The code and the SQL give the same rows in another order."
     return "The code and the SQL give as many rows and columns, with other values."

@@ -17,12 +17,12 @@ Plain = int | float | str | bytes | None
 
 
 class AnswerTooLarge(Exception):
-    """The answer is larger than may be passed on."""
+    """An error raised if the answer of the code exceeds a size limit."""
 
 
 @dataclass(frozen=True)
 class CodeAnswer:
-    """Rows of an answer."""
+    """The answer of sandboxed code, as rows of plain values."""
 
     columns: list[str]
     rows: list[list[Plain]]  # values that SQLite could hold
@@ -31,8 +31,8 @@ class CodeAnswer:
     labelled: bool = False  # whether these are single values under labels: a row for each, or one row
 
 
-def to_answer(value: object, limit: int) -> CodeAnswer:
-    """Return at most `limit` rows of a frame, series, array, collection or single value.
+def convert_value_to_answer(value: object, limit: int) -> CodeAnswer:
+    """Convert a frame, series, array, collection or single value to at most `limit` rows.
 
     An index that has a name counts as columns (the keys of a group-by), one without does not (the numbers of rows).
     A series labelled by unnamed texts is one row (a row of a frame, or several aggregates), and so is a tuple of
@@ -40,35 +40,37 @@ def to_answer(value: object, limit: int) -> CodeAnswer:
     With too many columns it raises `AnswerTooLarge`.
     """
     if pd.api.types.is_scalar(value):
-        return CodeAnswer(["result"], [[_plain_value(value)]], False, 0)
-    frame, index_columns, labelled = _to_frame(value)
+        return CodeAnswer(["result"], [[_convert_to_plain_value(value)]], False, 0)
+    frame, index_columns, labelled = _convert_to_data_frame(value)
     if frame.shape[1] > MOST_COLUMNS:
         raise AnswerTooLarge(TOO_WIDE)
     head = frame.iloc[:limit]
     # Column by column and by position: names may repeat.
-    cells = [[_plain_value(value) for value in head.iloc[:, position]] for position in range(head.shape[1])]
+    cells = [[_convert_to_plain_value(value) for value in head.iloc[:, position]] for position in range(head.shape[1])]
     rows = [list(row) for row in zip(*cells, strict=True)]
-    return CodeAnswer([_name_column(name) for name in frame.columns], rows, len(frame) > limit, index_columns, labelled)
+    return CodeAnswer(
+        [_format_column_name(name) for name in frame.columns], rows, len(frame) > limit, index_columns, labelled
+    )
 
 
-def _to_frame(value: object) -> tuple[pd.DataFrame, int, bool]:
-    """Return a frame, the number of its index columns, and whether it holds labelled values."""
+def _convert_to_data_frame(value: object) -> tuple[pd.DataFrame, int, bool]:
+    """Return a data frame, the number of index columns, and whether the values are labelled."""
     if isinstance(value, pd.DataFrame):
-        return *_add_index(value), False
+        return *_add_index_columns(value), False
     if isinstance(value, pd.Series):
         index = value.index
         if index.nlevels == 1 and index.name is None and len(index) and all(isinstance(x, str) for x in index):
             return pd.DataFrame([list(value)], columns=list(value.index), dtype=object), 0, True
-        return *_add_index(value.to_frame()), False
+        return *_add_index_columns(value.to_frame()), False
     if isinstance(value, pd.Index):
-        return *_add_index(value.to_frame(index=False)), False
+        return *_add_index_columns(value.to_frame(index=False)), False
     if isinstance(value, Mapping) and not any(map(_is_row, value.values())):
-        return *_frame_labels(value), True
-    return _frame_collection(value), 0, False
+        return *_convert_mapping_to_frame(value), True
+    return _convert_collection_to_frame(value), 0, False
 
 
-def _frame_labels(value: Mapping[Any, Any]) -> tuple[pd.DataFrame, int]:
-    """Return one row per item, its key first; a tuple as key fills several columns."""
+def _convert_mapping_to_frame(value: Mapping[Any, Any]) -> tuple[pd.DataFrame, int]:
+    """Return a data frame with one row per item of a mapping, the key's columns first."""
     keys: list[tuple[Any, ...]] = [key if isinstance(key, tuple) else (key,) for key in value]
     width = len(keys[0]) if keys else 1
     if any(len(key) != width for key in keys):
@@ -77,7 +79,7 @@ def _frame_labels(value: Mapping[Any, Any]) -> tuple[pd.DataFrame, int]:
     return pd.DataFrame(rows, columns=["key"] * width + ["value"], dtype=object), width
 
 
-def _frame_collection(value: object) -> pd.DataFrame:
+def _convert_collection_to_frame(value: object) -> pd.DataFrame:
     if isinstance(value, np.ndarray | pd.api.extensions.ExtensionArray):
         return pd.DataFrame(np.atleast_1d(np.asarray(value)))
     if isinstance(value, Mapping):
@@ -85,11 +87,11 @@ def _frame_collection(value: object) -> pd.DataFrame:
     if isinstance(value, tuple) and not any(map(_is_row, value)):
         return pd.DataFrame([list(value)], dtype=object)
     if isinstance(value, Iterable) and not isinstance(value, str | bytes):
-        return _frame_items(list(value))
+        return _convert_items_to_frame(list(value))
     return pd.DataFrame({"result": pd.Series([value], dtype=object)})
 
 
-def _add_index(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+def _add_index_columns(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     names = list(frame.index.names)
     if all(name is None for name in names):
         return frame, 0
@@ -97,7 +99,7 @@ def _add_index(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     return pd.concat([keys, frame.reset_index(drop=True)], axis=1), len(names)
 
 
-def _frame_items(items: list[Any]) -> pd.DataFrame:
+def _convert_items_to_frame(items: list[Any]) -> pd.DataFrame:
     if items and all(isinstance(item, Mapping) for item in items):
         return pd.DataFrame(items)
     if items and all(isinstance(item, pd.Series) for item in items):
@@ -111,14 +113,14 @@ def _is_row(item: object) -> bool:
     return isinstance(item, Iterable) and not isinstance(item, str | bytes)
 
 
-def _name_column(name: object) -> str:
+def _format_column_name(name: object) -> str:
     if isinstance(name, tuple):
         return " ".join(str(part) for part in name if part != "")
     return "" if name is None else str(name)
 
 
-def _plain_value(value: Any) -> Plain:
-    """Return a value that SQLite could hold, times as ISO text and durations as days."""
+def _convert_to_plain_value(value: Any) -> Plain:
+    """Convert a value to a type that SQLite stores: ISO text for times, days for durations."""
     if isinstance(value, str | bytes):
         return value
     if isinstance(value, bool | np.bool_):

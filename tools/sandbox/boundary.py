@@ -10,7 +10,7 @@ import ctypes
 import os
 from functools import cache
 
-from .syscalls import filter_program, find_machine
+from .syscalls import build_filter_program, get_processor_architecture
 from .terms import Boundary
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
@@ -33,11 +33,11 @@ MISSING_SECCOMP = "this kernel has no seccomp filters"
 MISSING_LANDLOCK = "this kernel has no Landlock (Linux 5.13 or newer, enabled at boot)"
 
 
-class _RulesetAttributes(ctypes.Structure):
+class _LandlockRulesetAttributes(ctypes.Structure):
     _fields_ = (("files", ctypes.c_uint64), ("network", ctypes.c_uint64), ("scopes", ctypes.c_uint64))
 
 
-class _FilterProgram(ctypes.Structure):
+class _SeccompFilterProgram(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.c_char_p))
 
 
@@ -47,52 +47,52 @@ def _load_libc() -> ctypes.CDLL:
 
 
 def has_seccomp() -> bool:
-    """Whether the kernel filters system calls."""
+    """Whether the kernel supports seccomp, which filters system calls."""
     return _load_libc().prctl(_PR_GET_SECCOMP, 0, 0, 0, 0) >= 0
 
 
 def landlock_version() -> int:
-    """Return the version of Landlock's interface; 0 if the kernel has none."""
+    """Return the version of the kernel's Landlock interface; 0 if Landlock is missing."""
     version: int = _load_libc().syscall(_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), _LANDLOCK_VERSION_FLAG)
     return max(0, version)
 
 
 def die_with_parent() -> None:
-    """Have the kernel kill this process when its parent ends, and hide its memory."""
-    _prctl(_PR_SET_PDEATHSIG, _SIGKILL)
-    _prctl(_PR_SET_DUMPABLE, 0)
+    """Have the kernel kill this process when the parent ends, and hide its memory."""
+    _call_prctl(_PR_SET_PDEATHSIG, _SIGKILL)
+    _call_prctl(_PR_SET_DUMPABLE, 0)
 
 
 def confine(boundary: Boundary) -> None:
-    """Close the boundary for good; after an OSError the process must not go on."""
+    """Confine this process permanently; after an OSError the process must not go on."""
     if boundary == "none_i_trust_this_code":
         return
     _drop_capabilities()
-    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+    _call_prctl(_PR_SET_NO_NEW_PRIVS, 1)
     if boundary == "kernel":
-        _restrict_files()
-    _filter_calls()
+        _apply_landlock_ruleset()
+    _apply_syscall_filter()
 
 
-def confine_reader() -> None:
-    """Let this process and its threads only read and write files, compute, and use its socket.
+def confine_reader_process() -> None:
+    """Restrict this process to computing, its socket, and reading and writing files.
 
     It starts no program, process or thread and makes no socket; nothing opens it again. Where the kernel has no
     filters, or this processor's calls are not known, nothing is closed.
     """
-    if has_seccomp() and find_machine() is not None:
-        _prctl(_PR_SET_NO_NEW_PRIVS, 1)
-        _filter_calls(files=True)
+    if has_seccomp() and get_processor_architecture() is not None:
+        _call_prctl(_PR_SET_NO_NEW_PRIVS, 1)
+        _apply_syscall_filter(files=True)
 
 
-def drop_capabilities_for(*paths: str) -> None:
-    """Give up the privileges of root for good, except reading if `paths` need it.
+def drop_unneeded_capabilities(*paths: str) -> None:
+    """Drop the capabilities of root permanently, except reading if `paths` need it.
 
     It must be called before the first thread starts. Root reads files that are closed to everybody else: where that is
     what it takes to read `paths`, the right to read (and no other) is kept.
     """
     header, sets = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0), (ctypes.c_uint32 * 6)()
-    _check(_load_libc().capget(header, sets))
+    _check_libc_result(_load_libc().capget(header, sets))
     permitted = sets[1] | sets[4] << 32
     if permitted:
         _set_capabilities(0, permitted)
@@ -102,7 +102,7 @@ def drop_capabilities_for(*paths: str) -> None:
 
 
 def _drop_capabilities(kept: int = 0) -> None:
-    """Give up the privileges of root for good, except those in `kept`."""
+    """Drop the capabilities of root permanently, except those in `kept`."""
     capability = 0
     while _load_libc().prctl(_PR_CAPBSET_READ, capability, 0, 0, 0) >= 0:
         # Refused to who is not root, and then there is nothing to drop.
@@ -116,31 +116,31 @@ def _drop_capabilities(kept: int = 0) -> None:
 def _set_capabilities(effective: int, permitted: int) -> None:
     low, high = (effective & _LOW, permitted & _LOW, 0), (effective >> 32, permitted >> 32, 0)
     header, wanted = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0), (ctypes.c_uint32 * 6)(*low, *high)
-    _check(_load_libc().capset(header, wanted))
+    _check_libc_result(_load_libc().capset(header, wanted))
 
 
-def _restrict_files() -> None:
-    """Apply a Landlock rule set that handles every right and grants none."""
+def _apply_landlock_ruleset() -> None:
+    """Apply a Landlock ruleset that denies every access right."""
     version = landlock_version()
     if version == 0:
         raise OSError(MISSING_LANDLOCK)
     rights = (_FILE_RIGHTS, _NETWORK_RIGHTS, _SCOPES)
     bits = (max((bits for since, bits in kind.items() if since <= version), default=0) for kind in rights)
-    attributes = _RulesetAttributes(*((1 << count) - 1 for count in bits))
+    attributes = _LandlockRulesetAttributes(*((1 << count) - 1 for count in bits))
     size = ctypes.c_size_t(ctypes.sizeof(attributes))
-    ruleset = _check(_load_libc().syscall(_LANDLOCK_CREATE_RULESET, ctypes.byref(attributes), size, 0))
-    _check(_load_libc().syscall(_LANDLOCK_RESTRICT_SELF, ruleset, 0))
+    ruleset = _check_libc_result(_load_libc().syscall(_LANDLOCK_CREATE_RULESET, ctypes.byref(attributes), size, 0))
+    _check_libc_result(_load_libc().syscall(_LANDLOCK_RESTRICT_SELF, ruleset, 0))
     os.close(ruleset)
 
 
-def _filter_calls(files: bool = False) -> None:
+def _apply_syscall_filter(files: bool = False) -> None:
     """Apply the system call filter to all threads of this process."""
-    machine = find_machine()
+    machine = get_processor_architecture()
     if machine is None:
         raise OSError("this processor's system calls are not known to the sandbox")
-    steps = filter_program(machine, files)
-    program = _FilterProgram(len(steps) // 8, steps)
-    unmatched = _check(
+    steps = build_filter_program(machine, files)
+    program = _SeccompFilterProgram(len(steps) // 8, steps)
+    unmatched = _check_libc_result(
         _load_libc().syscall(
             machine.seccomp, _SECCOMP_SET_MODE_FILTER, _SECCOMP_FILTER_FLAG_TSYNC, ctypes.byref(program)
         )
@@ -149,25 +149,25 @@ def _filter_calls(files: bool = False) -> None:
         raise OSError("a thread has a filter of its own")
 
 
-def _prctl(option: int, value: int) -> None:
-    _check(_load_libc().prctl(option, ctypes.c_ulong(value), 0, 0, 0))
+def _call_prctl(option: int, value: int) -> None:
+    _check_libc_result(_load_libc().prctl(option, ctypes.c_ulong(value), 0, 0, 0))
 
 
-def _check(result: int) -> int:
+def _check_libc_result(result: int) -> int:
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
     return result
 
 
-def measure_memory() -> int:
-    """Return the bytes of address space that this process has."""
+def measure_address_space() -> int:
+    """Return the size of this process's address space in bytes."""
     with open("/proc/self/statm", encoding="ascii") as file:
         return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def limit_worker() -> None:
-    """Forbid written files, new processes, locked memory and core dumps."""
+def limit_worker_resources() -> None:
+    """Set resource limits that forbid file writes, new processes and core dumps."""
     import resource  # not on Windows, where all else of this module can be imported
 
     for kind in ("FSIZE", "CORE", "NPROC", "MEMLOCK", "MSGQUEUE"):
@@ -175,8 +175,8 @@ def limit_worker() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (16, 16))
 
 
-def limit_run(pid: int, seconds: float, memory_bytes: int) -> None:
-    """Limit the CPU time and address space of the process `pid`, which must be one's own."""
+def limit_process_resources(pid: int, seconds: float, memory_bytes: int) -> None:
+    """Limit the CPU time and address space of a process of the same user."""
     import resource
 
     for kind, value in ((resource.RLIMIT_CPU, int(seconds) + 2), (resource.RLIMIT_AS, memory_bytes)):

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..database.database import Database
-from ..database.fetch import measure_size
+from ..database.fetch import estimate_rows_size
 from ..database.quoting import quote
 from ..database.schema import ColumnSchema, TableSchema
 from ..database.table import Cell, Limits, Table
@@ -45,8 +45,8 @@ _SHARE_OF_TIME = 0.6
 
 
 @dataclass(frozen=True)
-class Frames:
-    """Loaded tables."""
+class LoadedFrames:
+    """The data frames loaded for a piece of code, with notes on missing or sampled tables."""
 
     frames: Mapping[str, pandas.DataFrame]  # by the name that the code uses
     sampled: tuple[str, ...] = ()  # tables of which only a part was loaded
@@ -55,7 +55,7 @@ class Frames:
 
 def load_frames(
     code: str, database: Database, limits: SandboxLimits = DEFAULT_LIMITS, cancellation: Cancellation | None = None
-) -> Frames:
+) -> LoadedFrames:
     """Load the tables that the code names in strings, as in `db_dict["orders"]`.
 
     Columns come as integers (nullable where NULLs are), floats, text, and times where the schema says so and every
@@ -67,8 +67,8 @@ def load_frames(
     Of the limits `frame_rows` applies to each table, `input_bytes` and `seconds` to all together; a cancellation
     ends the reading, and leaves out what was not read yet. Of code that doesn't parse nothing is loaded.
     """
-    schema, withheld = database.schema(), database.leaving().levels
-    tables = {name: table for name in _find_strings(code) if (table := schema.table(name)) is not None}
+    schema, withheld = database.schema(), database.leaving().column_levels
+    tables = {name: table for name in _find_string_constants(code) if (table := schema.table(name)) is not None}
     loaded: dict[str, pandas.DataFrame] = {}
     sampled: list[str] = []
     notes: list[str] = []
@@ -90,28 +90,30 @@ def load_frames(
         except QueryError as error:
             notes.append(f"Table {table.name} was not loaded: {error}.")
             continue
-        room -= measure_size(rows.rows)
-        loaded[table.name] = _to_frame(rows, table)
+        room -= estimate_rows_size(rows.rows)
+        loaded[table.name] = _convert_to_data_frame(rows, table)
         if rows.truncated:
             sampled.append(table.name)
             count = f"{'' if spread else 'the first '}{len(rows.rows):,}"
             notes.append(f"The code saw {count} rows of table {table.name}, which has more.")
     frames = {name: loaded[table.name] for name, table in tables.items() if table.name in loaded}
-    return Frames(frames, tuple(sampled), tuple(notes))
+    return LoadedFrames(frames, tuple(sampled), tuple(notes))
 
 
-def _to_frame(rows: Table, table: TableSchema) -> pandas.DataFrame:
-    """Return a table's rows as a data frame with fitting types."""
+def _convert_to_data_frame(rows: Table, table: TableSchema) -> pandas.DataFrame:
+    """Convert the rows of a table to a data frame with suitable column types."""
     import pandas
 
     cells: list[tuple[Cell, ...]] = list(zip(*rows.rows, strict=True)) or [()] * len(rows.columns)
     columns = [table.column(name) or ColumnSchema(name) for name in rows.columns]
-    data = {column.name: _to_series(list(values), column) for column, values in zip(columns, cells, strict=True)}
+    data = {
+        column.name: _convert_to_series(list(values), column) for column, values in zip(columns, cells, strict=True)
+    }
     return pandas.DataFrame(data)
 
 
-def _find_strings(code: str) -> list[str]:
-    """Return the string constants of the code, each once, in order."""
+def _find_string_constants(code: str) -> list[str]:
+    """Return the distinct string constants of the code, in order."""
     try:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -120,7 +122,7 @@ def _find_strings(code: str) -> list[str]:
     return list(dict.fromkeys(texts))
 
 
-def _to_series(values: list[Cell], column: ColumnSchema) -> pandas.Series[Any]:
+def _convert_to_series(values: list[Cell], column: ColumnSchema) -> pandas.Series[Any]:
     import pandas
 
     kinds = {type(value) for value in values} - {type(None)}
@@ -152,7 +154,7 @@ class _TableReader:
         self._columns = ", ".join(quote(column.name, database.dialect) for column in table.columns)
 
     def read(self, limits: Limits) -> tuple[Table, bool]:
-        """Return the rows of the table up to `limits.rows`, and whether they are a sample.
+        """Return the table's rows up to `limits.rows`, and whether the rows are a sample.
 
         The sample is the same each time, of as many rows as allowed, and as good as chance would draw it, however the
         rows are numbered. Of views and virtual tables, whose rows have no numbers or may never end, come the first
@@ -160,35 +162,35 @@ class _TableReader:
         """
         kind, count = self._table.kind, self._table.row_count
         if count is None or count <= limits.rows or kind != "table":
-            first = self._read_first(limits)
+            first = self._read_first_rows(limits)
             if not first.truncated or kind != "table":
                 return first, False
         started = time.monotonic()
         with contextlib.suppress(QueryTimeout):
-            rows = self._sample(replace(limits, seconds=limits.seconds * _SHARE_OF_TIME))
+            rows = self._read_sample_rows(replace(limits, seconds=limits.seconds * _SHARE_OF_TIME))
             # Fewer come of a table that has shrunk since its rows were counted.
             if len(rows.rows) == limits.rows:
                 return replace(rows, truncated=True), True
-        return self._read_first(replace(limits, seconds=limits.seconds - (time.monotonic() - started))), False
+        return self._read_first_rows(replace(limits, seconds=limits.seconds - (time.monotonic() - started))), False
 
-    def _read_first(self, limits: Limits) -> Table:
+    def _read_first_rows(self, limits: Limits) -> Table:
         return self._execute(f"SELECT {self._columns} FROM {self._name}", limits)
 
-    def _sample(self, limits: Limits) -> Table:
-        """Sample rows by row number, or by position if numbers are missing or hidden."""
+    def _read_sample_rows(self, limits: Limits) -> Table:
+        """Read a sample of rows, chosen by row number, or by position if numbers are missing."""
         names = {column.name.lower() for column in self._table.columns}
         if number := next((each for each in _NUMBER_NAMES if each not in names), None):
-            chosen = self._select_numbers(f"SELECT {number} AS n FROM {self._name}", limits.rows)
+            chosen = self._build_sample_query(f"SELECT {number} AS n FROM {self._name}", limits.rows)
             with contextlib.suppress(QueryFailed, QueryRejected):
                 return self._execute(f"SELECT {self._columns} FROM {self._name} WHERE {number} IN ({chosen})", limits)
         position = quote(max(names, key=len) + "_", self._database.dialect)
         number = _POSITIONS.get(self._database.dialect, _POSITION)
-        chosen = self._select_numbers(f"SELECT {number} AS n FROM {self._name}", limits.rows)
+        chosen = self._build_sample_query(f"SELECT {number} AS n FROM {self._name}", limits.rows)
         placed = f"SELECT {self._columns}, {number} AS {position} FROM {self._name}"
         return self._execute(f"SELECT {self._columns} FROM ({placed}) AS placed WHERE {position} IN ({chosen})", limits)
 
-    def _select_numbers(self, numbers: str, wanted: int) -> str:
-        """Return a query for the `wanted` numbers `n` that come first when mixed."""
+    def _build_sample_query(self, numbers: str, wanted: int) -> str:
+        """Return a query that selects a pseudo-random sample of `wanted` row numbers."""
         most = _PRIME
         if self._table.row_count:
             candidates = wanted + _DEVIATIONS * math.sqrt(wanted) + 10

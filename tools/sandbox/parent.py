@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from ..database.watchdog import Cancellation
 from ..errors import SandboxUnavailable
 from ..forkserver import ForkServer
-from .protocol import CONFINED, PIPES_FOLLOW, Ending, Order
+from .protocol import CONFINED, PIPES_FOLLOW, RunOrder, WorkerEnding
 from .terms import SandboxLimits
 
 _START_SECONDS = 120.0
@@ -34,20 +34,20 @@ _ENVIRONMENT = {
 }
 
 
-class WarmParent(ForkServer):
-    """A process that forks workers for code. May be used from any number of threads."""
+class SandboxForkServer(ForkServer):
+    """A fork server whose forked workers run code; threads may share it."""
 
     def __init__(self) -> None:
         super().__init__(f"{__package__}.zygote", _ENVIRONMENT, _START_SECONDS)
 
-    def run(self, order: Order) -> socket.socket:
-        """Return the socket over which a worker's pipes and its ending will come."""
-        with _start_errors():
+    def run(self, order: RunOrder) -> socket.socket:
+        """Request a worker for a run; return the socket over which its pipes will come."""
+        with _convert_start_errors():
             return self.call(order.pack())
 
     def warm_up(self) -> None:
-        """Start the parent if it isn't running."""
-        with _start_errors():
+        """Start the parent process if it is not running."""
+        with _convert_start_errors():
             self.start()
 
     def _begin(self) -> None:
@@ -57,7 +57,7 @@ class WarmParent(ForkServer):
 
 
 @contextlib.contextmanager
-def _start_errors() -> Generator[None]:
+def _convert_start_errors() -> Generator[None]:
     try:
         yield
     except OSError as error:
@@ -65,34 +65,34 @@ def _start_errors() -> Generator[None]:
         raise SandboxUnavailable(problem) from None
 
 
-PARENT = WarmParent()
+PARENT = SandboxForkServer()
 
 
 @dataclass(frozen=True)
 class _RunOutcome:
-    """A worker's reply, or the reason why there is none."""
+    """The reply of a worker, or the problem that prevented a reply."""
 
     reply: bytes = b""
     problem: str = ""
     timed_out: bool = False
 
 
-class Cancelled(Exception):
-    """The caller no longer wants the run."""
+class RunCancelled(Exception):
+    """An error raised if the caller cancels the run."""
 
 
-class _Wait:
+class _CancellableWait:
     """A wait that ends at a deadline, or when the caller cancels."""
 
     def __init__(self, seconds: float, cancellation: Cancellation | None) -> None:
         self._deadline = time.monotonic() + seconds
         self._cancellation = cancellation
 
-    def ready(self, poll: select.poll) -> list[tuple[int, int]]:
-        """Return at least one ready descriptor; raise `Cancelled` or `TimeoutError`."""
+    def wait_for_descriptors(self, poll: select.poll) -> list[tuple[int, int]]:
+        """Return at least one ready descriptor; raise an error if cancelled or out of time."""
         while True:
             if self._cancellation is not None and self._cancellation.cancelled:
-                raise Cancelled
+                raise RunCancelled
             left = self._deadline - time.monotonic()
             if left <= 0:
                 raise TimeoutError
@@ -102,54 +102,56 @@ class _Wait:
 
 @contextlib.contextmanager
 def take_turn(turns: threading.Semaphore, cancellation: Cancellation | None) -> Generator[None]:
-    """Wait for a free slot in `turns`; raise `Cancelled` if cancelled while waiting."""
+    """Occupy a slot of the semaphore; wait for a free one unless the run is cancelled."""
     while not turns.acquire(timeout=_SLICE_SECONDS):
         if cancellation is not None and cancellation.cancelled:
-            raise Cancelled
+            raise RunCancelled
     try:
         yield
     finally:
         turns.release()
 
 
-def exchange(
+def exchange_with_worker(
     line: socket.socket, request: list[memoryview], limits: SandboxLimits, cancellation: Cancellation | None = None
 ) -> _RunOutcome:
-    """Write the request while reading the reply, since either side may wait for the other.
+    """Send a request to a worker while receiving the reply, to avoid a deadlock.
 
     Parts of the request are used up. Closing the line, which is the caller's, ends a worker that is still there. It
     raises `Cancelled`, or SandboxUnavailable if the kernel refused to close the boundary; the code was not run then.
     """
-    wait = _Wait(limits.seconds + _GRACE_SECONDS, cancellation)
+    wait = _CancellableWait(limits.seconds + _GRACE_SECONDS, cancellation)
     message = select.poll()
     message.register(line, select.POLLIN)
     try:
-        wait.ready(message)
+        wait.wait_for_descriptors(message)
         data, pipes, _, _ = socket.recv_fds(line, _ENDING_BYTES, 2)
         if len(pipes) < 2:
             for end in pipes:
                 os.close(end)
             few = _RunOutcome(problem="this process has too many open files to run code")
-            return few if data == PIPES_FOLLOW else _explain_ending(data, limits)
-        reply = _exchange_bytes(pipes[0], pipes[1], request, limits.result_bytes, wait)
+            return few if data == PIPES_FOLLOW else _explain_missing_reply(data, limits)
+        reply = _exchange_pipe_bytes(pipes[0], pipes[1], request, limits.result_bytes, wait)
         if reply is None:
             return _RunOutcome(problem=f"the result has more than {limits.result_bytes:,} bytes")
         # A whole reply is all that is wanted; without one, the reason is.
         if len(reply) > len(CONFINED):
             return _RunOutcome(reply.removeprefix(CONFINED))
-        wait.ready(message)
+        wait.wait_for_descriptors(message)
         ending = line.recv(_ENDING_BYTES)
-        if not reply and ending and Ending.unpack(ending).cause == "exit":
+        if not reply and ending and WorkerEnding.unpack(ending).cause == "exit":
             raise SandboxUnavailable("reasoning with code is off: the kernel refuses to confine a process")
-        return _explain_ending(ending, limits)
+        return _explain_missing_reply(ending, limits)
     except TimeoutError:
-        return _time_out(limits)
+        return _make_timeout_outcome(limits)
     except OSError:
-        return _explain_ending(b"", limits)
+        return _explain_missing_reply(b"", limits)
 
 
-def _exchange_bytes(ours: int, theirs: int, request: list[memoryview], most: int, wait: _Wait) -> bytes | None:
-    """Return the reply's bytes; None if there are more than `most`; raise as `ready` does."""
+def _exchange_pipe_bytes(
+    ours: int, theirs: int, request: list[memoryview], most: int, wait: _CancellableWait
+) -> bytes | None:
+    """Write the request and return the bytes of the reply; None if more than `most`."""
     open_ends = {ours, theirs}
     poll = select.poll()
     for end, events in ((ours, select.POLLOUT), (theirs, select.POLLIN)):
@@ -158,9 +160,9 @@ def _exchange_bytes(ours: int, theirs: int, request: list[memoryview], most: int
     reply = bytearray()
     try:
         while True:
-            for end, _ in wait.ready(poll):
+            for end, _ in wait.wait_for_descriptors(poll):
                 if end == ours:
-                    if not _write(end, request):
+                    if not _write_request_part(end, request):
                         poll.unregister(end)
                         open_ends.discard(end)
                         os.close(end)
@@ -176,8 +178,8 @@ def _exchange_bytes(ours: int, theirs: int, request: list[memoryview], most: int
             os.close(end)
 
 
-def _write(end: int, request: list[memoryview]) -> bool:
-    """Write what the pipe takes; return whether there is more to write."""
+def _write_request_part(end: int, request: list[memoryview]) -> bool:
+    """Write as much of the request as the pipe accepts; return whether any is left."""
     while request:
         try:
             written = os.write(end, request[0][:_PART_BYTES])
@@ -191,13 +193,13 @@ def _write(end: int, request: list[memoryview]) -> bool:
     return False
 
 
-def _explain_ending(ending: bytes, limits: SandboxLimits) -> _RunOutcome:
-    """Return the reason for a missing reply."""
+def _explain_missing_reply(ending: bytes, limits: SandboxLimits) -> _RunOutcome:
+    """Return the outcome of a run without a reply, with the reason."""
     if not ending:
         return _RunOutcome(problem="the sandbox's parent process was ended during the run")
-    how = Ending.unpack(ending)
+    how = WorkerEnding.unpack(ending)
     if how.cause == "timeout" or (how.cause == "signal" and how.code == signal.SIGXCPU):
-        return _time_out(limits)
+        return _make_timeout_outcome(limits)
     if how.cause == "fork":
         return _RunOutcome(problem=f"no process could be started for the run: {os.strerror(how.code)}")
     if how.cause == "signal":
@@ -205,5 +207,5 @@ def _explain_ending(ending: bytes, limits: SandboxLimits) -> _RunOutcome:
     return _RunOutcome(problem="the run ended without a reply")
 
 
-def _time_out(limits: SandboxLimits) -> _RunOutcome:
+def _make_timeout_outcome(limits: SandboxLimits) -> _RunOutcome:
     return _RunOutcome(problem=f"the code ran past {limits.seconds:g} s", timed_out=True)

@@ -33,14 +33,14 @@ _ENDING = struct.Struct("<Bi")
 _CAUSES = ("exit", "signal", "timeout", "fork")
 
 
-def omission_note(count: int) -> str:
-    """Return the note that ends truncated text."""
+def format_omission_note(count: int) -> str:
+    """Return the note that is appended to truncated text."""
     return f"\n[{count:,} more characters]"
 
 
 @dataclass(frozen=True)
-class Order:
-    """The limits of a run, as sent to the parent."""
+class RunOrder:
+    """The limits of a run, as the caller sends them to the parent process."""
 
     seconds: float
     memory_bytes: int
@@ -50,13 +50,13 @@ class Order:
         return json.dumps(vars(self)).encode()
 
     @classmethod
-    def unpack(cls, data: bytes) -> Order:
+    def unpack(cls, data: bytes) -> RunOrder:
         return cls(**json.loads(data))
 
 
 @dataclass(frozen=True)
-class Ending:
-    """The end of a worker."""
+class WorkerEnding:
+    """The way in which a worker ended: exit, signal, timeout or failed fork."""
 
     cause: Literal["exit", "signal", "timeout", "fork"]
     code: int = 0  # the exit status, the signal, or the error's number
@@ -65,14 +65,14 @@ class Ending:
         return _ENDING.pack(_CAUSES.index(self.cause), self.code)
 
     @classmethod
-    def unpack(cls, data: bytes) -> Ending:
+    def unpack(cls, data: bytes) -> WorkerEnding:
         cause, code = _ENDING.unpack(data)
         return cls(_CAUSES[cause], code)
 
 
 @dataclass(frozen=True)
 class Request:
-    """A run as sent to the worker; `frames` are Arrow streams, each with its names."""
+    """The code and data of a run, as sent to the worker; `frames` are named Arrow streams."""
 
     code: str
     frames: Sequence[tuple[Sequence[str], memoryview]]
@@ -81,22 +81,22 @@ class Request:
     result_bytes: int
 
     def pack(self) -> list[memoryview]:
-        """Return the parts of the message, without copying the frames."""
+        """Return the parts of the encoded request, without copying the frames."""
         sizes = [[list(names), len(stream)] for names, stream in self.frames]
         text = json.dumps(vars(self) | {"frames": sizes}).encode()
         return [memoryview(_LENGTH.pack(len(text)) + text), *(stream for _, stream in self.frames)]
 
 
 def read_request(fd: int) -> Request:
-    """Read the request from a pipe; raise EOFError if the caller went away."""
-    (length,) = _LENGTH.unpack(_read(fd, _LENGTH.size))
-    header = json.loads(bytes(_read(fd, length)))
-    frames = [(cast(list[str], names), memoryview(_read(fd, size))) for names, size in header["frames"]]
+    """Read a request from a pipe; raise EOFError if the caller has closed the pipe."""
+    (length,) = _LENGTH.unpack(_read_exact_bytes(fd, _LENGTH.size))
+    header = json.loads(bytes(_read_exact_bytes(fd, length)))
+    frames = [(cast(list[str], names), memoryview(_read_exact_bytes(fd, size))) for names, size in header["frames"]]
     return Request(**header | {"frames": frames})
 
 
-def _read(fd: int, size: int) -> bytearray:
-    """Read exactly `size` bytes into a buffer of their own."""
+def _read_exact_bytes(fd: int, size: int) -> bytearray:
+    """Read exactly `size` bytes from a pipe into a new buffer."""
     data = bytearray(size)
     view = memoryview(data)
     while view:

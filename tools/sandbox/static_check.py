@@ -29,15 +29,15 @@ _DUNDER = re.compile(r"(?!__(?:name|doc)__$)__.*__|___?", re.DOTALL)
 CODE_BYTES = 100_000
 
 
-def size_problem(code: str, most: int = CODE_BYTES) -> str | None:
-    """Return a message if the code has more than `most` bytes."""
+def find_size_problem(code: str, most: int = CODE_BYTES) -> str | None:
+    """Return an error message if the code has more than `most` bytes; else None."""
     size = len(code.encode("utf-8", "surrogatepass"))
     return f"the code has {size:,} bytes, and {most:,} may be passed: write less" if size > most else None
 
 
 def refuse(code: str, most: int = CODE_BYTES) -> str | None:
-    """Return the first forbidden thing in the code, with its line; None if there is none."""
-    if problem := size_problem(code, most):
+    """Return why the code is not allowed, with the line number; None if it is allowed."""
+    if problem := find_size_problem(code, most):
         return problem
     try:
         tree = ast.parse(code)
@@ -45,15 +45,15 @@ def refuse(code: str, most: int = CODE_BYTES) -> str | None:
         line = f" (line {error.lineno})" if isinstance(error, SyntaxError) else ""
         return f"{type(error).__name__}: {getattr(error, 'msg', error)}{line}"
     nodes = list(ast.walk(tree))
-    own = {name for node in nodes for name in _find_bindings(node)}
+    own = {name for node in nodes for name in _find_bound_names(node)}
     for node in nodes:
-        if problem := _find_problem(node, own):
+        if problem := _find_node_problem(node, own):
             return f"not allowed: {problem} (line {getattr(node, 'lineno', 0)})"
     return None
 
 
-def _find_bindings(node: ast.AST) -> Iterator[str]:
-    """Yield the names that a node of the code defines."""
+def _find_bound_names(node: ast.AST) -> Iterator[str]:
+    """Yield the names that a syntax node binds."""
     match node:
         case ast.Name(name, ast.Store()) | ast.arg(name) | ast.FunctionDef(name) | ast.alias(asname=str(name)):
             yield name
@@ -61,12 +61,12 @@ def _find_bindings(node: ast.AST) -> Iterator[str]:
             pass
 
 
-def _find_problem(node: ast.AST, own: Set[str]) -> str | None:
+def _find_node_problem(node: ast.AST, own: Set[str]) -> str | None:
     match node:
         case ast.Import(names):
-            return next((problem for name in names if (problem := _check_import(name.name))), None)
+            return next((problem for name in names if (problem := _find_import_problem(name.name))), None)
         case ast.ImportFrom(module=module):
-            return _check_import(module or ".")
+            return _find_import_problem(module or ".")
         case ast.Name(id=name) if name in _FORBIDDEN_NAMES - own:
             return f"`{name}`; compute with `db_dict`, `pd` and `np`"
         case ast.Name(id=name) | ast.Attribute(attr=name) if _DUNDER.fullmatch(name):
@@ -77,7 +77,7 @@ def _find_problem(node: ast.AST, own: Set[str]) -> str | None:
             return None
 
 
-def _check_import(name: str) -> str | None:
+def _find_import_problem(name: str) -> str | None:
     if name.partition(".")[0] in ALLOWED_MODULES:
         return None
     return f"importing {name!r}; pandas, numpy and parts of the standard library are available"

@@ -65,8 +65,8 @@ _KILL, _REFUSE, _ALLOW = 0x80000000, 0x00050000 | errno.EPERM, 0x7FFF0000
 
 
 @dataclass(frozen=True)
-class Machine:
-    """A processor architecture."""
+class ProcessorArchitecture:
+    """A processor architecture, with the numbers of the permitted system calls."""
 
     audit: int  # how audit names it
     calls: dict[str, int]  # the numbers of the calls that computing needs
@@ -74,49 +74,52 @@ class Machine:
     seccomp: int  # the number of `seccomp` itself
 
 
-MACHINES: Mapping[str, Machine] = {
-    "x86_64": Machine(0xC000003E, _X86_64, _X86_64_FILES, 317),
-    "aarch64": Machine(0xC00000B7, _AARCH64, _AARCH64_FILES, 277),
+MACHINES: Mapping[str, ProcessorArchitecture] = {
+    "x86_64": ProcessorArchitecture(0xC000003E, _X86_64, _X86_64_FILES, 317),
+    "aarch64": ProcessorArchitecture(0xC00000B7, _AARCH64, _AARCH64_FILES, 277),
 }
 
 
-def find_machine() -> Machine | None:
-    """Return the architecture of this process; None if its calls are not listed here."""
+def get_processor_architecture() -> ProcessorArchitecture | None:
+    """Return the processor architecture of this machine; None if it is not supported."""
     return MACHINES.get(platform.machine())
 
 
-def filter_program(machine: Machine, files: bool = False) -> bytes:
-    """Return the filter as `struct sock_filter` entries; `files` allows database files.
+def build_filter_program(machine: ProcessorArchitecture, files: bool = False) -> bytes:
+    """Build a seccomp filter as `struct sock_filter` entries; `files` allows file access.
 
     A call of another architecture's interface (32-bit calls reach the same kernel by other numbers) kills the
     process; a call that is not listed, or would make memory executable, or gives advice that no allocator gives, fails
     with EPERM.
     """
     program = [
-        _pack_step(_LOAD_WORD, _OFFSET_ARCHITECTURE),
-        _pack_step(_JUMP_EQUAL, machine.audit, if_true=1),
-        _pack_step(_RETURN, _KILL),
-        _pack_step(_LOAD_WORD, _OFFSET_NUMBER),
+        _pack_filter_instruction(_LOAD_WORD, _OFFSET_ARCHITECTURE),
+        _pack_filter_instruction(_JUMP_EQUAL, machine.audit, if_true=1),
+        _pack_filter_instruction(_RETURN, _KILL),
+        _pack_filter_instruction(_LOAD_WORD, _OFFSET_NUMBER),
     ]
     for name, number in (machine.calls | machine.files if files else machine.calls).items():
-        rule = _build_rule(name)
-        program += [_pack_step(_JUMP_EQUAL, number, if_false=len(rule)), *rule]
-    return b"".join([*program, _pack_step(_RETURN, _REFUSE)])
+        rule = _build_syscall_rule(name)
+        program += [_pack_filter_instruction(_JUMP_EQUAL, number, if_false=len(rule)), *rule]
+    return b"".join([*program, _pack_filter_instruction(_RETURN, _REFUSE)])
 
 
-def _build_rule(name: str) -> list[bytes]:
-    """Return the steps that judge a listed call."""
+def _build_syscall_rule(name: str) -> list[bytes]:
+    """Return the filter instructions that allow or refuse one listed system call."""
     # Little-endian on both machines: the low word of an argument, all that the kernel reads of these, comes first.
-    argument = _pack_step(_LOAD_WORD, _OFFSET_ARGUMENTS + 8 * _CHECKED_ARGUMENT)
-    refuse, allow = _pack_step(_RETURN, _REFUSE), _pack_step(_RETURN, _ALLOW)
+    argument = _pack_filter_instruction(_LOAD_WORD, _OFFSET_ARGUMENTS + 8 * _CHECKED_ARGUMENT)
+    refuse, allow = _pack_filter_instruction(_RETURN, _REFUSE), _pack_filter_instruction(_RETURN, _ALLOW)
     if name in _NOT_EXECUTABLE:
-        return [argument, _pack_step(_JUMP_ANY_BIT, _PROT_EXEC, if_false=1), refuse, allow]
+        return [argument, _pack_filter_instruction(_JUMP_ANY_BIT, _PROT_EXEC, if_false=1), refuse, allow]
     if name == _ADVISING:
         left = range(len(_ADVICES), 0, -1)
-        checks = [_pack_step(_JUMP_EQUAL, advice, if_true=steps) for advice, steps in zip(_ADVICES, left, strict=True)]
+        checks = [
+            _pack_filter_instruction(_JUMP_EQUAL, advice, if_true=steps)
+            for advice, steps in zip(_ADVICES, left, strict=True)
+        ]
         return [argument, *checks, refuse, allow]
     return [allow]
 
 
-def _pack_step(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
+def _pack_filter_instruction(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
     return struct.pack("<HBBI", code, if_true, if_false, value)

@@ -29,7 +29,7 @@ SANDBOX_VARIABLE = "TABLETURN_SANDBOX"  # names a boundary for tools that were g
 
 @dataclass(frozen=True)
 class SandboxLimits:
-    """Limits of one run, passing one of which ends the run with an error in its result."""
+    """The limits of one sandbox run; exceeding one ends the run with an error."""
 
     seconds: float = 10.0  # of the worker, on the clock and of CPU; and as much for reading all frames
     memory_bytes: int = 1_000_000_000  # what the code may allocate beyond what the warm parent brings along
@@ -53,7 +53,7 @@ class SandboxLimits:
             raise SettingsError(f"the sandbox's boundary is {self.boundary!r}: {_CHOOSE}")
 
 
-def default_limits() -> SandboxLimits:
+def get_default_sandbox_limits() -> SandboxLimits:
     """Return the default limits with the boundary that `TABLETURN_SANDBOX` names.
 
     It is no setting of the agent: whoever runs a turn may change those, and how strong the boundary must be is for
@@ -68,7 +68,7 @@ def default_limits() -> SandboxLimits:
 
 @dataclass(frozen=True)
 class SandboxResult:
-    """The result of a run."""
+    """The result of code that ran in the sandbox: table, printed text or error."""
 
     table: Table | None  # the code's answer as rows; None where it gave none
     output: str  # what it printed

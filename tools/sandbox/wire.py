@@ -16,11 +16,11 @@ _MIXED = b"mixed columns"
 
 
 def encode(frame: pandas.DataFrame) -> bytes:
-    """Write a frame as an Arrow stream; raise ValueError if a column holds other objects."""
+    """Encode a data frame as an Arrow stream; raise ValueError for unsupported values."""
     import pyarrow
 
     try:
-        table = _to_table(frame)
+        table = _convert_to_arrow_table(frame)
     except (pyarrow.ArrowException, OverflowError) as error:
         raise ValueError(f"a table cannot be passed to the sandbox: {error}") from None
     sink = pyarrow.BufferOutputStream()
@@ -30,7 +30,7 @@ def encode(frame: pandas.DataFrame) -> bytes:
 
 
 def decode(stream: memoryview) -> pandas.DataFrame:
-    """Return the frame of an Arrow stream, with memory of its own."""
+    """Decode an Arrow stream to a data frame that has a copy of the data."""
     import pandas
     import pyarrow
 
@@ -45,27 +45,27 @@ def decode(stream: memoryview) -> pandas.DataFrame:
     return frame
 
 
-def _to_table(frame: pandas.DataFrame) -> Any:
-    """Return an Arrow table with mixed columns left empty and appended in split form."""
+def _convert_to_arrow_table(frame: pandas.DataFrame) -> Any:
+    """Convert a data frame to an Arrow table, splitting columns of mixed types by type."""
     import pandas
     import pyarrow
 
     positions = [
         position
         for position, kind in enumerate(frame.dtypes)
-        if pandas.api.types.is_object_dtype(kind) and _is_mixed(frame, position)
+        if pandas.api.types.is_object_dtype(kind) and _is_mixed_type_column(frame, position)
     ]
     plain: Any = frame.copy(deep=False)
     for position in positions:
         plain.isetitem(position, pandas.Series(None, index=frame.index, dtype="float64"))
     table = pyarrow.Table.from_pandas(plain, preserve_index=None, nthreads=1)
     for position in positions:
-        table = table.append_column(f"mixed {position}", _split_kinds(list(frame.iloc[:, position])))
+        table = table.append_column(f"mixed {position}", _split_values_by_type(list(frame.iloc[:, position])))
     return table.replace_schema_metadata({**(table.schema.metadata or {}), _MIXED: json.dumps(positions).encode()})
 
 
-def _is_mixed(frame: pandas.DataFrame, position: int) -> bool:
-    """Whether a column mixes kinds of database values; raise ValueError if Arrow refuses it."""
+def _is_mixed_type_column(frame: pandas.DataFrame, position: int) -> bool:
+    """Whether a column mixes types of database values; raise ValueError if Arrow refuses it."""
     import pyarrow
 
     column = frame.iloc[:, position]
@@ -83,7 +83,7 @@ def _is_mixed(frame: pandas.DataFrame, position: int) -> bool:
     return False
 
 
-def _split_kinds(values: list[object]) -> Any:
+def _split_values_by_type(values: list[object]) -> Any:
     import pyarrow
 
     plain = [int(value) if isinstance(value, bool) else value for value in values]

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .answer import AnswerTooLarge, CodeAnswer, to_answer
-from .protocol import CODE_NAME, ERROR_CHARS, Request, omission_note, read_request
+from .answer import AnswerTooLarge, CodeAnswer, convert_value_to_answer
+from .protocol import CODE_NAME, ERROR_CHARS, Request, format_omission_note, read_request
 from .wire import decode
 
 _LAST = "__last_value__"
@@ -38,23 +38,23 @@ class PrintedText(io.TextIOBase):
         return len(text)
 
     def text(self) -> str:
-        return "".join(self._parts) + (omission_note(-self._room) if self._room < 0 else "")
+        return "".join(self._parts) + (format_omission_note(-self._room) if self._room < 0 else "")
 
 
 def work(request_fd: int, reply_fd: int) -> None:
-    """Do one run inside the boundary, which is closed already."""
+    """Read a request, run the code in this confined process and write the reply."""
     request = read_request(request_fd)
     printed = PrintedText(request.output_chars)
     sys.stdout = sys.stderr = printed
     warnings.simplefilter("ignore")
     try:
-        text = _encode_reply(_run(request), printed, request)
+        text = _encode_reply(_run_requested_code(request), printed, request)
     except AnswerTooLarge as error:
-        text = _encode_error(str(error), printed, request)
+        text = _encode_error_reply(str(error), printed, request)
     except MemoryError:
-        text = _encode_error("MemoryError: the code needs more memory than it may have", printed, request)
+        text = _encode_error_reply("MemoryError: the code needs more memory than it may have", printed, request)
     except BaseException as error:  # noqa: BLE001 - a model's code raises what it likes, SystemExit too
-        text = _encode_error(_describe(error), printed, request)
+        text = _encode_error_reply(_describe_code_error(error), printed, request)
     view = memoryview(text)
     while view:
         view = view[os.write(reply_fd, view) :]
@@ -63,7 +63,7 @@ def work(request_fd: int, reply_fd: int) -> None:
 
 
 def _encode_reply(reply: dict[str, Any], printed: PrintedText, request: Request) -> bytes:
-    """Return the reply with the printed text; raise `AnswerTooLarge` if it is too long."""
+    """Encode a reply with the printed text as JSON; raise `AnswerTooLarge` if too long."""
     problem = f"the result has more than {request.result_bytes:,} bytes: select or aggregate more"
     # Values are measured before they are written, which takes several times their memory.
     room = request.result_bytes
@@ -78,30 +78,30 @@ def _encode_reply(reply: dict[str, Any], printed: PrintedText, request: Request)
     return text
 
 
-def _encode_error(error: str, printed: PrintedText, request: Request) -> bytes:
-    """Return a reply with the error, and with the printed text if that fits."""
+def _encode_error_reply(error: str, printed: PrintedText, request: Request) -> bytes:
+    """Encode a reply with an error, and with the printed text if it fits."""
     try:
         return _encode_reply({"error": error}, printed, request)
     except AnswerTooLarge:
         return json.dumps({"error": error}).encode()
 
 
-def _run(request: Request) -> dict[str, Any]:
+def _run_requested_code(request: Request) -> dict[str, Any]:
     frames = {name: frame for names, stream in request.frames for frame in [decode(stream)] for name in names}
     names: dict[str, Any] = {"__name__": "__main__", "db_dict": frames, "pd": pd, "np": np}
-    tree, fallback = _keep_last_value(ast.parse(request.code, CODE_NAME))
+    tree, fallback = _capture_last_value(ast.parse(request.code, CODE_NAME))
     exec(compile(tree, CODE_NAME, "exec"), names)  # noqa: S102 - running code is what this process is for
     for name in ("result", _LAST, fallback):
         if names.get(name) is not None:
-            return vars(to_answer(names[name], request.rows))
+            return vars(convert_value_to_answer(names[name], request.rows))
     if "result" not in names:
         return {"error": _NO_ANSWER}
     # `result = None` is one NULL, as an aggregate over nothing gives in SQL.
     return vars(CodeAnswer(["result"], [[None]], False, 0))
 
 
-def _keep_last_value(tree: ast.Module) -> tuple[ast.Module, str]:
-    """Return the code with its last value kept, and the variable assigned last."""
+def _capture_last_value(tree: ast.Module) -> tuple[ast.Module, str]:
+    """Return the code, changed to store its last value, and the last assigned variable."""
     last = tree.body[-1] if tree.body else None
     if isinstance(last, ast.Assign) and isinstance(last.targets[0], ast.Name):
         return tree, last.targets[0].id
@@ -117,8 +117,8 @@ def _keep_last_value(tree: ast.Module) -> tuple[ast.Module, str]:
     return ast.fix_missing_locations(tree), ""
 
 
-def _describe(error: BaseException) -> str:
-    """Describe the error in one line, with the line of the code that it comes from."""
+def _describe_code_error(error: BaseException) -> str:
+    """Describe an error in one line, with the line number in the code."""
     if isinstance(error, SyntaxError):
         return f"SyntaxError: {error.msg} (line {error.lineno})"
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == CODE_NAME]

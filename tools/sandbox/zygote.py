@@ -28,9 +28,9 @@ import pandas as pd
 import pyarrow
 
 from ..forkserver import READY
-from .answer import to_answer
-from .boundary import confine, die_with_parent, limit_run, limit_worker, measure_memory
-from .protocol import CONFINED, PIPES_FOLLOW, Ending, Order
+from .answer import convert_value_to_answer
+from .boundary import confine, die_with_parent, limit_process_resources, limit_worker_resources, measure_address_space
+from .protocol import CONFINED, PIPES_FOLLOW, RunOrder, WorkerEnding
 from .static_check import ALLOWED_MODULES
 from .terms import Boundary
 from .worker import work
@@ -63,7 +63,7 @@ class _ForkedWorker:
 
 @dataclass(frozen=True)
 class _BusyWorker:
-    """A worker at work, the socket to its caller, and its deadline."""
+    """A running worker, with the socket to its caller and its deadline."""
 
     worker: _ForkedWorker
     line: socket.socket
@@ -77,12 +77,12 @@ def serve(descriptor: int) -> None:
     sys.argv[:] = sys.orig_argv[:] = [""]
     control = socket.socket(fileno=descriptor)
     try:
-        _load_all()
+        _import_all_modules()
         os.environ.clear()
         # What is loaded is never collected: looking at it would copy its pages into every worker.
         gc.collect()
         gc.freeze()
-        parent = _Parent(control)
+        parent = _WorkerManager(control)
     except Exception as error:  # noqa: BLE001 - whatever it is, the caller is the one to tell
         control.send(f"{type(error).__name__}: {error}".encode()[:_ORDER_BYTES])
         os._exit(1)
@@ -91,14 +91,14 @@ def serve(descriptor: int) -> None:
     os._exit(0)
 
 
-class _Parent:
+class _WorkerManager:
     def __init__(self, control: socket.socket) -> None:
         self._control = control
         self._spare: _ForkedWorker | None = None
         self._runs: dict[int, _BusyWorker] = {}  # by pidfd, and by the line's descriptor
         self._poll = select.poll()
         self._poll.register(control, select.POLLIN)
-        self._base_memory = measure_memory()
+        self._base_memory = measure_address_space()
 
     def run(self) -> None:
         while True:
@@ -106,19 +106,19 @@ class _Parent:
             wait = None if next_deadline is None else max(0.0, next_deadline - time.monotonic()) * 1_000 + 1
             for descriptor, _ in self._poll.poll(wait):
                 if descriptor == self._control.fileno():
-                    if not self._accept():
+                    if not self._accept_order():
                         for run in set(self._runs.values()):
-                            self._finish(run)
-                        return _discard(self._spare) if self._spare else None
+                            self._finish_run(run)
+                        return _discard_worker(self._spare) if self._spare else None
                 elif run := self._runs.get(descriptor):
                     # The worker has ended, or the caller has hung up: nobody waits for this run any more.
-                    self._finish(run)
+                    self._finish_run(run)
             now = time.monotonic()
             for run in {run for run in self._runs.values() if run.deadline <= now}:
-                self._finish(run, timed_out=True)
+                self._finish_run(run, timed_out=True)
 
-    def _accept(self) -> bool:
-        """Give the next order to a worker; return False if the caller is gone."""
+    def _accept_order(self) -> bool:
+        """Accept the next order and assign a worker; return False if the caller is gone."""
         data, descriptors, _, _ = socket.recv_fds(self._control, _ORDER_BYTES, 1)
         if not data:
             return False
@@ -126,15 +126,15 @@ class _Parent:
             return True  # the caller had none to spare, and knows
         line = socket.socket(fileno=descriptors[0])
         try:
-            order = Order.unpack(data)
-            worker = self._take(order.boundary)
+            order = RunOrder.unpack(data)
+            worker = self._take_or_fork_worker(order.boundary)
         except (OSError, ValueError, TypeError) as error:
-            return self._decline(line, error)
+            return self._decline_order(line, error)
         try:
-            limit_run(worker.pid, order.seconds, self._base_memory + order.memory_bytes)
+            limit_process_resources(worker.pid, order.seconds, self._base_memory + order.memory_bytes)
         except (OSError, ValueError, TypeError, OverflowError) as error:
-            _discard(worker)
-            return self._decline(line, error)
+            _discard_worker(worker)
+            return self._decline_order(line, error)
         run = _BusyWorker(worker, line, time.monotonic() + order.seconds)
         self._runs[worker.pidfd] = self._runs[line.fileno()] = run
         self._poll.register(worker.pidfd, select.POLLIN)
@@ -147,29 +147,35 @@ class _Parent:
             self._spare = _fork_worker(order.boundary)
         return True
 
-    def _take(self, boundary: Boundary) -> _ForkedWorker:
-        """Return the waiting worker if it is alive and has this boundary, else a new one."""
+    def _take_or_fork_worker(self, boundary: Boundary) -> _ForkedWorker:
+        """Return the spare worker if it is alive and has this boundary, else fork a new one."""
         spare, self._spare = self._spare, None
         if spare is not None:
             if spare.boundary == boundary and not select.select([spare.pidfd], [], [], 0)[0]:
                 return spare
-            _discard(spare)
+            _discard_worker(spare)
         return _fork_worker(boundary)
 
-    def _decline(self, line: socket.socket, error: Exception) -> bool:
-        """Tell the caller that its run cannot start; return True, as `_accept` does."""
+    def _decline_order(self, line: socket.socket, error: Exception) -> bool:
+        """Report to the caller that the run cannot start; always return True."""
         number = error.errno if isinstance(error, OSError) else errno.EINVAL
         with contextlib.suppress(OSError), line:
-            line.send(Ending("fork", number or 0).pack())
+            line.send(WorkerEnding("fork", number or 0).pack())
         return True
 
-    def _finish(self, run: _BusyWorker, timed_out: bool = False) -> None:
-        """Kill the run's worker, and tell its caller how it ended."""
+    def _finish_run(self, run: _BusyWorker, timed_out: bool = False) -> None:
+        """Kill the worker of a run, and report to the caller how the worker ended."""
         del self._runs[run.worker.pidfd], self._runs[run.line.fileno()]
         self._poll.unregister(run.worker.pidfd)
         self._poll.unregister(run.line)
-        code = _bury(run.worker)
-        ending = Ending("timeout") if timed_out else Ending("signal", -code) if code < 0 else Ending("exit", code)
+        code = _kill_worker(run.worker)
+        ending = (
+            WorkerEnding("timeout")
+            if timed_out
+            else WorkerEnding("signal", -code)
+            if code < 0
+            else WorkerEnding("exit", code)
+        )
         with contextlib.suppress(OSError), run.line:
             run.line.send(ending.pack())
 
@@ -185,14 +191,14 @@ def _fork_worker(boundary: Boundary) -> _ForkedWorker:
         ours.callback(os.close, our_reply)
         pid = os.fork()
         if pid == 0:
-            _be_worker(request, reply, boundary)
+            _run_worker_process(request, reply, boundary)
         worker = _ForkedWorker(pid, os.pidfd_open(pid), our_request, our_reply, boundary)
         ours.pop_all()
         return worker
 
 
-def _be_worker(request: int, reply: int, boundary: Boundary) -> None:
-    """Do the work of the forked process, then end it."""
+def _run_worker_process(request: int, reply: int, boundary: Boundary) -> None:
+    """Run as the forked worker: confine this process, do one run, then exit."""
     status = 1
     try:
         die_with_parent()
@@ -202,11 +208,11 @@ def _be_worker(request: int, reply: int, boundary: Boundary) -> None:
         os.dup2(request, _REQUEST)
         os.dup2(reply, _REPLY)
         os.closerange(_REPLY + 1, 1 << 20)
-        limit_worker()
+        limit_worker_resources()
         confine(boundary)
         os.write(_REPLY, CONFINED)
         # While waiting: brings in the pages that every run needs.
-        to_answer([1], 1)
+        convert_value_to_answer([1], 1)
         work(_REQUEST, _REPLY)
         status = 0
     finally:
@@ -214,15 +220,15 @@ def _be_worker(request: int, reply: int, boundary: Boundary) -> None:
         os._exit(status)
 
 
-def _discard(worker: _ForkedWorker) -> None:
+def _discard_worker(worker: _ForkedWorker) -> None:
     """End a worker that was not used."""
     os.close(worker.request)
     os.close(worker.reply)
-    _bury(worker)
+    _kill_worker(worker)
 
 
-def _bury(worker: _ForkedWorker) -> int:
-    """Kill the worker's session and return its exit code, negative for a signal."""
+def _kill_worker(worker: _ForkedWorker) -> int:
+    """Kill the session of a worker and return the exit code, negative for a signal."""
     # Not reaped yet, so its number is still its own.
     for kill in (os.kill, os.killpg):
         with contextlib.suppress(ProcessLookupError):
@@ -232,8 +238,8 @@ def _bury(worker: _ForkedWorker) -> int:
     return code
 
 
-def _load_all() -> None:
-    """Import everything that code may use, since a confined worker can open no file."""
+def _import_all_modules() -> None:
+    """Import every module that code may use, because a confined worker cannot open files."""
     warnings.simplefilter("ignore")
     for name in (*ALLOWED_MODULES, *_MODULES):
         import_module(name)
@@ -250,11 +256,11 @@ def _load_all() -> None:
     for key in zoneinfo.available_timezones():
         with contextlib.suppress(zoneinfo.ZoneInfoNotFoundError, ValueError):
             _TIME_ZONES.append((zoneinfo.ZoneInfo(key), twin(key)))
-    _rehearse()
+    _warm_pandas_caches()
 
 
-def _rehearse() -> None:
-    """Use the common operations once, which fills caches."""
+def _warm_pandas_caches() -> None:
+    """Run common pandas operations once to fill caches."""
     days = pd.Series(["2020-01-31", None, "2021-02-01"])
     left = pd.DataFrame({"key": ["a", "b", "a"], "day": pd.to_datetime(days)})
     right = pd.DataFrame({"key": ["a", "b"], "number": pd.array([1, None], dtype="Int64")})

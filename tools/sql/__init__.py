@@ -15,41 +15,41 @@ cannot be parsed as one query raises `SQLParseError`, unless something is said o
 
 from .checks import check
 from .dialect_notes import dialect_notes
-from .explain import Heading, explain, headings
-from .findings import Finding
-from .literals import SearchedLiteral, searched_literals
-from .mend import MendedQuery, mend_names, spell_tables
-from .parse import parse_select, writes
-from .query import ALL_COLUMNS, Query, find_constants, is_ordered, read_query, used_items
+from .explain import ColumnHeading, explain, headings
+from .findings import QueryFinding
+from .literals import SearchedLiteral, find_searched_literals
+from .mend import CorrectedQuery, mend_names, write_exact_table_names
+from .parse import parse_query_tree, writes
+from .query import ALL_COLUMNS, Query, find_query_constants, find_used_schema_items, is_ordered, read_query
 from .regular import regularize, same_sql
-from .skeleton import question_skeleton, skeleton_similarity, sql_skeleton
-from .vectors import FEATURES, vectorize
+from .skeleton import compute_skeleton_similarity, make_question_skeleton, make_sql_skeleton
+from .vectors import FEATURES, vectorize_query
 
 __all__ = [
     "ALL_COLUMNS",
     "FEATURES",
-    "Finding",
-    "Heading",
-    "MendedQuery",
+    "ColumnHeading",
+    "CorrectedQuery",
     "Query",
+    "QueryFinding",
     "SearchedLiteral",
     "check",
+    "compute_skeleton_similarity",
     "dialect_notes",
     "explain",
-    "find_constants",
+    "find_query_constants",
+    "find_searched_literals",
+    "find_used_schema_items",
     "headings",
     "is_ordered",
+    "make_question_skeleton",
+    "make_sql_skeleton",
     "mend_names",
-    "parse_select",
-    "question_skeleton",
+    "parse_query_tree",
     "read_query",
     "regularize",
     "same_sql",
-    "searched_literals",
-    "skeleton_similarity",
-    "spell_tables",
-    "sql_skeleton",
-    "used_items",
-    "vectorize",
+    "vectorize_query",
+    "write_exact_table_names",
     "writes",
 ]

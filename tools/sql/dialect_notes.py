@@ -58,7 +58,7 @@ _SPARK = (
 
 
 def dialect_notes(dialect: str, version: str = "") -> tuple[str, ...]:
-    """Return notes on an engine's SQL: quoting, case, dates, division, texts, ties.
+    """Return notes for a model on an engine's SQL: quoting, case, dates, division, ties.
 
     None for SQLite, and for engines of which nothing is written down. The engine's version tells MariaDB from MySQL.
     """

@@ -10,10 +10,10 @@ from typing import Any, Literal
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
-from ..database.dialects import grammar_of
-from ..database.quoting import Naming, engine_name, naming_of
+from ..database.dialects import get_sqlglot_dialect
+from ..database.quoting import NamingRules, get_engine_name, get_naming_rules
 from ..database.schema import Schema
-from ..words import listed_words
+from ..words import make_word_set
 
 Clause = Literal["select", "from", "where", "group", "having", "order", "window", "limit"]
 
@@ -22,7 +22,7 @@ _EVERYWHERE: frozenset[Clause] = frozenset({"select", "from", "where", "group", 
 _BACKSLASH = frozenset({"mysql", "bigquery", "spark", "clickhouse"})
 """Dialects whose string literals have escapes."""
 
-KEYWORDS = listed_words(
+KEYWORDS = make_word_set(
     """abort action add after all alter always analyze and as asc attach autoincrement before begin between by cascade
     case cast check collate column commit conflict constraint create cross current current_date current_time
     current_timestamp database default deferrable deferred delete desc detach distinct do drop each else end escape
@@ -38,12 +38,12 @@ KEYWORDS = listed_words(
 
 
 @dataclass(frozen=True)
-class Rules:
-    """The rules by which one dialect reads a query."""
+class DialectRules:
+    """The rules by which a dialect reads names, aliases, groups and types in a query."""
 
     name: str  # by sqlglot's name
     engine: str  # what its engines are called
-    naming: Naming  # how it compares and quotes names
+    naming: NamingRules  # how it compares and quotes names
     grammar: Dialect  # sqlglot's tokenizer, parser and generator
     words_as_text: bool = False  # whether a double-quoted word that names no column is a text
     expressions_as_names: bool = True  # whether a result column without a name is named by its expression's text
@@ -54,22 +54,22 @@ class Rules:
     loose_types: bool = False  # whether text may be compared with numbers, and added up
 
     def key(self, identifier: exp.Expr | None) -> str:
-        """Return the key by which a written name is compared; empty for None."""
+        """Return the normalized name of an identifier, for comparison; empty for None."""
         if identifier is None:
             return ""
         return self.naming.key(identifier.name, in_quotes=bool(identifier.args.get("quoted")))
 
-    def spell_name(self, name: str) -> str:
-        """Return a declared name as advice spells it."""
-        return name if self.is_sqlite else self.naming.write_name(name)
+    def format_suggested_name(self, name: str) -> str:
+        """Return a declared name as suggestions to the user spell it."""
+        return name if self.is_sqlite else self.naming.quote_name_if_needed(name)
 
-    def spell_table(self, table: str, schema: Schema) -> str:
-        """Return a table's name as advice spells it."""
-        return ".".join(map(self.spell_name, schema.path(table)))
+    def format_suggested_table(self, table: str, schema: Schema) -> str:
+        """Return a table's name as suggestions to the user spell it."""
+        return ".".join(map(self.format_suggested_name, schema.path(table)))
 
     @property
     def is_sqlite(self) -> bool:
-        """Whether the dialect is SQLite's."""
+        """Whether the dialect is that of SQLite."""
         return self.name == "sqlite"
 
 
@@ -95,30 +95,36 @@ _RULES: Mapping[str, Mapping[str, Any]] = {
 
 
 @lru_cache(maxsize=64)
-def rules_of(dialect: str = "sqlite") -> Rules:
+def get_dialect_rules(dialect: str = "sqlite") -> DialectRules:
     """Return the rules of a dialect; standard SQL if it is unknown."""
-    return Rules(dialect, engine_name(dialect), naming_of(dialect), grammar_of(dialect), **_RULES.get(dialect, {}))
+    return DialectRules(
+        dialect,
+        get_engine_name(dialect),
+        get_naming_rules(dialect),
+        get_sqlglot_dialect(dialect),
+        **_RULES.get(dialect, {}),
+    )
 
 
 def fold(name: str) -> str:
-    """Return the name in lower case as SQLite compares names, ASCII letters only."""
-    return naming_of("sqlite").key(name)
+    """Return a name in lower case as SQLite compares names, ASCII letters only."""
+    return get_naming_rules("sqlite").key(name)
 
 
-def squeeze(text: str) -> str:
-    """Return a text without spacing and case, for comparisons."""
+def remove_spaces_and_case(text: str) -> str:
+    """Return a text in lower case without whitespace, for comparison."""
     return "".join(fold(text).split())
 
 
-def quote_name(key: str, rules: Naming) -> str:
-    """Return a name's key as regular SQL spells it, quoted only if it needs quotes."""
-    if key.lower() in KEYWORDS or not rules.is_plain(key):
+def quote_regular_name(key: str, rules: NamingRules) -> str:
+    """Return a normalized name as regular SQL spells it, quoted only if necessary."""
+    if key.lower() in KEYWORDS or not rules.can_be_unquoted(key):
         return rules.quote(key)
     return key.lower() if rules.case == "upper" else key
 
 
-def quote_text(text: str, dialect: str = "sqlite") -> str:
-    """Write a text as a string literal."""
+def quote_string_literal(text: str, dialect: str = "sqlite") -> str:
+    """Return a text as a string literal of the dialect."""
     if dialect in _BACKSLASH:
         text = text.replace("\\", "\\\\")
     return "'" + text.replace("'", "''") + "'"

@@ -14,8 +14,8 @@ Severity = Literal["error", "warning", "info"]
 
 
 @dataclass(frozen=True)
-class Finding:
-    """A remark about a query."""
+class QueryFinding:
+    """An error in a query or a doubt about a query, found by a check."""
 
     kind: FindingKind
     # `error`: it won't run, or a condition can never hold; `warning`: likely not what was meant; `info`: worth a look.
@@ -32,15 +32,15 @@ class Finding:
             object.__setattr__(self, "proof", True)
 
 
-class ColumnValues(Protocol):
-    """Look-ups of column values; `tools.values.ValueIndex` is one."""
+class ColumnValueLookup(Protocol):
+    """A look-up of column values, such as `tools.values.ValueIndex`."""
 
     def holds(self, table: str, column: str, text: str) -> bool:
         """Whether a row of the table has exactly this text in the column."""
         ...
 
     def nearest(self, table: str, column: str, text: str, limit: int = 3) -> tuple[str, ...]:
-        """Return the column's values most like the text, best first."""
+        """Return the column's values that are most similar to the text, best first."""
         ...
 
 
@@ -48,15 +48,15 @@ MOST_LOOKED_UP = 100
 """Constants of one query that are looked up: a list of thousands would be looked up for minutes."""
 
 
-class FewLookUps:
-    """Column values with a limit on look-ups; beyond it every text counts as held."""
+class LimitedValueLookup:
+    """A limited look-up of column values; beyond the limit, every text counts as present."""
 
-    def __init__(self, values: ColumnValues) -> None:
+    def __init__(self, values: ColumnValueLookup) -> None:
         self._values = values
         self._left = MOST_LOOKED_UP
 
     def holds(self, table: str, column: str, text: str) -> bool:
-        """Whether a row has the text, or enough was looked up."""
+        """Whether a row has the text in the column, or the limit on look-ups is exceeded."""
         self._left -= 1
         return self._left < 0 or self._values.holds(table, column, text)
 

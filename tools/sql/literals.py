@@ -9,23 +9,23 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from .findings import MOST_LOOKED_UP, ColumnValues
-from .parse import default_if_unparsed
-from .query import Query, plain_text
+from .findings import MOST_LOOKED_UP, ColumnValueLookup
+from .parse import return_default_if_unparsable
+from .query import Query, normalize_constant_text
 from .scope import Scope
 
 
-class Contents(ColumnValues, Protocol):
-    """Look-ups of column values and patterns; `tools.values.ValueIndex` is one."""
+class ColumnContentLookup(ColumnValueLookup, Protocol):
+    """A look-up of column values and patterns, such as `tools.values.ValueIndex`."""
 
     def matches(self, table: str, column: str, pattern: str, *, any_case: bool = False) -> bool:
-        """Whether a row has a value LIKE the pattern, or ILIKE with `any_case`."""
+        """Whether a value of the column matches the LIKE pattern, or ILIKE with `any_case`."""
         ...
 
 
 @dataclass(frozen=True)
 class SearchedLiteral:
-    """A text or number that a column is compared with."""
+    """A text or number that a query compares with a column."""
 
     table: str  # as the schema spells it
     column: str
@@ -41,7 +41,7 @@ class SearchedLiteral:
 
     @property
     def condition(self) -> str:
-        """The unmet condition in words, as in `'Singapore' in country`, and the nearest value."""
+        """The unmet condition, such as `'Singapore' in country`, with the nearest value."""
         near = f" (it has '{self.near}')" if self.near else ""
         return f"'{self.written or self.text}' in {self.column}{near}"
 
@@ -51,23 +51,27 @@ class SearchedLiteral:
         return self.sought and not self.held
 
 
-@default_if_unparsed(())
-def searched_literals(query: Query, contents: Contents) -> tuple[SearchedLiteral, ...]:
-    """Return the literals that columns are compared with by =, !=, IN and LIKE."""
+@return_default_if_unparsable(())
+def find_searched_literals(query: Query, contents: ColumnContentLookup) -> tuple[SearchedLiteral, ...]:
+    """Return the literals that a query compares with columns by =, !=, IN and LIKE."""
     comparisons = (
         (node, scope)
         for scope in query.scopes
         for node in query.own(scope, exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike)
         if not isinstance(node.parent, exp.Escape)  # its pattern is another without the escape
     )
-    searched = chain.from_iterable(_find_searched(node, query, scope, contents) for node, scope in comparisons)
+    searched = chain.from_iterable(
+        _find_comparison_literals(node, query, scope, contents) for node, scope in comparisons
+    )
     return tuple(dict.fromkeys(islice(searched, MOST_LOOKED_UP)))
 
 
-def _find_searched(node: exp.Expr, query: Query, scope: Scope, contents: Contents) -> Iterator[SearchedLiteral]:
-    """Yield the literals of one comparison."""
+def _find_comparison_literals(
+    node: exp.Expr, query: Query, scope: Scope, contents: ColumnContentLookup
+) -> Iterator[SearchedLiteral]:
+    """Yield the literals of one comparison, each with whether the database has it."""
     literals: list[tuple[tuple[str, str], str, str, bool]] = []
-    for column, operand in query.operands(node):
+    for column, operand in query.iterate_column_comparisons(node):
         value = query.literal(operand)
         if value is None:
             continue
@@ -77,14 +81,18 @@ def _find_searched(node: exp.Expr, query: Query, scope: Scope, contents: Content
         else:
             held = contents.holds(*column.item, text)
         is_text = isinstance(value, str)
-        literals.append((column.item, plain_text(text) if is_text else text, text.strip("%") if is_text else "", held))
+        literals.append(
+            (column.item, normalize_constant_text(text) if is_text else text, text.strip("%") if is_text else "", held)
+        )
     negated = isinstance(node, exp.NEQ) or query.around(node, exp.Not) is not None
     excluded = negated or any(held for *_, held in literals)
     for item, text, written, held in literals:
         sought = bool(text) and (held or not excluded)
         alike = contents.nearest(*item, written, 2) if sought and not held and written else ()
         near = alike[0] if len(alike) == 1 else ""
-        yield SearchedLiteral(*item, text, held, sought, near, written, not near or _is_needed(node, query, scope))
+        yield SearchedLiteral(
+            *item, text, held, sought, near, written, not near or _is_comparison_needed(node, query, scope)
+        )
 
 
 _PASSED_ON = (
@@ -94,13 +102,15 @@ _PASSED_ON = (
 """What gives nothing, or holds for no row, where a sub-query in it gives nothing."""
 
 
-def _is_needed(node: exp.Expr, query: Query, scope: Scope) -> bool:
+def _is_comparison_needed(node: exp.Expr, query: Query, scope: Scope) -> bool:
     """Whether the query has no result if no row meets a comparison."""
     own = (condition for condition in query.conditions(scope) if condition.node is node)
-    return any(one.clause != "on" or one.is_conjunct for one in own) and _empties_query(scope.select, query, set())
+    return any(one.clause != "on" or one.is_required_for_every_row for one in own) and _makes_query_empty(
+        scope.select, query, set()
+    )
 
 
-def _empties_query(node: exp.Expr, query: Query, seen: set[str]) -> bool:
+def _makes_query_empty(node: exp.Expr, query: Query, seen: set[str]) -> bool:
     """Whether the query has no result if a SELECT, or a named CTE, has none."""
     counts = isinstance(node, exp.Select) and any(item.find(exp.Count) for item in node.expressions)
     while node is not query.tree and (parent := node.parent) is not None:
@@ -109,7 +119,7 @@ def _empties_query(node: exp.Expr, query: Query, seen: set[str]) -> bool:
                 return False
             seen.add(parent.alias)
             named = (table for table in query.tree.find_all(exp.Table) if table.name == parent.alias)
-            return any(_empties_query(table, query, seen) for table in named)
+            return any(_makes_query_empty(table, query, seen) for table in named)
         compares = isinstance(parent, exp.Binary) and not isinstance(parent, exp.And | exp.Intersect)
         # A count of nothing is a number like others, and what a LEFT JOIN brings in is no condition.
         if (compares and counts) or (isinstance(parent, exp.Join) and parent.side):

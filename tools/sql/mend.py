@@ -8,34 +8,34 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from ..database.quoting import Naming
+from ..database.quoting import NamingRules
 from ..database.schema import Schema
-from ..words import spelt_alike
-from .parse import default_if_unparsed
+from ..words import find_similar_spellings
+from .parse import return_default_if_unparsable
 from .query import Query
-from .scope import Resolution, Source
+from .scope import NameResolution, QuerySource
 
 
 @dataclass(frozen=True)
-class MendedQuery:
-    """A query with corrected names."""
+class CorrectedQuery:
+    """A query with corrected names of tables and columns."""
 
     sql: str
     names: Mapping[str, str]  # as written, and as the schema has them
 
 
 @dataclass(frozen=True)
-class _Fix:
-    """A name in a query and its correction; `meant` is the schema's name, if reported."""
+class _NameCorrection:
+    """A correction of a name in a query; `meant` is the schema's name, if reported."""
 
     parts: Sequence[exp.Identifier]
     text: str
     meant: str = ""
 
 
-@default_if_unparsed(None)
-def mend_names(sql: str, part: Schema, avoid: Collection[str] = ()) -> MendedQuery | None:
-    """Return the query with unknown names replaced by the nearest, except those to `avoid`.
+@return_default_if_unparsable(None)
+def mend_names(sql: str, part: Schema, avoid: Collection[str] = ()) -> CorrectedQuery | None:
+    """Return the query with misspelt names corrected, never to a table in `avoid`.
 
     None if a name has no nearest one, or more than one, or nothing is misspelt.
     """
@@ -43,56 +43,64 @@ def mend_names(sql: str, part: Schema, avoid: Collection[str] = ()) -> MendedQue
     paths = {table.name: table.path for table in part.tables if table.name not in avoid}
     resolution = query.resolution
     unknown = [source for scope in resolution.scopes for source in scope.sources if not source.known]
-    fixes = list(_fix_tables(unknown, paths, resolution) if unknown else _fix_columns(resolution))
+    fixes = list(
+        _find_table_corrections(unknown, paths, resolution) if unknown else _find_column_corrections(resolution)
+    )
     if not fixes or not all(place.text for place in fixes):
         return None
-    names = {_join_parts(place.parts): place.meant for place in fixes if place.meant}
-    return MendedQuery(_apply(query, fixes), names)
+    names = {_join_name_parts(place.parts): place.meant for place in fixes if place.meant}
+    return CorrectedQuery(_apply_name_corrections(query, fixes), names)
 
 
-@default_if_unparsed("")
-def _spell(sql: str, schema: Schema) -> str:
+@return_default_if_unparsable("")
+def _rewrite_table_names(sql: str, schema: Schema) -> str:
     query = Query.of(sql, schema.dialect, schema)
     naming, sources = query.rules.naming, [source for scope in query.scopes for source in scope.sources]
-    wrong = {one: path for one in sources if (path := _find_path(one, schema)) and not _is_exact(one, path, naming)}
+    wrong = {
+        one: path
+        for one in sources
+        if (path := _find_table_path(one, schema)) and not _is_spelled_exactly(one, path, naming)
+    }
     called = Counter(naming.key(wrong[source][-1]) if source in wrong else source.name for source in sources)
     # Beside another of its name, one keeps the name that it is called by.
     kept = {source for source, path in wrong.items() if not source.node.alias and called[naming.key(path[-1])] > 1}
     rows = {source.name: source for source in wrong}
-    places: list[_Fix] = []
+    places: list[_NameCorrection] = []
     for source, path in wrong.items():
-        parts = _name_parts(source.node)[-len(path) :]
+        parts = _get_table_name_parts(source.node)[-len(path) :]
         alias = f" AS {query.text(parts[-1])}" if source in kept else ""
-        places.append(_Fix(parts, naming.write_path(path) + alias))
+        places.append(_NameCorrection(parts, naming.format_table_path(path) + alias))
     for reference in query.resolution.references:
         node, source = reference.node, reference.source
-        qualifier = _name_parts(node)
+        qualifier = _get_table_name_parts(node)
         if source is None and not qualifier:  # a whole row, as in count(t)
             source, qualifier = rows.get(query.rules.key(node.this)), [node.this]
         if source in wrong and source not in kept and qualifier and not source.node.alias:
-            places.append(_Fix(qualifier, naming.write_name(wrong[source][-1])))
-    return _apply(query, places) if places else ""
+            places.append(_NameCorrection(qualifier, naming.quote_name_if_needed(wrong[source][-1])))
+    return _apply_name_corrections(query, places) if places else ""
 
 
-def spell_tables(sql: str, schema: Schema) -> str:
-    """Return the query with table names spelled as the engine's own client needs them.
+def write_exact_table_names(sql: str, schema: Schema) -> str:
+    """Return the query with table names spelled exactly as the engine requires.
 
     They may be there in any case, and with the schema as a part of the name: `"sales.Bill"` becomes `sales."Bill"`.
     """
-    return sql if schema.dialect == "sqlite" else _spell(sql, schema) or sql
+    return sql if schema.dialect == "sqlite" else _rewrite_table_names(sql, schema) or sql
 
 
-def _find_path(source: Source, schema: Schema) -> Sequence[str]:
-    """Return the path of a source's table; empty if it is not a table."""
+def _find_table_path(source: QuerySource, schema: Schema) -> Sequence[str]:
+    """Return the path of a source's table; empty if the source is not a table."""
     if not isinstance(source.node, exp.Table) or source.query is not None:
         return ()
-    table = source.table or (None if source.known else schema.table(_join_parts(_name_parts(source.node))))
+    table = source.table or (
+        None if source.known else schema.table(_join_name_parts(_get_table_name_parts(source.node)))
+    )
     return table.path if table else ()
 
 
-def _is_exact(source: Source, path: Sequence[str], naming: Naming) -> bool:
-    """Whether a table is spelled as the engine has it."""
-    parts = _name_parts(source.node)
+def _is_spelled_exactly(source: QuerySource, path: Sequence[str], naming: NamingRules) -> bool:
+    """Whether the query spells the name of a table exactly as the engine does."""
+    parts = _get_table_name_parts(source.node)
     return len(parts) >= len(path) and all(
         naming.key(part.name, in_quotes=part.quoted) == naming.key(name)
         and (part.name == name or not naming.tables_exact)
@@ -100,41 +108,45 @@ def _is_exact(source: Source, path: Sequence[str], naming: Naming) -> bool:
     )
 
 
-def _name_parts(node: exp.Expr) -> list[exp.Identifier]:
-    """Return the parts of a table's name, or of the table before a column."""
+def _get_table_name_parts(node: exp.Expr) -> list[exp.Identifier]:
+    """Return the parts of a table's name, or of the table name that qualifies a column."""
     keys = ("catalog", "db", "this" if isinstance(node, exp.Table) else "table")
     return [part for key in keys if isinstance(part := node.args.get(key), exp.Identifier)]
 
 
-def _join_parts(parts: Iterable[exp.Identifier]) -> str:
+def _join_name_parts(parts: Iterable[exp.Identifier]) -> str:
     return ".".join(part.name for part in parts)
 
 
-def _apply(query: Query, places: Iterable[_Fix]) -> str:
-    """Return the query's text with names replaced."""
+def _apply_name_corrections(query: Query, places: Iterable[_NameCorrection]) -> str:
+    """Return the SQL of a query with the corrections applied."""
     text = query.sql
     for place in sorted(places, key=lambda place: -int(place.parts[0].meta["start"])):
         text = text[: place.parts[0].meta["start"]] + place.text + text[place.parts[-1].meta["end"] + 1 :]
     return text
 
 
-def _fix_tables(unknown: list[Source], paths: Mapping[str, Sequence[str]], resolution: Resolution) -> Iterator[_Fix]:
-    """Yield corrections of unknown tables; the text is empty if no name is near."""
+def _find_table_corrections(
+    unknown: list[QuerySource], paths: Mapping[str, Sequence[str]], resolution: NameResolution
+) -> Iterator[_NameCorrection]:
+    """Yield corrections of unknown tables; the text is empty if no name is similar."""
     naming = resolution.rules.naming
     for source in unknown:
         if not isinstance(source.node, exp.Table):
             continue
-        parts = _name_parts(source.node)
-        meant = _find_nearest(source.node.name, paths) or _find_nearest(_join_parts(parts), paths)
+        parts = _get_table_name_parts(source.node)
+        meant = _find_only_nearest_name(source.node.name, paths) or _find_only_nearest_name(
+            _join_name_parts(parts), paths
+        )
         path = paths.get(meant, ())
-        yield _Fix(parts[-len(path) :], naming.write_path(path), meant)
+        yield _NameCorrection(parts[-len(path) :], naming.format_table_path(path), meant)
         for reference in resolution.references if not source.node.alias else ():
             if reference.node.table == source.node.name:
-                yield _Fix(_name_parts(reference.node)[-1:], naming.write_path(path[-1:]))
+                yield _NameCorrection(_get_table_name_parts(reference.node)[-1:], naming.format_table_path(path[-1:]))
 
 
-def _fix_columns(resolution: Resolution) -> Iterator[_Fix]:
-    """Yield corrections of unknown columns; the text is empty if no name is near."""
+def _find_column_corrections(resolution: NameResolution) -> Iterator[_NameCorrection]:
+    """Yield corrections of unknown columns; the text is empty if no name is similar."""
     naming = resolution.rules.naming
     for reference in resolution.references:
         if reference.kind != "unknown" or reference.scope is None:
@@ -143,16 +155,16 @@ def _fix_columns(resolution: Resolution) -> Iterator[_Fix]:
         known = {name for source in sources for name in (source.columns or {}).values()}
         node = reference.node.this
         if isinstance(node, exp.Identifier) and "start" in node.meta:
-            meant = _find_nearest(node.name, sorted(known))
-            yield _Fix([node], naming.write_name(meant) if meant else "", meant)
+            meant = _find_only_nearest_name(node.name, sorted(known))
+            yield _NameCorrection([node], naming.quote_name_if_needed(meant) if meant else "", meant)
 
 
-def _find_nearest(name: str, known: Collection[str]) -> str:
-    """Return the only name that differs in case, signs or a few letters; else empty."""
-    near = spelt_alike(_strip_name(name), list(map(_strip_name, known)))
+def _find_only_nearest_name(name: str, known: Collection[str]) -> str:
+    """Return the only known name that is similar to `name`; empty if none or several are."""
+    near = find_similar_spellings(_normalize_name(name), list(map(_normalize_name, known)))
     only = near and (len(near) == 1 or near[0][0] < near[1][0])
-    return next(other for other in known if _strip_name(other) == near[0][1]) if only else ""
+    return next(other for other in known if _normalize_name(other) == near[0][1]) if only else ""
 
 
-def _strip_name(name: str) -> str:
+def _normalize_name(name: str) -> str:
     return "".join(character for character in name.casefold() if character.isalnum())

@@ -13,9 +13,9 @@ from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from ..database.dialects import MOST_PARTS, count_parts, read_text
+from ..database.dialects import MOST_PARTS, count_selects_and_joins, read_text
 from ..errors import SQLParseError
-from .dialects import Rules, rules_of
+from .dialects import DialectRules, get_dialect_rules
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -42,55 +42,55 @@ logging.getLogger("sqlglot").addFilter(
 
 
 # What the parser cannot read is refused where it is parsed; another fault of an analysis is ours, and raised as it is.
-def guard_depth(function: Callable[P, T]) -> Callable[P, T]:
-    """Make a function raise `SQLParseError` if the SQL is nested too deeply for it."""
+def guard_nesting_depth(function: Callable[P, T]) -> Callable[P, T]:
+    """Decorate a function to raise `SQLParseError` if the SQL is nested too deeply."""
 
     @wraps(function)
-    def run(*args: P.args, **kwargs: P.kwargs) -> T:
+    def call_guarded_function(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
             return function(*args, **kwargs)
         except RecursionError:
             raise SQLParseError("The SQL is nested too deeply to be read; simplify it.") from None
 
-    return run
+    return call_guarded_function
 
 
-def default_if_unparsed(otherwise: D) -> Callable[[Callable[P, T]], Callable[P, T | D]]:
-    """Make a function return `otherwise` if the SQL cannot be parsed or is too deep."""
+def return_default_if_unparsable(otherwise: D) -> Callable[[Callable[P, T]], Callable[P, T | D]]:
+    """Decorate a function to return `otherwise` if the SQL is invalid or nested too deeply."""
 
-    def decorate(function: Callable[P, T]) -> Callable[P, T | D]:
+    def decorate_function(function: Callable[P, T]) -> Callable[P, T | D]:
         @wraps(function)
-        def guarded(*args: P.args, **kwargs: P.kwargs) -> T | D:
+        def call_or_return_default(*args: P.args, **kwargs: P.kwargs) -> T | D:
             try:
                 return function(*args, **kwargs)
             except (SQLParseError, RecursionError):
                 return otherwise
 
-        return guarded
+        return call_or_return_default
 
-    return decorate
+    return decorate_function
 
 
 @dataclass(frozen=True, eq=False)
-class Parsed:
-    """A query as text, tokens and tree."""
+class ParsedQuery:
+    """A parsed query: text, tokens, syntax tree and rules of the dialect."""
 
     sql: str  # the text that was parsed, with split operators joined
     tokens: tuple[Token, ...]  # sqlglot's tokens; `start` and `end` are offsets into `sql`, both inclusive
     tree: exp.Expr  # a query (`SELECT`, compound, `VALUES`), with `start` and `end` in each identifier's `meta`
-    rules: Rules
+    rules: DialectRules
 
 
 def join_split_operators(sql: str) -> str:
-    """Return the SQL with `> =` as `>=` and so on, outside strings and comments."""
+    """Join operators that are split by spaces, such as `> =`, outside strings and comments."""
     if not _MAYBE_SPLIT.search(sql):
         return sql
     return _SPLIT_OPERATOR.sub(lambda m: "".join(m["split"].split()) if m["split"] else m[0], sql)
 
 
-@guard_depth
-def parse(sql: str, dialect: str = "sqlite") -> Parsed:
-    """Parse one query. The result may be shared, so it must not be changed.
+@guard_nesting_depth
+def parse(sql: str, dialect: str = "sqlite") -> ParsedQuery:
+    """Parse one query. The result may be shared, so the caller must not change it.
 
     Semicolons at either end are forgiven, and split operators in SQLite's dialect.
 
@@ -105,20 +105,20 @@ def parse(sql: str, dialect: str = "sqlite") -> Parsed:
     return found
 
 
-def _read(sql: str, dialect: str) -> Parsed | str:
-    """Return the query, or the reason why it is not one, cached too."""
+def _parse_or_get_error(sql: str, dialect: str) -> ParsedQuery | str:
+    """Return the parsed query, or the error message if the SQL is not one query."""
     try:
-        return _parse(sql, dialect)
+        return _parse_query(sql, dialect)
     except SQLParseError as error:
         return str(error)
 
 
-def _parse(sql: str, dialect: str) -> Parsed:
-    rules = rules_of(dialect)
+def _parse_query(sql: str, dialect: str) -> ParsedQuery:
+    rules = get_dialect_rules(dialect)
     text = (join_split_operators(sql) if rules.is_sqlite else sql).strip().strip(";").strip()
     if not text:
         raise SQLParseError("There is no SQL: the text is empty.")
-    if count_parts(text) > MOST_PARTS:
+    if count_selects_and_joins(text) > MOST_PARTS:
         raise SQLParseError(f"The SQL has more than {MOST_PARTS} SELECTs and joins; simplify it.")
     try:
         if "|>" in text and any(token.token_type is TokenType.PIPE_GT for token in rules.grammar.tokenize(text)):
@@ -126,7 +126,7 @@ def _parse(sql: str, dialect: str) -> Parsed:
             raise SQLParseError("Steps after |> are not read; write one SELECT with sub-queries.")
         tokens, trees = read_text(text, dialect)
     except SqlglotError as error:
-        raise SQLParseError(_shorten_error(error)) from None
+        raise SQLParseError(_shorten_parse_error(error)) from None
     statements = [tree for tree in trees if tree is not None]
     if len(statements) != 1:
         raise SQLParseError(f"Expected one SQL query, found {len(statements)} statements; write only one.")
@@ -139,24 +139,24 @@ def _parse(sql: str, dialect: str) -> Parsed:
     if rules.is_sqlite and "fetch" in text.lower() and tree.find(exp.Fetch) is not None:
         raise SQLParseError("SQLite has no FETCH FIRST; write LIMIT.")
     if rules.is_sqlite:
-        tree = _write_out_tables(tree)
+        tree = _expand_in_tables(tree)
     if rules.words_as_text:
-        _mark_brackets(text, tree)
-    return Parsed(text, tuple(tokens), tree, rules)
+        _mark_bracketed_names(text, tree)
+    return ParsedQuery(text, tuple(tokens), tree, rules)
 
 
-_read_cached, _read_long_cached = lru_cache(512)(_read), lru_cache(8)(_read)
+_read_cached, _read_long_cached = lru_cache(512)(_parse_or_get_error), lru_cache(8)(_parse_or_get_error)
 
 
-def parse_select(sql: str, dialect: str = "sqlite") -> exp.Expr:
-    """Return the syntax tree of one query, which the caller may change."""
+def parse_query_tree(sql: str, dialect: str = "sqlite") -> exp.Expr:
+    """Parse one query and return a copy of the syntax tree, which the caller may change."""
     return parse(sql, dialect).tree.copy()
 
 
-def statement_ends(text: str, dialect: str) -> list[int] | None:
-    """Return offsets of semicolons between statements; None if the text is unclosed."""
+def find_statement_ends(text: str, dialect: str) -> list[int] | None:
+    """Return the offsets of semicolons between statements; None if a string is unclosed."""
     try:
-        tokens = rules_of(dialect).grammar.tokenize(text)
+        tokens = get_dialect_rules(dialect).grammar.tokenize(text)
     except SqlglotError:
         return None
     return [token.start for token in tokens if token.token_type is TokenType.SEMICOLON]
@@ -190,22 +190,22 @@ _PRAGMA_CHANGES = re.compile(r"\s*PRAGMA\s+[\w.]+\s*=", re.IGNORECASE)
 
 
 def writes(sql: str, dialect: str = "sqlite") -> bool:
-    """Whether a text is a statement that would change data, tables or the connection.
+    """Whether the text is a statement that would change data, tables or the connection.
 
     It is for words to people: what may run is decided by the engine (`Database.execute`).
     """
     if CHANGES.match(sql.lstrip()) or _PRAGMA_CHANGES.match(sql):
         return True
     try:
-        tree = parse_one(sql, dialect=rules_of(dialect).grammar)
+        tree = parse_one(sql, dialect=get_dialect_rules(dialect).grammar)
         calls = (call.name.lower() for call in tree.find_all(exp.Anonymous))
         return tree.find(*_WRITES) is not None or any(call in _CHANGING_CALLS for call in calls)
     except (SqlglotError, RecursionError):
         return False
 
 
-def _write_out_tables(tree: exp.Expr) -> exp.Expr:
-    """Return the tree with SQLite's `x IN accounts` as `x IN (SELECT * FROM accounts)`."""
+def _expand_in_tables(tree: exp.Expr) -> exp.Expr:
+    """Replace SQLite's `x IN accounts` in a tree by `x IN (SELECT * FROM accounts)`."""
     if all(node.args.get("field") is None for node in tree.find_all(exp.In)):
         return tree
     tree = tree.copy()
@@ -222,8 +222,8 @@ def _write_out_tables(tree: exp.Expr) -> exp.Expr:
     return tree
 
 
-def _mark_brackets(text: str, tree: exp.Expr) -> None:
-    """Mark names in `[...]` or back-ticks in `meta`, since these are never strings."""
+def _mark_bracketed_names(text: str, tree: exp.Expr) -> None:
+    """Mark names in `[...]` or back-ticks in `meta`, because they are never strings."""
     if "`" not in text and "[" not in text:
         return
     for identifier in tree.find_all(exp.Identifier):
@@ -232,7 +232,7 @@ def _mark_brackets(text: str, tree: exp.Expr) -> None:
             identifier.meta["bracketed"] = True
 
 
-def _shorten_error(error: SqlglotError) -> str:
+def _shorten_parse_error(error: SqlglotError) -> str:
     details = getattr(error, "errors", None)
     if not details:
         return " ".join(str(error).split())[:200]

@@ -16,16 +16,16 @@ from typing import Literal, TypeVar
 from sqlglot import exp
 
 from ..database.schema import ColumnSchema, Schema, TableSchema
-from ..derived import shared_property
+from ..derived import locked_cached_property
 from .dialects import Clause, fold
-from .parse import REMEMBERED_LENGTH, Parsed, default_if_unparsed, guard_depth, parse
+from .parse import REMEMBERED_LENGTH, ParsedQuery, guard_nesting_depth, parse, return_default_if_unparsable
 from .resolve import resolve
-from .scope import Reference, Resolution, Scope, Source, SourceColumn
+from .scope import NameResolution, QuerySource, Reference, Scope, SourceColumn
 
 N = TypeVar("N", bound=exp.Expr)
 
 ALL_COLUMNS = "*"
-"""Stands for all columns of a table in `UsedItems.columns` (Track-SQL's all-column intent)."""
+"""Stands for all columns of a table in `UsedSchemaItems.columns` (Track-SQL's all-column intent)."""
 
 _UNTYPED_AGGREGATES = frozenset({"total", "string_agg", "median", "percentile", "percentile_cont", "percentile_disc"})
 _FILTERING = ("", "INNER", "CROSS", "STRAIGHT", "SEMI")
@@ -38,61 +38,61 @@ _VALUES = frozenset({"expression", "expressions", "low", "high"})
 
 @dataclass(frozen=True)
 class TableColumn:
-    """An expression that is a column of a table."""
+    """A column expression of a query that refers to a column of a table."""
 
     node: exp.Column
     clause: Clause
     scope: Scope  # the SELECT that reads the table; an enclosing one for a correlated reference
-    source: Source
+    source: QuerySource
     table: TableSchema
     schema: ColumnSchema
 
     @property
     def is_filtered_or_grouped(self) -> bool:
-        """Whether the SELECT filters or groups by it, beyond a test for NULL."""
+        """Whether the SELECT filters or groups by this column, apart from tests for NULL."""
         select, node = self.scope.select, self.node.parent
         if isinstance(node, exp.Is) or self.clause in ("where", "group"):
             return not isinstance(node, exp.Is)
-        while node is not None and node is not select and not is_aggregate(node):
+        while node is not None and node is not select and not is_aggregate_call(node):
             node = node.parent
         return node is select and self.clause == "select" and select.args.get("group") is not None
 
     @property
-    def is_key(self) -> bool:
-        """Whether it is its table's primary key."""
+    def is_primary_key(self) -> bool:
+        """Whether this column alone is the primary key of the table."""
         return self.table.primary_key == (self.schema.name,)
 
     @property
     def item(self) -> tuple[str, str]:
-        """The names of its table and column."""
+        """The name of the table and the name of the column."""
         return self.table.name, self.schema.name
 
     @property
     def place(self) -> SourceColumn:
-        """The column's identity among all sources."""
+        """The identity of the column: the id of the source and the folded column name."""
         return id(self.source), fold(self.schema.name)
 
 
 @dataclass(frozen=True)
-class Condition:
-    """A part of a condition, split at AND."""
+class QueryCondition:
+    """A single condition of a query, one of those that AND connects."""
 
     node: exp.Expr
     scope: Scope
     # Its clause; `counted` if an aggregate counts only rows that fulfil it.
     clause: Literal["where", "on", "qualify", "having", "counted"]
-    source: Source | None = None  # the source that its ON brought in
+    source: QuerySource | None = None  # the source that its ON brought in
 
     @property
-    def is_conjunct(self) -> bool:
-        """Whether every row must meet it: it is in WHERE, or in the ON of an inner join."""
+    def is_required_for_every_row(self) -> bool:
+        """Whether every row must meet the condition: in WHERE, or in ON of an inner join."""
         inner = self.source is not None and self.source.side not in ("LEFT", "RIGHT", "FULL")
         return self.clause == "where" or inner
 
 
 @dataclass(frozen=True)
-class UsedItems:
-    """Tables and columns of the schema that a query names."""
+class UsedSchemaItems:
+    """The tables and columns of the schema that a query uses."""
 
     tables: frozenset[str]  # names as the schema spells them
     # `(table, column)`; the column is `*` for `SELECT *` and `table.*` (not for `count(*)`).
@@ -100,21 +100,21 @@ class UsedItems:
 
 
 @dataclass(frozen=True)
-class Constants:
-    """The constants of a query."""
+class QueryConstants:
+    """The text and number constants of a query."""
 
     texts: frozenset[str] = frozenset()  # casefolded, without wildcards at their ends
     numbers: frozenset[str] = frozenset()  # as they are written
 
-    def looks_for(self, text: str) -> bool:
-        """Whether a text equals a number, or contains or is part of one of the texts."""
+    def has_matching_constant(self, text: str) -> bool:
+        """Whether a text equals a number, or contains or is part of one of the text constants."""
         text = text.casefold()
         return text in self.numbers or any(text in other or other in text for other in self.texts)
 
 
 @dataclass(frozen=True, eq=False)
-class Query(Parsed):
-    """A parsed statement, shared by all who read the same text: change a copy from `edit`.
+class Query(ParsedQuery):
+    """A parsed query with its analysis. It may be shared: change a copy from `edit`.
 
     What it hands out cannot be changed, except the trees, which would be too slow to freeze: the tests look whether
     they are as they were parsed.
@@ -126,73 +126,73 @@ class Query(Parsed):
 
     @staticmethod
     def of(sql: str, dialect: str, schema: Schema | None = None) -> Query:
-        """Return the analysis of a statement, cached; without a schema only its form is known."""
+        """Return the cached analysis of a query; without a schema, no tables are known."""
         read = _read_cached if len(sql) <= REMEMBERED_LENGTH else _read_long_cached
         return read(sql, dialect, None if schema is None else _SchemaKey(schema))
 
-    def edit(self) -> Edit:
-        """Return a copy to change."""
-        return Edit(self)
+    def edit(self) -> QueryCopy:
+        """Return a copy of the query that may be changed."""
+        return QueryCopy(self)
 
     def text(self, node: exp.Expr) -> str:
-        """Return a part of the query as SQL, cached."""
+        """Return an expression of the query as SQL text, cached."""
         if id(node) not in self._texts:
             self._texts[id(node)] = node, node.sql(dialect=self.rules.grammar)
         return self._texts[id(node)][1]
 
     # Names
 
-    @shared_property
-    @guard_depth
-    def resolution(self) -> Resolution:
-        """The resolved names."""
+    @locked_cached_property
+    @guard_nesting_depth
+    def resolution(self) -> NameResolution:
+        """The scopes and the resolved column references of the query."""
         return resolve(self.tree, self.schema, self.rules)
 
     @property
     def scopes(self) -> tuple[Scope, ...]:
-        """The SELECTs in order of resolution, a CTE's before its readers."""
+        """The scopes of all SELECTs, those of a CTE before the queries that read the CTE."""
         return self.resolution.scopes
 
-    @shared_property
-    def _references(self) -> dict[int, Reference]:
+    @locked_cached_property
+    def _references_by_node(self) -> dict[int, Reference]:
         return {id(reference.node): reference for reference in self.resolution.references}
 
     def at(self, node: exp.Expr) -> Reference | None:
-        """Return the resolved reference of a `Column` expression; else None."""
-        return self._references.get(id(node))
+        """Return the resolved reference of a `Column` expression; None for other expressions."""
+        return self._references_by_node.get(id(node))
 
-    @shared_property
+    @locked_cached_property
     def columns(self) -> tuple[TableColumn, ...]:
-        """The table columns that the query names, in order of reference."""
+        """The columns of tables that the query names, in order of reference."""
         columns: list[TableColumn] = []
         for reference in self.resolution.references:
             source, owner = reference.source, reference.owner
             if reference.kind == "column" and owner is not None and source is not None and source.table is not None:
-                column = source.table.column(source.declared(reference.column))
+                column = source.table.column(source.get_declared_column_name(reference.column))
                 if column is not None:
                     columns.append(TableColumn(reference.node, reference.clause, owner, source, source.table, column))
         return tuple(columns)
 
-    @shared_property
+    @locked_cached_property
     def _columns_by_node(self) -> dict[int, TableColumn]:
         return {id(column.node): column for column in self.columns}
 
     def column(self, node: exp.Expr | None) -> TableColumn | None:
-        """Return the table column that an expression is, or None."""
+        """Return the table column that an expression refers to; None if it is not a column."""
         return self._columns_by_node.get(id(node.unnest())) if node is not None else None
 
-    def columns_of(self, scope: Scope, within: exp.Expr | None = None) -> list[TableColumn]:
-        """Return the named columns that belong to a SELECT's sources, all or those in `within`."""
+    def iterate_scope_columns(self, scope: Scope, within: exp.Expr | None = None) -> list[TableColumn]:
+        """Yield the columns that refer to sources of a SELECT, only those in `within` if given."""
         columns = self.columns if within is None else map(self.column, within.find_all(exp.Column))
         return [column for column in columns if column is not None and column.scope is scope]
 
-    def sources_in(self, node: exp.Expr, scope: Scope) -> list[Source]:
-        """Return the sources of a SELECT that an expression names, repeated ones too."""
+    def find_sources_in_expression(self, node: exp.Expr, scope: Scope) -> list[QuerySource]:
+        """Return the sources of a SELECT that an expression names, with repetitions."""
         named = map(self.at, node.find_all(exp.Column))
         return [one.source for one in named if one is not None and one.owner is scope and one.source is not None]
 
     def literal(self, node: exp.Expr) -> str | float | None:
-        """Return the value of a text or number, signed or double-quoted; else None."""
+        """Return the value of a text or number literal; None for any other expression."""
         node = node.unnest()
         if isinstance(node, exp.Neg):
             value = self.literal(node.this)
@@ -207,8 +207,8 @@ class Query(Parsed):
         reference = self.at(node)
         return reference.column if reference is not None and reference.kind == "string" else None
 
-    def operands(self, node: exp.Expr) -> list[tuple[TableColumn, exp.Expr]]:
-        """Return a comparison's column with each expression compared with it."""
+    def iterate_column_comparisons(self, node: exp.Expr) -> list[tuple[TableColumn, exp.Expr]]:
+        """Yield the column of a comparison with each expression that is compared with it."""
         column, others = self.column(node.this), [node.expression]
         if isinstance(node, exp.In):
             others = node.expressions
@@ -218,13 +218,13 @@ class Query(Parsed):
             column, others = self.column(node.expression), [node.this]
         return [] if column is None else [(column, other) for other in others]
 
-    @shared_property
+    @locked_cached_property
     def tables(self) -> Mapping[str, TableSchema]:
         """The schema's tables that the query reads, by name."""
         return MappingProxyType({table.name: table for scope in self.scopes for _, table in scope.tables})
 
-    @shared_property
-    def used(self) -> UsedItems:
+    @locked_cached_property
+    def used(self) -> UsedSchemaItems:
         """The tables and columns that the query names, sub-queries included."""
         columns = {column.item for column in self.columns}
         stars = [reference.source for reference in self.resolution.references if reference.kind == "star"]
@@ -236,10 +236,10 @@ class Query(Parsed):
                 columns_named = ((table, table.column(name)) for _, table in scope.tables)
                 columns.update((table.name, column.name) for table, column in columns_named if column)
         columns.update((source.table.name, ALL_COLUMNS) for source in stars if source and source.table)
-        return UsedItems(frozenset(self.tables), frozenset(columns))
+        return UsedSchemaItems(frozenset(self.tables), frozenset(columns))
 
-    @shared_property
-    def constants(self) -> Constants:
+    @locked_cached_property
+    def constants(self) -> QueryConstants:
         """The texts and numbers in the query's conditions."""
         literals = list(self.tree.find_all(exp.Literal))
         texts = [str(literal.this) for literal in literals if literal.is_string]
@@ -251,27 +251,29 @@ class Query(Parsed):
                 if isinstance(node.parent, exp.Predicate) and node.arg_key in _VALUES
             ]
         numbers = (str(literal.this) for literal in literals if not literal.is_string)
-        plain = filter(None, map(plain_text, texts))
-        return Constants(frozenset(plain), frozenset(filter(_NUMBER.fullmatch, numbers)))
+        plain = filter(None, map(normalize_constant_text, texts))
+        return QueryConstants(frozenset(plain), frozenset(filter(_NUMBER.fullmatch, numbers)))
 
     # SELECTs and what belongs to them
 
-    @shared_property
+    @locked_cached_property
     def _scopes_by_select(self) -> dict[int, Scope]:
         return {id(scope.select): scope for scope in self.scopes}
 
-    def scope(self, select: exp.Expr) -> Scope | None:
+    def find_select_scope(self, select: exp.Expr) -> Scope | None:
         """Return the scope of a SELECT; None for any other expression."""
         return self._scopes_by_select.get(id(select))
 
-    @shared_property
-    def chain(self) -> tuple[Scope, ...]:
-        """The SELECT that gives the rows, then those it reads from alone; empty for a UNION."""
+    @locked_cached_property
+    def nested_select_chain(self) -> tuple[Scope, ...]:
+        """The outer SELECT, then each that is the only source of the previous; () for a UNION."""
         scopes: list[Scope] = []
         query: exp.Expr | None = self.tree
-        while query is not None and (scope := self.scope(query.unnest())) is not None and scope not in scopes:
+        while (
+            query is not None and (scope := self.find_select_scope(query.unnest())) is not None and scope not in scopes
+        ):
             scopes.append(scope)
-            query = scope.sources[0].query if len(scope.sources) == 1 and scope.reads_only_sources else None
+            query = scope.sources[0].query if len(scope.sources) == 1 and scope.has_only_listed_sources else None
         return tuple(scopes)
 
     def own(self, scope: Scope, *kinds: type[N]) -> list[N]:
@@ -283,14 +285,14 @@ class Query(Parsed):
         found = node.find_ancestor(*kinds, exp.Select)
         return found if isinstance(found, kinds) else None
 
-    def aggregates(self, scope: Scope, *kinds: type[exp.Expr]) -> list[exp.Expr]:
-        """Return calls of aggregate functions of a SELECT itself that are not over a window."""
-        own = (node for node in self.own(scope, *(kinds or (exp.AggFunc, exp.Anonymous))) if is_aggregate(node))
+    def find_aggregate_calls(self, scope: Scope, *kinds: type[exp.Expr]) -> list[exp.Expr]:
+        """Return the aggregate calls in a SELECT, without sub-queries and window functions."""
+        own = (node for node in self.own(scope, *(kinds or (exp.AggFunc, exp.Anonymous))) if is_aggregate_call(node))
         called = ((node, node.parent.parent if isinstance(node.parent, exp.Filter) else node.parent) for node in own)
         return [node for node, around in called if not isinstance(around, exp.Window)]
 
-    def resolve_term(self, term: exp.Expr, scope: Scope) -> exp.Expr:
-        """Return the expression of a GROUP BY or ORDER BY term, by number or alias."""
+    def resolve_order_or_group_term(self, term: exp.Expr, scope: Scope) -> exp.Expr:
+        """Return the expression that a GROUP BY or ORDER BY number or alias refers to."""
         node, outputs = term.unnest(), scope.select.expressions
         if isinstance(node, exp.Literal) and node.is_int and 0 < int(node.name) <= len(outputs):
             return outputs[int(node.name) - 1].unalias()
@@ -299,56 +301,60 @@ class Query(Parsed):
             return reference.owner.aliases[self.rules.key(reference.node.this)]
         return node
 
-    def group_terms(self, scope: Scope) -> list[exp.Expr] | None:
-        """Return the resolved terms of GROUP BY; None without one, or with several sets."""
+    def resolve_group_by_terms(self, scope: Scope) -> list[exp.Expr] | None:
+        """Return the resolved GROUP BY terms; None without GROUP BY or with grouping sets."""
         group = scope.select.args.get("group")
         several = group is not None and any(
             group.args.get(kind) for kind in ("rollup", "cube", "grouping_sets", "totals")
         )
         if group is None or several or group.find(exp.Rollup, exp.Cube, exp.GroupingSets) is not None:
             return None
-        return [self.resolve_term(term, scope).unnest() for term in group.expressions] or None
+        return [self.resolve_order_or_group_term(term, scope).unnest() for term in group.expressions] or None
 
     # Conditions
 
-    @shared_property
-    def _conditions(self) -> dict[int, tuple[Condition, ...]]:
-        return {id(scope): tuple(self._conditions_of(scope)) for scope in self.scopes}
+    @locked_cached_property
+    def _conditions_by_scope(self) -> dict[int, tuple[QueryCondition, ...]]:
+        return {id(scope): tuple(self._iterate_conditions(scope)) for scope in self.scopes}
 
-    def conditions(self, scope: Scope) -> tuple[Condition, ...]:
+    def conditions(self, scope: Scope) -> tuple[QueryCondition, ...]:
         """Return the conditions of a SELECT in the order of its clauses."""
-        return self._conditions[id(scope)]
+        return self._conditions_by_scope[id(scope)]
 
-    def list_conjuncts(self, scope: Scope) -> list[exp.Expr]:
-        """Return the conditions that hold for every row of a SELECT."""
-        return [condition.node for condition in self.conditions(scope) if condition.is_conjunct]
+    def list_required_conditions(self, scope: Scope) -> list[exp.Expr]:
+        """Return the conditions of a SELECT that every row must meet."""
+        return [condition.node for condition in self.conditions(scope) if condition.is_required_for_every_row]
 
-    def holds(self, condition: Condition) -> bool:
-        """Whether every row, or every group, of the result meets a condition."""
-        if condition.scope not in self.chain or condition.clause == "counted":
+    def holds(self, condition: QueryCondition) -> bool:
+        """Whether every row, or every group, of the result meets the condition."""
+        if condition.scope not in self.nested_select_chain or condition.clause == "counted":
             return False
         source = condition.source
         if source is None or source.join is None:
             return True
-        return not condition.scope.is_optional(source) and source.join.kind in _FILTERING
+        return not condition.scope.is_source_optional(source) and source.join.kind in _FILTERING
 
-    def _conditions_of(self, scope: Scope) -> Iterator[Condition]:
+    def _iterate_conditions(self, scope: Scope) -> Iterator[QueryCondition]:
         args = scope.select.args
-        yield from (Condition(part, scope, "where") for part in split_condition(args.get("where")))
+        yield from (QueryCondition(part, scope, "where") for part in split_condition_at_and(args.get("where")))
         for source in scope.sources:
-            yield from (Condition(part, scope, "on", source) for part in join_conditions(source))
-        yield from (Condition(part, scope, "qualify") for part in split_condition(args.get("qualify")))
-        yield from (Condition(part, scope, "having") for part in split_condition(args.get("having")))
+            yield from (QueryCondition(part, scope, "on", source) for part in get_join_conditions(source))
+        yield from (QueryCondition(part, scope, "qualify") for part in split_condition_at_and(args.get("qualify")))
+        yield from (QueryCondition(part, scope, "having") for part in split_condition_at_and(args.get("having")))
         for node in self.own(scope, exp.Filter, exp.Func):
             if isinstance(node, exp.Filter):
-                yield from (Condition(part, scope, "counted") for part in split_condition(node.expression.this))
-            elif is_aggregate(node) and isinstance(node.this, exp.Expr):
-                yield from (Condition(part, scope, "counted") for part in _find_counted_parts(node.this, scope.select))
+                yield from (
+                    QueryCondition(part, scope, "counted") for part in split_condition_at_and(node.expression.this)
+                )
+            elif is_aggregate_call(node) and isinstance(node.this, exp.Expr):
+                yield from (
+                    QueryCondition(part, scope, "counted") for part in _find_counted_conditions(node.this, scope.select)
+                )
 
     # What FROM gives
 
-    def find_equalities(self, scope: Scope) -> tuple[set[SourceColumn], list[tuple[SourceColumn, SourceColumn]]]:
-        """Return the columns equal to a constant, and the pairs of equal columns."""
+    def find_column_equalities(self, scope: Scope) -> tuple[set[SourceColumn], list[tuple[SourceColumn, SourceColumn]]]:
+        """Return the columns that equal a constant, and the pairs of columns that are equal."""
         fixed: set[SourceColumn] = set()
         pairs: list[tuple[SourceColumn, SourceColumn]] = []
         for condition in self.conditions(scope):
@@ -366,25 +372,25 @@ class Query(Parsed):
                 pairs += [((id(source), name), (id(other), name)) for other in scope.sources[:place]]
         return fixed, pairs
 
-    def find_repeating(self, source: Source, scope: Scope) -> list[Source]:
-        """Return the other sources that may have several rows for one row of `source`."""
-        fixed, pairs = self.find_equalities(scope)
+    def find_repeating_sources(self, source: QuerySource, scope: Scope) -> list[QuerySource]:
+        """Return the other sources that may have several rows per row of `source`."""
+        fixed, pairs = self.find_column_equalities(scope)
         reached, left = {id(source)}, [other for other in scope.sources if other is not source]
         while True:
             bound = fixed | {one for pair in pairs for one, other in (pair, pair[::-1]) if other[0] in reached}
-            single = [other for other in left if is_bound(other, bound)]
+            single = [other for other in left if is_source_key_bound(other, bound)]
             if not single:
                 return left
             reached |= set(map(id, single))
             left = [other for other in left if other not in single]
 
-    def row_source(self, scope: Scope) -> Source | None:
-        """Return the source with at most one FROM row per row of its own, or None."""
-        sure = (source for source in scope.sources if not scope.is_optional(source))
-        return next((source for source in sure if not self.find_repeating(source, scope)), None)
+    def find_unrepeated_source(self, scope: Scope) -> QuerySource | None:
+        """Return a source whose rows the joins in FROM do not repeat, or None."""
+        sure = (source for source in scope.sources if not scope.is_source_optional(source))
+        return next((source for source in sure if not self.find_repeating_sources(source, scope)), None)
 
-    def leading_source(self, scope: Scope) -> Source | None:
-        """Return the table from which foreign keys lead to all others, or None."""
+    def find_unreferenced_source(self, scope: Scope) -> QuerySource | None:
+        """Return the only table in FROM that no other refers to by a foreign key, or None."""
         keys = {(key.table, key.ref_table) for key in self.schema.foreign_keys}
         tables = scope.tables
         leading = [
@@ -399,17 +405,17 @@ class Query(Parsed):
     @property
     def order(self) -> tuple[exp.Expr, ...]:
         """The terms of the outermost ORDER BY."""
-        order = self._find_clause("order")
+        order = self._find_statement_with_clause("order")
         return tuple(order.args["order"].expressions) if order is not None else ()
 
     @property
     def limit(self) -> exp.Expr | None:
         """The number of rows of LIMIT or FETCH FIRST; None if there is neither."""
-        limited = self._find_clause("limit")
-        return None if limited is None else limit_count(limited)
+        limited = self._find_statement_with_clause("limit")
+        return None if limited is None else get_limit_count(limited)
 
-    def _find_clause(self, name: str) -> exp.Expr | None:
-        """Return the statement, or a wholly parenthesised one, that has a clause."""
+    def _find_statement_with_clause(self, name: str) -> exp.Expr | None:
+        """Return the statement, or the one inside parentheses, that has a clause; or None."""
         node: exp.Expr = self.tree
         while node.args.get(name) is None:
             if not isinstance(node, exp.Subquery):
@@ -418,8 +424,8 @@ class Query(Parsed):
         return node
 
 
-class Edit:
-    """A copy of a query to change; `of(node)` returns the copy of an original node."""
+class QueryCopy:
+    """A copy of a query that may be changed; `of(node)` returns the copy of a node."""
 
     def __init__(self, query: Query) -> None:
         self._grammar = query.rules.grammar
@@ -434,12 +440,12 @@ class Edit:
 
     @property
     def sql(self) -> str:
-        """The copy as SQL, once it has been changed; writing may change it too."""
+        """The SQL of the changed copy."""
         return self.tree.sql(dialect=self._grammar, copy=False)
 
 
 class _SchemaKey:
-    """A schema as a cache key, hashed by its version to be fast."""
+    """A schema as a cache key, hashed quickly by name, version and dialect."""
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
@@ -451,28 +457,28 @@ class _SchemaKey:
         return isinstance(other, _SchemaKey) and (self.schema is other.schema or self.schema == other.schema)
 
 
-def _read(sql: str, dialect: str, schema: _SchemaKey | None) -> Query:
+def _analyze_query(sql: str, dialect: str, schema: _SchemaKey | None) -> Query:
     known = Schema("", (), dialect=dialect) if schema is None else schema.schema
     return Query(**vars(parse(sql, dialect)), schema=known)
 
 
-_read_cached, _read_long_cached = lru_cache(128)(_read), lru_cache(8)(_read)
+_read_cached, _read_long_cached = lru_cache(128)(_analyze_query), lru_cache(8)(_analyze_query)
 
 
-def is_aggregate(node: exp.Expr) -> bool:
-    """Whether an expression is an aggregate call, also of functions unknown to sqlglot."""
+def is_aggregate_call(node: exp.Expr) -> bool:
+    """Whether an expression is an aggregate call, even of a function unknown to sqlglot."""
     untyped = isinstance(node, exp.Anonymous) and node.name.lower() in _UNTYPED_AGGREGATES
     return untyped or isinstance(node, exp.AggFunc)
 
 
-def argument_of(aggregate: exp.Expr) -> exp.Expr | None:
-    """Return the argument of an aggregate, also if it is DISTINCT."""
+def get_aggregate_argument(aggregate: exp.Expr) -> exp.Expr | None:
+    """Return the argument of an aggregate call, without a DISTINCT."""
     node = aggregate.this
     return node.expressions[0] if isinstance(node, exp.Distinct) and len(node.expressions) == 1 else node
 
 
-def split_condition(condition: exp.Expr | None) -> list[exp.Expr]:
-    """Return the parts of a condition or clause that AND connects; [] for None."""
+def split_condition_at_and(condition: exp.Expr | None) -> list[exp.Expr]:
+    """Split a condition or clause into the parts that AND connects; [] for None."""
     parts: list[exp.Expr] = []
     stack = [condition] if condition is not None else []
     while stack:
@@ -486,58 +492,58 @@ def split_condition(condition: exp.Expr | None) -> list[exp.Expr]:
     return parts
 
 
-def join_conditions(source: Source) -> list[exp.Expr]:
-    """Return the parts of the ON that joined a source."""
-    return split_condition(source.join and source.join.args.get("on"))
+def get_join_conditions(source: QuerySource) -> list[exp.Expr]:
+    """Return the conditions of the ON clause that joins a source, split at AND."""
+    return split_condition_at_and(source.join and source.join.args.get("on"))
 
 
-def limit_count(query: exp.Expr) -> exp.Expr | None:
-    """Return the number of rows of LIMIT or FETCH FIRST, or None."""
+def get_limit_count(query: exp.Expr) -> exp.Expr | None:
+    """Return the row count in LIMIT or FETCH FIRST, or None."""
     limit = query.args.get("limit")
     return limit and (limit.args.get("expression") or limit.args.get("count"))
 
 
-def plain_text(text: str) -> str:
-    """Return a text in the form of `Constants`."""
+def normalize_constant_text(text: str) -> str:
+    """Return a text constant case-folded, without wildcards and spaces at the ends."""
     return text.strip("% ").casefold()
 
 
-def _find_counted_parts(inner: exp.Expr, select: exp.Select) -> Iterator[exp.Expr]:
-    """Yield the conditions of CASE and IF in an aggregate, or a condition summed up."""
+def _find_counted_conditions(inner: exp.Expr, select: exp.Select) -> Iterator[exp.Expr]:
+    """Yield the conditions on rows in an aggregate: of CASE or IF, or a summed condition."""
     if isinstance(inner, exp.Predicate | exp.Connector):
         yield inner
     for branch in inner.find_all(exp.If):
         if branch.find_ancestor(exp.Select) is select:
             simple = isinstance(branch.parent, exp.Case) and branch.parent.this is not None
-            yield from [branch.parent] if simple and branch.parent else split_condition(branch.this)
+            yield from [branch.parent] if simple and branch.parent else split_condition_at_and(branch.this)
 
 
-def is_bound(source: Source, bound: Collection[SourceColumn]) -> bool:
-    """Whether the bound columns leave at most one row of a source."""
+def is_source_key_bound(source: QuerySource, bound: Collection[SourceColumn]) -> bool:
+    """Whether the bound columns include the whole key of a source."""
     key = source.table.key if source.table is not None else ()
     return bool(key) and all((id(source), fold(column)) in bound for column in key)
 
 
-@default_if_unparsed(None)
+@return_default_if_unparsable(None)
 def read_query(sql: str, schema: Schema) -> Query | None:
     """Return the analysis of a statement; None if it is empty or cannot be read."""
     query = Query.of(sql, schema.dialect, schema) if sql else None
     return query if query and query.resolution else None
 
 
-@guard_depth
-def used_items(sql: str, schema: Schema) -> UsedItems:
+@guard_nesting_depth
+def find_used_schema_items(sql: str, schema: Schema) -> UsedSchemaItems:
     """Return the tables and columns of a schema that a query uses, sub-queries included."""
     return Query.of(sql, schema.dialect, schema).used
 
 
-@default_if_unparsed(Constants())
-def find_constants(sql: str, dialect: str = "sqlite") -> Constants:
+@return_default_if_unparsable(QueryConstants())
+def find_query_constants(sql: str, dialect: str = "sqlite") -> QueryConstants:
     """Return the constants of a query; none if it cannot be parsed."""
     return Query.of(sql, dialect).constants
 
 
-@default_if_unparsed(False)
+@return_default_if_unparsable(False)
 def is_ordered(sql: str, dialect: str = "sqlite") -> bool:
     """Whether the outermost query has an ORDER BY; False if it cannot be parsed."""
     return bool(Query.of(sql, dialect).order)

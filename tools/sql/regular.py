@@ -20,15 +20,15 @@ from itertools import combinations, pairwise, takewhile
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
-from ..database.quoting import Naming
+from ..database.quoting import NamingRules
 from ..database.schema import Schema
-from ..words import listed_words
-from .dialects import quote_name, quote_text
-from .parse import default_if_unparsed, guard_depth
+from ..words import make_word_set
+from .dialects import quote_regular_name, quote_string_literal
+from .parse import guard_nesting_depth, return_default_if_unparsable
 from .query import Query
-from .scope import Reference, Resolution, Source, outwards
+from .scope import NameResolution, QuerySource, Reference, iterate_enclosing_scopes
 
-_NOT_FUNCTIONS = listed_words(
+_NOT_FUNCTIONS = make_word_set(
     """select from where and or not in is like glob regexp match between exists all any distinct as on using join cross
     natural inner left right full outer by group having order limit offset union intersect except values case when then
     else with recursive over filter partition rows range groups escape collate isnull notnull
@@ -61,24 +61,24 @@ _OPERATORS = frozenset(
 )
 
 
-@guard_depth
+@guard_nesting_depth
 def regularize(sql: str, schema: Schema) -> str:
-    """Return the query in its regular form. Unknown names stay unqualified."""
+    """Return a query in regular form: uniform case, quotes, aliases and spaces."""
     query = Query.of(sql, schema.dialect, schema)
     if any(reference.kind == "text_name" for reference in query.resolution.references):
         return query.sql  # a column is named by an expression's very spelling: any change might lose it
-    return write(query, make_edits(query))
+    return write(query, make_regularizing_edits(query))
 
 
-@default_if_unparsed(False)
+@return_default_if_unparsable(False)
 def same_sql(a: str, b: str, schema: Schema) -> bool:
-    """Whether two queries are equal once regularised; False if either cannot be parsed."""
+    """Whether two queries have the same regular form; False if either cannot be parsed."""
     return regularize(a, schema) == regularize(b, schema)
 
 
 @dataclass
-class Edits:
-    """Changes to a query's tokens."""
+class TokenEdits:
+    """Changes to the tokens of a query, which `write` applies."""
 
     text: dict[int, str] = field(default_factory=dict)  # offset of a token's first character to what is written instead
     # Offsets of the tokens that are left out; an `AS` before a dropped alias goes with it.
@@ -87,36 +87,36 @@ class Edits:
     mask: str | None = None  # written instead of every literal; None writes literals as they are
 
 
-def make_edits(query: Query) -> Edits:
+def make_regularizing_edits(query: Query) -> TokenEdits:
     """Return the edits that bring names, aliases and strings into regular form."""
-    edits, resolution = Edits(), query.resolution
+    edits, resolution = TokenEdits(), query.resolution
     naming = resolution.rules.naming
     for identifier in query.tree.find_all(exp.Identifier):
         start = identifier.meta.get("start")
         if start is not None:
-            edits.text[start] = quote_name(resolution.rules.key(identifier), naming)
-            if is_alias(identifier) and identifier.arg_key != "columns":
+            edits.text[start] = quote_regular_name(resolution.rules.key(identifier), naming)
+            if is_alias_name(identifier) and identifier.arg_key != "columns":
                 edits.aliases.add(start)
-    kept = _find_kept_aliases(resolution)
+    kept = _find_sources_keeping_alias(resolution)
     for scope in resolution.scopes:
         for source in scope.sources:
-            _drop_alias(source, kept, edits)
+            _drop_source_alias(source, kept, edits)
             named = source.node.this if isinstance(source.node, exp.Table) else None  # None for ROWS FROM (...), too
             if naming.tables_exact and named is not None and "start" in named.meta:
-                edits.text[named.meta["start"]] = _own_name(source, naming)
+                edits.text[named.meta["start"]] = _get_own_table_name(source, naming)
     for reference in resolution.references:
-        _write_reference(reference, kept, edits, naming)
+        _edit_column_reference(reference, kept, edits, naming)
     return edits
 
 
-def is_alias(identifier: exp.Identifier) -> bool:
-    """Whether a name is an alias of a result column, table or column, but not of a CTE."""
+def is_alias_name(identifier: exp.Identifier) -> bool:
+    """Whether an identifier is an alias of a column or table, but not of a CTE."""
     parent = identifier.parent
     return isinstance(parent, exp.Alias | exp.TableAlias) and not isinstance(parent.parent, exp.CTE)
 
 
-def _find_kept_aliases(resolution: Resolution) -> set[Source]:
-    """Return the sources that need their alias to differ from others.
+def _find_sources_keeping_alias(resolution: NameResolution) -> set[QuerySource]:
+    """Return the sources that keep their alias because their names would clash.
 
     Starts from those that occur twice and adds until all names that will be visible are distinct where they must be: in
     a SELECT, and between a correlated reference and what it refers to. The aliases of sources that end up without one
@@ -132,48 +132,52 @@ def _find_kept_aliases(resolution: Resolution) -> set[Source]:
         reference.source for reference in resolution.references if reference.source and reference.node.args.get("db")
     }
     while True:
-        clashing = {loser for pair in _pair_sources(resolution) if (loser := _find_loser(*pair, kept)) is not None}
+        clashing = {
+            loser
+            for pair in _pair_sources_to_distinguish(resolution)
+            if (loser := _find_clashing_source(*pair, kept)) is not None
+        }
         if not clashing:
             return kept
         kept |= clashing
 
 
-def _pair_sources(resolution: Resolution) -> Iterator[tuple[Source, Source]]:
+def _pair_sources_to_distinguish(resolution: NameResolution) -> Iterator[tuple[QuerySource, QuerySource]]:
     """Yield pairs of sources whose visible names must differ."""
     for scope in resolution.scopes:
         yield from combinations(scope.sources, 2)
     for reference in resolution.references:
         if reference.source is not None:
-            yield from ((reference.source, between) for between in _sources_between(reference))
+            yield from ((reference.source, between) for between in _iterate_sources_between(reference))
 
 
-def _find_loser(first: Source, second: Source, kept: set[Source]) -> Source | None:
+def _find_clashing_source(first: QuerySource, second: QuerySource, kept: set[QuerySource]) -> QuerySource | None:
     """Return the source that must keep its alias because visible names clash, or None."""
-    if _visible_name(first, kept) != _visible_name(second, kept):
+    if _get_visible_name(first, kept) != _get_visible_name(second, kept):
         return None
     return next((source for source in (first, second) if source not in kept), None)
 
 
-def _sources_between(reference: Reference) -> Iterator[Source]:
-    """Yield the sources between a correlated reference and its owner."""
-    for level in takewhile(lambda level: level is not reference.owner, outwards(reference.scope)):
+def _iterate_sources_between(reference: Reference) -> Iterator[QuerySource]:
+    """Yield the sources of the scopes from a correlated reference up to its owner."""
+    for level in takewhile(lambda level: level is not reference.owner, iterate_enclosing_scopes(reference.scope)):
         yield from level.sources
 
 
-def _visible_name(source: Source, kept: set[Source]) -> str:
+def _get_visible_name(source: QuerySource, kept: set[QuerySource]) -> str:
     return source.name if source in kept else source.own
 
 
-def _own_name(source: Source, naming: Naming) -> str:
+def _get_own_table_name(source: QuerySource, naming: NamingRules) -> str:
     """Return the name of a table or CTE without an alias."""
     if not naming.tables_exact or source.query is not None:
-        return quote_name(source.own, naming)
+        return quote_regular_name(source.own, naming)
     table = source.table
     declared = source.node.name if table is None else table.path[-1] if source.node.args.get("db") else table.name
-    return quote_name(declared, naming)
+    return quote_regular_name(declared, naming)
 
 
-def _drop_alias(source: Source, kept: set[Source], edits: Edits) -> None:
+def _drop_source_alias(source: QuerySource, kept: set[QuerySource], edits: TokenEdits) -> None:
     alias = source.node.args.get("alias")
     if alias is None or source in kept or not isinstance(alias.this, exp.Identifier):
         return
@@ -182,38 +186,44 @@ def _drop_alias(source: Source, kept: set[Source], edits: Edits) -> None:
         edits.dropped.add(start)
 
 
-def _write_reference(reference: Reference, kept: set[Source], edits: Edits, naming: Naming) -> None:
+def _edit_column_reference(
+    reference: Reference, kept: set[QuerySource], edits: TokenEdits, naming: NamingRules
+) -> None:
     node, source = reference.node, reference.source
     start = node.this.meta.get("start")
     if reference.kind == "string":
         if start is not None:
-            edits.text[start] = quote_text(reference.column)
+            edits.text[start] = quote_string_literal(reference.column)
         return
     if source is None:
         return
-    visible = _visible_name(source, kept)
-    written = quote_name(visible, naming) if source in kept else _own_name(source, naming)
+    visible = _get_visible_name(source, kept)
+    written = quote_regular_name(visible, naming) if source in kept else _get_own_table_name(source, naming)
     qualifier = node.args.get("table")
     if qualifier is not None:
         if "start" in qualifier.meta:
             edits.text[qualifier.meta["start"]] = written
         return
     key = naming.key(node.name, in_quotes=bool(node.this.args.get("quoted")))
-    if reference.kind in ("column", "rowid") and start is not None and _can_qualify(reference, key, visible, kept):
-        edits.text[start] = f"{written}.{quote_name(key, naming)}"
+    if (
+        reference.kind in ("column", "rowid")
+        and start is not None
+        and _can_qualify_reference(reference, key, visible, kept)
+    ):
+        edits.text[start] = f"{written}.{quote_regular_name(key, naming)}"
 
 
-def _can_qualify(reference: Reference, key: str, visible: str, kept: set[Source]) -> bool:
+def _can_qualify_reference(reference: Reference, key: str, visible: str, kept: set[QuerySource]) -> bool:
     owner = reference.owner
-    if not visible or owner is None or owner.merges(key):
+    if not visible or owner is None or owner.is_merged_column(key):
         return False
-    if sum(_visible_name(other, kept) == visible for other in owner.sources) > 1:
+    if sum(_get_visible_name(other, kept) == visible for other in owner.sources) > 1:
         return False
-    return all(_visible_name(between, kept) != visible for between in _sources_between(reference))
+    return all(_get_visible_name(between, kept) != visible for between in _iterate_sources_between(reference))
 
 
 class Piece(str):
-    """One written token. `role` is `name`, `function`, `word`, `literal` or `mark`."""
+    """A written token; `role` is `name`, `function`, `word`, `literal` or `mark`."""
 
     __slots__ = ("role",)
     role: str
@@ -227,12 +237,14 @@ class Piece(str):
 _BEFORE_OPERAND = _OPERATORS | {"SELECT", "DISTINCT", "WHERE", "AND", "OR", "ON", "HAVING", "GROUP BY", "ORDER BY"}
 
 
-def write(query: Query, edits: Edits) -> str:
-    """Return the regular form of a query with edits applied."""
-    return _space(_reorder_limit(_unwrap(_write_pieces(query, edits))))
+def write(query: Query, edits: TokenEdits) -> str:
+    """Write a query in regular form, with the edits applied."""
+    return _join_pieces_with_spaces(
+        _rewrite_limit_with_offset(_remove_column_parentheses(_write_token_pieces(query, edits)))
+    )
 
 
-def _write_pieces(query: Query, edits: Edits) -> list[Piece]:
+def _write_token_pieces(query: Query, edits: TokenEdits) -> list[Piece]:
     pieces: list[Piece] = []
     tokens = [*query.tokens, None]
     before: Token | None = None
@@ -251,16 +263,18 @@ def _write_pieces(query: Query, edits: Edits) -> list[Piece]:
         elif last in ("<", ">") and before is not None and token.text == last and token.start == before.end + 1:
             pieces[-1] = Piece(last * 2, "mark")  # sqlglot's tokens halve the shift operators
         else:
-            pieces += _spell(query.sql, before, token, following, edits.mask)
+            pieces += _spell_token(query.sql, before, token, following, edits.mask)
         before = token
     return pieces
 
 
-def _spell(sql: str, before: Token | None, token: Token, following: Token | None, mask: str | None) -> list[Piece]:
+def _spell_token(
+    sql: str, before: Token | None, token: Token, following: Token | None, mask: str | None
+) -> list[Piece]:
     """Return the pieces of a token that is not a name; none if it is redundant."""
     raw = sql[token.start : token.end + 1]
     if token.token_type in _LITERALS:
-        return [Piece((_requote_text(raw) if mask is None else mask), "literal")]
+        return [Piece((_requote_string_literal(raw) if mask is None else mask), "literal")]
     word = " ".join(raw.split())
     if not (word[:1].isalpha() or word[:1] == "_"):
         return [Piece(_SPELLED.get(word, word), "mark")]
@@ -273,13 +287,13 @@ def _spell(sql: str, before: Token | None, token: Token, following: Token | None
     return [Piece(_SPELLED.get(upper, upper), "word")]
 
 
-def _requote_text(raw: str) -> str:
-    """Return a literal in single quotes if that means the same."""
+def _requote_string_literal(raw: str) -> str:
+    """Return a string literal in single quotes if its meaning stays the same."""
     inner = raw[1:-1]
     return f"'{inner}'" if raw[0] == raw[-1] == '"' and not set(inner) & set("'\"\\") else raw
 
 
-def _unwrap(pieces: list[Piece]) -> list[Piece]:
+def _remove_column_parentheses(pieces: list[Piece]) -> list[Piece]:
     """Remove parentheses around a single column."""
     left: list[Piece] = []
     index = 0
@@ -299,8 +313,8 @@ def _unwrap(pieces: list[Piece]) -> list[Piece]:
     return left
 
 
-def _reorder_limit(pieces: list[Piece]) -> list[Piece]:
-    """Write `LIMIT a, b` as `LIMIT b OFFSET a`."""
+def _rewrite_limit_with_offset(pieces: list[Piece]) -> list[Piece]:
+    """Rewrite `LIMIT a, b` as `LIMIT b OFFSET a`."""
     for index, piece in enumerate(pieces):
         if piece != "LIMIT" or piece.role != "word":
             continue
@@ -314,26 +328,30 @@ def _reorder_limit(pieces: list[Piece]) -> list[Piece]:
                 comma = position
         if comma is not None:
             swapped = [*pieces[comma + 1 : end], Piece("OFFSET", "word"), *pieces[index + 1 : comma]]
-            return [*pieces[: index + 1], *_reorder_limit(swapped), *_reorder_limit(pieces[end:])]
+            return [
+                *pieces[: index + 1],
+                *_rewrite_limit_with_offset(swapped),
+                *_rewrite_limit_with_offset(pieces[end:]),
+            ]
     return pieces
 
 
-def _space(pieces: list[Piece]) -> str:
+def _join_pieces_with_spaces(pieces: list[Piece]) -> str:
     written: list[str] = []
     before: Piece | None = None
     unary = False
     for piece in pieces:
         # Two minus signs together begin a comment.
-        if before is not None and (before == piece == "-" or not (unary or _is_tight(before, piece))):
+        if before is not None and (before == piece == "-" or not (unary or _is_written_without_space(before, piece))):
             written.append(" ")
         written.append(piece)
-        unary = piece.role == "mark" and piece in _PREFIXED and _expects_operand(before)
+        unary = piece.role == "mark" and piece in _PREFIXED and _is_operand_expected_after(before)
         before = piece
     return "".join(written)
 
 
-def _is_tight(before: Piece, piece: Piece) -> bool:
-    """Whether two pieces have no space between them."""
+def _is_written_without_space(before: Piece, piece: Piece) -> bool:
+    """Whether two tokens are written without a space between them."""
     if piece.role == "mark" and (piece in (",", ")") or (piece == "." and before.role in ("name", "word"))):
         return True
     if before.role == "mark" and before in ("(", ".", ":", "@", "$"):
@@ -341,8 +359,8 @@ def _is_tight(before: Piece, piece: Piece) -> bool:
     return before.role == "function" and piece == "("
 
 
-def _expects_operand(before: Piece | None) -> bool:
-    """Whether a sign after this piece is a prefix, not an operator."""
+def _is_operand_expected_after(before: Piece | None) -> bool:
+    """Whether a sign after this token is a prefix instead of an operator."""
     if before is None or before.role == "word":
         return before not in ("END", "NULL", "TRUE", "FALSE")
     return before.role == "mark" and (before in _OPERATORS or before in ("(", ","))

@@ -15,9 +15,9 @@ from types import MappingProxyType
 from sqlglot import exp
 
 from ..database.schema import Schema, TableSchema
-from .dialects import Clause, Rules, squeeze
-from .parse import guard_depth
-from .scope import Reference, ReferenceKind, Resolution, Scope, Source, outwards
+from .dialects import Clause, DialectRules, remove_spaces_and_case
+from .parse import guard_nesting_depth
+from .scope import NameResolution, QuerySource, Reference, ReferenceKind, Scope, iterate_enclosing_scopes
 
 _CLAUSES: dict[str, Clause] = {
     "expressions": "select",
@@ -34,70 +34,70 @@ _CLAUSES: dict[str, Clause] = {
 
 
 @dataclass(frozen=True)
-class _Outputs:
-    """The result columns of a query, for its readers."""
+class _QueryOutputs:
+    """The result columns of a query, as an outer query sees them."""
 
     outputs: Sequence[str | None] | None = None  # result columns' names; None if not known
     texts: frozenset[str] = frozenset()  # see `Source.texts`
     arms: tuple[Scope, ...] = ()
 
 
-_CTEs = dict[str, tuple[exp.Expr, _Outputs]]
+_CTEs = dict[str, tuple[exp.Expr, _QueryOutputs]]
 """Queries of common table expressions, with what they offer, by their names."""
 
 _Refer = Callable[..., Reference]
 """Makes a reference of one column expression, given its kind and what it refers to."""
 
 
-@guard_depth
-def resolve(tree: exp.Expr, schema: Schema, rules: Rules) -> Resolution:
-    """Return the resolved names of a query, by the rules of its dialect.
+@guard_nesting_depth
+def resolve(tree: exp.Expr, schema: Schema, rules: DialectRules) -> NameResolution:
+    """Resolve every name in a query against a schema.
 
     Raises:
         SQLParseError: It has what is not understood.
     """
-    resolver = _Resolver(schema, rules)
+    resolver = _NameResolver(schema, rules)
     resolver.resolve_query(tree, None)
-    return Resolution(tuple(resolver.scopes), tuple(resolver.references), resolver.rules)
+    return NameResolution(tuple(resolver.scopes), tuple(resolver.references), resolver.rules)
 
 
-class _Resolver:
-    def __init__(self, schema: Schema, rules: Rules) -> None:
+class _NameResolver:
+    def __init__(self, schema: Schema, rules: DialectRules) -> None:
         self.schema = schema
         self.rules = rules
         self.scopes: list[Scope] = []
         self.references: list[Reference] = []
         self.ctes: _CTEs = {}
 
-    def _alias_key(self, node: exp.Expr) -> str:
-        """Return the key of an expression's alias; empty if there is none."""
+    def _get_alias_key(self, node: exp.Expr) -> str:
+        """Return the normalized alias of an expression; empty if there is none."""
         alias = node.args.get("alias")
         return self.rules.key(alias.this if isinstance(alias, exp.TableAlias) else alias)
 
-    def resolve_query(self, node: exp.Expr, parent: Scope | None) -> _Outputs:
-        """Resolve a query expression and everything in it."""
+    def resolve_query(self, node: exp.Expr, parent: Scope | None) -> _QueryOutputs:
+        """Resolve the names in a query expression and in everything nested in it."""
         outer = self.ctes
-        self._resolve_with(node, parent)
-        shape = self._resolve_body(node, parent)
+        self._resolve_with_clause(node, parent)
+        shape = self._resolve_query_body(node, parent)
         self.ctes = outer
         return shape
 
-    def _resolve_body(self, node: exp.Expr, parent: Scope | None) -> _Outputs:
+    def _resolve_query_body(self, node: exp.Expr, parent: Scope | None) -> _QueryOutputs:
         if isinstance(node, exp.Select):
             return self._resolve_select(node, parent)
         if isinstance(node, exp.SetOperation):
-            return self._resolve_compound(node, parent)
+            return self._resolve_compound_query(node, parent)
         if isinstance(node, exp.Subquery | exp.Paren):
             shape = self.resolve_query(node.this, parent)
-            self._resolve_tail(node, shape, parent)
+            self._resolve_order_and_limit(node, shape, parent)
             return shape
         for child in node.iter_expressions():
-            self._resolve_columns(child, parent, "select")
+            self._add_column_references(child, parent, "select")
         if isinstance(node, exp.Values) and node.expressions:
-            return _Outputs([f"column{index + 1}" for index in range(len(node.expressions[0].expressions))])
-        return _Outputs()
+            return _QueryOutputs([f"column{index + 1}" for index in range(len(node.expressions[0].expressions))])
+        return _QueryOutputs()
 
-    def _resolve_with(self, node: exp.Expr, parent: Scope | None) -> None:
+    def _resolve_with_clause(self, node: exp.Expr, parent: Scope | None) -> None:
         """Resolve the common table expressions of a query."""
         clause = node.args.get("with_")
         if clause is None:
@@ -105,64 +105,64 @@ class _Resolver:
         # A CTE may read itself and later ones: what can be known of each before it is resolved is registered first.
         self.ctes = dict(self.ctes)
         for cte in clause.expressions:
-            names = self._declared_names(cte) or self._guess_outputs(cte.this)
-            self.ctes[self._alias_key(cte)] = cte.this, _Outputs(names)
+            names = self._get_alias_column_names(cte) or self._guess_output_names(cte.this)
+            self.ctes[self._get_alias_key(cte)] = cte.this, _QueryOutputs(names)
         for cte in clause.expressions:
-            shape, declared = self.resolve_query(cte.this, parent), self._declared_names(cte)
-            self.ctes[self._alias_key(cte)] = cte.this, _Outputs(declared) if declared else shape
+            shape, declared = self.resolve_query(cte.this, parent), self._get_alias_column_names(cte)
+            self.ctes[self._get_alias_key(cte)] = cte.this, _QueryOutputs(declared) if declared else shape
 
-    def _resolve_compound(self, node: exp.SetOperation, parent: Scope | None) -> _Outputs:
+    def _resolve_compound_query(self, node: exp.SetOperation, parent: Scope | None) -> _QueryOutputs:
         chain: list[exp.SetOperation] = [node]
         while isinstance(chain[-1].this, exp.SetOperation) and chain[-1].this.args.get("with_") is None:
             chain.append(chain[-1].this)
         shape = self.resolve_query(chain[-1].this, parent)
         for link in reversed(chain):
             shape = replace(shape, arms=shape.arms + self.resolve_query(link.expression, parent).arms)
-            self._resolve_tail(link, shape, parent)
+            self._resolve_order_and_limit(link, shape, parent)
         return shape
 
-    def _resolve_tail(self, node: exp.Expr, shape: _Outputs, parent: Scope | None) -> None:
-        """Resolve ORDER BY and LIMIT of a compound, by result columns or its SELECTs."""
+    def _resolve_order_and_limit(self, node: exp.Expr, shape: _QueryOutputs, parent: Scope | None) -> None:
+        """Resolve the names in ORDER BY and LIMIT of a compound query."""
         names = {self.rules.naming.key(name) for arm in shape.arms for name in arm.outputs or () if name}
         for key in ("order", "limit", "offset"):
             clause = node.args.get(key)
-            for column in self._find_columns(clause, parent) if clause is not None else ():
+            for column in self._yield_column_expressions(clause, parent) if clause is not None else ():
                 if not column.table and self.rules.key(column.this) in names:
                     self.references.append(Reference(column, None, "order", "output", column=column.name))
                     continue
-                tried = [self._look_up(column, arm, "order") for arm in shape.arms]
+                tried = [self._resolve_column(column, arm, "order") for arm in shape.arms]
                 good = [one for one in tried if one.kind in ("column", "alias", "rowid", "open")]
-                chosen = (good or tried or [self._look_up(column, parent, "order")])[0]
+                chosen = (good or tried or [self._resolve_column(column, parent, "order")])[0]
                 self.references.append(replace(chosen, scope=None))
 
-    def _resolve_select(self, node: exp.Select, parent: Scope | None) -> _Outputs:
+    def _resolve_select(self, node: exp.Select, parent: Scope | None) -> _QueryOutputs:
         scope = Scope(node, parent)
         self.scopes.append(scope)
         start = node.args.get("from_")
         if start is not None:
-            self._add_source(start.this, scope, None)
+            self._add_source_to_scope(start.this, scope, None)
         for join in node.args.get("joins") or ():
             self._resolve_join(join, scope)
         for lateral in node.args.get("laterals") or ():
-            self._add_source(lateral, scope, None)
+            self._add_source_to_scope(lateral, scope, None)
         aliases: dict[str, exp.Expr] = {}
         for item in node.expressions:
             if isinstance(item, exp.Alias):
                 aliases.setdefault(self.rules.key(item.args["alias"]), item.this)
-        _fill(scope, aliases=MappingProxyType(aliases), outputs=self._list_outputs(node, scope))
+        _fill(scope, aliases=MappingProxyType(aliases), outputs=self._list_output_names(node, scope))
         for source in scope.sources:
             if source.join is not None and source.join.args.get("on") is not None:
-                self._resolve_columns(source.join.args["on"], scope, "from")
+                self._add_column_references(source.join.args["on"], scope, "from")
         for key, clause in _CLAUSES.items():
             value = node.args.get(key)
             for part in value if isinstance(value, list) else [value]:
                 if isinstance(part, exp.Expr):
-                    self._resolve_columns(part, scope, clause)
-        return _Outputs(scope.outputs, self._list_texts(node), (scope,))
+                    self._add_column_references(part, scope, clause)
+        return _QueryOutputs(scope.outputs, self._list_unnamed_output_texts(node), (scope,))
 
     def _resolve_join(self, join: exp.Join, scope: Scope) -> None:
         before = scope.sources
-        self._add_source(join.this, scope, join)
+        self._add_source_to_scope(join.this, scope, join)
         added = scope.sources[len(before) :]
         names = {self.rules.key(name) for name in join.args.get("using") or ()}
         if join.method == "NATURAL":
@@ -171,64 +171,72 @@ class _Resolver:
         for source in added:
             _fill(source, using=source.using | names)
 
-    def _add_source(self, node: exp.Expr, scope: Scope, join: exp.Join | None) -> None:
+    def _add_source_to_scope(self, node: exp.Expr, scope: Scope, join: exp.Join | None) -> None:
         if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
-            self._add_source(node.this, scope, join)
+            self._add_source_to_scope(node.this, scope, join)
         elif isinstance(node, exp.Table):
-            _append_source(scope, replace(self._read_table(node, scope), join=join))
+            _append_source(scope, replace(self._make_table_source(node, scope), join=join))
         elif isinstance(node, exp.Subquery | exp.Values):
             shape = self.resolve_query(node, scope if self.rules.name == "duckdb" else scope.parent)
             inner = node.this if isinstance(node, exp.Subquery) else node
-            name, columns = self._alias_key(node), self._index_names(self._declared_names(node) or shape.outputs)
+            name, columns = (
+                self._get_alias_key(node),
+                self._index_names_by_key(self._get_alias_column_names(node) or shape.outputs),
+            )
             if node.args.get("pivots"):
                 columns = None
-            _append_source(scope, Source(name, "", None, columns, node, query=inner, join=join, texts=shape.texts))
+            _append_source(scope, QuerySource(name, "", None, columns, node, query=inner, join=join, texts=shape.texts))
         elif isinstance(node, exp.Lateral) and isinstance(node.this, exp.Subquery):
             shape = self.resolve_query(node.this, scope)
-            name, columns = self._alias_key(node), self._index_names(self._declared_names(node) or shape.outputs)
-            _append_source(scope, Source(name, "", None, columns, node, query=node.this.this, join=join))
+            name, columns = (
+                self._get_alias_key(node),
+                self._index_names_by_key(self._get_alias_column_names(node) or shape.outputs),
+            )
+            _append_source(scope, QuerySource(name, "", None, columns, node, query=node.this.this, join=join))
         else:
-            self._resolve_columns(node, scope, "from")
-            name = self._alias_key(node) or self.rules.naming.key(node.alias_or_name)
-            _append_source(scope, Source(name, "", None, None, node, join=join))
+            self._add_column_references(node, scope, "from")
+            name = self._get_alias_key(node) or self.rules.naming.key(node.alias_or_name)
+            _append_source(scope, QuerySource(name, "", None, None, node, join=join))
         for nested in node.args.get("joins") or ():
             self._resolve_join(nested, scope)
 
-    def _read_table(self, node: exp.Table, scope: Scope) -> Source:
+    def _make_table_source(self, node: exp.Table, scope: Scope) -> QuerySource:
         if not isinstance(node.this, exp.Identifier):
             called: list[exp.Expr] = [node.this] if node.this else [each.this for each in node.args["rows_from"]]
             for argument in (argument for function in called for argument in function.expressions):
-                self._resolve_columns(argument, scope, "from")
+                self._add_column_references(argument, scope, "from")
             own = self.rules.naming.key(called[0].name)
-            return Source(self._alias_key(node) or own, own, None, None, node)
+            return QuerySource(self._get_alias_key(node) or own, own, None, None, node)
         own = self.rules.key(node.this)
-        visible = self._alias_key(node) or own
+        visible = self._get_alias_key(node) or own
         if own in self.ctes and not node.args.get("db"):
             query, shape = self.ctes[own]
-            return Source(visible, own, None, self._index_names(shape.outputs), node, query=query, texts=shape.texts)
-        table = self._find_table(node, own)
+            return QuerySource(
+                visible, own, None, self._index_names_by_key(shape.outputs), node, query=query, texts=shape.texts
+            )
+        table = self._find_schema_table(node, own)
         if table is None:
             known = own.startswith(self.rules.system) or node.db.lower() == "information_schema"
-            return Source(visible, own, None, None, node, known=known)
-        given = [] if self.rules.is_sqlite else self._declared_names(node)
-        columns = self._index_names([*given, *(column.name for column in table.columns[len(given) :])])
+            return QuerySource(visible, own, None, None, node, known=known)
+        given = [] if self.rules.is_sqlite else self._get_alias_column_names(node)
+        columns = self._index_names_by_key([*given, *(column.name for column in table.columns[len(given) :])])
         renamed = {name: column.name for name, column in zip(given, table.columns, strict=False) if name}
         shown = None if node.args.get("pivots") else columns
-        return Source(visible, own, table, shown, node, renamed=MappingProxyType(renamed))
+        return QuerySource(visible, own, table, shown, node, renamed=MappingProxyType(renamed))
 
-    def _find_table(self, node: exp.Table, own: str) -> TableSchema | None:
+    def _find_schema_table(self, node: exp.Table, own: str) -> TableSchema | None:
         """Return the schema's table for a table expression, qualified or not."""
         table = self.schema.table(f"{self.rules.key(node.args['db'])}.{own}") if node.args.get("db") else None
         table = table or self.schema.table(own)
         key = self.rules.naming.key
         return table if table is not None and key(table.name).endswith(own) else None
 
-    def _resolve_columns(self, node: exp.Expr, scope: Scope | None, clause: Clause) -> None:
-        for column in self._find_columns(node, scope):
-            self.references.append(self._look_up(column, scope, clause))
+    def _add_column_references(self, node: exp.Expr, scope: Scope | None, clause: Clause) -> None:
+        for column in self._yield_column_expressions(node, scope):
+            self.references.append(self._resolve_column(column, scope, clause))
 
-    def _find_columns(self, node: exp.Expr, scope: Scope | None) -> Iterator[exp.Column]:
-        """Yield the column expressions in order, resolving sub-queries on the way."""
+    def _yield_column_expressions(self, node: exp.Expr, scope: Scope | None) -> Iterator[exp.Column]:
+        """Yield the column expressions in order, and resolve sub-queries on the way."""
         stack = [node]
         while stack:
             top = stack.pop()
@@ -239,12 +247,12 @@ class _Resolver:
             else:
                 stack.extend(reversed(list(top.iter_expressions())))
 
-    def _declared_names(self, node: exp.Expr) -> list[str]:
+    def _get_alias_column_names(self, node: exp.Expr) -> list[str]:
         """Return the column names that an alias declares, as in `AS t(a, b)`."""
         alias = node.args.get("alias")
         return [self.rules.key(column) for column in alias.columns] if isinstance(alias, exp.TableAlias) else []
 
-    def _index_names(self, outputs: Sequence[str | None] | None) -> Mapping[str, str] | None:
+    def _index_names_by_key(self, outputs: Sequence[str | None] | None) -> Mapping[str, str] | None:
         if outputs is None:
             return None
         named: dict[str, str] = {}
@@ -253,7 +261,7 @@ class _Resolver:
                 named.setdefault(self.rules.naming.key(name), name)
         return MappingProxyType(named)
 
-    def _list_outputs(self, node: exp.Select, scope: Scope) -> tuple[str | None, ...] | None:
+    def _list_output_names(self, node: exp.Select, scope: Scope) -> tuple[str | None, ...] | None:
         names: list[str | None] = []
         for item in node.expressions:
             inner = item.unnest()
@@ -273,60 +281,62 @@ class _Resolver:
             elif isinstance(inner, exp.Columns):
                 return None
             else:
-                names.append(self._name_output(item))
+                names.append(self._get_output_name(item))
         return tuple(names)
 
-    def _name_output(self, item: exp.Expr) -> str | None:
+    def _get_output_name(self, item: exp.Expr) -> str | None:
         """Return the name of a result column; None if it has none."""
         inner = item.unnest()
         if isinstance(item, exp.Alias):
-            return self._spell_name(item.args["alias"])
+            return self._spell_output_name(item.args["alias"])
         if isinstance(inner, exp.Column):
-            return self._spell_name(inner.this)
+            return self._spell_output_name(inner.this)
         if self.rules.expressions_as_names:
             return None
         while isinstance(inner, exp.Cast):
             inner = inner.this
         if isinstance(inner, exp.Column):
-            return self._spell_name(inner.this)
+            return self._spell_output_name(inner.this)
         if isinstance(inner, exp.Func):
             return (inner.name if isinstance(inner, exp.Anonymous) else inner.sql_name()).lower()
         return "?column?"
 
-    def _spell_name(self, name: exp.Expr) -> str:
-        """Return a name as written if case is ignored, else as its key."""
+    def _spell_output_name(self, name: exp.Expr) -> str:
+        """Return a name as written if the dialect ignores case, else in normalized form."""
         return name.name if self.rules.naming.case == "ignored" else self.rules.key(name)
 
-    def _guess_outputs(self, node: exp.Expr) -> list[str | None] | None:
-        """Return the result names of an unresolved query; None if it has a star."""
+    def _guess_output_names(self, node: exp.Expr) -> list[str | None] | None:
+        """Return the result column names of an unresolved query; None if it selects a star."""
         items = node.selects if isinstance(node, exp.Query) else []
-        return [self._name_output(one) for one in items] if items and not any(one.is_star for one in items) else None
+        return (
+            [self._get_output_name(one) for one in items] if items and not any(one.is_star for one in items) else None
+        )
 
-    def _list_texts(self, node: exp.Select) -> frozenset[str]:
+    def _list_unnamed_output_texts(self, node: exp.Select) -> frozenset[str]:
         if node.parent is None or not self.rules.expressions_as_names:
             return frozenset()
         unnamed = (item for item in node.expressions if not isinstance(item, exp.Alias | exp.Column | exp.Star))
-        return frozenset(squeeze(item.sql(dialect=self.rules.grammar)) for item in unnamed)
+        return frozenset(remove_spaces_and_case(item.sql(dialect=self.rules.grammar)) for item in unnamed)
 
-    def _look_up(self, node: exp.Column, scope: Scope | None, clause: Clause) -> Reference:
-        """Return what a column expression refers to, searching from the inside outwards."""
+    def _resolve_column(self, node: exp.Column, scope: Scope | None, clause: Clause) -> Reference:
+        """Resolve a column expression, searching the scopes from the inside out."""
         refer, name = partial(Reference, node, scope, clause), self.rules.key(node.this)
         if isinstance(node.this, exp.Star):
-            return self._find_star(node, scope, refer)
+            return self._resolve_qualified_star(node, scope, refer)
         if node.table:
-            return self._find_qualified(node, name, scope, refer)
-        alias_first = clause == "order" and _is_whole_term(node)
-        for level in outwards(scope):
+            return self._resolve_qualified_column(node, name, scope, refer)
+        alias_first = clause == "order" and _is_whole_order_by_term(node)
+        for level in iterate_enclosing_scopes(scope):
             if alias_first and level is scope and name in level.aliases:
                 return refer("alias", level, column=node.name)
-            reference = self._find_in_sources(node, name, level, refer)
+            reference = self._resolve_column_in_sources(node, name, level, refer)
             if reference is not None:
                 return reference
             if name in level.aliases and (level is not scope or clause in self.rules.aliases):
                 return refer("alias", level, column=node.name)
-        return refer(self._classify_unknown(node, scope), column=node.name)
+        return refer(self._classify_unknown_name(node, scope), column=node.name)
 
-    def _find_in_sources(self, node: exp.Column, name: str, level: Scope, refer: _Refer) -> Reference | None:
+    def _resolve_column_in_sources(self, node: exp.Column, name: str, level: Scope, refer: _Refer) -> Reference | None:
         holders = [source for source in level.sources if source.columns is not None and name in source.columns]
         distinct = [source for index, source in enumerate(holders) if index == 0 or name not in source.using]
         if len(distinct) > 1:
@@ -343,10 +353,14 @@ class _Resolver:
             return refer("open", level, column=node.name)  # a whole row, as in count(t)
         return None
 
-    def _find_qualified(self, node: exp.Column, name: str, scope: Scope | None, refer: _Refer) -> Reference:
+    def _resolve_qualified_column(self, node: exp.Column, name: str, scope: Scope | None, refer: _Refer) -> Reference:
         wanted = self.rules.key(node.args["table"])
-        for level in outwards(scope):
-            named = [one for one in level.sources if one.name == wanted and self._may_belong(one, node.args.get("db"))]
+        for level in iterate_enclosing_scopes(scope):
+            named = [
+                one
+                for one in level.sources
+                if one.name == wanted and self._can_belong_to_schema(one, node.args.get("db"))
+            ]
             holders = [source for source in named if source.columns is None or name in source.columns]
             if len(holders) > 1:
                 return refer("ambiguous", level, holders[0], node.name, tuple(holders))
@@ -361,58 +375,58 @@ class _Resolver:
                     return refer("rowid", level, source, name)
                 kind = "open" if _has_hidden_columns(source) else "unknown"
                 return refer(kind, level, source, node.name)
-        if not self.rules.is_sqlite and self._is_field(node, scope):
+        if not self.rules.is_sqlite and self._can_be_column_field(node, scope):
             return refer("open", scope, column=node.name)
         return refer("unknown_source", column=node.name)
 
-    def _may_belong(self, source: Source, schema: exp.Expr | None) -> bool:
-        """Whether a source may belong to the schema written before its name."""
+    def _can_belong_to_schema(self, source: QuerySource, schema: exp.Expr | None) -> bool:
+        """Whether a source may belong to the schema that qualifies its name in the query."""
         known = source.table.schema if source.table else ""
         return not schema or not known or self.rules.key(schema) == self.rules.naming.key(known)
 
-    def _is_field(self, node: exp.Column, scope: Scope | None) -> bool:
-        """Whether the qualifier may be a column whose field is named."""
+    def _can_be_column_field(self, node: exp.Column, scope: Scope | None) -> bool:
+        """Whether a qualified name may be a field of a column instead of a table's column."""
         parts = filter(None, (node.args.get(part) for part in ("catalog", "db", "table")))
         first, *others = map(self.rules.key, parts)
-        for level in outwards(scope):
+        for level in iterate_enclosing_scopes(scope):
             for source in level.sources:
                 if source.columns is None or first in source.columns or (others and source.name == first):
                     return True
         return False
 
-    def _find_star(self, node: exp.Column, scope: Scope | None, refer: _Refer) -> Reference:
+    def _resolve_qualified_star(self, node: exp.Column, scope: Scope | None, refer: _Refer) -> Reference:
         for source in scope.sources if scope else ():
             if source.name == self.rules.key(node.args.get("table")):
                 return refer("star", scope, source, "*")
         return refer("unknown_source", column="*")
 
-    def _classify_unknown(self, node: exp.Column, scope: Scope | None) -> ReferenceKind:
-        """Return the kind of a name that no scope has: a text, a nameless column or unknown."""
-        text = squeeze(node.name)
-        if any(text in source.texts for level in outwards(scope) for source in level.sources):
+    def _classify_unknown_name(self, node: exp.Column, scope: Scope | None) -> ReferenceKind:
+        """Return the kind of a name that no scope has: string, unnamed column or unknown."""
+        text = remove_spaces_and_case(node.name)
+        if any(text in source.texts for level in iterate_enclosing_scopes(scope) for source in level.sources):
             return "text_name"
         quoted = node.this.args.get("quoted") and not node.this.meta.get("bracketed")
         return "string" if quoted and self.rules.words_as_text else "unknown"
 
 
-def _append_source(scope: Scope, source: Source) -> None:
+def _append_source(scope: Scope, source: QuerySource) -> None:
     _fill(scope, sources=(*scope.sources, source))
 
 
 # What refers to a scope or source is made before it is whole; nobody else has it by then.
-def _fill(made: Scope | Source, **values: object) -> None:
+def _fill(made: Scope | QuerySource, **values: object) -> None:
     """Set fields of what is still being resolved."""
     for name, value in values.items():
         object.__setattr__(made, name, value)
 
 
-def _is_whole_term(node: exp.Column) -> bool:
-    """Whether a column is a whole ORDER BY term, in which aliases come first."""
+def _is_whole_order_by_term(node: exp.Column) -> bool:
+    """Whether a column is an entire ORDER BY term, for which aliases take precedence."""
     above = node.parent
     while isinstance(above, exp.Paren | exp.Collate):
         above = above.parent
     return isinstance(above, exp.Ordered) and isinstance(above.parent, exp.Order)
 
 
-def _has_hidden_columns(source: Source) -> bool:
+def _has_hidden_columns(source: QuerySource) -> bool:
     return source.table is not None and source.table.kind == "virtual"

@@ -13,8 +13,8 @@ from typing import Any, Literal
 from sqlglot import exp
 
 from ..database.schema import TableSchema
-from ..derived import shared_property
-from .dialects import Clause, Rules, fold
+from ..derived import locked_cached_property
+from .dialects import Clause, DialectRules, fold
 
 SourceColumn = tuple[int, str]
 """A source's identity and a folded column name."""
@@ -47,8 +47,8 @@ _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
-    """One source of a FROM clause."""
+class QuerySource:
+    """A source of a FROM clause: a table, CTE, sub-query or table function."""
 
     name: str  # the name by which columns are qualified, folded; empty for a sub-query without alias
     own: str  # the table's or CTE's own name, folded; empty for a sub-query
@@ -65,66 +65,66 @@ class Source:
     # The table's columns by the names that the alias gives them, as in `AS t (a, b)`.
     renamed: Mapping[str, str] = field(default_factory=lambda: _NONE)
 
-    def declared(self, column: str) -> str:
-        """Return the table's own name for a column."""
+    def get_declared_column_name(self, column: str) -> str:
+        """Return the declared name of a column that an alias of the table may rename."""
         return self.renamed.get(column, column)
 
     @property
     def side(self) -> str:
-        """The side of the join that brought it in: LEFT, RIGHT, FULL, or empty."""
+        """The side of the join that adds this source: LEFT, RIGHT, FULL, or empty."""
         return self.join.side if self.join is not None else ""
 
     @property
     def label(self) -> str:
-        """The name by which columns are qualified, as the query spells it."""
+        """The name that qualifies columns of this source, as the query spells it."""
         return self.node.alias_or_name or "the sub-query"
 
 
 @dataclass(frozen=True, eq=False)
 class Scope:
-    """One SELECT with its sources."""
+    """The scope of a SELECT, with its sources, aliases and output names."""
 
     select: exp.Select
     parent: Scope | None  # the enclosing SELECT, where names are looked up next; None at the top
-    sources: tuple[Source, ...] = ()  # in FROM order
+    sources: tuple[QuerySource, ...] = ()  # in FROM order
     aliases: Mapping[str, exp.Expr] = field(
         default_factory=lambda: _NONE
     )  # folded result aliases and their expressions
     # Result column names, None for one that has none; None altogether if not known.
     outputs: tuple[str | None, ...] | None = None
 
-    @shared_property
+    @locked_cached_property
     def nodes(self) -> tuple[exp.Expr, ...]:
         """The expressions in the SELECT, without those in sub-queries."""
         return tuple(self.select.walk(prune=lambda node: node is not self.select and isinstance(node, exp.Select)))
 
     @property
-    def tables(self) -> list[tuple[Source, TableSchema]]:
-        """The sources that are tables of the schema, with their tables."""
+    def tables(self) -> list[tuple[QuerySource, TableSchema]]:
+        """The sources that are tables of the schema, each with the table's schema."""
         return [(source, source.table) for source in self.sources if source.table is not None]
 
     @property
-    def reads_only_sources(self) -> bool:
-        """Whether FROM has only the sources: no function that gives rows, no LATERAL."""
+    def has_only_listed_sources(self) -> bool:
+        """Whether all rows of FROM come from `sources`: no table-valued function, no LATERAL."""
         joins = self.select.args.get("joins") or ()
         return len(self.sources) == len(joins) + 1 and not self.select.args.get("laterals")
 
     @property
-    def is_two_sided(self) -> bool:
-        """Whether a RIGHT or FULL join keeps rows without earlier sources."""
+    def has_right_or_full_join(self) -> bool:
+        """Whether a RIGHT or FULL join keeps rows without a match in earlier sources."""
         return any(source.side in ("RIGHT", "FULL") for source in self.sources)
 
-    def is_optional(self, source: Source) -> bool:
-        """Whether rows of FROM may lack a source, as by a LEFT JOIN."""
-        return self.is_two_sided or bool(source.side)
+    def is_source_optional(self, source: QuerySource) -> bool:
+        """Whether rows of FROM may lack a source, such as after a LEFT JOIN."""
+        return self.has_right_or_full_join or bool(source.side)
 
-    def merges(self, column: str) -> bool:
-        """Whether a USING column belongs to neither side alone, by a RIGHT or FULL join."""
-        return self.is_two_sided and any(column in source.using for source in self.sources)
+    def is_merged_column(self, column: str) -> bool:
+        """Whether a RIGHT or FULL join merges a USING column from both sides."""
+        return self.has_right_or_full_join and any(column in source.using for source in self.sources)
 
 
-def outwards(scope: Scope | None) -> Iterator[Scope]:
-    """Yield a SELECT and its enclosing ones, from the inside outwards."""
+def iterate_enclosing_scopes(scope: Scope | None) -> Iterator[Scope]:
+    """Yield a scope and the scopes that enclose it, from the inside out."""
     while scope is not None:
         yield scope
         scope = scope.parent
@@ -132,27 +132,27 @@ def outwards(scope: Scope | None) -> Iterator[Scope]:
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """A column expression, resolved."""
+    """A column expression of a query, with the source or alias that it refers to."""
 
     node: exp.Column
     scope: Scope | None  # the SELECT in which it stands; None in the ORDER BY of a compound
     clause: Clause
     kind: ReferenceKind
     owner: Scope | None = None  # the scope whose source or alias it names; an outer one for a correlated reference
-    source: Source | None = None
+    source: QuerySource | None = None
     column: str = ""  # the column's name as declared, or the name as written
-    candidates: tuple[Source, ...] = ()  # for `ambiguous`, the sources that hold it
+    candidates: tuple[QuerySource, ...] = ()  # for `ambiguous`, the sources that hold it
 
     @property
     def place(self) -> SourceColumn:
-        """The column's identity among all sources."""
+        """The identity of the column: the id of the source and the folded column name."""
         return id(self.source), fold(self.column)
 
 
 @dataclass(frozen=True)
-class Resolution:
+class NameResolution:
     """All scopes and references of a query, in order."""
 
     scopes: tuple[Scope, ...]
     references: tuple[Reference, ...]
-    rules: Rules
+    rules: DialectRules

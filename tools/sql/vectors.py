@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from .dialects import fold
-from .parse import guard_depth
+from .parse import guard_nesting_depth
 from .query import Query
 
 FEATURES = (
@@ -59,38 +59,38 @@ _NOT_ELSE = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Connector, exp.Dot)
 Vector = NDArray[np.float64]
 
 
-@guard_depth
-def vectorize(sql: str, dialect: str = "sqlite") -> Vector:
-    """Return 41 counts in the order of `FEATURES`, averaged over a compound's sides."""
-    return _count_query(Query.of(sql, dialect).tree)
+@guard_nesting_depth
+def vectorize_query(sql: str, dialect: str = "sqlite") -> Vector:
+    """Return the 41 feature counts of a query, in the order of `FEATURES`."""
+    return _count_query_features(Query.of(sql, dialect).tree)
 
 
-def _count_query(node: exp.Expr) -> Vector:
+def _count_query_features(node: exp.Expr) -> Vector:
     while isinstance(node, exp.Subquery | exp.Paren):
         node = node.this
     if isinstance(node, exp.SetOperation):
-        vector = (_count_query(node.this) + _count_query(node.expression)) / 2
+        vector = (_count_query_features(node.this) + _count_query_features(node.expression)) / 2
         vector[_INDEX[node.key]] += 1
-        _count_tail(node, vector)
+        _count_order_and_limit(node, vector)
         return vector
     vector = np.zeros(len(FEATURES))
     if isinstance(node, exp.Select):
-        _count_select(node, vector)
-        _count_from(node, vector)
-        _count_filters(node, vector)
-        _count_tail(node, vector)
+        _count_select_features(node, vector)
+        _count_from_sources(node, vector)
+        _count_filter_and_group_features(node, vector)
+        _count_order_and_limit(node, vector)
     return vector
 
 
-def _count_select(node: exp.Select, vector: Vector) -> None:
+def _count_select_features(node: exp.Select, vector: Vector) -> None:
     for item in node.expressions:
         inner = item.unalias().unnest()
         vector[_INDEX["sel_all"]] += inner.is_star and not isinstance(inner, exp.Count)
         vector[_INDEX["sel_col"]] += isinstance(inner, exp.Column) and not inner.is_star
-        _count_aggregates(inner, "sel", vector)
+        _count_aggregate_functions(inner, "sel", vector)
 
 
-def _count_from(node: exp.Select, vector: Vector) -> None:
+def _count_from_sources(node: exp.Select, vector: Vector) -> None:
     start = node.args.get("from_")
     sources = [start.this] if start is not None else []
     sources += [join.this for join in node.args.get("joins") or ()]
@@ -101,7 +101,7 @@ def _count_from(node: exp.Select, vector: Vector) -> None:
         vector[_INDEX["from_tb" if plain and fold(source.name) not in ctes else "from_ext"]] += 1
 
 
-def _count_filters(node: exp.Select, vector: Vector) -> None:
+def _count_filter_and_group_features(node: exp.Select, vector: Vector) -> None:
     for clause, counted in (("where", _WHERE), ("having", _HAVING)):
         if (part := node.args.get(clause)) is not None:
             for name, types in counted.items():
@@ -111,19 +111,19 @@ def _count_filters(node: exp.Select, vector: Vector) -> None:
     if (having := node.args.get("having")) is not None:
         others = having.find_all(exp.Binary, exp.In, exp.Between)
         vector[_INDEX["hv_else"]] += sum(1 for other in others if not isinstance(other, _NOT_ELSE))
-        _count_aggregates(having, "hv", vector)
+        _count_aggregate_functions(having, "hv", vector)
 
 
-def _count_tail(node: exp.Query, vector: Vector) -> None:
+def _count_order_and_limit(node: exp.Query, vector: Vector) -> None:
     order = node.args.get("order")
     for term in order.expressions if order is not None else ():
         vector[_INDEX["order_n"]] += 1
         vector[_INDEX["order_desc" if term.args.get("desc") else "order_asc"]] += 1
-        _count_aggregates(term, "order", vector)
+        _count_aggregate_functions(term, "order", vector)
     if node.args.get("limit") is not None:
         vector[_INDEX["limit"]] = 1
 
 
-def _count_aggregates(node: exp.Expr, prefix: str, vector: Vector) -> None:
+def _count_aggregate_functions(node: exp.Expr, prefix: str, vector: Vector) -> None:
     for name, kind in _AGGREGATES.items():
         vector[_INDEX[f"{prefix}_{name}"]] += sum(1 for _ in node.find_all(kind))

@@ -16,9 +16,9 @@ from sqlglot import exp
 from ..database import Database, Limits
 from ..errors import QueryError
 from ..folders import cache_folder
-from ..words import fold, key, stem
-from .match import IndexedValues, ValueMatch, find_values, nearest_values
-from .store import DEFAULT_BOUNDS, IndexBounds, ValueStore, columns_to_index, fill_columns
+from ..words import fold, key, stem_word
+from .match import IndexedValues, ValueMatch, find_nearest_values, find_values
+from .store import DEFAULT_BOUNDS, IndexBounds, ValueStore, fill_value_store, list_columns_to_index
 
 R = TypeVar("R")
 
@@ -48,7 +48,7 @@ class ValueIndex:
 
     @classmethod
     def open(cls, database: Database, *, cache: Path | None = None, bounds: IndexBounds = DEFAULT_BOUNDS) -> ValueIndex:
-        """Open the index of a database; nothing is read before the first look-up.
+        """Open the value index of a database; read nothing before the first look-up.
 
         Args:
             database: Whose values; columns that it hides are not in the index.
@@ -59,36 +59,40 @@ class ValueIndex:
 
     def find(self, question: str, limit: int = 10) -> tuple[ValueMatch, ...]:
         """Return the values that a question mentions, best first."""
-        return self._ask_store(lambda indexed: tuple(find_values(question, indexed)[:limit]))
+        return self._query_value_store(lambda indexed: tuple(find_values(question, indexed)[:limit]))
 
-    def find_beginning(self, text: str, limit: int = 10) -> tuple[tuple[str, str, str], ...]:
-        """Return `(table, column, value)` of values that begin with a text, in any case."""
+    def find_values_with_prefix(self, text: str, limit: int = 10) -> tuple[tuple[str, str, str], ...]:
+        """Return `(table, column, value)` of values that begin with a text, ignoring case."""
         *whole, last = [fold(word) for word in text.split()] or [""]
-        start, begun = key([*map(stem, whole), last[:_STEM]]), text.casefold()
+        start, begun = key([*map(stem_word, whole), last[:_STEM]]), text.casefold()
 
-        def ask(indexed: IndexedValues) -> tuple[tuple[str, str, str], ...]:
-            found = [value for value in indexed.store.find_by_start(start) if value.text.casefold().startswith(begun)]
+        def find_stored_values(indexed: IndexedValues) -> tuple[tuple[str, str, str], ...]:
+            found = [
+                value
+                for value in indexed.store.find_values_by_key_prefix(start)
+                if value.text.casefold().startswith(begun)
+            ]
             places = [(indexed.columns[value.column], value.text) for value in found[:limit]]
             return tuple((column.table, column.name, text) for column, text in places)
 
-        return self._ask_store(ask) if start else ()
+        return self._query_value_store(find_stored_values) if start else ()
 
     def holds(self, table: str, column: str, text: str) -> bool:
-        """Whether a column has exactly this text, as the engine compares texts.
+        """Whether a column contains exactly `text`, as the database engine compares texts.
 
         True for a column whose values may not leave, False for an unknown one.
         """
-        if self._is_withheld(table, column):
+        if self._is_withheld_column(table, column):
             return True
 
-        def ask(indexed: IndexedValues) -> bool | None:
+        def check_stored_values(indexed: IndexedValues) -> bool | None:
             stored = indexed.by_name.get((table.lower(), column.lower()))
             if stored and indexed.store.holds(stored.id, text):
                 return True
             return False if stored and stored.state == "whole" else None
 
-        held = self._ask_store(ask)
-        return self._database_has(table, column, exp.EQ, text) if held is None else held
+        held = self._query_value_store(check_stored_values)
+        return self._has_value_in_database(table, column, exp.EQ, text) if held is None else held
 
     def matches(self, table: str, column: str, pattern: str, *, any_case: bool = False) -> bool:
         """Whether a column has a value LIKE the pattern, or ILIKE with `any_case`.
@@ -96,26 +100,28 @@ class ValueIndex:
         True if the look-up takes too long, or if the column's values may not leave.
         """
         comparison = exp.ILike if any_case else exp.Like
-        return self._is_withheld(table, column) or self._database_has(table, column, comparison, pattern)
+        return self._is_withheld_column(table, column) or self._has_value_in_database(
+            table, column, comparison, pattern
+        )
 
     def nearest(self, table: str, column: str, text: str, limit: int = 3) -> tuple[str, ...]:
-        """Return the column's values nearest to a text, nearest first; none if none is near."""
+        """Return the column's values most similar to a text, most similar first."""
 
-        def ask(indexed: IndexedValues) -> tuple[str, ...]:
+        def find_similar_values(indexed: IndexedValues) -> tuple[str, ...]:
             stored = indexed.by_name.get((table.lower(), column.lower()))
-            return nearest_values(indexed.store, stored, text, limit) if stored else ()
+            return find_nearest_values(indexed.store, stored, text, limit) if stored else ()
 
-        return self._ask_store(ask)
+        return self._query_value_store(find_similar_values)
 
-    def _is_withheld(self, table: str, column: str) -> bool:
-        """Whether a column's values may not leave, so that nothing may depend on them."""
+    def _is_withheld_column(self, table: str, column: str) -> bool:
+        """Whether a column's values must not be sent, so that no answer may depend on them."""
         leaving = self._database.leaving()
-        if not leaving.levels:
+        if not leaving.column_levels:
             return False
         found, held = leaving.schema.table(table), leaving.schema.column(table, column)
-        return bool(found and held and (found.name, held.name) in leaving.levels)
+        return bool(found and held and (found.name, held.name) in leaving.column_levels)
 
-    def _database_has(
+    def _has_value_in_database(
         self, table: str, column: str, comparison: type[exp.EQ | exp.Like | exp.ILike], text: str
     ) -> bool:
         schema = self._database.schema()
@@ -129,42 +135,45 @@ class ValueIndex:
         except QueryError:
             return True  # what could not be looked up is not said to be missing
 
-    def _ask_store(self, ask: Callable[[IndexedValues], R]) -> R:
-        """Ask the store, after building it further if it is incomplete; rebuild a damaged one."""
+    def _query_value_store(self, ask: Callable[[IndexedValues], R]) -> R:
+        """Query the value store after filling it further; rebuild a damaged store."""
         with self._lock:
             try:
-                return ask(self._open_values())
+                return ask(self._open_indexed_values())
             except sqlite3.DatabaseError:
-                self._close_store(remove=True)
-                return ask(self._open_values())
+                self._close_value_store(remove=True)
+                return ask(self._open_indexed_values())
 
-    def _open_values(self) -> IndexedValues:
-        database, state = self._database, _contents_key(self._database)
+    def _open_indexed_values(self) -> IndexedValues:
+        database, state = self._database, _make_contents_key(self._database)
         if self._indexed is None or state != self._state:
-            self._close_store()
-            self._indexed, self._state = IndexedValues(_open_store(database, self._folder), database.schema()), state
+            self._close_value_store()
+            self._indexed, self._state = (
+                IndexedValues(_open_value_store(database, self._folder), database.schema()),
+                state,
+            )
         if not self._complete:
             # Another process may be building, or the disk be full: what is there has to do.
             with suppress(sqlite3.OperationalError):
-                self._complete = fill_columns(self._indexed.store, database, self._bounds)
+                self._complete = fill_value_store(self._indexed.store, database, self._bounds)
             self._indexed = IndexedValues(self._indexed.store, database.schema())
         return self._indexed
 
-    def _close_store(self, *, remove: bool = False) -> None:
+    def _close_value_store(self, *, remove: bool = False) -> None:
         if self._indexed is not None:
             self._indexed.store.close(remove=remove)
         self._indexed = None
         self._complete = False
 
 
-def _open_store(database: Database, folder: Path) -> ValueStore:
-    """Open the current index file of a database, else one in memory; remove outdated ones."""
+def _open_value_store(database: Database, folder: Path) -> ValueStore:
+    """Open the current index file of a database, or an index in memory; remove old files."""
     schema = database.schema()
-    columns = columns_to_index(schema, database.leaving().levels)
+    columns = list_columns_to_index(schema, database.leaving().column_levels)
     # Who asks and what they may see are part of the name: nothing that was read under wider rights is found under
     # narrower ones, be they rights to columns, which change the list, or to rows, which only the engine knows.
-    owner = _hash_parts(*filter(None, (database.location, database.session.key)), repr(columns))
-    path = folder / "values" / f"{owner}-{_hash_parts(_contents_key(database), schema.version)}.sqlite"
+    owner = _hash_strings(*filter(None, (database.location, database.session.key)), repr(columns))
+    path = folder / "values" / f"{owner}-{_hash_strings(_make_contents_key(database), schema.version)}.sqlite"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         for other in path.parent.glob(f"{owner}-*"):
@@ -181,10 +190,10 @@ def _open_store(database: Database, folder: Path) -> ValueStore:
         return ValueStore(":memory:", columns)
 
 
-def _contents_key(database: Database) -> str:
-    """Return a key that changes whenever the contents may have; daily if the engine cannot tell."""
+def _make_contents_key(database: Database) -> str:
+    """Return a key that changes whenever the contents of the database may have changed."""
     return database.engine.state() or date.today().isoformat()
 
 
-def _hash_parts(*parts: str) -> str:
+def _hash_strings(*parts: str) -> str:
     return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:24]

@@ -12,9 +12,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
 
 from ..database import Schema
-from ..derived import derived
-from ..words import STOP_WORDS, Word, name_stems, question_words, stems
-from .match import NO, NOT, WHOLE, Question, ValueMatch, stems_of_names
+from ..derived import cache_in_first_argument
+from ..words import STOP_WORDS, Word, question_words, stem_name_words, stems
+from .match import NO, NOT, WHOLE, TokenizedQuestion, ValueMatch, get_schema_name_stems
 
 Place = tuple[str, str]
 
@@ -37,7 +37,7 @@ _JOINS = frozenset(("and", "or"))
 _GREETINGS = frozenset(("hello", "hi", "ok", "okay"))
 
 
-def likely_values(text: str, found: Sequence[ValueMatch], schema: Schema) -> tuple[ValueMatch, ...]:
+def select_likely_values(text: str, found: Sequence[ValueMatch], schema: Schema) -> tuple[ValueMatch, ...]:
     """Return the values that a question likely means, in the given order.
 
     Args:
@@ -46,29 +46,34 @@ def likely_values(text: str, found: Sequence[ValueMatch], schema: Schema) -> tup
             the text in which values were found, those found further on are left out.
         schema: The tables in play; values of others are left out.
     """
-    reader, ends = _Reader(Question.of(text), schema, found), _find_other_ends(schema)
+    reader, ends = _MentionClassifier(TokenizedQuestion.of(text), schema, found), _map_foreign_key_partners(schema)
     shown: list[ValueMatch] = []
     for match in found:
-        if not (schema.column(match.table, match.column) and reader.is_meant(match)):
+        if not (schema.column(match.table, match.column) and reader.is_value_meant(match)):
             continue
         same = [other for other in shown if (other.start, other.end) == (match.start, match.end)]
-        copy = any(other.value == match.value and _place_of(other) in ends.get(_place_of(match), ()) for other in same)
+        copy = any(
+            other.value == match.value and _get_column_key(other) in ends.get(_get_column_key(match), ())
+            for other in same
+        )
         if not copy and len(same) < _A_MENTION:
             shown.append(match)
     return tuple(shown)
 
 
-def certain_values(text: str, meant: Sequence[ValueMatch]) -> tuple[ValueMatch, ...]:
-    """Return the likely values that are meant for certain.
+def select_certain_values(text: str, meant: Sequence[ValueMatch]) -> tuple[ValueMatch, ...]:
+    """Return those of the likely values that the question certainly means.
 
     A word in another form has the same beginning; a part has two words; a code is written as one; a flag is denied only
     beside its word; a misspelt name is no word in small letters; a short number is any number.
     """
-    words = Question.of(text).words
-    return tuple(match for match in meant if _is_certain(match, [w.folded for w in words if w.start < match.start]))
+    words = TokenizedQuestion.of(text).words
+    return tuple(
+        match for match in meant if _is_certain_match(match, [w.folded for w in words if w.start < match.start])
+    )
 
 
-def _is_certain(match: ValueMatch, before: Sequence[str]) -> bool:
+def _is_certain_match(match: ValueMatch, before: Sequence[str]) -> bool:
     said, value = stems(match.mention), stems(match.value)
     if match.how == "flag":
         return match.value.casefold() not in NO or not NOT.isdisjoint(before[-_DENIED_BEFORE:])
@@ -86,17 +91,17 @@ def _is_certain(match: ValueMatch, before: Sequence[str]) -> bool:
     return True
 
 
-def _is_code(value: str) -> bool:
+def _is_short_code(value: str) -> bool:
     return len(value) <= _CODE_LENGTH and value.isupper()
 
 
-def _place_of(match: ValueMatch) -> Place:
+def _get_column_key(match: ValueMatch) -> Place:
     return match.table.lower(), match.column.lower()
 
 
-@derived
-def _find_other_ends(schema: Schema) -> Mapping[Place, set[Place]]:
-    """Return for each column of a foreign key the columns at the key's other end."""
+@cache_in_first_argument
+def _map_foreign_key_partners(schema: Schema) -> Mapping[Place, set[Place]]:
+    """Map each foreign key column to the columns at the other end of the key."""
     ends: dict[Place, set[Place]] = defaultdict(set)
     for key in schema.foreign_keys:
         for own, other in zip(key.columns, key.ref_columns, strict=True):
@@ -106,63 +111,74 @@ def _find_other_ends(schema: Schema) -> Mapping[Place, set[Place]]:
     return ends
 
 
-class _Reader:
-    """A reader of a question that tells mentions of values from coincidences."""
+class _MentionClassifier:
+    """A classifier that tells mentions of values in a question from coincidences."""
 
-    def __init__(self, question: Question, schema: Schema, found: Sequence[ValueMatch]) -> None:
+    def __init__(self, question: TokenizedQuestion, schema: Schema, found: Sequence[ValueMatch]) -> None:
         self.question, self.schema, self.found = question, schema, found
-        self._names = stems_of_names(schema)
-        self._things = frozenset(name_stems(table.name)[-1] for table in schema.tables)
+        self._names = get_schema_name_stems(schema)
+        self._things = frozenset(stem_name_words(table.name)[-1] for table in schema.tables)
         self._whole = [(match.start, match.end) for match in found if match.how in WHOLE]
 
-    def is_meant(self, match: ValueMatch) -> bool:
-        """Whether the words likely mean the value."""
-        words = self.question.words_between(match.start, match.end)
-        small = all(map(self._is_small, words))
+    def is_value_meant(self, match: ValueMatch) -> bool:
+        """Whether the question likely means the matched value."""
+        words = self.question.get_words_in_range(match.start, match.end)
+        small = all(map(self._is_common_word, words))
         if match.how == "flag":
             # No other value of a flag fits the question as well: yes, unless something is denied.
-            flags = (other for other in self.found if other.how == "flag" and _place_of(other) == _place_of(match))
+            flags = (
+                other
+                for other in self.found
+                if other.how == "flag" and _get_column_key(other) == _get_column_key(match)
+            )
             return match.score == max(other.score for other in flags) and not (words and small)
         if not words:
             return False  # found further on
-        if self.question.fills_quotes(match.start, match.end):
+        if self.question.is_whole_quotation(match.start, match.end):
             return True
-        own = set(name_stems(match.column))
-        if self.question.is_inside(match.start, match.end, self._whole, own):
+        own = set(stem_name_words(match.column))
+        if self.question.is_inside_larger_range(match.start, match.end, self._whole, own):
             return False
         # Whether the question names the column too, by other words than these, or its table.
         beside = {word.stem for word in self.question.words} - {word.stem for word in words}
         named = bool(own & beside)
         # "total" is asked of many things, and one word is the value of many columns.
-        ordinary = match.mention.islower() and len(words) == 1 and not (named or beside & {*name_stems(match.table)})
-        if ordinary and (words[0].stem in question_words() or self._is_elsewhere(match, beside)):
+        ordinary = (
+            match.mention.islower() and len(words) == 1 and not (named or beside & {*stem_name_words(match.table)})
+        )
+        if ordinary and (words[0].stem in question_words() or self._is_value_of_other_column(match, beside)):
             return False
-        before = self.question.words_between(0, match.start)[-2:]
+        before = self.question.get_words_in_range(0, match.start)[-2:]
         if match.value.replace(" ", "").isdigit():
             # It may be the value of a column that is named too; of one that counts, only right behind its name.
-            behind = name_stems(match.column)[-1:] != ("id",) or any(word.stem in own for word in before)
-            if not (named and behind) or self._is_within_number(match):
+            behind = stem_name_words(match.column)[-1:] != ("id",) or any(word.stem in own for word in before)
+            if not (named and behind) or self._is_part_of_number(match):
                 return False
-        if small and not self._ends_with_name(match, own - {word.stem for word in words}, before):
+        if small and not self._is_in_name_position(match, own - {word.stem for word in words}, before):
             return False
-        if {word.stem for word in words} == {"id"} and not (named or self._is_set_off(match)):
+        if {word.stem for word in words} == {"id"} and not (named or self._is_written_as_category_or_code(match)):
             return False
-        if match.mention.islower() and _is_code(match.value) and match.how in ("case", "inflection") and not named:
+        if (
+            match.mention.islower()
+            and _is_short_code(match.value)
+            and match.how in ("case", "inflection")
+            and not named
+        ):
             return False
-        return self._is_telling(match, words)
+        return self._is_distinctive_mention(match, words)
 
-    def _is_elsewhere(self, match: ValueMatch, beside: Set[str]) -> bool:
-        """Whether the words are also a value of another column that the question points to."""
+    def _is_value_of_other_column(self, match: ValueMatch, beside: Set[str]) -> bool:
+        """Whether the mention is also a value of another column that the question points to."""
         return any(
-            beside & {*name_stems(other.column), *name_stems(other.table)}
+            beside & {*stem_name_words(other.column), *stem_name_words(other.table)}
             for other in self.found
             if (other.start, other.end) == (match.start, match.end) and other.how in WHOLE
             if self.schema.column(other.table, other.column)
         )
 
-    def _is_telling(self, match: ValueMatch, words: Sequence[Word]) -> bool:
-        """Whether the words are more than names in the schema, and fit the value well enough."""
-        capital = any(map(self.question.stands_out, words))
+    def _is_distinctive_mention(self, match: ValueMatch, words: Sequence[Word]) -> bool:
+        """Whether the mention is more than schema names, and similar enough to the value."""
+        capital = any(map(self.question.is_quoted_or_capitalized, words))
         ordinary = all(word.stem in self._names for word in words)
         over = [other for other in self.found if other.start < match.end and match.start < other.end]
         if match.how == "typo":
@@ -173,43 +189,45 @@ class _Reader:
             said, letters = sum(len(word.stem) for word in words), sum(map(len, stems(match.value)))
             few = {*hows} <= {"part", "flag"} and hows.count("part") <= _PARTS
             return few and not ordinary and (capital or said >= _PART_SHARE * letters)
-        if match.how == "abbreviation" and _is_code(match.value) and len(match.value) < len(match.mention):
+        if match.how == "abbreviation" and _is_short_code(match.value) and len(match.value) < len(match.mention):
             # If a column holds these very words, no code of them is needed.
             same = (other.how for other in over if (other.start, other.end) == (match.start, match.end))
             if {*same} & {"exact", "case"}:
                 return False
-        kind = match.how in ("exact", "case") and words[-1].stem not in self._things and self._names_kind(match)
+        kind = match.how in ("exact", "case") and words[-1].stem not in self._things and self._is_category_value(match)
         return capital or not ordinary or kind
 
-    def _is_within_number(self, match: ValueMatch) -> bool:
-        """Whether digits are part of a longer number, date or time."""
+    def _is_part_of_number(self, match: ValueMatch) -> bool:
+        """Whether the mention is part of a longer number, date or time."""
         before, after = self.question.text[: match.start], self.question.text[match.end :]
         return bool(re.search(r"\d[.,:/-]\Z", before) or re.match(r"[.,:/-]\d", after))
 
-    def _is_small(self, word: Word) -> bool:
-        """Whether a word is common in questions, or a greeting."""
-        return word.folded in STOP_WORDS or (word.folded in _GREETINGS and self.question.begins_sentence(word.start))
+    def _is_common_word(self, word: Word) -> bool:
+        """Whether a word is common in questions, or is a greeting at the start of a sentence."""
+        return word.folded in STOP_WORDS or (word.folded in _GREETINGS and self.question.is_sentence_start(word.start))
 
-    def _ends_with_name(self, match: ValueMatch, own: Set[str], before: Sequence[Word]) -> bool:
-        """Whether small words end a phrase in the place of a name: after the column, or as in ME."""
-        after = self.question.words_between(match.end, len(self.question.text))[:1]
+    def _is_in_name_position(self, match: ValueMatch, own: Set[str], before: Sequence[Word]) -> bool:
+        """Whether common words stand where a name would: after the column, or like ME in "in ME"."""
+        after = self.question.get_words_in_range(match.end, len(self.question.text))[:1]
         gap = self.question.text[match.end : after[0].start] if after else "."
         ends = bool(gap.strip()) or (after[0].folded in _JOINS and not match.mention.islower())
         place = before if before and before[-1].folded in _IS else before[-1:]
         if ends and {word.stem for word in place} & own:
             return match.how in WHOLE
-        if match.mention.islower() or self.question.begins_sentence(match.start):
+        if match.mention.islower() or self.question.is_sentence_start(match.start):
             return False
         if not match.mention.isupper() or (len(match.mention) == 1 and match.mention != "I"):
-            return self._is_set_off(match)
-        return self._is_set_off(match) and ends and bool(before) and before[-1].text in _BEFORE_NAMES
+            return self._is_written_as_category_or_code(match)
+        return (
+            self._is_written_as_category_or_code(match) and ends and bool(before) and before[-1].text in _BEFORE_NAMES
+        )
 
-    def _is_set_off(self, match: ValueMatch) -> bool:
-        """Whether a usually small word is written as a kind or a code is: May, A, US."""
-        kind = match.how == "exact" and not match.mention.islower() and self._names_kind(match)
+    def _is_written_as_category_or_code(self, match: ValueMatch) -> bool:
+        """Whether a common word is written like a category or a code, such as May, A or US."""
+        kind = match.how == "exact" and not match.mention.islower() and self._is_category_value(match)
         return kind or (match.how == "abbreviation" and match.mention.isupper())
 
-    def _names_kind(self, match: ValueMatch) -> bool:
-        """Whether the value's column tells kinds apart, as `good_or_bad_customer` does."""
+    def _is_category_value(self, match: ValueMatch) -> bool:
+        """Whether the value's column has few distinct values, like `good_or_bad_customer`."""
         column = self.schema.column(match.table, match.column)
         return column is not None and column.distinct is not None and column.distinct <= _KINDS

@@ -16,8 +16,20 @@ from rapidfuzz.distance import OSA
 
 from ..database import Schema
 from ..database.column_kinds import STAND_INS
-from ..derived import derived
-from ..words import OF_A_WORD, STOP_WORDS, Word, fold, key, name_stems, spelt_alike, stem, stems, words, wrong_letters
+from ..derived import cache_in_first_argument
+from ..words import (
+    OF_A_WORD,
+    STOP_WORDS,
+    Word,
+    count_allowed_typos,
+    find_similar_spellings,
+    fold,
+    key,
+    stem_name_words,
+    stem_word,
+    stems,
+    words,
+)
 from .store import StoredColumn, StoredValue, ValueStore
 
 WHOLE = frozenset(("exact", "case", "inflection"))  # how a whole value is mentioned, spelt right
@@ -44,8 +56,8 @@ class ValueMatch:
 
 
 @dataclass(frozen=True)
-class Span:
-    """Words that may mention a value."""
+class MentionSpan:
+    """A span of question words that may mention a value."""
 
     first: int  # number of the first word
     last: int  # number past the last
@@ -57,79 +69,80 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Question:
-    """A question as words, quotation marks and sentences."""
+class TokenizedQuestion:
+    """A question split into words and quoted ranges."""
 
     text: str
     words: tuple[Word, ...]
     quoted: tuple[tuple[int, int], ...]  # character ranges between quotation marks
 
     @classmethod
-    def of(cls, text: str) -> Question:
-        """Split a text into words, quotation marks and sentences."""
+    def of(cls, text: str) -> TokenizedQuestion:
+        """Split a question into words and quoted ranges."""
         quoted = tuple(match.span(match.lastindex or 0) for match in _QUOTED.finditer(text))
         return cls(text, words(text)[:_MOST_WORDS], quoted)
 
-    def is_too_common(self, number: int) -> bool:
-        """Whether a word is too common to mention a value by itself, without capital or quotes."""
+    def is_common_word(self, number: int) -> bool:
+        """Whether the word at `number` is too common to mention a value by itself."""
         word = self.words[number]
-        return word.folded in STOP_WORDS and (word.text == "I" or not self.stands_out(word))
+        return word.folded in STOP_WORDS and (word.text == "I" or not self.is_quoted_or_capitalized(word))
 
-    def stands_out(self, word: Word) -> bool:
-        """Whether a word has quotes, or a capital that does not begin a sentence."""
-        return (word.text[0].isupper() and not self.begins_sentence(word.start)) or self.is_in_quotes(
+    def is_quoted_or_capitalized(self, word: Word) -> bool:
+        """Whether a word is quoted, or capitalized but not at the start of a sentence."""
+        return (word.text[0].isupper() and not self.is_sentence_start(word.start)) or self.is_range_in_quotes(
             word.start, word.end
         )
 
-    def begins_sentence(self, start: int) -> bool:
-        """Whether a sentence or line begins at this place."""
+    def is_sentence_start(self, start: int) -> bool:
+        """Whether a sentence or line begins at character offset `start`."""
         before = self.text[:start].rstrip("\"'“‘( \t")
         return not before or before[-1] in ".?!:\n"
 
-    def is_in_quotes(self, start: int, end: int) -> bool:
-        """Whether a place lies between quotation marks."""
+    def is_range_in_quotes(self, start: int, end: int) -> bool:
+        """Whether a range of the question lies between quotation marks."""
         return any(first <= start and end <= last for first, last in self.quoted)
 
-    def fills_quotes(self, start: int, end: int) -> bool:
-        """Whether a range is all the text between quotation marks, punctuation aside."""
+    def is_whole_quotation(self, start: int, end: int) -> bool:
+        """Whether a range is all the text between quotation marks, except for punctuation."""
         return any(
             first <= start and end <= last and not re.search(r"\w", self.text[first:start] + self.text[end:last])
             for first, last in self.quoted
         )
 
-    def words_between(self, start: int, end: int) -> list[Word]:
-        """Return the words in a range of the text."""
+    def get_words_in_range(self, start: int, end: int) -> list[Word]:
+        """Return the words in a range of the question."""
         return [word for word in self.words if start <= word.start and word.end <= end]
 
-    def is_inside(self, start: int, end: int, others: Iterable[tuple[int, int]], own: Set[str]) -> bool:
-        """Whether another range has this one and more words than the column's own name."""
+    def is_inside_larger_range(self, start: int, end: int, others: Iterable[tuple[int, int]], own: Set[str]) -> bool:
+        """Whether another range contains this one and also words whose stems are not in `own`."""
         return any(
             first <= start
             and end <= last
-            and not {word.stem for word in self.words_between(first, start) + self.words_between(end, last)} <= own
+            and not {word.stem for word in self.get_words_in_range(first, start) + self.get_words_in_range(end, last)}
+            <= own
             for first, last in others
         )
 
-    def make_span(self, first: int, last: int, stemmed: Sequence[str], similarity: float = 1.0) -> Span:
-        """Return a span of words that is looked up by these stems."""
+    def make_mention_span(self, first: int, last: int, stemmed: Sequence[str], similarity: float = 1.0) -> MentionSpan:
+        """Return the span from word `first` up to word `last`, with `stemmed` as the look-up key."""
         start, end = self.words[first].start, self.words[last - 1].end
-        return Span(first, last, start, end, self.text[start:end], key(stemmed), similarity)
+        return MentionSpan(first, last, start, end, self.text[start:end], key(stemmed), similarity)
 
-    def find_spans(self, respelt: Mapping[int, Sequence[tuple[str, float]]]) -> dict[str, list[Span]]:
-        """Return the spans that may mention values, by key.
+    def find_mention_spans(self, respelt: Mapping[int, Sequence[tuple[str, float]]]) -> dict[str, list[MentionSpan]]:
+        """Return the spans of words that may mention values, by look-up key.
 
         Args:
             respelt: For misspelt words, by number, the stems that they may stand for, with their similarity.
         """
-        found: dict[str, list[Span]] = defaultdict(list)
+        found: dict[str, list[MentionSpan]] = defaultdict(list)
         total = len(self.words)
-        telling = [not self.is_too_common(number) for number in range(total)]
+        telling = [not self.is_common_word(number) for number in range(total)]
         for first in range(total):
             for last in range(first + 1, min(first + LONGEST, total) + 1):
                 if not any(telling[first:last]):
                     continue
                 stemmed = [word.stem for word in self.words[first:last]]
-                span = self.make_span(first, last, stemmed)
+                span = self.make_mention_span(first, last, stemmed)
                 found[span.key].append(span)
                 wrong = [number for number in range(first, last) if number in respelt]
                 for choice in range(3 if len(wrong) == 1 else min(1, len(wrong))):
@@ -137,7 +150,7 @@ class Question:
                     for number in wrong:
                         stemmed[number - first], like = respelt[number][min(choice, len(respelt[number]) - 1)]
                         similarity = min(similarity, like)
-                    span = self.make_span(first, last, stemmed, similarity)
+                    span = self.make_mention_span(first, last, stemmed, similarity)
                     found[span.key].append(span)
         return found
 
@@ -157,27 +170,29 @@ _LONGEST_INITIALS = 6
 
 _LEAST_SHARE = 0.35  # how much of a value, in letters, must be said: less is chance more often than not
 _CODE = 3  # other names of at most so many letters are codes: they are compared as written, as "US" is not "us"
-Candidate = tuple[StoredValue, Span, float, str]  # a value that a span may mention, and score and `how` as in a match
+Candidate = tuple[
+    StoredValue, MentionSpan, float, str
+]  # a value that a span may mention, and score and `how` as in a match
 
 
-@derived
-def stems_of_names(schema: Schema) -> frozenset[str]:
+@cache_in_first_argument
+def get_schema_name_stems(schema: Schema) -> frozenset[str]:
     """Return the stems of all words in the names of tables and columns."""
     items = [item for table in schema.tables for item in (table, *table.columns)]
-    return frozenset(part for item in items for part in name_stems(item.name))
+    return frozenset(part for item in items for part in stem_name_words(item.name))
 
 
 class IndexedValues:
-    """A value store as far as it is filled, with its columns in memory."""
+    """The filled part of a value store, with its columns in memory."""
 
     def __init__(self, store: ValueStore, schema: Schema) -> None:
         """Read the store's columns, and the values of those with at most two."""
-        self.store, self.names = store, stems_of_names(schema)
+        self.store, self.names = store, get_schema_name_stems(schema)
         self.columns = {column.id: column for column in store.list_columns()}
         self.by_name = {(column.table.lower(), column.name.lower()): column for column in self.columns.values()}
         self.flags = [
             (self.columns[column], values)
-            for column, values in store.find_few_valued()
+            for column, values in store.find_two_valued_columns()
             if {value.text.casefold() in YES for value in values} == {True, False}
             and all(value.text.casefold() in YES | NO for value in values)
         ]
@@ -185,11 +200,11 @@ class IndexedValues:
 
 def find_values(text: str, indexed: IndexedValues) -> list[ValueMatch]:
     """Return the values that a question mentions, best first, each once."""
-    question = Question.of(text)
-    found = list(_find_candidates(question, indexed))
+    question = TokenizedQuestion.of(text)
+    found = list(_find_mention_candidates(question, indexed))
     taken = {(span.start, span.end) for _, span, _, how in found if how in WHOLE}
     ranked = [
-        (_score_candidate(each, question, indexed.columns[each[0].column], indexed.names, taken), each)
+        (_score_mention_candidate(each, question, indexed.columns[each[0].column], indexed.names, taken), each)
         for each in found
     ]
     best: dict[int, ValueMatch] = {}
@@ -200,8 +215,12 @@ def find_values(text: str, indexed: IndexedValues) -> list[ValueMatch]:
     return list(best.values())
 
 
-def _score_candidate(
-    candidate: Candidate, question: Question, column: StoredColumn, names: Set[str], taken: Set[tuple[int, int]]
+def _score_mention_candidate(
+    candidate: Candidate,
+    question: TokenizedQuestion,
+    column: StoredColumn,
+    names: Set[str],
+    taken: Set[tuple[int, int]],
 ) -> float:
     """Return the likelihood that a candidate is a mention and not a coincidence.
 
@@ -212,40 +231,40 @@ def _score_candidate(
     _, span, rank, how = candidate
     words = question.words[span.first : span.last]
     rank += 0.05 * min(len(words), 4)
-    if question.fills_quotes(span.start, span.end):
+    if question.is_whole_quotation(span.start, span.end):
         rank += 0.4
-    elif question.is_in_quotes(span.start, span.end):
+    elif question.is_range_in_quotes(span.start, span.end):
         rank += 0.1
     rank += (
         0.2
-        * sum(not word.text[0].islower() and not question.begins_sentence(word.start) for word in words)
+        * sum(not word.text[0].islower() and not question.is_sentence_start(word.start) for word in words)
         / len(words)
     )
-    own = set(name_stems(column.name))
-    if question.is_inside(span.start, span.end, taken, own):
+    own = set(stem_name_words(column.name))
+    if question.is_inside_larger_range(span.start, span.end, taken, own):
         rank -= 0.5
     if how != "flag" and all(word.stem in names for word in words):
         rank -= 0.35
     said = {word.stem for word in question.words}
-    for weight, parts in ((0.15, own), (0.1, set(name_stems(column.table)))):
+    for weight, parts in ((0.15, own), (0.1, set(stem_name_words(column.table)))):
         rank += weight * len(parts & said) / len(parts) if parts else 0.0
     return rank
 
 
-def _find_candidates(question: Question, indexed: IndexedValues) -> Iterator[Candidate]:
-    """Yield all candidates, possibly with repeated values."""
+def _find_mention_candidates(question: TokenizedQuestion, indexed: IndexedValues) -> Iterator[Candidate]:
+    """Yield all candidates for mentioned values; a value may occur more than once."""
     store = indexed.store
-    respelt = _find_respelt(question, indexed)
-    by_key = question.find_spans(respelt)
-    for value in store.find_by("key", by_key):
+    respelt = _find_misspelt_words(question, indexed)
+    by_key = question.find_mention_spans(respelt)
+    for value in store.find_values_by_field("key", by_key):
         for span in by_key[value.key]:
-            yield value, span, *_measure_fit(span, value.text)
-    yield from _find_by_alias(question, by_key, indexed)
-    yield from _find_by_part(question, respelt, store)
-    yield from _find_flags(question, indexed)
+            yield value, span, *_score_span_match(span, value.text)
+    yield from _find_values_by_alias(question, by_key, indexed)
+    yield from _find_values_by_part(question, respelt, store)
+    yield from _find_flag_values(question, indexed)
 
 
-def _measure_fit(span: Span, text: str) -> tuple[float, str]:
+def _score_span_match(span: MentionSpan, text: str) -> tuple[float, str]:
     if span.similarity < 1:
         return 0.9 * span.similarity, "typo"
     if span.text == text:
@@ -255,48 +274,50 @@ def _measure_fit(span: Span, text: str) -> tuple[float, str]:
     return 0.9, "inflection"
 
 
-def _find_flags(question: Question, indexed: IndexedValues) -> Iterator[Candidate]:
-    """Yield both values of yes-or-no columns of whose name the question has at least half."""
+def _find_flag_values(question: TokenizedQuestion, indexed: IndexedValues) -> Iterator[Candidate]:
+    """Yield both values of each yes-or-no column that the question names at least by half."""
     numbers = {word.stem: number for number, word in reversed(tuple(enumerate(question.words)))}
     negated = any(word.folded in NOT for word in question.words)
     for column, values in indexed.flags:
-        name = set(name_stems(column.name)) - _ASIDE - set(name_stems(column.table))
-        if stem(fold(column.name)) in numbers:  # a name such as WiFi is written as one word
-            name = {stem(fold(column.name))}
+        name = set(stem_name_words(column.name)) - _ASIDE - set(stem_name_words(column.table))
+        if stem_word(fold(column.name)) in numbers:  # a name such as WiFi is written as one word
+            name = {stem_word(fold(column.name))}
         named = [numbers[part] for part in name if part in numbers]
         if named and len(named) >= len(name) / 2:
-            span = question.make_span(min(named), min(named) + 1, [])
+            span = question.make_mention_span(min(named), min(named) + 1, [])
             for value in values:
                 likely = (value.text.casefold() in NO) == negated
                 yield value, span, 0.5 + 0.1 * len(named) / len(name) + 0.1 * likely, "flag"
 
 
-def _find_by_alias(
-    question: Question, by_key: Mapping[str, Sequence[Span]], indexed: IndexedValues
+def _find_values_by_alias(
+    question: TokenizedQuestion, by_key: Mapping[str, Sequence[MentionSpan]], indexed: IndexedValues
 ) -> Iterator[Candidate]:
-    """Yield values by another name: listed names and initials, in both directions."""
+    """Yield values that the question mentions by an alias or by initials."""
     store, spans = indexed.store, [span for group in by_key.values() for span in group]
-    wanted = {alias: span for span in spans if span.similarity == 1 for alias in find_aliases(span.text, span.key)}
-    found = store.find_by("key", {alias.key for alias in wanted})
+    wanted = {
+        alias: span for span in spans if span.similarity == 1 for alias in find_value_aliases(span.text, span.key)
+    }
+    found = store.find_values_by_field("key", {alias.key for alias in wanted})
     for alias, span in wanted.items():
         for value in found:
             if value.key != alias.key or (alias.is_code and value.text.strip() != alias.text):
                 continue
             column = indexed.columns[value.column]
-            if not alias.columns or alias.columns & {*name_stems(column.name), *name_stems(column.table)}:
+            if not alias.columns or alias.columns & {*stem_name_words(column.name), *stem_name_words(column.table)}:
                 yield value, span, 0.75 if alias.is_code else 0.85, "abbreviation"
     upper = {span.text.lower(): span for span in spans if _is_initials(span.text)}
-    for value in store.find_by("initials", upper):
+    for value in store.find_values_by_field("initials", upper):
         yield value, upper[value.initials or ""], 0.8, "abbreviation"
     # The first letters of three to six words that say something: what a code may stand for.
     said = {
         letters: span
         for span in spans
         if 3 <= span.last - span.first <= _LONGEST_INITIALS
-        and not any(question.is_too_common(number) for number in range(span.first, span.last))
+        and not any(question.is_common_word(number) for number in range(span.first, span.last))
         and (letters := "".join(word.folded[0] for word in question.words[span.first : span.last])).isalpha()
     }
-    for value in store.find_by("key", said):
+    for value in store.find_values_by_field("key", said):
         if _is_initials(value.text.strip()):
             yield value, said[value.key], 0.8, "abbreviation"
 
@@ -305,50 +326,52 @@ def _is_initials(text: str) -> bool:
     return 3 <= len(text) <= _LONGEST_INITIALS and text.isalpha() and text.isupper()
 
 
-def _find_respelt(question: Question, indexed: IndexedValues) -> dict[int, list[tuple[str, float]]]:
-    """Return the nearest words of values for each word that no value has."""
+def _find_misspelt_words(question: TokenizedQuestion, indexed: IndexedValues) -> dict[int, list[tuple[str, float]]]:
+    """Return the most similar stored words for each question word that no value contains."""
     respelt: dict[int, list[tuple[str, float]]] = {}
     for number, word in enumerate(question.words):
-        known = word.stem in indexed.names or question.is_too_common(number)
+        known = word.stem in indexed.names or question.is_common_word(number)
         if known or len(word.stem) < OF_A_WORD[0] or word.stem.isdigit():
             continue
-        if not indexed.store.has_stem(word.stem) and (near := _find_nearest_words(word.stem, indexed.store)):
+        if not indexed.store.has_word_stem(word.stem) and (
+            near := _find_nearest_stored_words(word.stem, indexed.store)
+        ):
             respelt[number] = [(other, 1 - distance / len(word.stem)) for distance, other in near]
     return respelt
 
 
-def _find_by_part(
-    question: Question, respelt: Mapping[int, Sequence[tuple[str, float]]], store: ValueStore
+def _find_values_by_part(
+    question: TokenizedQuestion, respelt: Mapping[int, Sequence[tuple[str, float]]], store: ValueStore
 ) -> Iterator[Candidate]:
-    """Yield values of which the question has only some words, at least one spelt right."""
+    """Yield values of which the question has only some words, at least one spelt correctly."""
     words = {
         number: (respelt[number][0] if number in respelt else (word.stem, 1.0))
         for number, word in enumerate(question.words)
-        if len(word.stem) > 1 and not question.is_too_common(number)
+        if len(word.stem) > 1 and not question.is_common_word(number)
     }
     numbers: dict[int, list[int]] = defaultdict(list)
     for number, (stemmed, _) in words.items():
-        holders = store.find_with_words((stemmed,), _COMMON + 1)
+        holders = store.find_value_ids_by_words((stemmed,), _COMMON + 1)
         for value_id in holders if len(holders) <= _COMMON else ():
             numbers[value_id].append(number)
     for number in words:
         if number + 1 in words:
-            for value_id in store.find_with_words((words[number][0], words[number + 1][0]), _COMMON):
+            for value_id in store.find_value_ids_by_words((words[number][0], words[number + 1][0]), _COMMON):
                 numbers[value_id] = sorted({*numbers[value_id], number, number + 1})
     found: list[tuple[float, StoredValue, list[int]]] = []
-    for value in store.find_by("id", numbers):
-        run = _longest_run(numbers[value.id])
+    for value in store.find_values_by_field("id", numbers):
+        run = _find_longest_word_run(numbers[value.id])
         share = sum(len(words[number][0]) for number in run) / len(value.key)
         if _LEAST_SHARE <= share < 1 and any(number not in respelt for number in run):
             found.append((share, value, run))
     for share, value, run in nlargest(_PARTS, found, key=lambda part: part[0]):
         similarity = min(words[number][1] for number in run)
-        span = question.make_span(run[0], run[-1] + 1, [], similarity)
+        span = question.make_mention_span(run[0], run[-1] + 1, [], similarity)
         yield value, span, (0.4 + 0.4 * share) * similarity, "part"
 
 
-def _longest_run(numbers: Sequence[int]) -> list[int]:
-    """Return the longest run of successive words, with gaps of at most one word."""
+def _find_longest_word_run(numbers: Sequence[int]) -> list[int]:
+    """Return the longest run of word numbers, with gaps of at most one word."""
     best: list[int] = []
     run: list[int] = []
     for number in numbers:
@@ -363,8 +386,8 @@ def _longest_run(numbers: Sequence[int]) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Alias:
-    """Another name of a thing."""
+class ValueAlias:
+    """Another name for the same thing, such as a country's code."""
 
     text: str  # as written
     key: str  # as the index looks it up
@@ -372,23 +395,23 @@ class Alias:
     is_code: bool  # whether it stands only for exactly this text
 
 
-def find_aliases(mention: str, mention_key: str) -> tuple[Alias, ...]:
-    """Return the other names of a thing, given one as written in the question."""
+def find_value_aliases(mention: str, mention_key: str) -> tuple[ValueAlias, ...]:
+    """Return the other names of the thing that a question mentions by one name."""
     groups = (
         group
-        for group in _group_aliases().get(mention_key, ())
+        for group in _load_alias_groups().get(mention_key, ())
         if any(name.key == mention_key and (not name.is_code or name.text == mention) for name in group)
     )
     return tuple(dict.fromkeys(name for group in groups for name in group if name.key != mention_key))
 
 
 @cache
-def _group_aliases() -> Mapping[str, list[tuple[Alias, ...]]]:
-    """Return the groups of names of one thing, by each name's key."""
-    by_key: dict[str, list[tuple[Alias, ...]]] = defaultdict(list)
+def _load_alias_groups() -> Mapping[str, list[tuple[ValueAlias, ...]]]:
+    """Load the groups of names for the same thing, by the key of each name."""
+    by_key: dict[str, list[tuple[ValueAlias, ...]]] = defaultdict(list)
     for group in json.loads((files(__package__ or "") / "data" / "aliases.json").read_text("utf-8")):
         columns = frozenset(stem for name in group.get("columns", []) for stem in stems(name))
-        names = tuple(Alias(name, key(stems(name)), columns, len(name) <= _CODE) for name in group["names"])
+        names = tuple(ValueAlias(name, key(stems(name)), columns, len(name) <= _CODE) for name in group["names"])
         for name_key in {name.key for name in names}:
             by_key[name_key].append(names)
     return by_key
@@ -408,52 +431,61 @@ _WORD = re.compile(r"[^\W_]+")
 _PART = 4  # letters and digits from which a text may be a part of what was meant
 
 
-def nearest_values(store: ValueStore, column: StoredColumn, text: str, limit: int) -> tuple[str, ...]:
-    """Return the values that a text may stand for: spelt alike, other names, and near ones."""
+def find_nearest_values(store: ValueStore, column: StoredColumn, text: str, limit: int) -> tuple[str, ...]:
+    """Return the values of a column that a text may mean: similar spellings and aliases."""
     stemmed = stems(text)
-    others = find_aliases(text.strip(), key(stemmed))
+    others = find_value_aliases(text.strip(), key(stemmed))
     named = [
         value.text
-        for value in store.find_by("key", [other.key for other in others])
+        for value in store.find_values_by_field("key", [other.key for other in others])
         if value.column == column.id and (len(value.text) > 1 or any(value.text == other.text for other in others))
     ]
-    choices = store.list_column(column.id, _FEW) if column.held <= _FEW else _find_related(store, column, stemmed)
+    choices = (
+        store.list_column_values(column.id, _FEW)
+        if column.held <= _FEW
+        else _find_values_with_similar_words(store, column, stemmed)
+    )
     found = process.extract(
         text, choices, scorer=fuzz.WRatio, processor=utils.default_process, limit=_LOOKED_AT, score_cutoff=_LEAST
     )
     alike = [choice for choice, _, _ in found]
-    same = [choice for choice in alike if _find_by_letters(choice) == _find_by_letters(text)]
+    same = [choice for choice in alike if _split_into_folded_words(choice) == _split_into_folded_words(text)]
     same = same or [choice for choice in alike if stemmed and key(stems(choice)) == key(stemmed)]
-    near = same or [*named, *(choice for choice in alike if _is_near(text, choice))]
+    near = same or [*named, *(choice for choice in alike if _is_similar_to_value(text, choice))]
     return tuple(dict.fromkeys(near))[:limit]
 
 
-def _is_near(text: str, value: str) -> bool:
-    """Whether a text is a misspelt value or whole words of it, with the same digits."""
+def _is_similar_to_value(text: str, value: str) -> bool:
+    """Whether a text is a misspelt value, or consists of whole words of the value."""
     if text.strip().casefold() in STAND_INS:
         return False  # it asks for rows without a value: none is meant by it
-    meant, held = "".join(_find_by_letters(text)), "".join(_find_by_letters(value))
-    if len(meant) >= _PART and f" {' '.join(_find_by_letters(text))} " in f" {' '.join(_find_by_letters(value))} ":
+    meant, held = "".join(_split_into_folded_words(text)), "".join(_split_into_folded_words(value))
+    if (
+        len(meant) >= _PART
+        and f" {' '.join(_split_into_folded_words(text))} " in f" {' '.join(_split_into_folded_words(value))} "
+    ):
         return True
-    allowed = wrong_letters(min(meant, held, key=len), is_value=True)
+    allowed = count_allowed_typos(min(meant, held, key=len), is_value=True)
     if not allowed or meant[0] != held[0] or re.findall(r"\d+", meant) != re.findall(r"\d+", held):
         return False
     return OSA.distance(meant, held) <= allowed
 
 
-def _find_by_letters(text: str) -> list[str]:
+def _split_into_folded_words(text: str) -> list[str]:
     return [fold(word) for word in _WORD.findall(text)]
 
 
-def _find_related(store: ValueStore, column: StoredColumn, stemmed: list[str]) -> list[str]:
-    alike = (other for word in stemmed for other in (word, *(near for _, near in _find_nearest_words(word, store))))
-    ids = {number for word in dict.fromkeys(alike) for number in store.find_with_words((word,), _WORD_HOLDERS)}
-    return [value.text for value in store.find_by("id", ids) if value.column == column.id]
+def _find_values_with_similar_words(store: ValueStore, column: StoredColumn, stemmed: list[str]) -> list[str]:
+    alike = (
+        other for word in stemmed for other in (word, *(near for _, near in _find_nearest_stored_words(word, store)))
+    )
+    ids = {number for word in dict.fromkeys(alike) for number in store.find_value_ids_by_words((word,), _WORD_HOLDERS)}
+    return [value.text for value in store.find_values_by_field("id", ids) if value.column == column.id]
 
 
-def _find_nearest_words(word: str, store: ValueStore) -> list[tuple[int, str]]:
-    """Return up to three words of the index nearest to a stem, with the letters that differ.
+def _find_nearest_stored_words(word: str, store: ValueStore) -> list[tuple[int, str]]:
+    """Return up to three indexed words most similar to a stem, with their edit distances.
 
     Only words that begin or end like it are considered: of a word with one wrong letter, one half is right.
     """
-    return spelt_alike(word, store.find_alike(word, wrong_letters(word)))[:3]
+    return find_similar_spellings(word, store.find_similar_words(word, count_allowed_typos(word)))[:3]

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from ..database import Database, Schema
 from ..errors import QueryError
-from ..words import initials, key, stems
+from ..words import key, make_initials, stems
 
 FORMAT = 3  # raised whenever the layout or the words' treatment changes; a file of another format is rebuilt
 _ROWS = 2_000  # most rows of one look-up
@@ -36,7 +36,7 @@ _LAYOUT = (
 
 @dataclass(frozen=True)
 class StoredValue:
-    """A value of a column, as stored."""
+    """A column value as stored in the value index."""
 
     id: int
     column: int
@@ -47,7 +47,7 @@ class StoredValue:
 
 @dataclass(frozen=True)
 class StoredColumn:
-    """An indexed column."""
+    """A column of the value index, with its fill state."""
 
     id: int
     table: str
@@ -65,22 +65,22 @@ class ValueStore:
         self._db = sqlite3.connect(path, timeout=5.0, isolation_level=None, check_same_thread=False)
         self._db.execute("PRAGMA synchronous=OFF")  # a damaged index is rebuilt: speed matters more
         self._db.execute("PRAGMA cache_size=-64000")
-        if not self._read_format():
+        if not self._read_format_version():
             with self._db:
                 self._db.execute("BEGIN IMMEDIATE")
-                if not self._read_format():  # no other process was faster
+                if not self._read_format_version():  # no other process was faster
                     for statement in _LAYOUT:
                         self._db.execute(statement)
                     self._db.execute(f"PRAGMA user_version={FORMAT}")
                     self._db.executemany("INSERT INTO col(tbl, name, state) VALUES (?, ?, 'waiting')", columns)
-        if self._read_format() != FORMAT:
+        if self._read_format_version() != FORMAT:
             raise sqlite3.DatabaseError("the index is of another format")
 
-    def _read_format(self) -> int:
+    def _read_format_version(self) -> int:
         return self._db.execute("PRAGMA user_version").fetchone()[0]
 
     def close(self, *, remove: bool = False) -> None:
-        """Close the file, and with `remove` delete it."""
+        """Close the index file; delete the file if `remove` is set."""
         self._db.close()
         if remove and self._path != ":memory:":
             Path(self._path).unlink(missing_ok=True)
@@ -90,7 +90,7 @@ class ValueStore:
         return [StoredColumn(*row) for row in rows]
 
     def add(self, column: int, held: int, texts: Sequence[str], state: str) -> None:
-        """Add all or none of a column's values and set its state, unless another process was faster."""
+        """Add values of a column and set its state, unless another process was faster."""
         rows = [(text, stems(text)) for text in texts]
         seen = sorted({part for _, parts in rows for part in parts if len(part) > 3})
         words = ((len(word), word, word[::-1]) for word in seen)
@@ -100,7 +100,9 @@ class ValueStore:
             if before != ("waiting", held):
                 return
             (first,) = self._db.execute("SELECT coalesce(max(id), 0) + 1 FROM val").fetchone()
-            values = ((first + i, column, text, key(parts), initials(parts)) for i, (text, parts) in enumerate(rows))
+            values = (
+                (first + i, column, text, key(parts), make_initials(parts)) for i, (text, parts) in enumerate(rows)
+            )
             self._db.executemany("INSERT INTO val VALUES (?, ?, ?, ?, ?)", values)
             bodies = ((first + i, " ".join(parts)) for i, (_, parts) in enumerate(rows))
             self._db.executemany("INSERT INTO val_words(rowid, body) VALUES (?, ?)", bodies)
@@ -108,55 +110,56 @@ class ValueStore:
             self._db.execute("UPDATE col SET state = ?, held = ? WHERE id = ?", (state, held + len(rows), column))
 
     def holds(self, column: int, text: str) -> bool:
-        """Whether a column has exactly this text, as far as it is filled."""
+        """Whether the stored values of a column include exactly this text."""
         return bool(self._db.execute("SELECT 1 FROM val WHERE col = ? AND text = ?", (column, text)).fetchone())
 
-    def find_by(
+    def find_values_by_field(
         self, field: Literal["id", "key", "initials"], wanted: Collection[str] | Collection[int]
     ) -> list[StoredValue]:
-        """Return the values with these numbers, keys or initials; a part if there are very many."""
-        return self._read_values(f"WHERE {field} IN ({','.join('?' * len(wanted))}) LIMIT {_ROWS}", *wanted)
+        """Return the stored values with these ids, keys or initials, up to the row limit."""
+        return self._read_stored_values(f"WHERE {field} IN ({','.join('?' * len(wanted))}) LIMIT {_ROWS}", *wanted)
 
-    def find_by_start(self, start: str) -> list[StoredValue]:
-        """Return the first values whose keys begin so, in the order of the keys."""
+    def find_values_by_key_prefix(self, start: str) -> list[StoredValue]:
+        """Return stored values whose keys begin with `start`, sorted by key."""
         which = f"WHERE key >= ? AND key < ? ORDER BY key LIMIT {_ROWS}"
-        return self._read_values(which, start, start + "\U0010ffff")
+        return self._read_stored_values(which, start, start + "\U0010ffff")
 
-    def list_column(self, column: int, limit: int) -> list[str]:
-        """Return values of a column in the order of its rows."""
-        return self._read_first("SELECT text FROM val WHERE col = ? LIMIT ?", column, limit)
+    def list_column_values(self, column: int, limit: int) -> list[str]:
+        """Return up to `limit` values of a column, in the order of its rows."""
+        return self._read_first_column("SELECT text FROM val WHERE col = ? LIMIT ?", column, limit)
 
-    def find_few_valued(self) -> list[tuple[int, list[StoredValue]]]:
-        """Return the columns that have at most two values, with these."""
+    def find_two_valued_columns(self) -> list[tuple[int, list[StoredValue]]]:
+        """Return the columns that have at most two values, each with its values."""
         few = "WHERE col IN (SELECT id FROM col WHERE held BETWEEN 1 AND 2 AND state = 'whole') ORDER BY col, id"
         return [
-            (column, list(values)) for column, values in groupby(self._read_values(few), lambda value: value.column)
+            (column, list(values))
+            for column, values in groupby(self._read_stored_values(few), lambda value: value.column)
         ]
 
-    def _read_values(self, which: str, *bound: str | int) -> list[StoredValue]:
+    def _read_stored_values(self, which: str, *bound: str | int) -> list[StoredValue]:
         rows = self._db.execute(f"SELECT id, col, text, key, initials FROM val {which}", bound)
         return list(starmap(StoredValue, rows))
 
-    def find_with_words(self, words: Sequence[str], limit: int) -> list[int]:
-        """Return the numbers of values that have all of these words."""
+    def find_value_ids_by_words(self, words: Sequence[str], limit: int) -> list[int]:
+        """Return the ids of the stored values that contain all of these words."""
         query = " AND ".join(f'"{word}"' for word in words)
-        return self._read_first("SELECT rowid FROM val_words WHERE val_words MATCH ? LIMIT ?", query, limit)
+        return self._read_first_column("SELECT rowid FROM val_words WHERE val_words MATCH ? LIMIT ?", query, limit)
 
-    def has_stem(self, word: str) -> bool:
-        """Whether a value has this stem of four letters or more."""
-        return bool(self._read_first("SELECT 1 FROM word WHERE size = ? AND word = ?", len(word), word))
+    def has_word_stem(self, word: str) -> bool:
+        """Whether a stored value contains this word stem of four letters or more."""
+        return bool(self._read_first_column("SELECT 1 FROM word WHERE size = ? AND word = ?", len(word), word))
 
-    def find_alike(self, word: str, within: int) -> set[str]:
-        """Return words of similar length that begin or end like a word, for half its length."""
+    def find_similar_words(self, word: str, within: int) -> set[str]:
+        """Return words of similar length that share the first or the last half of a word."""
         sizes = ",".join(str(size) for size in range(len(word) - within, len(word) + within + 1))
         alike: set[str] = set()
         for name, text in (("word", word), ("back", word[::-1])):
             query = f"SELECT word FROM word WHERE size IN ({sizes}) AND {name} >= ? AND {name} < ? LIMIT {_ROWS}"
             start = text[: len(word) // 2]
-            alike.update(self._read_first(query, start, start + "\U0010ffff"))
+            alike.update(self._read_first_column(query, start, start + "\U0010ffff"))
         return alike
 
-    def _read_first(self, query: str, *bound: str | int) -> list[Any]:
+    def _read_first_column(self, query: str, *bound: str | int) -> list[Any]:
         """Return the first column of a query's rows."""
         return [first for (first,) in self._db.execute(query, bound)]
 
@@ -172,7 +175,7 @@ _UNCOUNTED = 100_000  # rows of a table that nobody has counted
 
 @dataclass(frozen=True)
 class IndexBounds:
-    """Limits of time and size of the index."""
+    """Limits on the time and size of the value index."""
 
     # How far one call goes on building; the next goes on from there. A row that is read counts one, a value that is
     # stored `_STORING`: about two seconds on a machine with nothing else to do.
@@ -186,8 +189,8 @@ class IndexBounds:
 DEFAULT_BOUNDS = IndexBounds()
 
 
-def columns_to_index(schema: Schema, withheld: Container[tuple[str, str]] = ()) -> list[tuple[str, str]]:
-    """Return the columns of tables that may hold text and are not withheld."""
+def list_columns_to_index(schema: Schema, withheld: Container[tuple[str, str]] = ()) -> list[tuple[str, str]]:
+    """Return the columns of tables that may contain text and are not withheld."""
     return [
         (table.name, column.name)
         for table in schema.tables
@@ -198,8 +201,8 @@ def columns_to_index(schema: Schema, withheld: Container[tuple[str, str]] = ()) 
     ]
 
 
-def fill_columns(store: ValueStore, database: Database, bounds: IndexBounds) -> bool:
-    """Fill waiting columns chunk by chunk until the work limit; return whether all are filled."""
+def fill_value_store(store: ValueStore, database: Database, bounds: IndexBounds) -> bool:
+    """Index waiting columns up to the work limit; return whether all columns are filled."""
     left, until = bounds.work, time.monotonic() + bounds.seconds
     columns = store.list_columns()
     held = sum(column.held for column in columns)
@@ -208,7 +211,7 @@ def fill_columns(store: ValueStore, database: Database, bounds: IndexBounds) -> 
     for column in waiting:
         table = schema.table(column.table)
         left -= _UNCOUNTED if table is None or table.row_count is None else table.row_count
-        texts, state = _read_texts(database, column, bounds.values - held + column.held, bounds)
+        texts, state = _read_column_texts(database, column, bounds.values - held + column.held, bounds)
         held += len(texts) - column.held
         for start in range(column.held, max(len(texts), column.held + 1), _CHUNK):
             chunk, last = texts[start : start + _CHUNK], start + _CHUNK >= len(texts)
@@ -219,8 +222,10 @@ def fill_columns(store: ValueStore, database: Database, bounds: IndexBounds) -> 
     return True
 
 
-def _read_texts(database: Database, column: StoredColumn, room: int, bounds: IndexBounds) -> tuple[list[str], str]:
-    """Return a column's distinct texts in the order of its rows, and `whole` or `part`."""
+def _read_column_texts(
+    database: Database, column: StoredColumn, room: int, bounds: IndexBounds
+) -> tuple[list[str], str]:
+    """Return distinct texts of a column, with `whole` if these are all values, else `part`."""
     if room <= 0:
         return [], "part"
     began = time.monotonic()

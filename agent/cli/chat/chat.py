@@ -12,22 +12,22 @@ from typing import TYPE_CHECKING
 from ....tools.database import Cancellation
 from ....tools.errors import SettingsError
 from ...answers.answer import Answer
-from ...answers.commands import Answers, NumberedAnswer
-from ...answers.paging import Page, ResultPages, View
-from ...answers.phrasing import say_count
+from ...answers.commands import ConversationAnswers, NumberedAnswer
+from ...answers.paging import PagedResultCache, PageRequest, ResultPage
+from ...answers.phrasing import format_count_with_noun
 from ...cancel_turn import OpenTurn, cancel_on_ctrl_c
 from ...records import Usage
-from ...verbs import price_tokens
+from ...verbs import compute_token_cost
 
 if TYPE_CHECKING:
-    from ...answers.render import Why
+    from ...answers.render import AnswerBackground
     from ...conversation import Conversation
     from ...sqlagent import SQLAgent
 
 
 @dataclass
-class Cost:
-    """The cost of a conversation, undone turns included."""
+class ConversationCost:
+    """The cost of a conversation, with undone turns included."""
 
     price: tuple[float, float] | None = None  # dollars a million prompt and completion tokens; None leaves money out
     turns: int = 0  # turns that came to an answer or asked back
@@ -36,7 +36,7 @@ class Cost:
     _last: Usage = field(default_factory=Usage)
 
     def add(self, usage: Usage, *, goes_on: bool) -> None:
-        """Add a turn's usage; if it continues after a question back, its usage replaces the last."""
+        """Add the usage of a turn; a turn that continues the last one replaces the last usage."""
         if not goes_on:
             self._whole += self._last
             self.turns += 1
@@ -44,17 +44,19 @@ class Cost:
 
     @property
     def summary(self) -> str:
-        """The cost on one line."""
+        """The cost of the conversation, as one line of text."""
         spent = self._whole + self._last
         parts = [
-            say_count(self.turns, "question", "questions"),
-            say_count(spent.llm_calls, "model request", "model requests"),
+            format_count_with_noun(self.turns, "question", "questions"),
+            format_count_with_noun(spent.llm_calls, "model request", "model requests"),
             f"{spent.prompt_tokens:,} prompt and {spent.completion_tokens:,} completion tokens",
         ]
         if self.price is not None:
-            parts.append(f"${price_tokens(spent.prompt_tokens, spent.completion_tokens, self.price):,.4f}")
+            parts.append(f"${compute_token_cost(spent.prompt_tokens, spent.completion_tokens, self.price):,.4f}")
         if self.ended:
-            parts.append(f"not counted: {say_count(self.ended, 'question', 'questions')} without an answer")
+            parts.append(
+                f"not counted: {format_count_with_noun(self.ended, 'question', 'questions')} without an answer"
+            )
         return ", ".join(parts)
 
 
@@ -65,84 +67,84 @@ _BYTES = 500_000_000
 
 
 @dataclass
-class Pages:
-    """The rows of an answer, and the page of them that was shown last."""
+class AnswerPages:
+    """The rows of an answer, with the page of rows that was shown last."""
 
     answer: Answer
-    results: ResultPages = field(default_factory=partial(ResultPages, _BYTES))
+    results: PagedResultCache = field(default_factory=partial(PagedResultCache, _BYTES))
 
     def __post_init__(self) -> None:
         answer = self.answer
-        self.now = Page(answer.columns, answer.headings, answer.rows[:PAGE], len(answer.rows), answer.truncated)
+        self.now = ResultPage(answer.columns, answer.headings, answer.rows[:PAGE], len(answer.rows), answer.truncated)
 
-    def turn(self, first: int, count: int, chat: Chat) -> None:
-        """Turn to `count` rows from number `first`, counted from 0."""
+    def turn(self, first: int, count: int, chat: ChatSession) -> None:
+        """Load a page of `count` rows that starts at row `first`, counted from 0."""
         last = first + count
-        view, read = View(first, count), min(last * _AHEAD, chat.agent.settings.export_rows)
+        view, read = PageRequest(first, count), min(last * _AHEAD, chat.agent.settings.export_rows)
         with cancel_on_interrupt() as stop:
-            page = self.results.page("", self.answer, chat.resources, view, stop, need=min(last, read), read=read)
+            page = self.results.read_page("", self.answer, chat.resources, view, stop, need=min(last, read), read=read)
         if not page.rows:
             raise SettingsError(f"there are no more rows: the last one is number {page.total:,}")
         self.now = page
 
 
 @dataclass(kw_only=True)
-class Chat(Answers):
+class ChatSession(ConversationAnswers):
     """A conversation at the terminal."""
 
     agent: SQLAgent
     conversation: Conversation
-    cost: Cost = field(default_factory=Cost)
+    cost: ConversationCost = field(default_factory=ConversationCost)
     checkpoints: Path | None = None  # the file that keeps conversations; None for the default one
     kept: bool = False  # whether this conversation is kept under a name
-    pages: Pages | None = None  # rows of the answer that was shown last
+    pages: AnswerPages | None = None  # rows of the answer that was shown last
     lost: str = ""  # words of a turn that came to no answer, to ask them again
     edit_line: Callable[[str, str], str] | None = None  # shows a text after a prompt, to be edited; None in a pipe
     draft: str = ""  # a query that was written in an editor and did not run, to be opened there again
 
     def begin(self) -> None:
-        """Take up the last answer of an earlier run."""
+        """Load the last answer of an earlier run, if there is one."""
         last = self.conversation.last()
         if last is not None:
             self.take(last, why=self.conversation.why())
 
-    def take(self, answer: Answer, asked: str = "", why: Why | None = None, wording: str = "") -> Answer:
-        """Give an answer its number, and the rows that may not leave."""
+    def take(self, answer: Answer, asked: str = "", why: AnswerBackground | None = None, wording: str = "") -> Answer:
+        """Number an answer, and add the rows that may not be sent to a model."""
         answer = super().take(self.agent.deliver(answer), asked, why, wording)
-        self._turn_to_last()
+        self._reset_pages_to_last_answer()
         return answer
 
     def choose_wording(self, chosen: NumberedAnswer) -> str:
-        """Return the question to save an answer to: after the first turn, the person sees it and may change it."""
+        """Return the question under which to save an answer; the person may edit the question."""
         wording = super().choose_wording(chosen)
         if self.edit_line is None or (chosen is self.held[0] and chosen.asked):
             return wording
         return self.edit_line("save as the answer to: ", wording or chosen.answer.rephrased)
 
-    def is_waiting(self) -> bool:
-        """Whether the last turn asked back, so that the next words are a reply to it."""
+    def is_waiting_for_reply(self) -> bool:
+        """Whether the last turn asked a question back, so that the next input is the reply."""
         return bool(self.held) and self.held[-1].answer.status == "needs_clarification"
 
     def undo(self) -> str:
-        """Undo the last turn; return the words that began it, or '' if they are not known."""
+        """Undo the last turn; return the question that began the turn, or '' if unknown."""
         if not self.conversation.undo():
             raise SettingsError("there is no turn to undo")
         while self.held and not self.held[-1].asked and len(self.held) > 1:
             self.held.pop()  # what was made of it
         words = self.held.pop().asked if self.held else ""
-        while self.is_waiting():
+        while self.is_waiting_for_reply():
             words = self.held.pop().asked
-        self._turn_to_last()
+        self._reset_pages_to_last_answer()
         return words
 
-    def _turn_to_last(self) -> None:
+    def _reset_pages_to_last_answer(self) -> None:
         self.draft = ""
         self.close()
         last = self.held[-1].answer if self.held else None
-        self.pages = Pages(last) if last and last.columns else None
+        self.pages = AnswerPages(last) if last and last.columns else None
 
     def close(self) -> None:
-        """Release the rows that were read."""
+        """Release the result rows that were read for paging."""
         if self.pages is not None:
             self.pages.results.close()
         self.pages = None
@@ -150,7 +152,7 @@ class Chat(Answers):
 
 @contextmanager
 def cancel_on_interrupt() -> Generator[Cancellation]:
-    """Let Ctrl-C cancel what runs in the context with the yielded cancellation.
+    """Make Ctrl-C trigger the yielded cancellation while the context is open.
 
     Raises:
         KeyboardInterrupt: It did.

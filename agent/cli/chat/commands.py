@@ -23,32 +23,32 @@ from ....tools.charts import Chart
 from ....tools.database import Schema
 from ....tools.errors import SettingsError, TableturnError
 from ....tools.formats import format_rows
-from ....tools.terminal import safe, warn
+from ....tools.terminal import sanitize_text, warn
 from ... import verbs
 from ...answers.answer import Answer
 from ...answers.commands import RUN, word_correction
-from ...conversation_files import list_conversations
-from ..display import Rows, as_records, show_reasons, shown_sql
-from ..output import write_chart
-from .chat import PAGE, Chat, Pages, cancel_on_interrupt
+from ...conversation_files import list_saved_conversations
+from ..display import TerminalTable, highlight_sql, render_answer_reasons, render_rows_as_records
+from ..output import write_chart_file
+from .chat import PAGE, AnswerPages, ChatSession, cancel_on_interrupt
 
 
-def _show_why(chat: Chat, rest: str) -> RenderableType:
+def _show_answer_reasons(chat: ChatSession, rest: str) -> RenderableType:
     held, _ = chat.choose(rest, "explain")
-    return show_reasons(held.answer, held.why)
+    return render_answer_reasons(held.answer, held.why)
 
 
-def _show_sql(chat: Chat, rest: str) -> RenderableType:
+def _show_or_run_sql(chat: ChatSession, rest: str) -> RenderableType:
     first, _, _ = rest.partition(" ")
     if not rest or first.isdecimal():
-        return shown_sql(_get_sql(chat.choose(rest, "show")[0].answer, "show"))
+        return highlight_sql(_get_answer_sql(chat.choose(rest, "show")[0].answer, "show"))
     answer = chat.choose("", "run")[0].answer
     if rest == "other":
         if answer.ledger is None or not answer.ledger.other_sql:
             raise SettingsError("this answer leaves out no rows that another query counts: /why says what was counted")
         rest = answer.ledger.other_sql
     if rest == "edit":
-        rest = chat.draft = _edit(chat.draft or _get_sql(answer, "edit"))
+        rest = chat.draft = _edit_sql_in_editor(chat.draft or _get_answer_sql(answer, "edit"))
     try:
         with cancel_on_interrupt() as cancellation:
             found = chat.take(verbs.rerun(answer, "" if rest == "run" else rest, chat.resources, cancellation))
@@ -56,20 +56,20 @@ def _show_sql(chat: Chat, rest: str) -> RenderableType:
         if chat.draft:
             warn("your query is saved: /sql edit opens it again")
         raise
-    words = Text(safe(found.text), style="bold")
-    shown = [shown_sql(found.sql)] if found.sql and found.sql != answer.sql else []
+    words = Text(sanitize_text(found.text), style="bold")
+    shown = [highlight_sql(found.sql)] if found.sql and found.sql != answer.sql else []
     kept = [Text("/approve saves it as the answer to the question", style="dim")] if shown else []
-    return Group(*shown, *([_show_page(chat.pages)] if chat.pages and found.rows else []), words, *kept)
+    return Group(*shown, *([_make_page_table(chat.pages)] if chat.pages and found.rows else []), words, *kept)
 
 
-def _get_sql(answer: Answer, what: str) -> str:
+def _get_answer_sql(answer: Answer, what: str) -> str:
     if answer.sql is None:
         raise SettingsError(f"that answer has no SQL to {what}")
     return answer.sql
 
 
-def _edit(text: str) -> str:
-    """Open the text in an editor and return it as the person leaves it."""
+def _edit_sql_in_editor(text: str) -> str:
+    """Open a query in the person's editor, and return the edited query."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise SettingsError("there is no terminal to edit it in: /sql SELECT ... runs another query")
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
@@ -77,9 +77,9 @@ def _edit(text: str) -> str:
         path = Path(folder) / "query.sql"
         path.write_text(f"{text}\n", encoding="utf-8")
         try:
-            from .prompt import restore_terminal
+            from .prompt import restore_terminal_mode
 
-            with restore_terminal():
+            with restore_terminal_mode():
                 subprocess.run([*shlex.split(editor), str(path)], check=True)  # noqa: S603 - the person's own editor
             edited = path.read_text(encoding="utf-8").strip()
         except subprocess.CalledProcessError as error:
@@ -97,13 +97,13 @@ def _edit(text: str) -> str:
 _MOST = 1_000  # rows that are shown at a time
 
 
-def _show_more(chat: Chat, rest: str) -> RenderableType:
-    pages = _get_pages(chat)
-    pages.turn(pages.now.offset + len(pages.now.rows), _parse_count(rest, "/more 50"), chat)
-    return _show_page(pages)
+def _show_next_rows(chat: ChatSession, rest: str) -> RenderableType:
+    pages = _get_answer_pages(chat)
+    pages.turn(pages.now.offset + len(pages.now.rows), _parse_row_count(rest, "/more 50"), chat)
+    return _make_page_table(pages)
 
 
-def _show_rows(chat: Chat, rest: str) -> RenderableType:
+def _show_row_range(chat: ChatSession, rest: str) -> RenderableType:
     found = re.fullmatch(r"(\d{1,7})(?:\s*-\s*(\d{1,7}))?", rest)
     if found is None:
         raise SettingsError("say which rows: /rows 50 shows the first fifty, /rows 101-120 rows 101 to 120")
@@ -112,21 +112,21 @@ def _show_rows(chat: Chat, rest: str) -> RenderableType:
         raise SettingsError(f"there are no rows {rest}: rows are numbered from 1")
     if last - first >= _MOST:
         raise SettingsError(f"that is more than {_MOST:,} rows at a time: /export writes them all to a file")
-    pages = _get_pages(chat)
+    pages = _get_answer_pages(chat)
     pages.turn(first - 1, last - first + 1, chat)
-    return _show_page(pages)
+    return _make_page_table(pages)
 
 
-def _show_wide(chat: Chat, rest: str) -> RenderableType:
-    pages = _get_pages(chat)
+def _show_rows_as_records(chat: ChatSession, rest: str) -> RenderableType:
+    pages = _get_answer_pages(chat)
     if rest:
-        pages.turn(pages.now.offset, _parse_count(rest, "/wide 3"), chat)
+        pages.turn(pages.now.offset, _parse_row_count(rest, "/wide 3"), chat)
     now = pages.now
     rows = format_rows(now.rows, pages.answer.formats)
-    return Group(as_records(now.headings, rows, now.offset + 1), Text(now.caption, style="dim"))
+    return Group(render_rows_as_records(now.headings, rows, now.offset + 1), Text(now.caption, style="dim"))
 
 
-def _export(chat: Chat, rest: str) -> str:
+def _export_answer_rows(chat: ChatSession, rest: str) -> str:
     if not rest:
         raise SettingsError("name the file: /export sales.csv, or .json, .jsonl, .md, .xlsx, .parquet")
     answer = chat.choose("", "export")[0].answer
@@ -135,17 +135,17 @@ def _export(chat: Chat, rest: str) -> str:
     return f"wrote {written.rows:,} rows to {rest}{'; the query gives more' if written.truncated else ''}"
 
 
-def _show_chart(chat: Chat, rest: str) -> RenderableType:
+def _show_or_write_chart(chat: ChatSession, rest: str) -> RenderableType:
     answer = chat.choose("", "draw")[0].answer
     if rest:
-        return write_chart(answer, Path(rest).expanduser())[1]
+        return write_chart_file(answer, Path(rest).expanduser())[1]
     drawn = verbs.chart(answer)
     return "no chart fits this result" if drawn is None else _ChartView(drawn)
 
 
 @dataclass(frozen=True)
 class _ChartView:
-    """A chart as wide as the console."""
+    """A chart that is drawn as wide as the console."""
 
     chart: Chart
 
@@ -155,18 +155,18 @@ class _ChartView:
         yield draw_chart(self.chart, console)
 
 
-def _show_page(pages: Pages) -> RenderableType:
-    """Return the page that was turned to last, as a table."""
-    return Rows(pages.now.headings, pages.now.rows, pages.now.caption, pages.answer.formats)
+def _make_page_table(pages: AnswerPages) -> RenderableType:
+    """Return the current page of rows as a table."""
+    return TerminalTable(pages.now.headings, pages.now.rows, pages.now.caption, pages.answer.formats)
 
 
-def _get_pages(chat: Chat) -> Pages:
+def _get_answer_pages(chat: ChatSession) -> AnswerPages:
     if chat.pages is None:
         raise SettingsError("there are no rows to show: the last answer has none")
     return chat.pages
 
 
-def _parse_count(rest: str, example: str) -> int:
+def _parse_row_count(rest: str, example: str) -> int:
     if not rest:
         return PAGE
     if not rest.isdecimal() or not 1 <= int(rest) <= _MOST:
@@ -174,7 +174,7 @@ def _parse_count(rest: str, example: str) -> int:
     return int(rest)
 
 
-def _list_tables(chat: Chat, rest: str) -> RenderableType:
+def _list_tables(chat: ChatSession, rest: str) -> RenderableType:
     if rest:
         chat.resources.database.turn_guess(rest)
     grid = Table.grid(padding=(0, 2))
@@ -185,16 +185,18 @@ def _list_tables(chat: Chat, rest: str) -> RenderableType:
     for table in found.tables:
         rows = "" if table.row_count is None else f"{table.row_count:,} rows"
         about = "; ".join(filter(None, ("" if table.kind == "table" else table.kind, table.comment)))
-        grid.add_row(Text(safe(table.name)), rows, Text(safe(about)))
+        grid.add_row(Text(sanitize_text(table.name)), rows, Text(sanitize_text(about)))
     noticed = [f"{each} (e.g. {each.example})" if each.example else str(each) for each in verbs.notices(chat.resources)]
     if noticed:
         noticed = ["", "noticed in the files; /tables WORD turns a guess by its last word:", *noticed]
     return Group(
-        grid, Text(f"rows as of {_format_minute(found)}", style="dim"), *(Text(safe(line)) for line in noticed)
+        grid,
+        Text(f"rows as of {_format_row_count_time(found)}", style="dim"),
+        *(Text(sanitize_text(line)) for line in noticed),
     )
 
 
-def _show_schema(chat: Chat, rest: str) -> RenderableType:
+def _show_table_schema(chat: ChatSession, rest: str) -> RenderableType:
     found = verbs.tables(chat.resources)
     table = found.table(verbs.unquote(rest)) if rest else None
     if table is None:
@@ -215,35 +217,35 @@ def _show_schema(chat: Chat, rest: str) -> RenderableType:
         samples = ", ".join(str(sample)[:30] for sample in column.samples[:3])
         samples += ", ..." if samples and (column.distinct or 0) > len(column.samples[:3]) else ""
         cells = (column.name, column.type.lower() or column.kind, key, samples, column.comment)
-        grid.add_row(*(Text(safe(cell)) for cell in cells))
+        grid.add_row(*(Text(sanitize_text(cell)) for cell in cells))
     kind = "" if table.kind == "table" else f" ({table.kind})"
-    size = "" if table.row_count is None else f", {table.row_count:,} rows as of {_format_minute(found)}"
+    size = "" if table.row_count is None else f", {table.row_count:,} rows as of {_format_row_count_time(found)}"
     heading = f"{table.name}{kind}{size}{': ' if table.comment else ''}{table.comment}"
-    return Group(Text(safe(heading), style="bold"), grid)
+    return Group(Text(sanitize_text(heading), style="bold"), grid)
 
 
-def _format_minute(schema: Schema) -> str:
-    """Return when the rows of a schema were counted."""
+def _format_row_count_time(schema: Schema) -> str:
+    """Return the time when the rows of a schema were counted, as text."""
     return f"{datetime.fromtimestamp(schema.counted_at):%Y-%m-%d %H:%M}"
 
 
-def _show_values(chat: Chat, rest: str) -> RenderableType:
+def _show_column_values(chat: ChatSession, rest: str) -> RenderableType:
     with cancel_on_interrupt() as cancellation:
         found = verbs.values(rest, chat.resources, cancellation)
     more = f"the first {len(found.rows)} of more" if found.truncated else ""
-    return Rows((found.columns[0], "rows"), found.rows, more)
+    return TerminalTable((found.columns[0], "rows"), found.rows, more)
 
 
 @dataclass(frozen=True)
 class NextQuestion:
-    """A question to ask now."""
+    """A question that the chat asks next, as the result of a command."""
 
     question: str
     notes: str = ""
     wording: str = ""  # the question that its answer corrects the answer to
 
 
-def _retry(chat: Chat, rest: str) -> NextQuestion:
+def _retry_last_question(chat: ChatSession, rest: str) -> NextQuestion:
     words = chat.lost
     if not words and any(held.asked for held in chat.held):
         words = chat.undo()
@@ -252,21 +254,21 @@ def _retry(chat: Chat, rest: str) -> NextQuestion:
     return NextQuestion(words)
 
 
-def _correct(chat: Chat, rest: str) -> Said:
+def _correct_answer(chat: ChatSession, rest: str) -> Said:
     turn = word_correction(chat, rest)
     if turn is None:
         return RUN["/correct"](chat, rest)
-    if chat.is_waiting():
+    if chat.is_waiting_for_reply():
         raise SettingsError("the agent asked you something: answer that first")
     return NextQuestion(turn.question, turn.notes, turn.wording)
 
 
-def _undo(chat: Chat, rest: str) -> str:
+def _undo_last_turn(chat: ChatSession, rest: str) -> str:
     words = chat.undo()
     return f"undone: {words}" if words else "the last turn was undone"
 
 
-def _reset(chat: Chat, rest: str) -> str:
+def _reset_conversation(chat: ChatSession, rest: str) -> str:
     chat.conversation.reset()
     chat.held.clear()
     chat.close()
@@ -274,8 +276,8 @@ def _reset(chat: Chat, rest: str) -> str:
     return "all turns are forgotten: the next question stands alone"
 
 
-def _list_threads(chat: Chat, rest: str) -> str:
-    kept = list_conversations(chat.checkpoints, chat.agent.resources.database.location)
+def _list_saved_conversations(chat: ChatSession, rest: str) -> str:
+    kept = list_saved_conversations(chat.checkpoints, chat.agent.resources.database.location)
     if not kept and chat.kept:
         return "there is no saved conversation with this database yet; this one is saved from its first turn on"
     if not kept:
@@ -292,26 +294,26 @@ Completes = Literal["", "tables", "columns", "files", "commands"]
 
 
 @dataclass(frozen=True)
-class Command:
-    """A command of a conversation."""
+class ChatCommand:
+    """A slash command of the terminal chat."""
 
     name: str  # with its slash
     takes: str  # what may follow it
     about: str  # what it does, in a line or two
-    run: Callable[[Chat, str], Said]  # does it, given the conversation and what follows the name
+    run: Callable[[ChatSession, str], Said]  # does it, given the conversation and what follows the name
     completes: Completes = ""  # what is completed after it
 
 
-def _help(chat: Chat, rest: str) -> Said:
+def _show_help(chat: ChatSession, rest: str) -> Said:
     if rest:
-        return _list_commands((_find_command(f"/{rest.lstrip('/')}"),))
+        return _make_command_table((_find_command(f"/{rest.lstrip('/')}"),))
     parts: list[RenderableType] = []
     for heading, commands in COMMANDS.items():
-        parts += [Text(f"{heading}:", style="bold"), _list_commands(commands)]
+        parts += [Text(f"{heading}:", style="bold"), _make_command_table(commands)]
     return Group(*parts, Text("Anything else is a question. N is the number of an answer; without it, the last one."))
 
 
-def _list_commands(commands: tuple[Command, ...]) -> RenderableType:
+def _make_command_table(commands: tuple[ChatCommand, ...]) -> RenderableType:
     grid = Table.grid(padding=(0, 2))
     grid.add_column(max_width=26)
     grid.add_column()
@@ -320,79 +322,90 @@ def _list_commands(commands: tuple[Command, ...]) -> RenderableType:
     return Padding(grid, (0, 0, 0, 2))
 
 
-COMMANDS: dict[str, tuple[Command, ...]] = {
+COMMANDS: dict[str, tuple[ChatCommand, ...]] = {
     "The answer": (
-        Command("/more", "[COUNT]", "show the next rows", _show_more),
-        Command(
-            "/rows", "FROM[-TO]", "show the first rows up to a number, or the rows between two numbers", _show_rows
+        ChatCommand("/more", "[COUNT]", "show the next rows", _show_next_rows),
+        ChatCommand(
+            "/rows", "FROM[-TO]", "show the first rows up to a number, or the rows between two numbers", _show_row_range
         ),
-        Command("/wide", "[COUNT]", "show rows as records, with the columns below each other", _show_wide),
-        Command(
+        ChatCommand(
+            "/wide", "[COUNT]", "show rows as records, with the columns below each other", _show_rows_as_records
+        ),
+        ChatCommand(
             "/sql",
             "[edit | run | other | SELECT ...]",
             "show the query; edit it in $EDITOR and run it; run it again; run it with the rows that it leaves out; or"
             " run another query instead",
-            _show_sql,
+            _show_or_run_sql,
         ),
-        Command("/explain", "[N]", "explain in plain words what the SQL computes", RUN["/explain"]),
-        Command(
-            "/why", "[N]", "show what the answer is based on, what was tried, and why it is sure or unsure", _show_why
+        ChatCommand("/explain", "[N]", "explain in plain words what the SQL computes", RUN["/explain"]),
+        ChatCommand(
+            "/why",
+            "[N]",
+            "show what the answer is based on, what was tried, and why it is sure or unsure",
+            _show_answer_reasons,
         ),
-        Command(
+        ChatCommand(
             "/chart",
             "[FILE]",
             "draw a chart of the result here, or in an .svg, .png or .html file",
-            _show_chart,
+            _show_or_write_chart,
             "files",
         ),
-        Command(
-            "/export", "FILE", "write all rows to a .csv, .json, .jsonl, .md, .xlsx or .parquet file", _export, "files"
+        ChatCommand(
+            "/export",
+            "FILE",
+            "write all rows to a .csv, .json, .jsonl, .md, .xlsx or .parquet file",
+            _export_answer_rows,
+            "files",
         ),
-        Command("/answers", "", "list the answers with their numbers", RUN["/answers"]),
+        ChatCommand("/answers", "", "list the answers with their numbers", RUN["/answers"]),
     ),
     "The conversation": (
-        Command("/retry", "", "undo the last turn and ask it again", _retry),
-        Command("/undo", "", "undo the last turn", _undo),
-        Command("/reset", "", "forget all turns and start again", _reset),
-        Command("/threads", "", "list the saved conversations with this database", _list_threads),
-        Command(
+        ChatCommand("/retry", "", "undo the last turn and ask it again", _retry_last_question),
+        ChatCommand("/undo", "", "undo the last turn", _undo_last_turn),
+        ChatCommand("/reset", "", "forget all turns and start again", _reset_conversation),
+        ChatCommand("/threads", "", "list the saved conversations with this database", _list_saved_conversations),
+        ChatCommand(
             "/cost",
             "",
             "show what the conversation has cost: calls, tokens and, with --price, money",
             lambda chat, _: chat.cost.summary,
         ),
-        Command("/help", "[COMMAND]", "list the commands, or describe one", _help, "commands"),
+        ChatCommand("/help", "[COMMAND]", "list the commands, or describe one", _show_help, "commands"),
     ),
     "The database": (
-        Command(
+        ChatCommand(
             "/tables",
             "",
             "list the tables and what was noticed in files; with the word of a guess about them, turn it",
             _list_tables,
         ),
-        Command("/schema", "TABLE", "show a table's columns, keys and values", _show_schema, "tables"),
-        Command("/values", "COLUMN", "show the values of a column, most frequent first", _show_values, "columns"),
+        ChatCommand("/schema", "TABLE", "show a table's columns, keys and values", _show_table_schema, "tables"),
+        ChatCommand(
+            "/values", "COLUMN", "show the values of a column, most frequent first", _show_column_values, "columns"
+        ),
     ),
     "Teaching it": (
-        Command(
+        ChatCommand(
             "/approve",
             "[N] [QUESTION]",
             "save the answer as an example for similar questions to this database; QUESTION is the question to save",
             RUN["/approve"],
         ),
-        Command("/share", "[N] [QUESTION]", "save the answer as an example for other databases too", RUN["/share"]),
-        Command(
+        ChatCommand("/share", "[N] [QUESTION]", "save the answer as an example for other databases too", RUN["/share"]),
+        ChatCommand(
             "/correct",
             "[N] WORDS | SQL",
             "say what is wrong and get a new answer, which /approve saves; or give the right query, which runs and is "
             "saved, and offers other things to remember",
-            _correct,
+            _correct_answer,
         ),
-        Command("/note", "WORD means TEXT", "remember what a word means here; rule: TEXT for a rule", RUN["/note"]),
-        Command("/accept", "NUMBER", "remember what was offered under this number", RUN["/accept"]),
-        Command("/lessons", "", "list the saved answers and definitions, with who and when", RUN["/lessons"]),
-        Command("/edit", "ID TEXT", "change a saved answer's question or SQL, or a definition", RUN["/edit"]),
-        Command(
+        ChatCommand("/note", "WORD means TEXT", "remember what a word means here; rule: TEXT for a rule", RUN["/note"]),
+        ChatCommand("/accept", "NUMBER", "remember what was offered under this number", RUN["/accept"]),
+        ChatCommand("/lessons", "", "list the saved answers and definitions, with who and when", RUN["/lessons"]),
+        ChatCommand("/edit", "ID TEXT", "change a saved answer's question or SQL, or a definition", RUN["/edit"]),
+        ChatCommand(
             "/forget",
             "NAME",
             "remove a definition or a saved answer, by name, question or id",
@@ -406,13 +419,13 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
 BY_NAME = {command.name: command for commands in COMMANDS.values() for command in commands}
 
 
-def _find_command(name: str) -> Command:
+def _find_command(name: str) -> ChatCommand:
     if name not in BY_NAME:
         raise SettingsError(f"there is no command {name}: /help lists them")
     return BY_NAME[name]
 
 
-def run(chat: Chat, line: str) -> Said:
-    """Run a command."""
+def run(chat: ChatSession, line: str) -> Said:
+    """Run the slash command in a line of input, and return the result."""
     name, _, rest = line.partition(" ")
     return _find_command(name).run(chat, rest.strip())

@@ -12,14 +12,14 @@ from rich.text import Text
 
 from ....tools.errors import TableturnError
 from ....tools.formats import format_rows
-from ....tools.terminal import safe, say_json, warn
+from ....tools.terminal import print_json_line, sanitize_text, warn
 from ...answers.answer import Answer
-from ...answers.commands import is_command
+from ...answers.commands import is_slash_command
 from ...conversation_files import lock_conversation, open_checkpointer
 from ...options import AgentOptions
-from ..display import ROWS_SHOWN, fitting, show_answer
+from ..display import ROWS_SHOWN, count_fitting_columns, show_answer
 from ..output import ANSWERED, NOT_ANSWERED, take_turn
-from .chat import Chat, Cost
+from .chat import ChatSession, ConversationCost
 from .commands import NextQuestion, Said, run
 
 LEAVE = ("exit", "quit", "/exit", "/quit", "/q")  # what ends a conversation, besides the end of input
@@ -27,7 +27,7 @@ LEAVE = ("exit", "quit", "/exit", "/quit", "/q")  # what ends a conversation, be
 _INTERRUPTED = "tableturn: this turn was interrupted; earlier turns are not affected"
 
 
-def converse(
+def run_chat_loop(
     options: AgentOptions,
     thread: str | None,
     checkpoints: Path | None,
@@ -35,39 +35,39 @@ def converse(
     *,
     as_json: bool = False,
 ) -> int:
-    """Take turns until the input ends; return the last turn's exit code."""
+    """Run a conversation until the input ends; return the exit code of the last line."""
     with (
         open_checkpointer(thread, checkpoints, options.locate(options.db)) as checkpointer,
         options.open_agent(checkpointer) as agent,
         lock_conversation(thread, checkpoints, agent.resources.database.location) as name,
     ):
-        chat = Chat(
+        chat = ChatSession(
             resources=agent.resources,
             agent=agent,
             conversation=agent.conversation(name),
-            cost=Cost(price),
+            cost=ConversationCost(price),
             checkpoints=checkpoints,
             kept=name is not None,
         )
         chat.begin()
         code = ANSWERED
-        with closing(chat), _open_lines(chat) as lines:
+        with closing(chat), _open_input_lines(chat) as lines:
             for line in lines:
-                code = _take_line(chat, line, as_json)
+                code = _process_input_line(chat, line, as_json)
         return code
 
 
-def _take_line(chat: Chat, line: str, as_json: bool) -> int:
-    """Take one line; print errors of ours and continue."""
+def _process_input_line(chat: ChatSession, line: str, as_json: bool) -> int:
+    """Run a line of input as a command or question, and print tableturn's own errors."""
     try:
-        if is_command(line):
+        if is_slash_command(line):
             said = run(chat, line)
             if not isinstance(said, NextQuestion):
-                _print(said)
+                _print_command_result(said)
                 return ANSWERED
         else:
             said = NextQuestion(line)
-        return _turn(chat, said, as_json)
+        return _ask_question(chat, said, as_json)
     except TableturnError as error:
         warn(f"tableturn: {error}")
     except KeyboardInterrupt:
@@ -75,8 +75,8 @@ def _take_line(chat: Chat, line: str, as_json: bool) -> int:
     return NOT_ANSWERED
 
 
-def _turn(chat: Chat, asked: NextQuestion, as_json: bool) -> int:
-    goes_on, question = chat.is_waiting(), asked.question
+def _ask_question(chat: ChatSession, asked: NextQuestion, as_json: bool) -> int:
+    goes_on, question = chat.is_waiting_for_reply(), asked.question
     chat.lost = question
     chat.cost.ended += 1
     answer = take_turn(chat.conversation, question, notes=asked.notes)
@@ -85,50 +85,52 @@ def _turn(chat: Chat, asked: NextQuestion, as_json: bool) -> int:
     chat.cost.add(answer.usage, goes_on=goes_on)
     chat.take(answer, question, chat.conversation.why(), asked.wording)
     if as_json:
-        say_json(answer.to_dict())
+        print_json_line(answer.to_dict())
     else:
         show_answer(answer, paged=Console().is_terminal)
-        _hint_at_wide(answer)
+        _print_hidden_columns_hint(answer)
     if asked.wording and answer.answered:
         warn(f"right now? /approve saves it as the answer to: {asked.wording}")
     return ANSWERED if answer.answered else NOT_ANSWERED
 
 
-def _hint_at_wide(answer: Answer) -> None:
-    """Print a hint on a terminal if columns are hidden."""
+def _print_hidden_columns_hint(answer: Answer) -> None:
+    """Print a hint about `/wide` on a terminal if columns are hidden."""
     console = Console()
     if not console.is_terminal or not answer.rows:
         return
     rows = format_rows(answer.rows[:ROWS_SHOWN], answer.formats)
-    if fitting(answer.headings, rows, console.width) < len(answer.headings):
+    if count_fitting_columns(answer.headings, rows, console.width) < len(answer.headings):
         console.print(Text("/wide: all columns", style="dim"))
 
 
-def _print(said: Said) -> None:
-    """Print what a command returned to standard error, which is not for answers."""
+def _print_command_result(said: Said) -> None:
+    """Print the result of a command to standard error, because standard output is for answers."""
     console = Console(stderr=True)
     if isinstance(said, str) and not console.is_terminal:
         warn(said)
     elif isinstance(said, str):
-        console.print(Text(safe(said)), overflow="ignore", crop=False)  # a path that is longer than a line stays whole
+        console.print(
+            Text(sanitize_text(said)), overflow="ignore", crop=False
+        )  # a path that is longer than a line stays whole
     else:
         console.print(said)
 
 
 @contextmanager
-def _open_lines(chat: Chat) -> Generator[Iterator[str]]:
-    """Open the input: lines typed at a terminal, or those of a pipe."""
+def _open_input_lines(chat: ChatSession) -> Generator[Iterator[str]]:
+    """Open the lines of input, from a terminal or a pipe."""
     if not sys.stdin.isatty() or not (sys.stdout.isatty() or sys.stderr.isatty()):
-        yield _strip_lines(line.encode("utf-8", "replace").decode() for line in sys.stdin)
+        yield _strip_lines_until_exit(line.encode("utf-8", "replace").decode() for line in sys.stdin)
         return
-    from .prompt import keep_typing, read_lines
+    from .prompt import buffer_typed_keys, read_lines
 
-    with keep_typing():
-        yield _strip_lines(read_lines(chat))
+    with buffer_typed_keys():
+        yield _strip_lines_until_exit(read_lines(chat))
     warn(chat.cost.summary)
 
 
-def _strip_lines(lines: Iterator[str]) -> Iterator[str]:
+def _strip_lines_until_exit(lines: Iterator[str]) -> Iterator[str]:
     for line in map(str.strip, lines):
         if line.lower() in LEAVE:
             return

@@ -19,10 +19,10 @@ from prompt_toolkit.output import create_output
 from ....tools.database import Schema
 from ....tools.errors import SettingsError, TableturnError
 from ....tools.folders import state_folder
-from ....tools.terminal import safe, warn
+from ....tools.terminal import sanitize_text, warn
 from ....tools.values import ValueIndex
 from ...effects import start
-from .chat import Chat
+from .chat import ChatSession
 from .commands import BY_NAME
 
 try:
@@ -35,8 +35,8 @@ _before: Any = None  # how the terminal was before the conversation
 
 
 @contextmanager
-def keep_typing() -> Generator[None]:
-    """Keep keys typed in the context for the next prompt, without showing them; Ctrl-C works."""
+def buffer_typed_keys() -> Generator[None]:
+    """Save keys typed while the context is open for the next prompt, without showing the keys."""
     global _before
     if termios is None:
         yield
@@ -53,8 +53,8 @@ def keep_typing() -> Generator[None]:
 
 
 @contextmanager
-def restore_terminal() -> Generator[None]:
-    """Restore the terminal's original mode in the context, for another program."""
+def restore_terminal_mode() -> Generator[None]:
+    """Restore the terminal's original mode while the context is open, for another program."""
     if termios is None or _before is None:
         yield
         return
@@ -74,7 +74,7 @@ _WORD = re.compile(r"[^\s,;()\"'?]+$")
 
 
 class ChatCompleter(Completer):
-    """A completer that knows only names and values that this person may read."""
+    """A completer of table names, column names and values that the person may read."""
 
     def __init__(self, schema: Callable[[], Schema], values: ValueIndex) -> None:
         self._schema = schema
@@ -82,35 +82,37 @@ class ChatCompleter(Completer):
         self._paths = PathCompleter(expanduser=True)
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
-        """Yield completions; none for what cannot be looked up."""
+        """Yield completions for the text before the cursor; none if a lookup fails."""
         typed = document.text_before_cursor.lstrip()
         try:
             if typed[:1] != "/":
-                yield from self._complete_words(typed)
+                yield from self._complete_names_and_values(typed)
                 return
             name, blank, rest = typed.partition(" ")
             if not blank:
-                yield from _complete_commands(name)
+                yield from _complete_command_names(name)
             elif name in BY_NAME:
-                yield from self._complete_arguments(BY_NAME[name].completes, rest, complete_event)
+                yield from self._complete_command_argument(BY_NAME[name].completes, rest, complete_event)
         except (TableturnError, OSError):
             return
 
-    def _complete_arguments(self, kind: str, rest: str, event: CompleteEvent) -> Iterator[Completion]:
+    def _complete_command_argument(self, kind: str, rest: str, event: CompleteEvent) -> Iterator[Completion]:
         if kind == "files":
             yield from self._paths.get_completions(Document(rest, len(rest)), event)
         elif kind == "commands":
-            yield from _complete_commands(f"/{rest.lstrip('/')}", len(rest))
+            yield from _complete_command_names(f"/{rest.lstrip('/')}", len(rest))
         elif kind in ("tables", "columns"):
-            yield from self._complete_names(rest, columns=kind == "columns", tables=kind == "tables", dotted=True)
+            yield from self._complete_schema_names(
+                rest, columns=kind == "columns", tables=kind == "tables", dotted=True
+            )
         else:
-            yield from self._complete_words(rest)
+            yield from self._complete_names_and_values(rest)
 
-    def _complete_words(self, typed: str) -> Iterator[Completion]:
+    def _complete_names_and_values(self, typed: str) -> Iterator[Completion]:
         found = _WORD.search(typed)
         if found is None:
             return
-        yield from self._complete_names(found[0], columns=True, tables=True)
+        yield from self._complete_schema_names(found[0], columns=True, tables=True)
         seen: set[str] = set()
         # A value could begin with any of the last few words, the longest run first.
         places = [match.start() for match in re.finditer(r"[^\s,;()\"'?]+", typed)]
@@ -118,37 +120,39 @@ class ChatCompleter(Completer):
             begun = typed[place:]
             if len(begun) < _SHORTEST or len(seen) >= _MOST:
                 continue
-            for table, column, value in self._values.find_beginning(begun, _MOST):
-                if value not in seen and safe(value) == value and "\n" not in value:
+            for table, column, value in self._values.find_values_with_prefix(begun, _MOST):
+                if value not in seen and sanitize_text(value) == value and "\n" not in value:
                     seen.add(value)
                     yield Completion(value, -len(begun), display_meta=f"{table}.{column}")
 
-    def _complete_names(self, begun: str, *, columns: bool, tables: bool, dotted: bool = False) -> Iterator[Completion]:
+    def _complete_schema_names(
+        self, begun: str, *, columns: bool, tables: bool, dotted: bool = False
+    ) -> Iterator[Completion]:
         schema, low = self._schema(), begun.lower()
         found: dict[str, str] = {}
         for table in schema.tables:
-            if tables and _has_part(table.name, low):
+            if tables and _has_part_with_prefix(table.name, low):
                 found.setdefault(table.name, "table")
             for column in table.columns if columns else ():
                 whole = f"{table.name}.{column.name}"
                 if (dotted or "." in low) and whole.lower().startswith(low):
                     found.setdefault(whole, "column")
-                elif _has_part(column.name, low):
+                elif _has_part_with_prefix(column.name, low):
                     found.setdefault(whole if dotted else column.name, f"column of {table.name}")
         for name, meta in list(found.items())[:_MOST]:
-            if safe(name) == name:
+            if sanitize_text(name) == name:
                 yield Completion(name, -len(begun), display_meta=meta)
 
 
-def _complete_commands(begun: str, typed: int | None = None) -> Iterator[Completion]:
+def _complete_command_names(begun: str, typed: int | None = None) -> Iterator[Completion]:
     for name, command in BY_NAME.items():
         if name.startswith(begun):
             text = name if typed is None else name[1:]
             yield Completion(text, -(len(begun) if typed is None else typed), display=name, display_meta=command.about)
 
 
-def _has_part(name: str, begun: str) -> bool:
-    """Whether a name, or one of its parts, begins with `begun`."""
+def _has_part_with_prefix(name: str, begun: str) -> bool:
+    """Whether a name, or a part of the name, begins with `begun`."""
     low = name.lower()
     return low.startswith(begun) or any(part.startswith(begun) for part in re.split(r"[_\s]+", low) if begun)
 
@@ -156,43 +160,43 @@ def _has_part(name: str, begun: str) -> bool:
 _WELCOME = "Ask a question; Tab completes, /help lists commands, Ctrl-D leaves."
 
 
-def read_lines(chat: Chat) -> Iterator[str]:
-    """Yield lines until Ctrl-D; Ctrl-C clears the current line."""
+def read_lines(chat: ChatSession) -> Iterator[str]:
+    """Yield the lines typed at the prompt until Ctrl-D; Ctrl-C clears the current line."""
     resources = chat.agent.resources
     completer = ChatCompleter(lambda: resources.schemas.read(False).schema, resources.values)
     session: PromptSession[str] = PromptSession(
         "> ",
-        history=_open_history(),
+        history=_open_input_history(),
         completer=ThreadedCompleter(completer),
         complete_while_typing=False,
         enable_open_in_editor=True,
         output=create_output(always_prefer_tty=True),
     )
-    chat.edit_line = partial(_edit_line, session)
+    chat.edit_line = partial(_edit_text_at_prompt, session)
     warn(_WELCOME)
     start(
-        lambda: resources.values.find_beginning("a", 1)
+        lambda: resources.values.find_values_with_prefix("a", 1)
     )  # the first question, or Tab, would have to wait for the index
     while True:
         try:
-            yield _clean_text(session.prompt())
+            yield _replace_lone_surrogates(session.prompt())
         except KeyboardInterrupt:
             continue
         except EOFError:
             return
 
 
-def _edit_line(session: PromptSession[str], prompt: str, text: str) -> str:
-    """Return a text as a person leaves it on the line."""
+def _edit_text_at_prompt(session: PromptSession[str], prompt: str, text: str) -> str:
+    """Show a text at a prompt for editing, and return the edited text."""
     asked: PromptSession[str] = PromptSession(output=session.output)
     try:
-        return _clean_text(asked.prompt(prompt, default=text)).strip() or text
+        return _replace_lone_surrogates(asked.prompt(prompt, default=text)).strip() or text
     except (KeyboardInterrupt, EOFError):
         raise SettingsError("nothing was saved") from None
 
 
-def _open_history() -> History:
-    """Return what was typed in earlier conversations, in a file that is its owner's alone."""
+def _open_input_history() -> History:
+    """Return the history of typed lines, from a file that only the owner can read."""
     path = state_folder() / "history"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -201,10 +205,10 @@ def _open_history() -> History:
     except OSError as error:
         warn(f"tableturn: lines that you type cannot be saved in the history: {path}: {error.strerror or error}")
         return InMemoryHistory()
-    return _PlainHistory(str(path))
+    return _RobustFileHistory(str(path))
 
 
-class _PlainHistory(FileHistory):
+class _RobustFileHistory(FileHistory):
     """A history file that accepts any bytes and survives a full disk."""
 
     def load_history_strings(self) -> Iterable[str]:
@@ -215,10 +219,10 @@ class _PlainHistory(FileHistory):
 
     def store_string(self, string: str) -> None:
         try:
-            super().store_string(_clean_text(string))
+            super().store_string(_replace_lone_surrogates(string))
         except OSError as error:
             warn(f"tableturn: this line cannot be saved in the history: {error.strerror or error}")
 
 
-def _clean_text(line: str) -> str:
+def _replace_lone_surrogates(line: str) -> str:
     return line.encode("utf-8", "replace").decode()

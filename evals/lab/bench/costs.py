@@ -27,16 +27,16 @@ from tests.support.scripted import ScriptedModel, ScriptedPrompt
 from ....agent import SQLAgent, make_settings
 from ....tools.database import Database, Schema
 from ....tools.database.quoting import quote
-from ....tools.database.rendering.text import NameWriter
+from ....tools.database.rendering.text import IdentifierFormatter
 from ....tools.errors import DatabaseUnavailable, QueryError, SQLParseError
 from ....tools.linking import STAR, PastTurn
-from ....tools.sql import Query, used_items
+from ....tools.sql import Query, find_used_schema_items
 from ...baselines.langchain import LangChainAgent
 from ...datasets import Dataset, GoldTurn, load_dataset
-from ...official.execution import open_read_only
+from ...official.execution import open_database_read_only
 from .gold import PARTIAL
 from .registry import BenchOptions, Figures
-from .replays import Drafts, play, read_strong
+from .replays import Drafts, play, read_strong_model_drafts
 from .way import CHARACTERS_A_TOKEN
 
 SETS = {"spider": "spider", "sparc": "sparc", "cosql": "cosql", "kaggle": "kaggle-dbqa"}
@@ -59,7 +59,7 @@ def measure_turn_cost(options: BenchOptions) -> Figures:
     that gold uses.
     """
     figures: Figures = {}
-    for name, groups in groupby(_read_groups(options), lambda group: group[0]):
+    for name, groups in groupby(_read_questions_by_database(options), lambda group: group[0]):
         turns = shown = 0
         sizes: list[int] = []
         repeated: list[float] = []
@@ -76,7 +76,7 @@ def measure_turn_cost(options: BenchOptions) -> Figures:
                         model.script = lambda prompt, sql=turn.golds[0]: f"```sql\n{sql}\n```\nSure: 90"
                         before = len(model.prompts)
                         chat.ask(turn.text)
-                        shown += name == LARGE and _shows_gold(model.prompts[before], turn.golds[0], schema)
+                        shown += name == LARGE and _has_gold_schema_items(model.prompts[before], turn.golds[0], schema)
             sizes += map(len, model.prompts)
             for pair in pairwise(model.prompts):
                 same = takewhile(lambda both: both[0] == both[1], zip(*pair, strict=False))
@@ -91,25 +91,25 @@ def measure_turn_cost(options: BenchOptions) -> Figures:
     return figures
 
 
-def _read_groups(options: BenchOptions) -> Iterator[tuple[str, Path, Sequence[GoldTurn]]]:
-    """Yield a set's name, a database and its questions; gold is the model's reply."""
-    strong = read_strong(options.folder, None)
+def _read_questions_by_database(options: BenchOptions) -> Iterator[tuple[str, Path, Sequence[GoldTurn]]]:
+    """Yield the questions of each set and database; gold is the query that the model replies."""
+    strong = read_strong_model_drafts(options.folder, None)
     for name, kept in SETS.items():
         some = [turn for turn in strong.asked.questions if turn.interaction.startswith(f"{kept}/")][: options.limit]
         turns = [replace(turn, golds=(strong.drafts[ARM][turn.id],)) for turn in some]
         for database, found in groupby(sorted(turns, key=attrgetter("database")), attrgetter("database")):
             yield name, strong.asked.database(database), list(found)
     with tempfile.TemporaryDirectory() as folder:
-        large = combine_databases(load_dataset("spider", "dev", options.folder), Path(folder)).first(options.limit)
+        large = build_large_dataset(load_dataset("spider", "dev", options.folder), Path(folder)).first(options.limit)
         yield LARGE, large.database(LARGE), large.questions
 
 
-def _shows_gold(prompt: str, gold: str, schema: Schema) -> bool:
+def _has_gold_schema_items(prompt: str, gold: str, schema: Schema) -> bool:
     """Whether a prompt's compact schema has all tables and columns that the gold uses."""
-    used, written = used_items(gold, schema), NameWriter(schema)
+    used, written = find_used_schema_items(gold, schema), IdentifierFormatter(schema)
     for table in used.tables:
         columns = [written(column) for of, column in used.columns if of == table and column != STAR]
-        line = re.search(rf"^{re.escape(written.write_table(table))}\^?\((.*)$", prompt, re.MULTILINE)
+        line = re.search(rf"^{re.escape(written.format_table_name(table))}\^?\((.*)$", prompt, re.MULTILINE)
         if line is None or not all(re.search(rf"(^|, ){re.escape(column)}[*~^]*[ ,)]", line[1]) for column in columns):
             return False
     return True
@@ -128,12 +128,12 @@ def measure_langchain(options: BenchOptions) -> Figures:
     provider counts too, and the arguments of calls are left out. Only turns that all three end are counted;
     `langchain_failed` are those in which the toolkit cannot read the schema.
     """
-    strong = read_strong(options.folder, options.limit)
+    strong = read_strong_model_drafts(options.folder, options.limit)
     asked, drafts = strong.asked, strong.drafts[ARM]
     costs: dict[str, TurnCosts] = {
         "tableturn": {record.id: (record.calls, record.tokens[0]) for record, _ in play(asked, [drafts], {})},
-        "langchain": play_turns(asked, drafts, checks=True),
-        "langchain_unchecked": play_turns(asked, drafts, checks=False),
+        "langchain": measure_langchain_turn_costs(asked, drafts, checks=True),
+        "langchain_unchecked": measure_langchain_turn_costs(asked, drafts, checks=False),
     }
     ended = set[str].intersection(*map(set, costs.values()))
     figures: Figures = {"n": len(ended), "langchain_failed": len(asked.questions) - len(costs["langchain"])}
@@ -143,8 +143,8 @@ def measure_langchain(options: BenchOptions) -> Figures:
     return figures
 
 
-def play_turns(asked: Dataset, drafts: Drafts, *, checks: bool) -> TurnCosts:
-    """Return the cost of each turn to LangChain's agent, except if its toolkit fails.
+def measure_langchain_turn_costs(asked: Dataset, drafts: Drafts, *, checks: bool) -> TurnCosts:
+    """Play stored queries through LangChain's agent; return the cost of each turn.
 
     The model knows the query, and calls the agent's tools in the order that its prompt asks for, without a detour. If
     it `checks`, the query goes through the checker first, a request of its own, as the prompt and the tools'
@@ -160,12 +160,15 @@ def play_turns(asked: Dataset, drafts: Drafts, *, checks: bool) -> TurnCosts:
             with Database.open(str(asked.database(turn.database))) as database, suppress(DBAPIError):
                 steps = [
                     ("sql_db_list_tables", {"tool_input": ""}),
-                    ("sql_db_schema", {"table_names": ", ".join(sorted(used_items(sql, database.schema()).tables))}),
+                    (
+                        "sql_db_schema",
+                        {"table_names": ", ".join(sorted(find_used_schema_items(sql, database.schema()).tables))},
+                    ),
                     *([("sql_db_query_checker", {"query": sql})] if checks else []),
                     ("sql_db_query", {"query": sql}),
                 ]
 
-                def script(
+                def reply_to_prompt(
                     prompt: ScriptedPrompt, sql: str = sql, steps: Sequence[tuple[str, dict[str, str]]] = steps
                 ) -> AIMessage:
                     if len(prompt.messages) == 1:  # the checker's own request
@@ -176,15 +179,15 @@ def play_turns(asked: Dataset, drafts: Drafts, *, checks: bool) -> TurnCosts:
                     name, arguments = steps[done]
                     return AIMessage("", tool_calls=[{"name": name, "args": arguments, "id": f"call-{done}"}])
 
-                model.script = script
+                model.script = reply_to_prompt
                 usage = asyncio.run(agent.take(turn, past, database)).usage
                 found[turn.id] = (usage.llm_calls, usage.prompt_tokens)
             past.append(PastTurn(turn.text, sql=sql))
     return found
 
 
-def combine_databases(spider: Dataset, folder: Path) -> Dataset:
-    """Build the large database in a folder; return its dataset.
+def build_large_dataset(spider: Dataset, folder: Path) -> Dataset:
+    """Copy the tables of all Spider databases into one database; return its dataset.
 
     Its questions are drawn by a seed from those whose gold gives the same rows there as on its own database.
 
@@ -193,21 +196,21 @@ def combine_databases(spider: Dataset, folder: Path) -> Dataset:
         folder: Where the database stays as long as it is asked.
     """
     found = {path.stem: path for databases in reversed(spider.databases) for path in databases.glob("*/*.sqlite")}
-    files = [path for name, path in sorted(found.items()) if name == path.parent.name and _is_whole(path)]
+    files = [path for name, path in sorted(found.items()) if name == path.parent.name and _is_complete_database(path)]
     path = folder / LARGE / f"{LARGE}.sqlite"
-    _build_large(files, path)
+    _copy_tables_into_one_file(files, path)
     drawn = list(spider.questions)
     random.Random(SEED).shuffle(drawn)  # noqa: S311 - a draw that can be repeated, not a secret
     with Database.open(path) as large:
-        carried = (_carry_question(question, spider, large) for question in drawn)
+        carried = (_rewrite_question_for_large(question, spider, large) for question in drawn)
         questions = tuple(islice((question for question in carried if question is not None), QUESTIONS))
     return Dataset(LARGE, spider.split, questions, (folder,), root=spider.root)
 
 
-def _is_whole(path: Path) -> bool:
+def _is_complete_database(path: Path) -> bool:
     """Whether a database is complete and has rows."""
     try:
-        with closing(open_read_only(path)) as connection:
+        with closing(open_database_read_only(path)) as connection:
             named = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
             tables = [quote(name) for (name,) in connection.execute(named)]
             rows = (connection.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchone() for name in tables)
@@ -216,7 +219,7 @@ def _is_whole(path: Path) -> bool:
         return False
 
 
-def _build_large(files: Sequence[Path], path: Path) -> None:
+def _copy_tables_into_one_file(files: Sequence[Path], path: Path) -> None:
     """Copy every table, with keys and rows, into one database."""
     path.parent.mkdir()
     with closing(sqlite3.connect(path, isolation_level=None, uri=True)) as connection:
@@ -230,33 +233,33 @@ def _build_large(files: Sequence[Path], path: Path) -> None:
             for table in schema.tables:
                 if table.kind != "table":
                     continue
-                own = quote(_large_name(schema, table.name))
+                own = quote(_make_large_table_name(schema, table.name))
                 parts = [f"{quote(column.name)} {column.type}" for column in table.columns]
                 if table.primary_key:
-                    parts.append(f"PRIMARY KEY ({_list_names(table.primary_key)})")
+                    parts.append(f"PRIMARY KEY ({_join_quoted_names(table.primary_key)})")
                 parts += [
-                    f"FOREIGN KEY ({_list_names(key.columns)}) REFERENCES "
-                    f"{quote(_large_name(schema, key.ref_table))} ({_list_names(key.ref_columns)})"
+                    f"FOREIGN KEY ({_join_quoted_names(key.columns)}) REFERENCES "
+                    f"{quote(_make_large_table_name(schema, key.ref_table))} ({_join_quoted_names(key.ref_columns)})"
                     for key in schema.foreign_keys
                     if key.table == table.name and not key.inferred
                 ]
-                names = _list_names([column.name for column in table.columns])
+                names = _join_quoted_names([column.name for column in table.columns])
                 connection.execute(f"CREATE TABLE {own} ({', '.join(parts)})")
                 connection.execute(f"INSERT INTO {own} ({names}) SELECT {names} FROM one.{quote(table.name)}")
             connection.execute("COMMIT")
             connection.execute("DETACH one")
 
 
-def _list_names(names: Sequence[str]) -> str:
+def _join_quoted_names(names: Sequence[str]) -> str:
     return ", ".join(map(quote, names))
 
 
-def _large_name(schema: Schema, table: str) -> str:
+def _make_large_table_name(schema: Schema, table: str) -> str:
     return f"{schema.name}__{table}"
 
 
-def carry_over(sql: str, schema: Schema) -> str:
-    """Rewrite a query on one database for the large one.
+def rewrite_for_large_database(sql: str, schema: Schema) -> str:
+    """Rewrite a query on one database for the large database of all tables.
 
     Raises:
         SQLParseError: It cannot be parsed as one query.
@@ -270,17 +273,17 @@ def carry_over(sql: str, schema: Schema) -> str:
                 continue
             if not node.alias:
                 node.set("alias", exp.TableAlias(this=node.this.copy()))
-            node.set("this", exp.to_identifier(_large_name(schema, source.table.name), quoted=True))
+            node.set("this", exp.to_identifier(_make_large_table_name(schema, source.table.name), quoted=True))
     return edit.sql
 
 
-def _carry_question(question: GoldTurn, spider: Dataset, large: Database) -> GoldTurn | None:
-    """Return the question for the large database, or None if its rows differ there."""
+def _rewrite_question_for_large(question: GoldTurn, spider: Dataset, large: Database) -> GoldTurn | None:
+    """Return the question for the large database, or None if the gold rows differ there."""
     if question.database in PARTIAL or question.disputed:
         return None
     try:
         with Database.open(spider.database(question.database)) as own:
-            gold = carry_over(question.golds[0], own.schema())
+            gold = rewrite_for_large_database(question.golds[0], own.schema())
             rows = own.execute(question.golds[0]).rows
         if rows and rows == large.execute(gold).rows:
             return replace(question, database=LARGE, golds=(gold,))

@@ -12,23 +12,23 @@ from typing import Any
 from pandas import DataFrame
 from sqlglot import exp
 
-from ....agent.evidence.choose_attempt import same_answer
-from ....agent.records import Attempt, plain_result
+from ....agent.evidence.choose_attempt import have_same_result
+from ....agent.records import Attempt, make_plain_result
 from ....tools.errors import QueryError, SQLParseError
-from ....tools.sql import parse_select
+from ....tools.sql import parse_query_tree
 from ...datasets import Dataset, GoldTurn, load_dataset
-from .gold import Databases
+from .gold import DatasetDatabases
 from .registry import BenchOptions, Figures, Measure, divide, share
 from .replays import (
     SYSTEMS,
     Drafts,
     StoredDrafts,
-    judge_officially,
+    judge_drafts_officially,
     play,
-    play_officially,
-    read_multiturn,
-    read_published,
-    read_strong,
+    play_and_judge_officially,
+    read_multi_turn_drafts,
+    read_published_drafts,
+    read_strong_model_drafts,
 )
 
 Flags = Mapping[str, bool]
@@ -58,10 +58,10 @@ _OPPOSITES: Mapping[type[exp.Expr], type[exp.Binary]] = {
 }
 
 
-def mutate(sql: str, mutation: str) -> str:
-    """Return the query with a mutation of `MUTATIONS`, or unchanged if it does not apply."""
+def apply_mutation(sql: str, mutation: str) -> str:
+    """Return the query with a mutation of `MUTATIONS` applied; unchanged if it does not apply."""
     try:
-        tree = parse_select(sql)
+        tree = parse_query_tree(sql)
     except SQLParseError:
         return sql
     before = tree.sql("sqlite")
@@ -69,22 +69,22 @@ def mutate(sql: str, mutation: str) -> str:
     return sql if after == before else after
 
 
-def _find_outer(tree: exp.Expr) -> list[exp.Select]:
-    """Return the SELECTs whose rows are the result: one, or a compound's."""
+def _find_outermost_selects(tree: exp.Expr) -> list[exp.Select]:
+    """Return the outermost SELECTs of a query; several for a compound query."""
     nested = (exp.Subquery, exp.In, exp.Exists, exp.CTE)
     return [select for select in tree.find_all(exp.Select) if select.find_ancestor(*nested) is None]
 
 
-def _drop_column(tree: exp.Expr) -> exp.Expr:
-    for select in _find_outer(tree):
+def _drop_last_selected_column(tree: exp.Expr) -> exp.Expr:
+    for select in _find_outermost_selects(tree):
         if len(select.expressions) > 1:
             select.expressions[-1].pop()
     return tree
 
 
-def _drop_condition(tree: exp.Expr) -> exp.Expr:
+def _drop_last_condition(tree: exp.Expr) -> exp.Expr:
     """Drop the last condition of WHERE, or the whole clause if it is the only one."""
-    for select in _find_outer(tree):
+    for select in _find_outermost_selects(tree):
         where = select.args.get("where")
         if where is not None and isinstance(where.this, exp.And):
             where.set("this", where.this.this)
@@ -93,13 +93,13 @@ def _drop_condition(tree: exp.Expr) -> exp.Expr:
     return tree
 
 
-def _drop_having(tree: exp.Expr) -> exp.Expr:
+def _drop_having_clauses(tree: exp.Expr) -> exp.Expr:
     for having in list(tree.find_all(exp.Having)):
         having.pop()
     return tree
 
 
-def _drop_distinct(tree: exp.Expr) -> exp.Expr:
+def _drop_distinct_keywords(tree: exp.Expr) -> exp.Expr:
     for distinct in list(tree.find_all(exp.Distinct)):
         if isinstance(distinct.parent, exp.Count):
             distinct.replace(distinct.expressions[0])
@@ -108,27 +108,27 @@ def _drop_distinct(tree: exp.Expr) -> exp.Expr:
     return tree
 
 
-def _drop_limit(tree: exp.Expr) -> exp.Expr:
+def _drop_order_and_limit(tree: exp.Expr) -> exp.Expr:
     for clause in ("order", "limit"):
         tree.set(clause, None)
     return tree
 
 
-def _drop_negation(tree: exp.Expr) -> exp.Expr:
-    def affirm(node: exp.Expr) -> exp.Expr:
+def _drop_negations(tree: exp.Expr) -> exp.Expr:
+    def remove_negation(node: exp.Expr) -> exp.Expr:
         return node.this if isinstance(node, exp.Not | exp.Except) else node
 
-    return tree.transform(affirm)
+    return tree.transform(remove_negation)
 
 
-def _turn_comparisons(tree: exp.Expr) -> exp.Expr:
+def _reverse_comparisons(tree: exp.Expr) -> exp.Expr:
     for node in list(tree.find_all(*_OPPOSITES)):
         if not isinstance(node.find_ancestor(exp.Join, exp.Select, exp.Subquery), exp.Join):
             node.replace(_OPPOSITES[type(node)](this=node.this, expression=node.expression))
     return tree
 
 
-def _turn_order(tree: exp.Expr) -> exp.Expr:
+def _reverse_sort_order(tree: exp.Expr) -> exp.Expr:
     for order in tree.find_all(exp.Ordered):
         down = not order.args.get("desc")
         order.set("desc", down)
@@ -137,22 +137,23 @@ def _turn_order(tree: exp.Expr) -> exp.Expr:
 
 
 MUTATIONS: Mapping[str, Callable[[exp.Expr], exp.Expr]] = {
-    "without_column": _drop_column,
-    "without_condition": _drop_condition,
-    "without_having": _drop_having,
-    "without_distinct": _drop_distinct,
-    "without_limit": _drop_limit,
-    "without_negation": _drop_negation,
-    "turned_comparisons": _turn_comparisons,
-    "turned_order": _turn_order,
+    "without_column": _drop_last_selected_column,
+    "without_condition": _drop_last_condition,
+    "without_having": _drop_having_clauses,
+    "without_distinct": _drop_distinct_keywords,
+    "without_limit": _drop_order_and_limit,
+    "without_negation": _drop_negations,
+    "turned_comparisons": _reverse_comparisons,
+    "turned_order": _reverse_sort_order,
 }
 """By name, what makes of a tree another one; the tree itself may change."""
 
 
-def _mutate_drafts(asked: Dataset, drafts: Drafts) -> dict[str, Drafts]:
-    """Return drafts by mutation; `other_question` has another question's draft."""
+def _make_mutated_drafts(asked: Dataset, drafts: Drafts) -> dict[str, Drafts]:
+    """Return mutated drafts by mutation; `other_question` has the drafts of other questions."""
     found: dict[str, Drafts] = {
-        name: {question.id: mutate(drafts[question.id], name) for question in asked.questions} for name in MUTATIONS
+        name: {question.id: apply_mutation(drafts[question.id], name) for question in asked.questions}
+        for name in MUTATIONS
     }
     others: dict[str, str] = {}
     for question in asked.questions:
@@ -164,7 +165,7 @@ def _mutate_drafts(asked: Dataset, drafts: Drafts) -> dict[str, Drafts]:
     return found | {"other_question": others}
 
 
-def _read_train_golds(options: BenchOptions) -> tuple[Dataset, Drafts]:
+def _read_spider_train_golds(options: BenchOptions) -> tuple[Dataset, Drafts]:
     """Return questions of Spider train with their gold queries as drafts."""
     whole = load_dataset("spider", "train", options.folder).without(TRAIN_WITHOUT)
     step = EVERY if options.limit is None else max(len(whole.questions) // options.limit, 1)
@@ -172,30 +173,30 @@ def _read_train_golds(options: BenchOptions) -> tuple[Dataset, Drafts]:
     return asked, {question.id: question.golds[0] for question in asked.questions}
 
 
-def _find_changed(asked: Dataset, drafts: Drafts, others: Drafts) -> Dataset:
+def _select_changed_questions(asked: Dataset, drafts: Drafts, others: Drafts) -> Dataset:
     return replace(asked, questions=tuple(one for one in asked.questions if others[one.id] != drafts[one.id]))
 
 
-def _read_published(options: BenchOptions) -> list[StoredDrafts]:
-    return [read_published(options.folder, options.limit)]
+def _list_published_drafts(options: BenchOptions) -> list[StoredDrafts]:
+    return [read_published_drafts(options.folder, options.limit)]
 
 
-def _count_calls(replay: StoredDrafts) -> Iterator[Flags]:
-    """Yield whether each DAIL-SQL draft ended after one call, and is right in the end."""
-    for record, right in play_officially(replay.asked, [replay.drafts[name] for name in SYSTEMS[:2]], {}):
+def _check_one_call_drafts(replay: StoredDrafts) -> Iterator[Flags]:
+    """Yield for each DAIL-SQL draft whether one call was made, and whether the answer is right."""
+    for record, right in play_and_judge_officially(replay.asked, [replay.drafts[name] for name in SYSTEMS[:2]], {}):
         yield {"right": right, "ended": record.calls == 1}
 
 
-def _tell_gate(table: DataFrame) -> Figures:
+def _compute_gate_figures(table: DataFrame) -> Figures:
     right, ended = table["right"], table["ended"]
     gated = {"ex_gated": share(right[ended]), "ex_rest": share(right[~ended])}
     return {"n": len(table), "one_call_share": share(ended), **gated}
 
 
-measure_gate = Measure(_read_published, _count_calls, _tell_gate)
+measure_gate = Measure(_list_published_drafts, _check_one_call_drafts, _compute_gate_figures)
 
 
-def _send_back(case: tuple[str, StoredDrafts, Drafts]) -> Iterator[Mapping[str, Any]]:
+def _check_drafts_sent_back(case: tuple[str, StoredDrafts, Drafts]) -> Iterator[Mapping[str, Any]]:
     """Yield whether each draft is right, and whether it is sent back for revision."""
     name, replay, drafts = case
     for record, verdict in play(replay.asked, [drafts], {"max_attempts": 2}):
@@ -205,7 +206,7 @@ def _send_back(case: tuple[str, StoredDrafts, Drafts]) -> Iterator[Mapping[str, 
             yield {"group": name, "right": right, "alarm": is_alarm}
 
 
-def _tell_alarms(table: DataFrame) -> Figures:
+def _compute_alarm_figures(table: DataFrame) -> Figures:
     """Return the rates of right and wrong drafts sent back, by group.
 
     Drafts are a strong model's, six published systems', and gold queries as they are and with one thing broken.
@@ -223,43 +224,43 @@ def _tell_alarms(table: DataFrame) -> Figures:
     return figures
 
 
-def _read_alarm_groups(options: BenchOptions) -> Iterator[tuple[str, StoredDrafts, Drafts]]:
-    for name, read in (("strong", read_strong), ("published", read_published)):
+def _read_draft_groups(options: BenchOptions) -> Iterator[tuple[str, StoredDrafts, Drafts]]:
+    for name, read in (("strong", read_strong_model_drafts), ("published", read_published_drafts)):
         replay = read(options.folder, options.limit)
         yield from ((name, replay, drafts) for drafts in replay.drafts.values())
-    asked, golds = _read_train_golds(options)
+    asked, golds = _read_spider_train_golds(options)
     yield "mutated", StoredDrafts(asked, {}), golds
-    for found in _mutate_drafts(asked, golds).values():
-        yield "mutated", StoredDrafts(_find_changed(asked, golds, found), {}), found
+    for found in _make_mutated_drafts(asked, golds).values():
+        yield "mutated", StoredDrafts(_select_changed_questions(asked, golds, found), {}), found
 
 
-measure_alarms = Measure(_read_alarm_groups, _send_back, _tell_alarms)
+measure_alarms = Measure(_read_draft_groups, _check_drafts_sent_back, _compute_alarm_figures)
 
 
-def _revise(replay: StoredDrafts) -> Iterator[Mapping[str, Any]]:
+def _check_revised_drafts(replay: StoredDrafts) -> Iterator[Mapping[str, Any]]:
     """Yield whether each DAIL-SQL draft is right before and after each kind of revision."""
     asked = replay.asked
     drafts, next_best = (replay.drafts[name] for name in SYSTEMS[:2])
-    right, second = (judge_officially(asked, found) for found in (drafts, next_best))
+    right, second = (judge_drafts_officially(asked, found) for found in (drafts, next_best))
     bare = {question.id: drafts[question.id].rstrip(" ;") for question in asked.questions}
     revisers: Mapping[str, Drafts] = {
         "broken": {key: f"{sql} WHERE FROM" for key, sql in bare.items()},
         "empty": {key: f"SELECT * FROM ({sql}) LIMIT 0" for key, sql in bare.items()},
         "prose": dict.fromkeys(bare, "I believe that the query above is what was asked for."),
-        **_mutate_drafts(asked, drafts),
+        **_make_mutated_drafts(asked, drafts),
         "next_best": next_best,
     }
     for name, found in revisers.items():
         # A revision that is the draft itself need not be played.
-        played = play_officially(_find_changed(asked, drafts, found), [drafts, found], REVISED)
+        played = play_and_judge_officially(_select_changed_questions(asked, drafts, found), [drafts, found], REVISED)
         changed = {record.id: is_right for record, is_right in played}
         for key, before in right.items():
             row = {"reviser": name, "draft": before, "second": second[key]}
             yield {**row, "right": changed.get(key, before), "changed": key in changed}
 
 
-def _tell_revisions(table: DataFrame) -> Figures:
-    """Return EX of the drafts, and `after` each kind of revision."""
+def _compute_revision_figures(table: DataFrame) -> Figures:
+    """Return EX of the drafts before and after each kind of revision."""
     by_reviser = table.groupby("reviser", sort=False)
     first, after, changed = share(table["draft"]), by_reviser["right"].agg(share), by_reviser["changed"].sum()
     return {
@@ -271,24 +272,28 @@ def _tell_revisions(table: DataFrame) -> Figures:
     }
 
 
-measure_never_worse = Measure(_read_published, _revise, _tell_revisions)
+measure_never_worse = Measure(_list_published_drafts, _check_revised_drafts, _compute_revision_figures)
 
 
-def _choose(replay: StoredDrafts) -> Iterator[Flags]:
-    """Yield whether the agent's choice is right, and whether each system's query is.
+def _check_chosen_drafts(replay: StoredDrafts) -> Iterator[Flags]:
+    """Yield for each question whether the agent's choice and each system's query are right.
 
     Every system's query is a draft, results vote, and nothing is revised.
     """
     settings = {"candidates": len(replay.drafts), "merge": False, "max_attempts": 1}
-    right = {name: judge_officially(replay.asked, drafts) for name, drafts in replay.drafts.items()}
-    played = play_officially(replay.asked, list(replay.drafts.values()), settings)
-    with Databases(replay.asked) as databases:
+    right = {name: judge_drafts_officially(replay.asked, drafts) for name, drafts in replay.drafts.items()}
+    played = play_and_judge_officially(replay.asked, list(replay.drafts.values()), settings)
+    with DatasetDatabases(replay.asked) as databases:
         for turn, (record, is_right) in zip(replay.asked.questions, played, strict=True):
             systems = {name: found[record.id] for name, found in right.items()}
-            yield {"ours": is_right, "majority": systems[_find_majority(databases, turn, replay.drafts)], **systems}
+            yield {
+                "ours": is_right,
+                "majority": systems[_find_majority_system(databases, turn, replay.drafts)],
+                **systems,
+            }
 
 
-def _tell_selection(table: DataFrame) -> Figures:
+def _compute_selection_figures(table: DataFrame) -> Figures:
     """Return EX of the best system, the majority, our choice and an oracle.
 
     `lost` counts, of the questions that some system has right and ours has not, how many systems have it right.
@@ -306,10 +311,10 @@ def _tell_selection(table: DataFrame) -> Figures:
     }
 
 
-measure_selection = Measure(_read_published, _choose, _tell_selection)
+measure_selection = Measure(_list_published_drafts, _check_chosen_drafts, _compute_selection_figures)
 
 
-def _find_majority(databases: Databases, question: GoldTurn, drafts: Mapping[str, Drafts]) -> str:
+def _find_majority_system(databases: DatasetDatabases, question: GoldTurn, drafts: Mapping[str, Drafts]) -> str:
     """Return a system whose result is the most frequent; the first system breaks ties."""
     groups: list[list[tuple[str, Attempt]]] = []
     for name, found in drafts.items():
@@ -317,8 +322,8 @@ def _find_majority(databases: Databases, question: GoldTurn, drafts: Mapping[str
             table = databases.open(question.database).execute(found.get(question.id, ""))
         except QueryError:
             continue
-        attempt = Attempt(found[question.id], result=plain_result(table))
-        known = next((group for group in groups if same_answer(group[0][1], attempt)), None)
+        attempt = Attempt(found[question.id], result=make_plain_result(table))
+        known = next((group for group in groups if have_same_result(group[0][1], attempt)), None)
         if known is None:
             groups.append([(name, attempt)])
         else:
@@ -326,7 +331,7 @@ def _find_majority(databases: Databases, question: GoldTurn, drafts: Mapping[str
     return max(groups, key=len)[0][0] if groups else next(iter(drafts))
 
 
-def _tell_dialogues(table: DataFrame) -> Figures:
+def _compute_dialogue_figures(table: DataFrame) -> Figures:
     """Return EX of each system alone, of our choice, and of the better of the two."""
     first, second = (table[name] for name in DIALOGUE_SYSTEMS)
     ex = {"zero_shot": first, "other": second, "ours": table["ours"], "oracle": first | second}
@@ -334,5 +339,7 @@ def _tell_dialogues(table: DataFrame) -> Figures:
 
 
 measure_selection_multiturn = Measure(
-    lambda options: [read_multiturn(options.folder, "sparc", DIALOGUE_SYSTEMS, options.limit)], _choose, _tell_dialogues
+    lambda options: [read_multi_turn_drafts(options.folder, "sparc", DIALOGUE_SYSTEMS, options.limit)],
+    _check_chosen_drafts,
+    _compute_dialogue_figures,
 )

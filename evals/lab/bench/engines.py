@@ -24,15 +24,15 @@ from tests.tools.database.conformance.tables import STATEMENTS
 
 from ....tools.database import Database
 from ....tools.errors import QueryError, SQLParseError
-from ....tools.sql.checks.failure import bare_references
-from ....tools.sql.dialects import rules_of
+from ....tools.sql.checks.failure import find_ungrouped_columns
+from ....tools.sql.dialects import get_dialect_rules
 from ....tools.sql.query import Query
-from ...metrics.judging import Expected, expected
+from ...metrics.judging import ExpectedResult, compute_expected_result
 from .gold import LIMITS, PARTIAL, golds
-from .harness import least_seconds
+from .harness import measure_least_seconds
 from .registry import BenchOptions, Figures
-from .scale import build_large
-from .translate import translate
+from .scale import build_large_database
+from .translate import translate_to_dialect
 
 _PASSES = 5
 _TIMED = 100
@@ -48,29 +48,29 @@ _CANDIDATES: Mapping[str, Callable[[], Candidate]] = {
 """The engines that are attacked, as the suite has them that every engine is held against."""
 
 
-def find_determined(database: Database, queries: Iterable[str]) -> dict[str, Expected]:
-    """Return SQLite's results of the queries whose rows SQL determines.
+def find_determined_results(database: Database, queries: Iterable[str]) -> dict[str, ExpectedResult]:
+    """Return SQLite's results of the queries for which SQL allows only one result.
 
     Left out are queries with a column beside an aggregate that is neither grouped by nor of a table that is grouped by
     its key, and queries whose LIMIT cuts through rows that ORDER BY does not tell apart.
     """
-    found: dict[str, Expected] = {}
-    strict = rules_of("postgres")
+    found: dict[str, ExpectedResult] = {}
+    strict = get_dialect_rules("postgres")
     for sql in queries:
         with suppress(QueryError, SQLParseError):
             reading = Query.of(sql, "sqlite", database.schema())
-            bare = any(bare_references(scope, reading, strict) for scope in reading.scopes)
+            bare = any(find_ungrouped_columns(scope, reading, strict) for scope in reading.scopes)
             limited = (query for query in reading.tree.find_all(exp.Query) if query.args.get("limit"))
-            if not bare and not any(_cuts_tie(database, query) for query in limited):
-                found[sql] = expected(database, sql, LIMITS)
+            if not bare and not any(_has_tie_at_limit(database, query) for query in limited):
+                found[sql] = compute_expected_result(database, sql, LIMITS)
     return found
 
 
-def _cuts_tie(database: Database, query: exp.Query) -> bool:
-    """Whether the query's limit cuts through rows that its order does not tell apart."""
+def _has_tie_at_limit(database: Database, query: exp.Query) -> bool:
+    """Whether a query's LIMIT cuts through rows that its ORDER BY treats as equal."""
     if not query.args.get("order"):
         return True
-    found = expected(database, query.sql("sqlite"), LIMITS)
+    found = compute_expected_result(database, query.sql("sqlite"), LIMITS)
     return bool(found.cut or (found.table.rows and found.ties is None))
 
 
@@ -87,14 +87,14 @@ def run(options: BenchOptions) -> Figures:
     for question in found[::step][: options.limit]:
         path = options.folder / "spider" / "database" / question.database / f"{question.database}.sqlite"
         queries[path].append(question.golds[0])
-    determined: dict[Path, dict[str, Expected]] = {}
+    determined: dict[Path, dict[str, ExpectedResult]] = {}
     for path, texts in queries.items():
         with Database.open(path) as database:
-            determined[path] = find_determined(database, texts)
-    return {name: _measure_engine(name, determined) for name in ENGINES}
+            determined[path] = find_determined_results(database, texts)
+    return {name: _compute_engine_figures(name, determined) for name in ENGINES}
 
 
-def _measure_engine(name: str, determined: Mapping[Path, Mapping[str, Expected]]) -> Figures:
+def _compute_engine_figures(name: str, determined: Mapping[Path, Mapping[str, ExpectedResult]]) -> Figures:
     if missing := explain_missing(name):
         return {"not run": missing}
     same: list[bool] = []
@@ -108,7 +108,7 @@ def _measure_engine(name: str, determined: Mapping[Path, Mapping[str, Expected]]
             with Database.open(url) as database:
                 for query, wanted in queries.items():
                     try:
-                        sql = translate(query, database.dialect, database.schema())
+                        sql = translate_to_dialect(query, database.dialect, database.schema())
                         same.append(wanted.allows(database.execute(sql, LIMITS)))
                     except (SQLParseError, QueryError) as error:
                         differing.append(f"{path.stem}: {query} -- {error}")
@@ -117,10 +117,10 @@ def _measure_engine(name: str, determined: Mapping[Path, Mapping[str, Expected]]
                         differing.append(f"{path.stem}: {query} -- other rows: {sql}")
                     if len(added) < _TIMED:
                         sides = [partial(database.execute, sql, LIMITS), partial(bare, sql)]
-                        guarded, plain = least_seconds(sides, _PASSES)
+                        guarded, plain = measure_least_seconds(sides, _PASSES)
                         added.append(guarded - plain)
         large = Path(folder) / "large.sqlite"
-        build_large(large, _TABLES)
+        build_large_database(large, _TABLES)
         url = carry(large, name, Path(folder))
         start = time.perf_counter()
         with Database.open(url) as database:
@@ -130,15 +130,15 @@ def _measure_engine(name: str, determined: Mapping[Path, Mapping[str, Expected]]
         "determined": total,
         "golds_run": round(len(same) / total, 4) if total else None,
         "same_rows": round(sum(same) / total, 4) if total else None,
-        **attack(_CANDIDATES[name]()),
+        **run_attacks(_CANDIDATES[name]()),
         "ms_added": round(1000 * median(added), 3) if added else None,
         "schema_1000_tables_s": round(seconds, 2),
         "differing": differing,
     }
 
 
-def attack(candidate: Candidate) -> Figures:
-    """Return the number of forbidden statements sent, and of those refused without effect."""
+def run_attacks(candidate: Candidate) -> Figures:
+    """Send forbidden statements to an engine; return how many were sent and how many refused."""
     attacks = sorted({*SHARED, *candidate.attacks})
     refused = 0
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as writable:

@@ -20,7 +20,7 @@ from ...datasets import Dataset, load_dataset, read_predictions
 from ...metrics.judging import OfficialJudge, Verdict
 from ...trial import TrialOptions, run_trial
 from ..suite import build_random_suite, build_suite
-from .gold import group_golds
+from .gold import group_golds_by_database
 from .registry import BenchOptions, Figures, Measure
 
 # The official script asks NLTK for sentence boundaries, for which NLTK wants a download; one query is one sentence.
@@ -38,7 +38,7 @@ _SUITE = 20
 
 
 def measure_score_speed(options: BenchOptions) -> Figures:
-    """Return our seconds to judge; with `--official DIR` also the official tool's.
+    """Return the seconds that our judge takes, and with `--official DIR` the official tool.
 
     The latter needs nltk, sqlparse and tqdm. TS is judged over 20 databases a schema; the official tool does only that,
     ours tells EM and difficulty too.
@@ -48,7 +48,7 @@ def measure_score_speed(options: BenchOptions) -> Figures:
     start = time.perf_counter()
     dataset = load_dataset("spider", "dev", options.folder)
     found = read_predictions(predictions, dataset)
-    verdicts = _judge(dataset, found)
+    verdicts = _judge_predictions(dataset, found)
     ours = time.perf_counter() - start
     figures: Figures = {
         "n": len(verdicts),
@@ -60,15 +60,15 @@ def measure_score_speed(options: BenchOptions) -> Figures:
         return figures
     compared: list[object] = ["--gold", spider / "dev_gold.sql", "--pred", predictions]
     tables = [*compared, "--db", spider / "database", "--table", spider / "tables.json", "--etype", "all"]
-    official, _ = _run_official(options.official, tables)
+    official, _ = _run_official_evaluator(options.official, tables)
     figures |= {"official_s": round(official, 3), "ratio": round(ours / official, 3)}
     with tempfile.TemporaryDirectory() as folder:
-        for name, queries in group_golds(dataset.questions).items():
+        for name, queries in group_golds_by_database(dataset.questions).items():
             build_random_suite(dataset.database(name), queries, Path(folder), _SUITE)
         start = time.perf_counter()
-        right = sum(verdict.ex is True for verdict in _judge(dataset.on(Path(folder)), found))
+        right = sum(verdict.ex is True for verdict in _judge_predictions(dataset.on(Path(folder)), found))
         ours = time.perf_counter() - start
-        official, output = _run_official(options.official, [*compared, "--db", folder, "--etype", "exec"])
+        official, output = _run_official_evaluator(options.official, [*compared, "--db", folder, "--etype", "exec"])
     shares = next(line.split() for line in output.splitlines() if line.startswith("execution "))
     return figures | {
         "ts": right,
@@ -79,12 +79,12 @@ def measure_score_speed(options: BenchOptions) -> Figures:
     }
 
 
-def _judge(dataset: Dataset, found: Mapping[str, str]) -> Sequence[Verdict]:
+def _judge_predictions(dataset: Dataset, found: Mapping[str, str]) -> Sequence[Verdict]:
     with OfficialJudge(dataset) as judge:
         return [judge.judge(question, found[question.id]) for question in dataset.questions]
 
 
-def _run_official(folder: Path, arguments: Sequence[object]) -> tuple[float, str]:
+def _run_official_evaluator(folder: Path, arguments: Sequence[object]) -> tuple[float, str]:
     """Run the official script; return its seconds and output."""
     command = [sys.executable, "-c", _OFFICIAL, str(folder.absolute()), *map(str, arguments)]
     start = time.perf_counter()
@@ -96,7 +96,7 @@ def _run_official(folder: Path, arguments: Sequence[object]) -> tuple[float, str
 
 
 def measure_trial(options: BenchOptions) -> Figures:
-    """Return the questions, seconds and calls of a first trial."""
+    """Return the questions, seconds and calls of a trial on the sample database."""
     packed = files("tableturn.evals.trial") / "data" / "kestrel.yaml"
     with tempfile.TemporaryDirectory() as folder, as_file(packed) as questions:
         database = build_sample(Path(folder) / "kestrel.sqlite")
@@ -116,7 +116,7 @@ def _read_schemas(options: BenchOptions) -> Iterator[tuple[Path, list[str], Path
     """Yield the schemas of Spider dev with their gold queries, and a folder; `limit` is a number of schemas."""
     dataset = load_dataset("spider", "dev", options.folder)
     with tempfile.TemporaryDirectory() as folder:
-        for name, queries in list(group_golds(dataset.questions).items())[: options.limit]:
+        for name, queries in list(group_golds_by_database(dataset.questions).items())[: options.limit]:
             yield dataset.database(name), queries, Path(folder)
 
 

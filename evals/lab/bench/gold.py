@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ....tools.database import Cell, Database, Limits, Schema
 from ....tools.errors import DatabaseUnavailable, QueryError
-from ...datasets.load import Closing, Dataset, GoldTurn, load_dataset
+from ...datasets.load import ClosingContext, Dataset, GoldTurn, load_dataset
 
 ALL_SPLITS = (
     ("spider", "train"),
@@ -29,7 +29,7 @@ LIMITS = Limits(seconds=60.0, rows=1_000_000, result_bytes=1_000_000_000, memory
 Rows = tuple[tuple[Cell, ...], ...]
 
 
-class Databases(Closing):
+class DatasetDatabases(ClosingContext):
     """A dataset's databases, each opened once."""
 
     def __init__(self, dataset: Dataset) -> None:
@@ -41,7 +41,7 @@ class Databases(Closing):
         self._stack.close()
 
     def open(self, name: str) -> Database:
-        """Return a database.
+        """Return a database by name; open it on first use.
 
         Raises:
             DatabaseUnavailable: It is missing, or cannot be used.
@@ -63,7 +63,7 @@ class Databases(Closing):
         return database.schema() if database is not None else None
 
     def run(self, name: str, sql: str) -> Rows | QueryError:
-        """Return a query's rows, or why there are none."""
+        """Return a query's rows, or the error if the query fails."""
         try:
             return self.open(name).execute(sql, LIMITS).rows
         except QueryError as error:
@@ -71,7 +71,7 @@ class Databases(Closing):
 
 
 def golds(data: Path, splits: tuple[tuple[str, str], ...], distinct: bool = True) -> Iterator[GoldTurn]:
-    """Yield the questions of splits given by dataset and split; if `distinct`, each gold once."""
+    """Yield the questions of several splits; if `distinct`, each gold query only once."""
     seen: set[tuple[str, str]] = set()
     for name, split in splits:
         for question in load_dataset(name, split, data).questions:
@@ -81,7 +81,7 @@ def golds(data: Path, splits: tuple[tuple[str, str], ...], distinct: bool = True
                 yield question
 
 
-def group_golds(questions: Iterable[GoldTurn]) -> dict[str, list[str]]:
+def group_golds_by_database(questions: Iterable[GoldTurn]) -> dict[str, list[str]]:
     """Return the first gold query of each question by database, repeats included."""
     queries: dict[str, list[str]] = {}
     for question in questions:
@@ -89,8 +89,11 @@ def group_golds(questions: Iterable[GoldTurn]) -> dict[str, list[str]]:
     return queries
 
 
-def gold_queries(data: Path) -> dict[Path, list[str]]:
-    """Return gold SQL of `ALL_SPLITS` by database file."""
-    spider, queries = load_dataset("spider", "dev", data), group_golds(golds(data, ALL_SPLITS, distinct=False))
+def read_gold_queries_by_file(data: Path) -> dict[Path, list[str]]:
+    """Return the gold queries of `ALL_SPLITS` by database file."""
+    spider, queries = (
+        load_dataset("spider", "dev", data),
+        group_golds_by_database(golds(data, ALL_SPLITS, distinct=False)),
+    )
     files = {root / name / f"{name}.sqlite": found for root in spider.databases for name, found in queries.items()}
     return {path: found for path, found in files.items() if path.is_file()}

@@ -27,18 +27,18 @@ _START_SECONDS = 120.0
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
-def own_cache(folder: Path) -> AbstractContextManager[object]:
-    """Set the cache folder for a while, so that runs share nothing."""
+def use_cache_folder(folder: Path) -> AbstractContextManager[object]:
+    """Return a context manager that sets the cache folder, so that runs share nothing."""
     return patch.dict(os.environ, {CACHE_VARIABLE: str(folder)})
 
 
-def percentile_ms(seconds: Sequence[float], percent: int) -> float:
-    """Return a percentile in milliseconds."""
+def compute_percentile_ms(seconds: Sequence[float], percent: int) -> float:
+    """Return a percentile of times in seconds, as milliseconds."""
     return 1000 * float(np.percentile(seconds, percent))
 
 
-def least_seconds(sides: Sequence[Callable[[], object]], passes: int) -> list[float]:
-    """Return the least time of each side over several passes; sides alternate.
+def measure_least_seconds(sides: Sequence[Callable[[], object]], passes: int) -> list[float]:
+    """Return the shortest time of each function over several passes in alternating order.
 
     What else the machine does only adds to a time.
     """
@@ -52,8 +52,8 @@ def least_seconds(sides: Sequence[Callable[[], object]], passes: int) -> list[fl
     return best
 
 
-def descendants(pid: int) -> list[int]:
-    """Return a process and all its descendants."""
+def list_process_tree(pid: int) -> list[int]:
+    """Return the ids of a process and all its descendants."""
     found = [pid]
     for each in found:
         with suppress(OSError):
@@ -62,13 +62,15 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
-def resident_bytes(processes: Iterable[int]) -> int:
-    """Return the memory of processes; those that ended count as 0."""
-    pages = sum(int(_read(pid, "statm").split()[1]) for pid in processes if _read(pid, "statm"))
+def sum_resident_memory(processes: Iterable[int]) -> int:
+    """Return the resident memory of processes in bytes; processes that ended count as 0."""
+    pages = sum(
+        int(_read_process_file(pid, "statm").split()[1]) for pid in processes if _read_process_file(pid, "statm")
+    )
     return pages * os.sysconf("SC_PAGESIZE")
 
 
-def descriptors(processes: Iterable[int]) -> int:
+def count_open_descriptors(processes: Iterable[int]) -> int:
     """Return how many files and sockets processes have open."""
     count = 0
     for pid in processes:
@@ -77,14 +79,14 @@ def descriptors(processes: Iterable[int]) -> int:
     return count
 
 
-def _read(pid: int, what: str) -> bytes:
+def _read_process_file(pid: int, what: str) -> bytes:
     with suppress(OSError):
         return Path(f"/proc/{pid}/{what}").read_bytes()
     return b""
 
 
 @dataclass(frozen=True)
-class Serving:
+class ServerProcess:
     """A running `tableturn serve`.
 
     Attributes:
@@ -95,8 +97,8 @@ class Serving:
     url: str
     session: int
 
-    def processes(self) -> list[int]:
-        """Return its processes: the first, its workers, and those that run queries."""
+    def list_processes(self) -> list[int]:
+        """Return the ids of the server's processes: the first, workers, and those of queries."""
         found: list[int] = []
         for name in filter(str.isdecimal, os.listdir("/proc")):
             with suppress(OSError):
@@ -104,31 +106,33 @@ class Serving:
                     found.append(int(name))
         return found
 
-    def workers(self) -> list[int]:
-        """Return the processes that take requests, if there are several."""
-        return [pid for pid in self.processes() if b"spawn_main" in _read(pid, "cmdline")]
+    def list_workers(self) -> list[int]:
+        """Return the ids of the worker processes that take requests, if there are several."""
+        return [pid for pid in self.list_processes() if b"spawn_main" in _read_process_file(pid, "cmdline")]
 
-    def cpu_seconds(self) -> float:
-        """Return the processor time of its processes and their ended children."""
+    def measure_cpu_seconds(self) -> float:
+        """Return the processor time of the server's processes and their ended children."""
         # The fields after the name, which may hold blanks; a process that has ended has none.
-        fields = (_read(pid, "stat").decode().rpartition(")")[2].split()[11:15] for pid in self.processes())
+        fields = (
+            _read_process_file(pid, "stat").decode().rpartition(")")[2].split()[11:15] for pid in self.list_processes()
+        )
         return sum(sum(map(int, four)) for four in fields) / _TICKS
 
-    def holdings(self) -> tuple[float, int]:
-        """Return megabytes of memory, and open files and sockets."""
-        processes = self.processes()
-        return round(resident_bytes(processes) / 1_000_000, 1), descriptors(processes)
+    def measure_memory_and_descriptors(self) -> tuple[float, int]:
+        """Return the server's memory in megabytes, and its number of open files and sockets."""
+        processes = self.list_processes()
+        return round(sum_resident_memory(processes) / 1_000_000, 1), count_open_descriptors(processes)
 
 
-def free_port() -> int:
-    """Return a free port."""
+def find_free_port() -> int:
+    """Return a free TCP port of this machine."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return found.getsockname()[1]
 
 
 @asynccontextmanager
-async def run_server(folder: Path, *options: str, file_bytes: int | None = None) -> AsyncGenerator[Serving]:
+async def run_server(folder: Path, *options: str, file_bytes: int | None = None) -> AsyncGenerator[ServerProcess]:
     """Run `tableturn serve` in processes of its own.
 
     Args:
@@ -136,7 +140,7 @@ async def run_server(folder: Path, *options: str, file_bytes: int | None = None)
         options: Its options; host and port are chosen here.
         file_bytes: No file of it may grow larger, as if the disk were full.
     """
-    port = free_port()
+    port = find_free_port()
     command = [sys.executable, "-m", "tableturn", "serve", "--port", str(port), "--rate", "1000000", *options]
     own = {"TABLETURN_HOME": str(folder / "home"), "OPENAI_API_KEY": "none"}
     limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (file_bytes, file_bytes)) if file_bytes else None
@@ -144,9 +148,9 @@ async def run_server(folder: Path, *options: str, file_bytes: int | None = None)
         process = subprocess.Popen(  # noqa: S603 - our own command
             command, env={**os.environ, **own}, stdout=log, stderr=log, start_new_session=True, preexec_fn=limit
         )
-        serving = Serving(f"http://127.0.0.1:{port}", process.pid)
+        serving = ServerProcess(f"http://127.0.0.1:{port}", process.pid)
         try:
-            await _until_ready(serving.url, process, folder / "server.log")
+            await _wait_until_server_ready(serving.url, process, folder / "server.log")
             yield serving
         finally:
             process.terminate()
@@ -156,7 +160,7 @@ async def run_server(folder: Path, *options: str, file_bytes: int | None = None)
                 os.killpg(process.pid, signal.SIGKILL)
 
 
-async def _until_ready(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+async def _wait_until_server_ready(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
     until = time.monotonic() + _START_SECONDS
     async with httpx.AsyncClient() as client:
         while time.monotonic() < until and process.poll() is None:
@@ -167,7 +171,7 @@ async def _until_ready(url: str, process: subprocess.Popen[bytes], log: Path) ->
     raise RuntimeError(f"the server did not start: {log.read_text()[-2_000:]}")
 
 
-def client_of(serving: Serving, seconds: float = 120.0, headers: Mapping[str, str] | None = None) -> Any:
-    """Return a client with enough connections for hundreds of conversations."""
+def make_http_client(serving: ServerProcess, seconds: float = 120.0, headers: Mapping[str, str] | None = None) -> Any:
+    """Return an HTTP client with enough connections for hundreds of conversations."""
     limits = httpx.Limits(max_connections=2_000, max_keepalive_connections=2_000)
     return httpx.AsyncClient(base_url=serving.url, timeout=seconds, limits=limits, headers=headers)

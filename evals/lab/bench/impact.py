@@ -21,9 +21,9 @@ from typing import Any
 from pandas import DataFrame
 
 from ....tools.database import ColumnSchema, Database, Schema, TableSchema
-from ....tools.database.quoting import naming_of
+from ....tools.database.quoting import get_naming_rules
 from ....tools.sample import build_sample
-from ...impact import PastAnswer, ReplayedChange
+from ...impact import AnswerReplay, PastAnswer
 from .registry import BenchOptions, Figures, Measure, divide, share
 
 SEED = 11
@@ -88,15 +88,15 @@ CHANGES: Mapping[str, tuple[str, ...]] = {
 """What is done to each database, by name: the kind of place that is picked, and the statements."""
 
 
-def _make_changes(original: Path, schema: Schema, folder: Path, random: Random) -> Iterator[tuple[str, Path]]:
-    """Yield copies of a database with one change each, every kind once."""
-    tables = _list_tables(schema)
+def _make_changed_databases(original: Path, schema: Schema, folder: Path, random: Random) -> Iterator[tuple[str, Path]]:
+    """Yield copies of a database, each with a different kind of change."""
+    tables = _list_filled_tables(schema)
     for kind, (pick, *statements) in CHANGES.items():
         path = folder / f"{original.stem}-{kind}.sqlite"
         for _ in range(_TRIES):
             path.write_bytes(original.read_bytes())
             with suppress(sqlite3.Error, IndexError):
-                names = random.choice(list(_find_places(pick, random.choice(tables), schema, random)))
+                names = random.choice(list(_find_template_names(pick, random.choice(tables), schema, random)))
                 with closing(sqlite3.connect(path)) as connection:
                     connection.execute("PRAGMA legacy_alter_table = ON")
                     for statement in statements:
@@ -107,17 +107,17 @@ def _make_changes(original: Path, schema: Schema, folder: Path, random: Random) 
         path.unlink()
 
 
-def _list_tables(schema: Schema) -> list[TableSchema]:
+def _list_filled_tables(schema: Schema) -> list[TableSchema]:
     return [table for table in schema.tables if table.kind == "table" and table.row_count]
 
 
-def _find_places(kind: str, table: TableSchema, schema: Schema, random: Random) -> Iterator[dict[str, str]]:
-    """Yield the names to fill in for each place of a kind in the table.
+def _find_template_names(kind: str, table: TableSchema, schema: Schema, random: Random) -> Iterator[dict[str, str]]:
+    """Yield the names to fill into a template, for each place of a kind in the table.
 
     A kind is `table`, `one key` (a table with a key of one column), `join` (to another table), `column` or a kind of
     values. Columns are outside every key; of kind `value` they hold a text, which is named too.
     """
-    key, write = table.primary_key, naming_of().write_name
+    key, write = table.primary_key, get_naming_rules().quote_name_if_needed
     names = {
         "table": table.name,
         "t": write(table.name),
@@ -134,7 +134,11 @@ def _find_places(kind: str, table: TableSchema, schema: Schema, random: Random) 
     keys = [each for each in schema.foreign_keys if each.table == table.name]
     for each in keys if kind == "join" else ():
         parent = schema.table(each.ref_table)
-        labels = _find_columns(parent, "text", each.ref_columns) if parent is not None and parent is not table else []
+        labels = (
+            _find_columns_of_kind(parent, "text", each.ref_columns)
+            if parent is not None and parent is not table
+            else []
+        )
         if len(each.columns) == 1 and labels:
             label = random.choice(labels).name
             yield names | {
@@ -147,7 +151,7 @@ def _find_places(kind: str, table: TableSchema, schema: Schema, random: Random) 
                 "label": label,
                 "l": write(label),
             }
-    for column in _find_columns(
+    for column in _find_columns_of_kind(
         table, "text" if kind == "value" else kind, [*key, *(n for k in keys for n in k.columns)]
     ):
         texts = [sample for sample in column.samples if isinstance(sample, str) and sample.strip()]
@@ -161,7 +165,7 @@ def _find_places(kind: str, table: TableSchema, schema: Schema, random: Random) 
             }
 
 
-def _find_columns(table: TableSchema, kind: str, without: Sequence[str]) -> list[ColumnSchema]:
+def _find_columns_of_kind(table: TableSchema, kind: str, without: Sequence[str]) -> list[ColumnSchema]:
     return [column for column in table.columns if kind in ("column", column.kind) and column.name not in without]
 
 
@@ -173,8 +177,8 @@ _IN_VAIN = (
 
 
 @dataclass(frozen=True)
-class MadeTurn:
-    """A past turn; `sql` is empty if it was declined, and `ordered` says if row order counts."""
+class TemplateTurn:
+    """A past turn made from a template; `sql` is empty if the question was declined."""
 
     question: str
     sql: str
@@ -212,17 +216,17 @@ _TEMPLATES: Sequence[tuple[str, bool, Sequence[tuple[str, str]]]] = (
 SQL with places for names."""
 
 
-def _make_turns(database: Database, count: int, random: Random) -> list[MadeTurn]:
+def _make_past_turns(database: Database, count: int, random: Random) -> list[TemplateTurn]:
     """Return `count` turns from templates, declined ones first; every query gives rows."""
     schema = database.schema()
-    tables = _list_tables(schema)
+    tables = _list_filled_tables(schema)
     random.shuffle(tables)
-    made: list[list[MadeTurn]] = []
+    made: list[list[TemplateTurn]] = []
     for kind, ordered, texts in _TEMPLATES:
-        places = [names for table in tables for names in _find_places(kind, table, schema, random)]
+        places = [names for table in tables for names in _find_template_names(kind, table, schema, random)]
         made.append(
             [
-                MadeTurn(text.format(**names), sql.format(**names), ordered)
+                TemplateTurn(text.format(**names), sql.format(**names), ordered)
                 for names in places
                 for text, sql in texts
                 if names["keys"] or "{keys}" not in sql
@@ -230,15 +234,15 @@ def _make_turns(database: Database, count: int, random: Random) -> list[MadeTurn
         )
     queries = dict.fromkeys(turn for group in zip_longest(*made) for turn in group if turn is not None)
     running = (turn for turn in queries if database.execute(turn.sql).rows)
-    return [*(MadeTurn(question, "") for question in _IN_VAIN), *islice(running, count - len(_IN_VAIN))]
+    return [*(TemplateTurn(question, "") for question in _IN_VAIN), *islice(running, count - len(_IN_VAIN))]
 
 
-_Replayed = tuple[Database, Sequence[MadeTurn], Sequence[object], str, Path]
+_Replayed = tuple[Database, Sequence[TemplateTurn], Sequence[object], str, Path]
 """A database, its past turns, what plain SQLite gives for them, a change's name, and the file that has it."""
 
 
-def _change_databases(options: BenchOptions) -> Iterator[_Replayed]:
-    """Yield every change of every database with all past turns of that database."""
+def _make_replay_cases(options: BenchOptions) -> Iterator[_Replayed]:
+    """Yield each change of each database, with all past turns of that database."""
     random = Random(SEED)  # noqa: S311 - changes that can be made again, not secrets
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
@@ -247,20 +251,20 @@ def _change_databases(options: BenchOptions) -> Iterator[_Replayed]:
         files += [Path(shutil.copy(path, folder)) for path in others if path.is_file()]
         for file in files:
             with Database.open(file) as before:
-                past = _make_turns(before, (options.limit or TURNS) // len(files), random)
-                old = _run_plainly(file, past)
-                for name, path in _make_changes(file, before.schema(), folder, random):
+                past = _make_past_turns(before, (options.limit or TURNS) // len(files), random)
+                old = _run_turns_in_sqlite(file, past)
+                for name, path in _make_changed_databases(file, before.schema(), folder, random):
                     yield before, past, old, name, path
 
 
-def _replay(case: _Replayed) -> Iterator[Mapping[str, Any]]:
-    """Yield whether each answer really changes, is listed as changed, and is settled."""
+def _replay_past_turns(case: _Replayed) -> Iterator[Mapping[str, Any]]:
+    """Yield whether each answer really changes, is listed as changed, and is decided."""
     before, past, old, name, path = case
     with Database.open(path) as after:
-        replay = ReplayedChange(before, after)
-        for number, (turn, was, now) in enumerate(zip(past, old, _run_plainly(path, past), strict=True)):
+        replay = AnswerReplay(before, after)
+        for number, (turn, was, now) in enumerate(zip(past, old, _run_turns_in_sqlite(path, past), strict=True)):
             status = "converged" if turn.sql else "unanswerable"
-            settled = replay.settle(PastAnswer(turn.question, turn.sql, "", status=status))
+            settled = replay.determine_change(PastAnswer(turn.question, turn.sql, "", status=status))
             added = name.startswith("add_sought") and "footprint" in turn.question
             yield {
                 "database": before.name,
@@ -273,7 +277,7 @@ def _replay(case: _Replayed) -> Iterator[Mapping[str, Any]]:
             }
 
 
-def _tell_changes(table: DataFrame) -> Figures:
+def _compute_change_figures(table: DataFrame) -> Figures:
     changed, listed, why = table["changed"], table["listed"], table["why"]
     right = (changed & listed).sum()
     return {
@@ -290,11 +294,11 @@ def _tell_changes(table: DataFrame) -> Figures:
     }
 
 
-run = Measure(_change_databases, _replay, _tell_changes)
+run = Measure(_make_replay_cases, _replay_past_turns, _compute_change_figures)
 
 
-def _run_plainly(path: Path, past: Sequence[MadeTurn]) -> list[object]:
-    """Return plain SQLite's comparable rows for each turn, or "fails"."""
+def _run_turns_in_sqlite(path: Path, past: Sequence[TemplateTurn]) -> list[object]:
+    """Run each turn's query in plain SQLite; return comparable rows, or "fails"."""
     found: list[object] = []
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
         for turn in past:

@@ -15,8 +15,8 @@ from tests.tools.database.conformance.candidates.spark import Spark
 
 from ....agent import SQLAgent
 from ....tools.errors import DatabaseUnavailable
-from .engines import attack
-from .harness import own_cache
+from .engines import run_attacks
+from .harness import use_cache_folder
 from .registry import BenchOptions, Figures
 
 _QUESTION = "How many sales are there for each city?"
@@ -53,7 +53,7 @@ _SALES = (
 
 
 def measure_files(options: BenchOptions) -> Figures:
-    """Return the file's size, the seconds to the first answer, memory and rows.
+    """Return the size of a CSV file, the seconds to the first answer, memory and rows.
 
     `options.limit` is the file's size in megabytes. A process of its own answers, so that its memory can be told.
     """
@@ -76,7 +76,7 @@ def measure_files(options: BenchOptions) -> Figures:
 
 
 def measure_spark(options: BenchOptions) -> Figures:
-    """Return rows, workers, the seconds to the first answer, and attacks tried and held.
+    """Return rows, workers, the seconds to the first answer, and attacks tried and refused.
 
     The rows are made before the clock starts, as Parquet files. `--limit` is their number. Seconds are None if there is
     no answer.
@@ -94,13 +94,13 @@ def measure_spark(options: BenchOptions) -> Figures:
             step = -(-rows // _PARTS)
             for begin in range(0, rows, step):
                 cluster.run(_SALES.format(start=begin, end=min(begin + step, rows)))
-            with own_cache(Path(folder) / "cache"):
+            with use_cache_folder(Path(folder) / "cache"):
                 start = time.perf_counter()
                 with SQLAgent(cluster.url, model="offline", settings={"query_seconds": _QUERY_SECONDS}) as agent:
                     answer = agent.ask(_QUESTION)
                 seconds = round(time.perf_counter() - start, 2) if answer.rows else None
             candidate = Spark()
             candidate.cluster = cluster
-            attacks = attack(candidate)
+            attacks = run_attacks(candidate)
     figures: Figures = {"rows": rows, "workers": WORKERS, "first_answer_s": seconds, **attacks}
     return figures | {"sql": answer.sql or "", "answered": len(answer.rows)}

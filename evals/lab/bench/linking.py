@@ -17,28 +17,28 @@ from pandas import DataFrame
 from ....agent.context.task_inputs import MOST_COLUMNS
 from ....tools.database import ColumnSchema, ForeignKey, Schema, TableSchema
 from ....tools.linking import STAR, PastTurn, SchemaLinker
-from ....tools.linking.keep import keep_likely
-from ....tools.linking.scoring import shipped_model
-from ....tools.linking.vocabulary import Shares, shipped_associations
+from ....tools.linking.keep import keep_likely_tables_and_columns
+from ....tools.linking.scoring import load_shipped_model
+from ....tools.linking.vocabulary import Shares, load_shipped_associations
 from ...datasets import load_dataset
 from ..training.fit_linker_turns import (
     WINDOW,
     Given,
     LinkedDatabase,
     LinkedTurn,
-    TrainDialogue,
+    TrainingDialogue,
+    add_linker_predictions,
+    build_linked_turns,
+    leave_evidence_unchanged,
     measure,
     read_dialogues,
-    read_turns,
-    score_turns,
     stand_in,
-    take_nothing,
 )
-from .gold import Databases
+from .gold import DatasetDatabases
 from .registry import BenchOptions, Figures, Measure, divide
 
 _TAKEN: Mapping[str, Given] = {
-    "whole": take_nothing,
+    "whole": leave_evidence_unchanged,
     "without_values": lambda asked, past: (replace(asked, values=()), past),
     "without_history": lambda asked, past: (asked, []),
     "without_earlier_sql": lambda asked, past: (asked, [replace(turn, sql="") for turn in past]),
@@ -52,7 +52,7 @@ _CUT = 0.1
 _DIALOGUES = 100
 
 
-def _read_sets(options: BenchOptions) -> Iterator[tuple[str, list[TrainDialogue]]]:
+def _read_dialogue_sets(options: BenchOptions) -> Iterator[tuple[str, list[TrainingDialogue]]]:
     with tempfile.TemporaryDirectory() as cache:
         for name in ("sparc", "cosql"):
             dataset = load_dataset(name, "dev", options.folder).first(options.limit)
@@ -60,53 +60,58 @@ def _read_sets(options: BenchOptions) -> Iterator[tuple[str, list[TrainDialogue]
 
 
 def measure_linking(options: BenchOptions) -> Figures:
-    """Return TRS, CRS and recall by history.
+    """Return the schema linker's TRS, CRS and recall, with gold and with its own history.
 
     With its own history, the turns before hold not gold SQL but what the linker itself found in them (every item of
     probability 0.5 and over), from the first turn on; no translator takes part.
     """
     return {
-        f"{name}_{history}": _link(dialogues, own=history == "own")
-        for name, dialogues in _read_sets(options)
+        f"{name}_{history}": _score_linked_turns(dialogues, own=history == "own")
+        for name, dialogues in _read_dialogue_sets(options)
         for history in ("gold", "own")
     }
 
 
 def measure_linking_ablations(options: BenchOptions) -> Figures:
-    """Return the shipped_associations linker's scores with each part of its input removed."""
+    """Return the shipped linker's scores with each part of its input removed."""
     figures: Figures = {}
-    for name, dialogues in _read_sets(options):
+    for name, dialogues in _read_dialogue_sets(options):
         without_keys = [
             replace(each, database=LinkedDatabase.of(replace(each.database.names.schema, foreign_keys=())))
             for each in dialogues
         ]
-        taken = {part: _link(dialogues, given=given) for part, given in _TAKEN.items()}
-        figures[name] = {**taken, "without_keys": _link(without_keys)}
+        taken = {part: _score_linked_turns(dialogues, given=given) for part, given in _TAKEN.items()}
+        figures[name] = {**taken, "without_keys": _score_linked_turns(without_keys)}
     return figures
 
 
-def _link(dialogues: Sequence[TrainDialogue], *, own: bool = False, given: Given = take_nothing) -> dict[str, float]:
-    """Return the scores of all turns whose gold SQL can be read, linked one after another."""
+def _score_linked_turns(
+    dialogues: Sequence[TrainingDialogue], *, own: bool = False, given: Given = leave_evidence_unchanged
+) -> dict[str, float]:
+    """Link the turns one after another; return the scores of those with readable gold SQL."""
 
-    def find(turn: LinkedTurn) -> tuple[Shares, Shares]:
-        return shipped_model().score(turn.evidence)[:2]
+    def score_schema_items(turn: LinkedTurn) -> tuple[Shares, Shares]:
+        return load_shipped_model().score(turn.evidence)[:2]
 
-    linked = [score_turns(dialogue, find, shipped_associations(), own=own, given=given) for dialogue in dialogues]
-    turns = [turn for dialogue in linked for turn in read_turns(dialogue, shipped_associations(), given)]
-    return measure(turns, *zip(*map(find, turns), strict=True))
+    linked = [
+        add_linker_predictions(dialogue, score_schema_items, load_shipped_associations(), own=own, given=given)
+        for dialogue in dialogues
+    ]
+    turns = [turn for dialogue in linked for turn in build_linked_turns(dialogue, load_shipped_associations(), given)]
+    return measure(turns, *zip(*map(score_schema_items, turns), strict=True))
 
 
-_InCrowd = tuple[Schema, SchemaLinker, Mapping[str, str], TrainDialogue]
+_InCrowd = tuple[Schema, SchemaLinker, Mapping[str, str], TrainingDialogue]
 """The schema of a thousand tables, its linker, and a dialogue with the names that its tables have there."""
 
 
-def _read_crowd(options: BenchOptions) -> Iterator[_InCrowd]:
-    """Yield dialogues with one schema of all databases' tables, padded with made-up ones."""
+def _read_large_schema_dialogues(options: BenchOptions) -> Iterator[_InCrowd]:
+    """Yield dialogues with one schema of all databases' tables, padded with made-up tables."""
     dataset, train = load_dataset("sparc", "dev", options.folder), load_dataset("spider", "train", options.folder)
     with tempfile.TemporaryDirectory() as cache:
         dialogues = read_dialogues(dataset.first(options.limit or _DIALOGUES), Path(cache))
     schemas = {dialogue.database.names.schema.name: dialogue.database.names.schema for dialogue in dialogues}
-    with Databases(train) as databases:
+    with DatasetDatabases(train) as databases:
         for name in dict.fromkeys(question.database for question in train.questions):
             if name not in schemas and (schema := databases.schema(name)) is not None:
                 schemas[name] = schema
@@ -116,8 +121,8 @@ def _read_crowd(options: BenchOptions) -> Iterator[_InCrowd]:
     yield from ((schema, linker, renamed[each.database.names.schema.name], each) for each in dialogues)
 
 
-def _link_in_crowd(case: _InCrowd) -> Iterator[Mapping[str, float]]:
-    """Yield the numbers of items that gold uses and that the linker finds.
+def _link_on_large_schema(case: _InCrowd) -> Iterator[Mapping[str, float]]:
+    """Yield per question how many items gold uses, and how many of them the linker finds.
 
     The values that a question mentions are those of its own database, so that what is measured is linking and not the
     value index.
@@ -133,7 +138,7 @@ def _link_in_crowd(case: _InCrowd) -> Iterator[Mapping[str, float]]:
         used = names.past_use(question.gold)
         first = [item.table for item in linked.items if item.column is None][:_FIRST]
         needed = {(new[table], column) for table, column in used.columns if column != STAR}
-        cut = keep_likely(schema, linked.items, _CUT, MOST_COLUMNS)
+        cut = keep_likely_tables_and_columns(schema, linked.items, _CUT, MOST_COLUMNS)
         yield {
             "ms": 1000 * spent,
             "tables": len(used.tables),
@@ -142,7 +147,7 @@ def _link_in_crowd(case: _InCrowd) -> Iterator[Mapping[str, float]]:
             "shown": sum(linked.kept.column(*each) is not None for each in needed),
             "cut": sum(cut.column(*each) is not None for each in needed),
             "all_tables": len(schema.tables),
-            "all_columns": schema.shown_columns,
+            "all_columns": schema.shown_column_count,
         }
         # A query that uses what gold uses, under its tables' new names.
         tables = [new[table] for table in names.table_number if table in used.tables]
@@ -151,7 +156,7 @@ def _link_in_crowd(case: _InCrowd) -> Iterator[Mapping[str, float]]:
         history.append(PastTurn(question.text, sql=sql))
 
 
-def _tell_crowd(table: DataFrame) -> Figures:
+def _compute_large_schema_figures(table: DataFrame) -> Figures:
     """Return the linking figures on one schema of a thousand tables.
 
     Returns:
@@ -170,7 +175,7 @@ def _tell_crowd(table: DataFrame) -> Figures:
     }
 
 
-measure_linking_scale = Measure(_read_crowd, _link_in_crowd, _tell_crowd)
+measure_linking_scale = Measure(_read_large_schema_dialogues, _link_on_large_schema, _compute_large_schema_figures)
 
 
 def _combine_schemas(schemas: Sequence[Schema]) -> tuple[Schema, Mapping[str, Mapping[str, str]]]:

@@ -35,7 +35,7 @@ AREAS: Mapping[str, Mapping[str, Sequence[str]]] = tomllib.loads(
 
 
 def run(options: BenchOptions) -> Figures:
-    """Run the tests of each mutant's area with that mutant planted.
+    """Run the tests of each area with mutants of its code; return the share detected.
 
     Raises:
         SettingsError: An area's tests fail without a mutant.
@@ -47,7 +47,7 @@ def run(options: BenchOptions) -> Figures:
     by_area = {area: own for area, own in by_area.items() if own}
     tests = [AREAS[area]["tests"] for area in by_area]
     with ThreadPoolExecutor(_WORKERS) as workers:
-        killed = dict(zip(by_area, workers.map(_run_mutants, tests, by_area.values()), strict=True))
+        killed = dict(zip(by_area, workers.map(_run_tests_with_mutants, tests, by_area.values()), strict=True))
     survivors = [
         each for area, own in by_area.items() for each, dead in zip(own, killed[area], strict=True) if not dead
     ]
@@ -59,8 +59,8 @@ def run(options: BenchOptions) -> Figures:
     }
 
 
-def _run_mutants(tests: Sequence[str], mutants: list[Mutant]) -> list[bool]:
-    """Return which of an area's mutants its tests notice.
+def _run_tests_with_mutants(tests: Sequence[str], mutants: list[Mutant]) -> list[bool]:
+    """Return for each mutant of an area whether the area's tests detect it.
 
     Raises:
         SettingsError: The tests fail without a mutant.

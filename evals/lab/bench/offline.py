@@ -19,18 +19,18 @@ from pandas import DataFrame
 from tests.tools.database.carried import carry, explain_missing, read_tables
 
 from ....agent.offline import OfflineTranslator
-from ....prompts.generate import GenerateTask
+from ....prompts.generate import GenerateSQLTask
 from ....prompts.rephrase import RephraseTask
 from ....tools.database import Cell, Database
 from ....tools.errors import NotUnderstood, QueryError
 from ....tools.linking import PastTurn
 from ...datasets import Dataset, GoldTurn, load_dataset
-from ...metrics.judging import Expected, OfficialJudge
+from ...metrics.judging import ExpectedResult, OfficialJudge
 from ...metrics.summary import share as known_share
 from ...metrics.summary import summarize
 from ...official.execution import same_rows
-from .engines import find_determined
-from .gold import LIMITS, PARTIAL, Databases, Rows
+from .engines import find_determined_results
+from .gold import LIMITS, PARTIAL, DatasetDatabases, Rows
 from .registry import BenchOptions, Figures, Measure, share
 
 _GATE = 0.8
@@ -43,19 +43,21 @@ _Draft = tuple[str, float, bool]
 """A translator's query, empty if it declines; its confidence; and whether a person is given it by default."""
 
 
-def _translate(offline: OfflineTranslator, database: Database, text: str, history: Sequence[PastTurn] = ()) -> _Draft:
+def _translate_question(
+    offline: OfflineTranslator, database: Database, text: str, history: Sequence[PastTurn] = ()
+) -> _Draft:
     question, *more = (part.strip() for part in text.split(" | "))
     clarification = (more[0], more[1]) if len(more) == 2 else None
     schema, past = database.schema(), tuple(history)
     try:
         rephrasing = offline.do(RephraseTask(question, past, schema, clarification)).reply
-        draft = offline.do(GenerateTask(question, rephrasing, schema, past)).reply
+        draft = offline.do(GenerateSQLTask(question, rephrasing, schema, past)).reply
     except NotUnderstood:
         return "", 0.0, False
     return draft.sql, draft.confidence or 0.0, rephrasing.intent == "answerable"
 
 
-def _read_sets(options: BenchOptions) -> Iterator[Dataset]:
+def _read_dev_sets(options: BenchOptions) -> Iterator[Dataset]:
     for name in _SETS:
         dataset = load_dataset(name, "dev", options.folder)
         if any(question.database in PARTIAL for question in dataset.questions):
@@ -63,27 +65,27 @@ def _read_sets(options: BenchOptions) -> Iterator[Dataset]:
         yield dataset.first(options.limit)
 
 
-def _answer_questions(dataset: Dataset) -> Iterator[Mapping[str, Any]]:
+def _answer_and_judge_questions(dataset: Dataset) -> Iterator[Mapping[str, Any]]:
     """Yield whether each question is right, and whether its query is sure or missing."""
     translators: dict[str, OfflineTranslator] = {}
-    with Databases(dataset) as databases, OfficialJudge(dataset) as judge:
+    with DatasetDatabases(dataset) as databases, OfficialJudge(dataset) as judge:
         for turns in dataset.interactions:
             place = turns[0].database
             database = databases.open(place)
             if place not in translators:
                 translators[place] = OfflineTranslator(database)
-                _translate(translators[place], database, "How many are there?")
+                _translate_question(translators[place], database, "How many are there?")
             history: list[PastTurn] = []
             for turn in turns:
-                sql, sure, given = _translate(translators[place], database, turn.text, history)
+                sql, sure, given = _translate_question(translators[place], database, turn.text, history)
                 history.append(PastTurn(turn.text, sql=sql))
                 verdict = judge.judge(turn, sql)
                 about = {"set": dataset.name, "declined": not sql, "sure": sure >= _GATE, "given": given}
                 yield about | {"verdict": verdict, "ex": verdict.ex}
 
 
-def _tell_sets(table: DataFrame) -> Figures:
-    """Return EX by dataset, and the share of answers that the gate lets through with their EX."""
+def _compute_dataset_figures(table: DataFrame) -> Figures:
+    """Return EX by dataset, and the share and EX of the answers that pass the gate."""
     ex = {name: summarize(list(rows["verdict"])) for name, rows in table.groupby("set")}
     spider = table[table["set"] == "spider"]
     offered, gated = spider[spider["given"]]["ex"], spider[spider["sure"]]["ex"]
@@ -100,7 +102,7 @@ def _tell_sets(table: DataFrame) -> Figures:
     }
 
 
-measure_offline = Measure(_read_sets, _answer_questions, _tell_sets)
+measure_offline = Measure(_read_dev_sets, _answer_and_judge_questions, _compute_dataset_figures)
 
 
 def measure_engines_offline(options: BenchOptions) -> Figures:
@@ -115,14 +117,14 @@ def measure_engines_offline(options: BenchOptions) -> Figures:
     for question in dataset.questions[::step][: options.limit]:
         by_database[question.database].append(question)
     left_out: list[str] = []
-    held: dict[Path, list[tuple[str, Expected]]] = {}
+    held: dict[Path, list[tuple[str, ExpectedResult]]] = {}
     for name, questions in by_database.items():
         path = dataset.database(name)
         if any(not reference.kept for table in read_tables(path) for reference in table.references):
             left_out.append(name)
             continue
         with Database.open(path) as database:
-            known = find_determined(database, [question.golds[0] for question in questions])
+            known = find_determined_results(database, [question.golds[0] for question in questions])
         held[path] = [(one.text, known[one.golds[0]]) for one in questions if one.golds[0] in known]
     figures: Figures = {"left_out": left_out, "questions": sum(map(len, held.values()))}
     for engine in _ENGINES:
@@ -135,15 +137,15 @@ def measure_engines_offline(options: BenchOptions) -> Figures:
                 with Database.open(carry(path, engine, Path(folder))) as database:
                     translator = OfflineTranslator(database)
                     right += [
-                        _is_right(database, _translate(translator, database, text)[0], expected)
+                        _has_gold_rows(database, _translate_question(translator, database, text)[0], expected)
                         for text, expected in asked
                     ]
         figures[engine] = share(right)
     return figures
 
 
-def _is_right(database: Database, sql: str, wanted: Expected) -> bool:
-    """Whether a query's rows are the gold's, compared as the published evaluator does it.
+def _has_gold_rows(database: Database, sql: str, wanted: ExpectedResult) -> bool:
+    """Whether a query's rows equal the gold rows, compared as the published evaluator does.
 
     Those that ORDER BY does not tell apart may come in any order.
     """
@@ -155,9 +157,9 @@ def _is_right(database: Database, sql: str, wanted: Expected) -> bool:
     if found is None or len(found) != len(gold):
         return False
 
-    def settle(rows: Rows) -> list[tuple[Cell, ...]]:
-        """Sort rows of an unordered result by their values, in any order of columns."""
+    def sort_tied_rows(rows: Rows) -> list[tuple[Cell, ...]]:
+        """Sort rows that tie in the order by their values, in any order of columns."""
         runs = groupby(zip(wanted.ties or [()] * len(rows), rows, strict=True), itemgetter(0))
         return [row for _, run in runs for _, row in sorted(run, key=lambda pair: sorted(map(repr, pair[1])))]
 
-    return same_rows(settle(gold), settle(found), ordered=wanted.order.ordered)
+    return same_rows(sort_tied_rows(gold), sort_tied_rows(found), ordered=wanted.order.ordered)

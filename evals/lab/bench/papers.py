@@ -9,17 +9,17 @@ from tempfile import TemporaryDirectory
 
 from tests.evals.rows import count_compared, find_misnamed
 
-from ....agent.context.rephrase_examples import complete_pairs, rephrase_all, simplify_all
+from ....agent.context.rephrase_examples import complete_example_pairs, rephrase_dialogue, simplify_dialogue
 from ....agent.model.chat import PromptedTranslator
 from ....agent.model.choose_model import resolve_model
 from ....tools.errors import TableturnError
 from ....tools.examples import DatabaseFolder, ExampleStore, read_examples
-from ...experiments.measure import NotRun, Setup, experiment_names, measure, read_experiment
+from ...experiments.measure import ExperimentSetup, NotRun, list_experiment_names, measure, read_experiment
 from ...metrics.judging import Verdict
 from ...runner.record import RunSpec, TurnRecord
 from ...runner.run import Listener
 from .registry import BenchOptions
-from .stand_in import slow_server
+from .stand_in import run_slow_server
 
 MODEL = "openai:stand-in"
 
@@ -32,26 +32,26 @@ def run(options: BenchOptions) -> dict[str, object]:
     ended: list[str] = []
     skipped: dict[str, str] = {}
     failed: dict[str, str] = {}
-    unnamed, rows = find_misnamed(experiment_names()), 0
-    with TemporaryDirectory() as folder, slow_server(0.0) as url:
-        store = _make_store(options.folder, Path(folder) / "store", url)
+    unnamed, rows = find_misnamed(list_experiment_names()), 0
+    with TemporaryDirectory() as folder, run_slow_server(0.0) as url:
+        store = _make_small_example_store(options.folder, Path(folder) / "store", url)
         asked = RunSpec("", "", MODEL, base_url=url, examples=store, limit=options.limit or _LIMIT)
-        for name in experiment_names():
+        for name in list_experiment_names():
             experiment = read_experiment(name)
             rows += len(experiment.rows)
             try:
-                measure(experiment, Setup(asked, options.folder), Path(folder) / name, _ignore_progress)
+                measure(experiment, ExperimentSetup(asked, options.folder), Path(folder) / name, _make_silent_listener)
                 ended.append(name)
             except NotRun as reason:
                 skipped[name] = str(reason)
             except TableturnError as error:
                 failed[name] = str(error)
     return {
-        "experiments": len(experiment_names()),
+        "experiments": len(list_experiment_names()),
         "ended": len(ended),
         "skipped": len(skipped),
         "rows": rows,
-        "rows_compared": count_compared(experiment_names()),
+        "rows_compared": count_compared(list_experiment_names()),
         "rows_not_as_named": len(unnamed),
         "not_run": skipped,
         "failed": failed,
@@ -59,7 +59,7 @@ def run(options: BenchOptions) -> dict[str, object]:
     }
 
 
-def _make_store(data: Path, place: Path, url: str) -> str:
+def _make_small_example_store(data: Path, place: Path, url: str) -> str:
     """Return a small store of CoSQL training dialogues, rephrased by the stand-in."""
     whole = json.loads((data / "cosql" / "train.json").read_text(encoding="utf-8"))
     some = place.with_name("train.json")
@@ -70,13 +70,13 @@ def _make_store(data: Path, place: Path, url: str) -> str:
         model = resolve_model(MODEL, base_url=url, timeout=60.0, max_retries=0)
         assert model is not None
         translator = PromptedTranslator(model)
-        complete_pairs(store, rephrase_all, lambda pair: pair.rephrased, translator, calls=10_000)
-        complete_pairs(store, simplify_all, lambda pair: pair.simplified, translator, calls=10_000)
+        complete_example_pairs(store, rephrase_dialogue, lambda pair: pair.rephrased, translator, calls=10_000)
+        complete_example_pairs(store, simplify_dialogue, lambda pair: pair.simplified, translator, calls=10_000)
     return str(place)
 
 
-def _ignore_progress(row: str, total: int) -> nullcontext[Listener]:
-    def listener(record: TurnRecord, verdict: Verdict) -> None:
+def _make_silent_listener(row: str, total: int) -> nullcontext[Listener]:
+    def ignore_turn(record: TurnRecord, verdict: Verdict) -> None:
         """Ignore progress."""
 
-    return nullcontext(listener)
+    return nullcontext(ignore_turn)

@@ -51,12 +51,12 @@ Figures = dict[str, object]
 
 
 def share(flags: Collection[bool]) -> float:
-    """Return the share of true flags, from 0 to 1; 0 of none."""
+    """Return the share of true flags, from 0 to 1; 0 if there are none."""
     return divide(sum(flags), len(flags))
 
 
 def divide(part: float, whole: float) -> float:
-    """Return a ratio to four digits; 0 of nothing."""
+    """Return a ratio rounded to four digits; 0 if `whole` is 0."""
     return round(part / whole, 4) if whole else 0.0
 
 
@@ -65,7 +65,7 @@ Case = TypeVar("Case")
 
 @dataclass(frozen=True)
 class Measure(Generic[Case]):
-    """A bench that asks case after case, collects a table of rows, and reads figures off it.
+    """A benchmark that collects the rows of all cases in a table and computes its figures.
 
     Attributes:
         cases: Yields what is asked, as far as the limit goes.
@@ -96,7 +96,7 @@ class Measure(Generic[Case]):
 
 @dataclass(frozen=True)
 class Bench:
-    """One benchmark.
+    """A benchmark's module and summary.
 
     Attributes:
         module: A module beside this, or one of the tests for what must be none or all.
@@ -115,6 +115,7 @@ class Bench:
 
 
 def _without_data(module: str, summary: str) -> Bench:
+    """Return a benchmark that needs no benchmark data."""
     return Bench(module, summary, needs_data=False)
 
 
@@ -185,7 +186,7 @@ BENCHES: Mapping[str, Bench] = {
 
 
 def run_bench(name: str, options: BenchOptions) -> Figures:
-    """Run a benchmark.
+    """Run a benchmark by name and return its figures.
 
     Args:
         name: A key of `BENCHES`.

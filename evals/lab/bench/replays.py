@@ -39,7 +39,7 @@ Drafts = Mapping[str, str]
 
 @dataclass(frozen=True)
 class StoredDrafts:
-    """Questions with stored drafts.
+    """Questions with the stored SQL drafts of several systems.
 
     Attributes:
         asked: The questions.
@@ -51,7 +51,7 @@ class StoredDrafts:
     drafts: Mapping[str, Drafts]
     readings: Mapping[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
 
-    def take_every(self, step: int) -> StoredDrafts:
+    def select_every_nth(self, step: int) -> StoredDrafts:
         """Return the drafts of every `step`-th question."""
         return replace(self, asked=replace(self.asked, questions=self.asked.questions[::step]))
 
@@ -61,15 +61,15 @@ class StoredDrafts:
         return verdict.ex if reading is None else {"right": True, "wrong": False}.get(reading)
 
 
-def read_published(data: Path, limit: int | None) -> StoredDrafts:
-    """Read six systems' predictions for Spider dev."""
+def read_published_drafts(data: Path, limit: int | None) -> StoredDrafts:
+    """Read the predictions of six published systems for Spider dev."""
     whole = load_dataset("spider", "dev", data)
     folder = data / "predictions" / "spider_dev"
     drafts = {name: read_predictions(folder / f"{name}.sql", whole) for name in SYSTEMS}
     return StoredDrafts(whole.without(PARTIAL).first(limit), drafts)
 
 
-def read_multiturn(data: Path, dataset: str, systems: Sequence[str], limit: int | None) -> StoredDrafts:
+def read_multi_turn_drafts(data: Path, dataset: str, systems: Sequence[str], limit: int | None) -> StoredDrafts:
     """Read the systems' predictions for the interactions that all of them answer."""
     whole = load_dataset(dataset, "dev", data)
     folder = data / "predictions" / "multi_turn"
@@ -79,8 +79,8 @@ def read_multiturn(data: Path, dataset: str, systems: Sequence[str], limit: int 
     return StoredDrafts(replace(whole, questions=tuple(turn for turns in kept for turn in turns)), drafts)
 
 
-def read_strong(data: Path, limit: int | None) -> StoredDrafts:
-    """Read a strong model's drafts by arm, with a reader's verdicts."""
+def read_strong_model_drafts(data: Path, limit: int | None) -> StoredDrafts:
+    """Read a strong model's drafts by experiment arm, with a reader's verdicts."""
     folder = data / "strong_model"
     records: list[Any] = read_lines((folder / "drafts.jsonl").read_text(encoding="utf-8"))
     verdicts: list[Any] = read_lines((folder / "verdicts.jsonl").read_text(encoding="utf-8"))
@@ -99,7 +99,7 @@ def read_strong(data: Path, limit: int | None) -> StoredDrafts:
 
 
 def play(asked: Dataset, files: Sequence[Drafts], settings: Mapping[str, Any]) -> Sequence[tuple[TurnRecord, Verdict]]:
-    """Answer questions with each file's query in turn as the model's reply; judge strictly."""
+    """Run the agent on questions with stored drafts as model replies; judge strictly."""
     if not asked.questions:
         return []
     with TemporaryDirectory() as folder:
@@ -111,7 +111,7 @@ def play(asked: Dataset, files: Sequence[Drafts], settings: Mapping[str, Any]) -
         return run_evaluation(spec, asked, Path(folder) / "run", jobs=1, listener=lambda record, verdict: None)
 
 
-def play_officially(
+def play_and_judge_officially(
     asked: Dataset, files: Sequence[Drafts], settings: Mapping[str, Any]
 ) -> list[tuple[TurnRecord, bool]]:
     """Answer questions as `play` does, and judge the answers by the official rules."""
@@ -120,14 +120,14 @@ def play_officially(
         return [(record, judge.judge(verdict.question, record.sql).ex is True) for record, verdict in played]
 
 
-def judge_officially(asked: Dataset, drafts: Drafts) -> dict[str, bool]:
-    """Return by question id whether a draft is right by the official rules."""
+def judge_drafts_officially(asked: Dataset, drafts: Drafts) -> dict[str, bool]:
+    """Return by question id whether each draft is right by the official rules."""
     with OfficialJudge(asked) as judge:
         return {turn.id: judge.judge(turn, drafts.get(turn.id, "")).ex is True for turn in asked.questions}
 
 
 def play_draft_sets(data: Path, limit: int | None = None) -> pd.DataFrame:
-    """Return answers of published drafts and of a strong model's drafts.
+    """Play stored drafts of published systems and a strong model; return a table of answers.
 
     A row is an answer: its `set`, which is looked at together; the `family` of sets that share its questions, none of
     which is calibrated on another; the question's `id`, its `database`, whose drafts they are (`model`), what its
@@ -136,23 +136,25 @@ def play_draft_sets(data: Path, limit: int | None = None) -> pd.DataFrame:
     Published drafts are judged by the official rules, the strong model's by a reader's verdict, else strictly. All are
     of development and test questions: none were published of training questions.
     """
-    published, strong = read_published(data, limit), read_strong(data, limit)
-    some, fewer = published.take_every(_EVERY), published.take_every(_EVERY_SIX)
+    published, strong = read_published_drafts(data, limit), read_strong_model_drafts(data, limit)
+    some, fewer = published.select_every_nth(_EVERY), published.select_every_nth(_EVERY_SIX)
     played = [(f"spider {name}", "spider", name, some, [name]) for name in _SINGLE]
     played.append((SIX, "spider", "six", fewer, list(fewer.drafts)))
     for dataset, name in _DIALOGUES:
-        played.append((f"{dataset} {name}", dataset, name, read_multiturn(data, dataset, [name], limit), [name]))
+        played.append(
+            (f"{dataset} {name}", dataset, name, read_multi_turn_drafts(data, dataset, [name], limit), [name])
+        )
     played += [("", STRONG, STRONG, strong, [arm]) for arm in strong.drafts]
     played.append((TOGETHER, STRONG, STRONG, strong, list(strong.drafts)))
     rows = [
         {"set": name or f"{STRONG} {key.partition('/')[0]}", "family": family, "model": model, "id": key, **answer}
         for name, family, model, replay, systems in played
-        for key, answer in _answer(replay, systems)
+        for key, answer in _play_and_judge_drafts(replay, systems)
     ]
     return pd.DataFrame(rows).sort_values("set", key=lambda sets: pd.factorize(sets)[0], kind="stable")
 
 
-def _answer(replay: StoredDrafts, systems: Sequence[str]) -> Iterator[tuple[str, dict[str, object]]]:
+def _play_and_judge_drafts(replay: StoredDrafts, systems: Sequence[str]) -> Iterator[tuple[str, dict[str, object]]]:
     settings: dict[str, Any] = {"max_attempts": 1}
     if len(systems) > 1:
         settings |= {"merge": False, "candidates": len(systems)}

@@ -26,16 +26,16 @@ from ....agent.nodes.link import CANDIDATES
 from ....agent.settings import Settings
 from ....tools.database import Database, Schema, render_schema
 from ....tools.errors import SettingsError, SQLParseError
-from ....tools.examples import Example, ExampleQuery, ExampleStore, Selector, make_selector
+from ....tools.examples import Example, ExampleQuery, ExampleSelector, ExampleStore, make_selector
 from ....tools.knowledge import Entry, Knowledge, read_knowledge
 from ....tools.linking import SchemaLinker
 from ....tools.record_files import read_records
 from ....tools.sample import build_sample
-from ....tools.sql import sql_skeleton
+from ....tools.sql import make_sql_skeleton
 from ....tools.sql.query import Query
-from ....tools.values import IndexBounds, ValueIndex, likely_values
+from ....tools.values import IndexBounds, ValueIndex, select_likely_values
 from ...datasets import Dataset, GoldTurn, load_dataset, read_predictions
-from .gold import Databases
+from .gold import DatasetDatabases
 from .registry import BenchOptions, Figures, Measure, divide, share
 
 DATA = Path(__file__).parent / "data"
@@ -47,8 +47,8 @@ _THEIRS = {"by_others": "knowledge_others", "unseen": "knowledge_test"}
 
 
 @dataclass(frozen=True)
-class _NeedingQuestion:
-    """A question with the keys of the entries that it needs, and who wrote it."""
+class _KnowledgeQuestion:
+    """A question, its author, and the keys of the knowledge entries that it needs."""
 
     database: str
     text: str
@@ -56,30 +56,30 @@ class _NeedingQuestion:
     author: str
 
 
-_Needing = tuple[_NeedingQuestion, int, Knowledge, SchemaLinker]
+_Needing = tuple[_KnowledgeQuestion, int, Knowledge, SchemaLinker]
 """A question, how many entries its author has of its database, the knowledge of it, and its linker."""
 
 
-def _read_needing(options: BenchOptions) -> Iterator[_Needing]:
-    """Yield all questions, ours and those by others.
+def _read_knowledge_questions(options: BenchOptions) -> Iterator[_Needing]:
+    """Yield every question of the knowledge benchmark with its database's entries and linker.
 
     Raises:
         SettingsError: Entries don't fit the database.
     """
-    ours = _read_questions("knowledge", "", options.limit)
+    ours = _read_question_file("knowledge", "", options.limit)
     authors = [author for author, file in _THEIRS.items() if (DATA / f"{file}_questions.yaml").exists()]
     with tempfile.TemporaryDirectory() as folder:
         for author in authors or [""]:
-            asked = _read_questions(_THEIRS[author], author, options.limit) if author else ours
+            asked = _read_question_file(_THEIRS[author], author, options.limit) if author else ours
             for name in dict.fromkeys(one.database for one in asked):
                 questions = [one for one in asked if one.database == name]
                 first = [one for one in ours if one.database == name][:_OUR_QUESTIONS]
                 layers = read_knowledge(DATA / f"{_THEIRS.get(author, 'knowledge')}_{name}.yaml")
                 entries = len(layers[0])
                 if author:
-                    layers = (_take_half(name, first, layers[0]), layers[0])
+                    layers = (_select_own_entries(name, first, layers[0]), layers[0])
                     questions = [*(first if author == authors[0] else ()), *questions]
-                with Database.open(_find_database(name, options, folder)) as database:
+                with Database.open(_find_database_file(name, options, folder)) as database:
                     knowledge = Knowledge.of(layers, database)
                     if knowledge.problems:
                         raise SettingsError(f"the entries don't fit {name}: {knowledge.problems[0]}")
@@ -87,13 +87,13 @@ def _read_needing(options: BenchOptions) -> Iterator[_Needing]:
                     yield from ((one, entries, knowledge, linker) for one in questions)
 
 
-def _read_questions(file: str, author: str, limit: int | None) -> list[_NeedingQuestion]:
+def _read_question_file(file: str, author: str, limit: int | None) -> list[_KnowledgeQuestion]:
     records = cast("Sequence[Any]", read_records(DATA / f"{file}_questions.yaml"))[:limit]
-    return [_NeedingQuestion(one["database"], one["question"], frozenset(one["needs"]), author) for one in records]
+    return [_KnowledgeQuestion(one["database"], one["question"], frozenset(one["needs"]), author) for one in records]
 
 
-def _find_database(name: str, options: BenchOptions, folder: str) -> Path:
-    """Return the file of a sample database or of one of KaggleDBQA; ours is built in a folder."""
+def _find_database_file(name: str, options: BenchOptions, folder: str) -> Path:
+    """Return the path of a database file; our own sample database is built in `folder`."""
     if name == "kestrel":
         return build_sample(Path(folder) / "kestrel.sqlite")
     samples = {"chinook": "chinook/Chinook_Sqlite.sqlite", "northwind": "northwind/northwind.sqlite"}
@@ -101,8 +101,10 @@ def _find_database(name: str, options: BenchOptions, folder: str) -> Path:
     return options.folder / place
 
 
-def _take_half(name: str, questions: Sequence[_NeedingQuestion], theirs: Sequence[Entry]) -> tuple[Entry, ...]:
-    """Return our half of the entries, without those that share a phrase with `theirs`."""
+def _select_own_entries(
+    name: str, questions: Sequence[_KnowledgeQuestion], theirs: Sequence[Entry]
+) -> tuple[Entry, ...]:
+    """Return the entries that the questions need, filled up to 20 with others unlike `theirs`."""
     needed = {key for one in questions for key in one.needs}
     words = {phrase for entry in theirs for phrase in entry.phrases}
     (ours,) = read_knowledge(DATA / f"knowledge_{name}.yaml")
@@ -111,8 +113,8 @@ def _take_half(name: str, questions: Sequence[_NeedingQuestion], theirs: Sequenc
     return (*kept, *free[: max(0, _OUR_ENTRIES - len(kept))])
 
 
-def _show_entries(case: _Needing) -> Iterator[Mapping[str, Any]]:
-    """Yield the numbers of entries needed, shown, and both.
+def _count_shown_entries(case: _Needing) -> Iterator[Mapping[str, Any]]:
+    """Yield the numbers of entries that a question needs, that are shown, and that are both.
 
     Raises:
         SettingsError: It needs what is no entry.
@@ -126,21 +128,21 @@ def _show_entries(case: _Needing) -> Iterator[Mapping[str, Any]]:
     yield {"author": one.author, "database": one.database, "entries": entries, **counts}
 
 
-def _tell_shown(table: DataFrame) -> Figures:
-    """Return the rates over all questions, and by other authors or None.
+def _summarize_rates_by_author(table: DataFrame) -> Figures:
+    """Return the rates of needed and shown entries, for all questions and per other author.
 
     `needed` are the definitions that questions need; `needed_shown` is the share of those that are shown,
     `shown_not_needed` the share of what is shown that is not needed.
     """
-    figures: Figures = {"questions": len(table), **_rate(table)}
+    figures: Figures = {"questions": len(table), **_compute_entry_rates(table)}
     for author in _THEIRS:
         some = table[table["author"] == author]
         counts = {"questions": len(some), "entries": some.groupby("database")["entries"].first().sum()}
-        figures[author] = {**counts, **_rate(some)} if len(some) else None
+        figures[author] = {**counts, **_compute_entry_rates(some)} if len(some) else None
     return figures
 
 
-def _rate(table: DataFrame) -> Figures:
+def _compute_entry_rates(table: DataFrame) -> Figures:
     needed, given, hit = (table[name].sum() for name in ("needed", "given", "hit"))
     return {
         "needed": needed,
@@ -149,7 +151,7 @@ def _rate(table: DataFrame) -> Figures:
     }
 
 
-measure_knowledge = Measure(_read_needing, _show_entries, _tell_shown)
+measure_knowledge = Measure(_read_knowledge_questions, _count_shown_entries, _summarize_rates_by_author)
 
 
 K = 8
@@ -160,7 +162,7 @@ _SYSTEMS = ("dail_sql_gpt4", "din_sql_gpt4", "c3_chatgpt", "gpt4_zero_shot")
 
 
 def measure_examples_skeleton(options: BenchOptions) -> Figures:
-    """Return how often one of 8 retrieved examples has the gold's SQL skeleton.
+    """Measure how often one of 8 retrieved examples has the gold query's SQL skeleton.
 
     `hit_at_8` goes by the question alone with the default embedding and settings; `by_draft_hit_at_8` knows
     DAIL-SQL + GPT-4's published SQL as a draft. `held_out_hit_at_8` is the figure that was developed on: questions of
@@ -176,16 +178,22 @@ def measure_examples_skeleton(options: BenchOptions) -> Figures:
     held_out = set(sorted({question.database for question in train[0].questions})[::FOLDS])
     rest = [question for question in questions if question.database not in held_out]
     asked = [question for question in train[0].questions if question.database in held_out][: options.limit]
-    known = {_skeleton(question.golds[0]) for question in questions}
-    with Databases(whole) as schemas, _fill_store(rest, schemas) as held, _fill_store(questions, schemas) as store:
+    known = {_get_sql_skeleton(question.golds[0]) for question in questions}
+    with (
+        DatasetDatabases(whole) as schemas,
+        _make_example_store(rest, schemas) as held,
+        _make_example_store(questions, schemas) as store,
+    ):
 
-        def hits(selector: Selector, asked: Sequence[GoldTurn] = dev, drafts: Mapping[str, str] | None = None) -> float:
+        def compute_hit_rate(
+            selector: ExampleSelector, asked: Sequence[GoldTurn] = dev, drafts: Mapping[str, str] | None = None
+        ) -> float:
             found: list[bool] = []
             for one in asked:
                 draft = (drafts or {}).get(one.id, "")
                 query = ExampleQuery(one.text, schema=schemas.schema(one.database), draft_sql=draft)
-                gold = _skeleton(one.golds[0])
-                found.append(any(_skeleton(example.sql) == gold for example in selector.select(query)))
+                gold = _get_sql_skeleton(one.golds[0])
+                found.append(any(_get_sql_skeleton(example.sql) == gold for example in selector.select(query)))
             return share(found)
 
         by_draft: dict[str, dict[str, float]] = {}
@@ -193,40 +201,44 @@ def measure_examples_skeleton(options: BenchOptions) -> Figures:
             # The file has a line for each question of the whole split, however few are measured.
             drafts = read_predictions(data / "predictions" / "spider_dev" / f"{name}.sql", whole)
             by_draft[name] = {
-                "hit_at_8": hits(make_selector("draft", store, k=K), dev, drafts),
-                "draft_itself": share([_skeleton(drafts[one.id]) == _skeleton(one.golds[0]) for one in dev]),
+                "hit_at_8": compute_hit_rate(make_selector("draft", store, k=K), dev, drafts),
+                "draft_itself": share(
+                    [_get_sql_skeleton(drafts[one.id]) == _get_sql_skeleton(one.golds[0]) for one in dev]
+                ),
             }
         return {
-            "hit_at_8": hits(make_selector("skeleton", store)),
+            "hit_at_8": compute_hit_rate(make_selector("skeleton", store)),
             "by_draft_hit_at_8": by_draft[_SYSTEMS[0]]["hit_at_8"],
-            "held_out_hit_at_8": hits(make_selector("skeleton", held), asked),
+            "held_out_hit_at_8": compute_hit_rate(make_selector("skeleton", held), asked),
             "questions": len(dev),
             "details": {
-                "plain": hits(make_selector("skeleton", store, pool=0)),
-                "question": hits(make_selector("question", store, k=K)),
-                "random": hits(make_selector("random", store, k=K)),
-                "most": share([_skeleton(one.golds[0]) in known for one in dev]),
+                "plain": compute_hit_rate(make_selector("skeleton", store, pool=0)),
+                "question": compute_hit_rate(make_selector("question", store, k=K)),
+                "random": compute_hit_rate(make_selector("random", store, k=K)),
+                "most": share([_get_sql_skeleton(one.golds[0]) in known for one in dev]),
                 "by_draft": by_draft,
             },
         }
 
 
-def _fill_store(questions: Sequence[GoldTurn], schemas: Databases) -> ExampleStore:
+def _make_example_store(questions: Sequence[GoldTurn], schemas: DatasetDatabases) -> ExampleStore:
     @cache
-    def render(name: str) -> str:
+    def render_database_schema(name: str) -> str:
         schema = schemas.schema(name)
         return render_schema(schema, samples=0) if schema else ""
 
     store = ExampleStore.open()
-    examples = (Example(one.text, one.golds[0], one.database, render(one.database)) for one in questions)
+    examples = (
+        Example(one.text, one.golds[0], one.database, render_database_schema(one.database)) for one in questions
+    )
     store.add(examples, strict=False)
     return store
 
 
 @cache
-def _skeleton(sql: str) -> str | None:
+def _get_sql_skeleton(sql: str) -> str | None:
     try:
-        return sql_skeleton(sql)
+        return make_sql_skeleton(sql)
     except SQLParseError:
         return None
 
@@ -252,8 +264,8 @@ Literal = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
-class AskedValues:
-    """A question, the one before it in its interaction, and the literals of its gold query."""
+class ValueSearchQuestion:
+    """A question, the previous question, and the text literals of the gold query."""
 
     set: str
     index: ValueIndex
@@ -263,10 +275,10 @@ class AskedValues:
     literals: Sequence[Literal]
 
 
-def read_questions(name: str, dataset: Dataset, cache: Path) -> Iterator[AskedValues]:
+def read_value_questions(name: str, dataset: Dataset, cache: Path) -> Iterator[ValueSearchQuestion]:
     """Yield a dataset's questions on existing databases, with complete value indexes."""
     indexes: dict[str, ValueIndex] = {}
-    with Databases(dataset) as databases:
+    with DatasetDatabases(dataset) as databases:
         for (place, _), turns in groupby(dataset.questions, lambda question: (question.database, question.interaction)):
             database = databases.get(place)
             if database is None:
@@ -274,34 +286,38 @@ def read_questions(name: str, dataset: Dataset, cache: Path) -> Iterator[AskedVa
             index = indexes[place] = indexes.get(place) or ValueIndex.open(database, cache=cache, bounds=_WHOLE)
             schema, before = database.schema(), ""
             for question in turns:
-                literals = text_literals(question.golds[0], schema)
-                yield AskedValues(name, index, schema, question.text, before, literals)
+                literals = find_text_literals(question.golds[0], schema)
+                yield ValueSearchQuestion(name, index, schema, question.text, before, literals)
                 before = question.text
 
 
-def _read_sets(options: BenchOptions, sets: Mapping[str, tuple[str, str]]) -> Iterator[AskedValues]:
+def _read_value_question_sets(
+    options: BenchOptions, sets: Mapping[str, tuple[str, str]]
+) -> Iterator[ValueSearchQuestion]:
     with tempfile.TemporaryDirectory() as folder:
         for name, place in sets.items():
-            yield from read_questions(name, load_dataset(*place, options.folder).first(options.limit), Path(folder))
+            yield from read_value_questions(
+                name, load_dataset(*place, options.folder).first(options.limit), Path(folder)
+            )
 
 
-def text_literals(sql: str, schema: Schema) -> list[Literal]:
-    """Return the distinct texts that a query compares a column with, by `=`, `!=` or IN."""
+def find_text_literals(sql: str, schema: Schema) -> list[Literal]:
+    """Return the distinct texts that a query compares with columns by `=`, `!=` or IN."""
     try:
         query = Query.of(sql, "sqlite", schema)
     except SQLParseError:
         return []
     found: dict[Literal, None] = {}
     for node in query.tree.find_all(exp.EQ, exp.NEQ, exp.In):
-        for column, other in query.operands(node):
+        for column, other in query.iterate_column_comparisons(node):
             text = query.literal(other)
             if isinstance(text, str):
                 found[*column.item, text] = None
     return list(found)
 
 
-def find_literals(asked: AskedValues) -> Iterator[Mapping[str, Any]]:
-    """Yield the numbers of gold literals that are found, findable, and absent.
+def count_found_literals(asked: ValueSearchQuestion) -> Iterator[Mapping[str, Any]]:
+    """Yield the numbers of gold literals found by the index, in the database, and absent.
 
     A literal is found if one of the first five matches per literal of its query is this very text in the column that
     gold compares it with. A literal that its column does not hold cannot be found; patterns of LIKE are not values.
@@ -312,8 +328,8 @@ def find_literals(asked: AskedValues) -> Iterator[Mapping[str, Any]]:
     yield {"set": asked.set, "found": len(found), "literals": len(held), "absent": len(asked.literals) - len(held)}
 
 
-def tell_recall(table: DataFrame) -> Figures:
-    """Return recall at 5 on Spider train (which the index was developed on) and the dev sets."""
+def compute_recall_by_dataset(table: DataFrame) -> Figures:
+    """Return recall at 5 for each dataset; the index was developed on Spider train."""
     details = {
         str(name): {
             "recall_at_5": divide(count.found, count.literals),
@@ -325,11 +341,13 @@ def tell_recall(table: DataFrame) -> Figures:
     return {**{name: detail["recall_at_5"] for name, detail in details.items()}, "details": details}
 
 
-measure_values = Measure(partial(_read_sets, sets=_SETS), find_literals, tell_recall)
+measure_values = Measure(
+    partial(_read_value_question_sets, sets=_SETS), count_found_literals, compute_recall_by_dataset
+)
 
 
-def _show_values(asked: AskedValues) -> Iterator[Mapping[str, Any]]:
-    """Yield the numbers of shown and right values, and of gold texts found.
+def _count_shown_values(asked: ValueSearchQuestion) -> Iterator[Mapping[str, Any]]:
+    """Yield the numbers of values that prompts show, of right ones, and of gold texts found.
 
     A value is shown if it is among the candidates that a prompt lists for the question (`Settings.values` at most); in
     an interaction those of the question before count too, after the question's own. It is right if gold compares this
@@ -348,7 +366,7 @@ def _show_values(asked: AskedValues) -> Iterator[Mapping[str, Any]]:
         match
         for text in (asked.text, asked.before)
         if text
-        for match in likely_values(text, asked.index.find(text, CANDIDATES), asked.schema)
+        for match in select_likely_values(text, asked.index.find(text, CANDIDATES), asked.schema)
     )
     distinct = dict.fromkeys((match.table, match.column, match.value) for match in matches)
     shown = [(table.lower(), column.lower(), value) for table, column, value in distinct][: Settings().values]
@@ -364,8 +382,8 @@ def _show_values(asked: AskedValues) -> Iterator[Mapping[str, Any]]:
     yield {"set": asked.set, "shown": len(shown), "right": right, "texts": len(held), "found": sum(held)}
 
 
-def _tell_noise(table: DataFrame) -> Figures:
-    """Return the precision and recall of the values that prompts show, by set."""
+def _compute_value_precision_recall(table: DataFrame) -> Figures:
+    """Return the precision and recall of the values that prompts show, by dataset."""
     return {
         str(name): {
             "precision": divide(count.right, count.shown),
@@ -378,4 +396,6 @@ def _tell_noise(table: DataFrame) -> Figures:
     }
 
 
-measure_value_noise = Measure(partial(_read_sets, sets=_NOISE_SETS), _show_values, _tell_noise)
+measure_value_noise = Measure(
+    partial(_read_value_question_sets, sets=_NOISE_SETS), _count_shown_values, _compute_value_precision_recall
+)

@@ -10,9 +10,9 @@ import timeit
 from tests.corpus.escapes import escapes_not_held, load_escapes
 
 from ....tools.errors import SandboxUnavailable
-from ....tools.sandbox import run_python, sandbox_available
+from ....tools.sandbox import find_sandbox_problem, run_python
 from ....tools.sandbox.parent import PARENT
-from .harness import descendants, descriptors, resident_bytes
+from .harness import count_open_descriptors, list_process_tree, sum_resident_memory
 from .registry import BenchOptions, Figures
 
 RUNS = 10_000
@@ -21,35 +21,36 @@ _TRIVIAL = "result = db_dict['numbers']['a'].sum()"
 
 
 def run(options: BenchOptions) -> Figures:
-    """Return escapes tried and held, a warm run's milliseconds, and what many runs leave.
+    """Measure the sandbox: escapes stopped, time per warm run, and leaks after many runs.
 
     Raises:
         SandboxUnavailable: This machine cannot keep the boundary.
     """
     import pandas
 
-    if problem := sandbox_available():
+    if problem := find_sandbox_problem():
         raise SandboxUnavailable(problem)
     frames = {"numbers": pandas.DataFrame({"a": [1, 2, 3]})}
     runs = min(RUNS, options.limit or RUNS)
     tried, not_held = len(load_escapes()), escapes_not_held()
 
-    def run_sandboxed() -> None:
+    def run_code_in_sandbox() -> None:
         run_python(_TRIVIAL, frames)
 
-    def run_here() -> None:
+    def run_code_directly() -> None:
         exec(_TRIVIAL, {"db_dict": frames})  # noqa: S102 - our own line
 
-    run_sandboxed()
+    run_code_in_sandbox()
     sandboxed, here = (
-        statistics.median(timeit.repeat(call, number=1, repeat=min(_TIMED, runs))) for call in (run_sandboxed, run_here)
+        statistics.median(timeit.repeat(call, number=1, repeat=min(_TIMED, runs)))
+        for call in (run_code_in_sandbox, run_code_directly)
     )
     for _ in range(min(100, runs)):  # the first runs fill caches
-        run_sandboxed()
-    before = _count_held()
+        run_code_in_sandbox()
+    before = _count_held_resources()
     for _ in range(runs):
-        run_sandboxed()
-    after = _count_held()
+        run_code_in_sandbox()
+    after = _count_held_resources()
     return {
         "escapes_tried": tried,
         "escapes_held": tried - len(not_held),
@@ -60,12 +61,12 @@ def run(options: BenchOptions) -> Figures:
     }
 
 
-def _count_held() -> dict[str, int]:
-    """Count what this process and the warm parent hold."""
+def _count_held_resources() -> dict[str, int]:
+    """Count the child processes, descriptors and memory of this process and the warm parent."""
     time.sleep(1)  # the last worker is still being buried when its reply is there
     both = (os.getpid(), PARENT.pid or 0)
     return {
-        "processes": len({child for pid in both for child in descendants(pid)}),
-        "descriptors": descriptors(both),
-        "kilobytes": resident_bytes(both) // 1024,
+        "processes": len({child for pid in both for child in list_process_tree(pid)}),
+        "descriptors": count_open_descriptors(both),
+        "kilobytes": sum_resident_memory(both) // 1024,
     }

@@ -24,11 +24,11 @@ from typing import Any
 import numpy as np
 
 from ....tools.database import Database, render_schema
-from ....tools.examples import Example, ExampleStore, database_identity, embed, find_answer
+from ....tools.examples import Example, ExampleStore, database_identity, embed, find_verified_answer
 from ....tools.knowledge import Entry, Knowledge
 from ....tools.linking import SchemaLinker
 from ....tools.values import ValueIndex
-from .harness import percentile_ms
+from .harness import compute_percentile_ms
 from .registry import BenchOptions, Figures
 
 _TABLES, _COLUMNS, _ROWS = 1_000, 10, 100
@@ -77,7 +77,7 @@ def measure_schema_scale(options: BenchOptions) -> Figures:
     """Return the seconds to read a large schema, and the milliseconds to render it."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "large.sqlite"
-        build_large(path, options.limit or _TABLES)
+        build_large_database(path, options.limit or _TABLES)
         start = time.perf_counter()
         with Database.open(path) as database:
             schema = database.schema()
@@ -91,8 +91,8 @@ def measure_schema_scale(options: BenchOptions) -> Figures:
     }
 
 
-def build_large(path: Path, tables: int) -> None:
-    """Create tables of numbers and words that refer to one another by name only."""
+def build_large_database(path: Path, tables: int) -> None:
+    """Create a database of many tables whose columns refer to other tables by name only."""
     chance = random.Random(7)  # noqa: S311 - test data
     fields = range(_COLUMNS - 2)
     plain = ", ".join(f"field_{i} {'TEXT' if i % 2 else 'REAL'}" for i in fields)
@@ -106,10 +106,10 @@ def build_large(path: Path, tables: int) -> None:
                 connection.execute(f"INSERT INTO {name} VALUES ({', '.join('?' * _COLUMNS)})", row)
 
 
-def make_pairs(seed: int) -> Iterator[Example]:
-    """Yield endless pairs with distinct questions over 300 databases of two tables each."""
+def generate_example_pairs(seed: int) -> Iterator[Example]:
+    """Yield endless pairs of a distinct question and SQL, over 300 databases of two tables each."""
     choose = random.Random(seed)  # noqa: S311 - made-up data, no secret
-    known = _make_databases()
+    known = _make_table_pairs()
     openings = [part.strip() for part in _WORDS["openings"].split("|")]
     endings = _WORDS["endings"].split("|")
     seen: set[int] = set()
@@ -134,43 +134,45 @@ def make_pairs(seed: int) -> Iterator[Example]:
             yield Example(asked, sql.format(**fields), f"{table}_{other}", schema, source="import:synthetic")
 
 
-def _make_databases() -> list[tuple[str, str, list[str], list[str]]]:
-    """Return pairs of tables, with their number columns and text columns."""
+def _make_table_pairs() -> list[tuple[str, str, list[str], list[str]]]:
+    """Return 300 pairs of tables, each with the names of number and text columns."""
     choose = random.Random(0)  # noqa: S311 - made-up data, no secret
     words = [(_WORDS[name].split(), count) for name, count in (("tables", 2), ("columns", 6), ("labels", 6))]
     drawn = ([choose.sample(some, count) for some, count in words] for _ in range(300))
     return [(table, other, numbers, texts) for (table, other), numbers, texts in drawn]
 
 
-def _time_calls(call: Callable[[str], object], questions: Iterable[str]) -> tuple[list[Any], dict[str, float]]:
-    """Return the call's result per question, and percentiles of its milliseconds."""
+def _time_calls_per_question(
+    call: Callable[[str], object], questions: Iterable[str]
+) -> tuple[list[Any], dict[str, float]]:
+    """Return the call's result for each question, and percentiles of the milliseconds per call."""
     found: list[Any] = []
     times: list[float] = []
     for question in questions:
         start = time.perf_counter()
         found.append(call(question))
         times.append(time.perf_counter() - start)
-    return found, {f"p{percent}_ms": round(percentile_ms(times, percent), 2) for percent in (50, 95)}
+    return found, {f"p{percent}_ms": round(compute_percentile_ms(times, percent), 2) for percent in (50, 95)}
 
 
 def measure_examples_scale(options: BenchOptions) -> Figures:
-    """Return one row per size; `limit` leaves out the sizes above it.
+    """Measure example stores of growing size; sizes above `limit` are left out.
 
     Figures: pairs imported a second (parsing and masking included), milliseconds of a lookup of the 10 nearest
     questions (embedding and fetching included), the share of what exact search gives that the lookup gives (equally
     near ones count), memory of a process that has opened the store and searched it, and the folder's size.
     """
     rows: list[Figures] = []
-    asked = [example.question for example in islice(make_pairs(seed=1), LOOKUPS)]
+    asked = [example.question for example in islice(generate_example_pairs(seed=1), LOOKUPS)]
     for size in SIZES:
         if options.limit is not None and size > options.limit:
             continue
         with tempfile.TemporaryDirectory() as folder:
-            seconds = _run_apart(_import, folder, size)
-            similarities, milliseconds, rss = _run_apart(_look_up, folder, asked)
+            seconds = _run_in_own_process(_time_example_import, folder, size)
+            similarities, milliseconds, rss = _run_in_own_process(_time_example_lookups, folder, asked)
             disk = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
         best = np.full((len(asked), K), -1.0, dtype=np.float32)
-        queries, stream = embed(asked), islice(make_pairs(seed=0), size)
+        queries, stream = embed(asked), islice(generate_example_pairs(seed=0), size)
         while part := [example.question for example in islice(stream, _SLICE)]:
             best = -np.sort(-np.concatenate([best, queries @ embed(part).T], axis=1), axis=1)[:, :K]
         worst = best[:, -1] - 1e-4
@@ -188,29 +190,31 @@ def measure_examples_scale(options: BenchOptions) -> Figures:
     return {"k": K, "rows": rows}
 
 
-def _run_apart(function: Callable[..., Any], *arguments: object) -> Any:
-    """Run a step in its own process, to measure its memory alone."""
+def _run_in_own_process(function: Callable[..., Any], *arguments: object) -> Any:
+    """Run a function in a new process, to measure the memory of the function alone."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         return pool.submit(function, *arguments).result()
 
 
-def _import(folder: str, size: int) -> float:
+def _time_example_import(folder: str, size: int) -> float:
+    """Import pairs into an example store; return the seconds that the import took."""
     start = time.perf_counter()
     with ExampleStore.open(folder) as store:
-        store.add(islice(make_pairs(seed=0), size))
+        store.add(islice(generate_example_pairs(seed=0), size))
     return time.perf_counter() - start
 
 
-def _look_up(folder: str, asked: Sequence[str]) -> tuple[list[list[float]], dict[str, float], int]:
+def _time_example_lookups(folder: str, asked: Sequence[str]) -> tuple[list[list[float]], dict[str, float], int]:
+    """Return the similarities found, percentiles of lookup times, and peak memory in KiB."""
     with ExampleStore.open(folder) as store:
         store.nearest("question", asked[0], K)  # loads the index
-        found, milliseconds = _time_calls(lambda question: store.nearest("question", question, K), asked)
+        found, milliseconds = _time_calls_per_question(lambda question: store.nearest("question", question, K), asked)
     similarities = [[hit.similarity for hit in hits] for hits in found]
     return similarities, milliseconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def measure_knowledge_scale(options: BenchOptions) -> Figures:
-    """Return the milliseconds to find definitions and the verified query.
+    """Measure the milliseconds to find definitions and a verified query for a question.
 
     Half of the questions stand as they are kept, half with other values. Linking, which a turn does anyway, is not
     counted; `limit` is how many verified queries there are.
@@ -218,11 +222,11 @@ def measure_knowledge_scale(options: BenchOptions) -> Figures:
     size = options.limit or QUERIES
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "warehouse.sqlite"
-        _build_warehouse(path)
+        _build_example_database(path)
         with Database.open(path) as database, ExampleStore.open(Path(folder) / "store") as store:
             identity, schema = database_identity(database), database.schema()
             own = {"database": database.name, "owner": identity, "shared": False, "source": "verified"}
-            store.add(replace(example, **own) for example in islice(make_pairs(seed=0), size))
+            store.add(replace(example, **own) for example in islice(generate_example_pairs(seed=0), size))
             choose = random.Random(0)  # noqa: S311 - made-up data, no secret
             terms: list[Entry] = []
             for word, table in choose.sample([(word, table) for word in _ADJECTIVES for table in schema.tables], TERMS):
@@ -233,25 +237,25 @@ def measure_knowledge_scale(options: BenchOptions) -> Figures:
             linker, values = SchemaLinker(schema), ValueIndex.open(database)
             linked = {
                 text: [(item.table, item.column, item.p) for item in linker.link(text).items]
-                for text in _ask_questions(size)
+                for text in _generate_test_questions(size)
             }
 
-            def spell(table: str, column: str, text: str) -> str | None:
+            def find_stored_value(table: str, column: str, text: str) -> str | None:
                 return text if values.holds(table, column, text) else None
 
-            def look_through(text: str) -> bool:
+            def has_verified_query(text: str) -> bool:
                 knowledge.find(text, linked[text])
                 near = store.nearest("question", text, _LOOKED_THROUGH, identity, shared=False)
-                return find_answer(text, [hit.example for hit in near], schema, spell) is not None
+                return find_verified_answer(text, [hit.example for hit in near], schema, find_stored_value) is not None
 
-            answered, milliseconds = _time_calls(look_through, linked)
+            answered, milliseconds = _time_calls_per_question(has_verified_query, linked)
     return {"terms": len(knowledge.entries), "queries": size, "answered": sum(answered), **milliseconds}
 
 
-def _build_warehouse(path: Path) -> None:
-    """Create the tables that the pairs' queries use, with a few rows each."""
+def _build_example_database(path: Path) -> None:
+    """Create a database with the tables that the example pairs query, with a few rows each."""
     columns: dict[str, dict[str, str]] = {}
-    for table, other, numbers, texts in _make_databases():
+    for table, other, numbers, texts in _make_table_pairs():
         for name in (table, other):
             held = columns.setdefault(name, {f"{name}_id": "INTEGER", "name": "TEXT"})
             held |= dict.fromkeys(numbers, "REAL") | dict.fromkeys(texts, "TEXT") | {f"{other}_id": "INTEGER"}
@@ -262,9 +266,10 @@ def _build_warehouse(path: Path) -> None:
             connection.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(held))})", rows)
 
 
-def _ask_questions(size: int) -> Iterator[str]:
+def _generate_test_questions(size: int) -> Iterator[str]:
+    """Yield questions of the example pairs, half of them with other values."""
     choose = random.Random(1)  # noqa: S311 - made-up data, no secret
-    for number, example in enumerate(islice(make_pairs(seed=0), min(QUESTIONS, size))):
+    for number, example in enumerate(islice(generate_example_pairs(seed=0), min(QUESTIONS, size))):
         question = example.question
         for name in _NAMES if number % 2 else ():
             question = question.replace(name, choose.choice(_NAMES))

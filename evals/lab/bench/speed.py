@@ -32,11 +32,11 @@ from tests.support.terminal import CTRL_C, PROMPT, PseudoTerminal
 from ....agent import SQLAgent
 from ....tools.database import Database
 from ....tools.errors import QueryError, SettingsError
-from .gold import LIMITS, gold_queries
-from .harness import Serving, client_of, least_seconds, percentile_ms, run_server
+from .gold import LIMITS, read_gold_queries_by_file
+from .harness import ServerProcess, compute_percentile_ms, make_http_client, measure_least_seconds, run_server
 from .registry import BenchOptions, Figures
-from .scale import build_large
-from .stand_in import ROOT, TURNS, reply_to, sample_database, slow_server
+from .scale import build_large_database
+from .stand_in import ROOT, TURNS, create_sample_database, reply_to, run_slow_server
 
 _CONVERSATIONS = 200
 _SECONDS_A_REPLY = 1.0
@@ -50,17 +50,18 @@ GIVEN = ("langgraph", "langchain-openai", "langchain-community", "sqlglot", "pan
 
 
 def measure_install(options: BenchOptions) -> Figures:
-    """Return packages and megabytes of the checkout, and of `GIVEN` alone.
+    """Measure the packages and megabytes that an installation takes, and that `GIVEN` takes.
 
     Raises:
         SettingsError: The packages cannot be had.
     """
-    packages, mb = _install(str(ROOT))
-    floor_packages, floor_mb = _install(*GIVEN)
+    packages, mb = _measure_installation_size(str(ROOT))
+    floor_packages, floor_mb = _measure_installation_size(*GIVEN)
     return {"packages": packages, "mb": mb, "floor_packages": floor_packages, "floor_mb": floor_mb}
 
 
-def _install(*wanted: str) -> tuple[int, int]:
+def _measure_installation_size(*wanted: str) -> tuple[int, int]:
+    """Install packages into a new environment; return the number of packages and megabytes."""
     constraints = str(ROOT / "constraints.txt")
     with TemporaryDirectory() as folder:
         python = str(Path(folder, "bin", "python"))
@@ -78,7 +79,7 @@ def _install(*wanted: str) -> tuple[int, int]:
 
 
 def measure_startup(options: BenchOptions) -> Figures:
-    """Return the least processor seconds of a few processes, by command.
+    """Measure the least processor seconds that each of a few commands takes.
 
     `first_answer_s` is the built-in translator's, `first_model_answer_s` a chat model's behind a server that replies at
     once. The imports of LangGraph and of the chat model's client are what these would cost anybody.
@@ -86,7 +87,7 @@ def measure_startup(options: BenchOptions) -> Figures:
     # Python keeps what it compiled, as it does for a user: the first process compiles, and does not count.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     figures: Figures = {}
-    with sample_database() as path, slow_server(0.0) as url:
+    with create_sample_database() as path, run_slow_server(0.0) as url:
         ask = [_MAIN, "ask", "--db", str(path), TURNS[0][0]]
         for name, program in {
             "help_s": [_MAIN, "--help"],
@@ -106,25 +107,27 @@ def measure_startup(options: BenchOptions) -> Figures:
     return figures
 
 
-class _Count(TypedDict):
+class _CounterState(TypedDict):
+    """The state of a graph that only counts steps."""
+
     count: int
 
 
 def measure_overhead(options: BenchOptions) -> Figures:
-    """Return percentiles of the first and fifth turns' milliseconds over conversations.
+    """Measure percentiles of the first and fifth turns' milliseconds, with an instant model.
 
     `cpu_ms_a_turn` is the processor's time, all turns averaged: on a busy machine the clock says more than we cost.
     `ten_node_graph_ms` is what LangGraph alone takes in the same run: ten nodes, each of which adds one.
     """
 
-    def step(state: _Count) -> _Count:
+    def increment_count(state: _CounterState) -> _CounterState:
         return {"count": state["count"] + 1}
 
     conversations = options.limit or 100
     turns: dict[str, list[float]] = {question: [] for question, _ in TURNS}
     cpu = 0.0
     model = ScriptedModel(script=reply_to, usage=None)
-    with sample_database() as path, SQLAgent(path, model=model, settings={"record": "off"}) as agent:
+    with create_sample_database() as path, SQLAgent(path, model=model, settings={"record": "off"}) as agent:
         for number in range(conversations + 1):
             if number == 1:
                 cpu = time.process_time()
@@ -135,8 +138,8 @@ def measure_overhead(options: BenchOptions) -> Figures:
                 spent.append(time.perf_counter() - start)
                 assert answer.answered, answer
         cpu = time.process_time() - cpu
-    builder = StateGraph(_Count)
-    builder.add_sequence([(f"node{number}", step) for number in range(10)])
+    builder = StateGraph(_CounterState)
+    builder.add_sequence([(f"node{number}", increment_count) for number in range(10)])
     builder.add_edge(START, "node0")
     graph = builder.compile(checkpointer=InMemorySaver())
     alone: list[float] = []
@@ -147,36 +150,36 @@ def measure_overhead(options: BenchOptions) -> Figures:
     figures: Figures = {"conversations": conversations}
     for name, (question, _) in (("first_turn", TURNS[0]), ("fifth_turn", TURNS[-1])):
         for percent in (50, 95):
-            figures[f"{name}_p{percent}_ms"] = round(percentile_ms(turns[question][1:], percent), 2)
+            figures[f"{name}_p{percent}_ms"] = round(compute_percentile_ms(turns[question][1:], percent), 2)
     return figures | {
         "cpu_ms_a_turn": round(1000 * cpu / (conversations * len(TURNS)), 2),
-        "ten_node_graph_ms": round(percentile_ms(alone[1:], 50), 2),
+        "ten_node_graph_ms": round(compute_percentile_ms(alone[1:], 50), 2),
     }
 
 
 def measure_concurrency(options: BenchOptions) -> Figures:
-    """Return turns per second with many conversations at once on a slow server.
+    """Measure turns per second of many conversations at once with a slow model server.
 
     The share is of what the replies' seconds alone would allow; one turn of one conversation warms up.
     """
-    return asyncio.run(_converse_at_once(options.limit or _CONVERSATIONS))
+    return asyncio.run(_run_concurrent_conversations(options.limit or _CONVERSATIONS))
 
 
-async def _converse_at_once(conversations: int) -> Figures:
-    async def converse() -> int:
+async def _run_concurrent_conversations(conversations: int) -> Figures:
+    async def run_conversation() -> int:
         conversation = agent.conversation()
         answers = [await conversation.aask(question) for question, _ in TURNS]
         assert all(answer.answered for answer in answers), answers
         return sum(answer.usage.llm_calls for answer in answers)
 
     with (
-        slow_server(_SECONDS_A_REPLY) as url,
-        sample_database() as path,
+        run_slow_server(_SECONDS_A_REPLY) as url,
+        create_sample_database() as path,
         SQLAgent(path, model="openai:m", base_url=url) as agent,
     ):
         await agent.aask(TURNS[0][0])
         start, cpu = time.perf_counter(), time.process_time()
-        replies = await asyncio.gather(*(converse() for _ in range(conversations)))
+        replies = await asyncio.gather(*(run_conversation() for _ in range(conversations)))
         spent, cpu = time.perf_counter() - start, time.process_time() - cpu
     turns = conversations * len(TURNS)
     # Each conversation waits for its own replies one after the other; all conversations wait at once.
@@ -191,17 +194,17 @@ async def _converse_at_once(conversations: int) -> Figures:
 
 
 def measure_readonly_cost(options: BenchOptions) -> Figures:
-    """Return how much slower gold queries run behind the guard.
+    """Measure how much slower gold queries run behind the read-only guard.
 
     Each gold query runs on an open connection and behind the guard.
     """
     queries = ran = 0
     times = [0.0, 0.0]
     differing: list[str] = []
-    for path, golds in gold_queries(options.folder).items():
+    for path, golds in read_gold_queries_by_file(options.folder).items():
         with closing(sqlite3.connect(path)) as plain, Database.open(path) as database:
             for sql in golds[: options.limit]:
-                found, both = _run_both_ways(sql, plain, database)
+                found, both = _run_plain_and_guarded(sql, plain, database)
                 queries += 1
                 if found[0] is not None:
                     ran += 1
@@ -216,29 +219,29 @@ def measure_readonly_cost(options: BenchOptions) -> Figures:
     }
 
 
-def _run_both_ways(sql: str, plain: sqlite3.Connection, database: Database) -> tuple[list[object], list[float]]:
-    """Return a query's results and least times, on an open connection and guarded.
+def _run_plain_and_guarded(sql: str, plain: sqlite3.Connection, database: Database) -> tuple[list[object], list[float]]:
+    """Return a query's results and least times, on a plain connection and behind the guard.
 
     It is compiled anew every time: a comment makes its text unique.
     """
     found: list[object] = [None, None]
     texts = (f"{sql.rstrip().rstrip(';')} --{number}" for number in count())
 
-    def run_plain() -> None:
+    def run_query_plain() -> None:
         try:
             cursor = plain.execute(next(texts))
             found[0] = tuple(entry[0] for entry in cursor.description), cursor.fetchall()
         except sqlite3.Error:
             found[0] = None
 
-    def run_guarded() -> None:
+    def run_query_guarded() -> None:
         try:
             table = database.execute(next(texts), LIMITS)
             found[1] = table.columns, list(table.rows)
         except QueryError:
             found[1] = None
 
-    return found, least_seconds([run_plain, run_guarded], _PASSES)
+    return found, measure_least_seconds([run_query_plain, run_query_guarded], _PASSES)
 
 
 _OPEN_SECONDS = 60.0
@@ -247,7 +250,7 @@ _TABLES = 290
 
 
 def measure_serve(options: BenchOptions) -> Figures:
-    """Return figures of one worker and of two.
+    """Measure the HTTP server under load, with one worker and with two.
 
     `cpu_ms_a_turn` counts all processes of the server, those that run queries too. `p95_added_ms` is what a turn takes
     beyond its model's replies, of turns that begin at half of one worker's rate, whether or not others have ended.
@@ -255,21 +258,23 @@ def measure_serve(options: BenchOptions) -> Figures:
     somebody else's list of threads takes while new people open the page on a large database and ask: people of equal
     rights, and people with rights of their own each.
     """
-    return asyncio.run(_measure_load(options.limit or _CONVERSATIONS))
+    return asyncio.run(_measure_server_load(options.limit or _CONVERSATIONS))
 
 
-async def _measure_load(conversations: int) -> Figures:
+async def _measure_server_load(conversations: int) -> Figures:
     figures: Figures = {}
-    with slow_server(_SECONDS_A_REPLY) as model, sample_database() as path:
+    with run_slow_server(_SECONDS_A_REPLY) as model, create_sample_database() as path:
         for name, workers in (("one", 1), ("two", 2)):
             with tempfile.TemporaryDirectory() as folder:
                 options = ("--db", str(path), "--model", "openai:m", "--base-url", model, "--workers", str(workers))
                 async with run_server(Path(folder), *options) as serving:
-                    loop, held = await _measure_closed_loop(serving, conversations)
+                    loop, held = await _measure_server_throughput(serving, conversations)
                     figures[name] = loop
                     if workers == 1:
                         seconds = _OPEN_SECONDS * conversations / _CONVERSATIONS
-                        figures["p95_added_ms"] = await _measure_open_loop(serving, loop["turns_per_s"] / 2, seconds)
+                        figures["p95_added_ms"] = await _measure_added_latency(
+                            serving, loop["turns_per_s"] / 2, seconds
+                        )
                         figures["soak"] = held
     people = min(conversations, _NEWCOMERS)
     tables = _TABLES * people // _NEWCOMERS
@@ -277,33 +282,37 @@ async def _measure_load(conversations: int) -> Figures:
         "newcomers": {
             "people": people,
             "tables": tables,
-            "equal_rights": await _measure_newcomers(people, tables, own_rights=False),
-            "own_rights": await _measure_newcomers(people, tables, own_rights=True),
+            "equal_rights": await _measure_latency_with_newcomers(people, tables, own_rights=False),
+            "own_rights": await _measure_latency_with_newcomers(people, tables, own_rights=True),
         }
     }
 
 
-async def _measure_newcomers(people: int, tables: int, *, own_rights: bool) -> Figures:
-    """Time one user's list of threads while others open the page and ask."""
+async def _measure_latency_with_newcomers(people: int, tables: int, *, own_rights: bool) -> Figures:
+    """Measure how long one user's thread list takes while new users open the page and ask."""
 
-    async def come(name: str) -> bool:
+    async def open_page_and_ask(name: str) -> bool:
         who = {"X-User": name}
         await asyncio.gather(*(client.get(path, headers=who) for path in ("/me", "/threads", "/schema")))
         reply = await client.post("/ask", json={"question": TURNS[0][0]}, headers=who)
         return reply.status_code == 200 and reply.json()["status"] in ("converged", "capped")
 
-    with slow_server(_SECONDS_A_REPLY) as model, sample_database() as path, tempfile.TemporaryDirectory() as folder:
-        build_large(path, tables)
+    with (
+        run_slow_server(_SECONDS_A_REPLY) as model,
+        create_sample_database() as path,
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        build_large_database(path, tables)
         options = ["--db", str(path), "--model", "openai:m", "--base-url", model, "--user-header", "X-User"]
         if own_rights:
             rules = Path(folder) / "people.toml"
             denied = "".join(f'[users.new{number}]\ndeny = ["entity{number}.field_1"]\n' for number in range(people))
             rules.write_text(f'[default]\ndeny = ["entity{people}.field_1"]\n{denied}')
             options += ["--permissions", str(rules)]
-        async with run_server(Path(folder), *options) as serving, client_of(serving) as client:
+        async with run_server(Path(folder), *options) as serving, make_http_client(serving) as client:
             ada = {"X-User": "ada"}
             await client.post("/ask", json={"question": TURNS[0][0]}, headers=ada)
-            coming = asyncio.gather(*(come(f"new{number}") for number in range(people)))
+            coming = asyncio.gather(*(open_page_and_ask(f"new{number}") for number in range(people)))
             start, seconds = time.perf_counter(), list[float]()
             while not coming.done():
                 asked = time.perf_counter()
@@ -314,22 +323,22 @@ async def _measure_newcomers(people: int, tables: int, *, own_rights: bool) -> F
     return {
         "answered": sum(await coming),
         "seconds": round(took, 1),
-        "others_p95_ms": round(percentile_ms(seconds, 95), 1),
+        "others_p95_ms": round(compute_percentile_ms(seconds, 95), 1),
         "others_longest_ms": round(1000 * max(seconds), 1),
     }
 
 
-async def _measure_closed_loop(serving: Serving, conversations: int) -> tuple[dict[str, float], Figures]:
-    """Return the throughput of many conversations at once, and memory before and after."""
-    async with client_of(serving) as client:
-        await _converse_by_http(client)  # what is opened at the first question
-        start, cpu = time.perf_counter(), serving.cpu_seconds()
-        tasks = [asyncio.create_task(_converse_by_http(client)) for _ in range(conversations)]
+async def _measure_server_throughput(serving: ServerProcess, conversations: int) -> tuple[dict[str, float], Figures]:
+    """Return the throughput of concurrent conversations, and the server's memory over time."""
+    async with make_http_client(serving) as client:
+        await _run_http_conversation(client)  # what is opened at the first question
+        start, cpu = time.perf_counter(), serving.measure_cpu_seconds()
+        tasks = [asyncio.create_task(_run_http_conversation(client)) for _ in range(conversations)]
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        before = serving.holdings()
+        before = serving.measure_memory_and_descriptors()
         answered = sum(await asyncio.gather(*tasks))
-        seconds, cpu = time.perf_counter() - start, serving.cpu_seconds() - cpu
-    memory, descriptors = map(list, zip(before, serving.holdings(), strict=True))
+        seconds, cpu = time.perf_counter() - start, serving.measure_cpu_seconds() - cpu
+    memory, descriptors = map(list, zip(before, serving.measure_memory_and_descriptors(), strict=True))
     return {
         "conversations": conversations,
         "turns_per_s": round(answered / seconds, 2),
@@ -338,8 +347,8 @@ async def _measure_closed_loop(serving: Serving, conversations: int) -> tuple[di
     }, {"memory_mb": memory, "descriptors": descriptors}
 
 
-async def _converse_by_http(client: Any) -> int:
-    """Take the turns of one conversation; return how many were answered."""
+async def _run_http_conversation(client: Any) -> int:
+    """Ask the questions of one conversation over HTTP; return how many were answered."""
     thread = (await client.post("/threads", json={})).json()["id"]
     answered = 0
     for question, _ in TURNS:
@@ -351,21 +360,21 @@ async def _converse_by_http(client: Any) -> int:
     return answered
 
 
-async def _measure_open_loop(serving: Serving, rate: float, seconds: float) -> float:
-    """Return the 95th percentile of a turn's milliseconds beyond its model's replies."""
+async def _measure_added_latency(serving: ServerProcess, rate: float, seconds: float) -> float:
+    """Return the 95th percentile of a turn's milliseconds beyond the model's replies."""
 
-    async def ask() -> float:
+    async def measure_added_seconds() -> float:
         begun = time.perf_counter()
         reply = (await client.post("/ask", json={"question": TURNS[0][0]})).json()
         return time.perf_counter() - begun - reply["usage"]["llm_calls"] * _SECONDS_A_REPLY
 
-    async with client_of(serving) as client:
+    async with make_http_client(serving) as client:
         tasks: list[asyncio.Task[float]] = []
         start = time.perf_counter()
         for number in range(max(int(rate * seconds), 1)):
             await asyncio.sleep(max(start + number / rate - time.perf_counter(), 0))
-            tasks.append(asyncio.create_task(ask()))
-        return round(percentile_ms(await asyncio.gather(*tasks), 95), 1)
+            tasks.append(asyncio.create_task(measure_added_seconds()))
+        return round(compute_percentile_ms(await asyncio.gather(*tasks), 95), 1)
 
 
 _TERMINAL_TURNS = 5
@@ -382,14 +391,14 @@ _SLOW = f"{_BEGIN} FROM customers a, customers b, customers c, customers d WHERE
 
 
 def measure_terminal(options: BenchOptions) -> Figures:
-    """Return the longest seconds from Ctrl-C to prompt, and from model to screen.
+    """Measure the longest delays from Ctrl-C to the prompt, and from model to screen.
 
     A turn is ended while a model's reply has begun, while none comes, and while a query runs.
     """
     turns = options.limit or _TERMINAL_TURNS
     said: queue.Queue[float] = queue.Queue()
 
-    def reply(request: dict[str, Any]) -> Behaviour:
+    def make_model_reply(request: dict[str, Any]) -> Behaviour:
         question = request["messages"][-1]["content"].rsplit("<question>", 1)[-1]
         if "quiet" in question:
             return HANG
@@ -398,7 +407,11 @@ def measure_terminal(options: BenchOptions) -> Figures:
         said.put(time.monotonic() + _PAUSE_SECONDS)
         return says(f"```sql\n{_BEGIN}{', 1' * 99}\n```", delay=_PAUSE_SECONDS, held=threading.Event())
 
-    with tempfile.TemporaryDirectory() as folder, sample_database() as database, OpenAIServer(reply) as server:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        create_sample_database() as database,
+        OpenAIServer(make_model_reply) as server,
+    ):
         settings = Path(folder) / "settings.toml"
         settings.write_text('query_seconds = 300\nturn_seconds = 600\nexamples = "none"\n', encoding="utf-8")
         chat = ["chat", "--db", str(database), "--settings", str(settings)]
@@ -406,37 +419,37 @@ def measure_terminal(options: BenchOptions) -> Figures:
         own = {"TABLETURN_HOME": folder, "TABLETURN_CACHE": folder, "OPENAI_API_KEY": "none"}
         with PseudoTerminal([*chat, *model], own) as terminal:
             terminal.wait_for(PROMPT)
-            found = [_time_words(terminal, said) for _ in range(turns)]
+            found = [_time_streamed_words(terminal, said) for _ in range(turns)]
             ended = [
-                _interrupt(terminal, question, shown)
+                _time_turn_interrupt(terminal, question, shown)
                 for question, shown in [("Something quiet?", ""), ("A slow query?", _BEGIN)] * turns
             ]
     first, words = zip(*found, strict=True)
     return {"interrupt_s": round(max(*words, *ended), 3), "first_token_s": round(max(first), 3), "turns": turns}
 
 
-def _time_words(terminal: PseudoTerminal, said: queue.Queue[float]) -> tuple[float, float]:
-    """Return seconds from a model's first words to the screen, and from Ctrl-C to the prompt."""
+def _time_streamed_words(terminal: PseudoTerminal, said: queue.Queue[float]) -> tuple[float, float]:
+    """Return the delays from a model's first words to the screen and from Ctrl-C to the prompt."""
     start = len(terminal.written)
     terminal.type("Some slow words?\r")
     seen = terminal.wait_for(_BEGIN[:12], start=start)
     terminal.read(_ON_THE_WAY)
-    return seen - said.get(timeout=90), _press_ctrl_c(terminal)
+    return seen - said.get(timeout=90), _press_and_time_ctrl_c(terminal)
 
 
-def _interrupt(terminal: PseudoTerminal, question: str, shown: str) -> float:
-    """Ask, press Ctrl-C a while later, and return the seconds until the prompt."""
+def _time_turn_interrupt(terminal: PseudoTerminal, question: str, shown: str) -> float:
+    """Ask a question, press Ctrl-C, and return the seconds until the next prompt."""
     start = len(terminal.written)
     terminal.type(f"{question}\r")
     terminal.wait_for(shown[:12], start=start)
     until = time.monotonic() + _ON_THE_WAY
     while time.monotonic() < until:
         terminal.read(0.05)
-    return _press_ctrl_c(terminal)
+    return _press_and_time_ctrl_c(terminal)
 
 
-def _press_ctrl_c(terminal: PseudoTerminal) -> float:
-    """Return seconds from Ctrl-C to the next prompt."""
+def _press_and_time_ctrl_c(terminal: PseudoTerminal) -> float:
+    """Press Ctrl-C, and return the seconds until the next prompt."""
     start, pressed = len(terminal.written), time.monotonic()
     terminal.type(CTRL_C)
     ended = terminal.wait_for(PROMPT, start=start) - pressed

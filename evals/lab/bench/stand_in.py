@@ -43,7 +43,7 @@ _TO_PAPERS = {
 
 
 def reply_to(prompt: str) -> str:
-    """Return the SQL of the turn in the prompt, or its question as the rephrasing."""
+    """Return the scripted reply to a prompt: the SQL or the rephrasing of the turn asked about."""
     for sign, reply in _TO_PAPERS.items():
         if sign in prompt:
             return reply
@@ -55,15 +55,15 @@ def reply_to(prompt: str) -> str:
 
 
 @contextmanager
-def sample_database() -> Generator[Path]:
-    """Yield the sample database in a folder that is removed afterwards."""
+def create_sample_database() -> Generator[Path]:
+    """Yield the path of a sample database in a temporary folder."""
     with tempfile.TemporaryDirectory() as folder:
         yield build_sample(Path(folder) / "sample.sqlite")
 
 
 @contextmanager
-def slow_server(seconds: float) -> Generator[str]:
-    """Run a server that takes `seconds` for each reply; yield its base URL."""
+def run_slow_server(seconds: float) -> Generator[str]:
+    """Run a model server that waits `seconds` before each reply; yield the server's base URL."""
     command = [sys.executable, "-m", __name__, str(seconds)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - this module
         try:
@@ -73,12 +73,12 @@ def slow_server(seconds: float) -> Generator[str]:
             process.terminate()
 
 
-def _reply(request: dict[str, Any]) -> Behaviour:
+def _make_server_reply(request: dict[str, Any]) -> Behaviour:
     prompt = "\n".join(message["content"] for message in request["messages"])
     return says(reply_to(prompt), delay=float(sys.argv[1]), usage=(1, 1))
 
 
 if __name__ == "__main__":
-    with OpenAIServer(_reply, keep_alive=True) as own_server:
+    with OpenAIServer(_make_server_reply, keep_alive=True) as own_server:
         print(own_server.base_url, flush=True)
         threading.Event().wait()

@@ -35,18 +35,18 @@ from ....agent.settings import Settings, make_settings
 from ....prompts.judge import Word
 from ....tools.database import Database
 from ....tools.errors import DatabaseUnavailable, ModelError, SettingsError
-from ....tools.examples import ExampleStore, example_of, open_with_seeds
+from ....tools.examples import ExampleStore, make_example_from_query, open_store_with_seeds
 from ....tools.record_files import read_lines
-from ...adjudication.judging import Case, agreement, judge_cases
-from ...adjudication.ruling import Adjudicator, concerns, read_rulings
-from ...datasets.load import LAYOUTS, Dataset, Expects, GoldTurn, Outcome, join_operators, load_dataset
+from ...adjudication.judging import JudgeCase, agreement, judge_cases
+from ...adjudication.ruling import Adjudicator, is_ruling_on_question, read_rulings
+from ...datasets.load import LAYOUTS, Dataset, ExpectedOutcome, GoldTurn, Outcome, join_spaced_operators, load_dataset
 from ...metrics.judging import StrictJudge
-from ...metrics.statistics import Judged, compare
-from ...runner.agents import AgentAnswering, cached_model
+from ...metrics.statistics import JudgedOutcome, compare
+from ...runner.agents import AgentAnswerSource, make_cached_model
 from ...runner.record import RunSpec, TurnRecord
-from ...runner.run import run_settings
-from ..disputes import Golds, find_disputes, published_predictions
-from ..suite.mutants import mutants
+from ...runner.run import make_run_settings
+from ..disputes import GoldQueries, find_disputes, read_published_predictions
+from ..suite.mutants import generate_query_mutants
 from .registry import BenchOptions, Figures, share
 
 DATA = Path(__file__).parent / "data"
@@ -78,8 +78,8 @@ ARMS = (0, 3, 9)
 """Verified queries a database."""
 
 
-class ReplyFile(InMemoryCache):
-    """A cache of replies by prompt for any model: JSONL of `prompt` (a digest) and `reply`.
+class ReplyFileCache(InMemoryCache):
+    """A cache of model replies in a JSONL file of `prompt` (a digest) and `reply`.
 
     `missed` are digests of requests that have no reply, neither stored nor asked for.
 
@@ -94,39 +94,40 @@ class ReplyFile(InMemoryCache):
         try:
             records: list[Any] = read_lines(path.read_text(encoding="utf-8")) if path.exists() else []
             for record in records:
-                self._keep(str(record["prompt"]), str(record["reply"]))
+                self._store_in_memory(str(record["prompt"]), str(record["reply"]))
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise SettingsError(f"{path} is not a file of stored replies: {error!r}") from error
 
     def lookup(self, prompt: str, llm_string: str) -> RETURN_VAL_TYPE | None:
-        key = _digest(prompt)
+        """Return the stored reply to a prompt; None if there is none, which is recorded."""
+        key = _hash_prompt(prompt)
         found = super().lookup(key, "")
         if found is None:
             self.missed.add(key)
         return found
 
     def update(self, prompt: str, llm_string: str, return_val: Sequence[Generation]) -> None:
-        """Store a reply, as `BaseCache` does; it is on disk when this returns."""
-        key, reply = _digest(prompt), return_val[0].text
-        self._keep(key, reply)
+        """Store a reply to a prompt; the reply is on disk when this returns."""
+        key, reply = _hash_prompt(prompt), return_val[0].text
+        self._store_in_memory(key, reply)
         self.missed.discard(key)
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps({"prompt": key, "reply": reply}) + "\n")
 
-    def _keep(self, key: str, reply: str) -> None:
+    def _store_in_memory(self, key: str, reply: str) -> None:
         super().update(key, "", [ChatGeneration(message=AIMessage(reply))])
 
 
-def _digest(prompt: str) -> str:
+def _hash_prompt(prompt: str) -> str:
     messages: list[dict[str, Any]] = json.loads(prompt)
     said = [(message["id"][-1], message["kwargs"]["content"]) for message in messages]
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:32]
 
 
-def open_stored_model(
+def open_model_with_stored_replies(
     replies: Path | None, model: str | None, base_url: str | None, seconds: float = 3_600
 ) -> BaseChatModel:
-    """Return a chat model with stored replies; new ones are asked for and stored.
+    """Return a chat model with stored replies; `model`, if given, writes the missing ones.
 
     Args:
         replies: The file; it is made if there is none and somebody is asked.
@@ -140,23 +141,23 @@ def open_stored_model(
     """
     if replies is None or (model is None and not replies.exists()):
         raise SettingsError("this figure needs stored replies: pass --replies FILE, and --model to create the file")
-    cache = ReplyFile(replies)
+    cache = ReplyFileCache(replies)
     nobody = ScriptedModel(
         script=lambda prompt: ModelError("a reply is not stored: pass --model, and --base-url, to ask for it"),
         cache=cache,
     )
     if model is None:
         return nobody
-    return cached_model(model, base_url, Settings(request_seconds=seconds, request_retries=0), cache) or nobody
+    return make_cached_model(model, base_url, Settings(request_seconds=seconds, request_retries=0), cache) or nobody
 
 
-def check_all_stored(model: BaseChatModel) -> None:
+def check_all_replies_stored(model: BaseChatModel) -> None:
     """Raise an error if any reply is missing, because later replies would differ.
 
     Raises:
         ModelError: Some requests got none.
     """
-    if isinstance(model.cache, ReplyFile) and model.cache.missed:
+    if isinstance(model.cache, ReplyFileCache) and model.cache.missed:
         raise ModelError(
             f"{len(model.cache.missed)} requests got no reply: pass --model, and --base-url, to ask for them, or run "
             "again; what is stored is not asked for a second time"
@@ -164,7 +165,7 @@ def check_all_stored(model: BaseChatModel) -> None:
 
 
 def measure_declines(options: BenchOptions) -> Figures:
-    """Return `n` and the rate `declined` of each sort of question.
+    """Measure how often the agent declines answerable and unanswerable questions.
 
     `unanswerable_verified` are those of `unanswerable` that a reader finds to be so, `unanswerable_doubted` those that
     the reader finds an answer to.
@@ -172,12 +173,12 @@ def measure_declines(options: BenchOptions) -> Figures:
     Raises:
         ModelError: A question could not be asked.
     """
-    dataset = read_acts(options.folder)
+    dataset = read_dialogue_acts(options.folder)
     count = min(options.limit or QUESTIONS, QUESTIONS)
-    sorts = {sort: draw_questions(dataset, outcome, count) for sort, outcome in _SORTS.items()}
-    model = open_stored_model(options.replies or DECLINES, options.model, options.base_url)
+    sorts = {sort: sample_questions(dataset, outcome, count) for sort, outcome in _SORTS.items()}
+    model = open_model_with_stored_replies(options.replies or DECLINES, options.model, options.base_url)
     records = asyncio.run(_answer_turns(dataset, model, [turn for turns in sorts.values() for turn in turns]))
-    check_all_stored(model)
+    check_all_replies_stored(model)
     labels: list[Any] = read_lines(LABELS.read_text("utf-8"))
     verdicts = {label["question"]: label["verdict"] for label in labels}
     for verdict, sort in (("unanswerable", "unanswerable_verified"), ("answerable", "unanswerable_doubted")):
@@ -186,8 +187,8 @@ def measure_declines(options: BenchOptions) -> Figures:
     return {sort: {"n": len(flags), "declined": share(flags) if flags else None} for sort, flags in declined.items()}
 
 
-def read_acts(folder: Path) -> Dataset:
-    """Return the turns of CoSQL's training dialogues whose acts say what was right.
+def read_dialogue_acts(folder: Path) -> Dataset:
+    """Return CoSQL training turns whose dialogue acts show whether to answer, ask or decline.
 
     Thanks and greetings, and turns whose acts contradict each other, are left out.
     """
@@ -214,14 +215,14 @@ def read_acts(folder: Path) -> Dataset:
             turn += 1
             # The reply to what was asked back belongs to the same turn.
             place += 2 if outcome == "ask_back" else 0
-            golds = (join_operators(gold),) if gold else ()
-            name, text, expects = f"{number}.{turn}", str(said["text"]).strip(), Expects(outcome)
+            golds = (join_spaced_operators(gold),) if gold else ()
+            name, text, expects = f"{number}.{turn}", str(said["text"]).strip(), ExpectedOutcome(outcome)
             questions.append(GoldTurn(name, record["db_name"], text, golds, str(number), turn, expects=expects))
     return Dataset("cosql-acts", "train", tuple(questions), LAYOUTS["cosql"].parts("databases", folder), root=folder)
 
 
-def draw_questions(dataset: Dataset, outcome: Outcome, count: int) -> list[GoldTurn]:
-    """Return so many questions of an outcome, one of each database in turn, by a fixed seed."""
+def sample_questions(dataset: Dataset, outcome: Outcome, count: int) -> list[GoldTurn]:
+    """Return `count` questions with an outcome, one per database in turn, by a fixed seed."""
     order = random.Random(SEED)  # noqa: S311 - a sample, not a secret
     by_database: dict[str, list[GoldTurn]] = {}
     for question in dataset.questions:
@@ -242,32 +243,34 @@ def draw_questions(dataset: Dataset, outcome: Outcome, count: int) -> list[GoldT
 
 
 async def _answer_turns(dataset: Dataset, model: BaseChatModel, asked: Sequence[GoldTurn]) -> Mapping[str, TurnRecord]:
-    """Return the answers by question, each after the gold queries of the turns before it."""
+    """Answer each turn after the gold queries of earlier turns; return records by question id."""
     interactions = {turns[0].interaction: turns for turns in dataset.interactions}
 
-    async def answer(turn: GoldTurn) -> TurnRecord:
+    async def answer_turn(turn: GoldTurn) -> TurnRecord:
         turns = interactions[turn.interaction]
         others = {other.id: TurnRecord(other.id, "", "") for other in turns if other.id != turn.id}
         (record,) = [record async for record in answering.answers(turns, others)]
         return record
 
-    with closing(AgentAnswering(dataset, model, make_settings(_DECLINING), "gold")) as answering:
-        return {record.id: record for record in await asyncio.gather(*map(answer, asked))}
+    with closing(AgentAnswerSource(dataset, model, make_settings(_DECLINING), "gold")) as answering:
+        return {record.id: record for record in await asyncio.gather(*map(answer_turn, asked))}
 
 
 def measure_learning(options: BenchOptions) -> Figures:
-    """Return `n`, `ex_gold` and `ex_verdict` by arm, and the effect of the most pairs.
+    """Measure how accuracy changes with the number of verified queries per database.
 
     `ex_verdict` goes by careful readers' verdicts, and by gold if there is none; `unjudged` counts answers that gold
     calls wrong and nobody has judged.
     """
     dataset = load_dataset("kaggle-dbqa", "test", options.folder).first(options.limit)
-    model = open_stored_model(options.replies, options.model, options.base_url, _LEARNING["request_seconds"])
+    model = open_model_with_stored_replies(
+        options.replies, options.model, options.base_url, _LEARNING["request_seconds"]
+    )
     pairs: Any = json.loads((options.folder / "kaggle-dbqa" / "fewshot.json").read_text(encoding="utf-8"))
-    answers = asyncio.run(_answer_arms(dataset, model, pairs))
-    check_all_stored(model)
+    answers = asyncio.run(_answer_questions_per_arm(dataset, model, pairs))
+    check_all_replies_stored(model)
     figures: Figures = {}
-    right: dict[int, dict[str, Judged]] = {}
+    right: dict[int, dict[str, JudgedOutcome]] = {}
     rulings = read_rulings(options.folder / "strong_model" / "verdicts.jsonl")
     with StrictJudge(dataset) as judge, Adjudicator(dataset, rulings) as adjudicator:
         for arm in ARMS:
@@ -277,7 +280,7 @@ def measure_learning(options: BenchOptions) -> Figures:
                 verdict = judge.judge(question, sql)
                 outcome = adjudicator.outcome(question, sql, verdict.ex, verdict.valid)
                 # Each question is a cluster of its own.
-                right[arm][question.id] = Judged(question.id, verdict.ex is True, question.id)
+                right[arm][question.id] = JudgedOutcome(question.id, verdict.ex is True, question.id)
                 accepted.append(outcome.verdict == "right" if outcome.verdict else verdict.ex is True)
                 unjudged += outcome.verdict is None
             ex = share([one.right for one in right[arm].values()])
@@ -287,17 +290,17 @@ def measure_learning(options: BenchOptions) -> Figures:
     return figures | {"difference": round(change.difference, 4), "interval": between, "p": round(change.p, 4)}
 
 
-async def _answer_arms(
+async def _answer_questions_per_arm(
     dataset: Dataset, model: BaseChatModel, pairs: Sequence[Mapping[str, str]]
 ) -> dict[tuple[int, str], str]:
-    """Return the SQL of every question in every arm, by arm and question id.
+    """Return the SQL of every question in every experiment arm, by arm and question id.
 
     A pair whose SQL contradicts its question is not kept, as in any import.
     """
-    settings = run_settings(RunSpec(dataset.name, dataset.split, settings=_LEARNING), dataset)
+    settings = make_run_settings(RunSpec(dataset.name, dataset.split, settings=_LEARNING), dataset)
     agents: dict[tuple[int, str], SQLAgent] = {}
 
-    async def answer(arm: int, question: GoldTurn) -> tuple[tuple[int, str], str]:
+    async def answer_question(arm: int, question: GoldTurn) -> tuple[tuple[int, str], str]:
         found = await agents[arm, question.database].aask(question.text)
         return (arm, question.id), found.sql or ""
 
@@ -307,12 +310,14 @@ async def _answer_arms(
             path, folder = dataset.database(name), stack.enter_context(tempfile.TemporaryDirectory())
             own = [pair for pair in pairs if pair["db_id"] == name][:arm]
             with ExampleStore.open(folder) as store, Database.open(path) as opened:
-                examples = [example_of(opened, pair["question"], pair["query"], source="verified") for pair in own]
+                examples = [
+                    make_example_from_query(opened, pair["question"], pair["query"], source="verified") for pair in own
+                ]
                 store.add(examples, strict=False)
-            held = stack.enter_context(open_with_seeds(folder))
+            held = stack.enter_context(open_store_with_seeds(folder))
             agent = SQLAgent(path, model=model, settings=settings, examples=held)
             agents[arm, name] = stack.enter_context(agent)
-        return dict(await asyncio.gather(*(answer(arm, turn) for arm in ARMS for turn in dataset.questions)))
+        return dict(await asyncio.gather(*(answer_question(arm, turn) for arm in ARMS for turn in dataset.questions)))
 
 
 SPLITS = {"spider": "dev", "sparc": "dev", "cosql": "dev", "kaggle-dbqa": "test"}
@@ -336,7 +341,7 @@ _FAIR = ("LEFT JOIN", "DISTINCT")
 
 
 def measure_disputes(options: BenchOptions) -> Figures:
-    """Return the numbers of golds and disputes by dataset, and the reviewed sample.
+    """Count the gold queries, the disputed ones and the reviewed ones of each dataset.
 
     Of 50 golds that were drawn from all that were listed, `sample` counts those still listed, and `sound_in_sample`
     those of them that a reader of question, query and data finds nothing wrong with. Readers' verdicts count if the
@@ -349,7 +354,7 @@ def measure_disputes(options: BenchOptions) -> Figures:
     for name, split in SPLITS.items():
         whole = load_dataset(name, split, options.folder)
         asked = whole.first(options.limit)
-        found = find_disputes(asked, rulings, published_predictions(options.folder, whole))
+        found = find_disputes(asked, rulings, read_published_predictions(options.folder, whole))
         kinds = {(dispute.question.id, dispute.kind) for dispute in found}
         disputed = {question for question, _ in kinds}
         here = [one for one in reviewed if (one["dataset"], one["split"]) == (name, split) and one["id"] in disputed]
@@ -365,15 +370,15 @@ def measure_disputes(options: BenchOptions) -> Figures:
 
 @dataclass(frozen=True)
 class LabelledCase:
-    """A case with the verdict that is known of its answer; `part` is what it is counted in."""
+    """A judged case with its known verdict, and the part of the benchmark that it belongs to."""
 
     part: str
     dataset: Dataset
-    case: Case
+    case: JudgeCase
     verdict: Word
 
 
-def verdict_cases(data: Path) -> Iterator[LabelledCase]:
+def read_verdict_cases(data: Path) -> Iterator[LabelledCase]:
     """Yield a strong model's answers that gold calls wrong, with a reader's verdicts.
 
     Raises:
@@ -383,49 +388,55 @@ def verdict_cases(data: Path) -> Iterator[LabelledCase]:
     for name, split in SPLITS.items():
         dataset = load_dataset(name, split, data)
         for ruling in (ruling for ruling in rulings if ruling.dataset == name):
-            question = next((question for question in dataset.questions if concerns(ruling, question)), None)
+            question = next(
+                (question for question in dataset.questions if is_ruling_on_question(ruling, question)), None
+            )
             if question is None:
                 raise SettingsError(f"no question of {name} {split} is {ruling.question!r} with that gold")
-            yield LabelledCase("verdicts", dataset, Case(question, ruling.sql, ruling.gold), ruling.verdict)
+            yield LabelledCase("verdicts", dataset, JudgeCase(question, ruling.sql, ruling.gold), ruling.verdict)
 
 
-def mutant_cases(data: Path) -> Iterator[LabelledCase]:
-    """Yield gold queries of training questions with one thing changed that changes the result."""
+def make_mutant_cases(data: Path) -> Iterator[LabelledCase]:
+    """Yield gold queries with one change that changes the result, as wrong answers."""
     for name, split in MUTATED:
         dataset = load_dataset(name, split, data)
         questions = list(dataset.questions)
         random.Random(MUTANT_SEED).shuffle(questions)  # noqa: S311 - a sample, not a secret
-        with Golds(dataset) as golds:
-            changed = ((question, sql) for question in questions if (sql := _make_mutant(golds, question)))
+        with GoldQueries(dataset) as golds:
+            changed = (
+                (question, sql) for question in questions if (sql := _make_contradicting_mutant(golds, question))
+            )
             for question, sql in islice(changed, MUTANTS // len(MUTATED)):
-                yield LabelledCase("mutants", dataset, Case(question, sql, question.golds[0]), "wrong")
+                yield LabelledCase("mutants", dataset, JudgeCase(question, sql, question.golds[0]), "wrong")
 
 
-def _make_mutant(golds: Golds, question: GoldTurn) -> str:
-    """Return a mutant that says something else than the gold; empty if there is none."""
+def _make_contradicting_mutant(golds: GoldQueries, question: GoldTurn) -> str:
+    """Return a mutant of the gold query that gives another result; empty if there is none."""
     schema = golds.schema(question.database)
-    found = mutants(question.golds[0], schema) if schema is not None else []
+    found = generate_query_mutants(question.golds[0], schema) if schema is not None else []
     random.Random(f"{MUTANT_SEED} {question.id}").shuffle(found)  # noqa: S311
     gold = question.golds[0].upper()
     fair = (sql for sql in found if all(sql.upper().count(word) == gold.count(word) for word in _FAIR))
-    return next((sql for sql in fair if golds.contradicts(question, sql)), "")
+    return next((sql for sql in fair if golds.contradicts_gold(question, sql)), "")
 
 
 def measure_judge_agreement(options: BenchOptions) -> Figures:
-    """Return the judge's agreement over all cases, `verdicts` and `mutants`.
+    """Measure how often the judge agrees with known verdicts, over all cases and per part.
 
     Raises:
         ModelError: A case could not be asked.
     """
-    labelled = [one for cases in (verdict_cases, mutant_cases) for one in islice(cases(options.folder), options.limit)]
-    model = open_stored_model(options.replies or STORED, options.model, options.base_url)
-    said: dict[Case, Word] = {}
+    labelled = [
+        one for cases in (read_verdict_cases, make_mutant_cases) for one in islice(cases(options.folder), options.limit)
+    ]
+    model = open_model_with_stored_replies(options.replies or STORED, options.model, options.base_url)
+    said: dict[JudgeCase, Word] = {}
     for dataset in {one.dataset.name + one.dataset.split: one.dataset for one in labelled}.values():
         cases = list(dict.fromkeys(one.case for one in labelled if one.dataset is dataset))
         judge_cases(
             cases, dataset, PromptedTranslator(model), lambda c, a, _: said.setdefault(c, a.verdict), jobs=_AT_ONCE
         )
-        check_all_stored(model)
+        check_all_replies_stored(model)
     figures: dict[str, Figures] = {}
     for name in ("", "verdicts", "mutants"):
         found = agreement([(one.verdict, said[one.case]) for one in labelled if name in ("", one.part)])

@@ -11,8 +11,8 @@ from sqlglot.errors import SqlglotError
 
 from ....tools.database.schema import Schema
 from ....tools.errors import SQLParseError
-from ....tools.sql.checks.failure import bare_references
-from ....tools.sql.dialects import Rules, rules_of
+from ....tools.sql.checks.failure import find_ungrouped_columns
+from ....tools.sql.dialects import DialectRules, get_dialect_rules
 from ....tools.sql.parse import parse
 from ....tools.sql.query import Query
 
@@ -24,8 +24,8 @@ _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 _NUMBER = r"^\s*[-+]?[0-9]+(\.[0-9]*)?\s*$"
 
 
-def translate(sql: str, target: str, schema: Schema | None = None) -> str:
-    """Return one of SQLite's queries in another dialect.
+def translate_to_dialect(sql: str, target: str, schema: Schema | None = None) -> str:
+    """Translate a SQLite query to another dialect.
 
     Args:
         sql: One query.
@@ -37,16 +37,16 @@ def translate(sql: str, target: str, schema: Schema | None = None) -> str:
     """
     if target == "sqlite":
         return sql
-    parsed, rules = parse(sql), rules_of(target)
+    parsed, rules = parse(sql), get_dialect_rules(target)
     tree = parsed.tree.copy()
     if schema is not None:
         found = Query(parsed.sql, parsed.tokens, tree, parsed.rules, schema)
-        _write_names(tree, found, rules)  # first, since what the other steps copy has to have its name
+        _use_declared_names(tree, found, rules)  # first, since what the other steps copy has to have its name
         for scope in found.scopes:
-            for reference in bare_references(scope, found, rules_of("")):
+            for reference in find_ungrouped_columns(scope, found, get_dialect_rules("")):
                 reference.node.replace(exp.Min(this=reference.node.copy()))  # of any row
-        _write_out_aliases(found, rules)
-        _convert_types(tree, found, rules)
+        _expand_aliases(found, rules)
+        _cast_mixed_types(tree, found, rules)
         _convert_operators(tree, found, rules)
         # MySQL, and PostgreSQL before 16, ask for a name for every sub-query in FROM.
         for number, query in enumerate(tree.find_all(exp.Subquery)):
@@ -61,36 +61,36 @@ def translate(sql: str, target: str, schema: Schema | None = None) -> str:
         raise SQLParseError(f"The query cannot be written for {rules.engine}: {error}") from None
 
 
-def _write_names(tree: exp.Expr, found: Query, target: Rules) -> None:
-    """Write names as the schema declares them, in quotes if the target needs them."""
+def _use_declared_names(tree: exp.Expr, found: Query, target: DialectRules) -> None:
+    """Spell table and column names as the schema declares them, quoted if necessary."""
 
-    def write(node: exp.Expr, declared: str) -> None:
+    def set_declared_name(node: exp.Expr, declared: str) -> None:
         node.set("this", declared)
-        node.set("quoted", not target.naming.is_plain(declared))
+        node.set("quoted", not target.naming.can_be_unquoted(declared))
 
     for scope in found.scopes:
         for source in scope.sources:
             if source.table is not None and isinstance(source.node, exp.Table):
-                write(source.node.this, source.table.name)
+                set_declared_name(source.node.this, source.table.name)
     for reference in found.resolution.references:
         source, node = reference.source, reference.node
         if reference.kind == "string":
             node.replace(exp.Literal.string(reference.column))
         elif reference.kind == "column" and source is not None:
             if source.table is not None:
-                write(node.this, reference.column)
+                set_declared_name(node.this, reference.column)
             qualifier = node.args.get("table")
             if qualifier is not None and source.node.alias:
                 qualifier.set("this", source.node.alias)  # whose case counts in MySQL
             elif qualifier is not None and source.table is not None:
-                write(qualifier, source.table.name)
+                set_declared_name(qualifier, source.table.name)
     for node in tree.find_all(exp.Identifier):
         if node.name.lower() in target.naming.reserved:
             node.set("quoted", True)
 
 
-def _write_out_aliases(found: Query, target: Rules) -> None:
-    """Write out aliases of result columns if the target does not know them."""
+def _expand_aliases(found: Query, target: DialectRules) -> None:
+    """Replace aliases of result columns by their expressions if the target does not know them."""
     for reference in found.resolution.references:
         node = reference.node
         if reference.kind != "alias" or reference.owner is None or isinstance(node.parent, exp.Ordered | exp.Group):
@@ -100,7 +100,7 @@ def _write_out_aliases(found: Query, target: Rules) -> None:
             node.replace(exp.Paren(this=meant) if isinstance(meant, exp.Binary) else meant)
 
 
-def _convert_types(tree: exp.Expr, found: Query, target: Rules) -> None:
+def _cast_mixed_types(tree: exp.Expr, found: Query, target: DialectRules) -> None:
     """Rewrite comparisons and sums across types to work as they do in SQLite."""
     for node in list(tree.find_all(exp.Sum, exp.Avg)) if not target.loose_types else ():
         column = found.column(node.this)
@@ -126,7 +126,7 @@ def _convert_types(tree: exp.Expr, found: Query, target: Rules) -> None:
             if {kind, across.schema.kind} == {"text", "number"}:
                 side = node.this if kind == "number" else other
                 side.replace(exp.cast(side.copy(), "text"))
-        elif kind == "text" and other is not None and _is_count(other, found):
+        elif kind == "text" and other is not None and _is_number_aggregate(other, found):
             other.replace(exp.cast(other.copy(), "text"))
         else:
             for part in (other, *node.expressions, node.args.get("low"), node.args.get("high")):
@@ -138,11 +138,11 @@ def _convert_types(tree: exp.Expr, found: Query, target: Rules) -> None:
                     part.replace(exp.Boolean(this=part.name == "1"))
 
 
-def _convert_operators(tree: exp.Expr, found: Query, target: Rules) -> None:
-    """Convert what SQLite's operators and functions do differently."""
+def _convert_operators(tree: exp.Expr, found: Query, target: DialectRules) -> None:
+    """Rewrite division, averages and LIKE to behave as they do in SQLite."""
     name = target.name
     for node in list(tree.find_all(exp.Div, exp.Avg, exp.Like)):
-        if isinstance(node, exp.Div) and _is_whole(node.left, found) and _is_whole(node.right, found):
+        if isinstance(node, exp.Div) and _is_whole_number(node.left, found) and _is_whole_number(node.right, found):
             if name != "postgres":  # which divides whole numbers as SQLite does
                 node.replace(exp.IntDiv(this=node.left.copy(), expression=node.right.copy()))
         elif isinstance(node, exp.Div) and name == "mysql":
@@ -158,25 +158,25 @@ def _convert_operators(tree: exp.Expr, found: Query, target: Rules) -> None:
             node.replace(exp.ILike(**node.args))
 
 
-def _is_count(node: exp.Expr, found: Query) -> bool:
-    """Whether an expression is an aggregate that gives a number."""
+def _is_number_aggregate(node: exp.Expr, found: Query) -> bool:
+    """Whether an expression is an aggregate that returns a number."""
     if isinstance(node, exp.Min | exp.Max):
         column = found.column(node.this)
         return column is not None and column.schema.kind == "number"
     return isinstance(node, exp.Count | exp.Sum | exp.Avg)
 
 
-def _is_whole(node: exp.Expr, found: Query) -> bool:
-    """Whether an expression surely is a whole number."""
+def _is_whole_number(node: exp.Expr, found: Query) -> bool:
+    """Whether an expression is certain to give a whole number."""
     node = node.unnest()
     if isinstance(node, exp.Literal):
         return node.is_int
     if isinstance(node, exp.Count | exp.Length):
         return True
     if isinstance(node, exp.Sum | exp.Min | exp.Max | exp.Neg | exp.Distinct):
-        return _is_whole(node.expressions[0] if isinstance(node, exp.Distinct) else node.this, found)
+        return _is_whole_number(node.expressions[0] if isinstance(node, exp.Distinct) else node.this, found)
     if isinstance(node, exp.Add | exp.Sub | exp.Mul):
-        return _is_whole(node.left, found) and _is_whole(node.right, found)
+        return _is_whole_number(node.left, found) and _is_whole_number(node.right, found)
     if isinstance(node, exp.Cast):
         return node.is_type(*exp.DataType.INTEGER_TYPES)
     column = found.column(node)

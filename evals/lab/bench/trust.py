@@ -12,8 +12,8 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn.metrics import roc_auc_score
 
-from ....agent.evidence.confidence import Weights, confidence
-from ....agent.model.track_record import Score, Standing
+from ....agent.evidence.confidence import ConfidenceWeights, confidence
+from ....agent.model.track_record import ModelScore, ModelTrackRecord
 from ...metrics.statistics import find_level
 from ..training.fit_evidence import fit
 from .registry import BenchOptions, Figures, divide, share
@@ -46,7 +46,7 @@ Answers = Mapping[str, Sequence[tuple[float, bool]]]
 
 
 def measure_confidence(options: BenchOptions) -> Figures:
-    """Return calibration error and area under the ROC curve by set, with intervals.
+    """Measure the calibration error and ROC area of confidence, by set of answers.
 
     Weights are fitted without the set and all that share its questions. `record` is how many judged answers of the same
     model, of its other sets, the confidence knows; `ece_recorded` is the error if it knows those on all other
@@ -61,40 +61,44 @@ def measure_confidence(options: BenchOptions) -> Figures:
         # Nothing but themselves is known of three drafts together.
         known = answers[answers["set"] != TOGETHER] if is_alone else own
         known = known[known["model"].isin(own["model"])]
-        record = _record(known[known["set"] != name])
-        elsewhere = {database: _record(known[known["database"] != database]) for database in own["database"].unique()}
+        record = _score_answers(known[known["set"] != name])
+        elsewhere = {
+            database: _score_answers(known[known["database"] != database]) for database in own["database"].unique()
+        }
         scored = [
             (
-                confidence(answer.signals, Standing(elsewhere=record), weights[answer.family]),
-                confidence(answer.signals, Standing(elsewhere=elsewhere[answer.database]), weights[answer.family]),
+                confidence(answer.signals, ModelTrackRecord(elsewhere=record), weights[answer.family]),
+                confidence(
+                    answer.signals, ModelTrackRecord(elsewhere=elsewhere[answer.database]), weights[answer.family]
+                ),
                 answer.right,
             )
-            for answer in _rows(own)
+            for answer in _iterate_rows(own)
         ]
         if is_alone and own["family"].iloc[0] == STRONG:
             pooled[STRONG] += scored
         if len(scored) < SMALL:
             pooled["small"] += scored
         else:
-            figures[str(name)] = {**_describe(scored), "record": record.n}
-    return figures | {name: _describe(scored) for name, scored in pooled.items() if scored}
+            figures[str(name)] = {**_compute_calibration_figures(scored), "record": record.n}
+    return figures | {name: _compute_calibration_figures(scored) for name, scored in pooled.items() if scored}
 
 
-def _rows(answers: pd.DataFrame) -> Iterable[Any]:
+def _iterate_rows(answers: pd.DataFrame) -> Iterable[Any]:
     return answers.itertuples(index=False)
 
 
-def _record(answers: pd.DataFrame) -> Score:
-    return Score(int(answers["right"].sum()), len(answers))
+def _score_answers(answers: pd.DataFrame) -> ModelScore:
+    return ModelScore(int(answers["right"].sum()), len(answers))
 
 
-def _describe(scored: Sequence[Scored]) -> Figures:
+def _compute_calibration_figures(scored: Sequence[Scored]) -> Figures:
     sure, recorded, right = np.array(scored, float).T
     wrong = int(len(right) - right.sum())
     is_enough = wrong >= LEAST_WRONG
 
-    def interval(measure: Callable[[Numbers, Numbers], float]) -> list[float]:
-        """Return a 95 % interval by resampling answers."""
+    def bootstrap_interval(measure: Callable[[Numbers, Numbers], float]) -> list[float]:
+        """Return the 95 % confidence interval of a measure, by resampling answers."""
         random = np.random.default_rng(0)
         drawn = (random.integers(0, len(sure), len(sure)) for _ in range(DRAWS))
         bounds = np.nanpercentile([measure(sure[chosen], right[chosen]) for chosen in drawn], [2.5, 97.5])
@@ -105,7 +109,7 @@ def _describe(scored: Sequence[Scored]) -> Figures:
         "wrong": wrong,
         "ece": round(error(sure, right), 4),
         "auc": round(area(sure, right), 4) if is_enough else None,
-        "interval": {"ece": interval(error), "auc": interval(area) if is_enough else None},
+        "interval": {"ece": bootstrap_interval(error), "auc": bootstrap_interval(area) if is_enough else None},
         "ece_recorded": round(error(recorded, right), 4),
     }
 
@@ -123,7 +127,7 @@ def area(sure: Numbers, right: Numbers) -> float:
 
 
 def measure_trust(options: BenchOptions) -> Figures:
-    """Return how often answers marked trusted are wrong, over resamples.
+    """Measure how often answers that a bound marks as trusted are wrong, over resamples.
 
     `realised_error_over` is the share of resamples in which more than `alpha` of the marked answers are wrong: on each
     database of 120 questions or more, with the drafts of all systems mixed and weights fitted without that database.
@@ -136,45 +140,47 @@ def measure_trust(options: BenchOptions) -> Figures:
     large: dict[str, Answers] = {}
     for name in sorted(asked[asked >= LEAST_QUESTIONS].index):
         here = answers["database"] == name
-        large[name] = _score_questions(answers[here & ~answers["set"].isin([SIX, TOGETHER])], fit(answers[~here]))
-    by_database = {name: _resample(scored) for name, scored in large.items()}
-    loose = [_resample(scored, LOOSE) for scored in large.values()]
+        large[name] = _compute_confidence_by_question(
+            answers[here & ~answers["set"].isin([SIX, TOGETHER])], fit(answers[~here])
+        )
+    by_database = {name: _evaluate_bound_by_resampling(scored) for name, scored in large.items()}
+    loose = [_evaluate_bound_by_resampling(scored, LOOSE) for scored in large.values()]
     is_strong, is_together = answers["family"] == STRONG, answers["set"] == TOGETHER
     weights = fit(answers[~is_strong])
     strong = {
-        name: {str(labels): _resample(scored, most=labels) for labels in (LABELS, 2 * LABELS)}
+        name: {str(labels): _evaluate_bound_by_resampling(scored, most=labels) for labels in (LABELS, 2 * LABELS)}
         for name, some in ((SINGLE, is_strong & ~is_together), (TOGETHER, is_together))
-        if (scored := _score_questions(answers[some], weights))
+        if (scored := _compute_confidence_by_question(answers[some], weights))
     }
 
-    def average(found: Sequence[Mapping[str, float]], name: str) -> float | None:
+    def compute_mean_figure(found: Sequence[Mapping[str, float]], name: str) -> float | None:
         return round(fmean(each[name] for each in found), 4) if found else None
 
     return {
         "alpha": ALPHA,
         "databases": len(by_database),
-        "realised_error_over": average(list(by_database.values()), "over"),
+        "realised_error_over": compute_mean_figure(list(by_database.values()), "over"),
         "coverage_at_5": strong[SINGLE][str(LABELS)]["coverage"] if SINGLE in strong else None,
         "labels": LABELS,
         "strong_drafts": strong,
         "loose": {
             "alpha": LOOSE,
-            "realised_error_over": average(loose, "over"),
-            "coverage": average(loose, "coverage"),
+            "realised_error_over": compute_mean_figure(loose, "over"),
+            "coverage": compute_mean_figure(loose, "coverage"),
         },
         "by_database": by_database,
     }
 
 
-def _score_questions(answers: pd.DataFrame, weights: Weights) -> Answers:
+def _compute_confidence_by_question(answers: pd.DataFrame, weights: ConfidenceWeights) -> Answers:
     found: dict[str, list[tuple[float, bool]]] = defaultdict(list)
-    for answer in _rows(answers):
+    for answer in _iterate_rows(answers):
         found[f"{answer.family} {answer.id}"].append((confidence(answer.signals, None, weights), answer.right))
     return found
 
 
-def _resample(answers: Answers, alpha: float = ALPHA, most: int = LABELS) -> dict[str, float]:
-    """Return how often the bound is broken, and the mean share marked, over resamples."""
+def _evaluate_bound_by_resampling(answers: Answers, alpha: float = ALPHA, most: int = LABELS) -> dict[str, float]:
+    """Return how often the trust bound is broken, and the mean share trusted, over resamples."""
     random = np.random.default_rng(0)
     over: list[bool] = []
     marked: list[float] = []

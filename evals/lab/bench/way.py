@@ -19,7 +19,7 @@ from tests.support.scripted import ScriptedModel
 from ....agent import SQLAgent
 from ....tools.sql.resolve import resolve
 from .registry import BenchOptions, Figures
-from .stand_in import ROOT, sample_database
+from .stand_in import ROOT, create_sample_database
 
 QUESTION, SQL = "How many customers are there in France?", "SELECT COUNT(*) FROM customers WHERE country_code = 'FR'"
 _WARM_UP, _WARM_UP_SQL = "How many stores are there?", "SELECT COUNT(*) FROM stores"
@@ -39,7 +39,7 @@ _COUNTED: dict[CodeType, str] = {
 
 
 def run(options: BenchOptions) -> Figures:
-    """Return the figures of one turn in a fresh, warmed-up process; the same every time.
+    """Count the work of one warm turn in a new process; every run gives the same figures.
 
     `hops` are calls from a function of ours straight to one in another file of ours, `files_entered` the files with a
     function that is called, `modules_loaded` our modules in memory. What worker processes do is not counted.
@@ -52,18 +52,18 @@ def run(options: BenchOptions) -> Figures:
 
 
 def count() -> None:
-    """Print the figures as JSON."""
-    trace, model = _Trace(), ScriptedModel(script=lambda prompt: _write(_WARM_UP_SQL), usage=None)
+    """Count the work of one warm turn, and print the figures as JSON."""
+    trace, model = _CallCounter(), ScriptedModel(script=lambda prompt: _make_model_reply(_WARM_UP_SQL), usage=None)
     # Threads that outlive the first turn must be traced in the second.
     threading.setprofile(trace)
     settings = {"record": "off", "trust": "off", "today": "none"}
-    with sample_database() as path:
+    with create_sample_database() as path:
         # A file written just now is looked at again and again: how often depends on how busy the machine is.
         os.utime(path, (0, 0))
         with SQLAgent(path, model=model, settings=settings) as agent:
             agent.ask(_WARM_UP)
             model.prompts.clear()
-            model.script = lambda prompt: _write(SQL)
+            model.script = lambda prompt: _make_model_reply(SQL)
             trace.active = True
             sys.setprofile(trace)
             answer = agent.ask(QUESTION)
@@ -72,7 +72,7 @@ def count() -> None:
     assert answer.answered, answer
     figures: Figures = {
         "hops": trace.hops,
-        "modules_loaded": sum(_is_ours(name) for name in sys.modules),
+        "modules_loaded": sum(_is_turn_code(name) for name in sys.modules),
         "files_entered": len(trace.files),
         "resolves": trace.calls["resolves"],
         "tree_copies": trace.calls["tree_copies"],
@@ -83,12 +83,12 @@ def count() -> None:
     print(json.dumps(figures))
 
 
-def _write(sql: str) -> str:
+def _make_model_reply(sql: str) -> str:
     return f"```sql\n{sql}\n```\nSure: 90"
 
 
-class _Trace:
-    """A counter of calls in every thread."""
+class _CallCounter:
+    """A profile function that counts function calls in all threads."""
 
     def __init__(self) -> None:
         self.active = False
@@ -101,15 +101,15 @@ class _Trace:
             return
         if counted := _COUNTED.get(frame.f_code):
             self.calls[counted] += 1
-        if not _is_ours(frame.f_globals.get("__name__", "")):
+        if not _is_turn_code(frame.f_globals.get("__name__", "")):
             return
         file = frame.f_code.co_filename
         self.files.add(file)
         caller = frame.f_back
-        if caller is not None and _is_ours(caller.f_globals.get("__name__", "")):
+        if caller is not None and _is_turn_code(caller.f_globals.get("__name__", "")):
             self.hops += caller.f_code.co_filename != file
 
 
-def _is_ours(module: object) -> bool:
-    """Whether a module's code belongs to a turn."""
+def _is_turn_code(module: object) -> bool:
+    """Whether a module belongs to the package and may run in a turn."""
     return isinstance(module, str) and module.startswith(_PACKAGE) and not module.startswith(_NOT_OF_A_TURN)

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .build import SuiteReport, build_random_suite, build_suite, check_folder
+from .build import SuiteReport, build_random_suite, build_suite, check_output_folder
 
-__all__ = ["SuiteReport", "build_random_suite", "build_suite", "check_folder"]
+__all__ = ["SuiteReport", "build_random_suite", "build_suite", "check_output_folder"]

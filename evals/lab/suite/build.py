@@ -31,10 +31,10 @@ from ....tools.database.table import Cell, Limits
 from ....tools.errors import DatabaseUnavailable, ResultTooLarge, SettingsError, SQLParseError
 from ....tools.results import same_result
 from ....tools.sql.parse import parse
-from ...metrics.judging import ordering
-from ...official.execution import decode_leniently, open_read_only
+from ...metrics.judging import find_row_order
+from ...official.execution import decode_ignoring_errors, open_database_read_only
 from ..bench.gold import Rows
-from .mutants import mutants
+from .mutants import generate_query_mutants
 
 MANIFEST = "suite.json"  # says which files of a suite's folder are its own
 _CANDIDATES = 60
@@ -71,7 +71,7 @@ class SuiteReport:
 
 
 def build_suite(original: Path, golds: Sequence[str], out: Path, seed: int = 0) -> SuiteReport:
-    """Build a schema's suite in the official layout, `out/NAME/NAME.sqlite` and more files.
+    """Build a schema's test suite of databases in the official layout, in `out/NAME`.
 
     Args:
         original: The schema's database; copied as the suite's first.
@@ -85,33 +85,38 @@ def build_suite(original: Path, golds: Sequence[str], out: Path, seed: int = 0) 
     """
     start = time.perf_counter()
     name = original.stem
-    check_folder(name, out)
+    check_output_folder(name, out)
     with Database.open(original) as database:
         schema = database.schema()
     first = copy_database(original, schema)
     runs = [gold for gold in dict.fromkeys(golds) if run_query(first.copy, gold) is not None]
     pairs = [
-        (gold, mutant) for gold in runs for mutant in mutants(gold, schema) if run_query(first.copy, mutant) is not None
+        (gold, mutant)
+        for gold in runs
+        for mutant in generate_query_mutants(gold, schema)
+        if run_query(first.copy, mutant) is not None
     ]
-    killed = _find_killed(first.copy, pairs)
+    killed = _find_killed_mutants(first.copy, pairs)
     left = survivors = [pair for pair in pairs if pair not in killed]
     generator = random.Random(f"{name}:{seed}")  # noqa: S311
-    constants = column_constants(runs, schema)
+    constants = collect_column_constants(runs, schema)
     # Random databases that each kill some mutant more.
     candidates: list[sqlite3.Connection] = []
     idle = 0
     for _ in range(_CANDIDATES):
         if not survivors or idle >= _IDLE:
             break
-        candidate = seal(generate(first.ddl, schema, constants, random_shape(generator), generator))
-        killed = _find_killed(candidate, survivors)
+        candidate = install_statement_guard(
+            generate(first.ddl, schema, constants, choose_random_shape(generator), generator)
+        )
+        killed = _find_killed_mutants(candidate, survivors)
         idle = 0 if killed else idle + 1
         if killed:
             candidates.append(candidate)
             survivors = [pair for pair in survivors if pair not in killed]
     # As few of them as kill as many: greedily the one that kills most of what is left.
     mortal = set(left).difference(survivors)
-    kills = [_find_killed(candidate, [pair for pair in left if pair in mortal]) for candidate in candidates]
+    kills = [_find_killed_mutants(candidate, [pair for pair in left if pair in mortal]) for candidate in candidates]
     chosen: list[sqlite3.Connection] = []
     while mortal:
         best = max(range(len(kills)), key=lambda place: len(kills[place] & mortal))
@@ -130,7 +135,7 @@ def build_suite(original: Path, golds: Sequence[str], out: Path, seed: int = 0) 
 
 
 def build_random_suite(original: Path, golds: Sequence[str], out: Path, count: int, seed: int = 0) -> None:
-    """Build a suite of the original and `count - 1` random databases.
+    """Build a test suite of the original database and `count - 1` random ones.
 
     Raises:
         DatabaseUnavailable: The original cannot be used.
@@ -139,20 +144,22 @@ def build_random_suite(original: Path, golds: Sequence[str], out: Path, count: i
     with Database.open(original) as database:
         schema = database.schema()
     first = copy_database(original, schema)
-    constants = column_constants(golds, schema)
+    constants = collect_column_constants(golds, schema)
     generator = random.Random(f"{original.stem}:{seed}")  # noqa: S311
-    drawn = (generate(first.ddl, schema, constants, random_shape(generator), generator) for _ in range(count - 1))
+    drawn = (
+        generate(first.ddl, schema, constants, choose_random_shape(generator), generator) for _ in range(count - 1)
+    )
     _write_suite(original.stem, [first.copy, *drawn], out)
 
 
-def _find_killed(database: sqlite3.Connection, pairs: Sequence[Pair]) -> set[Pair]:
-    """Return the mutants whose result differs from their gold's."""
+def _find_killed_mutants(database: sqlite3.Connection, pairs: Sequence[Pair]) -> set[Pair]:
+    """Return the pairs whose mutant's result differs from the gold query's."""
     killed: set[Pair] = set()
     for gold, group in groupby(pairs, key=itemgetter(0)):
         expected = run_query(database, gold)
         if expected is None:
             continue
-        ordered = ordering(gold).ordered
+        ordered = find_row_order(gold).ordered
         for pair in group:
             got = run_query(database, pair[1])
             if got is not None and not same_result(expected, got, ordered):
@@ -160,7 +167,7 @@ def _find_killed(database: sqlite3.Connection, pairs: Sequence[Pair]) -> set[Pai
     return killed
 
 
-def check_folder(name: str, out: Path) -> None:
+def check_output_folder(name: str, out: Path) -> None:
     """Raise a SettingsError if the suite's folder already exists.
 
     Raises:
@@ -171,12 +178,12 @@ def check_folder(name: str, out: Path) -> None:
 
 
 def _write_suite(name: str, databases: Sequence[sqlite3.Connection], out: Path) -> None:
-    """Write databases as a suite, with a manifest.
+    """Write the databases of a test suite and a manifest into a new folder.
 
     Raises:
-        SettingsError: As `check_folder`; or the folder cannot be written.
+        SettingsError: As `check_output_folder`; or the folder cannot be written.
     """
-    check_folder(name, out)
+    check_output_folder(name, out)
     folder = out / name
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -208,7 +215,7 @@ _WORDS = ("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heath"
 
 
 @dataclass(frozen=True)
-class Original:
+class OriginalDatabase:
     """A copy of the database that a suite is built for.
 
     Attributes:
@@ -221,42 +228,44 @@ class Original:
     ddl: tuple[str, ...]
 
 
-def _open_blank() -> sqlite3.Connection:
+def _open_empty_database() -> sqlite3.Connection:
     """Open an empty database in memory."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
-    connection.text_factory = decode_leniently
+    connection.text_factory = decode_ignoring_errors
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LIMITS.cell_bytes)
     return connection
 
 
-def copy_database(path: Path, schema: Schema) -> Original:
+def copy_database(path: Path, schema: Schema) -> OriginalDatabase:
     """Copy a database into memory.
 
     Raises:
         DatabaseUnavailable: It cannot be read.
     """
-    copy = _open_blank()
+    copy = _open_empty_database()
     try:
-        with closing(open_read_only(path)) as source:
+        with closing(open_database_read_only(path)) as source:
             source.backup(copy)
         definitions: list[tuple[str, str]] = copy.execute(
             "SELECT tbl_name, sql FROM sqlite_master WHERE type IN ('table', 'view', 'index') AND sql IS NOT NULL"
             " ORDER BY type = 'index', rowid"
         ).fetchall()
         shown = {table.name.lower() for table in schema.tables}
-        return Original(seal(copy), tuple(sql for table, sql in definitions if table.lower() in shown))
+        return OriginalDatabase(
+            install_statement_guard(copy), tuple(sql for table, sql in definitions if table.lower() in shown)
+        )
     except sqlite3.Error as error:
         copy.close()
         raise DatabaseUnavailable(f"{path} cannot be used: {error}") from error
 
 
-def seal(connection: sqlite3.Connection) -> sqlite3.Connection:
-    """Put the connection behind the statement guard, and return it."""
+def install_statement_guard(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """Install the statement guard on a connection, and return the connection."""
     return guard_connection(connection, read_catalogue(connection, FileState(0, 0, 0, 0), Permissions())).sqlite
 
 
 def run_query(database: sqlite3.Connection, sql: str) -> Rows | None:
-    """Return a query's result; None if it fails, is refused, or costs too much to tell."""
+    """Return a query's rows; None if the query fails, is refused, or costs too much."""
     budget = iter(range(_CHECKS))
     database.set_progress_handler(lambda: next(budget, None) is None, _STEPS // _CHECKS)
     try:
@@ -267,8 +276,8 @@ def run_query(database: sqlite3.Connection, sql: str) -> Rows | None:
     return None if result is None or result.truncated else result.rows
 
 
-def column_constants(queries: Iterable[str], schema: Schema) -> dict[str, list[Cell]]:
-    """Return the constants compared with each column, and neighbouring values."""
+def collect_column_constants(queries: Iterable[str], schema: Schema) -> dict[str, list[Cell]]:
+    """Return the constants that queries compare with each column, and neighbouring values."""
     found: dict[str, dict[Cell, None]] = defaultdict(dict)
     known = {column.name.lower() for table in schema.tables for column in table.columns}
     for sql in queries:
@@ -314,8 +323,8 @@ class DatabaseShape:
     variety: int
 
 
-def random_shape(generator: random.Random) -> DatabaseShape:
-    """Draw a shape between tiny and small."""
+def choose_random_shape(generator: random.Random) -> DatabaseShape:
+    """Choose a random shape for a database, between tiny and small."""
     return DatabaseShape(
         rows=generator.choice((2, 5, 12, 30, 60)),
         nulls=generator.choice((0.0, 0.0, 0.15)),
@@ -331,21 +340,21 @@ def generate(
     shape: DatabaseShape,
     generator: random.Random,
 ) -> sqlite3.Connection:
-    """Make a database in memory.
+    """Generate a random database in memory.
 
     Args:
         ddl: CREATE statements of the original; one that this SQLite cannot run is passed over.
         schema: The original's, with sample values.
-        constants: Values by column name in lower case (`column_constants`).
+        constants: Values by column name in lower case (`collect_column_constants`).
         shape: What it is like.
         generator: Decides everything else: the same one gives the same database.
     """
-    connection = _open_blank()
+    connection = _open_empty_database()
     for statement in ddl:
         with suppress(sqlite3.Error, sqlite3.Warning):
             connection.execute(statement)
     connection.execute("BEGIN")
-    filling = _Filling(connection, schema, constants, shape, generator)
+    filling = _RandomRowGenerator(connection, schema, constants, shape, generator)
     # Tables that are referred to come first, as far as references make no cycle.
     left = [table for table in schema.tables if table.kind == "table"]
     references = {(key.table.lower(), key.ref_table.lower()) for key in schema.foreign_keys}
@@ -354,12 +363,12 @@ def generate(
         held = {child for child, parent in references if parent in waiting - {child}}
         ready = [table for table in left if table.name.lower() not in held] or left[:1]
         for table in ready:
-            filling.fill(table)
+            filling.insert_random_rows(table)
         left = [table for table in left if table not in ready]
-    _respect_keys(connection, schema, generator)
+    _repair_foreign_keys(connection, schema, generator)
     for table in schema.tables:
         if table.kind == "virtual":
-            filling.fill(table)
+            filling.insert_random_rows(table)
             # A full-text table of another one's content holds that and nothing else.
             with suppress(sqlite3.Error):
                 connection.execute(f"INSERT INTO {quote(table.name)} ({quote(table.name)}) VALUES ('rebuild')")
@@ -368,8 +377,8 @@ def generate(
 
 
 @dataclass
-class _Filling:
-    """A generator of rows for one database."""
+class _RandomRowGenerator:
+    """A generator of random rows for the tables of one database."""
 
     connection: sqlite3.Connection
     schema: Schema
@@ -378,10 +387,10 @@ class _Filling:
     chance: random.Random
     values: dict[tuple[str, str], list[Cell]] = field(default_factory=dict[tuple[str, str], list[Cell]])
 
-    def fill(self, table: TableSchema) -> None:
-        """Insert random rows, at least one."""
+    def insert_random_rows(self, table: TableSchema) -> None:
+        """Insert random rows into a table, at least one."""
         columns = [column for column in table.columns if not column.generated]
-        pools = [self._collect_pool(table, column) for column in columns]
+        pools = [self._collect_column_values(table, column) for column in columns]
         name, names = quote(table.name), [quote(column.name) for column in columns]
         insert = f"INSERT OR IGNORE INTO {name} ({', '.join(names)}) VALUES ({', '.join('?' * len(columns))})"
         for _ in range(self.chance.randint(max(self.shape.rows // 2, 1), self.shape.rows)):
@@ -398,8 +407,8 @@ class _Filling:
                 rows = self.connection.execute(f"SELECT DISTINCT {column} FROM {name} WHERE {column} IS NOT NULL")
                 self.values[name.lower(), column.lower()] = [row[0] for row in rows]
 
-    def _collect_pool(self, table: TableSchema, column: ColumnSchema) -> list[Cell]:
-        """Return the pool of values for a column, mixed as the shape says."""
+    def _collect_column_values(self, table: TableSchema, column: ColumnSchema) -> list[Cell]:
+        """Return the values from which a column's cells are chosen, mixed as the shape says."""
         parents = [
             parent
             for key in self.schema.foreign_keys
@@ -428,22 +437,22 @@ class _Filling:
         return others + some * max(round(len(others) * share / len(some)), 1)
 
 
-def _respect_keys(connection: sqlite3.Connection, schema: Schema, generator: random.Random) -> None:
+def _repair_foreign_keys(connection: sqlite3.Connection, schema: Schema, generator: random.Random) -> None:
     """Repair rows with broken references: point them elsewhere, set NULL or delete them.
 
     Keys that are only inferred are pointed, but no row is deleted for them.
     """
     for key in schema.foreign_keys:
         with suppress(sqlite3.Error):
-            _point_rows(connection, schema, key, generator)
+            _repoint_orphan_rows(connection, schema, key, generator)
     declared = [key for key in schema.foreign_keys if not key.inferred]
     # A deleted row may have been referred to.
-    while any(_drop_references(connection, schema, key) for key in declared):
+    while any(_remove_broken_references(connection, schema, key) for key in declared):
         pass
 
 
-def _orphan_condition(key: ForeignKey) -> str:
-    """Return the condition that a row refers to nothing, compared as SQLite compares keys.
+def _build_orphan_condition(key: ForeignKey) -> str:
+    """Return the SQL condition that a row's foreign key matches no parent row.
 
     The parent's collation and affinity count: the parent's column is on the left, and `+` removes the other's affinity.
     """
@@ -453,7 +462,10 @@ def _orphan_condition(key: ForeignKey) -> str:
     return f"{given} AND NOT EXISTS (SELECT 1 FROM {quote(key.ref_table)} AS parent WHERE {same})"
 
 
-def _point_rows(connection: sqlite3.Connection, schema: Schema, key: ForeignKey, generator: random.Random) -> None:
+def _repoint_orphan_rows(
+    connection: sqlite3.Connection, schema: Schema, key: ForeignKey, generator: random.Random
+) -> None:
+    """Point the rows with a broken foreign key to random existing parents."""
     others = [quote(name) for name in key.ref_columns]
     held = " AND ".join(f"{name} IS NOT NULL" for name in others)
     parents: list[tuple[Cell, ...]] = connection.execute(
@@ -465,7 +477,9 @@ def _point_rows(connection: sqlite3.Connection, schema: Schema, key: ForeignKey,
     except sqlite3.Error:
         declared = schema.table(key.table)
         identity = [quote(column) for column in declared.primary_key] if declared else []
-    orphans = connection.execute(f"SELECT {', '.join(identity)} FROM {table} WHERE {_orphan_condition(key)}").fetchall()
+    orphans = connection.execute(
+        f"SELECT {', '.join(identity)} FROM {table} WHERE {_build_orphan_condition(key)}"
+    ).fetchall()
     changes = ", ".join(f"{quote(own)} = ?" for own in key.columns)
     row = " AND ".join(f"{part} IS ?" for part in identity)
     for orphan in orphans if parents else ():
@@ -473,7 +487,7 @@ def _point_rows(connection: sqlite3.Connection, schema: Schema, key: ForeignKey,
         connection.execute(update, (*generator.choice(parents), *orphan))
 
 
-def _drop_references(connection: sqlite3.Connection, schema: Schema, key: ForeignKey) -> bool:
+def _remove_broken_references(connection: sqlite3.Connection, schema: Schema, key: ForeignKey) -> bool:
     """Set broken references to NULL or delete their rows; return whether there were any."""
     table = quote(key.table)
     before = connection.total_changes
@@ -481,7 +495,9 @@ def _drop_references(connection: sqlite3.Connection, schema: Schema, key: Foreig
     free = next((column.name for column in columns if not (column.not_null or column.primary_key)), None)
     with suppress(sqlite3.Error):
         if free is not None:
-            connection.execute(f"UPDATE OR IGNORE {table} SET {quote(free)} = NULL WHERE {_orphan_condition(key)}")
+            connection.execute(
+                f"UPDATE OR IGNORE {table} SET {quote(free)} = NULL WHERE {_build_orphan_condition(key)}"
+            )
     with suppress(sqlite3.Error):
-        connection.execute(f"DELETE FROM {table} WHERE {_orphan_condition(key)}")
+        connection.execute(f"DELETE FROM {table} WHERE {_build_orphan_condition(key)}")
     return connection.total_changes > before

@@ -33,8 +33,8 @@ _COMPOUNDS: dict[type[exp.SetOperation], tuple[type[exp.SetOperation], ...]] = {
 }
 
 
-def mutants(sql: str, schema: Schema) -> list[str]:
-    """Return every variant of a query with one small change; none if it cannot be parsed.
+def generate_query_mutants(sql: str, schema: Schema) -> list[str]:
+    """Return every variant of a query with one small change; empty if parsing fails.
 
     The changes are those that predictions get wrong: comparisons, constants, connectives, conditions left out,
     aggregates, order, limits, DISTINCT, compounds, kinds of join, output columns.
@@ -45,7 +45,7 @@ def mutants(sql: str, schema: Schema) -> list[str]:
         return []
     found: dict[str, None] = {}
     for place, node in enumerate(tree.walk()):
-        for changed in _change(node, schema):
+        for changed in _mutate_node(node, schema):
             copy = tree.copy()
             target = next(other for number, other in enumerate(copy.walk()) if number == place)
             if changed is None:
@@ -59,8 +59,8 @@ def mutants(sql: str, schema: Schema) -> list[str]:
     return list(found)
 
 
-def _change(node: exp.Expr, schema: Schema) -> Iterator[exp.Expr | None]:
-    """Yield the replacements of a node; None leaves it out."""
+def _mutate_node(node: exp.Expr, schema: Schema) -> Iterator[exp.Expr | None]:
+    """Yield mutated replacements for a query node; None removes the node."""
     parent = node.parent
     if isinstance(node, exp.Binary) and not isinstance(node.find_ancestor(exp.Join, exp.Select), exp.Join):
         for kind in _COMPARISONS.get(type(node), ()):
@@ -92,18 +92,18 @@ def _change(node: exp.Expr, schema: Schema) -> Iterator[exp.Expr | None]:
         yield exp.Not(this=node.copy())
     if isinstance(node, exp.Ordered):
         yield exp.Ordered(this=node.this.copy(), desc=not node.args.get("desc"))
-    if isinstance(node, exp.Join) and _may_lose_rows(node, schema):
+    if isinstance(node, exp.Join) and _can_join_lose_rows(node, schema):
         left = node.copy()
         left.set("side", "LEFT")
         yield left
     if isinstance(node, exp.Literal):
-        yield from _change_constant(node)
+        yield from _mutate_literal(node)
     if isinstance(node, exp.Column) and isinstance(parent, exp.Select):
-        yield from _change_column(node, schema)
+        yield from _mutate_column(node, schema)
 
 
-def _may_lose_rows(join: exp.Join, schema: Schema) -> bool:
-    """Whether a join drops rows that an outer one would keep.
+def _can_join_lose_rows(join: exp.Join, schema: Schema) -> bool:
+    """Whether an inner join may drop rows that an outer join would keep.
 
     Only a last join to the referring side of a foreign key does, if no WHERE drops them in any case.
     """
@@ -114,7 +114,7 @@ def _may_lose_rows(join: exp.Join, schema: Schema) -> bool:
     return is_last and any(key.table.lower() == join.this.name.lower() for key in schema.foreign_keys)
 
 
-def _change_constant(node: exp.Literal) -> Iterator[exp.Expr]:
+def _mutate_literal(node: exp.Literal) -> Iterator[exp.Expr]:
     text = node.name
     if node.is_string and isinstance(node.parent, exp.Like):
         if text.startswith("%"):
@@ -129,8 +129,8 @@ def _change_constant(node: exp.Literal) -> Iterator[exp.Expr]:
             yield exp.Literal.number(int(text) - 1)
 
 
-def _change_column(node: exp.Column, schema: Schema) -> Iterator[exp.Expr]:
-    """Yield other columns of the same kind, of the same table."""
+def _mutate_column(node: exp.Column, schema: Schema) -> Iterator[exp.Expr]:
+    """Yield up to two other columns of the same table and kind."""
     select = node.find_ancestor(exp.Select)
     names = {table.alias_or_name.lower(): table.name for table in select.find_all(exp.Table)} if select else {}
     for name in [names[node.table.lower()]] if node.table.lower() in names else names.values():

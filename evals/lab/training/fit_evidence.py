@@ -18,8 +18,8 @@ import pandas as pd
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 
-from ....agent.evidence.confidence import BY_HAND, STRENGTH, AnswerEvidence, Weights
-from ....tools.whole_files import write_whole
+from ....agent.evidence.confidence import BY_HAND, STRENGTH, AnswerEvidence, ConfidenceWeights
+from ....tools.whole_files import write_text_atomically
 from ..bench.replays import play_draft_sets
 
 PENALTY = 2.0
@@ -29,13 +29,13 @@ LEAST: Mapping[str, float] = {"empty": -0.4}
 """What this weighs at least: gold queries share empty results, and hide what they are worth."""
 
 _FOR = ("drafts agree",)
-SIGNALS = tuple(name for name in AnswerEvidence().signals() if name not in {*BY_HAND, "unsure", "said"})
+SIGNALS = tuple(name for name in AnswerEvidence().compute_signals() if name not in {*BY_HAND, "unsure", "said"})
 """No draft of these says how sure it is: what it says is taken as it is."""
 
 Numbers = npt.NDArray[np.float64]
 
 
-def fit(answers: pd.DataFrame) -> Weights:
+def fit(answers: pd.DataFrame) -> ConfidenceWeights:
     """Fit the weights of evidence, and the share of right answers for an unknown model.
 
     That is the mean over models, each counted once.
@@ -45,7 +45,7 @@ def fit(answers: pd.DataFrame) -> Weights:
     group = pd.factorize(answers["set"])[0]
     sets = int(group.max()) + 1
 
-    def loss(values: Numbers) -> tuple[float, Numbers]:
+    def compute_loss_and_gradient(values: Numbers) -> tuple[float, Numbers]:
         weights, intercepts = values[: len(SIGNALS)], values[len(SIGNALS) :]
         scores = signals @ weights + intercepts[group]
         off = expit(scores) - right
@@ -54,20 +54,22 @@ def fit(answers: pd.DataFrame) -> Weights:
 
     bounds = [(0.0, None) if name in _FOR else (None, LEAST.get(name, 0.0)) for name in SIGNALS]
     start = np.array([LEAST.get(name, 0.0) for name in SIGNALS] + [0.0] * sets)
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[*bounds, *[(None, None)] * sets]).x
+    found = minimize(
+        compute_loss_and_gradient, start, jac=True, method="L-BFGS-B", bounds=[*bounds, *[(None, None)] * sets]
+    ).x
     prior = float(answers.groupby("model")["right"].mean().mean())
     shares = (np.bincount(group, right) + STRENGTH * prior) / (np.bincount(group) + STRENGTH)
     intercept = float(np.mean(found[len(SIGNALS) :] - logit(shares)))
     weights = {name: round(float(value), 3) for name, value in zip(SIGNALS, found, strict=False)}
-    return Weights(round(prior, 3), round(intercept, 3), {**BY_HAND, **weights})
+    return ConfidenceWeights(round(prior, 3), round(intercept, 3), {**BY_HAND, **weights})
 
 
-def train(out: Path, data: Path, limit: int | None = None) -> str:
-    """Fit on all sets, write the weights, and report the number of answers."""
+def train_evidence_weights(out: Path, data: Path, limit: int | None = None) -> str:
+    """Fit the evidence weights on all sets of answers, write them, and report the counts."""
     answers = play_draft_sets(data, limit)
     weights = fit(answers)
     kept = {name: weights.signals[name] for name in SIGNALS}
-    write_whole(
+    write_text_atomically(
         out, json.dumps({"prior": weights.prior, "intercept": weights.intercept, "signals": kept}, indent=1) + "\n"
     )
     return f"{len(answers)} answers of {answers['set'].nunique()} sets"

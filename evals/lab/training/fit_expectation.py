@@ -17,9 +17,9 @@ from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
 from ....tools.database import Schema
-from ....tools.expectation import SCALE, Traits, encode_traits, list_grams, read_traits
+from ....tools.expectation import SCALE, Traits, encode_query_traits, extract_query_traits, extract_words_and_pairs
 from ....tools.sql import Query, read_query
-from ....tools.whole_files import write_whole
+from ....tools.whole_files import write_text_atomically
 from ...datasets import load_dataset
 
 _LEAST = 25
@@ -29,7 +29,7 @@ _INVERSE_PENALTY = 0.3
 
 
 def fit(pairs: Sequence[tuple[frozenset[str], Traits]]) -> dict[str, object]:
-    """Return the stored form of the regressions of every trait.
+    """Fit a logistic regression for each trait of queries; return the models as JSON data.
 
     Args:
         pairs: The question's grams with what came before it, and the traits of its query.
@@ -59,8 +59,8 @@ def fit(pairs: Sequence[tuple[frozenset[str], Traits]]) -> dict[str, object]:
     return {"grams": vocabulary, "traits": models}
 
 
-def train(out: Path, data: Path | None = None) -> int:
-    """Fit on both benchmarks' training questions and write the weights.
+def train_trait_models(out: Path, data: Path | None = None) -> int:
+    """Fit the trait models on Spider and CoSQL training questions, and write the weights.
 
     Args:
         out: The JSON file to write.
@@ -75,8 +75,8 @@ def train(out: Path, data: Path | None = None) -> int:
             before: Query | None = None
             for turn in turns:
                 query = read_query(turn.golds[0], Schema("", ()))
-                if query is not None and (found := read_traits(query)) is not None:
-                    pairs.append((list_grams(turn.text) | encode_traits(before), found))
+                if query is not None and (found := extract_query_traits(query)) is not None:
+                    pairs.append((extract_words_and_pairs(turn.text) | encode_query_traits(before), found))
                 before = query
-    write_whole(out, json.dumps(fit(pairs), separators=(",", ":"), ensure_ascii=False) + "\n")
+    write_text_atomically(out, json.dumps(fit(pairs), separators=(",", ":"), ensure_ascii=False) + "\n")
     return len(pairs)

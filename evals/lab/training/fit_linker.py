@@ -25,37 +25,42 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from ....tools.errors import SettingsError
 from ....tools.linking import STAR
-from ....tools.linking.features import Features, column_features, star_features, table_features
+from ....tools.linking.features import (
+    Features,
+    build_first_column_features,
+    build_first_table_features,
+    build_star_features,
+)
 from ....tools.linking.scoring import (
     COLUMNS_FROM,
-    Forest,
+    DecisionForest,
     LinkingModel,
     Matrix,
-    Net,
-    mix_odds,
-    net_features,
-    stack_features,
+    MessagePassingNet,
+    build_feature_matrix,
+    build_net_features,
+    combine_log_odds,
 )
-from ....tools.linking.vocabulary import Associations, Shares
-from ....tools.whole_files import replace_file, write_whole
-from ....tools.words import name_words, stem, words
+from ....tools.linking.vocabulary import Shares, WordAssociations
+from ....tools.whole_files import replace_file_atomically, write_text_atomically
+from ....tools.words import split_name_into_words, stem_word, words
 from ...datasets import load_dataset
 from ...metrics.summary import COUNTED
-from .fit_linker_net import TrainingTurn, odds, raise_odds, torch_library
-from .fit_linker_net import train as train_net
+from .fit_linker_net import TrainingTurn, import_torch, predict_log_odds, shift_log_odds
+from .fit_linker_net import train_linker_net as train_net
 from .fit_linker_turns import (
     FOLDS,
     LinkedTurn,
-    TrainDialogue,
-    change_subjects,
-    column_redundancy,
-    keep_probable,
+    TrainingDialogue,
+    add_linker_predictions,
+    build_linked_turn,
+    build_linked_turns,
+    compute_column_redundancy,
+    compute_table_redundancy,
+    make_subject_changes,
     measure,
     read_dialogues,
-    read_turn,
-    read_turns,
-    score_turns,
-    table_redundancy,
+    select_probable_items,
 )
 
 _LOG = logging.getLogger(__name__)
@@ -77,8 +82,8 @@ _DEPTH = 8
 _BINS = 100
 
 
-def associate(dialogues: Sequence[TrainDialogue]) -> Associations:
-    """Return pairs of a question's word and a name's word that are used together often."""
+def find_word_associations(dialogues: Sequence[TrainingDialogue]) -> WordAssociations:
+    """Return pairs of question words and schema name words that often occur together."""
     # Turns whose schema has the word in a name, and whose SQL uses such a name; the same by a word of the question.
     there, used = Counter[str](), Counter[str]()
     there_with, used_with = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
@@ -86,8 +91,8 @@ def associate(dialogues: Sequence[TrainDialogue]) -> Associations:
     heads, used_heads = Counter[str](), Counter[str]()
     for dialogue in dialogues:
         names = dialogue.database.names
-        tables = [frozenset(map(stem, name_words(table))) for table in names.table_number]
-        columns = [frozenset(map(stem, name_words(column))) for _, column in names.columns]
+        tables = [frozenset(map(stem_word, split_name_into_words(table))) for table in names.table_number]
+        columns = [frozenset(map(stem_word, split_name_into_words(column))) for _, column in names.columns]
         all_parts = frozenset[str]().union(*tables, *columns)
         for asked in dialogue.questions:
             use = names.past_use(asked.gold)
@@ -117,12 +122,12 @@ def associate(dialogues: Sequence[TrainDialogue]) -> Associations:
         for head, count in heads.items()
         if count >= 2 * _LEAST_SEEN
     }
-    return Associations(dict(pairs), usual_heads)
+    return WordAssociations(dict(pairs), usual_heads)
 
 
 @dataclass(frozen=True)
-class Size:
-    """The size of the forests and the epochs of the net.
+class LinkerModelSize:
+    """The size of a linker model: trees of the forests, and training epochs of the net.
 
     Attributes:
         trees: Trees of the forests of tables and `table.*`,
@@ -137,8 +142,8 @@ class Size:
     epochs: int = 0
 
 
-def _fit_trees(stage: str, inputs: Matrix, wanted: Shares, weights: Shares, size: Size) -> Any:
-    """Fit trees to one stage's inputs."""
+def _fit_tree_classifier(stage: str, inputs: Matrix, wanted: Shares, weights: Shares, size: LinkerModelSize) -> Any:
+    """Fit boosted trees to the inputs of one training stage."""
     # The library's own annotations are narrower than what it takes.
     unfitted = cast("Any", HistGradientBoostingClassifier)(
         max_iter=size.column_trees if stage == "columns" else size.trees,
@@ -155,7 +160,7 @@ def _fit_trees(stage: str, inputs: Matrix, wanted: Shares, weights: Shares, size
     return unfitted.fit(inputs, wanted, sample_weight=weights)
 
 
-def export_forest(names: tuple[str, ...], trees: Any) -> Forest:
+def convert_trees_to_forest(names: tuple[str, ...], trees: Any) -> DecisionForest:
     """Return a fitted classifier's trees as plain arrays, each node's two children side by side."""
     roots: list[int] = []
     nodes: list[tuple[int, float, int, float]] = []
@@ -177,7 +182,7 @@ def export_forest(names: tuple[str, ...], trees: Any) -> Forest:
             nodes[place] = (int(node["feature_idx"]), float(node["num_threshold"]), left, 0.0)
             waiting += [(int(node["left"]), left, level + 1), (int(node["right"]), left + 1, level + 1)]
     feature, threshold, lefts, value = zip(*nodes, strict=True)
-    return Forest(
+    return DecisionForest(
         names,
         np.array(roots, dtype=np.int32),
         np.array(feature, dtype=np.int32),
@@ -190,8 +195,8 @@ def export_forest(names: tuple[str, ...], trees: Any) -> Forest:
 
 
 @dataclass(frozen=True)
-class Fitted:
-    """Fitted models with their predictions.
+class FittedLinkerModels:
+    """Fitted linker models with their predictions on held-out turns.
 
     Attributes:
         models: By fold, fitted on the turns of the other folds' databases; the last, if asked for, on all turns.
@@ -204,26 +209,28 @@ class Fitted:
     columns: Sequence[Shares]
 
 
-def fit_stages(turns: Sequence[LinkedTurn], size: Size, weights: Sequence[float], *, whole: bool = True) -> Fitted:
-    """Fit the stages one after another: tables, columns, the net, and `table.*`.
+def fit_linker_stages(
+    turns: Sequence[LinkedTurn], size: LinkerModelSize, weights: Sequence[float], *, whole: bool = True
+) -> FittedLinkerModels:
+    """Fit the linker's stages in order: tables, columns, the net, and `table.*`.
 
     One fold of databases is left out after another, and in the end, if `whole`, none.
     """
     rounds = range(FOLDS + whole)
     every = [turn.evidence for turn in turns]
     turn_folds = np.array([turn.database.fold for turn in turns])
-    forests: dict[str, list[Forest]] = {}
-    nets: list[Net] = []
+    forests: dict[str, list[DecisionForest]] = {}
+    nets: list[MessagePassingNet] = []
 
     def fit_stage(
         stage: str, features: list[Features], targets: Sequence[Shares], learned: Flags | None = None
     ) -> list[Shares]:
-        """Fit a stage's forests; return each one's predictions on its held-out fold."""
+        """Fit a stage's forests; return the predictions of each forest on its held-out fold."""
         _LOG.info("fitting %s", stage)
         names = tuple(features[0])
         sizes = [len(target) for target in targets]
         inputs = np.concatenate(
-            [stack_features(names, item, np.arange(n)) for item, n in zip(features, sizes, strict=True)]
+            [build_feature_matrix(names, item, np.arange(n)) for item, n in zip(features, sizes, strict=True)]
         )
         folds, weighed = np.repeat(turn_folds, sizes), np.repeat(weights, sizes)
         wanted = np.concatenate(targets)
@@ -232,28 +239,31 @@ def fit_stages(turns: Sequence[LinkedTurn], size: Size, weights: Sequence[float]
         forests[stage] = []
         for fold in rounds:
             there, here = known & (folds != fold), folds == fold
-            trees = _fit_trees(stage, inputs[there], wanted[there], weighed[there], size)
-            forests[stage].append(export_forest(names, trees))
+            trees = _fit_tree_classifier(stage, inputs[there], wanted[there], weighed[there], size)
+            forests[stage].append(convert_trees_to_forest(names, trees))
             if here.any():
                 found[here] = np.asarray(trees.predict_proba(inputs[here])[:, 1], dtype=np.float64)
         return np.split(found, np.cumsum(sizes)[:-1])
 
-    tables = fit_stage("tables", [table_features(e) for e in every], [turn.tables for turn in turns])
+    tables = fit_stage("tables", [build_first_table_features(e) for e in every], [turn.tables for turn in turns])
     # Columns of probable tables are learned from, and a few others.
     probable = np.concatenate([p[e.shape.table_of] for e, p in zip(every, tables, strict=True)])
     learned = (probable >= COLUMNS_FROM) | (np.random.default_rng(5).random(len(probable)) < _SPARED)
-    features = [column_features(e, p) for e, p in zip(every, tables, strict=True)]
+    features = [build_first_column_features(e, p) for e, p in zip(every, tables, strict=True)]
     columns = fit_stage("columns", features, [turn.columns for turn in turns], learned)
     if size.epochs:
         _LOG.info("training nets")
         examples: list[TrainingTurn] = []
         names: tuple[tuple[str, ...], tuple[str, ...]] = (), ()
         for turn, weight, p, q in zip(turns, weights, tables, columns, strict=True):
-            of_tables, of_columns = net_features(turn.evidence, p, q)
+            of_tables, of_columns = build_net_features(turn.evidence, p, q)
             rows = np.arange(turn.evidence.shape.tables)
             graph, numbers = turn.evidence.shape.part(rows)
             names = tuple(of_tables), tuple(of_columns)
-            inputs = stack_features(names[0], of_tables, rows), stack_features(names[1], of_columns, numbers)
+            inputs = (
+                build_feature_matrix(names[0], of_tables, rows),
+                build_feature_matrix(names[1], of_columns, numbers),
+            )
             examples.append(TrainingTurn(graph, *inputs, turn.tables, turn.columns, weight))
         tables, columns = list(tables), list(columns)
         for fold in rounds:
@@ -261,19 +271,22 @@ def fit_stages(turns: Sequence[LinkedTurn], size: Size, weights: Sequence[float]
             nets.append(net)
             # Each net's probabilities count on the fold that it was not trained on.
             here = np.flatnonzero(turn_folds == fold).tolist()
-            for number, (p, q) in zip(here, odds(net, [examples[number] for number in here]), strict=True):
-                tables[number], columns[number] = mix_odds(tables[number], p), mix_odds(columns[number], q)
-    features = [star_features(e, p) for e, p in zip(every, tables, strict=True)]
+            for number, (p, q) in zip(here, predict_log_odds(net, [examples[number] for number in here]), strict=True):
+                tables[number], columns[number] = (
+                    combine_log_odds(tables[number], p),
+                    combine_log_odds(columns[number], q),
+                )
+    features = [build_star_features(e, p) for e, p in zip(every, tables, strict=True)]
     fit_stage("stars", features, [turn.stars for turn in turns])
     models = [
         LinkingModel(**{stage: found[number] for stage, found in forests.items()}, net=nets[number] if nets else None)
         for number in rounds
     ]
-    return Fitted(models, tables, columns)
+    return FittedLinkerModels(models, tables, columns)
 
 
-_FIRST_SIZE = Size(trees=40, column_trees=20, rate=0.2, epochs=3)
-_SIZE = Size(trees=70, column_trees=60, rate=0.12, epochs=5)
+_FIRST_SIZE = LinkerModelSize(trees=40, column_trees=20, rate=0.2, epochs=3)
+_SIZE = LinkerModelSize(trees=70, column_trees=60, rate=0.12, epochs=5)
 
 _OWN_WEIGHT = 0.4
 """What a turn counts for whose history a linker found, against one with gold SQL before it."""
@@ -287,46 +300,56 @@ _SHIFTS = np.arange(0.0, 1.6, 0.1)
 Figures = dict[str, dict[str, float]]
 
 
-def fit(dialogues: Sequence[TrainDialogue]) -> tuple[LinkingModel, Associations, Figures]:
-    """Fit the model and the associations.
+def fit(dialogues: Sequence[TrainingDialogue]) -> tuple[LinkingModel, WordAssociations, Figures]:
+    """Fit the linking model and the word associations; return both with test figures.
 
     Returns:
         Both, and the figures with gold history, with the first linker's own and where the subject changes, on databases
         that the model that is measured was not fitted on.
     """
-    apart = [associate([d for d in dialogues if d.database.fold != fold]) for fold in range(FOLDS)]
+    apart = [find_word_associations([d for d in dialogues if d.database.fold != fold]) for fold in range(FOLDS)]
 
-    def gather(some: Sequence[TrainDialogue]) -> list[LinkedTurn]:
-        return [turn for dialogue in some for turn in read_turns(dialogue, apart[dialogue.database.fold])]
+    def build_turns_of_dialogues(some: Sequence[TrainingDialogue]) -> list[LinkedTurn]:
+        return [turn for dialogue in some for turn in build_linked_turns(dialogue, apart[dialogue.database.fold])]
 
-    def score(turn: LinkedTurn) -> tuple[Shares, Shares]:
+    def score_turn(turn: LinkedTurn) -> tuple[Shares, Shares]:
         return first.models[turn.database.fold].score(turn.evidence)[:2]
 
     # A first linker learns after gold SQL; its probabilities stand beside both kinds of history.
-    known = [gather([dialogue]) for dialogue in dialogues]
+    known = [build_turns_of_dialogues([dialogue]) for dialogue in dialogues]
     every = [turn for theirs in known for turn in theirs]
-    first = _raise_nets(fit_stages(every, _FIRST_SIZE, [1.0] * len(every), whole=False), every)
+    first = _shift_net_odds(fit_linker_stages(every, _FIRST_SIZE, [1.0] * len(every), whole=False), every)
     probabilities = zip(first.tables, first.columns, strict=True)
-    seen: list[TrainDialogue] = []
+    seen: list[TrainingDialogue] = []
     for dialogue, theirs in zip(dialogues, known, strict=True):
         found = {turn.number: next(probabilities) for turn in theirs}
         items = (
-            keep_probable(dialogue.database.names, *found[number]) if number in found else ()
+            select_probable_items(dialogue.database.names, *found[number]) if number in found else ()
             for number in range(len(dialogue.questions))
         )
         seen.append(replace(dialogue, found=tuple(items)))
     several, single = ([d for d in seen if (len(d.questions) > 1) == many] for many in (True, False))
-    after_own = [score_turns(d, score, apart[d.database.fold], own=True) for d in dialogues if len(d.questions) > 1]
+    after_own = [
+        add_linker_predictions(d, score_turn, apart[d.database.fold], own=True)
+        for d in dialogues
+        if len(d.questions) > 1
+    ]
     # Changes of subject come after gold SQL, every third after what the first linker found.
-    both = zip(change_subjects(several, single), change_subjects(after_own, single), strict=True)
+    both = zip(make_subject_changes(several, single), make_subject_changes(after_own, single), strict=True)
     changes = [pair[number % 3 == 2] for number, pair in enumerate(both)]
-    last = [read_turn(d, len(d.questions) - 1, apart[d.database.fold]) for d in changes]
+    last = [build_linked_turn(d, len(d.questions) - 1, apart[d.database.fold]) for d in changes]
     changed = [turn for turn in last if turn.tables.any()]
-    gold = gather(several)
+    gold = build_turns_of_dialogues(several)
     begun = [turn for turn in gold if not turn.number]
     # First turns have no history: once is enough.
-    gold, own = ([turn for turn in some if turn.number] for some in (gold, gather(after_own)))
-    parts = ((begun, 1.0), (gold, 1.0), (own, _OWN_WEIGHT), (gather(single), 1.0), (changed, _CHANGED_WEIGHT))
+    gold, own = ([turn for turn in some if turn.number] for some in (gold, build_turns_of_dialogues(after_own)))
+    parts = (
+        (begun, 1.0),
+        (gold, 1.0),
+        (own, _OWN_WEIGHT),
+        (build_turns_of_dialogues(single), 1.0),
+        (changed, _CHANGED_WEIGHT),
+    )
     turns = [turn for part, _ in parts for turn in part]
     weights = [weight for part, weight in parts for _ in part]
     count = len(begun) + len(gold)
@@ -335,7 +358,7 @@ def fit(dialogues: Sequence[TrainDialogue]) -> tuple[LinkingModel, Associations,
         "own": [*range(len(begun)), *range(count, count + len(own))],
         "changed": range(len(turns) - len(changed), len(turns)),
     }
-    fitted = _raise_nets(fit_stages(turns, _SIZE, weights), turns[:count])
+    fitted = _shift_net_odds(fit_linker_stages(turns, _SIZE, weights), turns[:count])
     figures = {
         history: measure(
             [turns[number] for number in some],
@@ -345,46 +368,46 @@ def fit(dialogues: Sequence[TrainDialogue]) -> tuple[LinkingModel, Associations,
         for history, some in judged.items()
         if some
     }
-    return fitted.models[-1], associate(dialogues), figures
+    return fitted.models[-1], find_word_associations(dialogues), figures
 
 
-def _raise_nets(fitted: Fitted, known: Sequence[LinkedTurn]) -> Fitted:
-    """Return nets with their log-odds shifted to minimize redundancy on `known` turns.
+def _shift_net_odds(fitted: FittedLinkerModels, known: Sequence[LinkedTurn]) -> FittedLinkerModels:
+    """Return the models with net log-odds shifted to minimize redundancy on `known` turns.
 
     Models without a net stay as they are.
     """
     tables, columns = fitted.tables[: len(known)], fitted.columns[: len(known)]
     shifts = (
-        _find_shift(lambda counted: table_redundancy(known, tables, counted)),
-        _find_shift(lambda counted: column_redundancy(known, columns, counted)),
+        _find_best_odds_shift(lambda counted: compute_table_redundancy(known, tables, counted)),
+        _find_best_odds_shift(lambda counted: compute_column_redundancy(known, columns, counted)),
     )
-    nets = [model.net and raise_odds(model.net, *shifts) for model in fitted.models]
+    nets = [model.net and shift_log_odds(model.net, *shifts) for model in fitted.models]
     if not all(nets):
         return fitted
     models = [replace(model, net=net) for model, net in zip(fitted.models, nets, strict=True)]
     parts = zip((fitted.tables, fitted.columns), shifts, strict=True)
-    return Fitted(models, *([_shift(p, shift) for p in part] for part, shift in parts))
+    return FittedLinkerModels(models, *([_shift_probabilities(p, shift) for p in part] for part, shift in parts))
 
 
-def _find_shift(redundancy: Callable[[float], float]) -> float:
+def _find_best_odds_shift(redundancy: Callable[[float], float]) -> float:
     """Return the shift of log-odds that minimizes a redundancy score."""
-    return float(min(_SHIFTS, key=lambda shift: redundancy(float(_shift(np.array(COUNTED), -shift)))))
+    return float(min(_SHIFTS, key=lambda shift: redundancy(float(_shift_probabilities(np.array(COUNTED), -shift)))))
 
 
-def _shift(p: Shares, shift: float) -> Shares:
+def _shift_probabilities(p: Shares, shift: float) -> Shares:
     return p / (p + (1 - p) * np.exp(-shift))
 
 
-def write(model: LinkingModel, associations: Associations, folder: Path) -> None:
-    """Write what the linker reads: `forests.npz` and `associations.json`."""
-    with replace_file(folder / "forests.npz") as file:
+def write(model: LinkingModel, associations: WordAssociations, folder: Path) -> None:
+    """Write the linker's files: `forests.npz` and `associations.json`."""
+    with replace_file_atomically(folder / "forests.npz") as file:
         np.savez_compressed(file, allow_pickle=False, **model.pack())
     stored = {"pairs": associations.pairs, "usual": associations.usual}
-    write_whole(folder / "associations.json", json.dumps(stored, sort_keys=True) + "\n")
+    write_text_atomically(folder / "associations.json", json.dumps(stored, sort_keys=True) + "\n")
 
 
-def train(out: Path, data: Path | None = None, limit: int | None = None) -> Figures:
-    """Fit on both benchmarks' training questions and write what the linker reads.
+def train_schema_linker(out: Path, data: Path | None = None, limit: int | None = None) -> Figures:
+    """Fit the schema linker on CoSQL and Spider training questions, and write the files.
 
     Args:
         out: The folder to write to.
@@ -397,7 +420,7 @@ def train(out: Path, data: Path | None = None, limit: int | None = None) -> Figu
     Raises:
         SettingsError: torch is not installed, the data is not there, or the folder cannot be written to.
     """
-    torch_library()
+    import_torch()
     datasets = [load_dataset(name, "train", data).first(limit) for name in ("cosql", "spider")]
     try:
         out.mkdir(parents=True, exist_ok=True)

@@ -10,8 +10,17 @@ from typing import Any
 import numpy as np
 
 from ....tools.errors import SettingsError
-from ....tools.linking.scoring import MESSAGES, NET_SHARE, Array, Matrix, Net, pack_part, standardize, unpack_part
-from ....tools.linking.shape import Graph
+from ....tools.linking.scoring import (
+    MESSAGES,
+    NET_SHARE,
+    Array,
+    Matrix,
+    MessagePassingNet,
+    pack_model_part,
+    standardize_inputs,
+    unpack_model_part,
+)
+from ....tools.linking.shape import SchemaGraph
 from ....tools.linking.vocabulary import Shares
 
 Tensor = Any
@@ -33,7 +42,7 @@ _SEED = 1
 
 @dataclass(frozen=True, eq=False)
 class TrainingTurn:
-    """A turn to learn from.
+    """A turn that the net is trained on: schema graph, features, and used items.
 
     Attributes:
         graph: Its schema.
@@ -44,7 +53,7 @@ class TrainingTurn:
         weight: What the turn counts for.
     """
 
-    graph: Graph
+    graph: SchemaGraph
     tables: Matrix
     columns: Matrix
     used: Shares
@@ -52,7 +61,7 @@ class TrainingTurn:
     weight: float
 
 
-def torch_library() -> Any:
+def import_torch() -> Any:
     """Import torch.
 
     Raises:
@@ -64,8 +73,10 @@ def torch_library() -> Any:
         raise SettingsError("fitting the linker's net needs torch: pip install 'tableturn[sft]'") from error
 
 
-def train(examples: Sequence[TrainingTurn], names: tuple[tuple[str, ...], tuple[str, ...]], epochs: int) -> Net:
-    """Train a net.
+def train_linker_net(
+    examples: Sequence[TrainingTurn], names: tuple[tuple[str, ...], tuple[str, ...]], epochs: int
+) -> MessagePassingNet:
+    """Train the schema linker's neural net.
 
     Args:
         examples: What to learn from.
@@ -75,11 +86,14 @@ def train(examples: Sequence[TrainingTurn], names: tuple[tuple[str, ...], tuple[
     Returns:
         The net, its weights rounded as they will be stored. The same examples give the same net.
     """
-    torch = torch_library()
+    torch = import_torch()
 
     torch.manual_seed(_SEED)
-    of_tables, of_columns = _fit_scale([e.tables for e in examples]), _fit_scale([e.columns for e in examples])
-    weights = {name: torch.tensor(array, requires_grad=True) for name, array in _draw_weights(names).items()}
+    of_tables, of_columns = (
+        _compute_feature_scale([e.tables for e in examples]),
+        _compute_feature_scale([e.columns for e in examples]),
+    )
+    weights = {name: torch.tensor(array, requires_grad=True) for name, array in _initialize_weights(names).items()}
     optimizer = torch.optim.AdamW(weights.values(), lr=_RATE, weight_decay=_DECAY)
     steps = epochs * -(-len(examples) // _BATCH)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, _RATE, total_steps=steps, pct_start=_WARM)
@@ -89,34 +103,35 @@ def train(examples: Sequence[TrainingTurn], names: tuple[tuple[str, ...], tuple[
         for start in range(0, len(order), _BATCH):
             batch = [examples[number] for number in order[start : start + _BATCH].tolist()]
             optimizer.zero_grad()
-            _compute_loss(weights, batch, of_tables, of_columns).backward()
+            _compute_batch_loss(weights, batch, of_tables, of_columns).backward()
             torch.nn.utils.clip_grad_norm_(list(weights.values()), 5.0)
             optimizer.step()
             schedule.step()
     arrays = {name: weight.detach().numpy() for name, weight in weights.items()}
-    return _round_weights(Net(*names, *of_tables, *of_columns, **arrays))
+    return _round_net_weights(MessagePassingNet(*names, *of_tables, *of_columns, **arrays))
 
 
-def _round_weights(net: Net) -> Net:
-    return unpack_part(Net, "net", pack_part("net", net))
+def _round_net_weights(net: MessagePassingNet) -> MessagePassingNet:
+    """Return the net with weights rounded as they are stored."""
+    return unpack_model_part(MessagePassingNet, "net", pack_model_part("net", net))
 
 
-def raise_odds(net: Net, tables: float, columns: float) -> Net:
-    """Return the net with shifted log-odds."""
+def shift_log_odds(net: MessagePassingNet, tables: float, columns: float) -> MessagePassingNet:
+    """Return the net with the log-odds of tables and columns shifted."""
     table_out, column_out = net.table_out.copy(), net.column_out.copy()
     table_out[-1] += tables / NET_SHARE
     column_out[-1] += columns / NET_SHARE
-    return _round_weights(replace(net, table_out=table_out, column_out=column_out))
+    return _round_net_weights(replace(net, table_out=table_out, column_out=column_out))
 
 
-def join_graphs(graphs: Sequence[Graph]) -> Graph:
-    """Return graphs side by side."""
+def merge_schema_graphs(graphs: Sequence[SchemaGraph]) -> SchemaGraph:
+    """Merge the schema graphs of several turns into one, without edges between them."""
     tables = [len(graph.turn_of) for graph in graphs]
     columns = [len(graph.table_of) for graph in graphs]
     names = [int(graph.same_name.max(initial=-1)) + 1 for graph in graphs]
     # What the numbers of each of a graph's arrays count; of turns, each graph has one.
     counted = ([1] * len(graphs), tables, names, columns, tables, tables)
-    return Graph(
+    return SchemaGraph(
         *(
             np.concatenate(arrays) + np.repeat(np.cumsum([0, *counts[:-1]]), [len(array) for array in arrays])
             for arrays, counts in zip(
@@ -126,7 +141,7 @@ def join_graphs(graphs: Sequence[Graph]) -> Graph:
     )
 
 
-def odds(net: Net, examples: Sequence[TrainingTurn]) -> list[tuple[Shares, Shares]]:
+def predict_log_odds(net: MessagePassingNet, examples: Sequence[TrainingTurn]) -> list[tuple[Shares, Shares]]:
     """Return the log-odds of each example's tables and columns."""
     found: list[tuple[Shares, Shares]] = []
     for start in range(0, len(examples), _SCORED):
@@ -134,7 +149,7 @@ def odds(net: Net, examples: Sequence[TrainingTurn]) -> list[tuple[Shares, Share
         tables, columns = net.predict(
             np.concatenate([example.tables for example in batch]),
             np.concatenate([example.columns for example in batch]),
-            join_graphs([example.graph for example in batch]),
+            merge_schema_graphs([example.graph for example in batch]),
         )
         found += zip(
             np.split(tables, np.cumsum([len(example.used) for example in batch])[:-1]),
@@ -144,16 +159,16 @@ def odds(net: Net, examples: Sequence[TrainingTurn]) -> list[tuple[Shares, Share
     return found
 
 
-def _fit_scale(inputs: Sequence[Matrix]) -> tuple[Array, Array]:
-    """Return the mean of each feature and the inverse of its deviation."""
+def _compute_feature_scale(inputs: Sequence[Matrix]) -> tuple[Array, Array]:
+    """Return the mean and the inverse standard deviation of each feature."""
     rows = np.concatenate(inputs)
     deviation = rows.std(axis=0, dtype=np.float64)
     deviation[deviation < 1e-3] = 1.0
     return rows.mean(axis=0, dtype=np.float64).astype(np.float32), (1 / deviation).astype(np.float32)
 
 
-def _draw_weights(names: tuple[tuple[str, ...], tuple[str, ...]]) -> dict[str, Array]:
-    """Return random weights scaled by the number of inputs; biases are the last rows."""
+def _initialize_weights(names: tuple[tuple[str, ...], tuple[str, ...]]) -> dict[str, Array]:
+    """Return random initial weights scaled by the number of inputs; biases are the last rows."""
     shapes = {
         "table_in": (len(names[0]), _HIDDEN),
         "column_in": (len(names[1]), _HIDDEN),
@@ -170,20 +185,20 @@ def _draw_weights(names: tuple[tuple[str, ...], tuple[str, ...]]) -> dict[str, A
     return drawn
 
 
-def _compute_loss(
+def _compute_batch_loss(
     weights: Mapping[str, Tensor],
     batch: Sequence[TrainingTurn],
     of_tables: tuple[Array, Array],
     of_columns: tuple[Array, Array],
 ) -> Tensor:
-    """Return the cross-entropy, summed over items and averaged over turns."""
-    torch = torch_library()
+    """Return a batch's cross-entropy, summed over items and averaged over turns."""
+    torch = import_torch()
 
     tables, columns = forward(
         weights,
-        standardize(np.concatenate([example.tables for example in batch]), *of_tables),
-        standardize(np.concatenate([example.columns for example in batch]), *of_columns),
-        join_graphs([example.graph for example in batch]),
+        standardize_inputs(np.concatenate([example.tables for example in batch]), *of_tables),
+        standardize_inputs(np.concatenate([example.columns for example in batch]), *of_columns),
+        merge_schema_graphs([example.graph for example in batch]),
         dropped=_DROPPED,
     )
     turns = np.array([example.weight for example in batch])
@@ -203,44 +218,47 @@ def _compute_loss(
 
 
 def forward(
-    weights: Mapping[str, Tensor], tables: Matrix, columns: Matrix, graph: Graph, dropped: float = 0.0
+    weights: Mapping[str, Tensor], tables: Matrix, columns: Matrix, graph: SchemaGraph, dropped: float = 0.0
 ) -> tuple[Tensor, Tensor]:
     """Compute `Net.predict` in torch, with dropout, from standardized inputs."""
-    torch = torch_library()
+    torch = import_torch()
 
-    def active(rows: Tensor, by: Tensor) -> Tensor:
+    def apply_layer(rows: Tensor, by: Tensor) -> Tensor:
         rows = torch.relu(torch.addmm(by[-1], rows, by[:-1]))
         return torch.dropout(rows, dropped, train=dropped > 0)
 
     of = {field.name: torch.from_numpy(getattr(graph, field.name)) for field in fields(graph)}
-    t = active(torch.from_numpy(tables), weights["table_in"])
-    c = active(torch.from_numpy(columns), weights["column_in"])
+    t = apply_layer(torch.from_numpy(tables), weights["table_in"])
+    c = apply_layer(torch.from_numpy(columns), weights["column_in"])
     column_turns = of["turn_of"][of["table_of"]]
     for table_layer, column_layer in zip(weights["table_layers"], weights["column_layers"], strict=True):
-        turn, others = _max_by_group(t, of["turn_of"], len(t)), t[of["end_others"]]
+        turn, others = _compute_max_by_group(t, of["turn_of"], len(t)), t[of["end_others"]]
         to_tables = [
             t,
-            _mean_by_group(c, of["table_of"], len(t)),
-            _max_by_group(c, of["table_of"], len(t)),
-            _max_by_group(others, of["end_tables"], len(t)),
+            _compute_mean_by_group(c, of["table_of"], len(t)),
+            _compute_max_by_group(c, of["table_of"], len(t)),
+            _compute_max_by_group(others, of["end_tables"], len(t)),
             turn[of["turn_of"]],
         ]
         to_columns = [
             c,
             t[of["table_of"]],
-            _max_by_group(others, of["end_columns"], len(c)),
-            _max_by_group(c, of["same_name"], len(c))[of["same_name"]],
+            _compute_max_by_group(others, of["end_columns"], len(c)),
+            _compute_max_by_group(c, of["same_name"], len(c))[of["same_name"]],
             turn[column_turns],
         ]
-        t, c = t + active(torch.cat(to_tables, 1), table_layer), c + active(torch.cat(to_columns, 1), column_layer)
+        t, c = (
+            t + apply_layer(torch.cat(to_tables, 1), table_layer),
+            c + apply_layer(torch.cat(to_columns, 1), column_layer),
+        )
     table_out, column_out = weights["table_out"], weights["column_out"]
     return (torch.addmm(table_out[-1], t, table_out[:-1])[:, 0], torch.addmm(column_out[-1], c, column_out[:-1])[:, 0])
 
 
-def _max_by_group(rows: Tensor, group_of: Tensor, count: int) -> Tensor:
+def _compute_max_by_group(rows: Tensor, group_of: Tensor, count: int) -> Tensor:
     return rows.new_zeros(count, rows.shape[1]).scatter_reduce(0, group_of[:, None].expand_as(rows), rows, "amax")
 
 
-def _mean_by_group(rows: Tensor, group_of: Tensor, count: int) -> Tensor:
+def _compute_mean_by_group(rows: Tensor, group_of: Tensor, count: int) -> Tensor:
     sizes = rows.new_zeros(count).index_add(0, group_of, rows.new_ones(len(rows)))
     return rows.new_zeros(count, rows.shape[1]).index_add(0, group_of, rows) / sizes.clamp(min=1)[:, None]

@@ -19,11 +19,11 @@ from ....tools.database import Database, Schema
 from ....tools.database.quoting import quote
 from ....tools.errors import DatabaseUnavailable
 from ....tools.linking import STAR, PastTurn
-from ....tools.linking.evidence import Evidence, NameIndex, gather
-from ....tools.linking.vocabulary import Associations, Shares
+from ....tools.linking.evidence import LinkingEvidence, NameIndex, gather
+from ....tools.linking.vocabulary import Shares, WordAssociations
 from ....tools.values import ValueIndex, ValueMatch
 from ...datasets import Dataset
-from ...metrics.summary import COUNTED, redundancy
+from ...metrics.summary import COUNTED, compute_redundancy
 
 WINDOW = 5
 FOLDS = 3
@@ -43,23 +43,23 @@ Found = tuple[tuple[str, str | None, float], ...]
 
 @dataclass(frozen=True, eq=False)
 class LinkedDatabase:
-    """A database, as linking sees it."""
+    """A database's index of table and column names, for training the linker."""
 
     names: NameIndex
 
     @classmethod
     def of(cls, schema: Schema) -> LinkedDatabase:
-        """Index a schema's names."""
+        """Index the table and column names of a schema."""
         return cls(NameIndex(schema))
 
     @property
     def fold(self) -> int:
-        """The cross-validation fold, by the schema's name."""
+        """The cross-validation fold of the database, from a hash of the schema's name."""
         return zlib.crc32(self.names.schema.name.encode()) % FOLDS
 
 
 @dataclass(frozen=True)
-class TrainQuestion:
+class TrainingQuestion:
     """One question: its text, the gold SQL, and the database values that it mentions."""
 
     text: str
@@ -68,16 +68,16 @@ class TrainQuestion:
 
 
 @dataclass(frozen=True)
-class TrainDialogue:
-    """An interaction's questions, with the SQL and probable items that later turns see."""
+class TrainingDialogue:
+    """The questions of an interaction, with the SQL and schema items that later turns see."""
 
     database: LinkedDatabase
-    questions: tuple[TrainQuestion, ...]
+    questions: tuple[TrainingQuestion, ...]
     answers: tuple[str, ...]
     found: tuple[Found, ...] = ()
 
-    def past(self, number: int) -> list[PastTurn]:
-        """Return the turns before turn `number`, as far as the window reaches."""
+    def get_past_turns(self, number: int) -> list[PastTurn]:
+        """Return the turns before turn `number`, up to the size of the window."""
         found = self.found or [()] * len(self.questions)
         seen = list(zip(self.questions, self.answers, found, strict=True))[max(0, number - WINDOW) : number]
         return [PastTurn(asked.text, sql=answer, items=items) for asked, answer, items in seen]
@@ -85,11 +85,11 @@ class TrainDialogue:
 
 @dataclass(frozen=True, eq=False)
 class LinkedTurn:
-    """One turn: its number in the dialogue, its evidence, and 1 for what its gold SQL uses."""
+    """A turn of a dialogue with linking evidence, and flags for the items of the gold SQL."""
 
     database: LinkedDatabase
     number: int
-    evidence: Evidence
+    evidence: LinkingEvidence
     tables: Shares
     columns: Shares
     stars: Shares
@@ -98,14 +98,14 @@ class LinkedTurn:
 Score = Callable[[LinkedTurn], tuple[Shares, Shares]]
 """Probabilities of a turn's tables and columns."""
 
-Given = Callable[[TrainQuestion, list[PastTurn]], tuple[TrainQuestion, list[PastTurn]]]
+Given = Callable[[TrainingQuestion, list[PastTurn]], tuple[TrainingQuestion, list[PastTurn]]]
 """Takes something away from what is known of a turn: the question, and the turns before it."""
 
 
-def read_dialogues(dataset: Dataset, cache: Path) -> list[TrainDialogue]:
+def read_dialogues(dataset: Dataset, cache: Path) -> list[TrainingDialogue]:
     """Return a dataset's interactions on existing databases, with gold SQL as answers."""
     databases: dict[str, tuple[LinkedDatabase, ValueIndex] | None] = {}
-    dialogues: list[TrainDialogue] = []
+    dialogues: list[TrainingDialogue] = []
     for turns in dataset.interactions:
         name = turns[0].database
         if name not in databases:
@@ -116,28 +116,30 @@ def read_dialogues(dataset: Dataset, cache: Path) -> list[TrainDialogue]:
             except DatabaseUnavailable:
                 databases[name] = None
         if (found := databases[name]) is not None:
-            questions = tuple(TrainQuestion(turn.text, turn.golds[0], found[1].find(turn.text)) for turn in turns)
-            dialogues.append(TrainDialogue(found[0], questions, tuple(asked.gold for asked in questions)))
+            questions = tuple(TrainingQuestion(turn.text, turn.golds[0], found[1].find(turn.text)) for turn in turns)
+            dialogues.append(TrainingDialogue(found[0], questions, tuple(asked.gold for asked in questions)))
     return dialogues
 
 
-def take_nothing(asked: TrainQuestion, past: list[PastTurn]) -> tuple[TrainQuestion, list[PastTurn]]:
-    """Return the evidence unchanged."""
+def leave_evidence_unchanged(asked: TrainingQuestion, past: list[PastTurn]) -> tuple[TrainingQuestion, list[PastTurn]]:
+    """Return the question and the past turns unchanged."""
     return asked, past
 
 
-def read_turns(dialogue: TrainDialogue, associations: Associations, given: Given = take_nothing) -> list[LinkedTurn]:
-    """Return the turns of a dialogue whose gold SQL can be read."""
-    turns = [read_turn(dialogue, number, associations, given) for number in range(len(dialogue.questions))]
+def build_linked_turns(
+    dialogue: TrainingDialogue, associations: WordAssociations, given: Given = leave_evidence_unchanged
+) -> list[LinkedTurn]:
+    """Build the turns of a dialogue, without turns whose gold SQL cannot be read."""
+    turns = [build_linked_turn(dialogue, number, associations, given) for number in range(len(dialogue.questions))]
     return [turn for turn in turns if turn.tables.any()]
 
 
-def read_turn(
-    dialogue: TrainDialogue, number: int, associations: Associations, given: Given = take_nothing
+def build_linked_turn(
+    dialogue: TrainingDialogue, number: int, associations: WordAssociations, given: Given = leave_evidence_unchanged
 ) -> LinkedTurn:
-    """Return one turn of a dialogue."""
+    """Build one turn of a dialogue: the evidence, and flags for the items of the gold SQL."""
     names = dialogue.database.names
-    asked, past = given(dialogue.questions[number], dialogue.past(number))
+    asked, past = given(dialogue.questions[number], dialogue.get_past_turns(number))
     evidence = gather(asked.text, past, asked.values, names, associations)
     used = names.past_use(asked.gold)
     return LinkedTurn(
@@ -150,9 +152,14 @@ def read_turn(
     )
 
 
-def score_turns(
-    dialogue: TrainDialogue, score: Score, associations: Associations, *, own: bool, given: Given = take_nothing
-) -> TrainDialogue:
+def add_linker_predictions(
+    dialogue: TrainingDialogue,
+    score: Score,
+    associations: WordAssociations,
+    *,
+    own: bool,
+    given: Given = leave_evidence_unchanged,
+) -> TrainingDialogue:
     """Return the dialogue with the items that a linker found in its turns, one after another.
 
     They stand in the place of gold SQL too if the history is the linker's own.
@@ -161,14 +168,14 @@ def score_turns(
     answers, found = [""] * count, [Found()] * count
     for number, asked in enumerate(dialogue.questions):
         seen = replace(dialogue, answers=tuple(answers), found=tuple(found))
-        tables, columns = score(read_turn(seen, number, associations, given))
+        tables, columns = score(build_linked_turn(seen, number, associations, given))
         answers[number] = stand_in(names.table_number, names.columns, tables, columns) if own else asked.gold
-        found[number] = keep_probable(names, tables, columns)
+        found[number] = select_probable_items(names, tables, columns)
     return replace(dialogue, answers=tuple(answers), found=tuple(found))
 
 
-def keep_probable(names: NameIndex, tables: Shares, columns: Shares) -> Found:
-    """Return the items that are probable enough for later turns to know of."""
+def select_probable_items(names: NameIndex, tables: Shares, columns: Shares) -> Found:
+    """Return the tables and columns that are probable enough to be shown to later turns."""
     probable = zip(names.table_number, tables.tolist(), strict=True)
     return (
         *((name, None, p) for name, p in probable if p >= _LEAST_KEPT),
@@ -177,7 +184,7 @@ def keep_probable(names: NameIndex, tables: Shares, columns: Shares) -> Found:
 
 
 def stand_in(tables: Iterable[str], columns: Iterable[tuple[str, str]], tables_p: Shares, columns_p: Shares) -> str:
-    """Return a query of the items with a probability of at least 0.5, or '' without a table."""
+    """Return a SELECT of the tables and columns with a probability of at least 0.5, or ''."""
     found = [name for name, p in zip(tables, tables_p.tolist(), strict=True) if p >= 0.5]
     if not found:
         return ""
@@ -189,20 +196,22 @@ def stand_in(tables: Iterable[str], columns: Iterable[tuple[str, str]], tables_p
     return f"SELECT {', '.join(shown) or '1'} FROM {', '.join(map(quote, found))}"
 
 
-def change_subjects(interactions: Sequence[TrainDialogue], single: Sequence[TrainDialogue]) -> list[TrainDialogue]:
+def make_subject_changes(
+    interactions: Sequence[TrainingDialogue], single: Sequence[TrainingDialogue]
+) -> list[TrainingDialogue]:
     """Return first turns of interactions, each followed by an unrelated question.
 
     Interactions of CoSQL seldom change the subject, people do: without such turns the linker learns that what was asked
     of is asked of again, whatever the question names. Every interaction is taken once, the questions of its database in
     even steps; one whose database has no single questions is left out.
     """
-    theirs: dict[str, list[TrainDialogue]] = defaultdict(list)
+    theirs: dict[str, list[TrainingDialogue]] = defaultdict(list)
     for dialogue in interactions:
         theirs[dialogue.database.names.schema.name].append(dialogue)
-    asked: dict[str, list[TrainQuestion]] = defaultdict(list)
+    asked: dict[str, list[TrainingQuestion]] = defaultdict(list)
     for dialogue in single:
         asked[dialogue.database.names.schema.name] += dialogue.questions
-    changed: list[TrainDialogue] = []
+    changed: list[TrainingDialogue] = []
     for name, some in theirs.items():
         for number, dialogue in enumerate(some if asked[name] else ()):
             question = asked[name][number * len(asked[name]) // len(some)]
@@ -219,21 +228,21 @@ def change_subjects(interactions: Sequence[TrainDialogue], single: Sequence[Trai
 
 
 def measure(turns: Sequence[LinkedTurn], tables: Sequence[Shares], columns: Sequence[Shares]) -> dict[str, float]:
-    """Return the figures of some turns, as rates from 0 to 1.
+    """Return the linker's redundancy and recall on some turns, from 0 to 1.
 
     CRS is read over the gold query's tables, `*` left out, which is the reading that fits the paper's figures.
     """
     gold_tables = gold_columns = shown_tables = shown_columns = first_ten = 0
     for turn, p, q in zip(turns, tables, columns, strict=True):
-        used, used_columns = _numbers(turn.tables > 0), _numbers(turn.columns > 0)
+        used, used_columns = _get_true_indices(turn.tables > 0), _get_true_indices(turn.columns > 0)
         gold_tables += len(used)
         gold_columns += len(used_columns)
-        shown_tables += len(used & _numbers(p >= SHOWN))
-        shown_columns += len(used_columns & _numbers(q >= SHOWN))
+        shown_tables += len(used & _get_true_indices(p >= SHOWN))
+        shown_columns += len(used_columns & _get_true_indices(q >= SHOWN))
         first_ten += len(used_columns & set(np.argsort(-q, kind="stable")[:10].tolist()))
     return {
-        "trs": round(table_redundancy(turns, tables), 4),
-        "crs": round(column_redundancy(turns, columns), 4),
+        "trs": round(compute_table_redundancy(turns, tables), 4),
+        "crs": round(compute_column_redundancy(turns, columns), 4),
         "table_recall": round(shown_tables / gold_tables, 4),
         "column_recall": round(shown_columns / gold_columns, 4),
         "column_recall_at_10": round(first_ten / gold_columns, 4),
@@ -241,22 +250,29 @@ def measure(turns: Sequence[LinkedTurn], tables: Sequence[Shares], columns: Sequ
     }
 
 
-def table_redundancy(turns: Sequence[LinkedTurn], tables: Sequence[Shares], counted: float = COUNTED) -> float:
-    """Return TRS (equation 10), from 0 to 1."""
+def compute_table_redundancy(turns: Sequence[LinkedTurn], tables: Sequence[Shares], counted: float = COUNTED) -> float:
+    """Return the table redundancy score (TRS, equation 10), from 0 to 1."""
     return fmean(
-        redundancy(_numbers(turn.tables > 0), _numbers(p >= counted)) for turn, p in zip(turns, tables, strict=True)
+        compute_redundancy(_get_true_indices(turn.tables > 0), _get_true_indices(p >= counted))
+        for turn, p in zip(turns, tables, strict=True)
     )
 
 
-def column_redundancy(turns: Sequence[LinkedTurn], columns: Sequence[Shares], counted: float = COUNTED) -> float:
-    """Return CRS (equation 12), from 0 to 1."""
+def compute_column_redundancy(
+    turns: Sequence[LinkedTurn], columns: Sequence[Shares], counted: float = COUNTED
+) -> float:
+    """Return the column redundancy score (CRS, equation 12), from 0 to 1."""
     scores: list[float] = []
     for turn, q in zip(turns, columns, strict=True):
         for table in np.flatnonzero(turn.tables):
             here = turn.evidence.shape.table_of == table
-            scores.append(redundancy(_numbers((turn.columns > 0) & here), _numbers((q >= counted) & here)))
+            scores.append(
+                compute_redundancy(
+                    _get_true_indices((turn.columns > 0) & here), _get_true_indices((q >= counted) & here)
+                )
+            )
     return fmean(scores)
 
 
-def _numbers(flags: npt.NDArray[np.bool_]) -> set[int]:
+def _get_true_indices(flags: npt.NDArray[np.bool_]) -> set[int]:
     return set(np.flatnonzero(flags).tolist())

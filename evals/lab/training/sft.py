@@ -25,15 +25,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from ....agent.context.task_inputs import generate_task
-from ....agent.effects import Body, Tally, run
-from ....agent.model.turn_budget import compute_budget
+from ....agent.context.task_inputs import make_generate_task
+from ....agent.effects import Body, BudgetTracker, run
+from ....agent.model.turn_budget import compute_node_budget
 from ....agent.nodes.link import link
 from ....agent.records import Turn
 from ....agent.resources import Resources, Run
 from ....agent.settings import make_settings
 from ....agent.sqlagent import SQLAgent
-from ....agent.state import dump, dump_all, reset_turn, turn_of
+from ....agent.state import dump_record, dump_records, get_current_turn, make_new_turn_update
 from ....prompts.reply_types import Rephrasing
 from ....tools.database import Schema
 from ....tools.errors import DatabaseUnavailable, SettingsError, SQLParseError
@@ -64,7 +64,7 @@ def export(
     without: Collection[str] = (),
     annotator: str | None = None,
 ) -> int:
-    """Write a dataset's turns as JSONL, one object a line; the same data gives the same file.
+    """Write a dataset's turns as JSONL for fine-tuning; the same data gives the same file.
 
     Args:
         dataset: Interactions with gold SQL. Those whose database is missing are left out, as are turns whose gold SQL
@@ -89,7 +89,7 @@ def export(
     with ExitStack() as opened:
 
         @cache
-        def open_place(path: Path) -> Resources | None:
+        def open_database_resources(path: Path) -> Resources | None:
             try:
                 agent = SQLAgent(path, model="offline", settings=settings, annotator=annotator)
                 return opened.enter_context(agent).resources
@@ -99,8 +99,8 @@ def export(
         try:
             with unfinished.open("w", encoding="utf-8") as file:
                 for number, turns in enumerate(dataset.interactions):
-                    resources = open_place(dataset.database(turns[0].database))
-                    for record in _make_records(turns, resources, number, perturbed) if resources else ():
+                    resources = open_database_resources(dataset.database(turns[0].database))
+                    for record in _make_training_records(turns, resources, number, perturbed) if resources else ():
                         file.write(json.dumps(record, ensure_ascii=False) + "\n")
                         count += 1
             if not count:
@@ -113,10 +113,10 @@ def export(
     return count
 
 
-def _make_records(
+def _make_training_records(
     turns: Sequence[GoldTurn], resources: Resources, number: int, perturbed: float
 ) -> Iterator[dict[str, Any]]:
-    """Yield an interaction's turns as an agent would put them to its model.
+    """Yield the turns of an interaction as chats, as an agent would send them to a model.
 
     Gold SQL, regularised, stands for what the model said in earlier turns; `number` is the interaction's place in the
     dataset, for the records' ids.
@@ -124,31 +124,31 @@ def _make_records(
     schema, settings = resources.database.schema(), resources.settings
     node = Run(resources, settings, lambda _: None)
 
-    def finish(body: Body[T]) -> T:
-        """Return what a node's body gives; none of these asks a model."""
-        return run(body, resources.translator(settings), Tally(compute_budget(settings, {})))
+    def run_node_body(body: Body[T]) -> T:
+        """Run a node's body, which must not ask a model, and return the result."""
+        return run(body, resources.translator(settings), BudgetTracker(compute_node_budget(settings, {})))
 
     history: list[PastTurn] = []
     for turn, asked in enumerate(turns):
         rephrasing = Rephrasing(asked.text, asked.text, self_contained=not history)
-        state: Any = reset_turn(asked.text) | {
-            "turn": dump(Turn(asked.text, rephrasing=rephrasing)),
-            "turns": dump_all(history),
+        state: Any = make_new_turn_update(asked.text) | {
+            "turn": dump_record(Turn(asked.text, rephrasing=rephrasing)),
+            "turns": dump_records(history),
         }
-        state |= finish(link(state, node))
+        state |= run_node_body(link(state, node))
         try:
             target = regularize(asked.golds[0], schema)
         except SQLParseError:
             target = ""
-        history.append(PastTurn(asked.text, asked.text, target or asked.golds[0], items=turn_of(state).items))
+        history.append(PastTurn(asked.text, asked.text, target or asked.golds[0], items=get_current_turn(state).items))
         if not target:
             continue
-        task = finish(generate_task(state, node))
+        task = run_node_body(make_generate_task(state, node))
         key = f"{schema.name}/{number}/{turn}"
         chance = random.Random(key)  # noqa: S311 - noise, not a secret
         if chance.random() < perturbed:
-            shown = disturb(task.schema, schema, chance)
-            shown = shown if settings.tell_unshown else shown.as_whole()
+            shown = perturb_schema(task.schema, schema, chance)
+            shown = shown if settings.tell_unshown else shown.as_complete_schema()
             unshown = tuple(name for name in task.unshown if shown.table(name) is None)
             task = replace(task, schema=shown, unshown=unshown)
         said = task.render(settings.prompt_tokens).messages
@@ -166,8 +166,8 @@ def _make_records(
         }
 
 
-def disturb(part: Schema, schema: Schema, chance: random.Random) -> Schema:
-    """Return part of a schema in random order, with one spare column and one spare table."""
+def perturb_schema(part: Schema, schema: Schema, chance: random.Random) -> Schema:
+    """Return part of a schema shuffled, with one column and one table that do not belong."""
     columns = {table.name: [column.name for column in table.columns] for table in part.tables}
     others = [table for table in schema.tables if table.name not in columns and table.columns]
     spare = [
@@ -211,8 +211,8 @@ class TrainingResult:
     parameters: int
 
 
-def train(data: Path, model: str, out: Path, options: LoraOptions) -> TrainingResult:
-    """Train adapters, and write them with the tokenizer to a new folder.
+def train_lora_adapters(data: Path, model: str, out: Path, options: LoraOptions) -> TrainingResult:
+    """Train LoRA adapters, and write the adapters and the tokenizer to a new folder.
 
     Args:
         data: JSONL with `messages`, as `sft export` writes it.
@@ -230,11 +230,11 @@ def train(data: Path, model: str, out: Path, options: LoraOptions) -> TrainingRe
         torch, transformers, peft = map(import_module, ("torch", "transformers", "peft"))
     except ImportError as error:
         raise SettingsError(f"fine-tuning needs {error.name}: pip install 'tableturn[sft]'") from error
-    tokenizer, base = _load_model(transformers, model)
+    tokenizer, base = _load_tokenizer_and_model(transformers, model)
     transformers.set_seed(options.seed)
     examples: list[dict[str, list[int]]] = []
     for chat in chats:
-        asked, whole = (_tokenize(tokenizer, messages) for messages in (chat[:-1], chat))
+        asked, whole = (_tokenize_chat(tokenizer, messages) for messages in (chat[:-1], chat))
         if whole[: len(asked)] != asked:
             raise SettingsError(f"the chat template of {model} renders replies unlike its prompt: use another model")
         if len(whole) <= options.max_tokens:
@@ -287,13 +287,13 @@ def train(data: Path, model: str, out: Path, options: LoraOptions) -> TrainingRe
     )
 
 
-class _Message(BaseModel):
+class _ChatMessage(BaseModel):
     role: str
     content: str
 
 
-class _Record(BaseModel):
-    messages: list[_Message]
+class _ChatRecord(BaseModel):
+    messages: list[_ChatMessage]
 
 
 def read_chats(path: Path) -> list[list[dict[str, str]]]:
@@ -311,7 +311,7 @@ def read_chats(path: Path) -> list[list[dict[str, str]]]:
         if not text.strip():
             continue
         try:
-            messages = _Record.model_validate_json(text).messages
+            messages = _ChatRecord.model_validate_json(text).messages
         except ValidationError:
             messages = []
         if len(messages) < 2 or messages[-1].role != "assistant":
@@ -322,7 +322,7 @@ def read_chats(path: Path) -> list[list[dict[str, str]]]:
     return chats
 
 
-def _load_model(transformers: Any, name: str) -> tuple[Any, Any]:
+def _load_tokenizer_and_model(transformers: Any, name: str) -> tuple[Any, Any]:
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(name)
         base = transformers.AutoModelForCausalLM.from_pretrained(name, dtype="auto")
@@ -336,7 +336,7 @@ def _load_model(transformers: Any, name: str) -> tuple[Any, Any]:
     return tokenizer, base
 
 
-def _tokenize(tokenizer: Any, messages: Sequence[dict[str, str]]) -> list[int]:
+def _tokenize_chat(tokenizer: Any, messages: Sequence[dict[str, str]]) -> list[int]:
     asks = messages[-1]["role"] != "assistant"
     try:
         text = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=asks)

@@ -12,7 +12,7 @@ from typing import Any
 import openpyxl
 import pytest
 from tableturn import SQLAgent
-from tableturn.agent.answers.render import answer_markdown
+from tableturn.agent.answers.render import render_answer_markdown
 from tableturn.agent.cli.display import show_answer
 from tableturn.tools.errors import ExportError, QueryFailed
 from tableturn.tools.formats import ColumnFormat
@@ -168,7 +168,7 @@ def test_people_read_formatted_cells_and_programs_exact_ones(
     with agent(shop, REVENUE, settings={"locale": locale}) as asked:
         answer = asked.ask("What was earned?")
     show_answer(answer)
-    texts = [answer.text, answer._repr_html_(), answer_markdown(answer, 5), capsys.readouterr().out]
+    texts = [answer.text, answer._repr_html_(), render_answer_markdown(answer, 5), capsys.readouterr().out]
     assert [text for text in texts if not (revenue in text and day in text and "12345" in text)] == []
     assert answer.text == f"Day: {day}; revenue_eur: {revenue}; order_id: 12345; note: {missing}."
     assert f'right">{revenue}</td>' in texts[1]

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tableturn.agent import SQLAgent
 from tableturn.agent.answers.events import Event
-from tableturn.prompts.find_sql import sql_so_far
+from tableturn.prompts.find_sql import find_partial_sql
 from tableturn.tools.errors import ModelError
 
 from tests.support.openai_server import Behaviour, OpenAIServer, raw, says
@@ -132,7 +132,7 @@ def test_a_query_that_fails_is_told_with_its_error(shop: Path) -> None:
 @given(st.integers(0, len(REPLY)), st.integers(0, len(REPLY)))
 def test_what_is_told_of_a_longer_reply_goes_on_from_what_was_told_of_a_shorter(one: int, other: int) -> None:
     shorter, longer = sorted((one, other))
-    assert sql_so_far(REPLY[:longer]).startswith(sql_so_far(REPLY[:shorter]))
+    assert find_partial_sql(REPLY[:longer]).startswith(find_partial_sql(REPLY[:shorter]))
 
 
 def test_a_model_of_the_wrong_type_is_refused_when_the_agent_is_built(shop: Path) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tableturn.agent.answers.phrasing import ColumnLooks, phrase
-from tableturn.agent.records import Result
-from tableturn.tools.formats import column_formats
-from tableturn.tools.sql import Heading
+from tableturn.agent.answers.phrasing import ColumnDisplay, phrase_result
+from tableturn.agent.records import PlainResult
+from tableturn.tools.formats import choose_column_formats
+from tableturn.tools.sql import ColumnHeading
 
 MONTHS = tuple((f"2023-{month:02d}", 1000.5 + month, month) for month in range(1, 13))
 CITIES = (("Lyon", 30), ("Paris", 20), ("Metz", 20), ("Nice", 5))
@@ -18,9 +18,9 @@ def words(
     names: str, *rows: tuple[Any, ...], ordered: bool = False, truncated: bool = False, locale: str = "", **heading: Any
 ) -> str:
     columns = tuple(names.split(", "))
-    formats = column_formats(None, columns, rows, locale=locale)
-    looks = ColumnLooks(tuple(Heading(name, **heading) for name in columns), formats, ordered, locale)
-    return phrase(Result(columns, rows, truncated), looks)
+    formats = choose_column_formats(None, columns, rows, locale=locale)
+    looks = ColumnDisplay(tuple(ColumnHeading(name, **heading) for name in columns), formats, ordered, locale)
+    return phrase_result(PlainResult(columns, rows, truncated), looks)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableConfig
 from tableturn import Answer, SQLAgent
 from tableturn.agent.audit import AuditTrail
-from tableturn.prompts.find_sql import sql_so_far
+from tableturn.prompts.find_sql import find_partial_sql
 
 from ...support.scripted import ScriptedModel
 
@@ -121,7 +121,7 @@ def test_places_are_never_streamed(shop: Path, fenced: bool) -> None:
     assert [event.data["answer"]["text"] for event in early] == [FILLED]
     told = [event for event in told if event not in early]
     assert "{" not in "".join(str(value) for event in told[:-1] for value in event.data.values())
-    assert not [end for end in range(len(said)) if "{" in sql_so_far(said[:end])]
+    assert not [end for end in range(len(said)) if "{" in find_partial_sql(said[:end])]
 
 
 def test_a_revision_has_its_own(shop: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tableturn.agent.answers.sentence import LONGEST, fill_sentence, is_harmless
-from tableturn.agent.records import PlainCell, Result
+from tableturn.agent.records import PlainCell, PlainResult
 from tableturn.tools.formats import ColumnFormat, format_cell
 from tableturn.tools.sql import Query
 
@@ -33,7 +33,7 @@ def fill(
         ColumnFormat("number" if all(isinstance(row[n], int | float) for row in rows) else "text")
         for n in range(len(columns))
     ]
-    result = Result(tuple(columns), tuple(rows), truncated)
+    result = PlainResult(tuple(columns), tuple(rows), truncated)
     return fill_sentence(say, result, forms, question, Query.of(sql, "sqlite"))
 
 

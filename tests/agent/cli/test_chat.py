@@ -16,10 +16,10 @@ from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 from rich.console import Console
 from tableturn.agent import SQLAgent
-from tableturn.agent.cli.chat.chat import Chat, Cost
+from tableturn.agent.cli.chat.chat import ChatSession, ConversationCost
 from tableturn.agent.cli.chat.commands import BY_NAME
 from tableturn.agent.cli.chat.prompt import ChatCompleter
-from tableturn.agent.cli.display import Rows, as_records, fitting, show_answer
+from tableturn.agent.cli.display import TerminalTable, count_fitting_columns, render_rows_as_records, show_answer
 from tableturn.agent.records import Usage
 
 from tests.support.command_line import tableturn
@@ -148,7 +148,7 @@ def test_the_query_with_rows_left_out_is_shown_and_run(shop: Path) -> None:
     joined = "SELECT COUNT(*) FROM orders JOIN customers ON customers.id = orders.customer_id"
     with SQLAgent(shop, model=writes(joined), settings={"examples": "none"}) as agent:
         conversation = agent.conversation()
-        chat = Chat(resources=agent.resources, agent=agent, conversation=conversation)
+        chat = ChatSession(resources=agent.resources, agent=agent, conversation=conversation)
         chat.take(conversation.ask("How many orders?"), "How many orders?", conversation.why())
         shown = io.StringIO()
         console = Console(file=shown, width=200)
@@ -170,18 +170,18 @@ def test_pages_and_files_of_rows(shop: Path, tmp_path: Path) -> None:
 
 def test_columns_that_have_no_room_are_named() -> None:
     headings, rows = [f"column {n}" for n in range(9)], [["x" * 20] * 9]
-    assert fitting(headings, rows, 300) == 9
-    assert fitting(headings, rows, 80) == 3
-    assert fitting(["a"], [["x" * 500]], 80) == 1
+    assert count_fitting_columns(headings, rows, 300) == 9
+    assert count_fitting_columns(headings, rows, 80) == 3
+    assert count_fitting_columns(["a"], [["x" * 500]], 80) == 1
     console = Console(width=80, force_terminal=True, no_color=True)
     with console.capture() as captured:
-        console.print(Rows(headings, rows, "1 row"), as_records(headings, rows))
+        console.print(TerminalTable(headings, rows, "1 row"), render_rows_as_records(headings, rows))
     assert "6 more columns: column 3, column 4" in captured.get()
     assert captured.get().count("column 8") == 2
 
 
 def test_what_a_conversation_costs_counts_a_clarified_turn_once() -> None:
-    cost = Cost((1.0, 10.0))
+    cost = ConversationCost((1.0, 10.0))
     cost.add(Usage(1, 1_000, 100), goes_on=False)
     cost.add(Usage(2, 3_000, 200), goes_on=True)
     cost.add(Usage(1, 1_000, 100), goes_on=False)

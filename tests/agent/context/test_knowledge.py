@@ -85,7 +85,7 @@ def test_notes_stay_apart_from_the_question(shop: Path) -> None:
         conversation = agent.conversation()
         answer = conversation.ask("How many are near?", notes="near means in Paris")
         conversation.ask("And all?")
-        (past,) = conversation._graph.get_state(conversation._make_config()).values["turns"][:1]
+        (past,) = conversation._graph.get_state(conversation._make_run_config()).values["turns"][:1]
     assert "<knowledge>\nnear means in Paris\n</knowledge>" in model.prompts[0]
     assert "<values>" not in model.prompts[0], "no value is looked for in notes"
     assert "near means" not in model.prompts[1], "notes are of one question"

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from tableturn.agent.evidence.choose_attempt import choose, group_by_result
-from tableturn.agent.evidence.confidence import gather_evidence
-from tableturn.agent.records import Attempt, CodeResult, PlainCell, Result
+from tableturn.agent.evidence.choose_attempt import choose, group_attempts_by_result
+from tableturn.agent.evidence.confidence import gather_answer_evidence
+from tableturn.agent.records import Attempt, CodeResult, PlainCell, PlainResult
 from tableturn.tools.sql import SearchedLiteral
 
 ONE, TWO = (("Ada",),), (("Bo",),)
 
 
 def ran(sql: str, rows: tuple[tuple[PlainCell, ...], ...] = ONE, fit: float | None = -5.0, **more: Any) -> Attempt:
-    return Attempt(sql, result=Result(("name",), rows), fit=fit, **more)
+    return Attempt(sql, result=PlainResult(("name",), rows), fit=fit, **more)
 
 
 def failed(sql: str, **more: Any) -> Attempt:
@@ -21,34 +21,41 @@ def failed(sql: str, **more: Any) -> Attempt:
 
 
 def test_drafts_vote_by_their_results() -> None:
-    groups = group_by_result([ran("a"), failed("b"), ran("c", TWO), ran("d")])
+    groups = group_attempts_by_result([ran("a"), failed("b"), ran("c", TWO), ran("d")])
     assert [(found.best.sql, found.size) for found in groups] == [("a", 2), ("c", 1)]
 
 
 def test_a_misfit_majority_is_outvoted() -> None:
     odd: dict[str, Any] = {"fit": -30.0}
-    assert group_by_result([ran("a", **odd), ran("b", **odd), ran("c", TWO)])[0].best.sql == "c"
+    assert group_attempts_by_result([ran("a", **odd), ran("b", **odd), ran("c", TWO)])[0].best.sql == "c"
 
 
 def test_findings_and_empty_results_weigh() -> None:
-    assert group_by_result([ran("a", findings=("x",)), ran("b", TWO)])[0].best.sql == "b"
-    assert group_by_result([ran("a", ()), ran("b", TWO)])[0].best.sql == "b"
+    assert group_attempts_by_result([ran("a", findings=("x",)), ran("b", TWO)])[0].best.sql == "b"
+    assert group_attempts_by_result([ran("a", ()), ran("b", TWO)])[0].best.sql == "b"
 
 
 def test_within_a_group_the_best_fitting_speaks() -> None:
-    assert group_by_result([ran("a", fit=-9.0), ran("b", fit=-2.0)])[0].best.sql == "b"
+    assert group_attempts_by_result([ran("a", fit=-9.0), ran("b", fit=-2.0)])[0].best.sql == "b"
 
 
 def test_equal_groups_keep_their_order() -> None:
-    assert [found.best.sql for found in group_by_result([ran("a"), ran("b", TWO)])] == ["a", "b"]
+    assert [found.best.sql for found in group_attempts_by_result([ran("a"), ran("b", TWO)])] == ["a", "b"]
 
 
 def test_order_counts_where_both_set_one() -> None:
     up, down = (("Ada",), ("Bo",)), (("Bo",), ("Ada",))
     assert (
-        len(group_by_result([ran("SELECT n FROM t ORDER BY n", up), ran("SELECT n FROM t ORDER BY n DESC", down)])) == 2
+        len(
+            group_attempts_by_result(
+                [ran("SELECT n FROM t ORDER BY n", up), ran("SELECT n FROM t ORDER BY n DESC", down)]
+            )
+        )
+        == 2
     )
-    assert len(group_by_result([ran("SELECT n FROM t", up), ran("SELECT n FROM t ORDER BY n DESC", down)])) == 1
+    assert (
+        len(group_attempts_by_result([ran("SELECT n FROM t", up), ran("SELECT n FROM t ORDER BY n DESC", down)])) == 1
+    )
 
 
 def test_nothing_that_failed_replaces_what_ran() -> None:
@@ -75,8 +82,8 @@ def test_a_revision_has_to_answer_what_was_held_against_the_draft() -> None:
 
 def test_what_the_code_gave_speaks_against_a_draft() -> None:
     draft, revised = ran("a"), ran("b", TWO)
-    assert choose([draft, revised], CodeResult(Result(("name",), TWO))) is revised
-    assert choose([draft, revised], CodeResult(Result(("name",), ONE))) is draft
+    assert choose([draft, revised], CodeResult(PlainResult(("name",), TWO))) is revised
+    assert choose([draft, revised], CodeResult(PlainResult(("name",), ONE))) is draft
 
 
 def test_a_text_that_no_row_has_gives_way_to_the_one_like_it() -> None:
@@ -100,14 +107,16 @@ def test_a_merged_draft_speaks_for_both_that_it_was_made_of() -> None:
 
 def test_cut_results_are_not_the_same_for_their_first_rows() -> None:
     def cut(sql: str) -> Attempt:
-        return Attempt(sql, result=Result(("name",), ONE, truncated=True), fit=-5.0, source="candidate")
+        return Attempt(sql, result=PlainResult(("name",), ONE, truncated=True), fit=-5.0, source="candidate")
 
-    assert len(group_by_result([cut("SELECT a FROM t"), cut("SELECT a FROM t WHERE b > 1")])) == 2
-    assert len(group_by_result([cut("SELECT a FROM t"), cut("select a  from t")])) == 1
-    assert len(group_by_result([cut("SELECT a FROM t"), ran("SELECT b FROM t")])) == 2, (
+    assert len(group_attempts_by_result([cut("SELECT a FROM t"), cut("SELECT a FROM t WHERE b > 1")])) == 2
+    assert len(group_attempts_by_result([cut("SELECT a FROM t"), cut("select a  from t")])) == 1
+    assert len(group_attempts_by_result([cut("SELECT a FROM t"), ran("SELECT b FROM t")])) == 2, (
         "one goes on, the other does not"
     )
-    told = gather_evidence(cut("SELECT a FROM t"), others=[cut("SELECT a FROM t WHERE b > 1"), cut("SELECT a FROM t")])
+    told = gather_answer_evidence(
+        cut("SELECT a FROM t"), others=[cut("SELECT a FROM t WHERE b > 1"), cut("SELECT a FROM t")]
+    )
     assert (told.agreeing, told.differing) == (1, 0)
 
 

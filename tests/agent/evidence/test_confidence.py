@@ -15,19 +15,25 @@ from tableturn.agent.evidence.confidence import (
     OVER,
     WITHOUT_WORD,
     AnswerEvidence,
-    Weights,
+    ConfidenceWeights,
     choose_sureness,
     confidence,
-    estimate_share,
-    gather_evidence,
-    list_doubts,
-    load_weights,
+    estimate_model_accuracy,
+    gather_answer_evidence,
+    list_answer_doubts,
+    load_confidence_weights,
 )
-from tableturn.agent.model.track_record import Record, Score, Standing, add_record, read_standing
-from tableturn.agent.records import Attempt, Reach, Result
+from tableturn.agent.model.track_record import (
+    ModelRunRecord,
+    ModelScore,
+    ModelTrackRecord,
+    append_run_record,
+    read_model_track_record,
+)
+from tableturn.agent.records import Attempt, PlainResult, QueryComplexity
 from tableturn.prompts.reply_types import WriterComments
 from tableturn.tools.readings import Agreement
-from tableturn.tools.sandbox import Comparison
+from tableturn.tools.sandbox import ResultComparison
 from tableturn.tools.sql import SearchedLiteral
 
 from tests.support.scripted import ScriptedModel, writes
@@ -37,17 +43,19 @@ SAID = AnswerEvidence(sure=0.9)
 COUNT = "SELECT count(*) FROM customers"
 
 
-def sure_of(found: AnswerEvidence, past: Standing | None = None, weights: Weights | None = None) -> float:
-    return confidence(found.signals(), past, weights)
+def sure_of(
+    found: AnswerEvidence, past: ModelTrackRecord | None = None, weights: ConfidenceWeights | None = None
+) -> float:
+    return confidence(found.compute_signals(), past, weights)
 
 
 def ran(sql: str = "SELECT 1", value: int | None = 1, **more: Any) -> Attempt:
-    return Attempt(sql, result=Result(("n",), ((value,),)), **more)
+    return Attempt(sql, result=PlainResult(("n",), ((value,),)), **more)
 
 
 def test_every_signal_has_a_weight_of_the_right_sign() -> None:
-    known = load_weights().signals
-    assert set(known) == set(PLAIN.signals()) - {"unsure", "said"}
+    known = load_confidence_weights().signals
+    assert set(known) == set(PLAIN.compute_signals()) - {"unsure", "said"}
     assert {name for name, weight in known.items() if weight > 0} == {"drafts agree", "approved"}
     assert all(known[name] < 0 for name in BY_HAND if name != "approved")
 
@@ -66,9 +74,9 @@ def test_what_was_found_lowers_it_with_and_without_the_models_word(
 def test_the_models_word_is_taken_as_it_is_and_structure_counts_only_without_it() -> None:
     for said in (0.3, 0.6, 0.9, 0.95):
         assert sure_of(AnswerEvidence(sure=said)) == pytest.approx(said, abs=0.001)  # pyright: ignore[reportUnknownMemberType]
-    many: dict[str, Any] = {"reach": Reach(2.0, 2, 1), "columns": 3, "readings": 2, "empty": True}
+    many: dict[str, Any] = {"reach": QueryComplexity(2.0, 2, 1), "columns": 3, "readings": 2, "empty": True}
     many["unheld"] = 1
-    assert set(PLAIN.signals()) > set(WITHOUT_WORD)
+    assert set(PLAIN.compute_signals()) > set(WITHOUT_WORD)
     assert sure_of(replace(SAID, **many)) == sure_of(SAID)
     for name, value in many.items():
         assert sure_of(replace(PLAIN, **{name: value})) < sure_of(PLAIN)
@@ -77,9 +85,9 @@ def test_the_models_word_is_taken_as_it_is_and_structure_counts_only_without_it(
 
 
 def test_a_model_that_overrates_itself_is_believed_less() -> None:
-    weak, strong = Standing(here=Score(60, 100)), Standing(elsewhere=Score(99, 100))
+    weak, strong = ModelTrackRecord(here=ModelScore(60, 100)), ModelTrackRecord(elsewhere=ModelScore(99, 100))
     assert sure_of(SAID, weak) < 0.75 < sure_of(SAID) < sure_of(SAID, strong)
-    assert sure_of(SAID, Standing(here=Score(90, 100))) == pytest.approx(0.9, abs=0.001)  # pyright: ignore[reportUnknownMemberType]
+    assert sure_of(SAID, ModelTrackRecord(here=ModelScore(90, 100))) == pytest.approx(0.9, abs=0.001)  # pyright: ignore[reportUnknownMemberType]
     assert OVER == 0.9
 
 
@@ -91,68 +99,82 @@ def test_agreement_and_a_persons_approval_raise_it() -> None:
 def test_votes_are_counted_of_drafts_that_were_not_selected_and_of_code() -> None:
     chosen = ran("SELECT a FROM t")
     others = [ran("SELECT b FROM t", source="candidate"), ran("SELECT c FROM t", 2, source="candidate"), chosen]
-    found = gather_evidence(chosen, others=others, comparison=Comparison(True))
+    found = gather_answer_evidence(chosen, others=others, comparison=ResultComparison(True))
     assert (found.agreeing, found.differing) == (2, 1)
-    inconclusive = Comparison(False, reason="a sample", conclusive=False)
-    assert gather_evidence(chosen, comparison=inconclusive).differing == 0
+    inconclusive = ResultComparison(False, reason="a sample", conclusive=False)
+    assert gather_answer_evidence(chosen, comparison=inconclusive).differing == 0
 
 
 def test_the_models_record_counts_here_before_elsewhere(tmp_path: Path) -> None:
     path = tmp_path / "models.jsonl"
     for database, right in (("shop", 40), ("zoo", 99)):
-        add_record(Record("m", database, 100, right, None, 100, 1, "2026-01-01T00:00:00"), path)
-    add_record(Record("m", "shop", 1, None, 1, 1, 1, "2026-01-01T00:00:00"), path)
-    here, there = read_standing("m", "shop", path), read_standing("m", "zoo", path)
-    assert (here.here, here.elsewhere) == (Score(40, 100), Score(99, 100)), "approved answers say nothing"
-    assert estimate_share(here, 0.8) < 0.55 < 0.9 < estimate_share(there, 0.8)
+        append_run_record(ModelRunRecord("m", database, 100, right, None, 100, 1, "2026-01-01T00:00:00"), path)
+    append_run_record(ModelRunRecord("m", "shop", 1, None, 1, 1, 1, "2026-01-01T00:00:00"), path)
+    here, there = read_model_track_record("m", "shop", path), read_model_track_record("m", "zoo", path)
+    assert (here.here, here.elsewhere) == (ModelScore(40, 100), ModelScore(99, 100)), "approved answers say nothing"
+    assert estimate_model_accuracy(here, 0.8) < 0.55 < 0.9 < estimate_model_accuracy(there, 0.8)
     assert sure_of(PLAIN, here) < sure_of(PLAIN) < sure_of(PLAIN, there)
-    assert read_standing("other", "shop", path) == Standing()
+    assert read_model_track_record("other", "shop", path) == ModelTrackRecord()
 
 
 def test_what_is_known_of_an_attempt() -> None:
-    assert gather_evidence(ran()) == PLAIN
-    assert gather_evidence(Attempt("SELECT x", error="no such column: x")) == PLAIN, "nothing ran, so nothing was empty"
-    assert gather_evidence(ran(value=None)).empty
-    assert (
-        gather_evidence(ran(literals=tuple(SearchedLiteral("t", "a", text, text == "x") for text in "xy"))).unheld == 1
+    assert gather_answer_evidence(ran()) == PLAIN
+    assert gather_answer_evidence(Attempt("SELECT x", error="no such column: x")) == PLAIN, (
+        "nothing ran, so nothing was empty"
     )
-    assert gather_evidence(Attempt("SELECT 1, 2", result=Result(("a", "b"), ((1, 2),)))).columns == 2
-    approved = {source: gather_evidence(ran(source=source)).approved for source in ("verified", "edited", "draft")}
+    assert gather_answer_evidence(ran(value=None)).empty
+    assert (
+        gather_answer_evidence(
+            ran(literals=tuple(SearchedLiteral("t", "a", text, text == "x") for text in "xy"))
+        ).unheld
+        == 1
+    )
+    assert gather_answer_evidence(Attempt("SELECT 1, 2", result=PlainResult(("a", "b"), ((1, 2),)))).columns == 2
+    approved = {
+        source: gather_answer_evidence(ran(source=source)).approved for source in ("verified", "edited", "draft")
+    }
     assert approved == {"verified": True, "edited": True, "draft": False}
-    unfinished = {status: gather_evidence(ran(), status).unfinished for status in ("converged", "capped", "failed")}
+    unfinished = {
+        status: gather_answer_evidence(ran(), status).unfinished for status in ("converged", "capped", "failed")
+    }
     assert unfinished == {"converged": False, "capped": True, "failed": False}
-    assert gather_evidence(ran(), others=[ran(source="draft")]).agreeing == 0, "an earlier attempt is no vote"
-    assert gather_evidence(ran(), comparison=Comparison(False)).differing == 1
-    found = gather_evidence(ran(reach=Reach(1.5, 2, 1)), rivals=Agreement(3, 1))
-    assert (found.reach, found.readings, found.same_readings) == (Reach(1.5, 2, 1), 3, 1)
-    assert (gather_evidence(ran(comments=WriterComments(0.4))).sure, gather_evidence(ran(confidence=0.8)).sure) == (
+    assert gather_answer_evidence(ran(), others=[ran(source="draft")]).agreeing == 0, "an earlier attempt is no vote"
+    assert gather_answer_evidence(ran(), comparison=ResultComparison(False)).differing == 1
+    found = gather_answer_evidence(ran(reach=QueryComplexity(1.5, 2, 1)), rivals=Agreement(3, 1))
+    assert (found.reach, found.readings, found.same_readings) == (QueryComplexity(1.5, 2, 1), 3, 1)
+    assert (
+        gather_answer_evidence(ran(comments=WriterComments(0.4))).sure,
+        gather_answer_evidence(ran(confidence=0.8)).sure,
+    ) == (
         0.4,
         0.8,
     )
 
 
 def test_each_signal_is_a_share_or_a_number_within_bounds() -> None:
-    assert set(PLAIN.signals().values()) == {0.0}
+    assert set(PLAIN.compute_signals().values()) == {0.0}
     many = AnswerEvidence(
-        sure=0.7, unheld=9, reach=Reach(9.0, 9, 9), columns=9, agreeing=3, differing=1, readings=4,
+        sure=0.7, unheld=9, reach=QueryComplexity(9.0, 9, 9), columns=9, agreeing=3, differing=1, readings=4,
         same_readings=3,
     )  # fmt: skip
-    found = many.signals()
+    found = many.compute_signals()
     bounds = {"unheld values": 1, "unexpected": 3, "joins": 3, "nested": 2, "columns": 3, "said": 1}
     assert {name: found[name] for name in bounds} == bounds
     assert (found["drafts agree"], found["drafts differ"], found["readings differ"]) == (0.75, 0.25, 0.25)
     assert found["unsure"] == pytest.approx(0.3)  # pyright: ignore[reportUnknownMemberType]
-    assert replace(PLAIN, columns=2).signals()["columns"] == 1
-    assert replace(PLAIN, columns=0).signals()["columns"] == 0
+    assert replace(PLAIN, columns=2).compute_signals()["columns"] == 1
+    assert replace(PLAIN, columns=0).compute_signals()["columns"] == 0
 
 
 def test_confidence_is_the_share_of_right_answers_moved_by_the_weights() -> None:
-    weights = Weights(0.8, 0.0, {"empty": -1.0})
+    weights = ConfidenceWeights(0.8, 0.0, {"empty": -1.0})
     assert sure_of(PLAIN, weights=weights) == 0.8
-    assert sure_of(replace(PLAIN, empty=True, reach=Reach(0.0, 3, 0)), weights=weights) == 0.595
+    assert sure_of(replace(PLAIN, empty=True, reach=QueryComplexity(0.0, 3, 0)), weights=weights) == 0.595
     assert sure_of(PLAIN, weights=replace(weights, intercept=1.0)) == 0.916
-    assert sure_of(PLAIN, Standing(here=Score(20, 20)), weights) == 0.9, "20 answers count as much as the rest"
-    assert sure_of(PLAIN, Standing(elsewhere=Score(0, 20)), weights) == 0.4
+    assert sure_of(PLAIN, ModelTrackRecord(here=ModelScore(20, 20)), weights) == 0.9, (
+        "20 answers count as much as the rest"
+    )
+    assert sure_of(PLAIN, ModelTrackRecord(elsewhere=ModelScore(0, 20)), weights) == 0.4
 
 
 def test_nothing_is_called_unsure_without_a_reason_or_sure_against_one() -> None:
@@ -162,8 +184,10 @@ def test_nothing_is_called_unsure_without_a_reason_or_sure_against_one() -> None
 
 
 def test_what_speaks_against_an_answer_is_a_fact() -> None:
-    def said(attempt: Attempt, comparison: Comparison | None = None, **more: Any) -> list[str]:
-        return list(list_doubts(attempt, gather_evidence(attempt, comparison=comparison, **more), comparison))
+    def said(attempt: Attempt, comparison: ResultComparison | None = None, **more: Any) -> list[str]:
+        return list(
+            list_answer_doubts(attempt, gather_answer_evidence(attempt, comparison=comparison, **more), comparison)
+        )
 
     assert said(ran()) == said(ran(comments=WriterComments(0.3))) == [], "a number alone is no reason"
     assert said(ran(comments=WriterComments(0.3, "there are two dates"))) == ["the model says “there are two dates”"]
@@ -178,7 +202,7 @@ def test_what_speaks_against_an_answer_is_a_fact() -> None:
     )
     assert len(long) <= 201
     assert long.endswith((" orders…”", " may…”", " be…”", " counted…”", " twice…”"))
-    differs = Comparison(False, reason="2 rows more")
+    differs = ResultComparison(False, reason="2 rows more")
     assert said(ran(), differs) == ["the pandas code gives a different result (2 rows more)"]
     assert said(ran(), status="capped") == ["the queries kept changing"]
     assert said(ran(literals=missing), status="capped") == ["no row has 'atlantis' in city"], "a fact is enough"
@@ -198,7 +222,7 @@ def test_an_answer_that_nothing_speaks_against_says_nothing_of_it(shop: Path, tm
     low = answered(shop, f"```sql\n{COUNT}\n```\nSure: 40, customers may be counted twice", record="off")
     assert low.certainty == "unsure: the model says “customers may be counted twice”"
     path = tmp_path / "models.jsonl"
-    add_record(Record("ScriptedModel", "shop", 40, 20, None, 40, 1, "2026-01-01T00:00:00"), path)
+    append_run_record(ModelRunRecord("ScriptedModel", "shop", 40, 20, None, 40, 1, "2026-01-01T00:00:00"), path)
     weak = answered(shop, f"```sql\n{COUNT}\n```\nSure: 95", record=str(path))
     assert weak.confidence < 0.9
     assert weak.certainty.endswith("the model was right on 20 of 40 judged questions here")

@@ -7,31 +7,31 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 from tableturn.agent import SQLAgent
-from tableturn.agent.evidence.feedback import Bounds, result_csv
-from tableturn.agent.records import Result
+from tableturn.agent.evidence.feedback import FeedbackLimits, format_result_csv
+from tableturn.agent.records import PlainResult
 from tableturn.prompts.templating import estimate_tokens
 
 from tests.support.scripted import writes
 
 
 def test_a_small_result_is_shown_whole() -> None:
-    assert result_csv(Result(("a", "b"), ((1, "x, y"), (None, "z")))) == 'a,b\n1,"x, y"\nNULL,z\n'
+    assert format_result_csv(PlainResult(("a", "b"), ((1, "x, y"), (None, "z")))) == 'a,b\n1,"x, y"\nNULL,z\n'
 
 
 def test_what_is_left_out_is_said() -> None:
-    result = Result(("a",), tuple((number,) for number in range(30)), truncated=True)
-    assert result_csv(result, Bounds(rows=2)) == "a\n0\n1\n... (30 or more rows in all)\n"
+    result = PlainResult(("a",), tuple((number,) for number in range(30)), truncated=True)
+    assert format_result_csv(result, FeedbackLimits(rows=2)) == "a\n0\n1\n... (30 or more rows in all)\n"
 
 
 @given(
     st.integers(1, 200),
     st.integers(0, 30),
     st.text(max_size=300),
-    st.builds(Bounds, st.integers(1, 50), st.integers(8, 200), st.integers(50, 500)),
+    st.builds(FeedbackLimits, st.integers(1, 50), st.integers(8, 200), st.integers(50, 500)),
 )
-def test_no_result_is_shown_beyond_its_bounds(columns: int, rows: int, cell: str, bounds: Bounds) -> None:
-    result = Result(tuple(f"c{number}" for number in range(columns)), ((cell,) * columns,) * rows)
-    shown = result_csv(result, bounds)
+def test_no_result_is_shown_beyond_its_bounds(columns: int, rows: int, cell: str, bounds: FeedbackLimits) -> None:
+    result = PlainResult(tuple(f"c{number}" for number in range(columns)), ((cell,) * columns,) * rows)
+    shown = format_result_csv(result, bounds)
     assert shown.count("\n") <= bounds.rows + 3
     assert estimate_tokens(shown) <= bounds.tokens + 2 * bounds.cell + 40, "one cell, and what was left out"
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tableturn.agent import Answer, SQLAgent
-from tableturn.agent.answers.render import basis_lines
+from tableturn.agent.answers.render import list_basis_lines
 from tableturn.agent.conversation import Conversation
 from tableturn.agent.evidence import ledger as evidence
 from tableturn.tools.database import Database, Egress, Policy
@@ -69,7 +69,7 @@ def test_what_hardly_matters_stands_in_the_basis(sales: Path) -> None:
         connection.execute("UPDATE sale SET product_id = 99 WHERE id = 7")
     answer = ask(sales)
     assert (answer.text, answer.certainty) == ("Sale: 999.", "")
-    assert "1 of 1,000 rows of sale has no match in product and is left out" in basis_lines(answer)[-1]
+    assert "1 of 1,000 rows of sale has no match in product and is left out" in list_basis_lines(answer)[-1]
 
 
 def test_papers_and_approval_count_nothing(sales: Path) -> None:
@@ -107,7 +107,9 @@ def test_nothing_is_told_of_what_may_not_leave(sales: Path, level: str) -> None:
     for sql in (summed, grouped):
         with Database.open(sales) as database:
             answer = ask(database.for_user(database.session.identity, policy), sql, ledger="full")
-        assert answer.ledger is None or not (answer.ledger.nulls or answer.ledger.variants or answer.ledger.facts)
+        assert answer.ledger is None or not (
+            answer.ledger.nulls or answer.ledger.variants or answer.ledger.material_facts
+        )
         assert "canary" not in json.dumps(answer.to_dict()["ledger"])
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tableturn.agent import SQLAgent
-from tableturn.agent.answers.render import answer_text, basis_lines, list_reasons
+from tableturn.agent.answers.render import list_answer_reasons, list_basis_lines, render_answer_text
 from tableturn.tools.sample import build_sample
 
 from tests.support.scripted import writes
@@ -32,17 +32,17 @@ def test_an_answer_says_what_it_rests_on_and_what_it_hangs_on(kestrel: Path) -> 
     assert answer.text == f"Orders: 1,631. {LINE}"
     assert (answer.readings.agreement.ran, answer.readings.agreement.same) == (1, 0)
     assert answer.usage.llm_calls == 1
-    assert basis_lines(answer) == (
+    assert list_basis_lines(answer) == (
         "A generated query over orders; a single row; ordered on 2023-01-01 to 2023-12-31 (the newest is 2024-12-31).",
         "Other readings: Read as “by the day of shipping”: 1,551.",
     )
-    how_sure = dict(list_reasons(answer, None))["how sure"]
+    how_sure = dict(list_answer_reasons(answer, None))["how sure"]
     assert how_sure == ("fairly sure: nothing speaks against it except another reading",)
     told = json.loads(answer.to_json())["basis"]
     assert (told["origin"], told["tables"], told["date"]["newest"]) == ("generated", ["orders"], "2024-12-31")
     assert told["filters"][0]["words"] == "2023"
     assert "what this rests on" in answer._repr_html_()
-    assert basis_lines(answer)[0] in answer_text(answer)
+    assert list_basis_lines(answer)[0] in render_answer_text(answer)
 
 
 def test_a_question_in_another_language_is_told_of_them_too(kestrel: Path) -> None:
@@ -128,10 +128,10 @@ def test_what_is_hidden_is_not_named(kestrel: Path) -> None:
 
 def test_an_answer_of_an_earlier_version_has_no_basis(kestrel: Path) -> None:
     from tableturn.agent.records import AnswerRecord
-    from tableturn.agent.state import dump, load
+    from tableturn.agent.state import dump_record, load
 
     with SQLAgent(kestrel, model=writes(BOTH), settings=ALONE) as agent:
-        record = dict(dump(agent.ask(QUESTION).record))
+        record = dict(dump_record(agent.ask(QUESTION).record))
     old = {key: value for key, value in record.items() if key not in ("basis", "readings")}
     assert load(AnswerRecord, old).basis is None
     assert load(AnswerRecord, json.loads(json.dumps(record))).basis is not None

@@ -13,22 +13,22 @@ from typing import Any
 import pytest
 from langchain_openai import ChatOpenAI
 from tableturn.agent import SQLAgent
-from tableturn.agent.answers.render import answer_text
+from tableturn.agent.answers.render import render_answer_text
 from tableturn.agent.evidence.trust import (
-    Fingerprints,
     TrustBound,
-    apply_bound,
-    find_bound,
-    read_bounds,
-    take_fingerprints,
-    trust_file,
-    write_bound,
+    TrustFingerprints,
+    apply_trust_bound,
+    compute_trust_fingerprints,
+    find_trust_bound,
+    get_trust_file_path,
+    read_trust_bounds,
+    write_trust_bound,
 )
 from tableturn.tools.errors import SettingsError
 from tableturn.tools.examples import database_identity
 
 QUESTION = "How many customers are there?"
-PRINTS = Fingerprints("p", "s", "")
+PRINTS = TrustFingerprints("p", "s", "")
 
 
 def bound(**more: Any) -> TrustBound:
@@ -56,10 +56,12 @@ def asked(shop: Path, path: Path | str, **settings: Any):
 
 def set_for(shop: Path, path: Path, level: float | None, **settings: Any) -> None:
     with SQLAgent(shop, model="offline", settings={"trust": str(path), **settings}) as agent:
-        prints = take_fingerprints(agent.resources, agent.settings)
+        prints = compute_trust_fingerprints(agent.resources, agent.settings)
         identity = database_identity(agent.resources.database)
     missing = 0 if level else 20
-    write_bound(bound(database=identity, model="offline", level=level, missing=missing, fingerprints=prints), path)
+    write_trust_bound(
+        bound(database=identity, model="offline", level=level, missing=missing, fingerprints=prints), path
+    )
 
 
 def test_answers_are_marked_from_the_level_on(shop: Path, tmp_path: Path) -> None:
@@ -73,7 +75,7 @@ def test_answers_are_marked_from_the_level_on(shop: Path, tmp_path: Path) -> Non
     keys = list(told)
     assert keys[keys.index("confidence_reason") :][:3] == ["confidence_reason", "trusted", "trust_reason"]
     assert (told["trusted"], told["trust_reason"]) == (True, answer.trust_reason)
-    for shown in (answer._repr_html_(), answer_text(answer)):  # pyright: ignore[reportPrivateUsage]
+    for shown in (answer._repr_html_(), render_answer_text(answer)):  # pyright: ignore[reportPrivateUsage]
         assert "✓ trusted: of answers as sure" in shown
         assert "sure: " not in shown.lower(), "nothing speaks against it"
         assert f"{answer.confidence:.2f}" not in shown, "people are told in words"
@@ -109,49 +111,49 @@ def test_too_few_labels_mark_nothing_and_say_how_many_are_missing(shop: Path, tm
 
 @pytest.mark.parametrize(("confidence", "trusted"), [(0.9, True), (0.899, False)])
 def test_the_level_itself_is_trusted(confidence: float, trusted: bool) -> None:
-    assert apply_bound(confidence, bound(), PRINTS).trusted is trusted
+    assert apply_trust_bound(confidence, bound(), PRINTS).trusted is trusted
 
 
 def test_one_bound_is_kept_for_a_database_and_a_model(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "trust.json"
     for kept in (bound(), bound(model="other"), bound(level=0.7)):
-        write_bound(kept, path)
-    bounds = read_bounds(path)
+        write_trust_bound(kept, path)
+    bounds = read_trust_bounds(path)
     assert len(bounds) == 2
-    found = find_bound(bounds, "shop@1", "m")
+    found = find_trust_bound(bounds, "shop@1", "m")
     assert found is not None
     assert found.level == 0.7
     assert json.loads(path.read_text())["version"] == 1
-    assert find_bound(bounds, "zoo@1", "m") is None
+    assert find_trust_bound(bounds, "zoo@1", "m") is None
 
 
 def test_bounds_that_two_processes_set_at_once_are_both_kept(tmp_path: Path) -> None:
     path = tmp_path / "trust.json"
     folder = os.open(tmp_path, os.O_RDONLY)
     fcntl.flock(folder, fcntl.LOCK_EX)  # as another process does that writes
-    thread = threading.Thread(target=write_bound, args=(bound(model="mine"), path))
+    thread = threading.Thread(target=write_trust_bound, args=(bound(model="mine"), path))
     thread.start()
     thread.join(0.2)
     path.write_text(json.dumps({"version": 1, "bounds": [asdict(bound(model="theirs"))]}))
     os.close(folder)
     thread.join()
-    assert {kept.model for kept in read_bounds(path)} == {"mine", "theirs"}
+    assert {kept.model for kept in read_trust_bounds(path)} == {"mine", "theirs"}
 
 
 def test_a_file_of_another_version_is_told_and_costs_no_answer(shop: Path, tmp_path: Path) -> None:
     path = tmp_path / "trust.json"
     path.write_text('{"version": 2, "bounds": []}')
     with pytest.raises(SettingsError, match="set them again"):
-        read_bounds(path)
+        read_trust_bounds(path)
     answer = asked(shop, path)
     assert (answer.status, answer.trusted) == ("converged", None)
     assert "contains no bounds that this version can read" in answer.trust
 
 
 def test_where_bounds_are_kept() -> None:
-    assert trust_file("off") is None
-    assert trust_file("x.json") == Path("x.json")
-    found = trust_file("")
+    assert get_trust_file_path("off") is None
+    assert get_trust_file_path("x.json") == Path("x.json")
+    found = get_trust_file_path("")
     assert found is not None
     assert found.name == "trust.json"
 
@@ -159,21 +161,21 @@ def test_where_bounds_are_kept() -> None:
 @pytest.mark.parametrize("level", ["NaN", "Infinity", "1.5", "-0.1"])
 def test_a_level_that_is_none_is_refused_as_damaged(tmp_path: Path, level: str) -> None:
     path = tmp_path / "trust.json"
-    write_bound(bound(), path)
+    write_trust_bound(bound(), path)
     path.write_text(path.read_text().replace('"level": 0.9', f'"level": {level}'))
     with pytest.raises(SettingsError, match="contains no bounds"):
-        read_bounds(path)
+        read_trust_bounds(path)
 
 
 def test_another_address_of_the_model_or_other_settings_of_approved_answers_withdraw_it(shop: Path) -> None:
-    def prints(url: str, **settings: Any) -> Fingerprints:
+    def prints(url: str, **settings: Any) -> TrustFingerprints:
         key = {"openai_api_key": "x"}
         model = ChatOpenAI(model="m", base_url=url, **key)  # pyright: ignore[reportArgumentType]
         with SQLAgent(shop, model=model, settings=settings) as agent:
-            return take_fingerprints(agent.resources, agent.settings)
+            return compute_trust_fingerprints(agent.resources, agent.settings)
 
     here = prints("http://a.example/v1")
-    assert here.list_changes(prints("http://a.example/v1/")) == []
-    assert here.list_changes(prints("http://b.example/v1")) == ["the model's provider or address"]
-    assert here.list_changes(prints("http://a.example/v1", own_examples=0)) == ["prompts or settings"]
-    assert here.list_changes(prints("http://a.example/v1", verified=False)) == ["prompts or settings"]
+    assert here.list_changed_conditions(prints("http://a.example/v1/")) == []
+    assert here.list_changed_conditions(prints("http://b.example/v1")) == ["the model's provider or address"]
+    assert here.list_changed_conditions(prints("http://a.example/v1", own_examples=0)) == ["prompts or settings"]
+    assert here.list_changed_conditions(prints("http://a.example/v1", verified=False)) == ["prompts or settings"]

@@ -12,7 +12,13 @@ from langchain_core.messages import AIMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatResult
 from tableturn.agent import Answer, SQLAgent
-from tableturn.agent.model.turn_budget import LEAST_SECONDS, Allowance, Budget, seconds_left, use_allowance
+from tableturn.agent.model.turn_budget import (
+    LEAST_SECONDS,
+    TaskAllowance,
+    TurnBudget,
+    limit_to_remaining_seconds,
+    use_task_allowance,
+)
 
 from tests.support.scripted import Reply, ScriptedModel, rephrased, task_of, writes
 
@@ -116,11 +122,11 @@ def test_a_query_that_does_not_end_takes_no_more_than_the_turn(shop: Path) -> No
 
 
 def test_a_query_gets_a_moment_where_time_is_up() -> None:
-    late = Budget(calls=1, tokens=1_000, until=time.monotonic() - 9)
-    assert seconds_left(5.0) == 5.0, "outside a turn nothing is shortened"
-    with use_allowance(Allowance(late)):
-        assert seconds_left(5.0) == LEAST_SECONDS
-        assert seconds_left(LEAST_SECONDS / 2) == LEAST_SECONDS / 2
+    late = TurnBudget(calls=1, tokens=1_000, until=time.monotonic() - 9)
+    assert limit_to_remaining_seconds(5.0) == 5.0, "outside a turn nothing is shortened"
+    with use_task_allowance(TaskAllowance(late)):
+        assert limit_to_remaining_seconds(5.0) == LEAST_SECONDS
+        assert limit_to_remaining_seconds(LEAST_SECONDS / 2) == LEAST_SECONDS / 2
 
 
 def side_by_side_settings(**more: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tableturn.agent import Answer, SQLAgent
 from tableturn.agent.model import http as bounded_http
-from tableturn.agent.model.turn_budget import Allowance, Budget, BudgetReached
+from tableturn.agent.model.turn_budget import BudgetReached, TaskAllowance, TurnBudget
 
 from tests.support.openai_server import DRIP, FLOOD, HANG, Behaviour, OpenAIServer, fails, says, sql
 
@@ -132,8 +132,8 @@ def test_nothing_is_sent_once_the_turn_is_over(shop: Path) -> None:
 
 
 def test_nothing_is_sent_for_a_task_that_was_given_up() -> None:
-    budget = Budget(calls=9, tokens=10_000, until=time.monotonic() + 60)
-    allowance = Allowance(budget)
+    budget = TurnBudget(calls=9, tokens=10_000, until=time.monotonic() + 60)
+    allowance = TaskAllowance(budget)
     allowance.send()
     allowance.called_off = True
     with pytest.raises(BudgetReached):

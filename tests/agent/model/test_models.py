@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_openai import AzureChatOpenAI, ChatOpenAI
-from tableturn.agent.model.choose_model import DEFAULT_MODEL, model_label, resolve_model
+from tableturn.agent.model.choose_model import DEFAULT_MODEL, get_model_label, resolve_model
 from tableturn.tools.errors import ModelError
 
 from ...support.openai_server import OpenAIServer, says
@@ -35,7 +35,7 @@ def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_nothing_said_is_offline() -> None:
     assert resolve_model() is None
-    assert model_label(None) == "offline"
+    assert get_model_label(None) == "offline"
 
 
 def test_offline_beats_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,18 +47,18 @@ def test_what_is_passed_beats_the_environment(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("TABLETURN_MODEL", "offline")
     passed = FakeListChatModel(responses=["x"])
     assert resolve_model(passed) is passed
-    assert model_label(resolve_model("openai:some", base_url=URL)) == "some"
+    assert get_model_label(resolve_model("openai:some", base_url=URL)) == "some"
 
 
 def test_the_variable_beats_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     monkeypatch.setenv("TABLETURN_MODEL", "openai:mine")
-    assert model_label(resolve_model()) == "mine"
+    assert get_model_label(resolve_model()) == "mine"
 
 
 def test_a_key_alone_selects_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    assert model_label(resolve_model()) == DEFAULT_MODEL
+    assert get_model_label(resolve_model()) == DEFAULT_MODEL
 
 
 def test_a_base_url_alone_selects_what_the_server_has(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +94,7 @@ def test_azure(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(resolve_model("azure:mine"), AzureChatOpenAI)
     assert resolve_model() is None, "an endpoint without a deployment names no model"
     monkeypatch.setenv("AZURE_OPENAI_DEPLOYMENT", "mine")
-    assert model_label(resolve_model()) == "mine"
+    assert get_model_label(resolve_model()) == "mine"
 
 
 @pytest.mark.parametrize("name", ["gpt-5-mini", "claude:opus", "openai:", "azure:", "offline:x", "openai"])

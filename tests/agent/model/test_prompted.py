@@ -18,9 +18,9 @@ from langchain_core.messages import AIMessage
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 from tableturn.agent.model.chat import PromptedTranslator, TranslatorOptions
-from tableturn.prompts.generate import GenerateTask
+from tableturn.prompts.generate import GenerateSQLTask
 from tableturn.prompts.rephrase import SimplifyTask
-from tableturn.prompts.reply_types import Draft, Rephrasing
+from tableturn.prompts.reply_types import Rephrasing, SQLDraft
 from tableturn.tools.database.schema import ColumnSchema, Schema, TableSchema
 from tableturn.tools.errors import ModelError, ReplyError
 
@@ -29,7 +29,7 @@ from ...support.openai_server import EMPTY, HANG, RESET, Behaviour, OpenAIServer
 
 Q = "SELECT count(*) FROM singer"
 SCHEMA = Schema("shop", (TableSchema("singer", (ColumnSchema("id", "INTEGER", "number", 1), ColumnSchema("name"))),))
-TASK = GenerateTask("How many singers?", Rephrasing("Give me the number of singers.", ""), SCHEMA)
+TASK = GenerateSQLTask("How many singers?", Rephrasing("Give me the number of singers.", ""), SCHEMA)
 
 
 def chat(server: OpenAIServer, **more: Any) -> ChatOpenAI:
@@ -43,7 +43,7 @@ def translating(script: Script, **more: Any) -> Generator[tuple[OpenAIServer, Pr
         yield server, PromptedTranslator(chat(server, **more))
 
 
-Outcome: TypeAlias = Done[Draft] | Exception
+Outcome: TypeAlias = Done[SQLDraft] | Exception
 
 
 async def both_ways(script: Script, **more: Any) -> list[tuple[Outcome, int]]:
@@ -194,7 +194,7 @@ def test_a_streamed_reply_that_is_cut_is_noticed() -> None:
 
 def test_prompts_keep_to_the_budget() -> None:
     columns = tuple(ColumnSchema(f"column_number_{n}") for n in range(500))
-    wide = GenerateTask("How many?", Rephrasing("", ""), Schema("wide", (TableSchema("t", columns),)))
+    wide = GenerateSQLTask("How many?", Rephrasing("", ""), Schema("wide", (TableSchema("t", columns),)))
     with OpenAIServer([says("Hm."), sql(Q)]) as server:
         done = done_by(PromptedTranslator(chat(server), TranslatorOptions(prompt_tokens=700)), wide)
     assert any("columns" in note for note in done.notes)

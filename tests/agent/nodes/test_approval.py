@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tableturn.agent import SQLAgent
-from tableturn.agent.nodes.execute import decide
+from tableturn.agent.nodes.execute import parse_approval_reply
 
 from tests.support.scripted import writes
 
@@ -90,11 +90,11 @@ def test_an_edit_is_as_read_only_as_a_draft(shop: Path) -> None:
      ({"action": "drop"}, "reject"), (None, "reject"), ({"sql": PARIS}, "approve"), ({"sql": LYON}, "edit")],
 )  # fmt: skip
 def test_only_consent_is_consent(said: object, action: str) -> None:
-    assert decide(said, PARIS, can_save=False).action == action
+    assert parse_approval_reply(said, PARIS, can_save=False).action == action
 
 
 @pytest.mark.parametrize("can_save", [True, False])
 def test_a_number_stands_for_a_choice_that_was_offered(can_save: bool) -> None:
-    third = decide("3", PARIS, can_save)
+    third = parse_approval_reply("3", PARIS, can_save)
     assert (third.action, third.save) == (("approve", True) if can_save else ("reject", False))
-    assert decide("4", PARIS, can_save).action == "reject"
+    assert parse_approval_reply("4", PARIS, can_save).action == "reject"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from langchain_core.language_models import BaseChatModel
 from tableturn.agent import Answer, SQLAgent
-from tableturn.agent.nodes.drafts import vary
+from tableturn.agent.nodes.drafts import vary_draft_settings
 from tableturn.agent.settings import Settings
 
 from tests.support.scripted import Reply, ScriptedModel, rephrased, task_of
@@ -103,9 +103,9 @@ async def test_async_gives_the_same(shop: Path) -> None:
 
 def test_drafts_differ_in_examples_temperature_and_reasoning() -> None:
     settings = Settings(candidates=3, candidate_reasoning=True)
-    drafts = [vary(settings, number) for number in range(3)]
+    drafts = [vary_draft_settings(settings, number) for number in range(3)]
     assert drafts[0] == settings
     assert len({draft.examples for draft in drafts}) == 3
     assert [draft.temperature for draft in drafts] == [0.0, 0.7, 0.7]
     assert [draft.reason for draft in drafts] == ["off", "off", "pot"]
-    assert vary(Settings(examples="none"), 1).examples == "none"
+    assert vary_draft_settings(Settings(examples="none"), 1).examples == "none"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tableturn.agent import SQLAgent
-from tableturn.tools.sql import sql_skeleton
+from tableturn.tools.sql import make_sql_skeleton
 
 from tests.support.scripted import ScriptedModel, task_of, writes
 
@@ -38,7 +38,7 @@ def test_the_drafts_own_form_comes_first(shop: Path) -> None:
     first, second = [
         data["turn"]["examples"] for name, data in turn(shop, model, examples="draft") if name == "retrieve"
     ]
-    assert sql_skeleton(first[0]["sql"]) != sql_skeleton(WRONG) == sql_skeleton(second[0]["sql"])
+    assert make_sql_skeleton(first[0]["sql"]) != make_sql_skeleton(WRONG) == make_sql_skeleton(second[0]["sql"])
     assert len(first) == len(second) == 8
     draft, revision = [prompt.split("<examples>")[1] for prompt in model.prompts if "<examples>" in prompt]
     assert draft.split("SQL: ")[1].startswith(first[0]["sql"])

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tableturn.agent import SQLAgent
-from tableturn.agent.model.track_record import Record, Score, add_record, read_score
+from tableturn.agent.model.track_record import ModelRunRecord, ModelScore, append_run_record, read_model_score
 
 from tests.support.scripted import ScriptedModel, rephrased, task_of
 
@@ -77,7 +77,7 @@ def test_high_effort_asks_first_and_writes_three(shop: Path) -> None:
 
 def kept(path: Path, right: int, n: int, model: str = "ScriptedModel", *, gold: bool = True) -> None:
     found = (right, None) if gold else (None, right)
-    add_record(Record(model, "shop", n, *found, n, 1_000, "2026-01-01T00:00:00+00:00"), path)
+    append_run_record(ModelRunRecord(model, "shop", n, *found, n, 1_000, "2026-01-01T00:00:00+00:00"), path)
 
 
 def test_a_model_that_is_known_to_be_weak_is_asked_twice(shop: Path, tmp_path: Path) -> None:
@@ -112,17 +112,17 @@ def test_a_model_that_is_known_to_be_weak_is_asked_twice(shop: Path, tmp_path: P
     ],
 )
 def test_a_model_is_weak_where_its_record_rules_out_that_it_is_strong(right: int, n: int, *, weak: bool) -> None:
-    assert Score(right, n).weak is weak
+    assert ModelScore(right, n).is_weak is weak
 
 
 def test_a_record_counts_verdicts_before_gold_and_no_approvals(tmp_path: Path) -> None:
     path = tmp_path / "models.jsonl"
-    assert read_score("m", path) is None
-    add_record(Record("m", "a", 40, 20, 36, 40, 1_000, "2026-01-01T00:00:00+00:00"), path)
+    assert read_model_score("m", path) is None
+    append_run_record(ModelRunRecord("m", "a", 40, 20, 36, 40, 1_000, "2026-01-01T00:00:00+00:00"), path)
     for _ in range(30):
         kept(path, 1, 1, "m", gold=False)
-    found = read_score("m", path)
+    found = read_model_score("m", path)
     assert found is not None
-    assert (found.right, found.n, found.weak) == (36, 40, False)
+    assert (found.right, found.n, found.is_weak) == (36, 40, False)
     path.write_text(json.dumps({"model": "m"}) + "\n{}\n", encoding="utf-8")
-    assert read_score("m", path) is None, "a damaged record says nothing"
+    assert read_model_score("m", path) is None, "a damaged record says nothing"

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from tableturn.agent import Answer, SQLAgent
 from tableturn.tools.errors import SettingsError
-from tableturn.tools.sandbox import SandboxLimits, sandbox_available
+from tableturn.tools.sandbox import SandboxLimits, find_sandbox_problem
 
 from tests.support.scripted import ScriptedModel, rephrased, task_of
 
 RIGHT = "SELECT city, count(*) AS n FROM customers GROUP BY city"
 WRONG = "SELECT city, count(*) + 1 AS n FROM customers GROUP BY city"
 CODE = "result = db_dict['customers'].groupby('city').size()"
-WHY_NOT = sandbox_available()
+WHY_NOT = find_sandbox_problem()
 
 pytestmark = pytest.mark.skipif(WHY_NOT is not None, reason=str(WHY_NOT))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tableturn.agent.offline.frame import Column, Frame, Operand, Predicate
-from tableturn.agent.offline.sql import read_sql, write_sql
+from tableturn.agent.offline.frame import Column, Operand, Predicate, QueryFrame
+from tableturn.agent.offline.sql import convert_frame_to_sql, read_sql
 from tableturn.tools.database.schema import ColumnSchema, Schema, TableSchema
 
 COLUMNS = (
@@ -19,18 +19,18 @@ SHOP = Schema("shop", (TableSchema("Singer", COLUMNS),))
 NAME, AGE, GROUP, PAID = (Operand(Column("Singer", column.name)) for column in COLUMNS)
 
 FRAMES = [
-    Frame((NAME,), ("Singer",), ((Predicate(AGE, ">", 20),),), order=((AGE, True),), limit=3),
-    Frame((GROUP,), ("Singer",), ((Predicate(GROUP, "like", "%a%"),),)),
-    Frame((Operand(None, "count"),), ("Singer",), ((Predicate(AGE, "between", (20, 30)),),)),
-    Frame((NAME,), ("Singer",), ((Predicate(PAID, "=", 1),),)),
+    QueryFrame((NAME,), ("Singer",), ((Predicate(AGE, ">", 20),),), order=((AGE, True),), limit=3),
+    QueryFrame((GROUP,), ("Singer",), ((Predicate(GROUP, "like", "%a%"),),)),
+    QueryFrame((Operand(None, "count"),), ("Singer",), ((Predicate(AGE, "between", (20, 30)),),)),
+    QueryFrame((NAME,), ("Singer",), ((Predicate(PAID, "=", 1),),)),
 ]
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "postgres", "duckdb", "mysql"])
 @pytest.mark.parametrize("frame", FRAMES)
-def test_what_is_written_is_read_back(frame: Frame, dialect: str) -> None:
+def test_what_is_written_is_read_back(frame: QueryFrame, dialect: str) -> None:
     schema = replace(SHOP, dialect=dialect)
-    assert read_sql(write_sql(frame, schema), schema) == frame
+    assert read_sql(convert_frame_to_sql(frame, schema), schema) == frame
 
 
 @pytest.mark.parametrize(
@@ -42,24 +42,24 @@ def test_what_is_written_is_read_back(frame: Frame, dialect: str) -> None:
         (FRAMES[1], "mysql", "SELECT `group` FROM Singer WHERE LOWER(`group`) LIKE LOWER('%a%')"),
         (FRAMES[3], "postgres", 'SELECT "Name" FROM "Singer" WHERE paid = TRUE'),
         (
-            Frame((NAME, Operand(None, "count")), ("Singer",), group=(AGE.column,) if AGE.column else ()),
+            QueryFrame((NAME, Operand(None, "count")), ("Singer",), group=(AGE.column,) if AGE.column else ()),
             "postgres",
             'SELECT MIN("Name"), COUNT(*) FROM "Singer" GROUP BY "Age"',
         ),
         (
-            Frame((AGE,), ("Singer",), ((Predicate(NAME, "=", 7),),)),
+            QueryFrame((AGE,), ("Singer",), ((Predicate(NAME, "=", 7),),)),
             "duckdb",
             "SELECT Age FROM Singer WHERE Name = '7'",
         ),
         (
-            Frame((NAME,), ("Singer",), ((Predicate(AGE, "like", "%2%"),),)),
+            QueryFrame((NAME,), ("Singer",), ((Predicate(AGE, "like", "%2%"),),)),
             "duckdb",
             "SELECT Name FROM Singer WHERE CAST(Age AS TEXT) ILIKE '%2%'",
         ),
     ],
 )
-def test_each_engine_gets_its_own_sql(frame: Frame, dialect: str, written: str) -> None:
-    assert write_sql(frame, replace(SHOP, dialect=dialect)) == written
+def test_each_engine_gets_its_own_sql(frame: QueryFrame, dialect: str, written: str) -> None:
+    assert convert_frame_to_sql(frame, replace(SHOP, dialect=dialect)) == written
 
 
 def test_what_is_no_sql_of_the_engine_is_not_read() -> None:

@@ -8,8 +8,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tableturn.agent.offline.frame import Column, Frame, Operand, Predicate, add_conditions, count_rows
-from tableturn.agent.offline.sql import read_sql, write_sql
+from tableturn.agent.offline.frame import Column, Operand, Predicate, QueryFrame, add_conditions, count_rows
+from tableturn.agent.offline.sql import convert_frame_to_sql, read_sql
 from tableturn.tools.database import Database
 from tableturn.tools.errors import NotUnderstood
 
@@ -28,14 +28,14 @@ def zoo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
         yield database
 
 
-def _frame(zoo: Database, sql: str) -> Frame:
+def _frame(zoo: Database, sql: str) -> QueryFrame:
     frame = read_sql(sql, zoo.schema())
     assert frame is not None
     return frame
 
 
-def _rows(zoo: Database, frame: Frame) -> list[tuple[object, ...]]:
-    return [tuple(row) for row in zoo.execute(write_sql(frame, zoo.schema())).rows]
+def _rows(zoo: Database, frame: QueryFrame) -> list[tuple[object, ...]]:
+    return [tuple(row) for row in zoo.execute(convert_frame_to_sql(frame, zoo.schema())).rows]
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tableturn.agent.offline.frame import Column, Frame, Operand, Operator, Predicate, Scalar, intersect, phrase_frame
-from tableturn.agent.offline.sql import list_joined_tables, read_sql, write_sql
+from tableturn.agent.offline.frame import (
+    Column,
+    Operand,
+    Operator,
+    Predicate,
+    QueryFrame,
+    Scalar,
+    format_query_as_sentence,
+    intersect_with_condition,
+)
+from tableturn.agent.offline.sql import convert_frame_to_sql, list_query_tables, read_sql
 from tableturn.tools.database import Database
 from tableturn.tools.errors import NotUnderstood
 
@@ -48,7 +57,7 @@ def zoo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
 def test_sql_survives_the_way_through_a_frame(zoo: Database, sql: str) -> None:
     frame = read_sql(sql, zoo.schema())
     assert frame is not None
-    again = write_sql(frame, zoo.schema())
+    again = convert_frame_to_sql(frame, zoo.schema())
 
     assert read_sql(again, zoo.schema()) == frame
     assert zoo.execute(again).rows == zoo.execute(sql).rows
@@ -60,20 +69,20 @@ def test_what_no_frame_can_say_is_left_alone(zoo: Database, sql: str) -> None:
 
 
 def test_names_are_quoted_where_they_must_be(zoo: Database) -> None:
-    frame = Frame((Operand(Column("lost order", "from")),))
-    assert write_sql(frame, zoo.schema()) == 'SELECT "from" FROM "lost order"'
+    frame = QueryFrame((Operand(Column("lost order", "from")),))
+    assert convert_frame_to_sql(frame, zoo.schema()) == 'SELECT "from" FROM "lost order"'
 
 
 def test_tables_that_no_key_connects_are_refused(zoo: Database) -> None:
-    frame = Frame((Operand(Column("keeper", "name")), Operand(Column("lost order", "from"))))
+    frame = QueryFrame((Operand(Column("keeper", "name")), Operand(Column("lost order", "from"))))
     with pytest.raises(NotUnderstood, match="lost order"):
-        write_sql(frame, zoo.schema())
+        convert_frame_to_sql(frame, zoo.schema())
 
 
 def test_a_sentence_that_asks_for_a_frame(zoo: Database) -> None:
     frame = read_sql("SELECT name FROM animal WHERE age > 2 ORDER BY age DESC", zoo.schema())
     assert frame is not None
-    assert phrase_frame(replace(frame, limit=2)) == (
+    assert format_query_as_sentence(replace(frame, limit=2)) == (
         "Give me the name of animal where the age is more than 2, sorted by the age from highest, only the first 2."
     )
 
@@ -111,8 +120,8 @@ def test_what_meets_two_conditions_that_no_row_meets(zoo: Database, sql: str, ro
     assert frame is not None
     other = Predicate(Operand(Column("animal", "kind")), "=", "lynx")
 
-    both = intersect(frame, other, Column("animal", "animal_id"))
-    assert [*zoo.execute(write_sql(both, zoo.schema())).rows] == rows
+    both = intersect_with_condition(frame, other, Column("animal", "animal_id"))
+    assert [*zoo.execute(convert_frame_to_sql(both, zoo.schema())).rows] == rows
 
 
 def test_a_frame_tells_what_it_joins_holds_and_ranks(zoo: Database) -> None:
@@ -120,19 +129,19 @@ def test_a_frame_tells_what_it_joins_holds_and_ranks(zoo: Database) -> None:
     frame = read_sql(f"SELECT wage FROM keeper WHERE name IN ({inner}) AND wage BETWEEN 5 AND 15 LIMIT 3", zoo.schema())
     assert frame is not None
 
-    assert list_joined_tables(frame, zoo.schema()) == {"keeper", "animal"}
-    assert sorted(map(str, frame.literals())) == ["15", "3", "5", "wolf"]
-    assert not frame.is_ranking()
-    assert Frame((Operand(Column("keeper", "wage"), "max"),)).is_ranking()
+    assert list_query_tables(frame, zoo.schema()) == {"keeper", "animal"}
+    assert sorted(map(str, frame.list_literals())) == ["15", "3", "5", "wolf"]
+    assert not frame.is_ranking_query()
+    assert QueryFrame((Operand(Column("keeper", "wage"), "max"),)).is_ranking_query()
 
 
 def test_a_frame_that_shows_only_what_it_fixes_repeats(zoo: Database) -> None:
     fixed = read_sql("SELECT name FROM animal WHERE name = 'Rex'", zoo.schema())
     told = read_sql("SELECT name, age FROM animal WHERE name = 'Rex'", zoo.schema())
     assert fixed is not None
-    assert fixed.repeats_conditions()
+    assert fixed.shows_only_fixed_columns()
     assert told is not None
-    assert not told.repeats_conditions()
+    assert not told.shows_only_fixed_columns()
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ import pytest
 from tableturn.agent.effects import Translator
 from tableturn.agent.offline import OfflineTranslator
 from tableturn.prompts.explain import ExplainTask
-from tableturn.prompts.generate import GenerateTask
-from tableturn.prompts.reason import ReasonTask
+from tableturn.prompts.generate import GenerateSQLTask
+from tableturn.prompts.reason import PandasCodeTask
 from tableturn.prompts.rephrase import RephraseTask
-from tableturn.prompts.reply_types import Draft, Rephrasing
-from tableturn.prompts.revise import ReviseTask
+from tableturn.prompts.reply_types import Rephrasing, SQLDraft
+from tableturn.prompts.revise import ReviseSQLTask
 from tableturn.tools.database import Database
 from tableturn.tools.errors import NotUnderstood
 from tableturn.tools.linking import PastTurn
@@ -31,9 +31,9 @@ def _rephrase(offline: OfflineTranslator, library: Database, question: str, *his
     return offline.do(RephraseTask(question=question, history=history, schema=library.schema())).reply
 
 
-def _generate(library: Database, question: str, *history: PastTurn) -> GenerateTask:
+def _generate(library: Database, question: str, *history: PastTurn) -> GenerateSQLTask:
     rephrasing = Rephrasing(question, question)
-    return GenerateTask(question=question, rephrasing=rephrasing, schema=library.schema(), history=history)
+    return GenerateSQLTask(question=question, rephrasing=rephrasing, schema=library.schema(), history=history)
 
 
 def test_it_is_a_translator(offline: OfflineTranslator) -> None:
@@ -83,7 +83,7 @@ def test_a_denial_that_is_not_understood_is_never_dropped(offline: OfflineTransl
 
 def test_code_needs_a_model(offline: OfflineTranslator, library: Database) -> None:
     with pytest.raises(NotUnderstood, match="model"):
-        offline.do(ReasonTask(_generate(library, "How many books are there?")))
+        offline.do(PandasCodeTask(_generate(library, "How many books are there?")))
 
 
 def test_explanations(offline: OfflineTranslator, library: Database) -> None:
@@ -95,13 +95,13 @@ def test_explanations(offline: OfflineTranslator, library: Database) -> None:
 def test_revising_what_is_right_keeps_it(offline: OfflineTranslator, library: Database) -> None:
     task = _generate(library, "How many books are there?")
     draft = offline.do(task).reply
-    assert offline.do(ReviseTask(task, draft.sql, "")).reply.sql == draft.sql
+    assert offline.do(ReviseSQLTask(task, draft.sql, "")).reply.sql == draft.sql
 
 
 def test_ado_and_threads_give_the_same(offline: OfflineTranslator, library: Database) -> None:
     tasks = [_generate(library, f"Titles of books with more than {pages} pages") for pages in range(100, 180)]
 
-    async def together() -> list[Draft]:
+    async def together() -> list[SQLDraft]:
         return [done.reply for done in await asyncio.gather(*(adone(offline, task) for task in tasks))]
 
     with ThreadPoolExecutor(8) as pool:

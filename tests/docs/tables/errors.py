@@ -6,7 +6,7 @@ import ast
 import re
 from typing import get_args
 
-from tableturn.serve.errors import find_status
+from tableturn.serve.errors import find_http_status
 
 from .markdown import table
 from .source import classes, described
@@ -43,7 +43,7 @@ def _section(module: str, node: ast.ClassDef, base: str) -> str:
     meaning, _, to_do = text.partition(_TO_DO)
     assert to_do, f"the docstring of {node.name} says nothing after {_TO_DO!r}"
     kind = f", a kind of [`{base}`](#{base.lower()})" if base != "Exception" else ""
-    place = f"In `{module}`{kind}. HTTP status: {find_status(node.name)}."
+    place = f"In `{module}`{kind}. HTTP status: {find_http_status(node.name)}."
     return f"### `{node.name}`\n\n{meaning.strip()}\n\n**{_TO_DO}** {to_do.strip()}\n\n{place}\n"
 
 

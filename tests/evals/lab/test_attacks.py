@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tableturn.evals.lab.bench.registry import BenchOptions, run_bench
-from tableturn.tools.sandbox import sandbox_available
+from tableturn.tools.sandbox import find_sandbox_problem
 
 from tests.corpus import egress
 from tests.corpus.requests import Target, attacks
@@ -88,7 +88,7 @@ def test_gold_queries_are_neither_refused_nor_changed(data_dir: Path) -> None:
 
 @pytest.mark.parametrize("name", ["fuzz", "sandbox"])
 def test_cases_are_those_of_a_clone(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if name == "sandbox" and (problem := sandbox_available()):
+    if name == "sandbox" and (problem := find_sandbox_problem()):
         pytest.skip(problem)
     for module in ("tests.corpus", "tests.corpus.attacks", "tests.corpus.escapes"):
         monkeypatch.setitem(sys.modules, module, None)

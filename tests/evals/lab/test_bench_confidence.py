@@ -20,7 +20,7 @@ def made(name: str, family: str, share: float, n: int = 150) -> list[dict[str, o
     for number in range(n):
         nested, empty = float(random.integers(0, 3)), float(random.integers(0, 2))
         right = bool(random.random() < share - 0.25 * nested)
-        signals = {**AnswerEvidence().signals(), "nested": nested, "empty": empty}
+        signals = {**AnswerEvidence().compute_signals(), "nested": nested, "empty": empty}
         about = {"set": name, "family": family, "model": name, "id": f"{name} {number}", "database": f"db{number % 3}"}
         answers.append({**about, "signals": signals, "right": right})
     return answers

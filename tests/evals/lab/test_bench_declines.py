@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tableturn.evals.datasets.load import Expects
+from tableturn.evals.datasets.load import ExpectedOutcome
 from tableturn.evals.lab.bench import stored
 from tableturn.evals.lab.bench.registry import BenchOptions, run_bench
 from tableturn.tools.errors import ModelError
@@ -45,7 +45,7 @@ def test_each_turn_is_asked_after_gold_and_what_is_stored_needs_nobody(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     replies = tmp_path / "replies.jsonl"
-    (turn,) = stored.draw_questions(stored.read_acts(root), "decline", 5)
+    (turn,) = stored.sample_questions(stored.read_dialogue_acts(root), "decline", 5)
     labels = tmp_path / "labels.jsonl"
     labels.write_text(json.dumps({"question": turn.id, "verdict": "unanswerable", "why": "no temperatures"}))
     monkeypatch.setattr(stored, "LABELS", labels)
@@ -66,10 +66,10 @@ def test_each_turn_is_asked_after_gold_and_what_is_stored_needs_nobody(
 
 
 def test_databases_take_turns(root: Path) -> None:
-    dataset = stored.read_acts(root)
-    first, second = stored.draw_questions(dataset, "answer", 5)
+    dataset = stored.read_dialogue_acts(root)
+    first, second = stored.sample_questions(dataset, "answer", 5)
     assert {first.database, second.database} == {"league"}
-    assert stored.draw_questions(dataset, "answer", 1) == [first]
+    assert stored.sample_questions(dataset, "answer", 1) == [first]
 
 
 def dialogue(*turns: tuple[str, str, str, str, str]) -> dict[str, Any]:
@@ -95,11 +95,11 @@ def test_the_acts_of_dialogues_say_what_was_right(spider_root: Path) -> None:
         dialogue(("Where?", "AMBIGUOUS", "Sorry?", "SORRY", "")),
     ]
     (folder / "dialogues_train.json").write_text(json.dumps(records))
-    dataset = stored.read_acts(spider_root)
+    dataset = stored.read_dialogue_acts(spider_root)
     assert [(question.id, question.expects) for question in dataset.questions] == [
-        ("0.1", Expects("answer")),
-        ("0.2", Expects("ask_back")),
-        ("0.3", Expects("decline")),
+        ("0.1", ExpectedOutcome("answer")),
+        ("0.2", ExpectedOutcome("ask_back")),
+        ("0.3", ExpectedOutcome("decline")),
     ]
     assert dataset.questions[1].golds == ("SELECT name FROM player ORDER BY goals DESC LIMIT 1",)
     assert dataset.questions[2].golds == ()

@@ -30,7 +30,7 @@ def test_scale_of_a_small_store(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(scale, "SIZES", (200,))
     monkeypatch.setattr(scale, "LOOKUPS", 5)
-    monkeypatch.setattr(scale, "_run_apart", here)
+    monkeypatch.setattr(scale, "_run_in_own_process", here)
     (row,) = cast("list[dict[str, float]]", scale.measure_examples_scale(BenchOptions())["rows"])
     assert (row["pairs"], row["recall"]) == (200, 1.0)
     assert min(row.values()) > 0

@@ -67,14 +67,14 @@ def test_a_verdict_on_no_question_is_an_error(root: Path) -> None:
     path = root / "strong_model" / "verdicts.jsonl"
     path.write_text(json.dumps({"dataset": "spider", "question": "Why?", "sql": "SELECT 1", "verdict": "right"}))
     with pytest.raises(SettingsError, match="no question of spider dev is 'Why\\?'"):
-        list(stored.verdict_cases(root))
+        list(stored.read_verdict_cases(root))
 
 
 def test_mutants_say_something_else_than_their_gold(root: Path) -> None:
-    found = list(stored.mutant_cases(root))
+    found = list(stored.make_mutant_cases(root))
     assert found
     assert all(entry.verdict == "wrong" and entry.case.sql != entry.case.gold for entry in found)
-    assert [entry.case for entry in found] == [entry.case for entry in stored.mutant_cases(root)]
+    assert [entry.case for entry in found] == [entry.case for entry in stored.make_mutant_cases(root)]
 
 
 def test_disputes_count_what_is_listed_and_reviewed(root: Path) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tableturn.evals.lab.bench.engines import find_determined
+from tableturn.evals.lab.bench.engines import find_determined_results
 from tableturn.tools.database import Database
 
 from tests.tools.database.carried import ENGINES, carry, explain_missing, read_tables
@@ -46,13 +46,13 @@ def test_only_queries_with_one_right_answer_count(path: Path) -> None:
         "SELECT nothing FROM person",
     ]
     with Database.open(path) as database:
-        assert list(find_determined(database, [*right, *open_])) == right
+        assert list(find_determined_results(database, [*right, *open_])) == right
 
 
 def test_rows_that_are_not_told_apart_may_come_in_any_order(path: Path) -> None:
     sql = "SELECT name FROM person ORDER BY age"
     with Database.open(path) as database:
-        expected = find_determined(database, [sql])[sql]
+        expected = find_determined_results(database, [sql])[sql]
 
     def allows(*names: str) -> bool:
         return expected.allows(replace(expected.table, rows=tuple((name,) for name in names)))

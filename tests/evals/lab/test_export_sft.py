@@ -10,7 +10,7 @@ from subprocess import CompletedProcess
 import pytest
 from tableturn.agent import SQLAgent
 from tableturn.evals.datasets import load_dataset
-from tableturn.evals.lab.training.sft import disturb
+from tableturn.evals.lab.training.sft import perturb_schema
 from tableturn.tools.database import ColumnSchema, Schema, TableSchema
 
 from tests.support.command_line import laboratory
@@ -75,12 +75,12 @@ def test_a_disturbed_schema_keeps_what_was_there() -> None:
     tables = tuple(TableSchema(name, (ColumnSchema("id"), ColumnSchema("a"), ColumnSchema("b"))) for name in "xyz")
     schema = Schema("s", tables)
     part = schema.part([("x", ["id", "a"])])
-    found = disturb(part, schema, random.Random(1))
+    found = perturb_schema(part, schema, random.Random(1))
     assert len(found.tables) == 2
     assert found.column("x", "id")
     assert found.column("x", "a")
     assert found.column("x", "b"), "a column that does not belong"
-    assert disturb(schema, schema, random.Random(1)).table("y"), "nothing is left to add"
+    assert perturb_schema(schema, schema, random.Random(1)).table("y"), "nothing is left to add"
 
 
 def test_says_what_data_it_lacks(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from tableturn.evals.lab.training.fit_expectation import fit
-from tableturn.tools.expectation import list_grams, read_traits
+from tableturn.tools.expectation import extract_query_traits, extract_words_and_pairs
 from tableturn.tools.sql import Query
 
 PAIRS = [
@@ -16,8 +16,8 @@ PAIRS = [
 
 
 def test_words_that_tell_a_form_weigh_for_it() -> None:
-    forms = ((question, read_traits(Query.of(sql, "sqlite"))) for question, sql in PAIRS)
-    pairs = [(list_grams(question), form) for question, form in forms if form is not None]
+    forms = ((question, extract_query_traits(Query.of(sql, "sqlite"))) for question, sql in PAIRS)
+    pairs = [(extract_words_and_pairs(question), form) for question, form in forms if form is not None]
     stored = cast("dict[str, Any]", fit(pairs))
     many = stored["grams"].index("how many")
     model = stored["traits"]["aggregates"]

@@ -13,26 +13,26 @@ from tableturn.evals.datasets import load_dataset
 from tableturn.evals.lab.bench import linking
 from tableturn.evals.lab.bench.registry import BenchOptions
 from tableturn.evals.lab.training import fit_linker
-from tableturn.evals.lab.training.fit_linker import Size, export_forest
+from tableturn.evals.lab.training.fit_linker import LinkerModelSize, convert_trees_to_forest
 from tableturn.evals.lab.training.fit_linker_turns import (
     LinkedDatabase,
-    TrainDialogue,
-    TrainQuestion,
-    change_subjects,
+    TrainingDialogue,
+    TrainingQuestion,
+    add_linker_predictions,
+    build_linked_turns,
+    make_subject_changes,
     measure,
     read_dialogues,
-    read_turns,
-    score_turns,
 )
-from tableturn.evals.metrics.summary import redundancy
+from tableturn.evals.metrics.summary import compute_redundancy
 from tableturn.tools.database import ColumnSchema, Schema, TableSchema
-from tableturn.tools.linking.scoring import LinkingModel, shipped_model
-from tableturn.tools.linking.vocabulary import Associations, shipped_associations
+from tableturn.tools.linking.scoring import LinkingModel, load_shipped_model
+from tableturn.tools.linking.vocabulary import WordAssociations, load_shipped_associations
 from threadpoolctl import threadpool_limits
 
 
 @pytest.fixture(scope="module")
-def dialogues(data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> list[TrainDialogue]:
+def dialogues(data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> list[TrainingDialogue]:
     return read_dialogues(load_dataset("cosql", "train", data_dir).first(10), tmp_path_factory.mktemp("cache"))
 
 
@@ -48,7 +48,7 @@ def dialogues(data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> list[
     ],
 )
 def test_redundancy(gold: set[str], extracted: set[str], score: float) -> None:
-    assert redundancy(gold, extracted) == score
+    assert compute_redundancy(gold, extracted) == score
 
 
 def test_an_exported_forest_gives_the_classifiers_probabilities() -> None:
@@ -56,33 +56,33 @@ def test_an_exported_forest_gives_the_classifiers_probabilities() -> None:
     inputs = dice.normal(size=(500, 4)).astype(np.float32)
     flags = (inputs[:, 0] * inputs[:, 1] + dice.normal(0, 0.3, 500) > 0).astype(float)
     boosted = HistGradientBoostingClassifier(max_iter=20, max_depth=5).fit(inputs, flags)
-    forest = export_forest(("a", "b", "c", "d"), boosted)
+    forest = convert_trees_to_forest(("a", "b", "c", "d"), boosted)
     assert np.allclose(forest.predict(inputs), boosted.predict_proba(inputs)[:, 1], atol=1e-5)
     columns = {name: inputs[:, number].astype(float) for number, name in enumerate("abcd")}
-    filled = forest.predict_rows(columns, np.array([7, 3]), np.zeros(500))
+    filled = forest.predict_selected_rows(columns, np.array([7, 3]), np.zeros(500))
     assert np.allclose(filled[[7, 3]], forest.predict(inputs[[7, 3]]))
     assert not filled[:3].any()
 
 
-def dialogue_about(name: str, *questions: str) -> TrainDialogue:
+def dialogue_about(name: str, *questions: str) -> TrainingDialogue:
     schema = Schema(name, (TableSchema("t", (ColumnSchema("c"),)),))
-    asked = tuple(TrainQuestion(text, f"SELECT '{text}' FROM t", ()) for text in questions)
-    return TrainDialogue(LinkedDatabase.of(schema), asked, tuple(one.gold for one in asked))
+    asked = tuple(TrainingQuestion(text, f"SELECT '{text}' FROM t", ()) for text in questions)
+    return TrainingDialogue(LinkedDatabase.of(schema), asked, tuple(one.gold for one in asked))
 
 
 def test_single_questions_follow_the_first_turns_of_interactions_about_their_database() -> None:
     interactions = [dialogue_about("a", "1", "2", "3"), dialogue_about("b", "x"), dialogue_about("a", "4", "5", "6")]
     single = [dialogue_about(name, text) for name, text in (("a", "p"), ("c", "q"), ("a", "r"))]
-    changed = change_subjects(interactions, single)
+    changed = make_subject_changes(interactions, single)
     assert [[asked.text for asked in d.questions] for d in changed] == [["1", "p"], ["4", "5", "r"]]
-    assert [turn.sql for turn in changed[1].past(2)] == ["SELECT '4' FROM t", "SELECT '5' FROM t"]
+    assert [turn.sql for turn in changed[1].get_past_turns(2)] == ["SELECT '4' FROM t", "SELECT '5' FROM t"]
 
 
 @pytest.mark.data
 def test_fits_and_writes_what_the_linker_reads(
-    dialogues: list[TrainDialogue], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    dialogues: list[TrainingDialogue], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    small = Size(trees=2, column_trees=2, rate=0.3)
+    small = LinkerModelSize(trees=2, column_trees=2, rate=0.3)
     monkeypatch.setattr(fit_linker, "_FIRST_SIZE", small)
     monkeypatch.setattr(fit_linker, "_SIZE", small)
     # So little is soon learned: threads would only wait for each other.
@@ -95,7 +95,7 @@ def test_fits_and_writes_what_the_linker_reads(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["associations.json", "forests.npz"]
     stored = json.loads((tmp_path / "associations.json").read_text())
     read = LinkingModel.read(tmp_path / "forests.npz")
-    (turn, *_) = read_turns(dialogues[0], Associations(stored["pairs"], stored["usual"]))
+    (turn, *_) = build_linked_turns(dialogues[0], WordAssociations(stored["pairs"], stored["usual"]))
     for written, again in zip(model.score(turn.evidence), read.score(turn.evidence), strict=True):
         assert np.array_equal(written, again)
         assert np.all((written > 0) & (written < 1))
@@ -108,32 +108,40 @@ def test_interactions_whose_database_is_missing_are_passed_over(data_dir: Path, 
 
 
 @pytest.mark.data
-def test_the_shipped_model_knows_training_databases(dialogues: list[TrainDialogue]) -> None:
-    turns = [turn for dialogue in dialogues for turn in read_turns(dialogue, shipped_associations())]
-    found = [shipped_model().score(turn.evidence) for turn in turns]
+def test_the_shipped_model_knows_training_databases(dialogues: list[TrainingDialogue]) -> None:
+    turns = [turn for dialogue in dialogues for turn in build_linked_turns(dialogue, load_shipped_associations())]
+    found = [load_shipped_model().score(turn.evidence) for turn in turns]
     figures = measure(turns, [tables for tables, _, _ in found], [columns for _, columns, _ in found])
     assert figures["table_recall"] > 0.97
     assert figures["column_recall_at_10"] > 0.97
 
 
 @pytest.mark.data
-def test_own_answers_take_the_place_of_gold_sql(dialogues: list[TrainDialogue]) -> None:
+def test_own_answers_take_the_place_of_gold_sql(dialogues: list[TrainingDialogue]) -> None:
     dialogue = next(dialogue for dialogue in dialogues if len(dialogue.questions) > 2)
-    nothing = score_turns(dialogue, lambda turn: (0 * turn.tables, 0 * turn.columns), shipped_associations(), own=True)
+    nothing = add_linker_predictions(
+        dialogue, lambda turn: (0 * turn.tables, 0 * turn.columns), load_shipped_associations(), own=True
+    )
     assert set(nothing.answers) == {""}
-    right = score_turns(dialogue, lambda turn: (turn.tables, turn.columns), shipped_associations(), own=True)
+    right = add_linker_predictions(
+        dialogue, lambda turn: (turn.tables, turn.columns), load_shipped_associations(), own=True
+    )
     gold = [dialogue.database.names.past_use(asked.gold).tables for asked in dialogue.questions]
     assert [dialogue.database.names.past_use(answer).tables for answer in right.answers] == gold
-    assert [turn.sql for turn in right.past(2)] == list(right.answers[:2])
-    assert {(table, p) for table, column, p in right.past(2)[1].items if column is None} == {(t, 1.0) for t in gold[1]}
+    assert [turn.sql for turn in right.get_past_turns(2)] == list(right.answers[:2])
+    assert {(table, p) for table, column, p in right.get_past_turns(2)[1].items if column is None} == {
+        (t, 1.0) for t in gold[1]
+    }
 
 
 @pytest.mark.data
-def test_gold_answers_keep_what_the_linker_found(dialogues: list[TrainDialogue]) -> None:
+def test_gold_answers_keep_what_the_linker_found(dialogues: list[TrainingDialogue]) -> None:
     dialogue = next(dialogue for dialogue in dialogues if len(dialogue.questions) > 2)
-    wrong = score_turns(dialogue, lambda turn: (1 - turn.tables, 1 - turn.columns), shipped_associations(), own=False)
+    wrong = add_linker_predictions(
+        dialogue, lambda turn: (1 - turn.tables, 1 - turn.columns), load_shipped_associations(), own=False
+    )
     assert wrong.answers == dialogue.answers
-    turn = read_turns(wrong, shipped_associations())[1]
+    turn = build_linked_turns(wrong, load_shipped_associations())[1]
     before = turn.evidence.tables_before
     assert np.array_equal(before.last, 1 - before.likely_last), "SQL and finding disagree"
 

@@ -6,8 +6,14 @@ from pathlib import Path
 import pytest
 from tableturn.evals.datasets import load_dataset, read_predictions
 from tableturn.evals.metrics.judging import OfficialJudge
-from tableturn.evals.official.exact_match import Unparsed, differing_clauses, hardness, parse, read_foreign_key_maps
-from tableturn.evals.official.execution import OfficialDatabases, execute_both
+from tableturn.evals.official.exact_match import (
+    Unparsed,
+    find_differing_clauses,
+    hardness,
+    parse,
+    read_foreign_key_maps,
+)
+from tableturn.evals.official.execution import OfficialDatabases, execute_and_compare
 
 from tests.corpus.golds import compare
 
@@ -43,7 +49,7 @@ def test_official_mode_on_dialogues(data_dir: Path, run: str) -> None:
                 predicted = parse(sql.replace("value", "1"), names)
             except Unparsed:
                 predicted = None
-            same = execute_both(sql, turn["gold"], turn["db_id"], databases).same
-            found = same, not differing_clauses(predicted, gold, keys[turn["db_id"]]), hardness(gold)
+            same = execute_and_compare(sql, turn["gold"], turn["db_id"], databases).same
+            found = same, not find_differing_clauses(predicted, gold, keys[turn["db_id"]]), hardness(gold)
             assert found == (bool(turn["exec"]), bool(turn["exact"]), turn["hardness"]), sql
     assert len(turns) > 900

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tableturn.evals.datasets import Dataset
 from tableturn.evals.lab.suite import build_suite
-from tableturn.evals.lab.suite.build import column_constants, generate, random_shape
-from tableturn.evals.lab.suite.mutants import mutants
+from tableturn.evals.lab.suite.build import choose_random_shape, collect_column_constants, generate
+from tableturn.evals.lab.suite.mutants import generate_query_mutants
 from tableturn.evals.metrics.judging import OfficialJudge, StrictJudge
 from tableturn.tools.database import Database
 from tableturn.tools.database.schema import Schema
@@ -57,16 +57,16 @@ def schema(league: Dataset) -> Schema:
     ],
 )
 def test_mutants(schema: Schema, gold: str, expected: set[str]) -> None:
-    assert set(mutants(gold, schema)) == expected
+    assert set(generate_query_mutants(gold, schema)) == expected
 
 
 def test_joins_stay_joined(schema: Schema) -> None:
     gold = "SELECT T2.name FROM club AS T1 JOIN player AS T2 ON T1.id = T2.club_id WHERE T1.town = 'Bath'"
-    assert all("T1.id = T2.club_id" in mutant for mutant in mutants(gold, schema))
+    assert all("T1.id = T2.club_id" in mutant for mutant in generate_query_mutants(gold, schema))
 
 
 def test_constants_and_their_neighbours(schema: Schema) -> None:
-    found = column_constants([*GOLDS, 'SELECT name FROM player WHERE name = "Zoe"'], schema)
+    found = collect_column_constants([*GOLDS, 'SELECT name FROM player WHERE name = "Zoe"'], schema)
     assert {2, 3, 4, 5, 6} <= set(found["goals"])
     assert {"Ann", "Zoe", "Zoex"} <= set(found["name"])
     assert {"ers", "xers"} <= set(found["title"])
@@ -76,7 +76,7 @@ def test_constants_and_their_neighbours(schema: Schema) -> None:
 def test_generated_databases_respect_foreign_keys(schema: Schema, seed: int) -> None:
     ddl = [statement for statement in DDL.split(";") if "CREATE" in statement]
     made = [
-        generate(ddl, schema, column_constants(GOLDS, schema), random_shape(generator), generator)
+        generate(ddl, schema, collect_column_constants(GOLDS, schema), choose_random_shape(generator), generator)
         for generator in (random.Random(seed), random.Random(seed))
     ]
     assert list(made[0].iterdump()) == list(made[1].iterdump())

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tableturn.tools.basis import Basis, NewestDates, basis_of
+from tableturn.tools.basis import Basis, NewestDateCache, build_query_basis
 from tableturn.tools.database import Database, Limits, Schema, Table
 from tableturn.tools.sample import build_sample
 
@@ -54,7 +54,7 @@ def schema(kestrel: Database) -> Schema:
     ],
 )  # fmt: skip
 def test_grain(schema: Schema, sql: str, grain: str, duplicates: str) -> None:
-    basis = basis_of(read(sql, schema), "")
+    basis = build_query_basis(read(sql, schema), "")
     assert (basis.grain, basis.duplicates) == (grain, duplicates)
 
 
@@ -83,7 +83,7 @@ def test_grain(schema: Schema, sql: str, grain: str, duplicates: str) -> None:
 def test_a_condition_comes_from_words_of_the_question_or_from_none(
     schema: Schema, condition: str, question: str, words: str | None
 ) -> None:
-    (told,) = basis_of(read(f"SELECT COUNT(*) FROM orders WHERE {condition}", schema), question).filters
+    (told,) = build_query_basis(read(f"SELECT COUNT(*) FROM orders WHERE {condition}", schema), question).filters
     assert told.words == words
 
 
@@ -92,7 +92,7 @@ def test_conditions_of_joins_are_none_and_those_on_groups_are(schema: Schema) ->
         "SELECT c.city, COUNT(*) FROM customers c JOIN orders o ON o.customer_id = c.customer_id AND o.status = 'open'"
         " GROUP BY 1 HAVING COUNT(*) > 2"
     )
-    filters = basis_of(read(sql, schema), "cities with more than two open orders").filters
+    filters = build_query_basis(read(sql, schema), "cities with more than two open orders").filters
     assert [(one.words, one.groups, one.columns) for one in filters] == [
         ("open", False, ("orders.status",)),
         ("two", True, ()),
@@ -118,7 +118,7 @@ def test_conditions_of_joins_are_none_and_those_on_groups_are(schema: Schema) ->
     ],
 )
 def test_the_range_of_a_date(schema: Schema, condition: str, first: str, last: str) -> None:
-    date = basis_of(read(f"SELECT COUNT(*) FROM orders WHERE {condition}", schema), "").date
+    date = build_query_basis(read(f"SELECT COUNT(*) FROM orders WHERE {condition}", schema), "").date
     assert date is not None
     assert (date.column, date.used, date.first, date.last) == ("ordered_on", True, first, last)
 
@@ -140,11 +140,11 @@ def test_the_range_of_a_date(schema: Schema, condition: str, first: str, last: s
     ],
 )  # fmt: skip
 def test_grain_in_postgresql(schema: Schema, sql: str, grain: str) -> None:
-    assert basis_of(read(sql, replace(schema, dialect="postgres")), "").grain == grain
+    assert build_query_basis(read(sql, replace(schema, dialect="postgres")), "").grain == grain
 
 
 def told(schema: Schema, sql: str, question: str = "orders of 2023") -> list[str]:
-    return basis_of(read(sql, schema), question).text().splitlines()[1:]
+    return build_query_basis(read(sql, schema), question).text().splitlines()[1:]
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def told(schema: Schema, sql: str, question: str = "orders of 2023") -> list[str
 def test_only_what_the_range_says_is_left_to_it(schema: Schema, condition: str, line: str) -> None:
     sql = f"SELECT COUNT(*) FROM orders WHERE ordered_on LIKE '2023%' AND {condition}"
     assert told(schema, sql) == [line]
-    assert "ordered on 2023-01-01 to 2023-12-31." in basis_of(read(sql, schema), "orders of 2023").text()
+    assert "ordered on 2023-01-01 to 2023-12-31." in build_query_basis(read(sql, schema), "orders of 2023").text()
 
 
 def held(schema: Schema, *samples: str) -> Schema:
@@ -191,7 +191,9 @@ def held(schema: Schema, *samples: str) -> Schema:
 def test_a_range_is_as_the_column_holds_its_dates(
     schema: Schema, samples: tuple[str, ...], condition: str, first: str, last: str, ranged: bool
 ) -> None:
-    basis = basis_of(read(f"SELECT COUNT(*) FROM orders WHERE ordered_on {condition}", held(schema, *samples)), "")
+    basis = build_query_basis(
+        read(f"SELECT COUNT(*) FROM orders WHERE ordered_on {condition}", held(schema, *samples)), ""
+    )
     assert basis.date is not None
     assert (basis.date.first, basis.date.last) == (first, last)
     assert [one.ranged for one in basis.filters] == [ranged]
@@ -199,7 +201,7 @@ def test_a_range_is_as_the_column_holds_its_dates(
 
 def test_a_day_of_which_only_midnight_is_in_is_told(schema: Schema) -> None:
     sql = "SELECT COUNT(*) FROM orders WHERE ordered_on BETWEEN '2023-01-01' AND '2023-12-31'"
-    text = basis_of(read(sql, held(schema, "2023-05-06 10:00:00")), "orders of 2023").text()
+    text = build_query_basis(read(sql, held(schema, "2023-05-06 10:00:00")), "orders of 2023").text()
     assert text.endswith("ordered on 2023-01-01 to 2023-12-31 00:00 (the rest of that day is out).")
 
 
@@ -237,22 +239,24 @@ def test_what_holds_in_a_part_alone_is_told_as_that(schema: Schema, sql: str, li
 
 def test_a_condition_on_windows_is_told(schema: Schema) -> None:
     sql = "SELECT order_id FROM orders QUALIFY ROW_NUMBER() OVER (PARTITION BY store_id ORDER BY ordered_on) = 1"
-    (one,) = basis_of(read(sql, replace(schema, dialect="duckdb")), "").filters
+    (one,) = build_query_basis(read(sql, replace(schema, dialect="duckdb")), "").filters
     assert (one.groups, one.part) == (False, False)
 
 
 def test_years_are_read_in_other_dialects(schema: Schema) -> None:
     for dialect, year in (("mysql", "YEAR(ordered_on)"), ("postgres", "EXTRACT(YEAR FROM ordered_on)")):
         other = replace(schema, dialect=dialect)
-        date = basis_of(read(f"SELECT COUNT(*) FROM orders WHERE {year} = 2023", other), "").date
+        date = build_query_basis(read(f"SELECT COUNT(*) FROM orders WHERE {year} = 2023", other), "").date
         assert date is not None
         assert (date.first, date.last) == ("2023-01-01", "2023-12-31")
 
 
 def test_what_goes_missing_is_cut_or_ties(schema: Schema) -> None:
-    basis = basis_of(read("SELECT AVG(cost) FROM repairs", schema), "")
+    basis = build_query_basis(read("SELECT AVG(cost) FROM repairs", schema), "")
     assert basis.nulls == ("missing cost is not counted",)
-    out = basis_of(read("SELECT first_name FROM customers WHERE loyalty_tier <> 'Gold' ORDER BY 1 LIMIT 5", schema), "")
+    out = build_query_basis(
+        read("SELECT first_name FROM customers WHERE loyalty_tier <> 'Gold' ORDER BY 1 LIMIT 5", schema), ""
+    )
     assert out.nulls == ("rows whose loyalty tier is missing are out",)
     assert (out.cut, bool(out.ties)) == ("the first 5 rows", True)
 
@@ -268,9 +272,9 @@ def test_what_goes_missing_is_cut_or_ties(schema: Schema) -> None:
     ],
 )
 def test_missing_values_are_said_to_be_out_only_where_they_are(schema: Schema, condition: str) -> None:
-    assert basis_of(read(f"SELECT first_name FROM customers WHERE {condition}", schema), "").nulls == ()
+    assert build_query_basis(read(f"SELECT first_name FROM customers WHERE {condition}", schema), "").nulls == ()
     negated = f"SELECT first_name FROM customers WHERE loyalty_tier NOT LIKE 'Gold' AND ({condition})"
-    assert basis_of(read(negated, schema), "").nulls == ("rows whose loyalty tier is missing are out",)
+    assert build_query_basis(read(negated, schema), "").nulls == ("rows whose loyalty tier is missing are out",)
 
 
 @pytest.mark.parametrize(
@@ -285,7 +289,7 @@ def test_missing_values_are_said_to_be_out_only_where_they_are(schema: Schema, c
     ],
 )
 def test_what_a_bound_of_rows_leaves_out(schema: Schema, sql: str, cut: str, ties: str) -> None:
-    basis = basis_of(read(sql, replace(schema, dialect="postgres")), "")
+    basis = build_query_basis(read(sql, replace(schema, dialect="postgres")), "")
     assert basis.cut == cut
     assert basis.ties.endswith(ties) if ties else not basis.ties
 
@@ -295,7 +299,7 @@ def test_days_that_do_not_sort_have_no_newest(tmp_path: Path) -> None:
         connection.execute("CREATE TABLE visits (seen_on TEXT)")
         connection.executemany("INSERT INTO visits VALUES (?)", [("31/01/2022",), ("06/05/2023",)])
     with Database.open(tmp_path / "visits.db") as database:
-        assert NewestDates(database.execute, lambda: "", "sqlite").find("visits", "seen_on") == ""
+        assert NewestDateCache(database.execute, lambda: "", "sqlite").find("visits", "seen_on") == ""
 
 
 def test_about_three_lines_of_plain_words(schema: Schema) -> None:
@@ -303,7 +307,7 @@ def test_about_three_lines_of_plain_words(schema: Schema) -> None:
         "SELECT s.name, COUNT(*) FROM orders o JOIN stores s ON s.store_id = o.store_id"
         " WHERE o.status = 'shipped' AND o.ordered_on LIKE '2023%' GROUP BY s.store_id"
     )
-    assert basis_of(read(sql, schema), "Orders of each store in 2023").text().splitlines() == [
+    assert build_query_basis(read(sql, schema), "Orders of each store in 2023").text().splitlines() == [
         "A generated query over stores and orders; one row per row of stores; ordered on 2023-01-01 to 2023-12-31.",
         "Only where status of orders is 'shipped' (not in the question).",
     ]
@@ -318,7 +322,7 @@ def test_the_newest_date_is_looked_up_once_and_again_when_the_data_changes(kestr
         asked.append(sql)
         return kestrel.execute(sql, limits)
 
-    newest = NewestDates(execute, lambda: state[0], "sqlite")
+    newest = NewestDateCache(execute, lambda: state[0], "sqlite")
     assert newest.find("orders", "ordered_on") == newest.find("orders", "ordered_on") == "2024-12-31"
     assert len(asked) == 1
     state[0] = "two"

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
-from tableturn.tools.charts import Chart, Kind, Wish, choose, read_wish, vega_lite
+from tableturn.tools.charts import Chart, ChartRequest, Kind, choose, make_vega_lite_spec, read_chart_request
 from tableturn.tools.charts.draw import draw_chart
 from tableturn.tools.database import Database
 from tableturn.tools.sample import build_sample
@@ -28,7 +28,7 @@ def kestrel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
 
 def valid(chart: Chart) -> dict[str, Any]:
     """The specification, after Vega-Lite's own schema and strict JSON have accepted it."""
-    spec = vega_lite(chart)
+    spec = make_vega_lite_spec(chart)
     altair.Chart.from_dict(json.loads(json.dumps(spec, allow_nan=False)), validate=True)
     return spec
 
@@ -77,7 +77,9 @@ columns = st.one_of(
 names = st.one_of(
     st.text(max_size=12), st.sampled_from(["year", "share %", "id", "COUNT(*)", "first_name", "last_name"])
 )
-wishes = st.one_of(st.none(), st.builds(Wish, st.sampled_from(get_args(Kind)), st.just(""), names, st.tuples(names)))
+wishes = st.one_of(
+    st.none(), st.builds(ChartRequest, st.sampled_from(get_args(Kind)), st.just(""), names, st.tuples(names))
+)
 
 
 @st.composite
@@ -90,7 +92,7 @@ def results(draw: st.DrawFn) -> tuple[list[str], list[tuple[Any, ...]]]:
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(results(), wishes)
 def test_any_result_has_a_chart_that_can_be_drawn_or_none(
-    result: tuple[list[str], list[tuple[Any, ...]]], wish: Wish | None
+    result: tuple[list[str], list[tuple[Any, ...]]], wish: ChartRequest | None
 ) -> None:
     titles, rows = result
     chart = choose(titles, rows, wish)
@@ -101,7 +103,7 @@ def test_any_result_has_a_chart_that_can_be_drawn_or_none(
 
 
 def kind(titles: list[str], rows: list[tuple[Any, ...]], question: str = "") -> str | None:
-    chart = choose(titles, rows, read_wish(question))
+    chart = choose(titles, rows, read_chart_request(question))
     return chart and chart.kind
 
 
@@ -131,7 +133,9 @@ def test_rows_are_not_drawn_over_one_another() -> None:
 def test_axes_follow_the_question() -> None:
     rows = [(2020 + n // 3, "abc"[n % 3], n, 10 - n) for n in range(9)]
     chart = choose(
-        ["year", "region", "sales", "returns"], rows, read_wish("Plot returns by region and year as stacked bars")
+        ["year", "region", "sales", "returns"],
+        rows,
+        read_chart_request("Plot returns by region and year as stacked bars"),
     )
     assert chart is not None
     assert chart.x is not None

@@ -8,10 +8,10 @@ from typing import Any, get_args
 
 import pytest
 from rich.console import Console
-from tableturn.tools.charts import choose, read_wish, vega_lite
+from tableturn.tools.charts import choose, make_vega_lite_spec, read_chart_request
 from tableturn.tools.charts.chart import Kind
 from tableturn.tools.charts.draw import draw_chart
-from tableturn.tools.charts.wish import Wish
+from tableturn.tools.charts.wish import ChartRequest
 
 ROOT = Path(__file__).parents[3]
 KINDS = [kind for kind in get_args(Kind) if kind != "number"]  # that one nobody asks for
@@ -30,14 +30,14 @@ OTHERS = (["month", "part", "sales"], MONTHS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_kind_can_be_asked_for_chosen_and_drawn(kind: Kind) -> None:
     name = "scatter" if kind == "point" else kind
-    wish = read_wish(f"draw a {name} chart of sales by month") or read_wish(f"show a {name} of sales")
-    histogram = read_wish("draw a histogram of prices")
+    wish = read_chart_request(f"draw a {name} chart of sales by month") or read_chart_request(f"show a {name} of sales")
+    histogram = read_chart_request("draw a histogram of prices")
     assert kind in {found.kind for found in (wish, histogram) if found}
     columns, rows = ROWS.get(kind, OTHERS)
-    chart = choose(columns, rows, Wish(kind, ""))
+    chart = choose(columns, rows, ChartRequest(kind, ""))
     assert chart is not None
     assert chart.kind in (kind, "stacked" if kind == "bar" else kind)
-    assert vega_lite(chart)["data"]["values"]
+    assert make_vega_lite_spec(chart)["data"]["values"]
     console = Console(width=80, force_terminal=False)
     with console.capture() as printed:
         console.print(draw_chart(chart, console))
@@ -57,16 +57,16 @@ def test_a_chosen_column_alone_is_measured() -> None:
     columns = ["month", "visits", "buyers", "sales"]
     rows = [(f"2024-{month:02}-01", 30 + month, 20 - month, 9_000 * month) for month in range(1, 13)]
     for place, number in ((1, 31), (2, 19), (3, 9_000)):
-        chart = choose(columns, rows, Wish(None, "", measure=place))
+        chart = choose(columns, rows, ChartRequest(None, "", measure=place))
         assert chart is not None
         assert (chart.kind, chart.y.title, chart.marks[0].y, len(chart.marks)) == ("line", columns[place], number, 12)
-    assert choose(columns, rows, Wish(None, "", measure=0)) is None
-    assert choose(columns, rows, Wish(None, "", measure=4)) is None
+    assert choose(columns, rows, ChartRequest(None, "", measure=0)) is None
+    assert choose(columns, rows, ChartRequest(None, "", measure=4)) is None
 
 
 def test_points_measure_a_chosen_column_against_another() -> None:
     rows = [(float(number % 7), float(number), float(number * 2)) for number in range(30)]
-    chart = choose(["weight", "price", "cost"], rows, Wish("point", "", measure=0))
+    chart = choose(["weight", "price", "cost"], rows, ChartRequest("point", "", measure=0))
     assert chart is not None
     assert chart.x is not None
     assert (chart.y.title, chart.x.title) == ("weight", "cost")

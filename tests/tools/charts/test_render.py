@@ -5,8 +5,8 @@ from __future__ import annotations
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
-from tableturn.tools.charts import choose, vega_lite
-from tableturn.tools.charts.chart import draw_picture
+from tableturn.tools.charts import choose, make_vega_lite_spec
+from tableturn.tools.charts.chart import render_chart_image
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\x00\u2028"
 
@@ -30,23 +30,23 @@ class Tags(HTMLParser):
 def hostile() -> dict[str, object]:
     chart = choose([HOSTILE, "datum['x']"], [(HOSTILE, 1), ("b", 2), ("c\ud800", 3)], title=HOSTILE)
     assert chart is not None
-    return vega_lite(chart)
+    return make_vega_lite_spec(chart)
 
 
 def test_a_page_holds_no_tag_of_the_database() -> None:
     page = Tags()
-    page.feed(draw_picture(hostile(), "html").decode())
+    page.feed(render_chart_image(hostile(), "html").decode())
     assert page.tags == ["html", "head", "meta", "title", "meta", "script", "body", "div", "script"]
     assert "vegaEmbed" in page.script
     assert "\\u003c/script\\u003e" in page.script
 
 
 def test_a_picture_holds_no_tag_of_the_database() -> None:
-    tree = ElementTree.fromstring(draw_picture(hostile(), "svg"))
+    tree = ElementTree.fromstring(render_chart_image(hostile(), "svg"))
     assert {element.tag.rpartition("}")[2] for element in tree.iter()} <= {
         *("svg", "g", "path", "text", "rect", "line", "title")
     }
 
 
 def test_a_picture_is_drawn_in_dots() -> None:
-    assert draw_picture(hostile(), "png").startswith(b"\x89PNG")
+    assert render_chart_image(hostile(), "png").startswith(b"\x89PNG")

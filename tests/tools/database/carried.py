@@ -18,7 +18,7 @@ import pandas as pd
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.dialects.mysql import LONGBLOB, LONGTEXT
-from tableturn.evals.official.execution import decode_leniently, open_read_only
+from tableturn.evals.official.execution import decode_ignoring_errors, open_database_read_only
 
 from .servers import MARIADB, POSTGRES, Server
 
@@ -127,8 +127,8 @@ def _convert(value: object, kind: Kind) -> object:
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    connection = open_read_only(path)
-    connection.text_factory = decode_leniently
+    connection = open_database_read_only(path)
+    connection.text_factory = decode_ignoring_errors
     return connection
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isqrt
 
 import pytest
-from tableturn.tools.database.sqlite.bounded_work import STATEMENT_LENGTH, value_limit
+from tableturn.tools.database.sqlite.bounded_work import STATEMENT_LENGTH, compute_value_limit
 from tableturn.tools.errors import QueryRejected, ResultTooLarge
 
 _LONG = 10**12
@@ -23,7 +23,7 @@ _WINDOW = "rank() OVER (ORDER BY id)"
     ],
 )
 def test_a_format_that_is_written_out_may_run(sql: str) -> None:
-    assert value_limit(sql, 1_000) == 1_000
+    assert compute_value_limit(sql, 1_000) == 1_000
 
 
 @pytest.mark.parametrize(
@@ -40,33 +40,33 @@ def test_a_format_that_is_written_out_may_run(sql: str) -> None:
 )
 def test_a_format_that_may_count_to_any_number_is_refused(sql: str) -> None:
     with pytest.raises(QueryRejected, match="written as a text"):
-        value_limit(sql, 1_000)
+        compute_value_limit(sql, 1_000)
 
 
 def test_so_many_window_functions_may_be_written_and_no_more() -> None:
-    assert value_limit("SELECT " + ", ".join([_WINDOW] * 100), 1_000) == 1_000
+    assert compute_value_limit("SELECT " + ", ".join([_WINDOW] * 100), 1_000) == 1_000
     with pytest.raises(ResultTooLarge, match="it may have 100"):
-        value_limit("SELECT " + ", ".join([_WINDOW] * 101), 1_000)
+        compute_value_limit("SELECT " + ", ".join([_WINDOW] * 101), 1_000)
 
 
 def test_window_functions_of_common_table_expressions_count_at_every_mention() -> None:
     def mentioned(times: int) -> str:
         return f"WITH a AS (SELECT {', '.join([_WINDOW] * 50)}) SELECT 1 FROM {', '.join(['a'] * times)}"
 
-    assert value_limit(mentioned(19), 1_000) == 1_000
+    assert compute_value_limit(mentioned(19), 1_000) == 1_000
     with pytest.raises(ResultTooLarge):
-        value_limit(mentioned(20), 1_000)
+        compute_value_limit(mentioned(20), 1_000)
 
 
 def test_a_statement_may_be_so_long() -> None:
-    assert value_limit("SELECT 1".ljust(STATEMENT_LENGTH), 1_000) == 1_000
+    assert compute_value_limit("SELECT 1".ljust(STATEMENT_LENGTH), 1_000) == 1_000
     with pytest.raises(ResultTooLarge, match="100,001 characters"):
-        value_limit("SELECT 1".ljust(STATEMENT_LENGTH + 1), 1_000)
+        compute_value_limit("SELECT 1".ljust(STATEMENT_LENGTH + 1), 1_000)
 
 
 def test_the_longer_a_statement_the_shorter_its_values() -> None:
-    assert value_limit("SELECT 1".ljust(1_000), _LONG) == 4_000_000
-    assert value_limit("SELECT 1".ljust(100_000), _LONG) == 40_000
+    assert compute_value_limit("SELECT 1".ljust(1_000), _LONG) == 4_000_000
+    assert compute_value_limit("SELECT 1".ljust(100_000), _LONG) == 40_000
 
 
 @pytest.mark.parametrize(
@@ -87,11 +87,11 @@ def test_the_longer_a_statement_the_shorter_its_values() -> None:
 )  # fmt: skip
 def test_values_are_the_shorter_the_more_of_them_are_compared(sql: str, calls: int) -> None:
     unbounded = 4_000_000_000 // len(sql)
-    assert value_limit(sql, _LONG) == (isqrt(1_500_000_000 // calls) if calls else unbounded)
+    assert compute_value_limit(sql, _LONG) == (isqrt(1_500_000_000 // calls) if calls else unbounded)
 
 
 @pytest.mark.parametrize(("sql", "patterns"), [("a LIKE '%x'", 0), ("a LIKE b", 1), ("a GLOB b OR like(a, b)", 2)])
 def test_values_are_the_shorter_the_more_patterns_are_computed(sql: str, patterns: int) -> None:
     sql = f"SELECT {sql}"
     unbounded = 4_000_000_000 // len(sql)
-    assert value_limit(sql, _LONG) == (1_500_000 // patterns if patterns else unbounded)
+    assert compute_value_limit(sql, _LONG) == (1_500_000 // patterns if patterns else unbounded)

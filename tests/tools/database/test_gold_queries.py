@@ -6,9 +6,15 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from tableturn.evals.lab.bench.gold import gold_queries
+from tableturn.evals.lab.bench.gold import read_gold_queries_by_file
 from tableturn.tools.database import Database, Limits
-from tableturn.tools.database.dialects import MOST_JOINS, MOST_PARTS, MOST_TOKENS, count_parts, grammar_of
+from tableturn.tools.database.dialects import (
+    MOST_JOINS,
+    MOST_PARTS,
+    MOST_TOKENS,
+    count_selects_and_joins,
+    get_sqlglot_dialect,
+)
 
 _EVERY = 40
 
@@ -16,7 +22,7 @@ _EVERY = 40
 @pytest.mark.data
 def test_gold_queries_run_alike(data_dir: Path) -> None:
     compared = 0
-    for path, queries in gold_queries(data_dir).items():
+    for path, queries in read_gold_queries_by_file(data_dir).items():
         plain = sqlite3.connect(path)
         with Database.open(path) as database:
             for sql in queries[::_EVERY]:
@@ -34,8 +40,8 @@ def test_gold_queries_run_alike(data_dir: Path) -> None:
 
 @pytest.mark.data
 def test_gold_queries_are_far_below_the_limits_of_statements(data_dir: Path) -> None:
-    queries = [sql for held in gold_queries(data_dir).values() for sql in held]
+    queries = [sql for held in read_gold_queries_by_file(data_dir).values() for sql in held]
     assert len(queries) > 1_000
-    most = max(queries, key=count_parts)
-    assert count_parts(most) <= min(MOST_PARTS, MOST_JOINS) / 5
-    assert max(len(grammar_of("sqlite").tokenize(sql)) for sql in queries) <= MOST_TOKENS / 5
+    most = max(queries, key=count_selects_and_joins)
+    assert count_selects_and_joins(most) <= min(MOST_PARTS, MOST_JOINS) / 5
+    assert max(len(get_sqlglot_dialect("sqlite").tokenize(sql)) for sql in queries) <= MOST_TOKENS / 5

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tableturn.tools.database import Cancellation, Database, Limits
-from tableturn.tools.database.sqlite.bounded_work import value_limit
+from tableturn.tools.database.sqlite.bounded_work import compute_value_limit
 from tableturn.tools.errors import QueryError, QueryTimeout, ResultTooLarge
 
 from tests.support.steps import grows_in_proportion
@@ -203,7 +203,7 @@ def test_many_threads_share_one_database(shop: Database) -> None:
     ],
 )
 def test_values_are_held_short_where_work_could_grow(sql: str, limited: bool) -> None:
-    assert (value_limit(sql, 1_000_000) < 1_000_000) is limited
+    assert (compute_value_limit(sql, 1_000_000) < 1_000_000) is limited
 
 
 @pytest.mark.parametrize(
@@ -211,4 +211,4 @@ def test_values_are_held_short_where_work_could_grow(sql: str, limited: bool) ->
     [("'", 2_501), ("[", 4_000), ('"', 2_501), ("/*", 2_000), ("printf/**/", 1_000), ("trim(", 1_000)],
 )
 def test_checks_take_work_in_proportion_to_the_text(text: str, times: int) -> None:
-    assert grows_in_proportion(lambda size: value_limit(f"SELECT like {text * size}", 1_000_000), times)
+    assert grows_in_proportion(lambda size: compute_value_limit(f"SELECT like {text * size}", 1_000_000), times)

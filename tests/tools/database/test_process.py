@@ -23,11 +23,11 @@ from tableturn.tools.database import Cancellation, Database, Limits, Table
 from tableturn.tools.database.fetch import Row
 from tableturn.tools.database.sqlite.engine import NURSERY
 from tableturn.tools.database.wire import PART, RESULT, pack_table, receive, send, unpack_table
-from tableturn.tools.database.workers import Workers
+from tableturn.tools.database.workers import WorkerPool
 from tableturn.tools.errors import DatabaseUnavailable, QueryError, QueryTimeout, ResultTooLarge
-from tableturn.tools.forkserver import available
+from tableturn.tools.forkserver import can_limit_processes
 
-pytestmark = pytest.mark.skipif(not available(), reason="this system cannot hold a process to limits")
+pytestmark = pytest.mark.skipif(not can_limit_processes(), reason="this system cannot hold a process to limits")
 
 _COUNT = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) "
 # A row's straight run of expressions, in which SQLite does not look whether it was interrupted.
@@ -139,7 +139,7 @@ def test_a_worker_that_keeps_sending_outlives_no_deadline(
     reply: Callable[[], Iterator[bytes]], cancellation: Cancellation | None
 ) -> None:
     nursery = _Untrusted(reply())
-    workers = Workers(nursery, b"")  # pyright: ignore[reportArgumentType] - as far as it is called
+    workers = WorkerPool(nursery, b"")  # pyright: ignore[reportArgumentType] - as far as it is called
     with pytest.raises(QueryTimeout, match="longer than"):
         workers.execute("SELECT 1", Limits(seconds=0.2), cancellation, _Nowhere())
     assert nursery.process.wait(60) == -signal.SIGKILL

@@ -8,8 +8,8 @@ import pytest
 from sqlglot import Dialect
 from tableturn.tools.database.postgres.dialect import GRAMMAR, PROFILE
 from tableturn.tools.database.server.catalogue import Catalogue, Relation
-from tableturn.tools.database.server.statement_check import Grammar, Reader
-from tableturn.tools.database.sqlalchemy.engine import grammar_of_dialect
+from tableturn.tools.database.server.statement_check import StatementChecker, StatementGrammar
+from tableturn.tools.database.sqlalchemy.engine import find_dialect_grammar
 from tableturn.tools.errors import QueryRejected
 
 CATALOGUE = Catalogue("1", (Relation("public", "account", "account", ()),))
@@ -18,14 +18,14 @@ CATALOGUE = Catalogue("1", (Relation("public", "account", "account", ()),))
 @pytest.mark.parametrize("sql", ["SELECT match_against(label, owner, 1) FROM account"])
 def test_what_cannot_be_written_is_refused(sql: str) -> None:
     with pytest.raises(QueryRejected, match="write it plainly"):
-        Reader(GRAMMAR).read(sql, CATALOGUE)
+        StatementChecker(GRAMMAR).read(sql, CATALOGUE)
 
 
 @pytest.mark.parametrize("sql", ["SELECT * FROM groupıng(1, 5)", "SELECT ceılıng(1) FROM account"])
 def test_a_letter_that_changes_with_its_case_makes_no_other_function(sql: str) -> None:
     profile = replace(PROFILE, functions=frozenset({"grouping", "ceiling", "ceil"}))
     with pytest.raises(QueryRejected):
-        Reader(Grammar(Dialect.get_or_raise("bigquery"), profile)).read(sql, CATALOGUE)
+        StatementChecker(StatementGrammar(Dialect.get_or_raise("bigquery"), profile)).read(sql, CATALOGUE)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_a_letter_that_changes_with_its_case_makes_no_other_function(sql: str) -
 )
 @pytest.mark.parametrize("name", ["clickhouse", "clickhousedb"])
 def test_what_clickhouse_reads_beyond_its_tables_is_refused(name: str, where: str) -> None:
-    reader = Reader(grammar_of_dialect(name))
+    reader = StatementChecker(find_dialect_grammar(name))
     assert reader.read("SELECT 1 FROM account WHERE 1 IN (SELECT 1)", CATALOGUE)
     with pytest.raises(QueryRejected, match="may not"):
         reader.read(f"SELECT 1 FROM account {where}", CATALOGUE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tableturn.tools.database import ColumnSchema, Schema, TableSchema, render_schema
-from tableturn.tools.database.column_kinds import choose_samples
+from tableturn.tools.database.column_kinds import choose_sample_values
 from tableturn.tools.database.schema import ColumnKind
 from tableturn.tools.database.table import Cell
 
@@ -47,7 +47,7 @@ def test_all_of_few_values_are_shown_and_no_empty_one() -> None:
 
 def test_a_rare_form_is_among_the_samples() -> None:
     usual = [str(number) for number in range(100, 140)]
-    assert choose_samples([*usual, "1,200", "", "7"], 8) == ("100", "101", "102", "103", "104", "1,200", "", "7")
-    assert choose_samples(usual, 8) == tuple(usual[:8])
-    assert choose_samples(["red", "blue", "green", "10"], 3) == ("red", "blue", "green")
-    assert choose_samples([1, 2, 3, 4], 3) == (1, 2, 3)
+    assert choose_sample_values([*usual, "1,200", "", "7"], 8) == ("100", "101", "102", "103", "104", "1,200", "", "7")
+    assert choose_sample_values(usual, 8) == tuple(usual[:8])
+    assert choose_sample_values(["red", "blue", "green", "10"], 3) == ("red", "blue", "green")
+    assert choose_sample_values([1, 2, 3, 4], 3) == (1, 2, 3)

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 
 import pytest
 from tableturn.tools.database import Database, ForeignKey, Schema
-from tableturn.tools.database.column_kinds import column_kind
-from tableturn.tools.database.sqlite.read_schema import ddl_comments
+from tableturn.tools.database.column_kinds import infer_column_kind
+from tableturn.tools.database.sqlite.read_schema import parse_ddl_comments
 from tableturn.tools.database.table import Cell
 
 
@@ -112,7 +112,7 @@ _COMMENTS = ["first and family name", "where they live"]
 )
 def test_comments_in_ddl(sql: str, table: str, columns: dict[str, str] | None) -> None:
     expected = {"a": "one", "b c": "two", "d": "three"} if columns is None else columns
-    assert ddl_comments(sql) == (table, expected)
+    assert parse_ddl_comments(sql) == (table, expected)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_comments_in_ddl(sql: str, table: str, columns: dict[str, str] | None) -
     ],
 )
 def test_kinds(declared: str, values: tuple[Cell, ...], kind: str) -> None:
-    assert column_kind(declared, values) == kind
+    assert infer_column_kind(declared, values) == kind
 
 
 def test_likely_keys(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import duckdb
 import pytest
 from tableturn.agent import SQLAgent
 from tableturn.tools.database import ColumnSchema, Database, Schema, TableSchema
-from tableturn.tools.database.secret_columns import is_iban, secret_columns
+from tableturn.tools.database.secret_columns import find_secret_columns, is_iban
 from tableturn.tools.values import ValueIndex
 
 from tests.support.scripted import writes
@@ -206,7 +206,7 @@ def found(columns: dict[str, Callable[[], str | bytes | int]]) -> set[str]:
         ColumnSchema(name, samples=tuple(make() for _ in range(8)), primary_key=number == 0)
         for number, (name, make) in enumerate(columns.items())
     )
-    return {column for _, column in secret_columns(Schema("x", (TableSchema("t", made),)))}
+    return {column for _, column in find_secret_columns(Schema("x", (TableSchema("t", made),)))}
 
 
 @pytest.mark.parametrize("name", SECRETS)
@@ -222,12 +222,12 @@ def test_what_only_looks_like_one_is_not(name: str) -> None:
 def test_a_column_without_values_goes_by_its_name() -> None:
     assert found({}) == set()
     columns = tuple(map(ColumnSchema, ("password", "token", "api_key", "name")))
-    assert secret_columns(Schema("x", (TableSchema("t", columns),))) == {("t", "password"), ("t", "api_key")}
+    assert find_secret_columns(Schema("x", (TableSchema("t", columns),))) == {("t", "password"), ("t", "api_key")}
 
 
 def test_a_secret_that_few_rows_have_is_found() -> None:
     column = ColumnSchema("api_key", samples=("none", "revoked", "-", "see vault", "expired", hexadecimal(32)))
-    assert secret_columns(Schema("x", (TableSchema("t", (column,)),))) == {("t", "api_key")}
+    assert find_secret_columns(Schema("x", (TableSchema("t", (column,)),))) == {("t", "api_key")}
 
 
 VIEWS = {
@@ -333,7 +333,7 @@ def view_of(name: str, columns: str, definition: str) -> TableSchema:
 def test_a_view_shows_what_is_traced_to_no_secret(dialect: str, columns: str, query: str, created: bool) -> None:
     definition = f"CREATE VIEW v AS {query}" if created else query
     view = view_of("v", columns.replace("*", ""), definition)
-    secrets = secret_columns(accounts_with(view, dialect=dialect))
+    secrets = find_secret_columns(accounts_with(view, dialect=dialect))
     marked = {column.removeprefix("*") for column in columns.split() if column.startswith("*")}
     assert {column for table, column in secrets if table == "v"} == marked
 
@@ -342,7 +342,7 @@ def test_a_view_of_a_view_shows_its_secrets() -> None:
     top = view_of("w", "a b c", "CREATE VIEW w (a, b, c) AS SELECT v.lg, v.name, u.name FROM v, users AS u")
     middle = view_of("v", "name lg", "CREATE VIEW v AS SELECT * FROM x")
     bottom = view_of("x", "name lg", "CREATE VIEW x AS SELECT name, name || password AS lg FROM users")
-    secrets = secret_columns(accounts_with(top, middle, bottom))
+    secrets = find_secret_columns(accounts_with(top, middle, bottom))
     assert {place for place in secrets if place[0] in "vwx"} == {("w", "a"), ("v", "lg"), ("x", "lg")}
 
 
@@ -363,22 +363,22 @@ def test_a_view_of_a_view_shows_its_secrets() -> None:
 def test_a_view_shows_a_secret_by_name_of_what_may_not_be_read(columns: str, query: str) -> None:
     view = view_of("v", columns.replace("*", ""), query)
     users = TableSchema("users", (ColumnSchema("id", kind="number"), ColumnSchema("name")))
-    secrets = secret_columns(Schema("s", (view, users), dialect="postgres"))
+    secrets = find_secret_columns(Schema("s", (view, users), dialect="postgres"))
     assert secrets == {("v", column.removeprefix("*")) for column in columns.split() if column.startswith("*")}
 
 
 def test_a_view_without_a_definition_shows_what_tables_have() -> None:
     view = view_of("v", "id name label", "")
-    assert ("v", "label") in secret_columns(accounts_with(view))
-    assert not {("v", "id"), ("v", "name")} & secret_columns(accounts_with(view))
+    assert ("v", "label") in find_secret_columns(accounts_with(view))
+    assert not {("v", "id"), ("v", "name")} & find_secret_columns(accounts_with(view))
     plain = TableSchema("t", (ColumnSchema("name"),))
-    assert not secret_columns(Schema("s", (view, plain)))
+    assert not find_secret_columns(Schema("s", (view, plain)))
 
 
 def test_a_generated_text_beside_a_secret_is_one() -> None:
     columns = (ColumnSchema("a", generated=True), ColumnSchema("n", kind="number", generated=True), ColumnSchema("b"))
     password = ColumnSchema("password", samples=("hunter22x",))
-    assert secret_columns(Schema("s", (TableSchema("t", (*columns, password)), TableSchema("u", columns)))) == {
+    assert find_secret_columns(Schema("s", (TableSchema("t", (*columns, password)), TableSchema("u", columns)))) == {
         ("t", "password"),
         ("t", "a"),
     }
@@ -390,7 +390,7 @@ def test_a_generated_text_beside_a_secret_is_one() -> None:
 )
 def test_hashes_of_what_is_public_are_no_secrets(table: str, column: str, secret: bool) -> None:
     made = ColumnSchema(column, samples=tuple(hexadecimal(40) for _ in range(4)))
-    assert bool(secret_columns(Schema("s", (TableSchema(table, (made,)),)))) == secret
+    assert bool(find_secret_columns(Schema("s", (TableSchema(table, (made,)),)))) == secret
 
 
 def test_ibans_are_told_by_their_check_digits() -> None:
@@ -448,21 +448,21 @@ def test_no_value_of_theirs_is_in_a_prompt(accounts: Path, tmp_path: Path) -> No
 def test_an_entry_lets_them_leave(accounts: Path) -> None:
     rules = {"columns": dict.fromkeys(("users.api_token", "users.account", "calls.*", "holders", "logins"), "values")}
     with Database.open(accounts) as closed, Database.open(accounts, egress=rules) as opened:
-        assert {*closed.leaving().levels} == {
+        assert {*closed.leaving().column_levels} == {
             ("users", "api_token"),
             ("users", "account"),
             ("calls", "token"),
             ("holders", "what"),
             ("logins", "login"),
         }
-        assert not opened.leaving().levels
+        assert not opened.leaving().column_levels
         assert "CaNaRy" in str(opened.schema())
         assert "CaNaRy" not in str(closed.schema())
 
 
 def test_a_stricter_rule_stays(accounts: Path) -> None:
     with Database.open(accounts, egress={"default": "none"}) as database:
-        assert {*database.leaving().levels.values()} == {"none"}
+        assert {*database.leaving().column_levels.values()} == {"none"}
 
 
 def test_a_view_that_cuts_a_secret_holds_one(accounts: Path) -> None:
@@ -471,8 +471,8 @@ def test_a_view_that_cuts_a_secret_holds_one(accounts: Path) -> None:
             "CREATE VIEW cut AS SELECT name, substr(api_token, 8) AS rest, id || '' AS number FROM users;"
         )
     with Database.open(accounts) as database:
-        assert ("cut", "rest") in database.leaving().levels
-        assert not {("cut", "name"), ("cut", "number")} & database.leaving().levels.keys()
+        assert ("cut", "rest") in database.leaving().column_levels
+        assert not {("cut", "name"), ("cut", "number")} & database.leaving().column_levels.keys()
 
 
 WRITTEN = {
@@ -513,7 +513,7 @@ def written(request: pytest.FixtureRequest, tmp_path: Path) -> str | Path:
 
 def test_what_an_engine_writes_from_secrets_is_not_sent(written: str | Path) -> None:
     with Database.open(written) as database:
-        assert {*database.leaving().levels} == {("users", "password"), ("users", "label"), ("logins", "w")}
+        assert {*database.leaving().column_levels} == {("users", "password"), ("users", "label"), ("logins", "w")}
         shown = database.schema()
         assert "Canary" not in str(shown)
         assert "Ada" in str(shown)
@@ -554,7 +554,7 @@ USERS = (
 
 def test_mariadb_without_the_right_to_see_definitions_shows_no_secret(reader_of: Callable[..., str]) -> None:
     with Database.open(reader_of(MARIADB, *USERS, "GRANT SELECT ON DATABASE.* TO LOGIN")) as database:
-        assert {*database.leaving().levels} == {("users", "password"), ("logins", "login")}
+        assert {*database.leaving().column_levels} == {("users", "password"), ("logins", "login")}
 
 
 def test_a_view_of_a_table_that_may_not_be_read_shows_no_secret(reader_of: Callable[..., str]) -> None:
@@ -566,7 +566,7 @@ def test_a_view_of_a_table_that_may_not_be_read_shows_no_secret(reader_of: Calla
     grants = [f"GRANT SELECT ON {name} TO LOGIN" for name in ("logins", "paired", "plain")]
     with Database.open(reader_of(POSTGRES, *USERS, *views, *grants)) as database:
         assert {table.name for table in database.schema().tables} == {"logins", "paired", "plain"}
-        assert {*database.leaving().levels} == {("logins", "login"), ("paired", "p"), ("paired", "q")}
+        assert {*database.leaving().column_levels} == {("logins", "login"), ("paired", "p"), ("paired", "q")}
         assert "Canary" not in str(database.schema())
         assert "Ada" in str(database.schema())
 
@@ -574,13 +574,13 @@ def test_a_view_of_a_table_that_may_not_be_read_shows_no_secret(reader_of: Calla
 def test_a_view_of_a_column_that_may_not_be_read_shows_no_secret(reader_of: Callable[..., str]) -> None:
     grants = ("GRANT SELECT (id, name) ON users TO LOGIN", "GRANT SELECT ON logins TO LOGIN")
     with Database.open(reader_of(POSTGRES, *USERS, *grants)) as database:
-        assert {*database.leaving().levels} == {("logins", "login")}
+        assert {*database.leaving().column_levels} == {("logins", "login")}
 
 
 def test_mariadb_shows_no_secret_of_a_table_that_may_not_be_read(reader_of: Callable[..., str]) -> None:
     grants = ("GRANT SELECT, SHOW VIEW ON DATABASE.logins TO LOGIN",)
     with Database.open(reader_of(MARIADB, *USERS, *grants)) as database:
-        assert {*database.leaving().levels} == {("logins", "login")}
+        assert {*database.leaving().column_levels} == {("logins", "login")}
 
 
 def test_a_definition_that_compares_a_secret_of_a_table_that_may_not_be_read_is_not_shown(
@@ -595,4 +595,4 @@ def test_a_definition_that_compares_a_secret_of_a_table_that_may_not_be_read_is_
 
 def test_nothing_is_known_without_definitions_and_tables(reader_of: Callable[..., str]) -> None:
     with Database.open(reader_of(MARIADB, *USERS, "GRANT SELECT ON DATABASE.logins TO LOGIN")) as database:
-        assert not database.leaving().levels
+        assert not database.leaving().column_levels

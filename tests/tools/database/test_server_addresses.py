@@ -6,7 +6,7 @@ import sys
 
 import pytest
 from tableturn.tools.database import Database, Identity
-from tableturn.tools.database.server.address import add_schemas, split_address, without_password
+from tableturn.tools.database.server.address import add_schemas_to_url, hide_url_secrets, parse_server_url
 from tableturn.tools.errors import DatabaseUnavailable, SettingsError
 
 SECRET = "s3cr3t-horse"
@@ -43,12 +43,12 @@ def test_no_part_of_a_password_with_an_at_is_told(scheme: str) -> None:
 
 @pytest.mark.parametrize("password", ["a@b", "a/b", "a?b#c", "a:b@c"])
 def test_passwords_end_at_the_last_at(password: str) -> None:
-    assert without_password(f"mysql://ann:{password}@h:3306/x") == "mysql://ann:***@h:3306/x"
+    assert hide_url_secrets(f"mysql://ann:{password}@h:3306/x") == "mysql://ann:***@h:3306/x"
 
 
 def test_urls_without_a_password_are_told_whole() -> None:
     for url in ("mysql://ann@h:3306/x", "postgresql:///x?host=/tmp", "shop.sqlite", "mysql://ann@corp@h:3306/x"):
-        assert without_password(url) == url
+        assert hide_url_secrets(url) == url
 
 
 @pytest.mark.parametrize("name", ["acme\0", "\0", "a\ud800", "\udfffb"])
@@ -68,8 +68,8 @@ def test_missing_drivers_are_named(monkeypatch: pytest.MonkeyPatch, scheme: str,
 
 
 def test_schemas_are_put_into_the_url() -> None:
-    assert add_schemas("postgresql://a@b/c", "sales,public") == "postgresql://a@b/c?schema=sales%2Cpublic"
-    assert split_address(add_schemas("mysql://a@b/c?x=1", "s")).schemas == ("s",)
+    assert add_schemas_to_url("postgresql://a@b/c", "sales,public") == "postgresql://a@b/c?schema=sales%2Cpublic"
+    assert parse_server_url(add_schemas_to_url("mysql://a@b/c?x=1", "s")).schemas == ("s",)
     for url in ("shop.db", "sqlite:///shop.db", "postgresql://a@b/c?schema=s"):
         with pytest.raises(SettingsError, match="schemas"):
-            add_schemas(url, "s")
+            add_schemas_to_url(url, "s")

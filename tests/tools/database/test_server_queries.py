@@ -9,7 +9,7 @@ from sqlalchemy import create_engine
 from tableturn.tools.database import Database, Limits, Session
 from tableturn.tools.database.mysql.engine import MySQLBackend
 from tableturn.tools.database.postgres.engine import PostgresBackend
-from tableturn.tools.database.server.address import split_address
+from tableturn.tools.database.server.address import parse_server_url
 from tableturn.tools.database.server.connection import ServerConnection
 from tableturn.tools.database.server.engine import UNREADABLE, ServerEngine
 from tableturn.tools.database.sqlalchemy.engine import SQLAlchemyBackend
@@ -21,7 +21,7 @@ from tableturn.tools.errors import (
     ResultTooLarge,
     TableLocked,
 )
-from tableturn.tools.outgoing import ModelView
+from tableturn.tools.outgoing import MaskedDatabase
 
 from .servers import MARIADB, POSTGRES, locked
 
@@ -189,7 +189,7 @@ def test_a_query_that_is_compiled_alone_computes_nothing(mariadb: str, adapter: 
     url = mariadb if not adapter else mariadb.replace("mariadb://", "sqlalchemy+mariadb+pymysql://")
     with Database.open(url, egress={"columns": {"Person.name": "none"}}) as database:
         with pytest.raises(QueryFailed) as failed:
-            ModelView(database).execute(sql)
+            MaskedDatabase(database).execute(sql)
         assert "Ada" not in str(failed.value)
         assert database.execute("SELECT id FROM Person").rows == ((1,),)
 
@@ -220,8 +220,8 @@ _WRITES = (
 
 def _connections(postgres: str, mariadb: str) -> Iterator[ServerConnection]:
     """As engines make them, over logins that may do anything."""
-    yield PostgresBackend(split_address(postgres), Session()).connect()
-    yield MySQLBackend(split_address(mariadb), Session()).connect()
+    yield PostgresBackend(parse_server_url(postgres), Session()).connect()
+    yield MySQLBackend(parse_server_url(mariadb), Session()).connect()
     for url in (
         postgres.replace("postgresql://", "postgresql+psycopg://"),
         mariadb.replace("mariadb://", "mysql+pymysql://"),
@@ -253,14 +253,14 @@ def test_warnings_of_rows_that_may_not_leave_are_not_told(mariadb: str) -> None:
     sql = "SELECT count(*), max(name + 1) FROM Person"
     with Database.open(mariadb, egress={"columns": {"Person.name": "statistics"}}) as database:
         assert database.execute(sql).notes
-        assert ModelView(database).execute(sql).notes == ()
+        assert MaskedDatabase(database).execute(sql).notes == ()
 
 
 def test_what_the_server_keeps_of_queries_is_read_or_said_how(postgres: str) -> None:
     with Database.open(postgres) as database:
         assert isinstance(database.engine, ServerEngine)
         with pytest.raises(DatabaseUnavailable, match="CREATE EXTENSION pg_stat_statements"):
-            database.engine.query_log(10)
+            database.engine.read_query_log(10)
         # The extension itself needs a server that was started with it; a table of its name and columns stands in.
         POSTGRES.run(postgres, "CREATE SCHEMA watch")
         POSTGRES.run(postgres, "CREATE TABLE watch.pg_stat_statements (query text, dbid oid, calls bigint)")
@@ -269,8 +269,8 @@ def test_what_the_server_keeps_of_queries_is_read_or_said_how(postgres: str) -> 
             "INSERT INTO watch.pg_stat_statements SELECT q, d.oid, n FROM pg_database d,"
             f" (VALUES ('SELECT 1', 3), ('{UNREADABLE}', 2), ('SELECT 2', 9)) AS told (q, n)",
         )
-        assert database.engine.query_log(10) == ("SELECT 2", "SELECT 1", UNREADABLE)
-        assert database.engine.query_log(1) == ("SELECT 2",)
+        assert database.engine.read_query_log(10) == ("SELECT 2", "SELECT 1", UNREADABLE)
+        assert database.engine.read_query_log(1) == ("SELECT 2",)
         POSTGRES.run(postgres, "DROP SCHEMA watch CASCADE")
 
 
@@ -279,10 +279,10 @@ def test_a_server_that_keeps_no_queries_says_what_to_set(mariadb: str) -> None:
     with Database.open(mariadb) as database:
         assert isinstance(database.engine, ServerEngine)
         if int(kept):
-            assert isinstance(database.engine.query_log(10), tuple)
+            assert isinstance(database.engine.read_query_log(10), tuple)
         else:
             with pytest.raises(DatabaseUnavailable, match="performance_schema = ON"):
-                database.engine.query_log(10)
+                database.engine.read_query_log(10)
 
 
 @pytest.mark.parametrize("kind", ["postgres", "postgres by adapter", "mariadb", "mariadb by adapter"])

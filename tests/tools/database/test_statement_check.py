@@ -6,7 +6,7 @@ import pytest
 from tableturn.tools.database.dialects import MOST_TOKENS
 from tableturn.tools.database.postgres.dialect import GRAMMAR
 from tableturn.tools.database.server.catalogue import Catalogue, Relation
-from tableturn.tools.database.server.statement_check import STATEMENT_LENGTH, Reader
+from tableturn.tools.database.server.statement_check import STATEMENT_LENGTH, StatementChecker
 from tableturn.tools.errors import QueryError, QueryFailed, QueryRejected, ResultTooLarge
 
 _CATALOGUE = Catalogue(
@@ -21,7 +21,7 @@ _CATALOGUE = Catalogue(
 
 
 def read(sql: str) -> str:
-    return Reader(GRAMMAR).read(sql, _CATALOGUE)
+    return StatementChecker(GRAMMAR).read(sql, _CATALOGUE)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_syntax_error_is_told_in_one_line() -> None:
 
 
 def test_what_was_read_before_is_read_anew_for_another_schema() -> None:
-    reader = Reader(GRAMMAR)
+    reader = StatementChecker(GRAMMAR)
     assert reader.read("SELECT * FROM customer", _CATALOGUE) == reader.read("SELECT * FROM customer", _CATALOGUE)
     with pytest.raises(QueryFailed, match="no such table"):
         reader.read("SELECT * FROM customer", Catalogue("2", ()))
@@ -143,4 +143,4 @@ def test_what_was_read_before_is_read_anew_for_another_schema() -> None:
 
 def test_the_tables_of_a_statement_are_named_as_they_are_shown() -> None:
     sql = "WITH x AS (SELECT 1) SELECT * FROM x, bill, sales.t JOIN Customer ON TRUE"
-    assert Reader(GRAMMAR).list_tables(sql, _CATALOGUE) == ["Bill", "customer", "sales.t"]
+    assert StatementChecker(GRAMMAR).list_tables(sql, _CATALOGUE) == ["Bill", "customer", "sales.t"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tableturn.tools.database import Database, render_schema
 from tableturn.tools.database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
-from tableturn.tools.examples.compact_schema import read_compact
+from tableturn.tools.examples.compact_schema import parse_compact_schema
 
 _SCHEDULE = Schema(
     "school",
@@ -68,7 +68,7 @@ def _stated(schema: Schema) -> Schema:
 @pytest.mark.parametrize("dialect", ["sqlite", "mysql", "postgres"])
 def test_names_and_keys_are_read_back_whatever_comments_and_values_hold(dialect: str, samples: int) -> None:
     schema = replace(_SCHEDULE, dialect=dialect)
-    read = read_compact(render_schema(schema, samples=samples))
+    read = parse_compact_schema(render_schema(schema, samples=samples))
     assert read == replace(_stated(schema), dialect="sqlite")
 
 
@@ -78,6 +78,6 @@ def test_every_training_database_is_read_back(data_dir: Path) -> None:
     for path in sorted((data_dir / "spider" / "database").glob("*/*.sqlite")):
         with Database.open(path) as database:
             schema = database.schema()
-        if read_compact(render_schema(schema, samples=0)) != _stated(schema):
+        if parse_compact_schema(render_schema(schema, samples=0)) != _stated(schema):
             wrong.append(path.stem)
     assert not wrong

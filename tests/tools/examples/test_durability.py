@@ -19,8 +19,8 @@ import pytest
 from tableturn.tools.errors import ExampleStoreError
 from tableturn.tools.examples import ExampleStore, embed, mask
 from tableturn.tools.examples.embedding import HashedEmbedding, Vectors
-from tableturn.tools.examples.tables import FORMAT, REBUILT_SUFFIX, ChromaBackend, damaged_index
-from tableturn.tools.sql import sql_skeleton
+from tableturn.tools.examples.tables import FORMAT, REBUILT_SUFFIX, ChromaBackend, find_damaged_index
+from tableturn.tools.sql import make_sql_skeleton
 
 from .conftest import BOATS, SCHEMA, chroma_server
 
@@ -96,9 +96,9 @@ RULED_SQL = (
 
 
 def test_keys_made_by_other_rules_come_with_another_version() -> None:
-    """Whoever changes `embed`, `mask` or `sql_skeleton` raises `embedding.VERSION` or `FORMAT`, then this digest."""
+    """Whoever changes `embed`, `mask` or `make_sql_skeleton` raises `embedding.VERSION` or `FORMAT`, then this digest."""
     vectors = np.round(embed(RULED) * 1_000).astype(np.int64).tolist()
-    keys = [vectors, [mask(text, SCHEMA) for text in RULED], [sql_skeleton(sql) for sql in RULED_SQL]]
+    keys = [vectors, [mask(text, SCHEMA) for text in RULED], [make_sql_skeleton(sql) for sql in RULED_SQL]]
     digests = [hashlib.sha256(repr(part).encode()).hexdigest()[:12] for part in keys]
     assert [HashedEmbedding.name, *digests[:1]] == ["hashed-2-256", "47c68141c134"]
     assert [FORMAT, *digests[1:]] == ["2", "4cbf2c407d3d", "3e63047e3da0"]
@@ -140,7 +140,7 @@ def test_re_indexing_mends_a_damaged_index(tmp_path: Path) -> None:
 def test_links_that_lead_nowhere_end_no_process(tmp_path: Path, name: str, start: int, bytes_: int) -> None:
     build = IMPORT.replace("range(0, 800, 100)", "range(0, 2200, 1100)").replace("start + 100", "start + 1100")
     subprocess.run([sys.executable, "-c", build, str(tmp_path)], check=True, stdout=subprocess.DEVNULL)
-    assert damaged_index(tmp_path) is None
+    assert find_damaged_index(tmp_path) is None
     index = max(tmp_path.glob(f"*/{name}"), key=lambda path: path.stat().st_size)
     content = bytearray(index.read_bytes())
     content[start : start + bytes_] = b"\xa7" * bytes_
@@ -158,7 +158,7 @@ def test_a_re_indexing_that_was_broken_off_is_ended_by_the_next_opening(tmp_path
         rows = list(table.scan())
         built = backend.make("", f"pairs{REBUILT_SUFFIX}")
         built.put([row.id for row in rows], embed([str(n) for n in range(4)]), [row.fields for row in rows])
-        backend.replace("", "pairs")
+        backend.replace_table("", "pairs")
     with ExampleStore.open(tmp_path) as store:
         assert {hit.example.question for hit in store.list()} == {boat.question for boat in BOATS}
 

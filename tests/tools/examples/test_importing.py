@@ -18,9 +18,9 @@ from tableturn.tools.examples import (
     Example,
     ExampleStore,
     database_identity,
-    default_store,
-    example_of,
-    make_verifier,
+    make_default_example_store,
+    make_example_from_query,
+    make_example_verifier,
     read_examples,
     to_json,
 )
@@ -129,7 +129,7 @@ def test_a_name_that_no_file_can_have_is_passed_over_and_few_databases_stay_open
     assert made[:2] == bare[:2]
     assert all("boat(" in example.schema for example in made[2:])
     with ExampleStore.open() as store:
-        done = store.add(bare[:1] + made[2:], make_verifier(databases), strict=False)
+        done = store.add(bare[:1] + made[2:], make_example_verifier(databases), strict=False)
         assert (done.added, len(done.refused)) == (40, 1)
         assert len(done.refused[0].reason) < 500
     if before:
@@ -155,8 +155,8 @@ def test_private_examples_are_given_to_the_databases_of_the_folder(folder: Path)
 
 
 def test_an_approved_answer_is_found_by_its_database_alone(folder: Path) -> None:
-    with Database.open(folder / "harbour.sqlite") as database, default_store() as store:
-        approved = example_of(database, "How many vessels lie here?", "SELECT count(*) FROM boat")
+    with Database.open(folder / "harbour.sqlite") as database, make_default_example_store() as store:
+        approved = make_example_from_query(database, "How many vessels lie here?", "SELECT count(*) FROM boat")
         assert (approved.source, approved.shared, approved.database) == ("approved", False, "harbour")
         store.add([approved])
         found = store.nearest("question", "How many vessels lie here?", 1, database_identity(database))

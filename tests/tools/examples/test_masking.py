@@ -6,7 +6,7 @@ import pytest
 from tableturn.tools.database import render_schema
 from tableturn.tools.database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from tableturn.tools.examples import mask
-from tableturn.tools.examples.compact_schema import read_compact
+from tableturn.tools.examples.compact_schema import parse_compact_schema
 from tableturn.tools.values import ValueMatch
 
 SCHEMA = """Database regatta
@@ -16,14 +16,14 @@ boat(boat_id* number, name text ['Petrel (old)', 'Gull'], length number) 12 rows
 
 
 def test_names_are_read_back_from_a_prompts_schema() -> None:
-    tables = {table.name: [column.name for column in table.columns] for table in read_compact(SCHEMA).tables}
+    tables = {table.name: [column.name for column in table.columns] for table in parse_compact_schema(SCHEMA).tables}
     assert tables == {"boat": ["boat_id", "name", "length"], "odd table": ["sailor_id", "home port"]}
 
 
 def test_any_other_text_gives_the_names_it_holds() -> None:
-    (table,) = read_compact("Table boat, columns = [*,boat_id,name]\nkeys: 'x'").tables
+    (table,) = parse_compact_schema("Table boat, columns = [*,boat_id,name]\nkeys: 'x'").tables
     assert {"boat"} <= {column.name for column in table.columns}
-    assert read_compact("").tables == ()
+    assert parse_compact_schema("").tables == ()
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_schema_in_the_compact_form_is_read_back_with_its_references() -> None
         ),
         (ForeignKey("order", ("customer id",), "customer", ("id",)),),
     )
-    read = read_compact(render_schema(schema))
+    read = parse_compact_schema(render_schema(schema))
     names = [(table.name, [column.name for column in table.columns]) for table in read.tables]
     assert names == [("customer", ["id", "full name"]), ("order", ["customer id"])]
     assert read.foreign_keys == schema.foreign_keys

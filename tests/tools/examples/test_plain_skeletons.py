@@ -16,7 +16,7 @@ from tableturn.tools.examples import (
     make_selector,
     mask,
 )
-from tableturn.tools.examples.compact_schema import read_compact
+from tableturn.tools.examples.compact_schema import parse_compact_schema
 from tableturn.tools.values import ValueMatch
 
 SCHEMA = "singer(name text, year number)"
@@ -52,7 +52,7 @@ def test_a_pair_is_found_by_its_simplified_form_and_comes_once() -> None:
 def test_without_simplification_the_repository_has_no_key_of_simplified_questions() -> None:
     singers = pair("Enumerate the singer appellations", "SELECT name FROM singer", "Show every name")
     years = pair("When was each singer born?", "SELECT year FROM singer")
-    query = ExampleQuery("Show every name", schema=read_compact(SCHEMA))
+    query = ExampleQuery("Show every name", schema=parse_compact_schema(SCHEMA))
     with store(singers, years) as opened:
         first, without = (
             make_selector("skeleton", opened, form="plain", k1=1, k2=0, simplified=simplified).select(query)[0].sql
@@ -67,7 +67,7 @@ def test_the_repositorys_questions_are_masked_by_their_whole_database() -> None:
     whole = f"{SCHEMA}\nconcert(city text)"
     sung = replace(pair("Who sang at every concert?", "SELECT name FROM singer"), database_schema=whole)
     other = pair("Who sang at each event?", "SELECT year FROM singer")
-    query = ExampleQuery("Who sang at every concert?", schema=read_compact(whole))
+    query = ExampleQuery("Who sang at every concert?", schema=parse_compact_schema(whole))
     with store(other, sung) as opened:
         selector = make_selector("skeleton", opened, form="plain", k1=1, k2=0, least=0.99)
         assert [example.sql for example in selector.select(query)] == [sung.sql]
@@ -78,7 +78,7 @@ def test_values_are_masked_in_neither_question_nor_repository() -> None:
     other = pair("Who wrote songs with _ ?", "SELECT year FROM singer")
     value = ValueMatch("singer", "name", "Ann Lee", "Ann Lee", 21, 28, 1.0, "exact")
     with store(other, named) as opened:
-        query = ExampleQuery("Who wrote songs with Ann Lee?", schema=read_compact(SCHEMA), values=(value,))
+        query = ExampleQuery("Who wrote songs with Ann Lee?", schema=parse_compact_schema(SCHEMA), values=(value,))
         (chosen,) = make_selector("skeleton", opened, form="plain", k1=1, k2=0).select(query)
     assert chosen.sql == named.sql
 

@@ -15,26 +15,26 @@ from tableturn.tools.examples import (
     Example,
     ExampleQuery,
     ExampleStore,
-    default_store,
+    load_seed_dialogues,
+    load_seed_programs,
+    make_default_example_store,
     make_selector,
-    open_with_seeds,
-    seed_dialogues,
+    open_store_with_seeds,
     seed_examples,
-    seed_programs,
 )
-from tableturn.tools.examples.compact_schema import read_compact
+from tableturn.tools.examples.compact_schema import parse_compact_schema
 from tableturn.tools.examples.example import Index
-from tableturn.tools.examples.seeds import SeedProgram, seed_schemas
+from tableturn.tools.examples.seeds import SeedProgram, load_seed_schemas
 from tableturn.tools.examples.store import ENOUGH_SHARED
-from tableturn.tools.sql import sql_skeleton
+from tableturn.tools.sql import make_sql_skeleton
 
 
 @pytest.fixture(scope="module")
 def databases() -> dict[str, sqlite3.Connection]:
     made: dict[str, sqlite3.Connection] = {}
-    for name, text in seed_schemas().items():
+    for name, text in load_seed_schemas().items():
         made[name] = sqlite3.connect(":memory:")
-        for table in read_compact(text).tables:
+        for table in parse_compact_schema(text).tables:
             made[name].execute(f"CREATE TABLE {table.name} ({', '.join(column.name for column in table.columns)})")
     return made
 
@@ -47,7 +47,7 @@ def test_every_seed_runs_on_its_schema(seed: Example, databases: dict[str, sqlit
 
 
 def test_seeds_stand_beside_the_keys_that_are_found_for_them() -> None:
-    with default_store() as store, ExampleStore.open() as anew:
+    with make_default_example_store() as store, ExampleStore.open() as anew:
         anew.add(seed_examples())
         keys: list[tuple[Index, str]] = [
             ("question", "Which is the oldest?"),
@@ -65,7 +65,7 @@ def test_seeds_stand_beside_the_keys_that_are_found_for_them() -> None:
 def test_the_seeds_show_many_forms() -> None:
     seeds = seed_examples()
     assert len(seeds) >= 60
-    assert len({sql_skeleton(seed.sql) for seed in seeds}) >= 60
+    assert len({make_sql_skeleton(seed.sql) for seed in seeds}) >= 60
     for part in (
         *("JOIN", "LEFT JOIN", "GROUP BY", "HAVING", "ORDER BY", "LIMIT", "DISTINCT", "INTERSECT", "UNION", "EXCEPT"),
         *("NOT IN (SELECT", "IS NULL", "LIKE", "BETWEEN", "OVER (", "strftime", "CASE WHEN", " OR ", "count(DISTINCT"),
@@ -74,16 +74,16 @@ def test_the_seeds_show_many_forms() -> None:
 
 
 def test_dialogues_build_on_their_turns() -> None:
-    dialogues = seed_dialogues()
+    dialogues = load_seed_dialogues()
     assert len(dialogues) >= 10
     for dialogue in dialogues:
         assert len(dialogue.turns) >= 2
-        assert dialogue.schema == seed_schemas()[dialogue.database]
+        assert dialogue.schema == load_seed_schemas()[dialogue.database]
         assert all(turn.rephrased.startswith("Give me ") for turn in dialogue.turns)
 
 
 def test_the_default_store_holds_the_seeds_and_can_be_added_to() -> None:
-    with default_store() as store, default_store() as other:
+    with make_default_example_store() as store, make_default_example_store() as other:
         assert store.count() == len(seed_examples())
         store.remove([next(store.list()).id])
         assert store.count() == other.count() - 1
@@ -92,7 +92,7 @@ def test_the_default_store_holds_the_seeds_and_can_be_added_to() -> None:
 def test_the_seeds_stand_in_while_few_examples_are_shared_and_are_not_written(tmp_path: Path) -> None:
     """A store in which one answer was approved must not leave every other question without examples."""
     own = Example("How many boats?", "SELECT count(*) FROM boat", "regatta", shared=False, owner="regatta@1")
-    with open_with_seeds(tmp_path) as store:
+    with open_store_with_seeds(tmp_path) as store:
         store.add([own])
         chosen = make_selector("skeleton", store).select(ExampleQuery("How many boats?", database="regatta@1"))
         assert own in [replace(example, added=None) for example in chosen]
@@ -129,10 +129,10 @@ INSERT INTO lesson VALUES (1, 1, 1, '2024-01-01', 30), (2, 1, 2, '2024-01-02', 3
 """
 
 
-@pytest.mark.parametrize("program", seed_programs(), ids=lambda program: program.question)
+@pytest.mark.parametrize("program", load_seed_programs(), ids=lambda program: program.question)
 def test_code_and_sql_of_a_program_agree(program: SeedProgram) -> None:
     """The code is ours: it runs here as it stands."""
-    tables = read_compact(seed_schemas()[program.database]).tables
+    tables = parse_compact_schema(load_seed_schemas()[program.database]).tables
     with closing(sqlite3.connect(":memory:")) as connection:
         for table in tables:
             connection.execute(f"CREATE TABLE {table.name} ({', '.join(column.name for column in table.columns)})")

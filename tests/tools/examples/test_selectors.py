@@ -16,28 +16,28 @@ from tableturn.tools.examples import (
     SelectorKind,
     choose_examples,
     database_identity,
-    default_store,
     example_id,
-    example_of,
+    make_default_example_store,
+    make_example_from_query,
+    make_example_verifier,
     make_selector,
-    make_verifier,
     seed_examples,
 )
-from tableturn.tools.examples.compact_schema import read_compact
-from tableturn.tools.sql import sql_skeleton
+from tableturn.tools.examples.compact_schema import parse_compact_schema
+from tableturn.tools.sql import make_sql_skeleton
 
 from .conftest import SCHEMA, example
 
-QUERY = ExampleQuery("How many boats are there?", schema=read_compact(SCHEMA), database="regatta")
+QUERY = ExampleQuery("How many boats are there?", schema=parse_compact_schema(SCHEMA), database="regatta")
 
 
 @pytest.fixture(scope="module")
 def seeds() -> ExampleStore:
-    return default_store()
+    return make_default_example_store()
 
 
 def skeletons(kind: SelectorKind, seeds: ExampleStore, query: ExampleQuery, **numbers: int) -> list[str]:
-    return [sql_skeleton(shown.sql) for shown in make_selector(kind, seeds, **numbers).select(query)]
+    return [make_sql_skeleton(shown.sql) for shown in make_selector(kind, seeds, **numbers).select(query)]
 
 
 @pytest.mark.parametrize(
@@ -50,8 +50,8 @@ def skeletons(kind: SelectorKind, seeds: ExampleStore, query: ExampleQuery, **nu
     ],
 )
 def test_the_form_of_a_question_finds_the_form_of_its_sql(seeds: ExampleStore, question: str, expected: str) -> None:
-    query = ExampleQuery(question, schema=read_compact(SCHEMA))
-    assert sql_skeleton(expected) in skeletons("skeleton", seeds, query)
+    query = ExampleQuery(question, schema=parse_compact_schema(SCHEMA))
+    assert make_sql_skeleton(expected) in skeletons("skeleton", seeds, query)
 
 
 def test_by_skeleton_shows_as_many_forms_as_examples(seeds: ExampleStore) -> None:
@@ -65,7 +65,7 @@ def test_the_simplified_form_has_its_share_without_repeats(seeds: ExampleStore) 
     both = make_selector("skeleton", seeds).select(query)
     assert both[:4] == alone[:4]
     assert both[4:] != alone[4:]
-    assert len(set(both)) == len({sql_skeleton(shown.sql) for shown in both}) == 8
+    assert len(set(both)) == len({make_sql_skeleton(shown.sql) for shown in both}) == 8
 
 
 def test_the_papers_way_takes_the_nearest(seeds: ExampleStore) -> None:
@@ -78,8 +78,8 @@ def test_a_draft_brings_its_own_form_first(seeds: ExampleStore) -> None:
     draft = "SELECT a FROM b WHERE c NOT IN (SELECT d FROM e)"
     query = ExampleQuery(QUERY.question, schema=QUERY.schema, draft_sql=draft)
     shown = skeletons("draft", seeds, query)
-    assert shown[0] == sql_skeleton(draft)
-    assert sql_skeleton("SELECT count(*) FROM boat") in shown
+    assert shown[0] == make_sql_skeleton(draft)
+    assert make_sql_skeleton("SELECT count(*) FROM boat") in shown
     assert len(shown) == len(set(shown)) == 8
 
 
@@ -97,7 +97,7 @@ def test_by_question_finds_the_same_words(seeds: ExampleStore) -> None:
 
 
 def test_voted_examples_are_the_same_for_all_questions_until_the_store_changes() -> None:
-    store = default_store()
+    store = make_default_example_store()
     first = make_selector("voted", store, m=3).select(QUERY)
     assert make_selector("voted", store, m=3).select(ExampleQuery("Something else?")) is first
     assert len(set(first)) == 18
@@ -154,7 +154,9 @@ def _payroll(folder: Path) -> Database:
 def test_databases_in_files_of_one_name_do_not_share_private_examples(tmp_path: Path, kind: SelectorKind) -> None:
     with _payroll(tmp_path / "a") as mine, _payroll(tmp_path / "b") as other, ExampleStore.open() as store:
         sql = "SELECT pay FROM salary WHERE employee = 'Ann'"
-        store.add([example_of(mine, "What does Ann get for project Nimbus?", sql)], make_verifier(mine))
+        store.add(
+            [make_example_from_query(mine, "What does Ann get for project Nimbus?", sql)], make_example_verifier(mine)
+        )
         seen = {
             name: make_selector(kind, store).select(ExampleQuery("What does Ann get?", draft_sql=sql, database=name))
             for name in (database_identity(mine), database_identity(other), "main", "")
@@ -164,9 +166,11 @@ def test_databases_in_files_of_one_name_do_not_share_private_examples(tmp_path: 
 
 def test_an_example_is_not_taken_over_by_another_database_of_its_name(tmp_path: Path) -> None:
     with _payroll(tmp_path / "a") as mine, _payroll(tmp_path / "b") as other, ExampleStore.open() as store:
-        own, theirs = (example_of(database, "Who?", "SELECT pay FROM salary") for database in (mine, other))
+        own, theirs = (
+            make_example_from_query(database, "Who?", "SELECT pay FROM salary") for database in (mine, other)
+        )
         with pytest.raises(ExampleRefused, match="another database called 'main'"):
-            store.add([own], make_verifier(other))
+            store.add([own], make_example_verifier(other))
         assert store.add([own, theirs]).added == 2
         assert store.remove([example_id(own)]) == 1
         assert [hit.example.owner for hit in store.list()] == [database_identity(other)]
@@ -174,15 +178,18 @@ def test_an_example_is_not_taken_over_by_another_database_of_its_name(tmp_path: 
 
 def test_an_example_that_is_private_and_shared_is_shown_once(tmp_path: Path) -> None:
     with _payroll(tmp_path / "a") as database, ExampleStore.open() as store:
-        own = example_of(database, "Who?", "SELECT pay FROM salary")
+        own = make_example_from_query(database, "Who?", "SELECT pay FROM salary")
         store.add([own, replace(own, shared=True, owner="")])
         assert len(store.nearest("question", "Who?", 5, database_identity(database))) == 1
 
 
 def test_its_own_examples_come_before_those_of_other_data(tmp_path: Path) -> None:
-    with _payroll(tmp_path / "a") as mine, default_store() as store:
+    with _payroll(tmp_path / "a") as mine, make_default_example_store() as store:
         asked = [f"What does Ann get for {thing}?" for thing in ("Nimbus", "Stratus", "Cirrus")]
-        own = [example_of(mine, text, f"SELECT pay FROM salary WHERE pay > {n}") for n, text in enumerate(asked)]
+        own = [
+            make_example_from_query(mine, text, f"SELECT pay FROM salary WHERE pay > {n}")
+            for n, text in enumerate(asked)
+        ]
         store.add([*own, replace(own[0], shared=True)])
         query = ExampleQuery("What does Ann get for Cirrus and Stratus?", database=database_identity(mine))
         others = make_selector("skeleton", store).select(query)

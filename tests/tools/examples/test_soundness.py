@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tableturn.tools.examples import Example, read_examples, seed_examples
-from tableturn.tools.examples.soundness import find_fault, mend_quotes
+from tableturn.tools.examples.soundness import find_example_fault, fix_string_quotes
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ from tableturn.tools.examples.soundness import find_fault, mend_quotes
     ],
 )
 def test_what_would_teach_wrong(question: str, sql: str) -> None:
-    assert find_fault(question, sql)
+    assert find_example_fault(question, sql)
 
 
 @pytest.mark.parametrize(
@@ -50,14 +50,14 @@ def test_what_would_teach_wrong(question: str, sql: str) -> None:
     ],
 )
 def test_what_is_sound(question: str, sql: str) -> None:
-    assert find_fault(question, sql) == ""
+    assert find_example_fault(question, sql) == ""
 
 
 def test_text_in_double_quotes_is_mended_and_names_are_not() -> None:
     example = Example(
         "q", 'SELECT "First Name" FROM b WHERE c = "O\'Neil" AND "First Name" IN ("a", "b") AND d = 1', "x"
     )
-    assert mend_quotes(example).sql == (
+    assert fix_string_quotes(example).sql == (
         "SELECT \"First Name\" FROM b WHERE c = 'O''Neil' AND \"First Name\" IN ('a', 'b') AND d = 1"
     )
 
@@ -78,7 +78,9 @@ def test_an_import_leaves_out_what_is_wrong_and_says_so(tmp_path: Path) -> None:
 
 def test_built_in_examples_are_sound() -> None:
     assert [
-        seed.question for seed in seed_examples() if find_fault(seed.question, seed.sql) or mend_quotes(seed) != seed
+        seed.question
+        for seed in seed_examples()
+        if find_example_fault(seed.question, seed.sql) or fix_string_quotes(seed) != seed
     ] == []
 
 

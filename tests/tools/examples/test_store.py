@@ -12,15 +12,15 @@ import pytest
 from tableturn.tools.database import Database
 from tableturn.tools.errors import ExampleRefused
 from tableturn.tools.examples import (
-    AdditionResult,
+    AddExamplesResult,
     Example,
     ExampleQuery,
     ExampleStore,
     SelectorKind,
     database_identity,
     example_id,
+    make_example_verifier,
     make_selector,
-    make_verifier,
     mask,
 )
 from tableturn.tools.examples.example import Index
@@ -40,9 +40,9 @@ def regatta(tmp_path: Path) -> Database:
 
 
 def test_adding_is_idempotent_whatever_the_spacing(store: ExampleStore) -> None:
-    assert store.add(BOATS) == AdditionResult(4, 0)
+    assert store.add(BOATS) == AddExamplesResult(4, 0)
     again = [example("How many  boats are there?", "SELECT  count(*)\nFROM boat"), *BOATS, *BOATS]
-    assert store.add(again) == AdditionResult(0, 9)
+    assert store.add(again) == AddExamplesResult(0, 9)
     assert store.count() == 4
 
 
@@ -62,7 +62,7 @@ def test_what_is_not_one_query_is_refused_with_the_reason(store: ExampleStore, s
 
 
 def test_what_does_not_run_is_refused_and_the_rest_added(store: ExampleStore, regatta: Database) -> None:
-    done = store.add(BOATS, make_verifier(regatta), strict=False)
+    done = store.add(BOATS, make_example_verifier(regatta), strict=False)
     assert done.added == 3
     (refusal,) = done.refused
     assert refusal.example == BOATS[3]
@@ -71,7 +71,7 @@ def test_what_does_not_run_is_refused_and_the_rest_added(store: ExampleStore, re
 
 def test_an_example_of_another_database_is_refused(store: ExampleStore, regatta: Database) -> None:
     with pytest.raises(ExampleRefused, match="of database 'harbour', not of 'regatta'"):
-        store.add([example("How many?", "SELECT 1", "harbour")], make_verifier(regatta))
+        store.add([example("How many?", "SELECT 1", "harbour")], make_example_verifier(regatta))
 
 
 def test_lookups_find_the_same_question_first(store: ExampleStore) -> None:
@@ -252,8 +252,8 @@ def test_spaces_count_within_literals_only(one: str, other: str, same: bool) -> 
 def test_adding_again_with_a_simplified_form_fills_it_in(store: ExampleStore) -> None:
     bare = replace(BOATS[3], simplified="")
     store.add([bare, BOATS[0]])
-    assert store.add([BOATS[3], BOATS[0]]) == AdditionResult(0, 1, updated=1)
-    assert store.add([bare, BOATS[3]]) == AdditionResult(0, 2)
+    assert store.add([BOATS[3], BOATS[0]]) == AddExamplesResult(0, 1, updated=1)
+    assert store.add([bare, BOATS[3]]) == AddExamplesResult(0, 2)
     (found,) = [hit for hit in store.list() if hit.example.question == bare.question]
     assert found.example.simplified == BOATS[3].simplified
     (hit,) = store.nearest("skeleton", mask(BOATS[3].simplified, SCHEMA), 1)
@@ -270,7 +270,7 @@ def test_a_form_that_is_replaced_is_no_key_any_more(store: ExampleStore) -> None
 
 
 def test_a_form_given_later_in_one_import_counts(store: ExampleStore) -> None:
-    assert store.add([replace(BOATS[3], simplified=""), BOATS[3]]) == AdditionResult(1, 1)
+    assert store.add([replace(BOATS[3], simplified=""), BOATS[3]]) == AddExamplesResult(1, 1)
     assert [hit.example.simplified for hit in store.list()] == [BOATS[3].simplified]
 
 

@@ -7,7 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tableturn.tools.database import Schema
 from tableturn.tools.database.schema import ColumnSchema, TableSchema
-from tableturn.tools.expectation import expect_traits, items_fit, list_grams, read_traits
+from tableturn.tools.expectation import (
+    extract_query_traits,
+    extract_words_and_pairs,
+    predict_query_traits,
+    score_used_items,
+)
 
 from tests.support.queries import read
 
@@ -39,20 +44,20 @@ ITEMS = [("customer", None, 0.9), ("customer", "name", 0.8), ("customer", "id", 
     ],
 )
 def test_the_wording_tells_the_form(question: str, likely: str, unlikely: str) -> None:
-    better, worse = (expect_traits(question).fit(read(sql, SCHEMA)) for sql in (likely, unlikely))
+    better, worse = (predict_query_traits(question).fit(read(sql, SCHEMA)) for sql in (likely, unlikely))
     assert better is not None
     assert worse is not None
     assert better > worse
 
 
 def test_what_has_no_form_or_no_items_has_no_fit() -> None:
-    assert expect_traits("How many?").fit(read("VALUES (1)", SCHEMA)) is None
-    assert items_fit(read("SELECT 1", SCHEMA), []) is None
+    assert predict_query_traits("How many?").fit(read("VALUES (1)", SCHEMA)) is None
+    assert score_used_items(read("SELECT 1", SCHEMA), []) is None
 
 
 def test_expected_items_fit_better() -> None:
     fits = [
-        items_fit(read(sql, SCHEMA), ITEMS)
+        score_used_items(read(sql, SCHEMA), ITEMS)
         for sql in (
             "SELECT name FROM customer",
             "SELECT id, name FROM customer",
@@ -65,7 +70,7 @@ def test_expected_items_fit_better() -> None:
 
 
 def test_values_do_not_count_as_words() -> None:
-    assert list_grams("Who lives in 'New York'?") == list_grams("Who lives in 'Rome'?")
+    assert extract_words_and_pairs("Who lives in 'New York'?") == extract_words_and_pairs("Who lives in 'Rome'?")
 
 
 @pytest.mark.parametrize(
@@ -81,12 +86,12 @@ def test_values_do_not_count_as_words() -> None:
     ],
 )
 def test_traits(sql: str, trait: str, value: str) -> None:
-    found = read_traits(read(sql, SCHEMA))
+    found = extract_query_traits(read(sql, SCHEMA))
     assert found is not None
     assert found[trait] == value
 
 
 @given(st.text(max_size=60))
 def test_any_question_leads_to_probabilities(question: str) -> None:
-    for values in expect_traits(question).probabilities.values():
+    for values in predict_query_traits(question).probabilities.values():
         assert abs(sum(values.values()) - 1) < 1e-9

@@ -21,7 +21,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tableturn.tools.database import Database, Limits
 from tableturn.tools.errors import ExportError, QueryFailed, QueryTimeout, ResultTooLarge
-from tableturn.tools.export import FORMATS, Format, export_query, export_rows, format_of, name_file
+from tableturn.tools.export import FORMATS, Format, export_query, export_rows, infer_export_format, make_file_name
 from tableturn.tools.formats import ColumnFormat
 
 from tests.support.command_line import tableturn
@@ -44,7 +44,7 @@ def shop(tmp_path: Path) -> Path:
 
 def records(path: Path) -> list[dict[Any, Any]]:
     """The rows of a file, by its form, NULL as None and everything else as text."""
-    match format_of(path):
+    match infer_export_format(path):
         case "csv":
             with path.open(newline="") as file:
                 rows = list(csv.DictReader(file))
@@ -195,9 +195,9 @@ def test_a_chat_says_what_it_could_not_write_and_goes_on(shop: Path, tmp_path: P
 
 
 def test_a_form_that_no_ending_names_is_said() -> None:
-    assert format_of("A.CSV") == "csv"
+    assert infer_export_format("A.CSV") == "csv"
     with pytest.raises(ExportError, match=r"\.csv"):
-        format_of("rows.txt")
+        infer_export_format("rows.txt")
 
 
 @pytest.mark.parametrize(
@@ -304,4 +304,4 @@ def test_markdown_is_for_people_and_csv_is_exact() -> None:
     ],
 )
 def test_a_file_is_called_by_the_words_of_its_question(words: str, name: str) -> None:
-    assert name_file(words) == name
+    assert make_file_name(words) == name

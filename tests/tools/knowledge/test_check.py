@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 from tableturn.tools.database import Database
 from tableturn.tools.errors import KnowledgeError
-from tableturn.tools.knowledge import Knowledge, knowledge_schema, read_knowledge
+from tableturn.tools.knowledge import Knowledge, build_knowledge_json_schema, read_knowledge
 from tableturn.tools.knowledge.read import load_yaml
 
 from .conftest import Known
@@ -47,7 +47,7 @@ def test_a_whole_file_holds_and_is_what_the_published_schema_describes(known: Kn
     revenue = next(entry for entry in knowledge.entries if entry.name == "revenue")
     assert revenue.sql == "SUM(CASE WHEN orders.state <> 'back' THEN orders.total END)"
     assert any(key.table == "visits" for key in knowledge.schema.foreign_keys)
-    jsonschema.validate(load_yaml(WHOLE, ""), knowledge_schema())
+    jsonschema.validate(load_yaml(WHOLE, ""), build_knowledge_json_schema())
 
 
 @pytest.mark.parametrize(

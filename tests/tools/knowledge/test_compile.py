@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tableturn.tools.database import Database
 from tableturn.tools.errors import KnowledgeError
-from tableturn.tools.knowledge import compile_definitions
+from tableturn.tools.knowledge import expand_named_definitions
 
 from .conftest import Known
 from .test_check import WHOLE
@@ -27,14 +27,14 @@ from .test_check import WHOLE
 )
 def test_metrics_and_terms(known: Known, database: Database, sql: str, value: object) -> None:
     knowledge = known(WHOLE)
-    assert database.execute(compile_definitions(sql, knowledge.entries, "sqlite")).rows[0][0] == value
+    assert database.execute(expand_named_definitions(sql, knowledge.entries, "sqlite")).rows[0][0] == value
 
 
 def test_other_queries_stay_as_they_are(known: Known) -> None:
     sql = "select  total  from orders -- METRIC"
-    assert compile_definitions(sql, known(WHOLE).entries, "sqlite") is sql
+    assert expand_named_definitions(sql, known(WHOLE).entries, "sqlite") is sql
 
 
 def test_a_metric_that_there_is_not_is_refused_with_those_that_there_are(known: Known) -> None:
     with pytest.raises(KnowledgeError, match=r"no metric 'profit'.*'revenue'"):
-        compile_definitions("SELECT METRIC('profit') FROM orders", known(WHOLE).entries, "sqlite")
+        expand_named_definitions("SELECT METRIC('profit') FROM orders", known(WHOLE).entries, "sqlite")

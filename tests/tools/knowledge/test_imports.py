@@ -9,7 +9,7 @@ import yaml
 from tableturn.tools.database import Database
 from tableturn.tools.errors import KnowledgeError
 from tableturn.tools.knowledge import Knowledge, read_knowledge
-from tableturn.tools.knowledge.write import to_file
+from tableturn.tools.knowledge.write import build_knowledge_content
 
 from .test_check import WHOLE
 
@@ -83,11 +83,11 @@ def test_markdown_notes(tmp_path: Path, database: Database) -> None:
 def test_an_export_says_the_same_again(tmp_path: Path, database: Database) -> None:
     (tmp_path / "k.yaml").write_text(WHOLE)
     knowledge = of(tmp_path / "k.yaml", database)
-    (tmp_path / "again.yaml").write_text(yaml.safe_dump(to_file(knowledge.entries)))
+    (tmp_path / "again.yaml").write_text(yaml.safe_dump(build_knowledge_content(knowledge.entries)))
     again = of(tmp_path / "again.yaml", database)
     assert again.problems == ()
     assert {entry.line for entry in again.entries} == {entry.line for entry in knowledge.entries}
-    assert to_file(again.entries) == to_file(knowledge.entries)
+    assert build_knowledge_content(again.entries) == build_knowledge_content(knowledge.entries)
 
 
 def test_an_ossie_model_is_refused_with_what_to_use_instead(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tableturn.tools.knowledge.search import WordIndex, abbreviates
+from tableturn.tools.knowledge.search import WordIndex, is_abbreviation
 
 from .conftest import Known
 from .test_search import names
@@ -81,11 +81,11 @@ def test_a_join_is_shown_where_both_tables_are_in_play_and_its_columns_are_meant
 
 def test_other_forms_and_other_words() -> None:
     wording = WordIndex({"shelf"}, {"shelf", "canada", "frequenc", "supplier", "custom", "portug"})
-    assert wording.mend_word("shellf") == "shelf"
-    assert wording.mend_word("women") == "woman"
-    assert set(wording.find_meanings("canadian")) == {"canadian", "canada"}
-    assert set(wording.find_meanings("vendor")) == {"vendor", "supplier"}
-    assert set(wording.find_meanings("frequent")) == {"frequent", "frequenc"}
-    assert set(wording.find_meanings("cost")) == {"cost"}
-    assert abbreviates("latam", ["latin", "american"])
-    assert not abbreviates("latam", ["latin", "europe"])
+    assert wording.correct_misspelt_stem("shellf") == "shelf"
+    assert wording.correct_misspelt_stem("women") == "woman"
+    assert set(wording.find_related_stems("canadian")) == {"canadian", "canada"}
+    assert set(wording.find_related_stems("vendor")) == {"vendor", "supplier"}
+    assert set(wording.find_related_stems("frequent")) == {"frequent", "frequenc"}
+    assert set(wording.find_related_stems("cost")) == {"cost"}
+    assert is_abbreviation("latam", ["latin", "american"])
+    assert not is_abbreviation("latam", ["latin", "europe"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tableturn.tools.knowledge import Knowledge, unknown_words, used_entries
+from tableturn.tools.knowledge import Knowledge, find_unknown_words, find_used_entries
 
 from tests.support.queries import read
 
@@ -44,7 +44,7 @@ def test_words_that_nothing_explains(known: Known) -> None:
     schema = knowledge.schema
 
     def unknown(question: str) -> tuple[str, ...]:
-        return unknown_words(question, schema, (), knowledge)
+        return find_unknown_words(question, schema, (), knowledge)
 
     assert unknown("What is the SPM of customers in the USA?") == ("SPM",)
     assert unknown('How many "zombie" customers?') == ("zombie",)
@@ -56,7 +56,7 @@ def test_a_definition_is_used_where_the_query_has_it(known: Known) -> None:
     knowledge = known(WHOLE)
 
     def used(sql: str, question: str = "") -> set[str]:
-        return {entry.name for entry in used_entries(read(sql, knowledge.schema), knowledge.entries, question)}
+        return {entry.name for entry in find_used_entries(read(sql, knowledge.schema), knowledge.entries, question)}
 
     assert "active" in used("SELECT count(*) FROM customers c WHERE (c.status = 'A') AND c.city = 'Paris'")
     assert "active" not in used("SELECT count(*) FROM customers WHERE status = 'C'")

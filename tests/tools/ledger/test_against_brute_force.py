@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from tableturn.tools.database import Database
-from tableturn.tools.ledger import keep_ledger
+from tableturn.tools.ledger import build_query_ledger
 
 from tests.support.queries import read
 
@@ -170,7 +170,7 @@ def test_lost_rows_are_those_that_a_loop_finds(tmp_path: Path, seed: int) -> Non
             plain = joined.write(random)
             forms = [plain, f"WITH r AS ({plain}) SELECT COUNT(*) FROM r"]
             sql = random.choice(forms if " LIMIT " in plain else [*forms, f"{plain} UNION ALL {plain}"])
-            ledger = keep_ledger(read(sql, database.schema()), lambda counting: database.execute(counting).rows)
+            ledger = build_query_ledger(read(sql, database.schema()), lambda counting: database.execute(counting).rows)
             # Where nothing says which table's rows are counted, nothing may be called lost.
             if ledger.not_counted or any(join.of != "a" for join in ledger.joins):
                 continue

@@ -14,7 +14,7 @@ import duckdb
 import pytest
 from tableturn.tools.database import Database, Limits
 from tableturn.tools.errors import QueryError
-from tableturn.tools.ledger import Ledger, NotCounted, keep_ledger
+from tableturn.tools.ledger import Ledger, NotCountedError, build_query_ledger
 from tableturn.tools.sql import read_query
 
 from tests.tools.database.servers import MARIADB, POSTGRES
@@ -88,7 +88,7 @@ def keep(database: Database, sql: str, **more: Any) -> Ledger:
             raise AssertionError(f"{counting}: {error}") from error
 
     database.execute(sql)
-    return keep_ledger(read_query(sql, database.schema()), count, **more)
+    return build_query_ledger(read_query(sql, database.schema()), count, **more)
 
 
 def lost(ledger: Ledger) -> dict[str, int]:
@@ -121,7 +121,7 @@ def test_rows_without_a_partner_are_counted_wherever_a_join_stands(sales: Databa
     ledger = keep(sales, sql)
     (join,) = [join for join in ledger.joins if join.table == "product"]
     assert (join.of, join.rows, join.lost, join.repeated, join.material) == ("sale", 20, 6, 0, True)
-    assert "6 of 20 rows of sale have no match in product and are left out" in ledger.facts
+    assert "6 of 20 rows of sale have no match in product and are left out" in ledger.material_facts
 
 
 def test_a_cte_hides_the_table_of_its_name(sales: Database) -> None:
@@ -130,7 +130,7 @@ def test_a_cte_hides_the_table_of_its_name(sales: Database) -> None:
     assert [(join.of, join.rows, join.lost) for join in ledger.joins] == [("s", 8, 6)]
     own = "WITH product AS (SELECT id FROM product WHERE id < 2) SELECT COUNT(*) FROM sale s JOIN product p USING (id)"
     if sales.dialect != "sqlite":  # it takes that for a recursion
-        assert not keep(sales, own).facts
+        assert not keep(sales, own).material_facts
 
 
 def test_another_number_stands_beside_a_single_one(sales: Database) -> None:
@@ -158,14 +158,14 @@ def test_the_querys_own_filters_hold(sales: Database) -> None:
 def test_a_left_join_keeps_who_has_no_partner(sales: Database) -> None:
     ledger = keep(sales, "SELECT s.id, p.name FROM sale s LEFT JOIN product p ON p.id = s.product_id")
     assert [(join.lost, join.kept, join.material) for join in ledger.joins] == [(6, True, False)]
-    assert (ledger.facts, ledger.remarks) == ((), ())
+    assert (ledger.material_facts, ledger.minor_facts) == ((), ())
 
 
 def test_the_side_of_ones_is_not_told(sales: Database) -> None:
     """That shops and sales have no payment is by design: a payment refers to its sale."""
     ledger = keep(sales, "SELECT s.id, SUM(p.paid) FROM sale s JOIN payment p ON p.sale_id = s.id GROUP BY s.id")
     assert lost(ledger) == {"sale": 0}
-    assert not ledger.facts
+    assert not ledger.material_facts
 
 
 def test_a_part_of_the_sum_is_material_too(tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_a_part_of_the_sum_is_material_too(tmp_path: Path) -> None:
         joined = "FROM fact f JOIN dim d ON d.id = f.dim_id"
         assert keep(database, f"SELECT SUM(amount) {joined}").joins[0].material
         assert not keep(database, f"SELECT COUNT(amount) {joined}").joins[0].material
-        assert keep(database, f"SELECT COUNT(amount) {joined}").remarks
+        assert keep(database, f"SELECT COUNT(amount) {joined}").minor_facts
 
 
 # Rows that a join repeats.
@@ -277,10 +277,10 @@ def test_who_has_nothing_counted_is_told_where_each_is_asked_for(sales: Database
     groups = len(sales.execute(sql).rows)
     asked, alone = (keep(sales, sql, groups=groups, question=text) for text in ("... for each product?", "Products?"))
     assert sum(join.lost for join in alone.joins if join.ones) == left_out
-    told = [said for said in asked.facts if "left out, because no counted row" in said]
+    told = [said for said in asked.material_facts if "left out, because no counted row" in said]
     assert bool(told) is bool(left_out)
-    assert [said for said in alone.remarks if "left out, because no counted row" in said] == told
-    assert not [said for said in alone.facts if "no counted row" in said]
+    assert [said for said in alone.minor_facts if "left out, because no counted row" in said] == told
+    assert not [said for said in alone.material_facts if "no counted row" in said]
 
 
 # Missing values, and groups that are written in several ways.
@@ -289,12 +289,12 @@ def test_who_has_nothing_counted_is_told_where_each_is_asked_for(sales: Database
 def test_missing_values_are_counted_where_they_hide(sales: Database) -> None:
     ledger = keep(sales, "SELECT AVG(amount) FROM sale HAVING AVG(amount) > 0")
     assert [(one.column, one.use, one.missing, one.rows) for one in ledger.nulls] == [("amount", "averaged", 5, 20)]
-    assert ledger.facts == ("5 of 20 rows of sale have no amount, which the average leaves out",)
+    assert ledger.material_facts == ("5 of 20 rows of sale have no amount, which the average leaves out",)
     grouped = keep(sales, "SELECT product_id, COUNT(*) FROM sale GROUP BY product_id")
     assert [(one.use, one.missing, one.material) for one in grouped.nulls] == [("grouped", 2, False)]
-    assert grouped.remarks == ("2 of 20 rows of sale have no product id",)
+    assert grouped.minor_facts == ("2 of 20 rows of sale have no product id",)
     joined = keep(sales, "SELECT AVG(s.amount) FROM payment p JOIN sale s ON s.id = p.sale_id")
-    assert joined.facts == ("2 of 3 joined rows have no amount, which the average leaves out",)
+    assert joined.material_facts == ("2 of 3 joined rows have no amount, which the average leaves out",)
 
 
 def test_groups_that_differ_only_in_case_are_told(sales: Database) -> None:
@@ -303,7 +303,7 @@ def test_groups_that_differ_only_in_case_are_told(sales: Database) -> None:
         assert ledger.variants == ()
     else:
         assert [(one.column, one.groups, one.rows) for one in ledger.variants] == [("kind", 1, 1)]
-        assert ledger.facts[0].startswith("some groups of kind differ only in case or spacing (“")
+        assert ledger.material_facts[0].startswith("some groups of kind differ only in case or spacing (“")
 
 
 def test_values_stand_in_one_short_line(tmp_path: Path) -> None:
@@ -336,7 +336,7 @@ def test_data_that_ends_within_the_period_is_told(sales: Database, newest: str, 
         return newest
 
     ledger = keep(sales, sql, newest=look, today=date.fromisoformat(today))
-    assert (f"the data ends on {newest}, before 2023-12-31" in ledger.facts) is told
+    assert (f"the data ends on {newest}, before 2023-12-31" in ledger.material_facts) is told
 
 
 # What is not counted.
@@ -388,7 +388,7 @@ def test_what_is_not_counted_is_said(sales: Database, sql: str, reason: str) -> 
     ],
 )
 def test_nothing_is_told_where_nothing_is_lost(sales: Database, sql: str) -> None:
-    assert not keep(sales, sql).facts
+    assert not keep(sales, sql).material_facts
 
 
 def test_shared_columns_join_too(tmp_path: Path) -> None:
@@ -402,7 +402,7 @@ def test_shared_columns_join_too(tmp_path: Path) -> None:
         for join in ("JOIN area USING (area_id)", "NATURAL JOIN area"):
             ledger = keep(database, f'SELECT "the name", COUNT(*) FROM "my visit" {join} WHERE area_id < 9 GROUP BY 1')
             assert lost(ledger) == {"area": 1}
-            assert "1 of 2 rows of my visit has no match in area and is left out" in ledger.facts
+            assert "1 of 2 rows of my visit has no match in area and is left out" in ledger.material_facts
 
 
 def test_composite_keys_join_by_all_of_their_columns(tmp_path: Path) -> None:
@@ -441,10 +441,10 @@ def test_missing_parts_of_keys_refer_to_nothing(sales: Database, rest: str, foun
 
 def test_what_cannot_be_run_in_time_is_not_counted(sales: Database) -> None:
     def count(_: str) -> Any:
-        raise NotCounted("its time was over")
+        raise NotCountedError("its time was over")
 
     sql = "SELECT kind, COUNT(*) FROM sale s JOIN product p ON p.id = product_id GROUP BY kind"
-    ledger = keep_ledger(read_query(sql, sales.schema()), count)
+    ledger = build_query_ledger(read_query(sql, sales.schema()), count)
     assert (ledger.joins, ledger.nulls, ledger.variants) == ((), (), ())
     assert ledger.not_counted == (
         "the rows of sale, product: its time was over",

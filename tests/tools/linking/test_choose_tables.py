@@ -5,8 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tableturn.tools.database import ColumnSchema, ForeignKey, Schema, TableSchema, render_schema
-from tableturn.tools.database.schema import Codes
-from tableturn.tools.linking import SchemaLinker, find_copies, find_families, is_set_aside, shorten_schema, tell_values
+from tableturn.tools.database.schema import CodeMeanings
+from tableturn.tools.linking import (
+    SchemaLinker,
+    choose_values_to_mention,
+    find_copied_tables,
+    find_table_families,
+    is_empty_or_copied_table,
+    shorten_schema,
+)
 from tableturn.tools.values import ValueMatch
 
 
@@ -87,7 +94,7 @@ def test_a_table_that_joins_two_shown_ones_comes_with_them_and_copies_do_not() -
         names = {table.name for table in kept.tables}
         assert names >= {"customers", subject, f"zz_{subject}"}
         assert not names & {f"stg_{subject}", f"{subject}_2021"}
-        assert kept.shown_columns < schema.shown_columns / 2
+        assert kept.shown_column_count < schema.shown_column_count / 2
 
 
 def test_a_copy_that_the_question_names_is_shown() -> None:
@@ -101,17 +108,17 @@ def test_of_tables_that_numbers_tell_apart_one_is_shown() -> None:
     kept = SchemaLinker(schema).link("How many visits are there by page?", max_columns=400, choose_tables=True).kept
     shown = [table.name for table in kept.tables if table.name.startswith("visits")]
     assert len(shown) == 1
-    assert set(find_families(schema)[shown[0]]) == {table.name for table in months}
+    assert set(find_table_families(schema)[shown[0]]) == {table.name for table in months}
 
 
 def test_tables_whose_columns_are_described_otherwise_are_no_family() -> None:
     tables = [_table(f"F_{number}", "C01", "C02") for number in (17, 18)]
-    assert find_families(Schema("w", tuple(tables)))
+    assert find_table_families(Schema("w", tuple(tables)))
     told = [
         replace(table, columns=tuple(replace(column, comment=f"{word} {column.name}") for column in table.columns))
         for table, word in zip(tables, ("inspection", "meter"), strict=True)
     ]
-    assert not find_families(Schema("w", tuple(told)))
+    assert not find_table_families(Schema("w", tuple(told)))
 
 
 def test_the_months_that_a_question_names_are_shown_and_the_view_of_all() -> None:
@@ -135,9 +142,9 @@ def test_the_months_that_a_question_names_are_shown_and_the_view_of_all() -> Non
 
 def _coded() -> Schema:
     """A warehouse with an order, its status, a table of another list, and one that only its codes lead to."""
-    told = Codes("c_ord_stat", "s", "txt", ((1, "open"), (9, "withdrawn by buyer")))
+    told = CodeMeanings("c_ord_stat", "s", "txt", ((1, "open"), (9, "withdrawn by buyer")))
     status = replace(_table("c_ord_stat", "s", "txt"), row_count=2)
-    reason = Codes("t017", "k", "t", (("A", "truck broke down"), ("B", "nobody at home")))
+    reason = CodeMeanings("t017", "k", "t", (("A", "truck broke down"), ("B", "nobody at home")))
     order = _table("ord_hdr", "ord_id", "ord_stat", "amt")
     trip = _table("dlv_trp", "trp_id", "rsn", "ord_id")
     order = replace(order, columns=(order.columns[0], replace(order.columns[1], codes=told), order.columns[2]))
@@ -179,7 +186,7 @@ def test_values_are_told_of_the_first_tables_and_their_codes_without_guesses() -
         return ValueMatch("c_ord_stat", "txt", value, mention, start, start + len(mention), 0.9, how)
 
     found = (match("withdrawn by buyer", "withdrawn by buyer", "exact"), match("5", "five", "abbreviation"))
-    assert [told.value for told in tell_values(text, found, part)] == ["withdrawn by buyer"]
+    assert [told.value for told in choose_values_to_mention(text, found, part)] == ["withdrawn by buyer"]
 
 
 def test_a_table_of_the_codes_of_many_lists_is_always_shown() -> None:
@@ -195,8 +202,8 @@ def test_a_table_without_a_key_that_has_the_columns_of_one_with_a_key_is_a_copy(
     original = _table("claim", "claim_id", "paid", "filed_on", "insurer")
     loose = _table("in_clm", "claim_id", "paid", "filed_on", "insurer", "rec_no")
     loose = replace(loose, columns=tuple(replace(column, primary_key=0) for column in loose.columns))
-    assert is_set_aside(loose, Schema("s", (original, loose)))
-    assert not is_set_aside(original, Schema("s", (original, loose)))
+    assert is_empty_or_copied_table(loose, Schema("s", (original, loose)))
+    assert not is_empty_or_copied_table(original, Schema("s", (original, loose)))
 
 
 def test_what_is_set_aside() -> None:
@@ -216,7 +223,7 @@ def test_what_is_set_aside() -> None:
         _table("items_2024", "item_id", "shelf", "room"),
     )
     schema = Schema("s", tables)
-    aside = {table.name for table in tables if is_set_aside(table, schema)}
+    aside = {table.name for table in tables if is_empty_or_copied_table(table, schema)}
     assert aside >= {"orders_20240101", "stg_orders", "orders_backup", "orders_v1", "returns"}
     assert aside >= {"raw_items", "items_test_2"}, "the columns of another, and a name that tells a copy"
     assert not aside & {"orders", "stores", "items", "raw_materials", "items_2024"}
@@ -225,8 +232,8 @@ def test_what_is_set_aside() -> None:
 def test_partitions_beside_their_table_are_no_copies() -> None:
     parts = [_table(f"visits_2024_{month:02}", "visit_id", "visitor", "page", rows=month) for month in range(1, 5)]
     whole, stale = (_table("visits", "visit_id", "visitor", "page", rows=rows) for rows in (10, 900))
-    assert not find_copies(Schema("w", (whole, *parts)))
-    assert find_copies(Schema("w", (stale, *parts))) == {table.name for table in parts}, "snapshots of it"
+    assert not find_copied_tables(Schema("w", (whole, *parts)))
+    assert find_copied_tables(Schema("w", (stale, *parts))) == {table.name for table in parts}, "snapshots of it"
 
 
 def test_later_tables_show_how_dates_are_written_in_numbers() -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 from tableturn.tools.database import ColumnSchema, ForeignKey, Schema, TableSchema
-from tableturn.tools.linking import STAR, LinkedSchema, PastTurn, SchemaItem, SchemaLinker, widen_schema
+from tableturn.tools.linking import STAR, LinkedSchema, PastTurn, SchemaItem, SchemaLinker, extend_schema_for_query
 from tableturn.tools.linking.evidence import NameIndex, gather
-from tableturn.tools.linking.keep import keep_likely
-from tableturn.tools.linking.linked import PastUse, past_use
-from tableturn.tools.linking.vocabulary import Associations
+from tableturn.tools.linking.keep import keep_likely_tables_and_columns
+from tableturn.tools.linking.linked import PastQueryUsage, find_past_query_usage
+from tableturn.tools.linking.vocabulary import WordAssociations
 from tableturn.tools.values import ValueMatch
 
 from tests.support.queries import read
@@ -172,7 +172,7 @@ def test_what_is_kept_can_be_joined(linker: SchemaLinker) -> None:
 def test_a_table_without_keys_does_not_keep_others_from_being_joined() -> None:
     schema = Schema("c", (table("weather", "day", "rainfall"), *CONCERTS.tables), CONCERTS.foreign_keys)
     items = [SchemaItem(name, None, p) for name, p in (("weather", 0.9), ("singer", 0.8), ("stadium", 0.7))]
-    part = keep_likely(schema, items, 0.1, None)
+    part = keep_likely_tables_and_columns(schema, items, 0.1, None)
     assert [one.name for one in part.tables][:3] == ["weather", "singer", "stadium"]
     assert len(part.foreign_keys) == 3, "by way of concerts and who sang in them"
 
@@ -186,7 +186,7 @@ def test_only_likely_tables_bring_those_in_between() -> None:
     ]
     schema = Schema("pairs", tuple(one for three in pairs for one in three), tuple(keys))
     items = [SchemaItem(f"{end}{n}", None, 0.9 if n < 5 else 0.01) for n in range(50) for end in "ac"]
-    part = keep_likely(schema, sorted(items, key=lambda item: -item.p), 0.0, 100)
+    part = keep_likely_tables_and_columns(schema, sorted(items, key=lambda item: -item.p), 0.0, 100)
     assert len(part.tables) == 20 + 5
     assert {f"b{n}" for n in range(5)} < {one.name for one in part.tables}
 
@@ -261,19 +261,19 @@ def test_a_thousand_tables_are_linked() -> None:
 def test_a_part_is_widened_by_what_a_query_reaches_for() -> None:
     part = CONCERTS.part([("singer", ["Name"])])
     sql = "SELECT s.Age, c.Thme FROM singer AS s, concert AS c JOIN nowhere"
-    wider = widen_schema(CONCERTS, part, sql)
+    wider = extend_schema_for_query(CONCERTS, part, sql)
     assert {table.name: [column.name for column in table.columns] for table in wider.tables} == {
         "concert": ["concert_ID", "Theme", "Year", "Stadium_ID"],
         "singer": ["Name", "Age"],
     }
     assert wider.total_tables == 4
-    assert widen_schema(CONCERTS, part, "SELECT Age FROM singers_in_concerts").table("singer_in_concert"), (
+    assert extend_schema_for_query(CONCERTS, part, "SELECT Age FROM singers_in_concerts").table("singer_in_concert"), (
         "probably meant"
     )
-    broken = widen_schema(CONCERTS, part, "SELECT Theme, FROM [Concert] JOIN stadim WHERE")
+    broken = extend_schema_for_query(CONCERTS, part, "SELECT Theme, FROM [Concert] JOIN stadim WHERE")
     assert {one.name for one in broken.tables} == {"concert", "stadium", "singer"}
     for nothing in ("SELECT * FROM nowhere", "not SQL at all (", ""):
-        assert widen_schema(CONCERTS, part, nothing) == part
+        assert extend_schema_for_query(CONCERTS, part, nothing) == part
 
 
 def test_a_crowd_of_tables_is_cut_with_the_columns(linker: SchemaLinker) -> None:
@@ -291,17 +291,17 @@ def test_tables_that_crowd_do_not_crowd_out_their_columns() -> None:
 
 def test_a_part_tells_how_many_columns_it_lacks() -> None:
     part = CONCERTS.part([("singer", ["Name"])])
-    assert (part.total_columns, part.shown_columns) == (4, 1)
-    assert part.is_part
-    assert not CONCERTS.is_part
-    wider = widen_schema(CONCERTS, part, "SELECT Agge FROM singer")
-    assert wider.total_columns == wider.shown_columns == 4, "a column named in vain brings its table's columns"
+    assert (part.total_columns, part.shown_column_count) == (4, 1)
+    assert part.is_partial
+    assert not CONCERTS.is_partial
+    wider = extend_schema_for_query(CONCERTS, part, "SELECT Agge FROM singer")
+    assert wider.total_columns == wider.shown_column_count == 4, "a column named in vain brings its table's columns"
 
 
 def test_learned_associations_speak_for_names() -> None:
     linker = SchemaLinker(CONCERTS)
     names = linker._names  # pyright: ignore[reportPrivateUsage]
-    learned = Associations({"old": {"age": 0.9}}, {"age": 0.5})
+    learned = WordAssociations({"old": {"age": 0.9}}, {"age": 0.5})
     evidence = gather("How old are they?", (), (), names, learned)
     age = names.column_number["singer", "Age"]
     assert evidence.columns.associated[age] == evidence.columns.associated_sum[age] == 0.9
@@ -311,12 +311,12 @@ def test_learned_associations_speak_for_names() -> None:
 
 def test_past_use_tells_what_columns_were_for() -> None:
     sql = "SELECT Name, count(*) FROM singer JOIN singer_in_concert USING (Singer_ID) WHERE Age > 3 GROUP BY Name"
-    use = past_use(read(sql, CONCERTS))
+    use = find_past_query_usage(read(sql, CONCERTS))
     assert use.tables == {"singer", "singer_in_concert"}
     assert {("singer", "Name", "shown"), ("singer", "Name", "grouped"), ("singer", "Age", "filtered")} <= use.roles
     assert ("singer", "Age", "shown") not in use.roles
     assert use.selects == 1
-    assert past_use(None) == PastUse()
+    assert find_past_query_usage(None) == PastQueryUsage()
 
 
 def test_a_description_speaks_for_a_cryptic_name() -> None:
@@ -355,7 +355,7 @@ def test_probabilities_of_earlier_turns_stand_beside_their_sql() -> None:
     found = (("singer", None, 0.4), ("singer", "Age", 0.3), ("nowhere", None, 0.9), ("singer", "*", 0.2))
     earlier = PastTurn("x", sql="SELECT City FROM stadium")
     latest = PastTurn("y", sql="SELECT City FROM stadium WHERE Capacity > 3", items=found)
-    evidence = gather("and now?", [earlier, earlier, latest], (), names, Associations({}, {}))
+    evidence = gather("and now?", [earlier, earlier, latest], (), names, WordAssociations({}, {}))
     singer, stadium = names.table_number["singer"], names.table_number["stadium"]
     before = evidence.tables_before
     assert (before.last[stadium], before.last[singer]) == (1.0, 0.0)

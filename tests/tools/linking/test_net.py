@@ -8,17 +8,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tableturn.tools.database import Schema
 from tableturn.tools.database.schema import ColumnSchema, ForeignKey, TableSchema
-from tableturn.tools.linking.scoring import MESSAGES, Net, mix_odds, pack_part, unpack_part
-from tableturn.tools.linking.shape import Graph, Shape
+from tableturn.tools.linking.scoring import (
+    MESSAGES,
+    MessagePassingNet,
+    combine_log_odds,
+    pack_model_part,
+    unpack_model_part,
+)
+from tableturn.tools.linking.shape import SchemaGraph, SchemaShape
 
 _HIDDEN = 6
 
 
-def _stored(net: Net) -> Net:
-    return unpack_part(Net, "net", pack_part("net", net))
+def _stored(net: MessagePassingNet) -> MessagePassingNet:
+    return unpack_model_part(MessagePassingNet, "net", pack_model_part("net", net))
 
 
-def _net(seed: int = 1) -> Net:
+def _net(seed: int = 1) -> MessagePassingNet:
     dice = np.random.default_rng(seed)
 
     def drawn(*shape: int) -> np.ndarray:
@@ -26,7 +32,7 @@ def _net(seed: int = 1) -> Net:
 
     layer = MESSAGES * _HIDDEN + 1, _HIDDEN
     return _stored(
-        Net(
+        MessagePassingNet(
             ("a", "b"),
             ("c", "d", "e"),
             *(drawn(2), drawn(2), drawn(3), drawn(3)),
@@ -37,10 +43,10 @@ def _net(seed: int = 1) -> Net:
     )
 
 
-def _graph(dice: np.random.Generator, tables: int, columns: int, keys: int) -> Graph:
+def _graph(dice: np.random.Generator, tables: int, columns: int, keys: int) -> SchemaGraph:
     table_of = np.sort(dice.integers(0, tables, columns))
     ends = dice.integers(0, columns, keys) if columns else np.zeros(0, dtype=np.intp)
-    return Graph(
+    return SchemaGraph(
         np.zeros(tables, dtype=np.intp),
         table_of,
         dice.integers(0, min(3, columns), columns),
@@ -50,7 +56,7 @@ def _graph(dice: np.random.Generator, tables: int, columns: int, keys: int) -> G
     )
 
 
-def _inputs(dice: np.random.Generator, graph: Graph) -> tuple[np.ndarray, np.ndarray]:
+def _inputs(dice: np.random.Generator, graph: SchemaGraph) -> tuple[np.ndarray, np.ndarray]:
     return (
         dice.normal(size=(len(graph.turn_of), 2)).astype(np.float32),
         dice.normal(size=(len(graph.table_of), 3)).astype(np.float32),
@@ -69,7 +75,7 @@ def test_the_order_of_tables_and_columns_does_not_matter(seed: int, tables: int,
     odds, own_odds = net.predict(inputs, own, graph)
     order, own_order = dice.permutation(tables), dice.permutation(columns)
     place, own_place = np.argsort(order), np.argsort(own_order)
-    again = Graph(
+    again = SchemaGraph(
         graph.turn_of,
         place[graph.table_of[own_order]],
         graph.same_name.max(initial=0) - graph.same_name[own_order],
@@ -100,14 +106,14 @@ def test_tables_left_out_take_no_part() -> None:
     names = ("a", "b", "c")
     keys = (ForeignKey("a", ("id",), "b", ("id",)), ForeignKey("c", ("id",), "a", ("id",)))
     whole, part = Schema("s", tuple(map(table, names)), keys), Schema("s", tuple(map(table, names[1:])))
-    cut, columns = Shape.of(whole).part(np.array([1, 2]))
-    alone, _ = Shape.of(part).part(np.array([0, 1]))
+    cut, columns = SchemaShape.of(whole).part(np.array([1, 2]))
+    alone, _ = SchemaShape.of(part).part(np.array([0, 1]))
     assert columns.tolist() == [2, 3, 4, 5]
     for one, other in zip(vars(cut).values(), vars(alone).values(), strict=True):
         assert np.array_equal(one, other)
 
 
 def test_the_net_has_most_of_the_say() -> None:
-    assert mix_odds(np.array([0.5]), np.array([0.0])) == pytest.approx([0.5])
-    assert np.all(mix_odds(np.array([0.9, 0.1]), np.array([-2.2, 2.2])).round() == [0, 1])
-    assert np.all(np.isfinite(mix_odds(np.array([0.0, 1.0]), np.array([-50.0, 50.0]))))
+    assert combine_log_odds(np.array([0.5]), np.array([0.0])) == pytest.approx([0.5])
+    assert np.all(combine_log_odds(np.array([0.9, 0.1]), np.array([-2.2, 2.2])).round() == [0, 1])
+    assert np.all(np.isfinite(combine_log_odds(np.array([0.0, 1.0]), np.array([-50.0, 50.0]))))

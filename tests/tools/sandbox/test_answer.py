@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tableturn.tools.database.table import Cell
-from tableturn.tools.sandbox.answer import to_answer
+from tableturn.tools.sandbox.answer import convert_value_to_answer
 
 Rows = list[list[Cell]]
 STAMP = pd.Timestamp("2020-02-29 12:30")
@@ -52,20 +52,20 @@ ANSWERS: list[tuple[str, object, Rows, int]] = [
 
 @pytest.mark.parametrize(("value", "rows", "index"), [case[1:] for case in ANSWERS], ids=[case[0] for case in ANSWERS])
 def test_answer(value: object, rows: Rows, index: int) -> None:
-    answer = to_answer(value, 10)
+    answer = convert_value_to_answer(value, 10)
     assert answer.rows == rows
     assert answer.index_columns == index
     assert not answer.truncated
 
 
 def test_labelled_values_are_marked() -> None:
-    assert to_answer({"a": 1}, 10).labelled
-    assert to_answer(pd.Series({"a": 1, "b": 2}), 10).labelled
-    assert not to_answer({"a": [1]}, 10).labelled
+    assert convert_value_to_answer({"a": 1}, 10).labelled
+    assert convert_value_to_answer(pd.Series({"a": 1, "b": 2}), 10).labelled
+    assert not convert_value_to_answer({"a": [1]}, 10).labelled
 
 
 def test_answer_with_two_levels_of_names() -> None:
     frame = pd.DataFrame({"k": ["a", "b"], "n": [1, 2]}).groupby("k").agg({"n": ["min", "max"]})
-    answer = to_answer(frame, 10)
+    answer = convert_value_to_answer(frame, 10)
     assert answer.columns == ["k", "n min", "n max"]
     assert answer.rows == [["a", 1, 1], ["b", 2, 2]]

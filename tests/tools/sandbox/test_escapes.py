@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tableturn.tools.sandbox import sandbox_available
+from tableturn.tools.sandbox import find_sandbox_problem
 
 from tests.corpus.escapes import Escape, Surroundings, load_escapes
 
@@ -14,7 +14,7 @@ ESCAPES = load_escapes()
 
 @pytest.fixture(scope="module")
 def surroundings() -> Iterator[Surroundings]:
-    if problem := sandbox_available():
+    if problem := find_sandbox_problem():
         pytest.skip(problem)
     with Surroundings.set_up() as made:
         yield made

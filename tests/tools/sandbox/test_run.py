@@ -23,19 +23,19 @@ from tableturn.tools.errors import SandboxUnavailable
 from tableturn.tools.sandbox import (
     SandboxLimits,
     SandboxResult,
+    find_sandbox_problem,
     run_on_database,
     run_python,
-    sandbox_available,
     warm_up,
 )
 from tableturn.tools.sandbox import run as run_module
 from tableturn.tools.sandbox.parent import PARENT
-from tableturn.tools.sandbox.protocol import Ending, Order
+from tableturn.tools.sandbox.protocol import RunOrder, WorkerEnding
 
 
 @pytest.fixture(autouse=True)
 def _needs_the_kernel() -> None:
-    if problem := sandbox_available():
+    if problem := find_sandbox_problem():
         pytest.skip(problem)
 
 
@@ -360,13 +360,17 @@ class TestParent:
     def test_no_order_ends_it(self, seconds: float) -> None:
         run_python("result = 1", {})
         pid = PARENT.pid
-        for order in (Order(seconds, 10**9, "kernel"), Order(1, 2**70, "kernel"), Order(1, -(2**70), "kernel")):
+        for order in (
+            RunOrder(seconds, 10**9, "kernel"),
+            RunOrder(1, 2**70, "kernel"),
+            RunOrder(1, -(2**70), "kernel"),
+        ):
             with PARENT.run(order) as line:
                 line.settimeout(10)
                 line.recv(64)
-        with PARENT.run(Order("soon", None, "kernel")) as line:  # pyright: ignore[reportArgumentType]
+        with PARENT.run(RunOrder("soon", None, "kernel")) as line:  # pyright: ignore[reportArgumentType]
             line.settimeout(10)
-            assert Ending.unpack(line.recv(64)).cause == "fork"
+            assert WorkerEnding.unpack(line.recv(64)).cause == "fork"
         assert rows(run_python("result = 2", {})) == ((2,),)
         assert PARENT.pid == pid
 
@@ -456,7 +460,7 @@ while True:
 class TestAvailability:
     def test_says_what_is_missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(run_module, "landlock_version", lambda: 0)
-        problem = sandbox_available()
+        problem = find_sandbox_problem()
         assert problem is not None
         assert problem.startswith("reasoning with code is off: this kernel has no Landlock")
         assert "\n" not in problem

@@ -5,14 +5,14 @@ from __future__ import annotations
 import struct
 
 import pytest
-from tableturn.tools.sandbox.syscalls import MACHINES, filter_program
+from tableturn.tools.sandbox.syscalls import MACHINES, build_filter_program
 
 
 @pytest.mark.parametrize("files", [False, True])
 @pytest.mark.parametrize("machine", MACHINES)
 def test_filter_allows_what_is_listed_and_nothing_else(machine: str, files: bool) -> None:
     target = MACHINES[machine]
-    steps = list(struct.iter_unpack("<HBBI", filter_program(target, files)))
+    steps = list(struct.iter_unpack("<HBBI", build_filter_program(target, files)))
 
     def verdict(number: int, protection: int = 0, audit: int = target.audit) -> int:
         data = struct.pack("<IIQ6Q", number, audit, 0, 0, 0, protection, 0, 0, 0)

@@ -10,7 +10,13 @@ from typing import Any
 import pytest
 from tableturn.tools.database import Database, Limits
 from tableturn.tools.sample import build_sample
-from tableturn.tools.sandbox import SandboxLimits, load_frames, results_agree, run_python, sandbox_available
+from tableturn.tools.sandbox import (
+    SandboxLimits,
+    compare_code_and_sql_results,
+    find_sandbox_problem,
+    load_frames,
+    run_python,
+)
 
 TRIPLES: list[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("triples.toml").read_text(encoding="utf-8"))[
     "triple"
@@ -19,7 +25,7 @@ TRIPLES: list[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("triples.
 
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Generator[Database]:
-    if problem := sandbox_available():
+    if problem := find_sandbox_problem():
         pytest.skip(problem)
     with Database.open(build_sample(tmp_path_factory.mktemp("sample") / "sample.db")) as opened:
         yield opened
@@ -37,7 +43,7 @@ def test_triple(database: Database, triple: dict[str, Any]) -> None:
     ran = run_python(triple["code"], loaded.frames, SandboxLimits(rows=20_000))
     assert ran.error is None
     expected = database.execute(triple["sql"], Limits(rows=20_000))
-    compared = results_agree(ran, expected, ordered=triple.get("ordered", False))
+    compared = compare_code_and_sql_results(ran, expected, ordered=triple.get("ordered", False))
     assert compared.agree is triple.get("agree", True), (ran.table, expected)
     assert compared.conclusive
     assert bool(compared.reason) is not compared.agree

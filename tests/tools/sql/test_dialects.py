@@ -12,12 +12,12 @@ from tableturn.tools.sql import (
     check,
     dialect_notes,
     explain,
-    find_constants,
-    parse_select,
+    find_query_constants,
+    find_used_schema_items,
+    make_sql_skeleton,
+    parse_query_tree,
     regularize,
     same_sql,
-    sql_skeleton,
-    used_items,
 )
 
 from tests.support.queries import read
@@ -35,7 +35,7 @@ MIXED = Schema(
 
 def test_a_quote_written_twice_is_one_text_in_spark() -> None:
     for sql in ("SELECT name FROM customer WHERE name = 'it''s'", r"SELECT name FROM customer WHERE name = 'it\'s'"):
-        assert [text.this for text in parse_select(sql, "spark").find_all(exp.Literal)] == ["it's"]
+        assert [text.this for text in parse_query_tree(sql, "spark").find_all(exp.Literal)] == ["it's"]
     assert regularize("SELECT name FROM customer WHERE name = 'it''s'", shop("spark")).endswith("= 'it''s'")
 
 
@@ -77,9 +77,9 @@ def test_what_an_engine_takes_is_without_error(dialect: str, sql: str) -> None:
     assert [finding for finding in check(sql, schema) if finding.severity == "error"] == []
     regular = regularize(sql, schema)
     assert regularize(regular, schema) == regular
-    assert used_items(regular, schema) == used_items(sql, schema)
+    assert find_used_schema_items(regular, schema) == find_used_schema_items(sql, schema)
     assert explain(read(sql, schema)).endswith(".")
-    assert "_" in sql_skeleton(sql, dialect)
+    assert "_" in make_sql_skeleton(sql, dialect)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,10 @@ def test_same_sql_follows_the_case_rules_of_the_dialect() -> None:
 
 def test_double_quotes_are_texts_in_mysql_and_sqlite_only() -> None:
     sql = 'SELECT name FROM customer WHERE country = "France"'
-    assert {d for d in ("sqlite", "mysql", "postgres", "duckdb") if find_constants(sql, d).texts} == {"sqlite", "mysql"}
+    assert {d for d in ("sqlite", "mysql", "postgres", "duckdb") if find_query_constants(sql, d).texts} == {
+        "sqlite",
+        "mysql",
+    }
 
 
 def test_the_databases_own_refusal_is_explained_in_its_dialect() -> None:
@@ -213,6 +216,6 @@ def test_notes_are_few_and_short_and_none_for_sqlite() -> None:
 
 
 def test_each_dialect_is_read_by_its_own_grammar() -> None:
-    parse_select("SELECT a::int FROM t", "postgres")
+    parse_query_tree("SELECT a::int FROM t", "postgres")
     with pytest.raises(SQLParseError):
-        parse_select("SELECT a FROM t LIMIT 1, 2, 3", "mysql")
+        parse_query_tree("SELECT a FROM t LIMIT 1, 2, 3", "mysql")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tableturn.tools.database import Database
 from tableturn.tools.errors import QueryError
-from tableturn.tools.sql import check, explain, regularize, sql_skeleton, used_items, vectorize
+from tableturn.tools.sql import check, explain, find_used_schema_items, make_sql_skeleton, regularize, vectorize_query
 from tableturn.tools.sql.parse import join_split_operators
 
 from tests.support.queries import read
@@ -42,9 +42,9 @@ def test_gold_queries_keep_their_result_and_are_without_fault(data_dir: Path) ->
                 assert database.execute(regular).rows == rows
                 assert regularize(regular, schema) == regular
                 assert [f for f in check(regular, schema) if f.severity == "error"] == []
-                assert used_items(regular, schema) == used_items(sql, schema)
-                assert (vectorize(regular) == vectorize(sql)).all()
-                assert sql_skeleton(regular).count("_") > 0
+                assert find_used_schema_items(regular, schema) == find_used_schema_items(sql, schema)
+                assert (vectorize_query(regular) == vectorize_query(sql)).all()
+                assert make_sql_skeleton(regular).count("_") > 0
                 assert explain(read(sql, schema)).endswith(".")
                 checked += 1
     assert checked > 80

@@ -1,8 +1,8 @@
 from dataclasses import replace
 
 import pytest
-from tableturn.tools.linking.linked import past_use
-from tableturn.tools.sql import used_items
+from tableturn.tools.linking.linked import find_past_query_usage
+from tableturn.tools.sql import find_used_schema_items
 
 from tests.support.queries import read
 
@@ -39,7 +39,7 @@ from .shop import SHOP
     ],
 )
 def test_used_items(sql: str, tables: set[str], columns: set[str]) -> None:
-    used = used_items(sql, SHOP)
+    used = find_used_schema_items(sql, SHOP)
     assert used.tables == tables
     assert {f"{table}.{column}" for table, column in used.columns} == columns
 
@@ -48,6 +48,6 @@ def test_used_items(sql: str, tables: set[str], columns: set[str]) -> None:
 def test_columns_that_an_alias_renames_are_the_tables_own(dialect: str) -> None:
     schema = replace(SHOP, dialect=dialect)
     sql = "SELECT x FROM customer AS c (a, x) WHERE c.a = 1"
-    assert used_items(sql, schema).columns == {("customer", "id"), ("customer", "name")}
+    assert find_used_schema_items(sql, schema).columns == {("customer", "id"), ("customer", "name")}
     query = read(sql, schema)
-    assert {(table, column) for table, column, _ in past_use(query).roles} == query.used.columns
+    assert {(table, column) for table, column, _ in find_past_query_usage(query).roles} == query.used.columns

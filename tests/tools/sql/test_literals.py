@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tableturn.tools.sql import searched_literals, writes
+from tableturn.tools.sql import find_searched_literals, writes
 
 from tests.support.queries import read
 
@@ -39,7 +39,7 @@ class Rows:
     ],
 )
 def test_searched_literals(condition: str, found: set[tuple[str, str, bool]]) -> None:
-    texts = searched_literals(read(f"SELECT id FROM customer AS T1 WHERE {condition}", SHOP), Rows())
+    texts = find_searched_literals(read(f"SELECT id FROM customer AS T1 WHERE {condition}", SHOP), Rows())
     assert {(text.column, text.text, text.held) for text in texts} == found
 
 
@@ -57,7 +57,7 @@ def test_searched_literals(condition: str, found: set[tuple[str, str, bool]]) ->
     ],
 )
 def test_a_literal_is_missing_if_rows_with_it_are_wanted(condition: str, missing: set[str]) -> None:
-    texts = searched_literals(read(f"SELECT id FROM customer WHERE {condition}", SHOP), Rows())
+    texts = find_searched_literals(read(f"SELECT id FROM customer WHERE {condition}", SHOP), Rows())
     assert {text.text for text in texts if text.missing} == missing
 
 
@@ -87,7 +87,7 @@ FRENCH = "SELECT id FROM customer WHERE country = 'Gaul'"
 def test_a_literal_is_needed_where_nothing_comes_out_without_it(rest: str) -> None:
     (one,) = {
         text
-        for text in searched_literals(read(f"SELECT c.id FROM customer AS c {rest}", SHOP), NearRows())
+        for text in find_searched_literals(read(f"SELECT c.id FROM customer AS c {rest}", SHOP), NearRows())
         if text.near
     }
     assert one.needed
@@ -109,16 +109,16 @@ def test_a_literal_is_needed_where_nothing_comes_out_without_it(rest: str) -> No
     ],
 )
 def test_a_literal_proves_nothing_where_rows_come_without_it(rest: str) -> None:
-    found = searched_literals(read(f"SELECT c.id FROM customer AS c {rest}", SHOP), NearRows())
+    found = find_searched_literals(read(f"SELECT c.id FROM customer AS c {rest}", SHOP), NearRows())
     assert not any(text.needed for text in found if text.near)
 
 
 def test_a_literal_of_a_cte_is_needed_where_the_cte_is() -> None:
     for use, needed in (("JOIN f ON f.id = c.id", True), ("WHERE id NOT IN (SELECT id FROM f)", False)):
         sql = f"WITH f AS ({FRENCH}) SELECT c.id FROM customer AS c {use}"
-        assert [text.needed for text in searched_literals(read(sql, SHOP), NearRows())] == [needed]
+        assert [text.needed for text in find_searched_literals(read(sql, SHOP), NearRows())] == [needed]
     again = f"WITH RECURSIVE f AS ({FRENCH} UNION ALL SELECT id FROM f) SELECT id FROM f"
-    assert [text.needed for text in searched_literals(read(again, SHOP), NearRows())] == [False]
+    assert [text.needed for text in find_searched_literals(read(again, SHOP), NearRows())] == [False]
 
 
 CHANGING = (

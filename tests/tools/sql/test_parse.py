@@ -1,7 +1,7 @@
 import pytest
 from sqlglot import exp
 from tableturn.tools.errors import SQLParseError
-from tableturn.tools.sql import is_ordered, parse_select
+from tableturn.tools.sql import is_ordered, parse_query_tree
 from tableturn.tools.sql.parse import join_split_operators
 
 
@@ -25,7 +25,7 @@ def test_split_operators_are_joined_outside_strings(written: str, joined: str) -
     "sql", ["SELECT 1;", ";; SELECT 1 ;;\n", "  select 1", "VALUES (1)", "WITH a AS (SELECT 1) SELECT * FROM a"]
 )
 def test_queries_are_parsed(sql: str) -> None:
-    assert isinstance(parse_select(sql), exp.Query | exp.Values)
+    assert isinstance(parse_query_tree(sql), exp.Query | exp.Values)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_queries_are_parsed(sql: str) -> None:
 )
 def test_what_is_no_single_query_is_refused_with_the_reason(sql: str, reason: str) -> None:
     with pytest.raises(SQLParseError, match=f"(?i){reason}") as caught:
-        parse_select(sql)
+        parse_query_tree(sql)
     assert "\n" not in str(caught.value)
 
 
@@ -69,7 +69,9 @@ def test_is_ordered(sql: str, ordered: bool) -> None:
 
 
 def test_a_table_after_in_is_written_out() -> None:
-    tree = parse_select("SELECT a FROM u WHERE x IN main.t AND y NOT IN \"b c\" AND z IN (v) AND w IN json_each('[1]')")
+    tree = parse_query_tree(
+        "SELECT a FROM u WHERE x IN main.t AND y NOT IN \"b c\" AND z IN (v) AND w IN json_each('[1]')"
+    )
     assert sorted(table.this.name for table in tree.find_all(exp.Table)) == ["b c", "json_each", "t", "u"]
     assert tree.sql("sqlite") == (
         'SELECT a FROM u WHERE x IN (SELECT * FROM main.t) AND NOT y IN (SELECT * FROM "b c") AND z IN (v)'

@@ -17,35 +17,35 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.expressions.core import Expression
 from sqlglot.tokenizer_core import Token
 from tableturn import SQLAgent
-from tableturn.evals.lab.bench.stand_in import sample_database
-from tableturn.tools.basis import basis_of
+from tableturn.evals.lab.bench.stand_in import create_sample_database
+from tableturn.tools.basis import build_query_basis
 from tableturn.tools.database import Schema
 from tableturn.tools.database import dialects as dialects_module
 from tableturn.tools.errors import SQLParseError
-from tableturn.tools.expectation import items_fit, read_traits
+from tableturn.tools.expectation import extract_query_traits, score_used_items
 from tableturn.tools.knowledge import Entry
-from tableturn.tools.knowledge.fragment import used_entries
-from tableturn.tools.knowledge.proposals import propose_entries
-from tableturn.tools.linking.linked import past_use
-from tableturn.tools.readings import tie_reading
+from tableturn.tools.knowledge.fragment import find_used_entries
+from tableturn.tools.knowledge.proposals import propose_entries_from_correction
+from tableturn.tools.linking.linked import find_past_query_usage
+from tableturn.tools.readings import make_tie_reading
 from tableturn.tools.sql import (
     Query,
     check,
     explain,
-    find_constants,
+    find_query_constants,
+    find_used_schema_items,
     headings,
+    make_sql_skeleton,
     mend_names,
     read_query,
     regularize,
-    sql_skeleton,
-    used_items,
-    vectorize,
+    vectorize_query,
 )
 from tableturn.tools.sql import parse as parse_module
 from tableturn.tools.sql import query as query_module
-from tableturn.tools.sql.dialects import Rules
+from tableturn.tools.sql.dialects import DialectRules
 from tableturn.tools.sql.reads import may_read
-from tableturn.tools.sql.scope import Resolution
+from tableturn.tools.sql.scope import NameResolution
 
 from tests.support.queries import read
 from tests.support.scripted import ScriptedModel
@@ -72,7 +72,7 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
         counts[f"parse {text}"] += 1
         return parse(tokens, text, grammar)
 
-    def count_resolve(tree: exp.Expr, schema: Schema, rules: Rules) -> Resolution:
+    def count_resolve(tree: exp.Expr, schema: Schema, rules: DialectRules) -> NameResolution:
         tables = ", ".join(table.name for table in schema.tables)  # a part of a schema is another schema
         counts[f"resolve {tree.sql(copy=False)} {schema.version} {tables}"] += 1
         return resolve(tree, schema, rules)
@@ -92,22 +92,24 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
 
 def _read_in_all_ways(sql: str, schema: Schema) -> None:
     check(sql, schema, compiles=lambda sql, tables: None)
-    basis_of(read(sql, schema), "how many customers are there in each country?")
-    tie_reading(read(sql, schema), "how many customers are there in each country?")
+    build_query_basis(read(sql, schema), "how many customers are there in each country?")
+    make_tie_reading(read(sql, schema), "how many customers are there in each country?")
     explain(read(sql, schema))
     headings(read(sql, schema), ["a", "b"])
-    used_items(sql, schema)
-    past_use(read(sql, schema))
-    find_constants(sql, schema.dialect)
-    read_traits(read(sql, schema))
-    items_fit(read(sql, schema), [("customer", None, 0.5)])
+    find_used_schema_items(sql, schema)
+    find_past_query_usage(read(sql, schema))
+    find_query_constants(sql, schema.dialect)
+    extract_query_traits(read(sql, schema))
+    score_used_items(read(sql, schema), [("customer", None, 0.5)])
     regularize(sql, schema)
-    sql_skeleton(sql, schema.dialect)
-    vectorize(sql, schema.dialect)
+    make_sql_skeleton(sql, schema.dialect)
+    vectorize_query(sql, schema.dialect)
     mend_names(sql, schema)
     may_read(sql, schema, {("customer", "name"): "none"})
-    propose_entries(read(sql, schema), read(sql, schema), "how many customers are there in each country?")
-    used_entries(read(sql, schema), [Entry("term", "big", sql="total > 3")], "how many are big?")
+    propose_entries_from_correction(
+        read(sql, schema), read(sql, schema), "how many customers are there in each country?"
+    )
+    find_used_entries(read(sql, schema), [Entry("term", "big", sql="total > 3")], "how many are big?")
 
 
 @pytest.mark.parametrize("sql", _STATEMENTS)
@@ -132,7 +134,14 @@ def test_a_tree_is_read_and_not_changed(sql: str) -> None:
 def test_what_a_query_hands_out_cannot_be_changed() -> None:
     query = Query.of("SELECT c.name AS n FROM customer AS c WHERE c.name = 'x' ORDER BY n", "sqlite", SHOP)
     scope = query.scopes[0]
-    for handed_out in (query.tokens, query.scopes, query.columns, query.order, query.chain, query.conditions(scope)):
+    for handed_out in (
+        query.tokens,
+        query.scopes,
+        query.columns,
+        query.order,
+        query.nested_select_chain,
+        query.conditions(scope),
+    ):
         assert isinstance(handed_out, tuple)
     for handed_out in (scope.sources, scope.nodes, scope.outputs, query.resolution.references):
         assert isinstance(handed_out, tuple)
@@ -181,7 +190,7 @@ def test_a_turn_resolves_each_statement_once(work: Work) -> None:
     replies = iter(drafts)
     model = ScriptedModel(script=lambda _: f"```sql\n{next(replies)}\n```\nSure: 90")
     settings = {"record": "off", "ledger": "off"}  # that counts by queries of its own
-    with sample_database() as path, SQLAgent(path, model=model, settings=settings) as agent:
+    with create_sample_database() as path, SQLAgent(path, model=model, settings=settings) as agent:
         chat = agent.conversation("counted")
         assert chat.ask("How many customers are there in France?").sql == drafts[1]
         assert chat.ask("And in each country?").sql == drafts[2]
@@ -226,7 +235,7 @@ def test_threads_share_one_resolution(monkeypatch: pytest.MonkeyPatch) -> None:
     resolved: list[str] = []
     resolving = query_module.resolve
 
-    def slow(tree: exp.Expr, schema: Schema, rules: Rules) -> Resolution:
+    def slow(tree: exp.Expr, schema: Schema, rules: DialectRules) -> NameResolution:
         resolved.append("once")
         time.sleep(0.05)
         return resolving(tree, schema, rules)

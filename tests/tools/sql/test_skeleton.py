@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tableturn.tools.sql import question_skeleton, skeleton_similarity, sql_skeleton
+from tableturn.tools.sql import compute_skeleton_similarity, make_question_skeleton, make_sql_skeleton
 from tableturn.tools.values.match import ValueMatch
 
 from .shop import SHOP
@@ -20,11 +20,13 @@ from .shop import SHOP
     ],
 )
 def test_sql_skeleton_masks_names_and_literals(sql: str, skeleton: str) -> None:
-    assert sql_skeleton(sql) == skeleton
+    assert make_sql_skeleton(sql) == skeleton
 
 
 def test_queries_of_one_form_have_one_skeleton() -> None:
-    assert sql_skeleton("SELECT x FROM a WHERE y > 3") == sql_skeleton("select \"q\" from [r] AS t where t.s > 'z';")
+    assert make_sql_skeleton("SELECT x FROM a WHERE y > 3") == make_sql_skeleton(
+        "select \"q\" from [r] AS t where t.s > 'z';"
+    )
 
 
 @pytest.mark.parametrize(
@@ -38,28 +40,28 @@ def test_queries_of_one_form_have_one_skeleton() -> None:
     ],
 )
 def test_question_skeleton_masks_schema_words_numbers_and_quotes(question: str, skeleton: str) -> None:
-    assert question_skeleton(question, SHOP) == skeleton
+    assert make_question_skeleton(question, SHOP) == skeleton
 
 
 def test_question_skeleton_masks_mentions_of_values() -> None:
     question = "Who lives in France now?"
     value = ValueMatch("customer", "country", "France", "France", 13, 19, 1.0, "exact")
     overlapping = ValueMatch("customer", "name", "France n", "France n", 13, 21, 0.5, "part")
-    assert question_skeleton(question, SHOP, [value]) == "who lives in _ now"
-    assert question_skeleton(question, SHOP, [value, overlapping]) == "who lives in _ ow"
-    assert question_skeleton("short", SHOP, [value]) == "short"
+    assert make_question_skeleton(question, SHOP, [value]) == "who lives in _ now"
+    assert make_question_skeleton(question, SHOP, [value, overlapping]) == "who lives in _ ow"
+    assert make_question_skeleton("short", SHOP, [value]) == "short"
 
 
 def test_similarity_prefers_the_same_form() -> None:
     asked = "how many _ are there"
-    assert skeleton_similarity(asked, asked) == 1.0
-    near = skeleton_similarity(asked, "how many _ are in _")
-    far = skeleton_similarity(asked, "show the name of each _")
+    assert compute_skeleton_similarity(asked, asked) == 1.0
+    near = compute_skeleton_similarity(asked, "how many _ are in _")
+    far = compute_skeleton_similarity(asked, "show the name of each _")
     assert 1.0 > near > far >= 0.0
-    assert skeleton_similarity("", "a") == 0.0
+    assert compute_skeleton_similarity("", "a") == 0.0
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_similarity_is_symmetric_and_bounded(a: str, b: str) -> None:
-    assert skeleton_similarity(a, b) == skeleton_similarity(b, a)
-    assert 0.0 <= skeleton_similarity(a, b) <= 1.0
+    assert compute_skeleton_similarity(a, b) == compute_skeleton_similarity(b, a)
+    assert 0.0 <= compute_skeleton_similarity(a, b) <= 1.0

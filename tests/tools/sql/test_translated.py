@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tableturn.evals.lab.bench.translate import translate
+from tableturn.evals.lab.bench.translate import translate_to_dialect
 from tableturn.tools.database import Database
-from tableturn.tools.sql import check, explain, regularize, sql_skeleton, used_items, vectorize
+from tableturn.tools.sql import check, explain, find_used_schema_items, make_sql_skeleton, regularize, vectorize_query
 
 from tests.support.queries import read
 
@@ -50,12 +50,12 @@ from .shop import SHOP
     ],
 )  # fmt: skip
 def test_what_only_a_schema_tells_is_put_right(sql: str, dialect: str, expected: str) -> None:
-    assert translate(sql, dialect, SHOP) == expected
+    assert translate_to_dialect(sql, dialect, SHOP) == expected
 
 
 def test_a_query_stays_as_it_is_in_its_own_dialect_and_works_without_a_schema() -> None:
-    assert translate("select  1", "sqlite") == "select  1"
-    assert translate("SELECT a FROM t WHERE a LIKE 'x'", "duckdb") == "SELECT a FROM t WHERE a ILIKE 'x'"
+    assert translate_to_dialect("select  1", "sqlite") == "select  1"
+    assert translate_to_dialect("SELECT a FROM t WHERE a LIKE 'x'", "duckdb") == "SELECT a FROM t WHERE a ILIKE 'x'"
 
 
 @pytest.mark.data
@@ -69,15 +69,15 @@ def test_gold_queries_are_read_in_every_dialect(data_dir: Path) -> None:
             with Database.open(data_dir / "spider" / "database" / name / f"{name}.sqlite") as database:
                 schemas[name] = database.schema()
         schema = schemas[name]
-        used = used_items(record["query"], schema)
+        used = find_used_schema_items(record["query"], schema)
         for dialect in ("postgres", "mysql", "duckdb", "spark", "snowflake", "bigquery", "trino", "clickhouse"):
             there = replace(schema, dialect=dialect)
-            sql = translate(record["query"], dialect, schema)
+            sql = translate_to_dialect(record["query"], dialect, schema)
             regular = regularize(sql, there)
             assert regularize(regular, there) == regular
-            assert used_items(regular, there) == used
+            assert find_used_schema_items(regular, there) == used
             assert explain(read(sql, there)).endswith(".")
-            assert vectorize(sql, dialect).any()
-            assert sql_skeleton(sql, dialect).count("_") > 0
+            assert vectorize_query(sql, dialect).any()
+            assert make_sql_skeleton(sql, dialect).count("_") > 0
             errors = [f for f in check(sql, there) if f.severity == "error" and f.kind != "always_empty"]
             assert errors == [], (dialect, sql)

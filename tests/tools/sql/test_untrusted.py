@@ -11,7 +11,7 @@ import pytest
 from tableturn.tools import sql as analyses
 from tableturn.tools.database.dialects import MOST_PARTS
 from tableturn.tools.errors import SQLParseError
-from tableturn.tools.sql.parse import MAX_LENGTH, default_if_unparsed, guard_depth, parse
+from tableturn.tools.sql.parse import MAX_LENGTH, guard_nesting_depth, parse, return_default_if_unparsable
 from tableturn.tools.sql.reads import may_read
 
 from .shop import SHOP
@@ -171,22 +171,22 @@ def test_every_analysis_ends(dialect: str) -> None:
         analyses.check(sql, schema)
         query = analyses.read_query(sql, schema)
         analyses.headings(query, ["a"])
-        analyses.find_constants(sql, dialect)
+        analyses.find_query_constants(sql, dialect)
         if query is not None:
-            analyses.searched_literals(query, Nothing())
+            analyses.find_searched_literals(query, Nothing())
             with suppress(SQLParseError):
                 analyses.explain(query)
         analyses.mend_names(sql, schema)
         analyses.same_sql(sql, "SELECT 1", schema)
         analyses.is_ordered(sql, dialect)
         may_read(sql, schema, columns)
-        for raising in (analyses.used_items, analyses.regularize):
+        for raising in (analyses.find_used_schema_items, analyses.regularize):
             with suppress(SQLParseError):
                 raising(sql, schema)
         with suppress(SQLParseError):
-            analyses.vectorize(sql, dialect)
+            analyses.vectorize_query(sql, dialect)
         with suppress(SQLParseError):
-            analyses.sql_skeleton(sql, dialect)
+            analyses.make_sql_skeleton(sql, dialect)
 
 
 def test_a_fault_of_an_analysis_is_no_fault_of_the_statement() -> None:
@@ -194,9 +194,9 @@ def test_a_fault_of_an_analysis_is_no_fault_of_the_statement() -> None:
         raise KeyError(sql)
 
     with pytest.raises(KeyError):
-        guard_depth(fails)("SELECT 1")
+        guard_nesting_depth(fails)("SELECT 1")
     with pytest.raises(KeyError):
-        default_if_unparsed("nothing")(fails)("SELECT 1")
+        return_default_if_unparsable("nothing")(fails)("SELECT 1")
 
 
 def test_what_is_nested_too_deeply_is_one_kind_of_error() -> None:
@@ -204,8 +204,8 @@ def test_what_is_nested_too_deeply_is_one_kind_of_error() -> None:
         return falls(sql)
 
     with pytest.raises(SQLParseError, match="nested too deeply"):
-        guard_depth(falls)("SELECT 1")
-    assert default_if_unparsed("nothing")(falls)("SELECT 1") == "nothing"
+        guard_nesting_depth(falls)("SELECT 1")
+    assert return_default_if_unparsable("nothing")(falls)("SELECT 1") == "nothing"
 
 
 def test_what_the_parser_stumbles_over_is_no_sql(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
-from tableturn.tools.sql import FEATURES, vectorize
+from tableturn.tools.sql import FEATURES, vectorize_query
 
 from .random_queries import queries
 
 
 def _counted(sql: str) -> dict[str, float]:
-    return {name: float(count) for name, count in zip(FEATURES, vectorize(sql), strict=True) if count}
+    return {name: float(count) for name, count in zip(FEATURES, vectorize_query(sql), strict=True) if count}
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_there_are_forty_one_features_each_of_its_own() -> None:
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(queries())
 def test_vectors_are_finite_and_not_negative(sql: str) -> None:
-    vector = vectorize(sql)
+    vector = vectorize_query(sql)
     assert vector.shape == (41,)
     assert np.isfinite(vector).all()
     assert (vector >= 0).all()

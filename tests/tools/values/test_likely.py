@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tableturn.tools.database import Database
-from tableturn.tools.values import ValueIndex, likely_values
+from tableturn.tools.values import ValueIndex, select_likely_values
 
 _ROWS = """
     CREATE TABLE employee(id INTEGER PRIMARY KEY, name TEXT, rank TEXT, state TEXT, manager_note TEXT);
@@ -36,7 +36,7 @@ def _found(tmp_path: Path) -> Iterator[Find]:
         index = ValueIndex.open(database, cache=tmp_path)
 
         def find(question: str) -> list[tuple[str, str, str]]:
-            matches = likely_values(question, index.find(question, 100), database.schema())
+            matches = select_likely_values(question, index.find(question, 100), database.schema())
             return [(match.table, match.column, match.value) for match in matches]
 
         yield find
@@ -84,7 +84,7 @@ def _states(tmp_path: Path) -> Iterator[Callable[[str], set[str]]]:
         index = ValueIndex.open(database, cache=tmp_path)
         schema = database.schema()
         yield lambda asked: {
-            m.value for m in likely_values(asked, index.find(asked, 100), schema) if m.column == "state"
+            m.value for m in select_likely_values(asked, index.find(asked, 100), schema) if m.column == "state"
         }
 
 
@@ -135,8 +135,8 @@ def test_values_found_further_on_are_left_out(tmp_path: Path) -> None:
     with Database.open(path) as database:
         values = ValueIndex.open(database, cache=tmp_path).find(f"{question}\n{beside}")
         assert {match.value for match in values} == {"May", "IN"}
-        assert not likely_values("", values, database.schema())
-        assert likely_values(f"{question}\n{beside}", values, database.schema()) == likely_values(
+        assert not select_likely_values("", values, database.schema())
+        assert select_likely_values(f"{question}\n{beside}", values, database.schema()) == select_likely_values(
             question, values, database.schema()
         )
 
@@ -171,7 +171,7 @@ def test_numbers_and_small_words_are_no_hints_by_chance(
         """)
     connection.close()
     with Database.open(path) as database:
-        matches = likely_values(
+        matches = select_likely_values(
             question, ValueIndex.open(database, cache=tmp_path).find(question, 100), database.schema()
         )
         assert [(match.table, match.column, match.value) for match in matches] == expected
@@ -200,7 +200,7 @@ def test_an_ordinary_word_is_a_value_of_what_the_question_names(
         """)
     connection.close()
     with Database.open(path) as database:
-        matches = likely_values(
+        matches = select_likely_values(
             question, ValueIndex.open(database, cache=tmp_path).find(question, 100), database.schema()
         )
         assert sorted((match.table, match.column, match.value) for match in matches) == expected

@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 from tableturn.tools.database import Database
-from tableturn.tools.values import ValueIndex, likely_values
+from tableturn.tools.values import ValueIndex, select_likely_values
 
 _ROWS = """
     CREATE TABLE movie(id INTEGER PRIMARY KEY, title TEXT, genre TEXT, county TEXT, country TEXT, agency TEXT);
@@ -43,7 +43,7 @@ def _meant(index: tuple[ValueIndex, Database]) -> Ask:
     values, database = index
 
     def ask(question: str) -> set[str]:
-        return {match.value for match in likely_values(question, values.find(question, 100), database.schema())}
+        return {match.value for match in select_likely_values(question, values.find(question, 100), database.schema())}
 
     return ask
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tableturn.tools.words import name_words
+from tableturn.tools.words import split_name_into_words
 
 
 @pytest.mark.parametrize(
@@ -26,4 +26,4 @@ from tableturn.tools.words import name_words
     ],
 )
 def test_name_words(name: str, words: tuple[str, ...]) -> None:
-    assert name_words(name) == words
+    assert split_name_into_words(name) == words

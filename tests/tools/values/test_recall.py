@@ -8,7 +8,12 @@ from typing import Any
 import pytest
 from pandas import DataFrame
 from tableturn.evals.datasets import load_dataset
-from tableturn.evals.lab.bench.retrieval import find_literals, read_questions, tell_recall, text_literals
+from tableturn.evals.lab.bench.retrieval import (
+    compute_recall_by_dataset,
+    count_found_literals,
+    find_text_literals,
+    read_value_questions,
+)
 from tableturn.tools.database import ColumnSchema, Schema, TableSchema
 
 SHOP = Schema("shop", (TableSchema("t", (ColumnSchema("a"), ColumnSchema("b"))),))
@@ -25,14 +30,14 @@ SHOP = Schema("shop", (TableSchema("t", (ColumnSchema("a"), ColumnSchema("b"))),
     ],
 )
 def test_text_literals(sql: str, literals: list[tuple[str, str, str]]) -> None:
-    assert text_literals(sql, SHOP) == literals
+    assert find_text_literals(sql, SHOP) == literals
 
 
 @pytest.mark.data
 def test_recall_on_spider_train(data_dir: Path, tmp_path: Path) -> None:
     dataset = load_dataset("spider", "train", data_dir).first(500)
-    rows = [row for asked in read_questions("train", dataset, tmp_path) for row in find_literals(asked)]
-    figures: Any = tell_recall(DataFrame(rows))["details"]
+    rows = [row for asked in read_value_questions("train", dataset, tmp_path) for row in count_found_literals(asked)]
+    figures: Any = compute_recall_by_dataset(DataFrame(rows))["details"]
     figures = figures["train"]
     assert figures["literals"] > 100
     assert figures["recall_at_5"] >= 0.95

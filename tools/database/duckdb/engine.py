@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import ormsgpack
 
 from ...errors import TableturnError
-from ...forkserver import available
+from ...forkserver import can_limit_processes
 from ..estimate import Estimate
-from ..fetch import RowCursor, Sink
+from ..fetch import RowCursor, RowSink
 from ..profile import ConnectionLost
 from ..schema import ColumnSchema
 from ..server.catalogue import Catalogue
@@ -28,13 +28,13 @@ from ..server.engine import ServerEngine
 from ..session import Permissions, Session
 from ..table import Cell, Limits, Table
 from ..watchdog import Cancellation
-from ..wire import pack_opening
-from ..workers import Workers
-from .entries import InstanceDescription, TableEntry, named, pack_entry
+from ..wire import pack_open_request
+from ..workers import WorkerPool
+from .entries import InstanceDescription, TableEntry, pack_entry, rename_entry
 from .grammar import EXPLAIN, EXPLAIN_JSON, GRAMMAR
-from .notices import Notice, check_guesses
-from .opening import NURSERY, QUERIES, read_files
-from .sources import Sources, number_repeated
+from .notices import Notice, validate_guesses
+from .opening import NURSERY, QUERIES, read_tables_from_files
+from .sources import TableSources, number_repeated_names
 
 if TYPE_CHECKING:
     import pandas
@@ -50,31 +50,33 @@ _LIMITS_HERE = (
 )
 
 
-def find_tables(contents: Sources, folder: Path, *, thorough: bool = False) -> tuple[Path | None, list[TableEntry]]:
-    """Return the DuckDB file, or the tables of other files, for an instance."""
+def find_database_or_tables(
+    contents: TableSources, folder: Path, *, thorough: bool = False
+) -> tuple[Path | None, list[TableEntry]]:
+    """Return the DuckDB file of the sources, or the tables of their other files."""
     if contents.database is not None:
         return contents.database, []
-    entries = list(read_files(contents.files(), folder / "read", thorough=thorough, turned=contents.turned))
-    names = number_repeated([entry.name for entry in entries])
-    return None, [named(entry, name) for entry, name in zip(entries, names, strict=True)]
+    entries = list(read_tables_from_files(contents.files(), folder / "read", thorough=thorough, turned=contents.turned))
+    names = number_repeated_names([entry.name for entry in entries])
+    return None, [rename_entry(entry, name) for entry, name in zip(entries, names, strict=True)]
 
 
 class Snapshot:
-    """A copy of contents as when opened; its folder and workers end with the last use."""
+    """The contents of the sources at one moment, with the workers that query them."""
 
-    def __init__(self, contents: Sources, permissions: Permissions, *, thorough: bool) -> None:
+    def __init__(self, contents: TableSources, permissions: Permissions, *, thorough: bool) -> None:
         self.state = contents.state()
         folder = Path(mkdtemp(prefix="tableturn-"))
         self._clear = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        database, entries = find_tables(contents, folder, thorough=thorough)
-        if available():
+        database, entries = find_database_or_tables(contents, folder, thorough=thorough)
+        if can_limit_processes():
             packed = list(map(pack_entry, entries))
-            opening = pack_opening(database or "", permissions, os.fsencode(folder), packed)
-            self.queries = Workers(NURSERY, ormsgpack.packb((QUERIES, opening)), folder)
+            opening = pack_open_request(database or "", permissions, os.fsencode(folder), packed)
+            self.queries = WorkerPool(NURSERY, ormsgpack.packb((QUERIES, opening)), folder)
         else:
-            from .instance import Instance
+            from .instance import DuckDBInstance
 
-            self.queries = Instance(database, entries, permissions, folder / "own")
+            self.queries = DuckDBInstance(database, entries, permissions, folder / "own")
         from pydantic import TypeAdapter  # which no worker needs
 
         self.about = TypeAdapter(InstanceDescription).validate_python(ormsgpack.unpackb(self.queries.about))
@@ -108,8 +110,8 @@ class DuckDBConnection(ServerConnection):
     def end(self) -> None:
         pass
 
-    def table(self, sql: str, limits: Limits, sink: Sink | None = None) -> Table:
-        """Return the result of a statement."""
+    def table(self, sql: str, limits: Limits, sink: RowSink | None = None) -> Table:
+        """Run a statement and return the result."""
         return self._snapshot.queries.execute(sql, limits, self._running, sink)
 
     def query(self, sql: str, limits: Limits) -> RowCursor:
@@ -129,7 +131,7 @@ class DuckDBConnection(ServerConnection):
     def failure(self, error: Exception) -> TableturnError | ConnectionLost:
         # If a file's later rows don't fit the types of its first ones, it is read anew.
         text = str(error)
-        if any(sign in text for sign in _MISFITS) and self._backend.reread():
+        if any(sign in text for sign in _MISFITS) and self._backend.switch_to_thorough_reading():
             return ConnectionLost("the types of a file's columns have to be found again")
         assert isinstance(error, TableturnError)
         return error
@@ -142,14 +144,14 @@ class DuckDBConnection(ServerConnection):
 
 
 class DuckDBBackend(Backend):
-    """Files of tables, DuckDB's own files, or data frames."""
+    """A backend for table files, DuckDB files and data frames."""
 
     name = "DuckDB"
     dialect = "duckdb"
     grammar = GRAMMAR
     keeps_permissions = True
 
-    def __init__(self, contents: Sources, session: Session) -> None:
+    def __init__(self, contents: TableSources, session: Session) -> None:
         self.database, self.location = contents.name, contents.location
         self.contents, self._session = contents, session
         self._lock = threading.RLock()
@@ -158,7 +160,7 @@ class DuckDBBackend(Backend):
         self.snapshot()
 
     def snapshot(self) -> Snapshot:
-        """Return the current contents of the files."""
+        """Return a snapshot of the files, made again if the files have changed."""
         with self._lock:
             if self._snapshot is None or self._snapshot.state != self.contents.state():
                 permissions = self._session.policy.permissions
@@ -166,7 +168,7 @@ class DuckDBBackend(Backend):
             return self._snapshot
 
     def close(self) -> None:
-        """Close the files."""
+        """Close the current snapshot of the files."""
         with self._lock:
             if self._snapshot is not None:
                 self._snapshot.close()
@@ -195,15 +197,15 @@ class DuckDBBackend(Backend):
         return tuple(str(notice) for notice in self.snapshot().about.notices if notice.turned_by)
 
     def cut(self, column: ColumnSchema) -> str:
-        return super().cut(column) if column.type == "VARCHAR" else self.quoted(column.name)
+        return super().cut(column) if column.type == "VARCHAR" else self.quote_identifier(column.name)
 
     def turn_guess(self, guess: str) -> None:
-        """Decide a guess about files otherwise, or as at first again, from the next snapshot on."""
+        """Reverse or restore a guess about table files, from the next snapshot on."""
         with self._lock:
-            self.contents = replace(self.contents, turned=self.contents.turned ^ check_guesses([guess]))
+            self.contents = replace(self.contents, turned=self.contents.turned ^ validate_guesses([guess]))
 
-    def reread(self) -> bool:
-        """Whether the types in files must be found again, from now on by all rows."""
+    def switch_to_thorough_reading(self) -> bool:
+        """Find column types by all rows from now on; return False if there is nothing to change."""
         with self._lock:
             if self._thorough or self.contents.database is not None:
                 return False
@@ -213,10 +215,10 @@ class DuckDBBackend(Backend):
 
 
 class DuckDBEngine(ServerEngine):
-    """A DuckDB file, files of tables, or data frames under one session, as an `Engine`."""
+    """An engine for a DuckDB file, table files or data frames under one session."""
 
     rows_by_person = False
-    limits_note = "" if available() else _LIMITS_HERE
+    limits_note = "" if can_limit_processes() else _LIMITS_HERE
 
     def __init__(self, backend: DuckDBBackend, session: Session) -> None:
         super().__init__(backend, session)
@@ -228,33 +230,35 @@ class DuckDBEngine(ServerEngine):
 
     @property
     def notices(self) -> tuple[Notice, ...] | None:
-        """What was noticed in files of tables, as they are read now; None if there are none."""
+        """The notices on the table files as they are read now; None if there are no such files."""
         return self._duckdb.snapshot().about.notices if self._duckdb.contents.pattern else None
 
     def turn_guess(self, guess: str) -> None:
-        """Decide a guess about files otherwise, or as at first again."""
+        """Reverse or restore a guess about table files, and refresh the catalogue."""
         self._duckdb.turn_guess(guess)
         self._refresh_catalogue(at_once=True)
 
     def state(self) -> str:
-        self._pool.check_open()
+        self._pool.raise_if_closed()
         return self._duckdb.contents.state()
 
-    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
-        def run(connection: ServerConnection, statement: str) -> Table:
+    def execute(
+        self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: RowSink | None = None
+    ) -> Table:
+        def run_on_connection(connection: ServerConnection, statement: str) -> Table:
             assert isinstance(connection, DuckDBConnection)
             return connection.table(statement, limits, sink)
 
-        return self._run_statement(sql, limits.seconds, run, cancellation)
+        return self._run_checked_statement(sql, limits.seconds, run_on_connection, cancellation)
 
     def distinct_values(self, table: str, column: str, limit: int, seconds: float) -> tuple[Cell, ...]:
         # Of a large file that has to be taken apart, the values of its first rows.
         relation = self._refresh_catalogue().find(table)
         if relation is None or relation.shown not in self._duckdb.snapshot().about.slow:
             return super().distinct_values(table, column, limit, seconds)
-        name, source = self._duckdb.quoted(column), self._duckdb.source(relation)
+        name, source = self._duckdb.quote_identifier(column), self._duckdb.source(relation)
         part = f"(SELECT {name} FROM {source} LIMIT {_PART_ROWS}) AS part"
-        return self._fetch_values(
+        return self._fetch_column_values(
             f"SELECT DISTINCT {name} FROM {part} WHERE {name} IS NOT NULL LIMIT {int(limit)}", limit, seconds
         )
 
@@ -263,17 +267,17 @@ _CARDINALITY = "Estimated Cardinality"
 
 
 def estimate(plan: str, catalogue: Catalogue) -> Estimate | None:
-    """Return the cost of a statement by its plan; None if a step has no number of rows."""
+    """Return a statement's cost estimate from its plan; None if a step lacks a row count."""
     sizes = {f"{each.schema}.{each.name}".lower(): each.estimate or 0 for each in catalogue.relations}
     try:
-        return Estimate(round(sum(_estimate_cost(step, sizes)[0] for step in json.loads(plan))))
+        return Estimate(round(sum(_estimate_step_cost(step, sizes)[0] for step in json.loads(plan))))
     except LookupError:
         return None
 
 
-def _estimate_cost(step: Mapping[str, Any], sizes: Mapping[str, int]) -> tuple[float, float]:
-    """Return the rows that a step and those below it read and join, and the rows it gives."""
-    below = [_estimate_cost(child, sizes) for child in step["children"]]
+def _estimate_step_cost(step: Mapping[str, Any], sizes: Mapping[str, int]) -> tuple[float, float]:
+    """Return the rows that a plan step and its children process, and the rows it returns."""
+    below = [_estimate_step_cost(child, sizes) for child in step["children"]]
     read, info = sum(cost for cost, _ in below), step["extra_info"]
     if not below:
         if "Table" not in info and "Function" not in info:
@@ -289,14 +293,14 @@ def _estimate_cost(step: Mapping[str, Any], sizes: Mapping[str, int]) -> tuple[f
     return read + (compared if joins else 0.0), given
 
 
-def open_frames(frames: Mapping[str, pandas.DataFrame], session: Session) -> DuckDBEngine:
-    """Open data frames, in their present state, as the tables of a database."""
-    from .tables import copy_frames, fingerprint
+def open_data_frames(frames: Mapping[str, pandas.DataFrame], session: Session) -> DuckDBEngine:
+    """Open copies of data frames as the tables of a database."""
+    from .tables import compute_frames_fingerprint, write_frames_to_file
 
-    state = fingerprint(frames)
+    state = compute_frames_fingerprint(frames)
     folder = Path(mkdtemp(prefix="tableturn-"))
     name = next(iter(frames)) if len(frames) == 1 else "frames"
-    contents = Sources(name, f"frames:{state}", folder / "frames.duckdb", fingerprint=state)
+    contents = TableSources(name, f"frames:{state}", folder / "frames.duckdb", fingerprint=state)
     weakref.finalize(contents, shutil.rmtree, folder, ignore_errors=True)
-    copy_frames(frames, folder / "frames.duckdb")
+    write_frames_to_file(frames, folder / "frames.duckdb")
     return DuckDBEngine(DuckDBBackend(contents, session), session)

@@ -9,7 +9,7 @@ from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ..column_kinds import enum_labels
+from ..column_kinds import parse_enum_labels
 from ..schema import ColumnKind, ColumnSchema
 from ..server.catalogue import Catalogue, Relation
 from ..session import Permissions
@@ -49,29 +49,29 @@ class TableEntry(Relation):
     notices: tuple[Notice, ...] = ()
 
     @property
-    def is_anew(self) -> bool:
-        """Whether this is a view that is declared again."""
+    def is_redeclared_view(self) -> bool:
+        """Whether this entry is a view that is declared again by its own query."""
         return bool(self.anew) and self.scan == self.anew
 
     @property
     def key(self) -> str:
-        """The name with its schema, in lower case."""
+        """The table's name with its schema, in lower case."""
         return f"{self.schema}.{self.name}".lower()
 
 
-def file_entry(table: str, columns: Sequence[ColumnSchema], scan: str, path: Path, **more: Any) -> TableEntry:
-    """Return the entry of a file's table."""
+def make_file_entry(table: str, columns: Sequence[ColumnSchema], scan: str, path: Path, **more: Any) -> TableEntry:
+    """Return the table entry of a file."""
     return TableEntry("main", table, table, tuple(columns), scan=scan, path=path, **more)
 
 
-def named(entry: TableEntry, name: str) -> TableEntry:
-    """Return the table of a file by another name."""
+def rename_entry(entry: TableEntry, name: str) -> TableEntry:
+    """Return a table entry under another name."""
     notices = (replace(each, table=name) if each.table == entry.name else each for each in entry.notices)
     return replace(entry, name=name, shown=name, notices=tuple(notices))
 
 
 def pack_entry(entry: TableEntry) -> tuple[Any, ...]:
-    """Return the table of a file, as a message has it."""
+    """Pack the table entry of a file for a message."""
     columns = [(shown.name, shown.type, shown.comment) for shown in entry.columns]
     path = os.fsencode(entry.path or "")
     return (
@@ -87,22 +87,22 @@ def pack_entry(entry: TableEntry) -> tuple[Any, ...]:
 
 
 def unpack_entry(packed: Any) -> TableEntry:
-    """Return what `pack_entry` was given."""
+    """Return the table entry that `pack_entry` packed."""
     name, columns, scan, path, comment, estimate, slow, notices = packed
-    held = [make_column(shown, declared, comment=note) for shown, declared, note in columns]
+    held = [make_column_schema(shown, declared, comment=note) for shown, declared, note in columns]
     more = {"comment": comment, "estimate": estimate, "slow": slow, "notices": tuple(Notice(*each) for each in notices)}
-    return file_entry(name, held, scan, Path(os.fsdecode(path)), **more)
+    return make_file_entry(name, held, scan, Path(os.fsdecode(path)), **more)
 
 
-def make_column(name: str, declared: str, **more: Any) -> ColumnSchema:
-    """Return a column by its name and DuckDB's type; texts are of kind `other`."""
+def make_column_schema(name: str, declared: str, **more: Any) -> ColumnSchema:
+    """Return a column schema for a name and a DuckDB type; VARCHAR is of kind `other`."""
     if declared.startswith("ENUM"):
-        return ColumnSchema(name, "ENUM", "text", samples=enum_labels(declared), **more)
+        return ColumnSchema(name, "ENUM", "text", samples=parse_enum_labels(declared), **more)
     kind: ColumnKind = next(kind for form, kind in _KINDS if form.match(declared))
     return ColumnSchema(name, declared, kind, **more)
 
 
-def select_visible(entries: Sequence[TableEntry], permissions: Permissions) -> tuple[TableEntry, ...]:
+def select_visible_entries(entries: Sequence[TableEntry], permissions: Permissions) -> tuple[TableEntry, ...]:
     """Return the visible tables and columns, without views that read hidden ones.
 
     A view over a table of which only some columns are hidden is to be declared anew, over what may be seen: whether it
@@ -116,15 +116,17 @@ def select_visible(entries: Sequence[TableEntry], permissions: Permissions) -> t
     names = {entry.shown for entry in entries}
     names |= {f"{entry.shown}.{shown.name}" for entry in entries for shown in entry.columns}
     permissions.check(set(map(str.lower, names)))
-    kept = {entry.key: _without_hidden(entry, permissions) for entry in entries}
+    kept = {entry.key: _remove_hidden_columns(entry, permissions) for entry in entries}
     whole = {entry.key: len(entry.columns) for entry in entries}
 
     def restrict_entry(entry: TableEntry) -> TableEntry | None:
-        """Return an entry as it may be seen, given the entries that remain."""
+        """Return the visible form of an entry; None if it reads hidden tables."""
         if entry.reads is None or not entry.reads <= kept.keys() or not entry.columns:
             return None
         read = map(kept.__getitem__, entry.reads)
-        if entry.is_anew or not any(each.is_anew or len(each.columns) < whole[each.key] for each in read):
+        if entry.is_redeclared_view or not any(
+            each.is_redeclared_view or len(each.columns) < whole[each.key] for each in read
+        ):
             return entry
         return replace(entry, scan=entry.anew) if entry.anew else None
 
@@ -134,7 +136,7 @@ def select_visible(entries: Sequence[TableEntry], permissions: Permissions) -> t
     return tuple(kept.values())
 
 
-def _without_hidden(entry: TableEntry, permissions: Permissions) -> TableEntry:
+def _remove_hidden_columns(entry: TableEntry, permissions: Permissions) -> TableEntry:
     hidden = {shown.name.lower() for shown in entry.columns if not permissions.shows(entry.shown, shown.name)}
     while more := {name for name, sources in entry.computed.items() if sources & hidden} - hidden:
         hidden |= more
@@ -149,7 +151,7 @@ def _without_hidden(entry: TableEntry, permissions: Permissions) -> TableEntry:
 
 @dataclass(frozen=True)
 class InstanceDescription:
-    """A description of an instance, and of what may be read in it."""
+    """A description of a DuckDB instance and of what may be read in it."""
 
     version: str  # of DuckDB
     catalogue: Catalogue

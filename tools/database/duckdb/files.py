@@ -19,26 +19,26 @@ from fsspec.spec import AbstractFileSystem
 from ...errors import DatabaseUnavailable
 from ..quoting import literal, quote
 from ..schema import ColumnSchema
-from ..server.address import scrub_message
-from .entries import TableEntry, file_entry, make_column
-from .notices import Noticing, find_stray_rows, labelled_rows, notice_contents
-from .sources import File, FileKind, column_names
-from .tables import copy_frame, read_workbook
-from .text_files import SLOW_BYTES, check_width, read_text_file, unpacked_size
+from ..server.address import redact_message
+from .entries import TableEntry, make_column_schema, make_file_entry
+from .notices import NoticeCollector, add_content_notices, fetch_rows_with_totals, find_stray_rows
+from .sources import FileKind, TableFile, make_column_names
+from .tables import copy_frame_to_table, read_workbook
+from .text_files import SLOW_BYTES, check_column_count, inspect_text_file, measure_decompressed_size
 
 _PROTOCOL = "tableturn"
 _PREFIX = f"{_PROTOCOL}://"
 
 
-class _Reading(io.FileIO):
-    """An open file, which DuckDB may drop without closing it."""
+class _OpenFile(io.FileIO):
+    """An open file that closes itself when DuckDB drops it."""
 
     def __del__(self) -> None:
         self.close()
 
 
-class NamedFiles(AbstractFileSystem):  # pyright: ignore[reportUntypedBaseClass]
-    """A read-only file system of the files that were given an address."""
+class NamedFileSystem(AbstractFileSystem):  # pyright: ignore[reportUntypedBaseClass]
+    """A read-only file system of only those files that have been given an address."""
 
     # What DuckDB's settings let a query reach, it may read and write. So they name no path of the file system at all,
     # but addresses that only this knows.
@@ -51,11 +51,11 @@ class NamedFiles(AbstractFileSystem):  # pyright: ignore[reportUntypedBaseClass]
         self._paths: dict[str, Path] = {}
 
     def serve(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Let an instance of DuckDB read the files."""
+        """Register this file system with a DuckDB connection."""
         connection.register_filesystem(self)
 
     def address(self, path: Path) -> str:
-        """Return the address of a file, which ends as the file's name does."""
+        """Register a file and return its address, which has the same file extension."""
         # By its end, DuckDB knows what is compressed. It is the same in every process, so that they can share a scan.
         name = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
         address = f"{name}{''.join(each for each in path.suffixes[-2:] if each[1:].isalnum())}"
@@ -65,19 +65,19 @@ class NamedFiles(AbstractFileSystem):  # pyright: ignore[reportUntypedBaseClass]
     def _open(self, path: str, mode: str = "rb", *_: Any, **__: Any) -> Any:
         if mode != "rb":
             raise PermissionError("the files of a database are read, never written")
-        return _Reading(self._path(path), "rb")
+        return _OpenFile(self._find_path(path), "rb")
 
     def info(self, path: str, **_: Any) -> dict[str, Any]:
-        return {"name": path, "size": self._path(path).stat().st_size, "type": "file"}
+        return {"name": path, "size": self._find_path(path).stat().st_size, "type": "file"}
 
     def modified(self, path: str) -> datetime:
-        return datetime.fromtimestamp(self._path(path).stat().st_mtime, UTC)
+        return datetime.fromtimestamp(self._find_path(path).stat().st_mtime, UTC)
 
     def glob(self, path: str, maxdepth: int | None = None, **_: Any) -> list[str]:
         del maxdepth
         return [path] if self.exists(path) else []
 
-    def _path(self, address: str) -> Path:
+    def _find_path(self, address: str) -> Path:
         try:
             return self._paths[address.removeprefix(_PREFIX)]
         except KeyError:
@@ -103,7 +103,7 @@ _PLACE = "tableturn_place"
 
 
 def settings(folder: Path, disk_bytes: int = DISK_BYTES) -> dict[str, str | bool | int | float | list[str]]:
-    """Return the settings of an instance of DuckDB."""
+    """Return the settings of a DuckDB instance."""
     return {
         "memory_limit": f"{MEMORY_BYTES}B",
         "threads": THREADS,
@@ -128,29 +128,29 @@ class FileReader:
         # DuckDB would make it once it needs it; the kernel may refuse that by then.
         (folder / "temporary").mkdir()
         self._connection = duckdb.connect(":memory:", config=settings(folder))
-        self._files = NamedFiles()
+        self._files = NamedFileSystem()
         self._files.serve(self._connection)
 
     def close(self) -> None:
-        """Close the files."""
+        """Close the reader's DuckDB connection."""
         self._connection.close()
 
-    def entries(self, file: File) -> list[TableEntry]:
-        """Return the tables of a file."""
+    def entries(self, file: TableFile) -> list[TableEntry]:
+        """Read a file and return its table entries."""
         try:
             match file.kind:
                 case "text":
                     entries = [
-                        read_text_file(
+                        inspect_text_file(
                             *(self._connection, self._files.address, file, self._folder),
                             thorough=self._thorough,
                             turned=self._turned,
                         )
                     ]
                 case "json":
-                    entries = [self._notice(self._read_json(file))]
+                    entries = [self._add_notices(self._read_json(file))]
                 case "parquet":
-                    entries = [self._notice(self._read_parquet(file.path, file.table))]
+                    entries = [self._add_notices(self._read_parquet(file.path, file.table))]
                 case "workbook":
                     entries = list(self._read_workbook(file))
         except (duckdb.OutOfMemoryException, MemoryError):
@@ -159,71 +159,71 @@ class FileReader:
             said = _ADDRESS.sub(lambda _: file.path.name, str(error))
             for noise in (_CLASS, _LINE, _REST):
                 said = noise.sub("", said)
-            said = scrub_message(said).rstrip(". ")
+            said = redact_message(said).rstrip(". ")
             raise DatabaseUnavailable(f"{file.path} cannot be read: {said}: {_ADVICE[file.kind]}") from None
         for entry in entries:
-            check_width(file.path, len(entry.columns))
+            check_column_count(file.path, len(entry.columns))
         return entries
 
-    def _read_workbook(self, file: File) -> Iterator[TableEntry]:
+    def _read_workbook(self, file: TableFile) -> Iterator[TableEntry]:
         book = read_workbook(file.path, self._turned)
         # The first table tells of sheets that are none.
         told = [notice for sheet in book if sheet.frame is None for notice in sheet.noticing.found]
         for sheet in book:
             if sheet.frame is not None and len(sheet.frame.columns):
-                copy_frame(self._connection, "sheet", sheet.frame)
-                entry = self._read_parquet(self._copy("sheet"), sheet.noticing.table, sheet.title)
+                copy_frame_to_table(self._connection, "sheet", sheet.frame)
+                entry = self._read_parquet(self._copy_to_parquet("sheet"), sheet.noticing.table, sheet.title)
                 sheet.noticing.found += told
                 told = []
-                yield self._notice(entry, sheet.noticing)
+                yield self._add_notices(entry, sheet.noticing)
 
-    def _copy(self, rows: str) -> Path:
-        """Copy rows to a file of our own."""
+    def _copy_to_parquet(self, rows: str) -> Path:
+        """Copy rows to a new Parquet file and return its path."""
         copy = self._folder / f"{len(list(self._folder.iterdir()))}.parquet"
         self._connection.execute(f"COPY {rows} TO {literal(str(copy))} (FORMAT parquet)")
         return copy
 
-    def _notice(self, entry: TableEntry, noticing: Noticing | None = None) -> TableEntry:
-        """Return a table with what is noticed in it, without stray rows if it is not a sheet."""
+    def _add_notices(self, entry: TableEntry, noticing: NoticeCollector | None = None) -> TableEntry:
+        """Return a table entry with notices; stray rows are removed unless it is a sheet."""
         if noticing is None:
-            noticing = Noticing(entry.name, self._turned)
-            if rows := labelled_rows(self._connection, entry.columns, entry.scan):
+            noticing = NoticeCollector(entry.name, self._turned)
+            if rows := fetch_rows_with_totals(self._connection, entry.columns, entry.scan):
                 strays = find_stray_rows(noticing, (), rows)
                 if strays:
                     places = ", ".join(map(str, strays))
                     numbered = f"SELECT *, row_number() OVER () - 1 AS {_PLACE} FROM {entry.scan}"
                     kept = f"(SELECT * EXCLUDE ({_PLACE}) FROM ({numbered}) WHERE {_PLACE} NOT IN ({places}))"
-                    entry = self._read_parquet(self._copy(kept), entry.name)
-        notice_contents(self._connection, noticing, entry.columns, entry.scan)
-        return replace(entry, notices=noticing.renamed({}))
+                    entry = self._read_parquet(self._copy_to_parquet(kept), entry.name)
+        add_content_notices(self._connection, noticing, entry.columns, entry.scan)
+        return replace(entry, notices=noticing.rename_notice_columns({}))
 
-    def _read_json(self, file: File) -> TableEntry:
+    def _read_json(self, file: TableFile) -> TableEntry:
         address = literal(self._files.address(file.path))
-        slow = unpacked_size(file.path, SLOW_BYTES) > SLOW_BYTES
+        slow = measure_decompressed_size(file.path, SLOW_BYTES) > SLOW_BYTES
         whole = ", sample_size = -1" if self._thorough or not slow else ""
         # Other dates would be found, but not read: they stay text.
-        declared = self._describe(f"read_json({address}{whole}, dateformat = '%Y-%m-%d')")
+        declared = self._describe_columns(f"read_json({address}{whole}, dateformat = '%Y-%m-%d')")
         listed = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in declared)
         scan = f"read_json({address}, columns = {{{listed}}})"
-        return file_entry(file.table, *_rename_columns(scan, declared), file.path, slow=slow)
+        return make_file_entry(file.table, *_rename_columns(scan, declared), file.path, slow=slow)
 
     def _read_parquet(self, path: Path, table: str, comment: str = "") -> TableEntry:
         address = literal(self._files.address(path))
         sql = f"SELECT sum(num_rows) FROM parquet_file_metadata({address})"
         ((rows,),) = self._connection.execute(sql).fetchall()
         scan = f"read_parquet({address})"
-        renamed = _rename_columns(scan, self._describe(scan))
-        return file_entry(table, *renamed, path, comment=comment, estimate=int(rows))
+        renamed = _rename_columns(scan, self._describe_columns(scan))
+        return make_file_entry(table, *renamed, path, comment=comment, estimate=int(rows))
 
-    def _describe(self, scan: str) -> list[tuple[str, str]]:
-        """Return names and types of the columns."""
+    def _describe_columns(self, scan: str) -> list[tuple[str, str]]:
+        """Return the names and DuckDB types of a scan's columns."""
         rows = self._connection.execute(f"DESCRIBE SELECT * FROM {scan}").fetchall()
         return [(name, kind) for name, kind, *_ in rows]
 
 
 def _rename_columns(scan: str, declared: list[tuple[str, str]]) -> tuple[list[ColumnSchema], str]:
-    """Return columns with names that can be shown, and the SQL that selects them."""
-    names = column_names(name for name, _ in declared)
+    """Return columns under displayable names, and the SQL that selects them."""
+    names = make_column_names(name for name, _ in declared)
     listed = ", ".join(f"{quote(own)} AS {quote(name)}" for name, (own, _) in zip(names, declared, strict=True))
-    columns = [make_column(name, kind) for name, (_, kind) in zip(names, declared, strict=True)]
+    columns = [make_column_schema(name, kind) for name, (_, kind) in zip(names, declared, strict=True)]
     return columns, f"(SELECT {listed} FROM {scan})"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from sqlglot.dialects.duckdb import DuckDB
 
-from ..profile import read_profile
-from ..server.statement_check import Grammar
+from ..profile import read_engine_profile
+from ..server.statement_check import StatementGrammar
 
-PROFILE = read_profile(__package__ or "")
+PROFILE = read_engine_profile(__package__ or "")
 
-GRAMMAR = Grammar(DuckDB(), PROFILE, fold=str.lower)
+GRAMMAR = StatementGrammar(DuckDB(), PROFILE, fold=str.lower)
 """DuckDB's names ignore case, with quotes too."""
 
 EXPLAIN, EXPLAIN_JSON = "EXPLAIN ", "EXPLAIN (FORMAT JSON) "

@@ -31,17 +31,17 @@ from ...errors import (
     TableturnError,
 )
 from ..dialects import parse_statement
-from ..fetch import Sink, fetch
+from ..fetch import RowSink, fetch
 from ..quoting import literal, quote
-from ..schema import ForeignKey, TableSchema, keys_between
-from ..server.address import scrub_message
+from ..schema import ForeignKey, TableSchema, select_keys_within_tables
+from ..server.address import redact_message
 from ..server.catalogue import Catalogue, Relation
-from ..server.connection import BoundedRows
+from ..server.connection import BoundedRowCursor
 from ..session import Permissions
 from ..table import Limits, Table
 from ..watchdog import WATCHDOG, Cancellation, RunningQuery
-from .entries import InstanceDescription, TableEntry, make_column, select_visible
-from .files import NamedFiles, settings
+from .entries import InstanceDescription, TableEntry, make_column_schema, select_visible_entries
+from .files import NamedFileSystem, settings
 from .grammar import EXPLAIN, EXPLAIN_JSON, PROFILE
 
 _SHOWN = re.compile(r"^(?:[A-Z]\w*|INTERRUPT|TransactionContext)(?: \w+)* Error: ")
@@ -89,8 +89,8 @@ _KEYS = """
 _MACROS = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE database_name = $1"
 
 
-def _attach(connection: duckdb.DuckDBPyConnection, path: Path, private: str) -> None:
-    """Attach a file for reading, under a name of tableturn's own."""
+def _attach_database_file(connection: duckdb.DuckDBPyConnection, path: Path, private: str) -> None:
+    """Attach a DuckDB file read-only under a private name."""
     try:
         connection.execute(f"ATTACH {literal(str(path))} AS {quote(private)} (READ_ONLY)")
     except duckdb.Error as error:
@@ -99,29 +99,35 @@ def _attach(connection: duckdb.DuckDBPyConnection, path: Path, private: str) -> 
         raise DatabaseUnavailable(f"{path} cannot be opened: {failure(error)}") from None
 
 
-def _attached_tables(connection: duckdb.DuckDBPyConnection, private: str) -> tuple[list[TableEntry], list[ForeignKey]]:
-    """Return the tables and views of an attached file, and the keys that it declares."""
+def _read_attached_tables(
+    connection: duckdb.DuckDBPyConnection, private: str
+) -> tuple[list[TableEntry], list[ForeignKey]]:
+    """Return the tables and views of an attached file, and its declared foreign keys."""
 
-    def rows(sql: str) -> list[tuple[Any, ...]]:
+    def fetch_rows(sql: str) -> list[tuple[Any, ...]]:
         return connection.execute(sql, [private]).fetchall()
 
-    tables = rows(_TABLES)
+    tables = fetch_rows(_TABLES)
     # A list of all functions takes a third of the time that it takes to open a file.
     views = any(kind == "view" for _, _, kind, *_ in tables)
-    macros = {str(name).lower() for (name,) in rows(_MACROS)} if views else set[str]()
+    macros = {str(name).lower() for (name,) in fetch_rows(_MACROS)} if views else set[str]()
     entries: list[TableEntry] = []
     for schema, name, kind, comment, estimate, sql, columns in tables:
         names = [each["name"] for each in columns]
-        computed = {} if kind == "view" else _find_computed(sql, names)
-        more: dict[str, Any] = _read_view(sql, schema, names, macros) if kind == "view" else {"computed": computed}
-        described = tuple(make_column(**each, generated=each["name"].lower() in computed) for each in columns)
+        computed = {} if kind == "view" else _find_generated_columns(sql, names)
+        more: dict[str, Any] = (
+            _read_view_definition(sql, schema, names, macros) if kind == "view" else {"computed": computed}
+        )
+        described = tuple(make_column_schema(**each, generated=each["name"].lower() in computed) for each in columns)
         shown = name if schema == "main" else f"{schema}.{name}"
         scan = f"{quote(private)}.{quote(schema)}.{quote(name)}"
         entries.append(TableEntry(schema, name, shown, described, kind, comment, estimate, scan=scan, **more))
-    return entries, [ForeignKey(table, tuple(own), other, tuple(names)) for table, own, other, names in rows(_KEYS)]
+    return entries, [
+        ForeignKey(table, tuple(own), other, tuple(names)) for table, own, other, names in fetch_rows(_KEYS)
+    ]
 
 
-def _read_view(sql: str, schema: str, names: Sequence[str], macros: set[str]) -> dict[str, Any]:
+def _read_view_definition(sql: str, schema: str, names: Sequence[str], macros: set[str]) -> dict[str, Any]:
     """Return a view's definition and the tables that it reads; None if they are unknown.
 
     With it comes its query, to be declared anew, if it names all that it reads.
@@ -148,12 +154,12 @@ def _read_view(sql: str, schema: str, names: Sequence[str], macros: set[str]) ->
         # A name that is both a local and a table's may be either: then the table counts as read too.
         if table.db or name not in local:
             read.add(f"{(table.db or schema).lower()}.{name}")
-    anew = _query_anew(sql, body, names) if schema == "main" and read else ""
+    anew = _make_redeclaration_query(sql, body, names) if schema == "main" and read else ""
     return {"definition": sql, "reads": frozenset(read), "anew": anew}
 
 
-def _query_anew(sql: str, body: exp.Query, names: Sequence[str]) -> str:
-    """Return a view's query for a new declaration; empty if it reads unnamed tables.
+def _make_redeclaration_query(sql: str, body: exp.Query, names: Sequence[str]) -> str:
+    """Return a view's query for a new declaration; empty if its meaning could change.
 
     What stands for all columns of a table (`*`, NATURAL, new names for them, a whole row) would mean something else
     over a part of them.
@@ -172,8 +178,8 @@ def _query_anew(sql: str, body: exp.Query, names: Sequence[str]) -> str:
     return f"({found[1]}) AS held ({', '.join(map(quote, names))})" if found else ""
 
 
-def _find_computed(sql: str, names: Sequence[str]) -> dict[str, frozenset[str]]:
-    """Return generated columns with the names in their declarations; all names if unknown."""
+def _find_generated_columns(sql: str, names: Sequence[str]) -> dict[str, frozenset[str]]:
+    """Return the generated columns with the columns that each is computed from; all if unknown."""
     if "generated" not in sql.lower() and " as (" not in sql.lower():
         return {}
     everything = frozenset(name.lower() for name in names)
@@ -190,8 +196,8 @@ def _find_computed(sql: str, names: Sequence[str]) -> dict[str, frozenset[str]]:
     return found
 
 
-class Instance:
-    """An open instance; `about` is its `InstanceDescription`, packed."""
+class DuckDBInstance:
+    """An open in-memory DuckDB instance; `about` is its packed `InstanceDescription`."""
 
     def __init__(
         self, database: Path | None, entries: Sequence[TableEntry], permissions: Permissions, folder: Path
@@ -205,19 +211,19 @@ class Instance:
         # DuckDB would make it once it needs it; the kernel may refuse that by then.
         (folder / "temporary").mkdir(parents=True)
         self._root = duckdb.connect(":memory:", config=settings(folder, Limits().disk_bytes))
-        self._files = NamedFiles()
+        self._files = NamedFileSystem()
         self._files.serve(self._root)
         keys: Sequence[ForeignKey] = ()
         try:
             if database is not None:
-                _attach(self._root, database, self._private)
-                entries, keys = _attached_tables(self._root, self._private)
-            shown = select_visible(entries, permissions)
+                _attach_database_file(self._root, database, self._private)
+                entries, keys = _read_attached_tables(self._root, self._private)
+            shown = select_visible_entries(entries, permissions)
             # Before any of what was read from files is declared.
             paths = ", ".join(literal(self._files.address(entry.path)) for entry in shown if entry.path is not None)
             self._root.execute(f"SET allowed_paths = [{paths}]")
             self._root.execute("SET enable_external_access = false")
-            made = self._make_all(shown)
+            made = self._create_views(shown)
             self._root.execute("SET lock_configuration = true")
         except BaseException as error:
             self._root.close()
@@ -226,8 +232,8 @@ class Instance:
             raise
         notices = tuple(notice for entry in made for notice in entry.notices)
         slow = frozenset(entry.shown for entry in made if entry.slow)
-        keys = keys_between(keys, [TableSchema(entry.shown, entry.columns) for entry in made])
-        about = InstanceDescription(duckdb.__version__, _catalogue(made, keys), slow, notices)
+        keys = select_keys_within_tables(keys, [TableSchema(entry.shown, entry.columns) for entry in made])
+        about = InstanceDescription(duckdb.__version__, _make_catalogue(made, keys), slow, notices)
         self.about = ormsgpack.packb(about, tuple)
 
     def close(self) -> None:
@@ -238,8 +244,10 @@ class Instance:
         """Open another connection to the instance."""
         return self._root.cursor()
 
-    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
-        """Run one SELECT, or show its plan if it follows an `EXPLAIN` in tableturn's spelling."""
+    def execute(
+        self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: RowSink | None = None
+    ) -> Table:
+        """Run one SELECT and return the result, or the plan if the SQL begins with `EXPLAIN`."""
         start = time.monotonic()
         connection = self.connect()
         query = RunningQuery(connection, start + limits.seconds, cancellation)
@@ -253,14 +261,16 @@ class Instance:
                 connection.execute("BEGIN TRANSACTION READ ONLY")
                 connection.execute(sql if explain else statements[0])
                 columns = [entry[0] for entry in connection.description or ()]
-                return fetch(BoundedRows(connection, columns, limits), limits, sink, start)
+                return fetch(BoundedRowCursor(connection, columns, limits), limits, sink, start)
         except (duckdb.Error, MemoryError) as error:
-            raise (query.make_error(limits.seconds) if query.stopped else failure(error, self._private)) from None
+            raise (
+                query.make_timeout_error(limits.seconds) if query.stopped else failure(error, self._private)
+            ) from None
         finally:
             connection.close()
 
-    def _make_all(self, entries: Sequence[TableEntry]) -> tuple[TableEntry, ...]:
-        """Make the tables, without those views of a file that can no longer be read."""
+    def _create_views(self, entries: Sequence[TableEntry]) -> tuple[TableEntry, ...]:
+        """Create a view per entry; return the entries without views that cannot be created."""
         if not entries:
             raise NothingReadable("the database has no tables that you may read")
         made: dict[str, TableEntry] = {}
@@ -268,12 +278,14 @@ class Instance:
             self._root.execute(f"CREATE SCHEMA IF NOT EXISTS {quote(schema)}")
         waiting = list(entries)
         # A view that is declared anew comes after all that it reads; where one of those is not made, neither is it.
-        while ready := [entry for entry in waiting if not entry.is_anew or (entry.reads or set()) <= made.keys()]:
+        while ready := [
+            entry for entry in waiting if not entry.is_redeclared_view or (entry.reads or set()) <= made.keys()
+        ]:
             waiting = [entry for entry in waiting if entry not in ready]
-            made |= {entry.key: entry for entry in ready if self._make(entry)}
+            made |= {entry.key: entry for entry in ready if self._create_view(entry)}
         return tuple(entry for entry in entries if entry.key in made)
 
-    def _make(self, entry: TableEntry) -> bool:
+    def _create_view(self, entry: TableEntry) -> bool:
         listed = ", ".join(quote(shown.name) for shown in entry.columns)
         name = f"{quote(entry.schema)}.{quote(entry.name)}"
         try:
@@ -285,7 +297,7 @@ class Instance:
         return True
 
 
-def _catalogue(entries: Sequence[TableEntry], keys: tuple[ForeignKey, ...]) -> Catalogue:
+def _make_catalogue(entries: Sequence[TableEntry], keys: tuple[ForeignKey, ...]) -> Catalogue:
     relations = tuple(
         Relation(**{each.name: getattr(entry, each.name) for each in fields(Relation)})
         for entry in sorted(entries, key=lambda each: each.schema != "main")
@@ -297,12 +309,12 @@ def _catalogue(entries: Sequence[TableEntry], keys: tuple[ForeignKey, ...]) -> C
 
 
 def failure(error: Exception, private: str = "") -> TableturnError:
-    """Return the typed error for an error of the driver."""
+    """Return the typed error for a DuckDB error."""
     whole = str(error)
     # What follows repeats the statement, whose own texts tell nothing of the error.
     said = _OFFERS.sub("", _ADDRESS.sub("the file", whole.partition("Stack Trace:")[0]))
     message = _SHOWN.sub("", said) or whole
-    message = scrub_message(message.replace(f"{private}.", "") if private else message)
+    message = redact_message(message.replace(f"{private}.", "") if private else message)
     if isinstance(error, duckdb.InterruptException):
         return QueryTimeout(message)
     if isinstance(error, duckdb.OutOfMemoryException | MemoryError) or _FULL in said:

@@ -37,7 +37,7 @@ _CELL = 40  # characters of an example
 
 @dataclass(frozen=True)
 class Notice:
-    """Something noticed in a file.
+    """A remark on a file: a guess in how it is read, or a fact that may mislead.
 
     Attributes:
         table: The table.
@@ -60,8 +60,8 @@ class Notice:
         return f"{place}: {self.text}" + (f"; otherwise: {self.turned_by}" if self.turned_by else "")
 
 
-def check_guesses(words: Iterable[str]) -> frozenset[str]:
-    """Return the guesses to decide otherwise; raise `SettingsError` for a word that is no guess."""
+def validate_guesses(words: Iterable[str]) -> frozenset[str]:
+    """Return the guesses to reverse; raise `SettingsError` for an unknown guess."""
     given = frozenset(words)
     for word in given:
         if word.rpartition(".")[2] not in GUESSES:
@@ -71,8 +71,8 @@ def check_guesses(words: Iterable[str]) -> frozenset[str]:
     return given
 
 
-def notice_keys(schema: Schema) -> Iterator[Notice]:
-    """Yield the keys of tables that were inferred from names and values."""
+def list_likely_key_notices(schema: Schema) -> Iterator[Notice]:
+    """Yield a notice for each likely key, which was inferred from names and values."""
     for table in schema.tables:
         for column in table.columns if table.kind == "table" else ():
             if column.likely_key:
@@ -80,19 +80,19 @@ def notice_keys(schema: Schema) -> Iterator[Notice]:
 
 
 @dataclass
-class Noticing:
-    """The notices on a table as it is read, and which guesses are decided otherwise there."""
+class NoticeCollector:
+    """A collector of notices on one table, with the guesses that are reversed."""
 
     table: str
     turned: frozenset[str] = frozenset()
     found: list[Notice] = field(default_factory=list[Notice])
 
-    def is_turned(self, guess: str) -> bool:
-        """Whether a guess is decided otherwise for this table."""
+    def is_guess_reversed(self, guess: str) -> bool:
+        """Whether a guess is reversed for this table."""
         return guess in self.turned or f"{self.table}.{guess}" in self.turned
 
     def add(self, kind: str, text: str, column: str = "", example: object = "", turned_by: str = "") -> None:
-        """Add a notice; if it is on a guess of `GUESSES`, with the word that turns it."""
+        """Add a notice; a notice on a guess gets the word that reverses the guess."""
         # A terminal or a page shows it in one line.
         shown = "".join(sign if sign.isprintable() else " " for sign in str(example)[: 2 * _CELL])
         shown = " ".join(shown.split())
@@ -100,8 +100,8 @@ class Noticing:
         turned_by = turned_by or (kind if kind in GUESSES else "")
         self.found.append(Notice(self.table, column, kind, text, turned_by, shown))
 
-    def renamed(self, names: Mapping[str, str]) -> tuple[Notice, ...]:
-        """Return the notices, with columns of the file by the names that they are given."""
+    def rename_notice_columns(self, names: Mapping[str, str]) -> tuple[Notice, ...]:
+        """Return the notices with columns renamed from the file's names to the given names."""
         return tuple(replace(each, column=names.get(each.column, each.column)) for each in self.found)
 
 
@@ -128,29 +128,29 @@ _LARGEST = 10**30  # sums of larger numbers are not told exactly
 _COMPARED = 5_000_000  # cells of all pairs of totals; where there are more, their label is a category's name
 
 
-def find_stray_rows(noticing: Noticing, header: Cells, rows: Sequence[Cells]) -> set[int]:
-    """Return the places of rows to leave out: repeated headers, notes at the end, and totals."""
-    names = [_fold(cell) for cell in header]
-    repeated = {at for at, row in enumerate(rows) if names and _fold(row[0] if row else "") == names[0]}
-    repeated = {at for at in repeated if any(names) and [*map(_fold, rows[at])] == names}
+def find_stray_rows(noticing: NoticeCollector, header: Cells, rows: Sequence[Cells]) -> set[int]:
+    """Return the positions of rows to leave out: repeated headers, footnotes and totals."""
+    names = [_fold_cell_text(cell) for cell in header]
+    repeated = {at for at, row in enumerate(rows) if names and _fold_cell_text(row[0] if row else "") == names[0]}
+    repeated = {at for at in repeated if any(names) and [*map(_fold_cell_text, rows[at])] == names}
     notes = _find_footnotes(rows, sum(map(bool, names)))
-    left_out = _Totals(rows, repeated | notes).left_out(noticing)
+    left_out = _TotalRows(rows, repeated | notes).find_totals_to_leave_out(noticing)
     for kind, places, what in (
         ("headers", repeated, ("repeats the header", "repeat the header")),
         ("footnotes", notes, ("below the table is a note", "below the table are notes")),
     ):
-        is_turned = noticing.is_turned(kind)
+        is_turned = noticing.is_guess_reversed(kind)
         if places:
-            text = count_rows(len(places), *what) + _decided(is_turned)
+            text = count_rows(len(places), *what) + _format_decision(is_turned)
             noticing.add(kind, text, example=rows[min(places)][0] if kind == "footnotes" else "")
         left_out |= set[int]() if is_turned else places
     return left_out
 
 
-def labelled_rows(
+def fetch_rows_with_totals(
     connection: duckdb.DuckDBPyConnection, columns: Sequence[ColumnSchema], scan: str
 ) -> list[tuple[Any, ...]]:
-    """Return the rows of a table, in order, if one of its cells is labelled as a total; none of a large table."""
+    """Return a table's rows if a cell is labelled as a total; an empty list for a large table."""
     label = literal(rf"(?i)[\s:*]*(?:{_TOTAL.pattern})[\s:*]*")
     texts = [
         f"regexp_full_match(left({quote(column.name)}, {_LABEL + 1}), {label})"
@@ -173,49 +173,51 @@ def labelled_rows(
 
 
 def is_note_sheet(rows: Sequence[Cells]) -> bool:
-    """Whether a sheet holds words for readers and no table: one cell a row, and a sentence among them."""
+    """Whether a sheet has only notes: one text per row, at least one of them a sentence."""
     cells = [cell for row in rows for cell in row if cell is not None and cell != ""]
     return (
         len(cells) <= len(rows) <= _NOTES
         and all(isinstance(cell, str) for cell in cells)
-        and (len(cells) == 1 or any(_is_sentence(cell) for cell in cells))
+        and (len(cells) == 1 or any(_is_note_or_sentence(cell) for cell in cells))
     )
 
 
 def count_rows(count: int, one: str, more: str) -> str:
-    """Return how many rows there are, and what they do."""
+    """Return a phrase such as `3 rows repeat the header`."""
     return f"1 row {one}" if count == 1 else f"{count:,} rows {more}"
 
 
-def _decided(is_turned: bool) -> str:
+def _format_decision(is_turned: bool) -> str:
     return ": kept, as you said" if is_turned else ": left out"
 
 
-def _fold(cell: object) -> str:
+def _fold_cell_text(cell: object) -> str:
     return "" if cell is None else str(cell).strip().casefold()
 
 
-def _is_sentence(cell: object) -> bool:
+def _is_note_or_sentence(cell: object) -> bool:
     return isinstance(cell, str) and (bool(_NOTE.match(cell)) or len(cell.split()) >= _WORDS)
 
 
 def _find_footnotes(rows: Sequence[Cells], width: int) -> set[int]:
-    """Return the places of rows at the end that are notes, of which a separator may have made several cells."""
+    """Return the positions of the footnote rows at the end of a table."""
     found: set[int] = set()
     for at in reversed(range(len(rows) if width > 1 else 0)):
-        filled = [cell for cell in rows[at] if _fold(cell)]
-        if filled and not (_NOTE.match(_fold(rows[at][0])) or (len(filled) == 1 and _is_sentence(filled[0]))):
+        filled = [cell for cell in rows[at] if _fold_cell_text(cell)]
+        if filled and not (
+            _NOTE.match(_fold_cell_text(rows[at][0])) or (len(filled) == 1 and _is_note_or_sentence(filled[0]))
+        ):
             break
         found |= {at} if filled else set()
     return found if 2 * len(found) < len(rows) else set()
 
 
-class _Totals:
-    """Rows that are labelled as totals, and those of them that equal the sum of rows above."""
+class _TotalRows:
+    """The rows labelled as totals, and which of them equal a sum of rows above."""
 
     def __init__(self, rows: Sequence[Cells], without: set[int]) -> None:
         self._rows = rows
-        self._places = [at for at, row in enumerate(rows) if at not in without and any(map(_fold, row))]
+        self._places = [at for at, row in enumerate(rows) if at not in without and any(map(_fold_cell_text, row))]
         texts = {cell for cell in set(chain.from_iterable(rows)) if isinstance(cell, str) and len(cell) <= _LABEL}
         labels = {text for text in texts if _TOTAL.fullmatch(text.strip(" \t:*\u00a0"))}
         self._labelled = {
@@ -225,27 +227,35 @@ class _Totals:
         }
         # A last row may have no label where all others have one.
         *others, last = self._places or [0]
-        if len(others) > 1 and not _fold(rows[last][0]) and all(_fold(rows[at][0]) for at in others):
+        if (
+            len(others) > 1
+            and not _fold_cell_text(rows[last][0])
+            and all(_fold_cell_text(rows[at][0]) for at in others)
+        ):
             self._labelled.setdefault(last, "")
 
-    def left_out(self, noticing: Noticing) -> set[int]:
-        """Return the places of totals to leave out, and say what was noticed."""
+    def find_totals_to_leave_out(self, noticing: NoticeCollector) -> set[int]:
+        """Return the positions of totals to leave out, and add notices on totals."""
         if not self._labelled:
             return set()
         width = max(len(self._rows[at]) for at in self._labelled)
         few = len(self._rows) <= LOOKED_AT and width * len(self._labelled) ** 2 <= _COMPARED
-        equal = self._find_equal(".") if few else {}
+        equal = self._find_matching_totals(".") if few else {}
         if few and len(equal) < len(self._labelled):
-            equal = max(equal, self._find_equal(","), key=len)
+            equal = max(equal, self._find_matching_totals(","), key=len)
         labelled = {at for at, label in self._labelled.items() if label}
-        other = {at for at in labelled - equal.keys() if any(_number(cell, ".") is not None for cell in self._rows[at])}
-        is_turned = noticing.is_turned("totals")
+        other = {
+            at
+            for at in labelled - equal.keys()
+            if any(_parse_cell_number(cell, ".") is not None for cell in self._rows[at])
+        }
+        is_turned = noticing.is_guess_reversed("totals")
         if equal:
             rounding = max(equal.values())
             about = " the sum of rows above" + (f" but for rounding ({rounding:f})" if rounding else "")
             named = ("is labelled as a total and equals", "are labelled as totals and equal")
             what = named if equal.keys() <= labelled else ("at the end equals", "equal")
-            text = count_rows(len(equal), *(each + about for each in what)) + _decided(is_turned)
+            text = count_rows(len(equal), *(each + about for each in what)) + _format_decision(is_turned)
             noticing.add("totals", text, example=self._labelled[min(equal)])
         if other:
             what = ("is labelled as a total", "are labelled as totals")
@@ -255,18 +265,18 @@ class _Totals:
             noticing.add("totals", text, example=self._labelled[min(other)])
         return other if is_turned else set(equal)
 
-    def _find_equal(self, mark: str) -> dict[int, Decimal]:
-        """Return the totals that equal a sum of rows above, with the difference that rounding explains."""
+    def _find_matching_totals(self, mark: str) -> dict[int, Decimal]:
+        """Return the totals that equal a sum of rows above, each with its rounding difference."""
         none = Decimal()
         sums: dict[int, Decimal] = {}
         counts, digits = Counter[int](), Counter[int]()
         starts = [dict(sums)]  # sums up to places at which the rows of a total may begin
         found: dict[int, Decimal] = {}
         rows = [self._rows[at] for at in self._labelled]
-        wanted = {place for row in rows for place, cell in enumerate(row) if _number(cell, mark) is not None}
+        wanted = {place for row in rows for place, cell in enumerate(row) if _parse_cell_number(cell, mark) is not None}
         for at in self._places:
             row = self._rows[at]
-            numbers = ((place, _number(row[place], mark)) for place in wanted if place < len(row))
+            numbers = ((place, _parse_cell_number(row[place], mark)) for place in wanted if place < len(row))
             cells = {place: number for place, number in numbers if number is not None}
             if at not in self._labelled:
                 for place, number in cells.items():
@@ -278,7 +288,7 @@ class _Totals:
             most = {p: Decimal(isqrt(counts[p]) + 1).scaleb(-digits[p]) / 2 if digits[p] else none for p in cells}
             for start in reversed(starts) if cells and counts.keys() >= cells.keys() else ():
                 offs = ((abs(sums[p] - start.get(p, none) - number), most[p]) for p, number in cells.items())
-                close = [off for off, _ in takewhile(_is_close, offs)]
+                close = [off for off, _ in takewhile(_is_within_rounding, offs)]
                 if len(close) == len(cells):
                     found[at] = max((off for off in close if off > _FLOAT), default=none)
                     break
@@ -286,12 +296,12 @@ class _Totals:
         return found
 
 
-def _is_close(off: tuple[Decimal, Decimal]) -> bool:
+def _is_within_rounding(off: tuple[Decimal, Decimal]) -> bool:
     return off[0] <= off[1]
 
 
-def _number(cell: object, mark: str) -> Decimal | None:
-    """Return a cell's number, if its decimals are written after a mark; None if it has none."""
+def _parse_cell_number(cell: object, mark: str) -> Decimal | None:
+    """Return a cell's number, given the decimal mark; None if the cell is not a number."""
     if not isinstance(cell, str):
         is_number = isinstance(cell, int | float | Decimal) and not isinstance(cell, bool) and abs(cell) < _LARGEST
         return Decimal(str(cell)) if is_number else None
@@ -315,10 +325,10 @@ _FORMS = {
 _KINDS = {"numbers": "numbers as text", "dates": "mixed dates", "numbers with units": "units"}
 
 
-def notice_contents(
-    connection: duckdb.DuckDBPyConnection, noticing: Noticing, columns: Sequence[ColumnSchema], scan: str
+def add_content_notices(
+    connection: duckdb.DuckDBPyConnection, noticing: NoticeCollector, columns: Sequence[ColumnSchema], scan: str
 ) -> None:
-    """Add what is noticed in the first rows of a table: texts that hold numbers and dates, spellings, copies."""
+    """Add notices on a table's first rows: numbers and dates as text, spellings, copies."""
     import duckdb  # which a process that opens no files may lack
 
     looked = columns[:_COLUMNS]
@@ -330,9 +340,9 @@ def notice_contents(
         counted = f"SELECT count(*), count(DISTINCT hash({cells})) {source}"
         ((rows, distinct),) = connection.execute(counted).fetchall()
         for some in (texts[at : at + _AT_ONCE] for at in range(0, len(texts), _AT_ONCE)):
-            (measured,) = connection.execute(f"SELECT {', '.join(map(_measure, some))} {source}").fetchall()
+            (measured,) = connection.execute(f"SELECT {', '.join(map(_make_text_count_sql, some))} {source}").fetchall()
             for name, counts in zip(some, measured, strict=True):
-                _notice_text(noticing, name, counts)
+                _add_text_column_notice(noticing, name, counts)
     except duckdb.Error:  # too little memory, or later rows of another type: queries have a way to deal with that
         noticing.add("scope", "its cells could not be looked at")
         return
@@ -342,8 +352,8 @@ def notice_contents(
         noticing.add("scope", f"only the first {LOOKED_AT:,} rows were looked at for what is noticed in cells")
 
 
-def _measure(name: str) -> str:
-    """Return SQL for counts in a column of text, and an example of what is neither a number nor a date."""
+def _make_text_count_sql(name: str) -> str:
+    """Return SQL that counts the forms of text in a column and picks an example."""
     cell = f"trim({quote(name)})"
     forms = {form: f"regexp_full_match({cell}, {literal(pattern)})" for form, pattern in _FORMS.items()}
     forms["numbers"] = f"({forms['numbers']} AND NOT {forms['dates']})"
@@ -354,8 +364,8 @@ def _measure(name: str) -> str:
     return f"{{'filled': count({cell}), 'other': {other}, 'variants': {variants}, {counts}}}"
 
 
-def _notice_text(noticing: Noticing, name: str, counts: dict[str, Any]) -> None:
-    """Add what is noticed in a column of text."""
+def _add_text_column_notice(noticing: NoticeCollector, name: str, counts: dict[str, Any]) -> None:
+    """Add the notice on a column of text, if there is anything to report."""
     filled, variants = counts["filled"], counts["variants"]
     form = max(_KINDS, key=lambda each: counts[each])
     many = counts[form] + (counts["numbers"] if form == "numbers with units" else 0)

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 import ormsgpack
 
 from ...errors import DatabaseUnavailable
-from ...forkserver import available
+from ...forkserver import can_limit_processes
 from ..session import Session
 from ..wire import ERROR_BYTES, MESSAGE_BYTES, PART, RESULT, receive, send, unpack_error
-from ..workers import START_SECONDS, query_nursery
+from ..workers import START_SECONDS, make_query_fork_server
 from .entries import TableEntry, unpack_entry
-from .sources import File, sources
+from .sources import TableFile, find_sources
 
 if TYPE_CHECKING:
     from .engine import DuckDBEngine
@@ -34,31 +34,31 @@ _BYTES_A_SECOND = 5_000_000
 FILES, QUERIES = "files", "queries"
 """How the first message to a worker begins: what it is to do."""
 
-NURSERY = query_nursery(__package__ or "")
+NURSERY = make_query_fork_server(__package__ or "")
 
 
 def open_engine(url: str, session: Session, turned: frozenset[str] = frozenset()) -> DuckDBEngine:
-    """Open what a path, a pattern or a URL names."""
+    """Open the DuckDB engine for a path, a pattern or a URL."""
     if find_spec("duckdb") is None:
         raise DatabaseUnavailable("files and DuckDB databases need duckdb: pip install 'tableturn[duckdb]'")
-    if available():
+    if can_limit_processes():
         with suppress(OSError):  # the first query says so
             NURSERY.start(wait=False)  # it loads DuckDB while the engine is loaded here
     from .engine import DuckDBBackend, DuckDBEngine
 
-    return DuckDBEngine(DuckDBBackend(replace(sources(url), turned=turned), session), session)
+    return DuckDBEngine(DuckDBBackend(replace(find_sources(url), turned=turned), session), session)
 
 
-def read_files(
-    files: Sequence[File], folder: Path, *, thorough: bool, turned: frozenset[str] = frozenset()
+def read_tables_from_files(
+    files: Sequence[TableFile], folder: Path, *, thorough: bool, turned: frozenset[str] = frozenset()
 ) -> Iterator[TableEntry]:
-    """Find the tables of files, in a process that the kernel holds to limits of memory and time.
+    """Yield the tables of files, read in a process with limited memory and time.
 
     What it says of a file, a name and a call of DuckDB for each table, is read as data from an untrusted side: an
     instance closes the file system but for the files that were asked for before it declares any view.
     """
     folder.mkdir()
-    if not available():
+    if not can_limit_processes():
         from .files import FileReader
 
         with closing(FileReader(folder, thorough=thorough, turned=turned)) as reader:
@@ -70,10 +70,10 @@ def read_files(
         send(line, RESULT, ormsgpack.packb(opening), START_SECONDS)
         receive(line, MESSAGE_BYTES, time.monotonic() + START_SECONDS)
         for file in files:
-            yield from _read_file(line, file, folder)
+            yield from _read_tables_from_file(line, file, folder)
 
 
-def _read_file(line: socket.socket, file: File, folder: Path) -> Iterator[TableEntry]:
+def _read_tables_from_file(line: socket.socket, file: TableFile, folder: Path) -> Iterator[TableEntry]:
     seconds = _SECONDS + file.path.stat().st_size / _BYTES_A_SECOND
     try:
         # On a busy machine, it takes longer than the processor needs.

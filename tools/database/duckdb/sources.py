@@ -13,25 +13,25 @@ from pathlib import Path
 from typing import Literal, cast
 
 from ...errors import DatabaseUnavailable
-from ..quoting import naming_of
+from ..quoting import get_naming_rules
 
 _LONGEST = 60
 
 
-def table_name(text: str) -> str:
-    """Return a name that needs no quotes: `Sales_2024_EU` for the file `Sales 2024 (EU)`."""
+def make_table_name(text: str) -> str:
+    """Return a table name that needs no quotes, such as `Sales_2024_EU` for `Sales 2024 (EU)`."""
     plain = unicodedata.normalize("NFKC", text)
     name = re.sub(r"\W+", "_", plain).strip("_")[:_LONGEST] or "data"
-    return f"t_{name}" if name[0].isdigit() or name.lower() in naming_of("duckdb").reserved else name
+    return f"t_{name}" if name[0].isdigit() or name.lower() in get_naming_rules("duckdb").reserved else name
 
 
-def column_names(headers: Iterable[object]) -> list[str]:
-    """Return headers as names: on one line, numbered if empty or repeated."""
+def make_column_names(headers: Iterable[object]) -> list[str]:
+    """Return column names for headers: one line each, numbered if empty or repeated."""
     cleaned = [" ".join(str("" if header is None else header).replace("\0", " ").split()) for header in headers]
-    return number_repeated([name or f"column{place}" for place, name in enumerate(cleaned, start=1)])
+    return number_repeated_names([name or f"column{place}" for place, name in enumerate(cleaned, start=1)])
 
 
-def number_repeated(names: Sequence[str]) -> list[str]:
+def number_repeated_names(names: Sequence[str]) -> list[str]:
     """Return the names with a number added to repeated ones, ignoring case."""
     taken: set[str] = set()
     given = {name.lower() for name in names}
@@ -65,7 +65,7 @@ PREFIX = "duckdb://"
 
 
 @dataclass(frozen=True)
-class File:
+class TableFile:
     """A file with one table, or a workbook with several."""
 
     path: Path  # absolute
@@ -74,8 +74,8 @@ class File:
 
 
 @dataclass(frozen=True)
-class Sources:
-    """The places of tables: a DuckDB file (perhaps of data frames), or a pattern's files."""
+class TableSources:
+    """The source of tables: a DuckDB file, or the files that match a pattern."""
 
     name: str  # the database's short name
     location: str
@@ -84,54 +84,56 @@ class Sources:
     fingerprint: str = ""  # of data frames, which do not change
     turned: frozenset[str] = frozenset()  # guesses about files that are decided otherwise
 
-    def files(self) -> tuple[File, ...]:
+    def files(self) -> tuple[TableFile, ...]:
         """Return the current files, ordered by name."""
-        found = _find_files(self.pattern)
+        found = _find_table_files(self.pattern)
         if not found:
             what = "the folder" if Path(self.pattern).is_dir() else "the pattern"
             raise DatabaseUnavailable(f"{what} {self.pattern} contains no table files: {_READ}")
         if len(found) > _MOST_FILES:
             raise DatabaseUnavailable(f"{self.pattern} holds {len(found):,} files: at most {_MOST_FILES:,} are read")
-        names = number_repeated([table_name(_stem(path)) for path in found])
-        return tuple(File(path, kind_of(path) or "text", name) for path, name in zip(found, names, strict=True))
+        names = number_repeated_names([make_table_name(_get_file_stem(path)) for path in found])
+        return tuple(TableFile(path, kind_of(path) or "text", name) for path, name in zip(found, names, strict=True))
 
     def state(self) -> str:
         """Return a key that changes whenever a file changes or is added."""
         if self.fingerprint:
             return self.fingerprint
-        paths = [self.database] if self.database is not None else _find_files(self.pattern)
-        return " ".join([*map(_file_state, paths), *sorted(self.turned)]) or "gone"
+        paths = [self.database] if self.database is not None else _find_table_files(self.pattern)
+        return " ".join([*map(_make_file_state_key, paths), *sorted(self.turned)]) or "gone"
 
 
-def names_files(text: str) -> bool:
-    """Whether this engine opens a path, by its ending or first bytes, or as a folder."""
+def is_duckdb_source(text: str) -> bool:
+    """Whether the DuckDB engine opens a path, by its extension, first bytes or as a folder."""
     path = Path(text).expanduser()
     if path.suffix.lower() in _DATABASES or kind_of(path) is not None or path.is_dir():
         return True
     if not path.is_file():
         return glob.has_magic(text) and not path.exists()
-    start = _first_bytes(path)
+    start = _read_first_bytes(path)
     is_other = path.suffix.lower() in _OTHERS or not start or start.startswith(_OTHERS_MAGIC)
     return not is_other or start.startswith(_MAGIC, _MAGIC_AT)
 
 
 def kind_of(path: Path) -> FileKind | None:
-    """Return the kind of a file by its ending; None if it is unknown."""
+    """Return the kind of a file by its extension; None if it is unknown."""
     found = _ENDING.search(path.name)
     return cast("FileKind", found.lastgroup) if found else None
 
 
-def sources(text: str) -> Sources:
-    """Find the files that a path or a URL names."""
+def find_sources(text: str) -> TableSources:
+    """Return the table sources that a path or a URL names."""
     if text.lower().startswith(PREFIX):
         url, text = text, text[len(PREFIX) :].partition("?")[0].partition("/")[2]
         if text in ("", ":memory:"):
             raise DatabaseUnavailable(f"{url} names no file: write duckdb:///path/to/file.duckdb")
     path = Path(text).expanduser().absolute()
     if path.is_file() and kind_of(path) is None:
-        start = _first_bytes(path)
+        start = _read_first_bytes(path)
         if start.startswith(_MAGIC, _MAGIC_AT):
-            return Sources(_as_text(path.stem), _as_text(str(path.resolve())), path)
+            return TableSources(
+                _replace_undecodable_bytes(path.stem), _replace_undecodable_bytes(str(path.resolve())), path
+            )
         if b"\0" in start and not start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             raise DatabaseUnavailable(
                 f"{path} cannot be read: it is neither an SQLite or DuckDB database nor a table file ({_READ}, or any"
@@ -144,14 +146,16 @@ def sources(text: str) -> Sources:
     folder = path
     while glob.has_magic(str(folder)) and not folder.exists():
         folder = folder.parent
-    name = _stem(path) if path.is_file() else folder.name
+    name = _get_file_stem(path) if path.is_file() else folder.name
     location = path.resolve() if path.exists() else path
-    found = Sources(_as_text(table_name(name)), _as_text(str(location)), pattern=str(path))
+    found = TableSources(
+        _replace_undecodable_bytes(make_table_name(name)), _replace_undecodable_bytes(str(location)), pattern=str(path)
+    )
     found.files()
     return found
 
 
-def _find_files(pattern: str) -> Sequence[Path]:
+def _find_table_files(pattern: str) -> Sequence[Path]:
     path = Path(pattern)
     if path.is_file():
         return [path]
@@ -164,11 +168,11 @@ def _find_files(pattern: str) -> Sequence[Path]:
         raise DatabaseUnavailable(f"the folder {path} cannot be read: {error.strerror}") from None
 
 
-def _stem(path: Path) -> str:
+def _get_file_stem(path: Path) -> str:
     return path.stem if kind_of(path) is None else _ENDING.sub("", path.name)
 
 
-def _first_bytes(path: Path) -> bytes:
+def _read_first_bytes(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
             return file.read(_START_BYTES)
@@ -176,7 +180,7 @@ def _first_bytes(path: Path) -> bytes:
         raise DatabaseUnavailable(f"{path} cannot be read: {error.strerror}") from None
 
 
-def _file_state(path: Path) -> str:
+def _make_file_state_key(path: Path) -> str:
     try:
         held = os.stat(path)
     except OSError:
@@ -184,6 +188,6 @@ def _file_state(path: Path) -> str:
     return f"{held.st_dev}.{held.st_ino}.{held.st_size}.{held.st_mtime_ns}"
 
 
-def _as_text(text: str) -> str:
-    """Return a name without bytes that are not text, which prompts and stores cannot hold."""
+def _replace_undecodable_bytes(text: str) -> str:
+    """Return a name with undecodable bytes replaced, for prompts and stores."""
     return os.fsencode(text).decode("utf-8", "replace")

@@ -17,10 +17,10 @@ import duckdb
 
 from ...errors import DatabaseUnavailable
 from ..quoting import quote
-from ..server.address import scrub_message
-from .notices import MISSING, Noticing, find_stray_rows, is_note_sheet
-from .sources import column_names, number_repeated, table_name
-from .text_files import find_header, is_filled, join_titles
+from ..server.address import redact_message
+from .notices import MISSING, NoticeCollector, find_stray_rows, is_note_sheet
+from .sources import make_column_names, make_table_name, number_repeated_names
+from .text_files import find_header_row, is_filled_cell, join_title_rows
 
 if TYPE_CHECKING:
     import pandas
@@ -35,23 +35,23 @@ _AS_EMPTY, _AS_TEXT = "read as empty cells", "kept, and the column as text"
 
 
 @dataclass(frozen=True)
-class Sheet:
-    """A sheet of a workbook: its table, if it has one, the titles above it, and what was noticed."""
+class WorkbookSheet:
+    """A sheet of a workbook: its data frame, if any, the title above the table, and notices."""
 
-    noticing: Noticing
+    noticing: NoticeCollector
     frame: pandas.DataFrame | None = None
     title: str = ""
 
 
-def read_workbook(path: Path, turned: frozenset[str] = frozenset()) -> list[Sheet]:
+def read_workbook(path: Path, turned: frozenset[str] = frozenset()) -> list[WorkbookSheet]:
     """Read the sheets of a workbook."""
     try:
         import openpyxl
     except ImportError:
         raise DatabaseUnavailable("reading Excel files needs openpyxl: pip install 'tableturn[duckdb]'") from None
     sheets = [
-        _read_sheet(Noticing(table_name(name), turned), rows)
-        for name, rows in _read_cells(path, openpyxl.load_workbook)
+        _convert_rows_to_sheet(NoticeCollector(make_table_name(name), turned), rows)
+        for name, rows in _read_sheet_rows(path, openpyxl.load_workbook)
     ]
     if "sheets" not in turned and not any(sheet.frame is not None for sheet in sheets):
         return read_workbook(path, turned | {"sheets"})
@@ -63,24 +63,24 @@ def read_workbook(path: Path, turned: frozenset[str] = frozenset()) -> list[Shee
     return sheets
 
 
-def _read_sheet(noticing: Noticing, rows: list[tuple[Any, ...]]) -> Sheet:
+def _convert_rows_to_sheet(noticing: NoticeCollector, rows: list[tuple[Any, ...]]) -> WorkbookSheet:
     import pandas
 
     is_note = is_note_sheet(rows)
     if not rows:
         noticing.add("empty", "an empty sheet is not made a table")
-    elif is_note and not noticing.is_turned("sheets"):
-        noticing.add("sheets", "a sheet of notes is not made a table", example=join_titles(rows))
-    if not rows or (is_note and not noticing.is_turned("sheets")):
-        return Sheet(noticing)
-    at = find_header(rows)
+    elif is_note and not noticing.is_guess_reversed("sheets"):
+        noticing.add("sheets", "a sheet of notes is not made a table", example=join_title_rows(rows))
+    if not rows or (is_note and not noticing.is_guess_reversed("sheets")):
+        return WorkbookSheet(noticing)
+    at = find_header_row(rows)
     header, table = rows[at], rows[at + 1 :]
     strays = find_stray_rows(noticing, header, table)
     kept = [header, *(row for place, row in enumerate(table) if place not in strays)]
-    return Sheet(noticing, pandas.DataFrame(_read_columns(kept, noticing)), join_titles(rows[:at]))
+    return WorkbookSheet(noticing, pandas.DataFrame(_build_columns(kept, noticing)), join_title_rows(rows[:at]))
 
 
-def _read_cells(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
+def _read_sheet_rows(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
     advice = "save it again as .xlsx, or its sheets as CSV files"
     try:
         with zipfile.ZipFile(path) as packed:
@@ -99,35 +99,37 @@ def _read_cells(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str, lis
                     # What a sheet says of its size need not be true.
                     sheet.reset_dimensions()
                     rows = sheet.iter_rows(max_row=_MOST_ROWS, values_only=True)
-                    yield sheet.title, [row for row in rows if any(map(is_filled, row))]
+                    yield sheet.title, [row for row in rows if any(map(is_filled_cell, row))]
             finally:
                 book.close()
     except (DatabaseUnavailable, MemoryError):
         raise
     except Exception as error:  # noqa: BLE001 - a damaged workbook makes openpyxl fail anywhere
-        reason = scrub_message(f"{type(error).__name__}: {error}")
+        reason = redact_message(f"{type(error).__name__}: {error}")
         raise DatabaseUnavailable(f"the workbook {path} cannot be read: {reason}: {advice}") from None
 
 
-def _read_columns(rows: Sequence[Sequence[Any]], noticing: Noticing) -> dict[str, pandas.Series[Any]]:
-    """Return columns by name, without empty ones; the first row is the header."""
+def _build_columns(rows: Sequence[Sequence[Any]], noticing: NoticeCollector) -> dict[str, pandas.Series[Any]]:
+    """Return the columns of rows by name, without empty ones; the first row is the header."""
     every = ([row[place] if place < len(row) else None for row in rows] for place in range(max(map(len, rows))))
-    columns = [column for column in every if any(map(is_filled, column))]
-    names = column_names([column[0] for column in columns])
-    return {name: _make_series(column[1:], name, noticing) for name, column in zip(names, columns, strict=True)}
+    columns = [column for column in every if any(map(is_filled_cell, column))]
+    names = make_column_names([column[0] for column in columns])
+    return {name: _build_column_series(column[1:], name, noticing) for name, column in zip(names, columns, strict=True)}
 
 
-def _make_series(values: Sequence[Any], name: str, noticing: Noticing) -> pandas.Series[Any]:
-    """Return a column of one type; of text if the values are of several."""
+def _build_column_series(values: Sequence[Any], name: str, noticing: NoticeCollector) -> pandas.Series[Any]:
+    """Return a column as a series of one type; as text if the values have several types."""
     import pandas
 
-    filled = [value if is_filled(value) else None for value in values]
+    filled = [value if is_filled_cell(value) else None for value in values]
     words = {value for value in filled if isinstance(value, str)}
     if words and words.issubset(MISSING) and not all(value is None or value in words for value in filled):
         noticing.add(
-            "missing", f"{', '.join(sorted(words))} {_AS_TEXT if noticing.is_turned('missing') else _AS_EMPTY}", name
+            "missing",
+            f"{', '.join(sorted(words))} {_AS_TEXT if noticing.is_guess_reversed('missing') else _AS_EMPTY}",
+            name,
         )
-        if not noticing.is_turned("missing"):
+        if not noticing.is_guess_reversed("missing"):
             filled = [None if value in words else value for value in filled]
     kinds = {type(value) for value in filled if value is not None}
     if kinds == {datetime} and all(value is None or value.time() == time() for value in filled):
@@ -139,8 +141,8 @@ def _make_series(values: Sequence[Any], name: str, noticing: Noticing) -> pandas
     return pandas.Series(filled, dtype=object)
 
 
-def frames_of(given: Any) -> dict[str, pandas.DataFrame] | None:
-    """Return data frames by their tables' names, a single one as `data`; else None."""
+def collect_data_frames(given: Any) -> dict[str, pandas.DataFrame] | None:
+    """Return data frames by table name, a single frame as `data`; None for other objects."""
     import pandas
 
     if isinstance(given, pandas.DataFrame):
@@ -152,8 +154,8 @@ def frames_of(given: Any) -> dict[str, pandas.DataFrame] | None:
     return frames if frames and len(frames) == len(items) else None
 
 
-def fingerprint(frames: Mapping[str, pandas.DataFrame]) -> str:
-    """Return a key that is equal for frames with the same contents; unique without a hash."""
+def compute_frames_fingerprint(frames: Mapping[str, pandas.DataFrame]) -> str:
+    """Return a key of the frames' contents; a random key if the contents cannot be hashed."""
     from pandas.util import hash_pandas_object
 
     digest = hashlib.sha256()
@@ -168,8 +170,8 @@ def fingerprint(frames: Mapping[str, pandas.DataFrame]) -> str:
     return digest.hexdigest()[:16]
 
 
-def copy_frame(connection: duckdb.DuckDBPyConnection, table: str, frame: pandas.DataFrame) -> None:
-    """Copy a frame with unique column names into a new table."""
+def copy_frame_to_table(connection: duckdb.DuckDBPyConnection, table: str, frame: pandas.DataFrame) -> None:
+    """Copy a data frame with unique column names into a new table."""
     create = f"CREATE OR REPLACE TABLE {quote(table)} AS SELECT * FROM {_INCOMING}"
     try:
         connection.register(_INCOMING, frame).execute(create)
@@ -185,12 +187,12 @@ def copy_frame(connection: duckdb.DuckDBPyConnection, table: str, frame: pandas.
         connection.unregister(_INCOMING)
 
 
-def copy_frames(frames: Mapping[str, pandas.DataFrame], path: Path) -> None:
-    """Write frames to a file for workers; an index with names counts as columns."""
+def write_frames_to_file(frames: Mapping[str, pandas.DataFrame], path: Path) -> None:
+    """Write data frames to a DuckDB file for workers; named index levels become columns."""
     with duckdb.connect(str(path), config={"storage_compatibility_version": "latest"}) as connection:
-        names = number_repeated([table_name(name) for name in frames])
+        names = number_repeated_names([make_table_name(name) for name in frames])
         for name, frame in zip(names, frames.values(), strict=True):
             flat = frame.reset_index() if any(level is not None for level in frame.index.names) else frame
             if not len(flat.columns):
                 raise DatabaseUnavailable(f"the table {name} has no columns")
-            copy_frame(connection, name, flat.set_axis(column_names(flat.columns), axis=1))
+            copy_frame_to_table(connection, name, flat.set_axis(make_column_names(flat.columns), axis=1))

@@ -19,9 +19,9 @@ import duckdb
 
 from ...errors import DatabaseUnavailable
 from ..quoting import literal, quote
-from .entries import TableEntry, file_entry, make_column
-from .notices import LOOKED_AT, MISSING, Noticing, find_stray_rows, notice_contents
-from .sources import File, column_names, kind_of
+from .entries import TableEntry, make_column_schema, make_file_entry
+from .notices import LOOKED_AT, MISSING, NoticeCollector, add_content_notices, find_stray_rows
+from .sources import TableFile, kind_of, make_column_names
 
 # Types are found by all rows of a file of this size, and by the first ones of a larger one.
 WHOLE_BYTES = 32_000_000
@@ -59,58 +59,58 @@ _NONE = "(empty)"
 _NATIVE = ("utf-8", "latin-1", "utf-16")
 
 
-def read_text_file(
+def inspect_text_file(
     connection: duckdb.DuckDBPyConnection,
     address: Callable[[Path], str],
-    file: File,
+    file: TableFile,
     private: Path,
     *,
     thorough: bool = False,
     turned: frozenset[str] = frozenset(),
 ) -> TableEntry:
-    """Find out how to read a file as a table; raise an error if that is not possible."""
-    path, noticing = file.path, Noticing(file.table, turned)
-    encoding, is_guess = find_encoding(path)
+    """Detect how to read a text file as a table; raise an error if that is not possible."""
+    path, noticing = file.path, NoticeCollector(file.table, turned)
+    encoding, is_guess = detect_file_encoding(path)
     remarks = (f"not UTF-8, read as {encoding}: a guess",) if is_guess else ()
     for remark in remarks:
         noticing.add("encoding", remark, turned_by="save the file as UTF-8, if letters are wrong")
     if encoding not in _NATIVE:
         path, encoding = copy_as_utf8(path, private, encoding), "utf-8"
-    with open_unpacked(path) as opened:
+    with open_decompressed_file(path) as opened:
         start = opened.read(2 * _LINE_BYTES)
-    _check_lines(file.path, start.decode(encoding, "replace").split("\n"))
-    size = unpacked_size(path, SLOW_BYTES)
+    _check_first_lines(file.path, start.decode(encoding, "replace").split("\n"))
+    size = measure_decompressed_size(path, SLOW_BYTES)
     rows = -1 if thorough or size <= WHOLE_BYTES else FIRST_ROWS
-    read = _Reading(connection, address(path), f", sample_size = {rows}", f"encoding = '{encoding}'")
+    read = _CsvReader(connection, address(path), f", sample_size = {rows}", f"encoding = '{encoding}'")
     head = start[:_HEAD_BYTES].decode(encoding, "replace").splitlines(keepends=True)
-    first, title = _find_layout(read, head)
-    if size <= _COPIED_SIZE and (copy := _copy_without_strays(first, path, encoding, private, noticing)):
+    first, title = _detect_layout(read, head)
+    if size <= _COPIED_SIZE and (copy := _copy_without_stray_rows(first, path, encoding, private, noticing)):
         path, read = copy, replace(read, address=address(copy), options="encoding = 'utf-8'")
         with path.open(encoding="utf-8", newline="") as opened:
             head = opened.read(_HEAD_BYTES).splitlines(keepends=True)
-        first, _ = _find_layout(read, head)
-    first = _choose_header(first, head, noticing)
-    best, dated = _read_missing(first, noticing)
+        first, _ = _detect_layout(read, head)
+    first = _detect_header_line(first, head, noticing)
+    best, dated = _detect_missing_values(first, noticing)
     if len(best.columns) == 1 and kind_of(file.path) is None:
         raise DatabaseUnavailable(
             f"{file.path} is not a table: its lines are not separated by a comma, semicolon, tab or bar; if it is"
             " a table with one column, name it .csv"
         )
-    names = column_names(name.removeprefix("\ufeff") for name, _ in best.columns)
+    names = make_column_names(name.removeprefix("\ufeff") for name, _ in best.columns)
     columns = [
-        make_column(name, kind, comment=dated.get(own, ""))
+        make_column_schema(name, kind, comment=dated.get(own, ""))
         for name, (own, kind) in zip(names, best.columns, strict=True)
     ]
     scan = replace(best, columns=tuple((each.name, each.type) for each in columns)).scan
     comment = "; ".join(filter(None, (*remarks, title)))
-    notice_contents(connection, noticing, columns, scan)
-    notices = noticing.renamed({own: name for name, (own, _) in zip(names, best.columns, strict=True)})
-    return file_entry(file.table, columns, scan, path, comment=comment, slow=size > SLOW_BYTES, notices=notices)
+    add_content_notices(connection, noticing, columns, scan)
+    notices = noticing.rename_notice_columns({own: name for name, (own, _) in zip(names, best.columns, strict=True)})
+    return make_file_entry(file.table, columns, scan, path, comment=comment, slow=size > SLOW_BYTES, notices=notices)
 
 
 @dataclass(frozen=True)
-class _Reading:
-    """A way to read a file: options that DuckDB was told, and those that it found itself."""
+class _CsvReader:
+    """A way for DuckDB to read a text file: options given to it and options it detected."""
 
     connection: duckdb.DuckDBPyConnection
     address: str
@@ -124,8 +124,8 @@ class _Reading:
     has_header: bool = True
     comment: str = ""  # how lines begin that are left out
 
-    def sniff(self, more: str = "") -> _Reading:
-        """Return what DuckDB finds if it is told more."""
+    def sniff_options(self, more: str = "") -> _CsvReader:
+        """Return the reader with the options that DuckDB detects, given `more` options."""
         options = self.options + more
         (found,) = self.connection.execute(
             "SELECT Delimiter, Quote, Escape, Comment, SkipRows, HasHeader, DateFormat, TimestampFormat, Columns"
@@ -147,70 +147,74 @@ class _Reading:
         return replace(self, options=options, delimiter=str(delimiter), details=details, columns=named, **layout)
 
     @property
-    def typed(self) -> int:
-        """The number of columns that are not texts."""
+    def typed_column_count(self) -> int:
+        """The number of columns whose type is not text."""
         return sum(kind != "VARCHAR" for _, kind in self.columns)
 
-    def with_texts(self, names: Collection[str]) -> _Reading:
-        """Return the same with some columns as texts."""
+    def with_text_columns(self, names: Collection[str]) -> _CsvReader:
+        """Return a copy of the reader in which the named columns are read as text."""
         kinds = ((name, "VARCHAR" if name in names else kind) for name, kind in self.columns)
         return replace(self, columns=tuple(kinds))
 
     @property
     def scan(self) -> str:
-        """A call of `read_csv` with everything spelled out."""
+        """The `read_csv` call in SQL, with every option given explicitly."""
         listed = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in self.columns)
         told = f"{self.options}{self.details}, columns = {{{listed}}}"
         return f"read_csv({literal(self.address)}, auto_detect = false, {told})"
 
     def rows(self, what: str, limit: int | None = None) -> list[Any]:
-        """Read some of the file, of its first rows if there is a limit, as the texts that are in it."""
+        """Run a select list over the file's cells as texts, or over the first `limit` rows."""
         texts = replace(self, columns=tuple((name, "VARCHAR") for name, _ in self.columns)).scan
         source = texts if limit is None else f"(SELECT * FROM {texts} LIMIT {limit})"
         return self.connection.execute(f"SELECT {what} FROM {source}").fetchall()
 
 
-def _find_layout(read: _Reading, head: Sequence[str]) -> tuple[_Reading, str]:
-    """Find the separator and the header, and return with them what stands above the header."""
+def _detect_layout(read: _CsvReader, head: Sequence[str]) -> tuple[_CsvReader, str]:
+    """Detect the separator and the header; return the reader and the titles above the header."""
     if head and (named := _NAMED_SEPARATOR.fullmatch(head[0])):
-        return read.sniff(f", delim = {literal(named[1])}, skip = 1"), ""
-    first = read.sniff()
+        return read.sniff_options(f", delim = {literal(named[1])}, skip = 1"), ""
+    first = read.sniff_options()
     header = first.columns[0][0] if len(first.columns) == 1 else ""
     likeliest = max(_SEPARATORS, key=header.count)
     if likeliest in header:
         # Rows that are too short make it look as if nothing were separated.
-        first = read.sniff(f", delim = {literal(likeliest)}, null_padding = true")
+        first = read.sniff_options(f", delim = {literal(likeliest)}, null_padding = true")
     reader = csv.reader(head, delimiter=first.delimiter if len(first.delimiter) == 1 else ",")
     try:
         rows = [(row, reader.line_num) for row in islice(reader, _HEAD_ROWS)]
     except csv.Error:
         rows = []
-    at = find_header([row for row, _ in rows])
+    at = find_header_row([row for row, _ in rows])
     if not at:
         return first, ""
-    return first.sniff(f", skip = {rows[at - 1][1]}, header = true"), join_titles([row for row, _ in rows[:at]])
+    return first.sniff_options(f", skip = {rows[at - 1][1]}, header = true"), join_title_rows(
+        [row for row, _ in rows[:at]]
+    )
 
 
-def _copy_without_strays(first: _Reading, path: Path, encoding: str, private: Path, noticing: Noticing) -> Path | None:
-    """Copy a file without rows that are none of the table's; None if it has none."""
+def _copy_without_stray_rows(
+    first: _CsvReader, path: Path, encoding: str, private: Path, noticing: NoticeCollector
+) -> Path | None:
+    """Copy the file without rows outside the table; return None if no copy is needed."""
     if len(first.delimiter) != 1:
         return None
-    with open_unpacked(path) as file:
+    with open_decompressed_file(path) as file:
         text = file.read().decode(encoding, "replace")
     plain = _PARTING.sub("'", text)
     lines, skipped = list(io.StringIO(plain, newline="")), first.skipped
 
-    def read(some: Sequence[str]) -> Iterator[tuple[list[str], int]]:
+    def read_csv_rows(some: Sequence[str]) -> Iterator[tuple[list[str], int]]:
         reader = csv.reader(some, delimiter=first.delimiter, quotechar=first.quote)
         return ((row, reader.line_num) for row in reader)
 
     try:
         if skipped == 1 and ", skip = " not in first.options:
             # R writes no name above the names of rows.
-            (names, _), (row, _) = next(read(lines)), next(read(lines[1:]))
-            if len(names) + 1 == len(row) and all(map(_is_name, names)):
+            (names, _), (row, _) = next(read_csv_rows(lines)), next(read_csv_rows(lines[1:]))
+            if len(names) + 1 == len(row) and all(map(_can_be_column_name, names)):
                 lines[0], skipped, plain = first.delimiter + lines[0], 0, ""
-        rows = list(read(lines[skipped:]))
+        rows = list(read_csv_rows(lines[skipped:]))
     except (csv.Error, StopIteration):
         return None
     header = int(first.has_header or skipped < first.skipped)
@@ -225,8 +229,8 @@ def _copy_without_strays(first: _Reading, path: Path, encoding: str, private: Pa
     return copy
 
 
-def _choose_header(first: _Reading, head: Sequence[str], noticing: Noticing) -> _Reading:
-    """Decide whether the first line has the columns' names, and tell if that is a guess."""
+def _detect_header_line(first: _CsvReader, head: Sequence[str], noticing: NoticeCollector) -> _CsvReader:
+    """Decide whether the first line holds column names, and add a notice if that is a guess."""
     if first.comment:
         noticing.add("lines", f"lines that begin with {first.comment} are left out")
     if first.skipped and ", skip = " not in first.options:
@@ -239,31 +243,31 @@ def _choose_header(first: _Reading, head: Sequence[str], noticing: Noticing) -> 
     years = {cell for cell in row if cell.strip().isdigit()}
     # DuckDB takes years above numbers for more of them, and names above rows that are longer for a row.
     is_likely = len(row) > len(years) > 1 or "null_padding" in first.options
-    is_header = first.has_header or (is_likely and all(map(_is_name, row)))
-    is_named = is_header != noticing.is_turned("header")
+    is_header = first.has_header or (is_likely and all(map(_can_be_column_name, row)))
+    is_named = is_header != noticing.is_guess_reversed("header")
     if not is_named:
         noticing.add("header", "the columns have no names: the first line is read as data")
-    elif not first.has_header or not all(map(_is_name, row)):
+    elif not first.has_header or not all(map(_can_be_column_name, row)):
         noticing.add("header", "the first line is read as the columns' names, but could be a row")
-    return first if is_named == first.has_header else first.sniff(f", header = {str(is_named).lower()}")
+    return first if is_named == first.has_header else first.sniff_options(f", header = {str(is_named).lower()}")
 
 
-def _read_missing(first: _Reading, noticing: Noticing) -> tuple[_Reading, dict[str, str]]:
-    """Find types; where more columns have one if n/a and the like are empty cells, they are."""
+def _detect_missing_values(first: _CsvReader, noticing: NoticeCollector) -> tuple[_CsvReader, dict[str, str]]:
+    """Detect column types; read n/a and the like as empty if more columns then have a type."""
     names = [name for name, kind in first.columns if kind == "VARCHAR"]
-    plain, with_empty = (Noticing(noticing.table, noticing.turned) for _ in range(2))
-    best = _read_dates(_read_numbers(first, plain), plain)
+    plain, with_empty = (NoticeCollector(noticing.table, noticing.turned) for _ in range(2))
+    best = _detect_date_order(_detect_number_format(first, plain), plain)
     words: set[str] = set()
-    if names and not noticing.is_turned("missing"):
+    if names and not noticing.is_guess_reversed("missing"):
         # A bit for each word: lists of them would take much memory in wide files.
         listed = f"[{', '.join(map(literal, MISSING))}]"
         held = (f"bit_or(1::BIGINT << coalesce(list_position({listed}, {cell}), 0))" for cell in map(quote, names))
         (bits,) = first.rows(", ".join(held), LOOKED_AT)
         words = {word for at, word in enumerate(MISSING, 1) if any(each and each >> at & 1 for each in bits)}
     if words:
-        empty = first.sniff(f", nullstr = ['', {', '.join(map(literal, sorted(words)))}]")
-        other, dated = _read_dates(_read_numbers(empty, with_empty), with_empty)
-        if len(other.columns) == len(first.columns) and other.typed > best[0].typed:
+        empty = first.sniff_options(f", nullstr = ['', {', '.join(map(literal, sorted(words)))}]")
+        other, dated = _detect_date_order(_detect_number_format(empty, with_empty), with_empty)
+        if len(other.columns) == len(first.columns) and other.typed_column_count > best[0].typed_column_count:
             noticing.add("missing", f"{', '.join(sorted(words))} read as empty cells, in columns of text too")
             noticing.found += with_empty.found
             return other, dated
@@ -271,8 +275,8 @@ def _read_missing(first: _Reading, noticing: Noticing) -> tuple[_Reading, dict[s
     return best
 
 
-def _read_numbers(first: _Reading, noticing: Noticing) -> _Reading:
-    """Have numbers read as most columns write them."""
+def _detect_number_format(first: _CsvReader, noticing: NoticeCollector) -> _CsvReader:
+    """Detect the decimal and thousands marks with which most columns are read as numbers."""
     found = [first]
     texts = [quote(name) for name, kind in first.columns if kind == "VARCHAR"]
     marks = list(_NUMBERS) if texts else []
@@ -284,18 +288,18 @@ def _read_numbers(first: _Reading, noticing: Noticing) -> _Reading:
     for decimal, thousands in marks:
         # A comma can only be a decimal's where it separates nothing.
         if first.delimiter != "," or decimal != ",":
-            read = first.sniff(_number_options(decimal, thousands))
-            found.append(_keep_ungrouped(first, read, decimal, thousands) if thousands else read)
-    best = max(found, key=lambda each: each.typed * (len(each.columns) == len(first.columns)))
-    return _keep_unclear(first, best, noticing)
+            read = first.sniff_options(_build_number_options(decimal, thousands))
+            found.append(_keep_ungrouped_as_text(first, read, decimal, thousands) if thousands else read)
+    best = max(found, key=lambda each: each.typed_column_count * (len(each.columns) == len(first.columns)))
+    return _resolve_ambiguous_numbers(first, best, noticing)
 
 
-def _number_options(decimal: str, thousands: str) -> str:
+def _build_number_options(decimal: str, thousands: str) -> str:
     told = f", decimal_separator = '{decimal}'" if decimal != "." else ""
     return told + (f", thousands = {literal(thousands)}" if thousands else "")
 
 
-def _keep_ungrouped(first: _Reading, read: _Reading, decimal: str, thousands: str) -> _Reading:
+def _keep_ungrouped_as_text(first: _CsvReader, read: _CsvReader, decimal: str, thousands: str) -> _CsvReader:
     """Keep numbers without proper groups of three digits as text: `1,50` is not 150."""
     numbers = [
         name for name, kind in read.columns if kind in _NUMERIC and dict(first.columns).get(name) not in _WHOLE_NUMBERS
@@ -310,11 +314,11 @@ def _keep_ungrouped(first: _Reading, read: _Reading, decimal: str, thousands: st
     )
     (flags,) = first.rows(wrong)
     texts = {name for name, is_wrong in zip(numbers, flags, strict=True) if is_wrong}
-    return read.with_texts(texts)
+    return read.with_text_columns(texts)
 
 
-def _keep_unclear(first: _Reading, best: _Reading, noticing: Noticing) -> _Reading:
-    """Keep codes such as 12E5 as text, and decide what the mark in numbers such as 1.234 is."""
+def _resolve_ambiguous_numbers(first: _CsvReader, best: _CsvReader, noticing: NoticeCollector) -> _CsvReader:
+    """Keep codes such as 12E5 as text; choose the meaning of the mark in 1.234."""
     names = [name for name, kind in best.columns if kind == "DOUBLE"]
     if not names:
         return best
@@ -329,34 +333,40 @@ def _keep_unclear(first: _Reading, best: _Reading, noticing: Noticing) -> _Readi
     codes = {name for name, many in zip(names, counts[2::3], strict=True) if many}
     for name in codes:
         noticing.add("codes", "codes of digits with an E, which could be read as powers of ten, are kept as text", name)
-    best = best.with_texts(codes)
+    best = best.with_text_columns(codes)
     marked = {name for name, many in zip(names, counts[::3], strict=True) if many and name not in codes}
     is_clear = counts[::3] != counts[1::3] or "thousands" in best.options or first.delimiter == ","
     if not marked or is_clear:
         return best
     # Where columns are separated by semicolons, a comma is the decimals' mark, and a point is not.
-    grouped = (mark == "." and first.delimiter == ";") != noticing.is_turned("numbers")
+    grouped = (mark == "." and first.delimiter == ";") != noticing.is_guess_reversed("numbers")
     for name in sorted(marked):
         meaning = ("parts thousands", "a decimal mark") if grouped else ("a decimal mark", "part thousands")
         mark_name = "point" if mark == "." else "comma"
         noticing.add("numbers", f"the {mark_name} is read as {meaning[0]}; the file may mean {meaning[1]}", name)
-    return first.sniff(_number_options("," if mark == "." else ".", mark)).with_texts(codes) if grouped else best
+    return (
+        first.sniff_options(_build_number_options("," if mark == "." else ".", mark)).with_text_columns(codes)
+        if grouped
+        else best
+    )
 
 
-def _read_dates(best: _Reading, noticing: Noticing) -> tuple[_Reading, dict[str, str]]:
-    """Read dates in the order that fits most columns; return remarks on those that fit both."""
+def _detect_date_order(best: _CsvReader, noticing: NoticeCollector) -> tuple[_CsvReader, dict[str, str]]:
+    """Read dates in the order that fits most columns; return remarks on ambiguous columns."""
     cells = zip(*best.rows("*", _DATED_ROWS), strict=True)
     written = {name: list(filter(None, texts)) for (name, _), texts in zip(best.columns, cells, strict=False)}
-    formats = _date_formats(chain(*written.values()))
+    formats = _detect_date_formats(chain(*written.values()))
     if not formats:
         return best, {}
     # Numbers that were kept text stay so.
-    texts = {name for name, kind in best.columns if kind == "VARCHAR" and not _date_formats(written[name])}
-    found = (best.sniff(formats.format(*order)) for order in _ORDERS)
-    day_first, month_first = read = [each.with_texts(texts) for each in found]
-    is_tie = day_first.typed == month_first.typed
-    chosen = int(noticing.is_turned("dates") if is_tie else month_first.typed > day_first.typed)
-    if read[chosen].typed < best.typed:
+    texts = {name for name, kind in best.columns if kind == "VARCHAR" and not _detect_date_formats(written[name])}
+    found = (best.sniff_options(formats.format(*order)) for order in _ORDERS)
+    day_first, month_first = read = [each.with_text_columns(texts) for each in found]
+    is_tie = day_first.typed_column_count == month_first.typed_column_count
+    chosen = int(
+        noticing.is_guess_reversed("dates") if is_tie else month_first.typed_column_count > day_first.typed_column_count
+    )
+    if read[chosen].typed_column_count < best.typed_column_count:
         return best, {}
     if not is_tie:
         # Where another column fits in one order only, that is the file's.
@@ -373,18 +383,18 @@ def _read_dates(best: _Reading, noticing: Noticing) -> tuple[_Reading, dict[str,
     return read[chosen], dict.fromkeys(unclear, _READ_AS[chosen])
 
 
-def _check_lines(path: Path, lines: Sequence[str]) -> None:
-    """Look at the first lines before DuckDB does, which takes long over what it cannot read."""
+def _check_first_lines(path: Path, lines: Sequence[str]) -> None:
+    """Refuse a file whose first lines are too long or have too many columns."""
     if max(map(len, lines)) > _LINE_BYTES:
         raise DatabaseUnavailable(
             f"{path} cannot be read: it has a line of more than {_LINE_BYTES:,} characters: check that its rows end"
             " with the end of a line, and that no quote is left open"
         )
-    check_width(path, max(map(lines[0].count, _SEPARATORS)) + 1)
+    check_column_count(path, max(map(lines[0].count, _SEPARATORS)) + 1)
 
 
-def check_width(path: Path, width: int) -> None:
-    """Refuse a file with too many columns."""
+def check_column_count(path: Path, width: int) -> None:
+    """Refuse a file that has too many columns."""
     if width > MOST_COLUMNS:
         raise DatabaseUnavailable(
             f"{path} cannot be read: it has {width:,} columns, and at most {MOST_COLUMNS:,} are read: leave some out"
@@ -404,8 +414,8 @@ _READ_AS = (
 )
 
 
-def _date_formats(texts: Iterable[str]) -> str:
-    """Return options for dates and times among texts, with places for day and month."""
+def _detect_date_formats(texts: Iterable[str]) -> str:
+    """Return DuckDB's format options for dates in texts, with placeholders for day and month."""
     found: dict[str, str] = {}
     for shape in filter(None, map(_SHAPE.fullmatch, texts)):
         form = f"{{0}}{shape['sign']}{{1}}{shape['sign']}{'%Y' if len(shape['year']) == 4 else '%y'}"
@@ -422,29 +432,31 @@ _YEARS = range(1900, 2101)
 _LONGEST_TITLE = 200
 
 
-def is_filled(cell: object) -> bool:
-    """Whether there is something in a cell."""
+def is_filled_cell(cell: object) -> bool:
+    """Whether a cell is neither None nor an empty text."""
     return cell is not None and cell != ""
 
 
-def find_header(rows: Sequence[Sequence[object]]) -> int:
-    """Return the place of the header; 0 if it is not surely a later row."""
+def find_header_row(rows: Sequence[Sequence[object]]) -> int:
+    """Return the index of the header row; 0 unless a later row is clearly the header."""
     # A title fills the first column and at most half of all; below titles, a header is a row of words.
-    places = {place for row in rows for place, cell in enumerate(row) if is_filled(cell)}
+    places = {place for row in rows for place, cell in enumerate(row) if is_filled_cell(cell)}
     for at, row in enumerate(rows):
-        filled = [cell for cell in row if is_filled(cell)]
-        is_title = not filled or (2 * len(filled) <= len(places) and is_filled(row[min(places)]))
+        filled = [cell for cell in row if is_filled_cell(cell)]
+        is_title = not filled or (2 * len(filled) <= len(places) and is_filled_cell(row[min(places)]))
         if not is_title:
-            return at if all(map(_is_name, filled)) else 0
+            return at if all(map(_can_be_column_name, filled)) else 0
     return 0
 
 
-def join_titles(rows: Sequence[Sequence[object]]) -> str:
-    """Return what stands in rows above the header, in one line."""
-    return " ".join(" ".join(str(cell).split()) for row in rows for cell in row if is_filled(cell))[:_LONGEST_TITLE]
+def join_title_rows(rows: Sequence[Sequence[object]]) -> str:
+    """Return the text of the rows above the header on one line."""
+    return " ".join(" ".join(str(cell).split()) for row in rows for cell in row if is_filled_cell(cell))[
+        :_LONGEST_TITLE
+    ]
 
 
-def _is_name(cell: object) -> bool:
+def _can_be_column_name(cell: object) -> bool:
     if isinstance(cell, str):
         number = _NUMBER.fullmatch(cell.strip())
         return number is None or (cell.strip().isdigit() and int(cell) in _YEARS)
@@ -468,9 +480,9 @@ _CANDIDATES = tuple(
 _PRIOR = 0.55
 
 
-def find_encoding(path: Path) -> tuple[str, bool]:
-    """Return the encoding of a file, by Python's name, and whether that is a guess."""
-    with open_unpacked(path) as file:
+def detect_file_encoding(path: Path) -> tuple[str, bool]:
+    """Return the encoding of a file by its Python name, and whether that is a guess."""
+    with open_decompressed_file(path) as file:
         start, end = file.read(_LOOKED_AT), b""
         size = path.stat().st_size
         if path.suffix != ".gz" and size > len(start):
@@ -483,34 +495,34 @@ def find_encoding(path: Path) -> tuple[str, bool]:
         # Every second byte of plain text in UTF-16 is zero.
         if start[place:200:2].count(0) > len(start[:200]) // 4:
             return name, False
-    if _can_decode("utf-8", start) and _can_decode("utf-8", end):
+    if _can_decode_bytes("utf-8", start) and _can_decode_bytes("utf-8", end):
         return "utf-8", False
-    return _guess_encoding(start, end), True
+    return _guess_encoding_of_bytes(start, end), True
 
 
 def copy_as_utf8(path: Path, private: Path, encoding: str) -> Path:
-    """Copy the file's text in UTF-8, to a folder of our own."""
+    """Copy a text file, converted to UTF-8, to the private folder."""
     copy = private / f"{len(list(private.iterdir()))}.csv"
-    with open_unpacked(path) as file, copy.open("w", encoding="utf-8", newline="") as written:
+    with open_decompressed_file(path) as file, copy.open("w", encoding="utf-8", newline="") as written:
         shutil.copyfileobj(codecs.getreader(encoding)(cast("Any", file), "replace"), written, _COPIED_BYTES)
     return copy
 
 
-def open_unpacked(path: Path) -> IO[bytes]:
-    """Open a file, whose bytes are unpacked."""
+def open_decompressed_file(path: Path) -> IO[bytes]:
+    """Open a file for reading bytes; decompress a gzip file."""
     return cast("IO[bytes]", gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
 
 
-def unpacked_size(path: Path, enough: int) -> int:
-    """Return the size of a file, unpacked; anything larger than `enough` if it is larger."""
+def measure_decompressed_size(path: Path, enough: int) -> int:
+    """Return the decompressed size of a file; any larger number if it exceeds `enough`."""
     if path.suffix != ".gz":
         return path.stat().st_size
-    with open_unpacked(path) as file:
+    with open_decompressed_file(path) as file:
         return file.seek(enough + 1)
 
 
-def _guess_encoding(start: bytes, end: bytes) -> str:
-    """Return the likeliest encoding of bytes that are not UTF-8, by statistics of languages."""
+def _guess_encoding_of_bytes(start: bytes, end: bytes) -> str:
+    """Return the most likely encoding of bytes that are not UTF-8, by language statistics."""
     import chardet
 
     # DuckDB reads Latin-1 itself, which differs in what are control characters there.
@@ -523,11 +535,11 @@ def _guess_encoding(start: bytes, end: bytes) -> str:
     weights = [(str(each["encoding"]), each["confidence"]) for each in found if each["encoding"]]
     least = max((sure for name, sure in weights if codecs.lookup(name).name == _WESTERN), default=0.0)
     likelier = (name for name, sure in weights if _PRIOR * sure > least)
-    return next((name for name in likelier if _can_decode(name, start) and _can_decode(name, end)), western)
+    return next((name for name in likelier if _can_decode_bytes(name, start) and _can_decode_bytes(name, end)), western)
 
 
-def _can_decode(name: str, part: bytes) -> bool:
-    """Whether a piece, which may begin and end within a character, can be read so."""
+def _can_decode_bytes(name: str, part: bytes) -> bool:
+    """Whether an encoding can decode a piece of text that may be cut within a character."""
     for skipped in range(min(4, len(part) + 1)):
         with suppress(UnicodeDecodeError):
             codecs.getincrementaldecoder(name)().decode(part[skipped:])

@@ -16,8 +16,8 @@ from pathlib import Path
 import ormsgpack
 
 from ...errors import TableturnError
-from ...nursery import serve_workers
-from ...sandbox.boundary import confine_reader, drop_capabilities_for, measure_memory
+from ...nursery import run_fork_server
+from ...sandbox.boundary import confine_reader_process, drop_unneeded_capabilities, measure_address_space
 from ..wire import (
     ERROR_BYTES,
     FAILURE,
@@ -27,45 +27,47 @@ from ..wire import (
     pack_error,
     receive,
     send,
-    soft_limit,
-    unpack_opening,
+    set_soft_limit,
+    unpack_open_request,
 )
 from ..worker import serve_database
 from .entries import pack_entry, unpack_entry
 from .files import DISK_BYTES, MEMORY_BYTES, THREADS, FileReader
-from .instance import Instance
+from .instance import DuckDBInstance
 from .opening import FILES, READING_BYTES
-from .sources import File, FileKind
+from .sources import FileKind, TableFile
 
 
 def serve(descriptor: int) -> None:
-    """Fork a worker for every connection until the control socket ends; never return."""
+    """Fork a worker process for every connection until the control socket closes; never return."""
     # DuckDB asks for it where times have a zone.
     with suppress(ImportError):
         import_module("pytz")
-    serve_workers(descriptor, work)
+    run_fork_server(descriptor, work)
 
 
 def work(line: socket.socket) -> None:
-    """Serve a database, or read files, until the connection ends; never return."""
+    """Serve a database, or read files, until the connection closes; never return."""
     if message := receive(line, MESSAGE_BYTES):
         what, *rest = ormsgpack.unpackb(message[1])
         if what == FILES:
-            _serve_reading(line, *rest)
-        serve_database(line, lambda: _open_instance(*rest), threads=THREADS, own_bytes=MEMORY_BYTES)
+            _serve_file_requests(line, *rest)
+        serve_database(line, lambda: _open_duckdb_instance(*rest), threads=THREADS, own_bytes=MEMORY_BYTES)
 
 
-def _open_instance(opening: bytes) -> Instance:
-    path, permissions, folder, packed = unpack_opening(opening)
+def _open_duckdb_instance(opening: bytes) -> DuckDBInstance:
+    path, permissions, folder, packed = unpack_open_request(opening)
     entries = list(map(unpack_entry, packed))
-    drop_capabilities_for(*([path] if path else [str(entry.path) for entry in entries]))
-    return Instance(Path(path) if path else None, entries, permissions, Path(os.fsdecode(folder)) / str(os.getpid()))
+    drop_unneeded_capabilities(*([path] if path else [str(entry.path) for entry in entries]))
+    return DuckDBInstance(
+        Path(path) if path else None, entries, permissions, Path(os.fsdecode(folder)) / str(os.getpid())
+    )
 
 
-def _serve_reading(
+def _serve_file_requests(
     line: socket.socket, folder: bytes, thorough: bool, turned: list[str], kinds: list[FileKind]
 ) -> None:
-    """Read files until the line ends. Never returns."""
+    """Read the files requested over a socket until it closes; never return."""
     gc.enable()
     # Inside the limits, no library is loaded any more.
     with suppress(ImportError):
@@ -77,17 +79,17 @@ def _serve_reading(
         # This has all encodings loaded.
         chardet.detect_all("имя;\n".encode("cp1251"))
     reader = FileReader(Path(os.fsdecode(folder)), thorough=thorough, turned=frozenset(turned))
-    soft_limit(resource.RLIMIT_AS, measure_memory() + READING_BYTES)
-    soft_limit(resource.RLIMIT_FSIZE, DISK_BYTES)
-    soft_limit(resource.RLIMIT_CORE, 0)
+    set_soft_limit(resource.RLIMIT_AS, measure_address_space() + READING_BYTES)
+    set_soft_limit(resource.RLIMIT_FSIZE, DISK_BYTES)
+    set_soft_limit(resource.RLIMIT_CORE, 0)
     # DuckDB's threads run by now, and no more are needed.
-    confine_reader()
+    confine_reader_process()
     send(line, RESULT, b"")
     while message := receive(line, MESSAGE_BYTES):
         path, kind, table, seconds = ormsgpack.unpackb(message[1])
-        soft_limit(resource.RLIMIT_CPU, math.ceil(time.process_time() + seconds))
+        set_soft_limit(resource.RLIMIT_CPU, math.ceil(time.process_time() + seconds))
         try:
-            entries = reader.entries(File(Path(os.fsdecode(path)), kind, table))
+            entries = reader.entries(TableFile(Path(os.fsdecode(path)), kind, table))
             send(line, RESULT, ormsgpack.packb(list(map(pack_entry, entries))))
         except TableturnError as error:
             send(line, FAILURE, pack_error(error))

@@ -12,36 +12,40 @@ from sqlglot.generator import Generator
 
 from ...errors import ResultTooLarge, TableturnError
 from ..estimate import Estimate
-from ..profile import ConnectionLost, read_profile
-from ..server.address import scrub_message
-from ..server.statement_check import Grammar, version_call
+from ..profile import ConnectionLost, read_engine_profile
+from ..server.address import redact_message
+from ..server.statement_check import StatementGrammar, render_version_call
 from ..table import Cell
 
-PROFILE = read_profile(__package__ or "")
+PROFILE = read_engine_profile(__package__ or "")
 
 
-def _regexp_like(writer: Generator, node: exp.RegexpLike) -> str:
+def _render_regexp_like(writer: Generator, node: exp.RegexpLike) -> str:
     # As an operator, which MariaDB has too.
     if node.args.get("flag"):
         return writer.func("REGEXP_LIKE", node.this, node.expression, node.args["flag"])
     return writer.binary(node, "REGEXP")
 
 
-def _json_text(writer: Generator, node: exp.JSONExtractScalar) -> str:
+def _render_json_text(writer: Generator, node: exp.JSONExtractScalar) -> str:
     # As functions, because MariaDB lacks `->>`.
     return writer.func("JSON_UNQUOTE", writer.func("JSON_EXTRACT", node.this, node.expression))
 
 
-GRAMMAR = Grammar(
+GRAMMAR = StatementGrammar(
     MySQL(),
     PROFILE,
-    writes=((exp.RegexpLike, _regexp_like), (exp.JSONExtractScalar, _json_text), (exp.CurrentVersion, version_call)),
+    writes=(
+        (exp.RegexpLike, _render_regexp_like),
+        (exp.JSONExtractScalar, _render_json_text),
+        (exp.CurrentVersion, render_version_call),
+    ),
     names_by_text=True,
 )
 
 
 def estimate(plan: Iterable[Mapping[str, Any]]) -> Estimate:
-    """Return the cost of a statement by its plan.
+    """Estimate the cost of a statement from the rows of the EXPLAIN plan.
 
     The tables of one SELECT are read in the order of the plan, each once for every row that those before it make.
     """
@@ -69,9 +73,9 @@ TOO_LARGE = -1
 
 
 def failure(error: Exception, longest: int) -> TableturnError | ConnectionLost:
-    """Return the typed error for an error of the driver."""
+    """Return the typed error for an error of a MySQL driver."""
     number = error.args[0] if error.args and isinstance(error.args[0], int) else None
-    message = scrub_message(error.args[-1] if error.args else error)
+    message = redact_message(error.args[-1] if error.args else error)
     if number == TOO_LARGE:
         return ResultTooLarge(f"a value has more than {longest:,} bytes, or a row too many: select less of it")
     if isinstance(error, OSError) or type(error).__name__ == "InterfaceError":
@@ -86,8 +90,8 @@ _LONGEST = 200
 _OF_FORM = (1287, 1681, 3719, 3778)
 
 
-def read_warnings(count: int, rows: Callable[[str], list[tuple[Cell, ...]]]) -> tuple[str, ...]:
-    """Return a line for each of the first kinds of warnings; `count` comes with every result.
+def read_server_warnings(count: int, rows: Callable[[str], list[tuple[Cell, ...]]]) -> tuple[str, ...]:
+    """Return a line for each of the first kinds of warnings; `count` is the server's own count.
 
     The server is asked for more, before anything else is sent, only if that is not 0.
     """

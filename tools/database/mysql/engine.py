@@ -15,11 +15,11 @@ from sqlalchemy.pool import NullPool
 
 from ...errors import DatabaseUnavailable
 from ..quoting import literal
-from ..server.address import Address, split_address, without_password
-from ..server.connection import Backend, BoundedRows, ServerConnection
+from ..server.address import ServerAddress, hide_url_secrets, parse_server_url
+from ..server.connection import Backend, BoundedRowCursor, ServerConnection
 from ..server.engine import ServerEngine
 from ..session import Session
-from ..sqlalchemy.engine import SQLAlchemyBackend, SQLAlchemyConnection, forget_rows
+from ..sqlalchemy.engine import SQLAlchemyBackend, SQLAlchemyConnection, drop_unread_rows
 from ..table import Limits
 from .dialect import TOO_LARGE
 
@@ -33,8 +33,8 @@ _TEXTS = (
 )
 
 
-class BoundedConnection(pymysql.connections.Connection):
-    """A driver's connection that reads no row beyond a limit into memory."""
+class RowSizeLimitedConnection(pymysql.connections.Connection):
+    """A PyMySQL connection that reads no row larger than a limit into memory."""
 
     largest_row = 0
     _held = 0
@@ -54,12 +54,12 @@ class BoundedConnection(pymysql.connections.Connection):
         return inherited._read_bytes(num_bytes)
 
     def _force_close(self) -> None:
-        forget_rows(self)
+        drop_unread_rows(self)
         inherited: Any = super()
         inherited._force_close()
 
 
-def _load_decimal(text: str) -> int | float:
+def _parse_decimal(text: str) -> int | float:
     return int(text) if text.lstrip("-").isdigit() else float(text)
 
 
@@ -67,7 +67,7 @@ _INTEGERS = ("TINY", "SHORT", "LONG", "LONGLONG", "INT24", "YEAR")
 DECODERS = {
     **{getattr(FIELD_TYPE, name): int for name in _INTEGERS},
     **dict.fromkeys((FIELD_TYPE.FLOAT, FIELD_TYPE.DOUBLE), float),
-    **dict.fromkeys((FIELD_TYPE.DECIMAL, FIELD_TYPE.NEWDECIMAL), _load_decimal),
+    **dict.fromkeys((FIELD_TYPE.DECIMAL, FIELD_TYPE.NEWDECIMAL), _parse_decimal),
     FIELD_TYPE.BIT: int.from_bytes,
 }
 """How to load the values of each type, as MySQL and MariaDB write them.
@@ -79,13 +79,13 @@ session's zone, which is the server's.
 
 
 class MySQLConnection(SQLAlchemyConnection):
-    """A connection whose driver reads no row that is larger than a result may be."""
+    """A MySQL connection that refuses rows larger than the result limit."""
 
     def begin(self, seconds: float) -> None:
         self.driver.largest_row = 0
         super().begin(seconds)
 
-    def query(self, sql: str, limits: Limits) -> BoundedRows:
+    def query(self, sql: str, limits: Limits) -> BoundedRowCursor:
         # The columns are told first: a limit below is that of values alone.
         self.driver.largest_row = max(limits.result_bytes, 1 << 16)
         return super().query(sql, limits)
@@ -95,15 +95,15 @@ class MySQLBackend(SQLAlchemyBackend):
     """A database of a MySQL or MariaDB server."""
 
     connection = MySQLConnection
-    _ask = Backend._ask
+    _ask = Backend._read_profile_rows
     sample = Backend.sample
 
-    def __init__(self, address: Address, session: Session) -> None:
+    def __init__(self, address: ServerAddress, session: Session) -> None:
         try:
             url = make_url(address.url)
         except (ArgumentError, ValueError):
             raise DatabaseUnavailable(
-                f"not a URL of MySQL: {without_password(address.url)}; write mysql://user@host:3306/database"
+                f"not a URL of MySQL: {hide_url_secrets(address.url)}; write mysql://user@host:3306/database"
             ) from None
         for name in url.query:
             if name not in (*_TEXTS, *_FLAGS, "charset"):
@@ -123,7 +123,7 @@ class MySQLBackend(SQLAlchemyBackend):
         super().__init__(
             create_engine(
                 url.set(drivername="mysql+pymysql"),
-                creator=lambda: BoundedConnection(**options),
+                creator=lambda: RowSizeLimitedConnection(**options),
                 poolclass=NullPool,
                 pool_reset_on_return=None,
             ),
@@ -144,7 +144,7 @@ class MySQLBackend(SQLAlchemyBackend):
 
     def state(self, connection: ServerConnection) -> str:
         # How many rows were written since the server was started.
-        return " ".join(str(told) for _, told in self._ask(connection, "changes"))
+        return " ".join(str(told) for _, told in self._read_profile_rows(connection, "changes"))
 
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
         found: list[str] = []
@@ -157,7 +157,7 @@ class MySQLBackend(SQLAlchemyBackend):
                 found.append(f"the login may do more than read: {listed} on {given['where']}{more}")
         return (*found, _REMEDY) if found else ()
 
-    def query_log(self, connection: ServerConnection, most: int) -> tuple[str, ...]:
+    def read_query_log(self, connection: ServerConnection, most: int) -> tuple[str, ...]:
         # The server may keep no queries, or the login may not read them.
         ((kept,),) = connection.rows("SELECT @@performance_schema")
         if not int(str(kept)):
@@ -174,8 +174,8 @@ class MySQLBackend(SQLAlchemyBackend):
 
 
 def open_engine(url: str, session: Session) -> ServerEngine:
-    """Open the database that a URL names."""
-    return ServerEngine(MySQLBackend(split_address(url, roles=False), session), session)
+    """Open the MySQL or MariaDB database at a URL."""
+    return ServerEngine(MySQLBackend(parse_server_url(url, roles=False), session), session)
 
 
 _GRANT = re.compile(r"^GRANT (?P<powers>.+?) ON (?:TABLE |FUNCTION |PROCEDURE )?(?P<where>\S+) TO ", re.IGNORECASE)

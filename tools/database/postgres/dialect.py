@@ -12,14 +12,16 @@ from sqlglot.dialects import Postgres
 
 from ...errors import QueryFailed, ResultTooLarge, TableturnError
 from ..estimate import Estimate
-from ..profile import ConnectionLost, read_profile
+from ..profile import ConnectionLost, read_engine_profile
 from ..quoting import literal
-from ..server.address import scrub_message
-from ..server.statement_check import Grammar, version_call
+from ..server.address import redact_message
+from ..server.statement_check import StatementGrammar, render_version_call
 from ..table import Cell
 
-PROFILE = read_profile(__package__ or "")
-GRAMMAR = Grammar(Postgres(), PROFILE, fold=str.lower, writes=((exp.CurrentVersion, version_call),), groups_by_key=True)
+PROFILE = read_engine_profile(__package__ or "")
+GRAMMAR = StatementGrammar(
+    Postgres(), PROFILE, fold=str.lower, writes=((exp.CurrentVersion, render_version_call),), groups_by_key=True
+)
 
 # A scan that several processes share is told as the part of one.
 ALONE = "SET LOCAL max_parallel_workers_per_gather = 0"
@@ -30,9 +32,9 @@ Plan = Mapping[str, Any]
 
 
 def estimate(sql: str, rows: Callable[[str], list[tuple[Cell, ...]]]) -> Estimate | None:
-    """Return the cost of a statement by its plan."""
+    """Estimate the cost of a statement from the server's EXPLAIN plan."""
     ((explained,),) = rows(f"EXPLAIN (FORMAT JSON, VERBOSE) {sql}")
-    steps = list(_walk_steps(json.loads(str(explained))[0]["Plan"], 1.0))
+    steps = list(_walk_plan_steps(json.loads(str(explained))[0]["Plan"], 1.0))
     scans = [
         (plan, times, (plan.get("Schema", ""), name)) for plan, times in steps if (name := plan.get("Relation Name"))
     ]
@@ -55,8 +57,8 @@ def estimate(sql: str, rows: Callable[[str], list[tuple[Cell, ...]]]) -> Estimat
     return Estimate(round(cost), round(total), any(private for *_, private in tables))
 
 
-def _walk_steps(plan: Plan, times: float) -> Iterator[tuple[Plan, float]]:
-    """Yield each step of a plan, and how many times it runs."""
+def _walk_plan_steps(plan: Plan, times: float) -> Iterator[tuple[Plan, float]]:
+    """Yield each step of a query plan with the number of times that the step runs."""
     yield plan, times
     below: list[Plan] = plan.get("Plans", [])
     looped = plan["Node Type"] == "Nested Loop" and len(below) > 1
@@ -70,7 +72,7 @@ def _walk_steps(plan: Plan, times: float) -> Iterator[tuple[Plan, float]]:
         elif how == "InitPlan":
             again = 1.0
         # What is kept is read once, however often it is gone through.
-        yield from _walk_steps(child, 1.0 if plan["Node Type"] in _KEPT else again)
+        yield from _walk_plan_steps(child, 1.0 if plan["Node Type"] in _KEPT else again)
 
 
 TOO_LARGE = "tableturn: a value or row is too large"
@@ -82,10 +84,10 @@ _GONE = ("08", "57P")
 
 
 def failure(error: Any, longest: int) -> TableturnError | ConnectionLost:
-    """Return the typed error for an error of a driver."""
+    """Return the typed error for an error of a PostgreSQL driver."""
     code = getattr(error, "sqlstate", None) or getattr(error, "pgcode", None) or ""
     told = getattr(getattr(error, "diag", None), "message_primary", None)
-    message = scrub_message(told or error)
+    message = redact_message(told or error)
     if TOO_LARGE in message:
         return ResultTooLarge(f"a value has more than {longest:,} bytes, or a row too many: select less of it")
     if not code or code.startswith(_GONE):

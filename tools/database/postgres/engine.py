@@ -24,11 +24,11 @@ from ..fetch import Row, RowCursor
 from ..profile import ConnectionLost
 from ..quoting import literal, quote
 from ..schema import ColumnSchema
-from ..server.address import Address, scrub_message, split_address, without_password
+from ..server.address import ServerAddress, hide_url_secrets, parse_server_url, redact_message
 from ..server.catalogue import Catalogue
-from ..server.connection import CUT, SHORT, Backend, Interrupter, ServerConnection
+from ..server.connection import CUT, SHORT, Backend, ServerConnection, StatementInterrupter
 from ..server.engine import ServerEngine
-from ..session import Session, write_remark
+from ..session import Session, make_sql_comment
 from ..table import Cell, Limits
 from .dialect import ALONE, GRAMMAR, PROFILE, TOO_LARGE, estimate, failure
 
@@ -40,7 +40,7 @@ _CANCEL_SECONDS = 2.0
 
 
 class PostgresConnection(ServerConnection):
-    """A connection whose statements the server bounds."""
+    """A PostgreSQL connection whose statements are limited by the server."""
 
     errors = (psycopg.Error, OSError)
 
@@ -49,18 +49,22 @@ class PostgresConnection(ServerConnection):
         self._session = session
         self._remark = remark
         self._sent: Generator[Row] | None = None
-        self._interrupter = Interrupter(lambda: connection.cancel_safe(timeout=_CANCEL_SECONDS), self._disconnect)
+        self._interrupter = StatementInterrupter(
+            lambda: connection.cancel_safe(timeout=_CANCEL_SECONDS), self._disconnect
+        )
 
     def read_version(self) -> str:
         version = self._connection.info.server_version
         return f"{version // 10_000}.{version % 10_000}"
 
     @property
-    def usable(self) -> bool:
+    def is_usable(self) -> bool:
         return self._connection.info.transaction_status == pq.TransactionStatus.IDLE
 
     def begin(self, seconds: float) -> None:
-        self._connection.execute((self._remark() + "; ".join(PROFILE.begins(seconds)) + self._session).encode())
+        self._connection.execute(
+            (self._remark() + "; ".join(PROFILE.make_begin_statements(seconds)) + self._session).encode()
+        )
 
     def end(self) -> None:
         try:
@@ -74,19 +78,19 @@ class PostgresConnection(ServerConnection):
 
     def query(self, sql: str, limits: Limits) -> RowCursor:
         self._longest = limits.cell_bytes
-        described = self._describe(sql)
+        described = self._describe_result(sql)
         columns = [(described.fname(at) or b"").decode("utf-8", "replace") for at in range(described.nfields)]
         types = [described.ftype(at) for at in range(described.nfields)]
-        statement = (self._remark() + limit_rows(sql, types, limits)).encode()
+        statement = (self._remark() + wrap_with_row_limit(sql, types, limits)).encode()
         chunk = max(1, min(_CHUNK, limits.result_bytes // max(1, limits.cell_bytes)))
         self._sent = sent = cast("Generator[Row]", self._connection.cursor().stream(statement, size=chunk))
-        return RowCursor(columns, _take_rows(sent, limits.rows + 1))
+        return RowCursor(columns, _stream_limited_rows(sent, limits.rows + 1))
 
     def rows(self, sql: str) -> list[Row]:
         return self._connection.execute((self._remark() + sql).encode()).fetchall()
 
     def compile(self, sql: str) -> None:
-        self._describe(sql)
+        self._describe_result(sql)
 
     def estimate(self, sql: str, catalogue: Catalogue) -> Estimate | None:
         del catalogue
@@ -99,8 +103,8 @@ class PostgresConnection(ServerConnection):
     def close(self) -> None:
         self._connection.close()
 
-    def _describe(self, sql: str) -> Any:
-        """Return the result's columns, without running the statement; it must be a single one."""
+    def _describe_result(self, sql: str) -> Any:
+        """Return the result columns of a single statement without running it."""
         server = self._connection.pgconn
         for result in (server.prepare(b"", (self._remark() + sql).encode()), server.describe_prepared(b"")):
             if result.status != pq.ExecStatus.COMMAND_OK:
@@ -112,7 +116,7 @@ class PostgresConnection(ServerConnection):
             connected.shutdown(socket.SHUT_RDWR)
 
 
-def _take_rows(sent: Generator[Row], most: int) -> Iterator[Row]:
+def _stream_limited_rows(sent: Generator[Row], most: int) -> Iterator[Row]:
     for number, row in enumerate(sent, 1):
         if number == most:
             # Hear the server out: closing a result that has not ended would need a second connection.
@@ -126,8 +130,8 @@ _SHORT = frozenset({16, 18, 20, 21, 23, 26, 700, 701, 790, 1082, 1083, 1114, 118
 _MEASURED = frozenset({17, 25, 1042, 1043})
 
 
-def limit_rows(sql: str, types: Sequence[int], limits: Limits) -> str:
-    """Return the statement, limited to the wanted rows, with a last column of nulls.
+def wrap_with_row_limit(sql: str, types: Sequence[int], limits: Limits) -> str:
+    """Return the statement limited to the wanted rows, with an added last column of nulls.
 
     Whole rows have to be taken from the server, and a value may have a gigabyte. So the server itself is made to fail
     on a row that is too large, before it sends it.
@@ -152,7 +156,7 @@ def limit_rows(sql: str, types: Sequence[int], limits: Limits) -> str:
     )
 
 
-def _load_number(data: bytes) -> int | float | str:
+def _decode_number(data: bytes) -> int | float | str:
     text = data.decode()
     if text.lstrip("-").isdigit():
         return int(text) if len(text) < 1_000 else text
@@ -160,7 +164,7 @@ def _load_number(data: bytes) -> int | float | str:
     return value if isfinite(value) else text
 
 
-def _load_float(data: bytes) -> float | str:
+def _decode_float(data: bytes) -> float | str:
     value = float(data)
     return value if isfinite(value) else data.decode()
 
@@ -170,8 +174,8 @@ _BYTEA = 17
 _DECODERS: dict[int, Callable[[bytes], Cell]] = {
     0: lambda data: data.decode("utf-8", "replace"),
     **dict.fromkeys((20, 21, 23, 26), int),
-    **dict.fromkeys((700, 701), _load_float),
-    1700: _load_number,
+    **dict.fromkeys((700, 701), _decode_float),
+    1700: _decode_number,
     16: lambda data: int(data == b"t"),
 }
 
@@ -188,35 +192,35 @@ class CellAdapters:
         self.connection = None
         self.adapters = AdaptersMap()
         for number, decode in _DECODERS.items():
-            self.adapters.register_loader(number, _make_loader(decode))
+            self.adapters.register_loader(number, _make_cell_loader(decode))
         self.adapters.register_loader(_BYTEA, ByteaLoader)
 
 
-def _make_loader(decode: Callable[[bytes], Cell]) -> type[Loader]:
-    class Decoding(Loader):
+def _make_cell_loader(decode: Callable[[bytes], Cell]) -> type[Loader]:
+    class CellLoader(Loader):
         def load(self, data: Buffer) -> Cell:
             return decode(bytes(data))
 
-    return Decoding
+    return CellLoader
 
 
 class PostgresBackend(Backend):
-    """A database of a PostgreSQL server, as the session's person."""
+    """A database of a PostgreSQL server, queried as the session's person."""
 
     name = "PostgreSQL"
     dialect = "postgres"
     grammar = GRAMMAR
     profile = PROFILE
 
-    def __init__(self, address: Address, session: Session) -> None:
+    def __init__(self, address: ServerAddress, session: Session) -> None:
         self._address = address
         self._session = session
-        self._role = address.role_of(session.identity)
-        self._conninfo = _make_conninfo(address.url)
+        self._role = address.resolve_person_role(session.identity)
+        self._conninfo = _make_connection_string(address.url)
         listed = ", ".join(map(literal, address.schemas))
         self._readable = PROFILE.statements["readable"].format(only=f"AND n.nspname IN ({listed})" if listed else "")
         # The driver, which looks into the environment and service files too, knows where the database is.
-        with self._connect() as connection:
+        with self._open_driver_connection() as connection:
             info = connection.info
             port = f":{info.port}" if info.port else ""
             searched = f"?schema={','.join(address.schemas)}" if address.schemas else ""
@@ -227,21 +231,23 @@ class PostgresBackend(Backend):
         return PostgresBackend(self._address, session)
 
     def connect(self) -> PostgresConnection:
-        connection = self._connect()
+        connection = self._open_driver_connection()
         path = ", ".join(map(quote, self._address.schemas))
         searched = (f"SET search_path = {path}",) if path else ()
         connection.execute("; ".join((*PROFILE.setup, *searched)).encode())
-        return PostgresConnection(connection, self._person_settings(), partial(write_remark, self._session.identity))
+        return PostgresConnection(
+            connection, self._build_person_settings_sql(), partial(make_sql_comment, self._session.identity)
+        )
 
     def state(self, connection: ServerConnection) -> str:
         # How many rows were ever written, by the server's statistics.
-        return "".join(str(told) for (told,) in self._ask(connection, "changes"))
+        return "".join(str(told) for (told,) in self._read_profile_rows(connection, "changes"))
 
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
-        found = [str(told) for _, told in self._ask(connection, "powers")]
+        found = [str(told) for _, told in self._read_profile_rows(connection, "powers")]
         return (*found, _REMEDY) if found else ()
 
-    def query_log(self, connection: ServerConnection, most: int) -> tuple[str, ...]:
+    def read_query_log(self, connection: ServerConnection, most: int) -> tuple[str, ...]:
         # The extension may not be there, or not loaded, or the login may not read it.
         found = connection.rows(PROFILE.statements["log_view"])
         if not found:
@@ -264,15 +270,15 @@ class PostgresBackend(Backend):
             return name
         return f"substring({name} FROM 1 FOR {CUT})" if column.type == "bytea" else f"left({name}::text, {CUT})"
 
-    def _connect(self) -> psycopg.Connection[Row]:
+    def _open_driver_connection(self) -> psycopg.Connection[Row]:
         try:
             return psycopg.connect(self._conninfo, autocommit=True, prepare_threshold=None, context=CellAdapters())
         except psycopg.Error as error:
-            message = scrub_message(error, [str(conninfo_to_dict(self._conninfo).get("password") or "")])
+            message = redact_message(error, [str(conninfo_to_dict(self._conninfo).get("password") or "")])
             raise DatabaseUnavailable(f"PostgreSQL cannot be reached: {message}") from None
 
-    def _person_settings(self) -> str:
-        """Return statements that set a transaction's person: settings for policies, the role."""
+    def _build_person_settings_sql(self) -> str:
+        """Return SQL that sets the person's policy settings and role for a transaction."""
         identity = self._session.identity
         groups, claims = json.dumps(identity.groups), json.dumps(dict(identity.claims))
         # As settings that were never made read as null, they are made for nobody in particular too.
@@ -284,11 +290,11 @@ class PostgresBackend(Backend):
 
 
 def open_engine(url: str, session: Session) -> ServerEngine:
-    """Open the database that a URL names."""
-    return ServerEngine(PostgresBackend(split_address(url), session), session)
+    """Open the PostgreSQL database at a URL."""
+    return ServerEngine(PostgresBackend(parse_server_url(url), session), session)
 
 
-def _make_conninfo(url: str) -> str:
+def _make_connection_string(url: str) -> str:
     try:
         # By libpq, which knows the parameters, PG* variables, service files and .pgpass.
         url_of_libpq = _SCHEME.sub("postgresql://", url)
@@ -296,7 +302,7 @@ def _make_conninfo(url: str) -> str:
     except psycopg.Error as error:
         told = _PARAMETER.search(str(error))
         raise DatabaseUnavailable(
-            f"not a URL of PostgreSQL: {without_password(url)}{f': {told[0]}' if told else ''};"
+            f"not a URL of PostgreSQL: {hide_url_secrets(url)}{f': {told[0]}' if told else ''};"
             " write postgresql://user@host:5432/database"
         ) from None
 

@@ -6,19 +6,19 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 
-from ...derived import derived
-from ..column_kinds import is_date_number, is_time_like
+from ...derived import cache_in_first_argument
+from ..column_kinds import is_date_or_time_text, is_numeric_date_column
 from ..schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from ..table import Cell
 from .text import (
-    NameWriter,
-    filled_samples,
-    list_pitfalls,
+    IdentifierFormatter,
+    format_identifier,
+    format_literal,
+    format_sample_values,
+    list_column_pitfalls,
+    list_nonblank_samples,
     one_line,
     quote_comment,
-    write_identifier,
-    write_literal,
-    write_samples,
 )
 
 _LEGEND = "Notation: table(column type{values}); * primary key{key}, -> references"
@@ -37,51 +37,51 @@ _STRUCTURED = re.compile(
 )
 
 
-def render_compact(written: NameWriter) -> str:
-    """Write a line about the database, a legend of the signs used, then one line per table."""
-    return _compact(written.schema, written.marked, written.samples)
+def render_compact_schema(written: IdentifierFormatter) -> str:
+    """Render the schema in compact form: the database, a legend, then one line per table."""
+    return _render_compact_text(written.schema, written.marked, written.samples)
 
 
-@derived
-def _compact(schema: Schema, marked: frozenset[tuple[str, str]], samples: int) -> str:
+@cache_in_first_argument
+def _render_compact_text(schema: Schema, marked: frozenset[tuple[str, str]], samples: int) -> str:
     # A whole schema is shown the same way turn after turn.
-    written, keys = NameWriter(schema, marked, samples), keys_of_tables(schema)
+    written, keys = IdentifierFormatter(schema, marked, samples), group_foreign_keys_by_table(schema)
     shown, total = len(schema.tables), schema.total_tables
     title = f"Database {one_line(schema.name, _LONGEST_TITLE)}"
-    lines = [f"{title}: {shown} of its {total} tables" if shown < total else title, _write_legend(written)]
-    lines += [table_line(table, keys[table.name.lower()], written) for table in schema.tables]
+    lines = [f"{title}: {shown} of its {total} tables" if shown < total else title, _render_legend(written)]
+    lines += [render_table_line(table, keys[table.name.lower()], written) for table in schema.tables]
     return "\n".join(lines)
 
 
-def keys_of_tables(schema: Schema) -> defaultdict[str, list[ForeignKey]]:
-    """Return the foreign keys by their tables' names in lower case."""
+def group_foreign_keys_by_table(schema: Schema) -> defaultdict[str, list[ForeignKey]]:
+    """Return the foreign keys grouped by the lower-case name of the table."""
     keys: defaultdict[str, list[ForeignKey]] = defaultdict(list)
     for key in schema.foreign_keys:
         keys[key.table.lower()].append(key)
     return keys
 
 
-def table_line(table: TableSchema, keys: Sequence[ForeignKey], written: NameWriter) -> str:
-    """Write a table's line."""
+def render_table_line(table: TableSchema, keys: Sequence[ForeignKey], written: IdentifierFormatter) -> str:
+    """Render a table with its columns and references on one line."""
     # A reference of a single column stands at the column, one of several columns at the table's end.
-    name = f"{written.write_table(table.name)}{'^' if (table.name.lower(), '') in written.marked else ''}"
+    name = f"{written.format_table_name(table.name)}{'^' if (table.name.lower(), '') in written.marked else ''}"
     if table.like:
-        return f"{name}(columns as {written.write_table(table.like)}){_write_about(table, 0)}"
+        return f"{name}(columns as {written.format_table_name(table.like)}){_render_table_facts(table, 0)}"
     simple: dict[str, list[ForeignKey]] = defaultdict(list)
     for key in keys:
         if len(key.columns) == 1:
             simple[key.columns[0].lower()].append(key)
-    columns = [_write_column(column, table, simple[column.name.lower()], written) for column in table.columns]
+    columns = [_render_column(column, table, simple[column.name.lower()], written) for column in table.columns]
     columns += [
-        f"({', '.join(map(written, key.columns))}) {_write_arrow(key)} {written.write_table(key.ref_table)}"
+        f"({', '.join(map(written, key.columns))}) {_render_reference_arrow(key)} {written.format_table_name(key.ref_table)}"
         f"({', '.join(map(written, key.ref_columns))})"
         for key in keys
         if len(key.columns) > 1
     ]
-    return f"{name}({', '.join(columns)}){_write_about(table, written.samples)}"
+    return f"{name}({', '.join(columns)}){_render_table_facts(table, written.samples)}"
 
 
-def _write_legend(written: NameWriter) -> str:
+def _render_legend(written: IdentifierFormatter) -> str:
     schema, samples = written.schema, written.samples
     columns = [column for table in schema.tables for column in table.columns]
     shows = any(schema.column(table, column) if column else schema.table(table) for table, column in written.marked)
@@ -101,67 +101,71 @@ def _write_legend(written: NameWriter) -> str:
     return _LEGEND.format(values=values, key=key) + "".join(others)
 
 
-def _write_column(column: ColumnSchema, table: TableSchema, keys: Sequence[ForeignKey], written: NameWriter) -> str:
+def _render_column(
+    column: ColumnSchema, table: TableSchema, keys: Sequence[ForeignKey], written: IdentifierFormatter
+) -> str:
     references, codes = "", column.codes
     for key in keys:
         same = table.brief and key.ref_columns[0].lower() == column.name.lower()
         other = "" if same else "." + written(key.ref_columns[0])
-        references += f" {_write_arrow(key)} {written.write_table(key.ref_table)}{other}"
+        references += f" {_render_reference_arrow(key)} {written.format_table_name(key.ref_table)}{other}"
     if codes and not (keys or codes.part) and (codes.table if table.brief else written.samples):
         # Nothing of the table of codes is shown here.
-        references = f" -> {written.write_table(codes.table)}{'' if table.brief else '.' + written(codes.key)}"
+        references = f" -> {written.format_table_name(codes.table)}{'' if table.brief else '.' + written(codes.key)}"
     marked = "^" if (table.name.lower(), column.name.lower()) in written.marked else ""
     if table.brief:
-        return _write_brief(column, marked, references, bool(keys), written.samples, written.schema.dialect)
-    return _write_with_contents(column, marked, references, written.samples, written.schema.dialect)
+        return _render_brief_column(column, marked, references, bool(keys), written.samples, written.schema.dialect)
+    return _render_column_with_values(column, marked, references, written.samples, written.schema.dialect)
 
 
-def _write_marked(column: ColumnSchema, marked: str, dialect: str) -> str:
+def _render_column_name(column: ColumnSchema, marked: str, dialect: str) -> str:
     key = "*" if column.primary_key else "~*" if column.likely_key else ""
-    return f"{write_identifier(column.name, dialect)}{key}{marked}"
+    return f"{format_identifier(column.name, dialect)}{key}{marked}"
 
 
-@derived
-def _write_brief(column: ColumnSchema, marked: str, references: str, keyed: bool, samples: int, dialect: str) -> str:
-    """Write a column of a later table: types of dates and text keys, date formats, codes."""
-    text, codes = _write_marked(column, marked, dialect), column.codes
+@cache_in_first_argument
+def _render_brief_column(
+    column: ColumnSchema, marked: str, references: str, keyed: bool, samples: int, dialect: str
+) -> str:
+    """Render a column of a later table: types of dates and text keys, date formats, codes."""
+    text, codes = _render_column_name(column, marked, dialect), column.codes
     if column.kind == "time":
-        text += f" {_type_of(column)}"
-        if warnings := _write_pitfalls(column):
-            text += f" [{write_samples(column, 1)}]{warnings}" if samples else warnings
+        text += f" {_choose_column_type(column)}"
+        if warnings := _render_pitfalls(column):
+            text += f" [{format_sample_values(column, 1)}]{warnings}" if samples else warnings
     elif column.kind == "text" and (column.primary_key or column.likely_key or keyed):
-        text += f" {_type_of(column)}"
+        text += f" {_choose_column_type(column)}"
     text += references
-    if column.kind != "time" and not codes and not references and (dated := write_samples(column, samples)):
+    if column.kind != "time" and not codes and not references and (dated := format_sample_values(column, samples)):
         return f"{text} [{dated}]"
     listed = codes and codes.table and not codes.part
-    return text + (_write_meanings(column, dialect, _LONGEST_LIST) if samples and not listed else "")
+    return text + (_render_code_meanings(column, dialect, _LONGEST_LIST) if samples and not listed else "")
 
 
-@derived
-def _write_with_contents(column: ColumnSchema, marked: str, references: str, samples: int, dialect: str) -> str:
-    """Write a column with its mark and reference, followed by its values or codes."""
+@cache_in_first_argument
+def _render_column_with_values(column: ColumnSchema, marked: str, references: str, samples: int, dialect: str) -> str:
+    """Render a column with its mark and reference, followed by its values or codes."""
     # Without samples it is a structure, told in the plain kinds.
-    kind = f"{_type_of(column)}{'?' if column.nulls else ''}" if samples else column.kind
-    text = f"{_write_marked(column, marked, dialect)} {kind}"
+    kind = f"{_choose_column_type(column)}{'?' if column.nulls else ''}" if samples else column.kind
+    text = f"{_render_column_name(column, marked, dialect)} {kind}"
     if references or (column.codes and samples):
-        text += references + (_write_meanings(column, dialect) if samples else "")
+        text += references + (_render_code_meanings(column, dialect) if samples else "")
     else:
-        shown = _count_telling(column, samples)
-        if values := write_samples(column, shown):
+        shown = _count_samples_to_show(column, samples)
+        if values := format_sample_values(column, shown):
             text += f" {{{values}}}" if shown >= (column.distinct or shown + 1) else f" [{values}]"
-        text += _write_pitfalls(column) if samples else ""
+        text += _render_pitfalls(column) if samples else ""
     return f"{text} {quote_comment(column.comment)}" if column.comment else text
 
 
-def _type_of(column: ColumnSchema) -> str:
-    """Return a column's kind, or its declared type if queries depend on it."""
+def _choose_column_type(column: ColumnSchema) -> str:
+    """Return the kind of a column, or its declared type if queries depend on that."""
     declared = column.type.lower()
     if column.kind == "time":
         match = _TIMES.match(declared)
         named = match[0] if match else "time"
         # SQLite has no types for them: values tell what a text is, and whether what is declared a DATE has a time.
-        forms = set(map(_time_form, column.samples)) if named in ("date", "time") else set()
+        forms = set(map(_detect_time_form, column.samples)) if named in ("date", "time") else set()
         named = forms.pop() or named if len(forms) == 1 else named
         return f"{named} with time zone" if "with time zone" in declared or declared.endswith("tz") else named
     if column.kind == "text" and _STRUCTURED.match(declared):
@@ -169,55 +173,55 @@ def _type_of(column: ColumnSchema) -> str:
     return column.kind
 
 
-def _time_form(value: Cell) -> str:
-    """Return the form of a value: `date`, `time` of day or `datetime`; empty if neither."""
+def _detect_time_form(value: Cell) -> str:
+    """Return the form of a time value: `date`, `time` or `datetime`; empty for other values."""
     text = str(value)
-    if not is_time_like(text):
+    if not is_date_or_time_text(text):
         return ""
     return "date" if ":" not in text else "time" if text.index(":") <= len("00") else "datetime"
 
 
-def _write_pitfalls(column: ColumnSchema) -> str:
-    """Write what to observe in comparing and sorting the column."""
-    warnings = list_pitfalls(column)
+def _render_pitfalls(column: ColumnSchema) -> str:
+    """Render warnings about comparing and sorting the values of a column."""
+    warnings = list_column_pitfalls(column)
     return f" ({', '.join(warnings)})" if warnings else ""
 
 
-def _write_meanings(column: ColumnSchema, dialect: str, longest: int = _LONGEST_CODES) -> str:
-    """Write the meanings of a column's codes, after their column's name, if they are short."""
+def _render_code_meanings(column: ColumnSchema, dialect: str, longest: int = _LONGEST_CODES) -> str:
+    """Render the meanings of a column's codes after the label's name; empty if too long."""
     if column.codes is None:
         return ""
-    meanings = ", ".join(f"{write_literal(code)} = {write_literal(text)}" for code, text in column.codes.meanings)
-    said_by = write_identifier(column.codes.label, dialect)
+    meanings = ", ".join(f"{format_literal(code)} = {format_literal(text)}" for code, text in column.codes.meanings)
+    said_by = format_identifier(column.codes.label, dialect)
     if column.codes.part:  # one of the lists of a table
-        said_by += f" in {write_identifier(column.codes.table, dialect)} for {write_literal(column.codes.part)}"
+        said_by += f" in {format_identifier(column.codes.table, dialect)} for {format_literal(column.codes.part)}"
     return f" {{{said_by}: {meanings}}}" if len(meanings) <= longest else ""
 
 
-def _count_telling(column: ColumnSchema, samples: int) -> int:
-    """Return how many sample values to show."""
+def _count_samples_to_show(column: ColumnSchema, samples: int) -> int:
+    """Return how many sample values of a column to show."""
     # All of a column of codes, several of kinds, one of others: numbers look like numbers, and what a query compares
     # with is looked up by the question's own words.
     few = column.distinct is not None and column.distinct <= _FEW
-    if column.type.lower().startswith("bool") and {*filled_samples(column)} <= {0, 1}:
+    if column.type.lower().startswith("bool") and {*list_nonblank_samples(column)} <= {0, 1}:
         return 0  # as numbers they would mislead where truth values are no numbers
-    if is_date_number(column):
+    if is_numeric_date_column(column):
         return min(samples, 1)
     if column.kind == "number":
         return column.distinct or 0 if few and not column.likely_key and (column.distinct or 0) <= samples else 0
-    every = filled_samples(column)
+    every = list_nonblank_samples(column)
     # Of a table that is too large to look through, few values among the first rows are likely all.
     known = len(column.samples) < _MOST if column.distinct is None else column.distinct <= len(column.samples)
-    if samples and known and sum(len(write_literal(value)) for value in every) <= _SHORT:
+    if samples and known and sum(len(format_literal(value)) for value in every) <= _SHORT:
         return len(column.samples)
     return samples if few else min(samples, 1)
 
 
-def _write_arrow(key: ForeignKey) -> str:
+def _render_reference_arrow(key: ForeignKey) -> str:
     return "~>" if key.inferred else "->"
 
 
-def _write_about(table: TableSchema, samples: int) -> str:
+def _render_table_facts(table: TableSchema, samples: int) -> str:
     facts = [] if table.kind == "table" else [table.kind]
     if table.definition and samples:
         facts.append(f"defined by {quote_comment(' '.join(table.definition.split()), _LONGEST_VIEW)}")

@@ -7,27 +7,29 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Literal
 
 from ..schema import ColumnSchema, ForeignKey, Schema, TableSchema
-from .compact import keys_of_tables, render_compact
-from .text import NameWriter, list_pitfalls, one_line, quote_comment, write_samples
+from .compact import group_foreign_keys_by_table, render_compact_schema
+from .text import IdentifierFormatter, format_sample_values, list_column_pitfalls, one_line, quote_comment
 
 _LONGEST_TYPE = 40
 _USED = "used by earlier queries"
 _PLAIN_TYPE = re.compile(r"\w+( \w+){0,3} ?(\( ?\d+ ?(, ?\d+ ?)?\))?\Z", re.ASCII)
 
 
-def render_ddl(written: NameWriter) -> str:
-    """Write one CREATE TABLE per table; comments mark views and likely keys."""
-    schema, keys = written.schema, keys_of_tables(written.schema)
-    tables = (_write_table(table, written, keys[table.name.lower()]) for table in schema.tables)
-    return "\n".join((*_split_path(schema, "-- {}"), *tables))
+def render_ddl(written: IdentifierFormatter) -> str:
+    """Render one CREATE TABLE statement per table; comments mark views and likely keys."""
+    schema, keys = written.schema, group_foreign_keys_by_table(written.schema)
+    tables = (_render_create_table(table, written, keys[table.name.lower()]) for table in schema.tables)
+    return "\n".join((*_render_table_count_note(schema, "-- {}"), *tables))
 
 
-def _write_table(table: TableSchema, written: NameWriter, keys: list[ForeignKey]) -> str:
+def _render_create_table(table: TableSchema, written: IdentifierFormatter, keys: list[ForeignKey]) -> str:
     single = len(table.primary_key) == 1
     entries = [
         (
-            _write_definition(column, written, single),
-            _write_note(column, written.is_used(table.name, column.name), written.samples),
+            _render_column_definition(column, written, single),
+            _render_column_comment(
+                column, written.is_used_by_earlier_queries(table.name, column.name), written.samples
+            ),
         )
         for column in table.columns
     ]
@@ -35,7 +37,7 @@ def _write_table(table: TableSchema, written: NameWriter, keys: list[ForeignKey]
         entries.append((f"PRIMARY KEY ({', '.join(map(written, table.primary_key))})", ""))
     for key in keys:
         columns, ref_columns = (", ".join(map(written, names)) for names in (key.columns, key.ref_columns))
-        text = f"FOREIGN KEY ({columns}) REFERENCES {written.write_table(key.ref_table)} ({ref_columns})"
+        text = f"FOREIGN KEY ({columns}) REFERENCES {written.format_table_name(key.ref_table)} ({ref_columns})"
         entries.append((text, "probable, not declared" if key.inferred else ""))
     lines = [
         f"  {text}{',' if place < len(entries) else ''}{f' -- {note}' if note else ''}"
@@ -45,13 +47,15 @@ def _write_table(table: TableSchema, written: NameWriter, keys: list[ForeignKey]
         {"table": "", "view": "a view", "virtual": "a virtual table"}[table.kind],
         "" if table.row_count is None else f"{table.row_count} rows",
         quote_comment(table.comment),
-        _USED if written.is_used(table.name) else "",
+        _USED if written.is_used_by_earlier_queries(table.name) else "",
     )
     told = ", ".join(filter(None, facts))
-    return "\n".join((f"CREATE TABLE {written.write_table(table.name)} ({f' -- {told}' if told else ''}", *lines, ");"))
+    return "\n".join(
+        (f"CREATE TABLE {written.format_table_name(table.name)} ({f' -- {told}' if told else ''}", *lines, ");")
+    )
 
 
-def _write_definition(column: ColumnSchema, written: NameWriter, single_key: bool) -> str:
+def _render_column_definition(column: ColumnSchema, written: IdentifierFormatter, single_key: bool) -> str:
     text = written(column.name)
     if column.type:
         # It may be any text at all: in quotes unless it looks like a type.
@@ -62,9 +66,9 @@ def _write_definition(column: ColumnSchema, written: NameWriter, single_key: boo
     return f"{text} NOT NULL" if column.not_null else text
 
 
-def _write_note(column: ColumnSchema, marked: bool, samples: int) -> str:
-    values = write_samples(column, samples)
-    warnings = list_pitfalls(column) if samples else ()
+def _render_column_comment(column: ColumnSchema, marked: bool, samples: int) -> str:
+    values = format_sample_values(column, samples)
+    warnings = list_column_pitfalls(column) if samples else ()
     notes = (quote_comment(column.comment), f"e.g. {values}" if values else "", *warnings, _USED if marked else "")
     return "; ".join(filter(None, notes))
 
@@ -73,19 +77,19 @@ _LONGEST_NAME = 100
 _MARK = "[SN]"
 
 
-def render_credit(written: NameWriter) -> str:
-    """Write the form of CREDIT-SQL, appendix C: a line per table, then the foreign keys."""
+def render_credit_schema(written: IdentifierFormatter) -> str:
+    """Render the schema as in CREDIT-SQL, appendix C: a line per table, then the foreign keys."""
     schema = written.schema
-    lines = [f"Database: {one_line(schema.name, _LONGEST_NAME)}", *_split_path(schema)]
+    lines = [f"Database: {one_line(schema.name, _LONGEST_NAME)}", *_render_table_count_note(schema)]
     for table in schema.tables:
         names = ", ".join(["*", *(written(column.name) for column in table.columns)])
-        lines.append(f"Table {written.write_table(table.name)}, columns = [{names}]")
-    lines.append(f"Foreign_keys = [{', '.join(_write_pairs(written))}]")
+        lines.append(f"Table {written.format_table_name(table.name)}, columns = [{names}]")
+    lines.append(f"Foreign_keys = [{', '.join(_render_foreign_key_pairs(written))}]")
     return "\n".join(lines)
 
 
-def render_track(written: NameWriter, all_columns: tuple[tuple[str, int], ...] = ()) -> str:
-    """Write the form of Track-SQL, appendix B.4: `table : column, column | table : ...`.
+def render_track_schema(written: IdentifierFormatter, all_columns: tuple[tuple[str, int], ...] = ()) -> str:
+    """Render the schema as in Track-SQL, appendix B.4: `table : column, column | table : ...`.
 
     The most relevant tables come first, foreign keys last. What earlier queries used is marked `[SN]`; `*` stands among
     the columns of tables of which all columns are asked for (section 2.2).
@@ -94,50 +98,54 @@ def render_track(written: NameWriter, all_columns: tuple[tuple[str, int], ...] =
     parts: list[str] = []
     for table in written.schema.tables:
         columns = [
-            written(column.name) + (f" {_MARK}" if written.is_used(table.name, column.name) else "")
+            written(column.name) + (f" {_MARK}" if written.is_used_by_earlier_queries(table.name, column.name) else "")
             for column in table.columns
         ]
         if (place := places.get(table.name.lower())) is not None:
-            columns.insert(place, f"* {_MARK}" if written.is_used(table.name, "*") else "*")
-        parts.append(f"{written.write_table(table.name)} : {', '.join(columns)}")
-    if keys := _write_pairs(written):
+            columns.insert(place, f"* {_MARK}" if written.is_used_by_earlier_queries(table.name, "*") else "*")
+        parts.append(f"{written.format_table_name(table.name)} : {', '.join(columns)}")
+    if keys := _render_foreign_key_pairs(written):
         parts.append(f"foreign keys : {', '.join(keys)}")
-    return "\n".join((*_split_path(written.schema), " | ".join(parts)))
+    return "\n".join((*_render_table_count_note(written.schema), " | ".join(parts)))
 
 
-def render_craft(written: NameWriter) -> str:
-    """Write the form of SQL-CRAFT, appendix A.4, with keys as SQL has them."""
+def render_craft_schema(written: IdentifierFormatter) -> str:
+    """Render the schema as in SQL-CRAFT, appendix A.4, with keys written as SQL."""
     tables = written.schema.tables
-    primary = (f"{written.write_table(table.name)}.{written(name)}" for table in tables for name in table.primary_key)
-    return _write_structure(written, primary, _write_pairs(written))
+    primary = (
+        f"{written.format_table_name(table.name)}.{written(name)}" for table in tables for name in table.primary_key
+    )
+    return _render_craft_sections(written, primary, _render_foreign_key_pairs(written))
 
 
-def render_frames(written: NameWriter) -> str:
-    """Write the form of SQL-CRAFT, appendix A.4, with keys as pandas indexing and merges."""
+def render_pandas_schema(written: IdentifierFormatter) -> str:
+    """Render the schema as in SQL-CRAFT, appendix A.4, with keys written as pandas code."""
     schema = written.schema
     primary = (
-        f"{_write_frame(table.name)}[{_quote_text(name)}]" for table in schema.tables for name in table.primary_key
+        f"{_render_frame_lookup(table.name)}[{_quote_python_string(name)}]"
+        for table in schema.tables
+        for name in table.primary_key
     )
-    names = _FrameNames(schema, samples=written.samples)
-    return _write_structure(names, primary, (_write_merge(key, schema) for key in schema.foreign_keys))
+    names = _PandasNameFormatter(schema, samples=written.samples)
+    return _render_craft_sections(names, primary, (_render_pandas_merge(key, schema) for key in schema.foreign_keys))
 
 
-class _FrameNames(NameWriter):
-    """A writer of names for pandas code: those that SQL has to quote, as Python strings."""
+class _PandasNameFormatter(IdentifierFormatter):
+    """A formatter of names for pandas code; names that SQL must quote become Python strings."""
 
     def __call__(self, column: str) -> str:
-        return column if super().__call__(column) == column else _quote_text(column)
+        return column if super().__call__(column) == column else _quote_python_string(column)
 
-    def write_table(self, name: str) -> str:
+    def format_table_name(self, name: str) -> str:
         return self(name)
 
 
-def _write_structure(written: NameWriter, primary: Iterable[str], foreign: Iterable[str]) -> str:
+def _render_craft_sections(written: IdentifierFormatter, primary: Iterable[str], foreign: Iterable[str]) -> str:
     schema, samples = written.schema, written.samples
     lines = [
         f"Database name: {one_line(schema.name, _LONGEST_NAME)}",
-        *_split_path(schema),
-        f"Tables: {', '.join(written.write_table(table.name) for table in schema.tables)}",
+        *_render_table_count_note(schema),
+        f"Tables: {', '.join(written.format_table_name(table.name) for table in schema.tables)}",
         f"Primary Keys: {', '.join(primary)}",
         "Foreign Key:",
         *foreign,
@@ -145,24 +153,24 @@ def _write_structure(written: NameWriter, primary: Iterable[str], foreign: Itera
     ]
     for table in schema.tables:
         columns = ", ".join(f"{written(column.name)} ({column.kind})" for column in table.columns)
-        lines.append(f"Table {written.write_table(table.name)}: {columns}")
+        lines.append(f"Table {written.format_table_name(table.name)}: {columns}")
     if samples:
         lines.append("Examples:")
         for table in schema.tables:
-            held = [(column.name, write_samples(column, samples)) for column in table.columns]
+            held = [(column.name, format_sample_values(column, samples)) for column in table.columns]
             shown = "; ".join(f"{written(name)}: {values}" for name, values in held if values)
-            lines.append(f"Table {written.write_table(table.name)}: {shown}")
+            lines.append(f"Table {written.format_table_name(table.name)}: {shown}")
     return "\n".join(lines)
 
 
-def _split_path(schema: Schema, form: str = "({})") -> tuple[str, ...]:
+def _render_table_count_note(schema: Schema, form: str = "({})") -> tuple[str, ...]:
     if len(schema.tables) == schema.total_tables:
         return ()
     return (form.format(f"{len(schema.tables)} of the database's {schema.total_tables} tables"),)
 
 
-def _write_pairs(written: NameWriter) -> list[str]:
-    table = written.write_table
+def _render_foreign_key_pairs(written: IdentifierFormatter) -> list[str]:
+    table = written.format_table_name
     return [
         f"{table(key.table)}.{written(column)} = {table(key.ref_table)}.{written(ref_column)}"
         for key in written.schema.foreign_keys
@@ -170,10 +178,10 @@ def _write_pairs(written: NameWriter) -> list[str]:
     ]
 
 
-def _write_merge(key: ForeignKey, schema: Schema) -> str:
-    """Write the merge of a key's two ends, with the reason if their values don't match."""
+def _render_pandas_merge(key: ForeignKey, schema: Schema) -> str:
+    """Render a foreign key as a pandas merge, with a comment if the columns' values differ."""
     left, right = (
-        _quote_text(names[0]) if len(names) == 1 else f"[{', '.join(map(_quote_text, names))}]"
+        _quote_python_string(names[0]) if len(names) == 1 else f"[{', '.join(map(_quote_python_string, names))}]"
         for names in (key.columns, key.ref_columns)
     )
     ends = [
@@ -183,21 +191,21 @@ def _write_merge(key: ForeignKey, schema: Schema) -> str:
     notes = ["probable, not declared"] if key.inferred else []
     if any(one and other and {one.kind, other.kind} == {"text", "number"} for one, other in ends):
         notes.append("text on one side and numbers on the other: convert one of them first")
-    if any(one and other and _is_padded(one) != _is_padded(other) for one, other in ends):
+    if any(one and other and _has_padded_values(one) != _has_padded_values(other) for one, other in ends):
         notes.append("texts of one side are padded with blanks: strip them first")
     note = f"  # {'; '.join(notes)}" if notes else ""
-    return f"pd.merge({_write_frame(key.table)}, {_write_frame(key.ref_table)}, left_on={left}, right_on={right}){note}"
+    return f"pd.merge({_render_frame_lookup(key.table)}, {_render_frame_lookup(key.ref_table)}, left_on={left}, right_on={right}){note}"
 
 
-def _is_padded(column: ColumnSchema) -> bool:
+def _has_padded_values(column: ColumnSchema) -> bool:
     return any(isinstance(value, str) and value != value.strip() for value in column.samples)
 
 
-def _write_frame(table: str) -> str:
-    return f"db_dict[{_quote_text(table)}]"
+def _render_frame_lookup(table: str) -> str:
+    return f"db_dict[{_quote_python_string(table)}]"
 
 
-def _quote_text(name: str) -> str:
+def _quote_python_string(name: str) -> str:
     return repr(one_line(name, _LONGEST_NAME))
 
 
@@ -205,12 +213,12 @@ SchemaStyle = Literal["compact", "ddl", "credit", "track", "craft", "frames"]
 """`compact` is our own; `ddl` is CREATE statements; the others are the papers' forms, SQL-CRAFT's for SQL and
 for pandas (`frames`)."""
 
-_RENDERERS: Mapping[SchemaStyle, Callable[[NameWriter], str]] = {
-    "compact": render_compact,
+_RENDERERS: Mapping[SchemaStyle, Callable[[IdentifierFormatter], str]] = {
+    "compact": render_compact_schema,
     "ddl": render_ddl,
-    "credit": render_credit,
-    "craft": render_craft,
-    "frames": render_frames,
+    "credit": render_credit_schema,
+    "craft": render_craft_schema,
+    "frames": render_pandas_schema,
 }
 
 
@@ -222,7 +230,7 @@ def render_schema(
     samples: int = 3,
     all_columns: tuple[tuple[str, int], ...] = (),
 ) -> str:
-    """Write a schema, or a part of one, in one of the prompt forms.
+    """Render a schema, or a part of one, in one of the prompt forms.
 
     If the schema is a part of the database, the text says of how many tables. Names, values and comments are cut to
     a length, kept on their line and delimited: a database cannot add lines of its own to a prompt.
@@ -239,5 +247,5 @@ def render_schema(
     marked = frozenset((table.lower(), column.lower()) for table, column in marked)
     if style != "compact":
         schema = schema.declared_only()
-    written = NameWriter(schema, marked, samples)
-    return render_track(written, all_columns) if style == "track" else _RENDERERS[style](written)
+    written = IdentifierFormatter(schema, marked, samples)
+    return render_track_schema(written, all_columns) if style == "track" else _RENDERERS[style](written)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ...derived import derived
-from ..column_kinds import TextForm, find_stand_in, text_form
-from ..quoting import naming_of
+from ...derived import cache_in_first_argument
+from ..column_kinds import TextForm, classify_text_form, find_missing_value_text
+from ..quoting import get_naming_rules
 from ..schema import ColumnSchema, Schema
 from ..table import Cell
 
@@ -21,17 +21,17 @@ _LONGEST_COMMENT = 100
 
 
 @lru_cache(maxsize=50_000)
-def write_identifier(name: str, dialect: str) -> str:
-    """Return a name as a query writes it, in quotes if the dialect needs them."""
-    rules = naming_of(dialect)
-    if len(name) <= _LONGEST_NAME and rules.is_plain(name):
+def format_identifier(name: str, dialect: str) -> str:
+    """Return a name as an SQL identifier, quoted if the dialect requires it."""
+    rules = get_naming_rules(dialect)
+    if len(name) <= _LONGEST_NAME and rules.can_be_unquoted(name):
         return name
     return rules.quote(one_line(name, _LONGEST_NAME))
 
 
 @dataclass(frozen=True)
-class NameWriter:
-    """A writer of names as queries write them; calling it writes a column's name.
+class IdentifierFormatter:
+    """A formatter of names as SQL identifiers; calling it formats a column's name.
 
     Attributes:
         marked: (table, column) pairs in lower case that earlier queries used; the column is empty for a table itself.
@@ -43,19 +43,19 @@ class NameWriter:
     samples: int = 0
 
     def __call__(self, column: str) -> str:
-        return write_identifier(column, self.schema.dialect)
+        return format_identifier(column, self.schema.dialect)
 
-    def write_table(self, name: str) -> str:
-        """Write a table's name, preceded by its schema's if needed."""
+    def format_table_name(self, name: str) -> str:
+        """Return a table's name as SQL, with the schema's name if needed."""
         return ".".join(map(self, self.schema.path(name)))
 
-    def is_used(self, table: str, column: str = "") -> bool:
-        """Whether earlier queries used a table, or one of its columns."""
+    def is_used_by_earlier_queries(self, table: str, column: str = "") -> bool:
+        """Whether earlier queries used a table or one of its columns."""
         return (table.lower(), column.lower()) in self.marked
 
 
-def write_literal(value: Cell) -> str:
-    """Write a value as a short SQL literal; a cut text ends with an ellipsis."""
+def format_literal(value: Cell) -> str:
+    """Return a value as a short SQL literal; a cut text ends with an ellipsis."""
     if isinstance(value, str):
         if len(value) > _LONGEST_VALUE or not value.isprintable():
             value = one_line(value, _LONGEST_VALUE)
@@ -65,26 +65,26 @@ def write_literal(value: Cell) -> str:
     return "NULL" if value is None else repr(value)
 
 
-def write_samples(column: ColumnSchema, number: int) -> str:
-    """Write sample values, separated by commas; empty if none is informative."""
+def format_sample_values(column: ColumnSchema, number: int) -> str:
+    """Return sample values separated by commas; an empty text if none is informative."""
     # Numbers of a key only identify rows.
     if not number or not column.samples or (column.primary_key and column.kind == "number"):
         return ""
-    return ", ".join([write_literal(value) for value in filled_samples(column)[:number]])
+    return ", ".join([format_literal(value) for value in list_nonblank_samples(column)[:number]])
 
 
-def filled_samples(column: ColumnSchema) -> list[Cell]:
-    """Return sample values without empty and blank texts."""
+def list_nonblank_samples(column: ColumnSchema) -> list[Cell]:
+    """Return the sample values of a column without blank texts."""
     return [value for value in column.samples if not isinstance(value, str) or value.strip()]
 
 
 def quote_comment(comment: str, longest: int = _LONGEST_COMMENT) -> str:
-    """Write a comment from the schema in quotes; empty if there is none."""
+    """Return a schema comment in quotes; an empty text if there is no comment."""
     return '"' + one_line(comment, longest).replace('"', "'") + '"' if comment else ""
 
 
 def one_line(text: str, longest: int) -> str:
-    """Return a text without line breaks and control characters, cut to `longest` characters."""
+    """Return a text on one line, without control characters, cut to `longest` characters."""
     if not text.isprintable():
         text = "".join([character if character.isprintable() else " " for character in text[: 2 * longest]])
     return text if len(text) <= longest else text[: longest - 1] + "…"
@@ -98,17 +98,17 @@ _FORMS: dict[TextForm, str] = {
 }
 
 
-@derived
-def list_pitfalls(column: ColumnSchema) -> tuple[str, ...]:
-    """Return remarks: padded texts, numbers as text, dates that do not sort."""
+@cache_in_first_argument
+def list_column_pitfalls(column: ColumnSchema) -> tuple[str, ...]:
+    """Return warnings on a column: padded texts, numbers as text, dates that do not sort."""
     texts = [value for value in column.samples if isinstance(value, str)]
     if not texts:
         return ()
     found: list[str] = []
     if any(text.strip() and text != text.strip() for text in texts):
         found.append("padded with spaces")
-    if form := text_form(column):
+    if form := classify_text_form(column):
         found.append(_FORMS[form])
-    if (missing := find_stand_in(column)) is not None:
-        found.append(f"{write_literal(missing)} for none")
+    if (missing := find_missing_value_text(column)) is not None:
+        found.append(f"{format_literal(missing)} for none")
     return tuple(found)

@@ -17,14 +17,14 @@ _PARAMETERS = re.compile(
 )
 
 
-def without_password(url: str) -> str:
+def hide_url_secrets(url: str) -> str:
     """Return a URL with `***` in place of passwords and tokens."""
     return _PARAMETERS.sub(r"\g<before>***", _PASSWORD.sub(r"\g<before>***", url))
 
 
 @dataclass(frozen=True)
-class Address:
-    """A URL in parts.
+class ServerAddress:
+    """A database URL split into the driver's URL, the schemas and the role.
 
     Attributes:
         url: Without our own parameters.
@@ -36,8 +36,8 @@ class Address:
     schemas: tuple[str, ...] = ()
     role: str = ""
 
-    def role_of(self, identity: Identity) -> str:
-        """Return the role of a person; empty if there is none.
+    def resolve_person_role(self, identity: Identity) -> str:
+        """Return the server role of a person; empty if the URL names no role.
 
         Raises:
             SettingsError: There is no person to take the role of, or the name is that of no role.
@@ -55,8 +55,8 @@ class Address:
         return role
 
 
-def split_address(url: str, *, roles: bool = True) -> Address:
-    """Split `schema` and `role` from a URL's parameters.
+def parse_server_url(url: str, *, roles: bool = True) -> ServerAddress:
+    """Parse a database URL, and split off the parameters `schema` and `role`.
 
     Raises:
         DatabaseUnavailable: Its password holds an `@`: drivers would take the rest of it for the server's name.
@@ -64,7 +64,7 @@ def split_address(url: str, *, roles: bool = True) -> Address:
     """
     base, _, query = url.partition("?")
     if base.partition("://")[2].partition("/")[0].partition(":")[2].count("@") > 1:
-        raise DatabaseUnavailable(f"not a database URL: {without_password(url)}; write %40 for an @ in the password")
+        raise DatabaseUnavailable(f"not a database URL: {hide_url_secrets(url)}; write %40 for an @ in the password")
     pairs = parse_qsl(query, keep_blank_values=True)
     others = [(name, value) for name, value in pairs if name not in ("schema", "role")]
     own = dict(pairs)
@@ -72,20 +72,20 @@ def split_address(url: str, *, roles: bool = True) -> Address:
         raise SettingsError("switching to a person's role works only on PostgreSQL: leave `role` out of the URL")
     rest = f"?{urlencode(others, quote_via=quote)}" if others else ""
     schemas = (name.strip() for name in own.get("schema", "").split(","))
-    return Address(base + rest, tuple(filter(None, schemas)), own.get("role", ""))
+    return ServerAddress(base + rest, tuple(filter(None, schemas)), own.get("role", ""))
 
 
-def add_schemas(url: str, schemas: str) -> str:
-    """Return the URL of a database with the schemas to read added."""
+def add_schemas_to_url(url: str, schemas: str) -> str:
+    """Return the URL of a database with a parameter that names the schemas to read."""
     if "://" not in url or url.partition("://")[0].partition("+")[0].lower() in ("sqlite", "duckdb"):
         raise SettingsError("schemas can be chosen only on servers: give a URL such as postgresql://user@host/database")
-    if split_address(url).schemas:
+    if parse_server_url(url).schemas:
         raise SettingsError("the database's URL already names schemas: leave out one of the two")
     return f"{url}{'&' if '?' in url else '?'}{urlencode({'schema': schemas}, quote_via=quote)}"
 
 
-def scrub_message(told: object, secrets: Sequence[str] = ()) -> str:
-    """Return a driver's message on one line, without the secrets."""
+def redact_message(told: object, secrets: Sequence[str] = ()) -> str:
+    """Return a driver's message on one line, with secrets replaced by `***`."""
     message = str(told)
     for secret in filter(None, secrets):
         message = message.replace(secret, "***")

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from ..column_kinds import column_kind, enum_labels
+from ..column_kinds import infer_column_kind, parse_enum_labels
 from ..schema import ColumnSchema, ForeignKey
 
 
 @dataclass(frozen=True)
 class Relation:
-    """A table or view.
+    """A table or view of a database on a server.
 
     Attributes:
         schema: The schema that it is in; empty where the server has but one.
@@ -67,24 +67,24 @@ class Catalogue:
         return hash(self.version)
 
     @cached_property
-    def _by_path(self) -> Mapping[tuple[str, ...], Relation]:
+    def _relations_by_path(self) -> Mapping[tuple[str, ...], Relation]:
         # Stored SQL may have a schema and a name as one; a table of that very name goes before.
         relations = sorted(self.relations, key=lambda relation: relation.shown == relation.name)
         shown = {(relation.shown,): relation for relation in relations}
         return shown | {(relation.schema, relation.name): relation for relation in relations}
 
     @cached_property
-    def _any_case(self) -> Mapping[tuple[str, ...], Sequence[Relation]]:
+    def _relations_by_lowercase_path(self) -> Mapping[tuple[str, ...], Sequence[Relation]]:
         found: dict[tuple[str, ...], list[Relation]] = {}
-        for path, relation in self._by_path.items():
+        for path, relation in self._relations_by_path.items():
             found.setdefault(tuple(map(str.lower, path)), []).append(relation)
         return found
 
     def find(self, *path: str) -> Relation | None:
-        """Return the relation that a name's parts mean; case matters only if ambiguous."""
+        """Return the table or view of a name; upper and lower case matter only if ambiguous."""
         path = (".".join(path[:-1]), path[-1]) if len(path) > 1 else path
-        similar = self._any_case.get(tuple(map(str.lower, path)), ())
-        return self._by_path.get(path) or (similar[0] if len(similar) == 1 else None)
+        similar = self._relations_by_lowercase_path.get(tuple(map(str.lower, path)), ())
+        return self._relations_by_path.get(path) or (similar[0] if len(similar) == 1 else None)
 
 
 Ask = Callable[[str], list[tuple[Any, ...]]]
@@ -92,13 +92,13 @@ Ask = Callable[[str], list[tuple[Any, ...]]]
 
 
 def read_version(ask: Ask, owner: str) -> str:
-    """Return a key that changes with tables, columns, comments, privileges and the path."""
+    """Return a key that changes with tables, columns, comments, privileges or the search path."""
     ((version,),) = ask("version")
     return f"{version} {owner}".strip()
 
 
 def read_catalogue(ask: Ask, owner: str) -> Catalogue:
-    """Return the tables that the login may read."""
+    """Return the catalogue of the tables that the login may read."""
     version = read_version(ask, owner)
     columns: dict[tuple[str, str], dict[str, ColumnSchema]] = defaultdict(dict)
     types: set[str] = set()
@@ -106,11 +106,11 @@ def read_catalogue(ask: Ask, owner: str) -> Catalogue:
         columns[schema, table][name] = ColumnSchema(
             name,
             declared,
-            kind or column_kind(declared, ()),
+            kind or infer_column_kind(declared, ()),
             not_null=bool(not_null),
             generated=bool(generated),
             comment=comment or "",
-            samples=enum_labels(labels or ""),
+            samples=parse_enum_labels(labels or ""),
         )
         if of_database:
             types.add(declared.replace('"', "").lower())

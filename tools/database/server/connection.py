@@ -18,20 +18,20 @@ from typing import Any
 from ...errors import DatabaseUnavailable, ResultTooLarge, TableturnError
 from ..estimate import Estimate
 from ..fetch import Cursor, Row
-from ..profile import ConnectionLost, Profile
+from ..profile import ConnectionLost, EngineProfile
 from ..quoting import quote
 from ..schema import ColumnSchema
 from ..session import Session
 from ..table import Cell, Limits
 from .catalogue import Catalogue, Relation, read_catalogue, read_version
-from .statement_check import Grammar
+from .statement_check import StatementGrammar
 
 _AGAIN_SECONDS = 0.5
 _HANG_UP_SECONDS = 3.0
 
 
-class Interrupter:
-    """A thread that ends a running statement over a new connection, which takes time.
+class StatementInterrupter:
+    """An interrupter that ends a running statement from a thread, over a new connection.
 
     Of what it is given, one asks the server to, and one hangs up, later; both may raise, and are then tried again.
     """
@@ -43,20 +43,20 @@ class Interrupter:
         self._last = 0.0
 
     def interrupt(self) -> None:
-        """End the statement; called repeatedly until it has ended."""
+        """Try to end the statement in a new thread; callers repeat this until it has ended."""
         now = time.monotonic()
         self._first = self._first or now
         if now - self._last >= _AGAIN_SECONDS:
             self._last = now
-            threading.Thread(target=self._try, args=(now,), name="tableturn-interrupt", daemon=True).start()
+            threading.Thread(target=self._try_interrupt, args=(now,), name="tableturn-interrupt", daemon=True).start()
 
-    def _try(self, now: float) -> None:
+    def _try_interrupt(self, now: float) -> None:
         with suppress(Exception):
             (self._hang_up if now - self._first > _HANG_UP_SECONDS else self._ask)()
 
 
-def cell(value: Any) -> Cell:
-    """Return a driver's value as a cell.
+def convert_to_cell(value: Any) -> Cell:
+    """Convert a value of a database driver to a cell.
 
     Truth values are 1 and 0, whole decimals exact integers, other decimals the nearest float; times are ISO text, with
     their zone where they have one; lists, structs and maps JSON; numbers that are none (`nan`, `inf`) and everything
@@ -72,21 +72,21 @@ def cell(value: Any) -> Cell:
         case bytearray() | memoryview():
             return bytes(value)
         case list() | tuple() | dict():
-            return json.dumps(_json_value(value), ensure_ascii=False)
+            return json.dumps(_convert_to_json_value(value), ensure_ascii=False)
         case _:
-            return _text_value(value)
+            return _convert_scalar(value)
 
 
-def _json_value(value: Any) -> Any:
-    """Return a value with JSON's types only: mappings get texts as keys."""
+def _convert_to_json_value(value: Any) -> Any:
+    """Convert a value to JSON types only; keys of mappings become texts."""
     if isinstance(value, dict):
-        return {str(key): _json_value(item) for key, item in value.items()}
+        return {str(key): _convert_to_json_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_json_value(item) for item in value]
-    return value if value is None or isinstance(value, str | int | float) else _text_value(value)
+        return [_convert_to_json_value(item) for item in value]
+    return value if value is None or isinstance(value, str | int | float) else _convert_scalar(value)
 
 
-def _text_value(value: Any) -> int | float | str:
+def _convert_scalar(value: Any) -> int | float | str:
     match value:
         case Decimal():
             return int(value) if value.as_tuple().exponent == 0 else float(value)
@@ -105,8 +105,8 @@ SHORT = ("number", "time", "boolean")
 """Kinds of columns whose values samples show whole."""
 
 
-class BoundedRows:
-    """A cursor over a driver's rows as cells, each of limited length.
+class BoundedRowCursor:
+    """A cursor over the rows of a driver as cells, each of limited length.
 
     `complete` tells whether all rows are taken, so that nothing is left to be heard of the server.
     """
@@ -119,7 +119,7 @@ class BoundedRows:
         self._left = limits.rows + 1
 
     def fetchmany(self, size: int, /) -> list[Row]:
-        part = [tuple(map(cell, row)) for row in self._cursor.fetchmany(size) or ()]
+        part = [tuple(map(convert_to_cell, row)) for row in self._cursor.fetchmany(size) or ()]
         if any(isinstance(value, str | bytes) and len(value) > self._longest for row in part for value in row):
             raise ResultTooLarge(f"a value has more than {self._longest:,} bytes: select less of it")
         self._left -= len(part)
@@ -128,14 +128,14 @@ class BoundedRows:
 
 
 class ServerConnection(ABC):
-    """A connection for one thread at a time; only `interrupt` may come from another."""
+    """A server connection for one thread at a time; only `interrupt` may come from another."""
 
     errors: tuple[type[Exception], ...] = ()  # what the driver raises
-    _interrupter: Interrupter
+    _interrupter: StatementInterrupter
     _longest = Limits().cell_bytes  # bytes of the longest value that the last query may give
 
     @property
-    def usable(self) -> bool:
+    def is_usable(self) -> bool:
         """Whether another transaction can begin on the connection."""
         return True
 
@@ -145,38 +145,38 @@ class ServerConnection(ABC):
 
     @abstractmethod
     def begin(self, seconds: float) -> None:
-        """Begin a read-only transaction as the session's person; `seconds` is per statement."""
+        """Begin a read-only transaction as the session's person, with `seconds` per statement."""
 
     @abstractmethod
     def end(self) -> None:
-        """Roll the transaction back; never raise."""
+        """Roll back the transaction; never raise an error."""
 
     @abstractmethod
     def query(self, sql: str, limits: Limits) -> Cursor:
-        """Run a statement written by `Reader`, for at most one row more than `limits.rows`.
+        """Run a checked statement, for at most one row more than `limits.rows`.
 
         No value longer than `limits.cell_bytes` is taken from the server.
         """
 
     def notes(self) -> tuple[str, ...]:
-        """Return the server's remarks on the last query, once its rows are read; often none."""
+        """Return the server's remarks on the last query, available once all rows are read."""
         return ()
 
     @abstractmethod
     def rows(self, sql: str) -> list[tuple[Cell, ...]]:
-        """Return all rows of one of tableturn's own statements."""
+        """Run one of tableturn's own statements and return all rows."""
 
     @abstractmethod
     def compile(self, sql: str) -> None:
-        """Have the server compile a statement without running it; raise as `query` would."""
+        """Have the server compile a statement without running it; raise the same errors as `query`."""
 
     def estimate(self, sql: str, catalogue: Catalogue) -> Estimate | None:
-        """Return the cost of a statement by the server's plan; None if it is unknown."""
+        """Estimate the cost of a statement from the server's plan; None if it is unknown."""
         del sql, catalogue
 
     @abstractmethod
     def failure(self, error: Exception) -> TableturnError | ConnectionLost:
-        """Return the typed error for one of the driver's `errors`."""
+        """Return the typed error for an error that the driver raised."""
 
     def interrupt(self) -> None:
         """End the running statement from another thread; return at once."""
@@ -188,7 +188,7 @@ class ServerConnection(ABC):
 
 
 class Backend(ABC):
-    """A kind of server with one of its databases and a session.
+    """A database on one kind of server, as one session uses it.
 
     Attributes:
         grammar: What its dialect allows.
@@ -201,9 +201,9 @@ class Backend(ABC):
     name: str
     database: str
     location: str
-    grammar: Grammar
+    grammar: StatementGrammar
     dialect: str
-    profile: Profile
+    profile: EngineProfile
     patience = 1.0
     keeps_permissions = False
     _session: Session
@@ -222,49 +222,49 @@ class Backend(ABC):
         """
 
     def catalogue(self, connection: ServerConnection) -> Catalogue:
-        """Return the tables that the session may read."""
-        return read_catalogue(partial(self._ask, connection), self._session.key)
+        """Return the catalogue of the tables that the session may read."""
+        return read_catalogue(partial(self._read_profile_rows, connection), self._session.key)
 
     def catalogue_version(self, connection: ServerConnection) -> str:
-        """Return a key that changes whenever the catalogue does, quickly."""
-        return read_version(partial(self._ask, connection), self._session.key)
+        """Return, quickly, a key that changes whenever the catalogue changes."""
+        return read_version(partial(self._read_profile_rows, connection), self._session.key)
 
-    def _ask(self, connection: ServerConnection, name: str) -> list[tuple[Cell, ...]]:
-        """Return the rows of one of the profile's statements."""
+    def _read_profile_rows(self, connection: ServerConnection, name: str) -> list[tuple[Cell, ...]]:
+        """Return the rows of one of the profile's statements, given its name."""
         return connection.rows(self.profile.statements[name].format(readable=self._readable))
 
     def state(self, connection: ServerConnection) -> str:
-        """Return a key that changes with the contents; empty if there is no cheap one."""
+        """Return a key that changes with the contents; empty if no cheap key exists."""
         del connection
         return ""
 
     @abstractmethod
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
-        """Return warnings of rights that the login should not have."""
+        """Return warnings about rights that the login should not have."""
 
-    def query_log(self, connection: ServerConnection, most: int) -> tuple[str, ...]:
+    def read_query_log(self, connection: ServerConnection, most: int) -> tuple[str, ...]:
         del connection, most
         raise DatabaseUnavailable(f"{self.name} keeps no queries that could be read: give a file of SQL")
 
-    def check_text(self, statement: str) -> None:
-        """Raise `QueryRejected` for a statement that the server reads otherwise than the check."""
+    def check_statement_text(self, statement: str) -> None:
+        """Raise `QueryRejected` if the server would read a statement differently from the check."""
         del statement
 
-    def quoted(self, name: str) -> str:
-        """Return a name as an SQL identifier."""
+    def quote_identifier(self, name: str) -> str:
+        """Return a name as a quoted SQL identifier."""
         return quote(name, self.dialect)
 
     def source(self, relation: Relation) -> str:
-        """Return a table's name with its schema's, as SQL."""
-        name = self.quoted(relation.name)
-        return f"{self.quoted(relation.schema)}.{name}" if relation.schema else name
+        """Return a table's name as SQL, qualified with the schema's name."""
+        name = self.quote_identifier(relation.name)
+        return f"{self.quote_identifier(relation.schema)}.{name}" if relation.schema else name
 
     def sample(self, relation: Relation, rows: int) -> str:
-        """Return a query for the first rows of a table, all columns, with long values cut."""
+        """Return a query for the first rows of a table, with long values shortened."""
         listed = ", ".join(map(self.cut, relation.columns))
         return f"SELECT {listed} FROM {self.source(relation)} LIMIT {int(rows)}"
 
     def cut(self, column: ColumnSchema) -> str:
-        """Return SQL for a column with long values shortened."""
-        name = self.quoted(column.name)
+        """Return an SQL expression for a column, with long values shortened."""
+        name = self.quote_identifier(column.name)
         return name if column.kind in SHORT else f"left({name}, {CUT})"

@@ -21,24 +21,24 @@ from ...errors import (
     TableLocked,
 )
 from ..estimate import Estimate
-from ..fetch import Sink, fetch
+from ..fetch import RowSink, fetch
 from ..profile import ConnectionLost
 from ..schema import Schema, TableSchema
 from ..schema_cache import SchemaCache
 from ..session import Session
 from ..table import Cell, Limits, Table
-from ..watchdog import WATCHDOG, Cancellation, RunningQuery, check_cancelled
+from ..watchdog import WATCHDOG, Cancellation, RunningQuery, raise_if_cancelled
 from .catalogue import Catalogue
 from .connection import Backend, ServerConnection
 from .profiler import read_schema
-from .statement_check import Reader
+from .statement_check import StatementChecker
 
 # Idle connections kept open; more are opened when more queries run at once, so that none waits for another.
 _IDLE_CONNECTIONS = 4
 
 
-class Pool:
-    """A pool of connections to a server; each is used by one thread at a time."""
+class ServerConnectionPool:
+    """A pool of server connections, each used by one thread at a time."""
 
     def __init__(self, connect: Callable[[], ServerConnection]) -> None:
         self._connect = connect
@@ -46,29 +46,29 @@ class Pool:
         self._closed = False
 
     def take(self) -> ServerConnection:
-        """Return a connection for one task; give it back with `give`."""
-        self.check_open()
+        """Return a connection for one task; give it back with `return_connection`."""
+        self.raise_if_closed()
         try:
             return self._idle.get_nowait()
         except Empty:
             return self._connect()
 
-    def check_open(self) -> None:
+    def raise_if_closed(self) -> None:
         """Raise `DatabaseUnavailable` if the pool was closed."""
         if self._closed:
             raise DatabaseUnavailable("the database was closed: open it again")
 
-    def give(self, connection: ServerConnection, *, usable: bool) -> None:
-        """Take a connection back, or close it."""
+    def return_connection(self, connection: ServerConnection, *, usable: bool) -> None:
+        """Put a connection back into the pool, or close it."""
         if usable and self._idle.qsize() < _IDLE_CONNECTIONS:
             self._idle.put(connection)
         else:
             connection.close()
         if self._closed:
-            self.drop_idle()
+            self.close_idle_connections()
 
-    def drop_idle(self, *, closed: bool = False) -> None:
-        """Close idle connections and, with `closed`, those in use once they are given back."""
+    def close_idle_connections(self, *, closed: bool = False) -> None:
+        """Close the idle connections and, if `closed`, the pool itself."""
         self._closed |= closed
         with suppress(Empty):
             while True:
@@ -94,7 +94,7 @@ R = TypeVar("R")
 
 
 class ServerEngine:
-    """A database of a server under one session.
+    """A database of a server under one session, as an `Engine`.
 
     Attributes:
         warnings: What the login may do that it should not, and how to make one that may not.
@@ -111,14 +111,14 @@ class ServerEngine:
         self.dialect = backend.dialect
         self.database = backend.database
         self.location = backend.location
-        self._reader = Reader(backend.grammar)
-        self._pool = Pool(backend.connect)
+        self._reader = StatementChecker(backend.grammar)
+        self._pool = ServerConnectionPool(backend.connect)
         self._lock = threading.RLock()
         self._schemas = SchemaCache(self.state)
         self._state = ("", -_STATE_SECONDS)
         self._seconds = _CATALOGUE_SECONDS * backend.patience
         try:
-            self.version, self.warnings, self._catalogue = self._run(
+            self.version, self.warnings, self._catalogue = self._run_in_transaction(
                 self._seconds,
                 lambda connection: (
                     connection.read_version(),
@@ -129,7 +129,7 @@ class ServerEngine:
             if not self._catalogue.relations:
                 raise NothingReadable(f"{self.location} holds no tables that may be read")
         except BaseException:
-            self._pool.drop_idle(closed=True)
+            self._pool.close_idle_connections(closed=True)
             raise
         self._looked = time.monotonic()
 
@@ -142,66 +142,70 @@ class ServerEngine:
         return type(self)(self._backend.under(session), session)
 
     def close(self) -> None:
-        self._pool.drop_idle(closed=True)
+        self._pool.close_idle_connections(closed=True)
 
     def state(self) -> str:
         with self._lock:
             state, looked = self._state
             now = time.monotonic()
             if now - looked > _STATE_SECONDS:
-                state = self._run(self._seconds, self._backend.state)
+                state = self._run_in_transaction(self._seconds, self._backend.state)
                 self._state = (state, now)
             return state
 
     def schema(self) -> Schema:
         # Read once per version of the catalogue, and again where the contents have changed since.
-        self._pool.check_open()
+        self._pool.raise_if_closed()
         catalogue = self._refresh_catalogue()
 
-        def read(again: bool) -> Schema:
-            def work(connection: ServerConnection) -> Schema:
+        def read_current_schema(again: bool) -> Schema:
+            def read_schema_on_connection(connection: ServerConnection) -> Schema:
                 # The server's own estimates of rows are in the catalogue.
                 current = self._backend.catalogue(connection) if again else catalogue
                 return read_schema(connection, self._backend, current)
 
-            return self._run(self._seconds, work)
+            return self._run_in_transaction(self._seconds, read_schema_on_connection)
 
-        return self._schemas.get(catalogue, read)
+        return self._schemas.get(catalogue, read_current_schema)
 
-    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
+    def execute(
+        self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: RowSink | None = None
+    ) -> Table:
         start = time.monotonic()
 
-        def run(connection: ServerConnection, statement: str) -> Table:
+        def fetch_result_table(connection: ServerConnection, statement: str) -> Table:
             table = fetch(connection.query(statement, limits), limits, sink, start)
             return replace(table, notes=connection.notes())
 
         try:
-            return self._run_statement(sql, limits.seconds, run, cancellation)
+            return self._run_checked_statement(sql, limits.seconds, fetch_result_table, cancellation)
         except TableLocked:
             names = self._reader.list_tables(sql, self._catalogue)
             which = f"the table {names[0]}" if len(names) == 1 else f"one of the tables {', '.join(names)}"
             raise TableLocked(f"{which} is locked by another program: try again later") from None
 
-    def query_log(self, most: int) -> tuple[str, ...]:
-        """Return the queries that the server logged, without constants, most frequent first.
+    def read_query_log(self, most: int) -> tuple[str, ...]:
+        """Return the queries logged by the server, without constants, the most frequent first.
 
         Other people's queries that the login may not read are `UNREADABLE`.
 
         Raises:
             DatabaseUnavailable: It keeps none, or does not show them; the message says what to do.
         """
-        return self._run(self._seconds, lambda connection: self._backend.query_log(connection, most))
+        return self._run_in_transaction(
+            self._seconds, lambda connection: self._backend.read_query_log(connection, most)
+        )
 
     def compile_check(self, sql: str, tables: Sequence[TableSchema]) -> QueryError | None:
         seconds = _COMPILE_SECONDS * self._backend.patience
         try:
-            self._run_statement(sql, seconds, lambda connection, statement: connection.compile(statement))
+            self._run_checked_statement(sql, seconds, lambda connection, statement: connection.compile(statement))
         except QueryError as error:
             return error
         return None
 
     def estimate(self, sql: str) -> Estimate | None:
-        return self._run_statement(
+        return self._run_checked_statement(
             sql, _COMPILE_SECONDS, lambda connection, statement: connection.estimate(statement, self._catalogue)
         )
 
@@ -209,73 +213,77 @@ class ServerEngine:
         relation = self._refresh_catalogue().find(table)
         if relation is None:
             raise QueryFailed(f"no such table: {table}", "unknown_table")
-        name, source = self._backend.quoted(column), self._backend.source(relation)
+        name, source = self._backend.quote_identifier(column), self._backend.source(relation)
         filled = f"{source} WHERE {name} IS NOT NULL"
         # Where all of a table cannot be read in time, the values of its first rows.
         for rows in (filled, f"(SELECT {name} FROM {filled} LIMIT {_PART_ROWS}) AS part"):
             try:
-                return self._fetch_values(f"SELECT DISTINCT {name} FROM {rows} LIMIT {int(limit)}", limit, seconds)
+                return self._fetch_column_values(
+                    f"SELECT DISTINCT {name} FROM {rows} LIMIT {int(limit)}", limit, seconds
+                )
             except QueryTimeout:
                 continue
         return ()
 
-    def _fetch_values(self, sql: str, limit: int, seconds: float) -> tuple[Cell, ...]:
+    def _fetch_column_values(self, sql: str, limit: int, seconds: float) -> tuple[Cell, ...]:
         limits = Limits(seconds=seconds, rows=limit, result_bytes=200_000_000)
-        found = self._run(seconds, lambda connection: fetch(connection.query(sql, limits), limits))
+        found = self._run_in_transaction(seconds, lambda connection: fetch(connection.query(sql, limits), limits))
         return tuple([value for (value,) in found.rows])
 
-    def _run_statement(
+    def _run_checked_statement(
         self,
         sql: str,
         seconds: float,
         work: Callable[[ServerConnection, str], R],
         cancellation: Cancellation | None = None,
     ) -> R:
-        """Run work on a checked statement, and again if the schema has changed meanwhile.
+        """Run `work` on a checked statement, and again if the schema has changed meanwhile.
 
         What is hidden takes the same way, as many requests long, as what is not there.
         """
 
-        def send() -> R:
+        def check_and_run_statement() -> R:
             statement = self._reader.read(sql, self._catalogue)
-            self._backend.check_text(statement)
-            return self._run(seconds, lambda connection: work(connection, statement), cancellation)
+            self._backend.check_statement_text(statement)
+            return self._run_in_transaction(seconds, lambda connection: work(connection, statement), cancellation)
 
         known = self._catalogue
         try:
-            return send()
+            return check_and_run_statement()
         except (QueryFailed, QueryRejected) as error:
             if error.kind not in _STALE or self._refresh_catalogue(at_once=True) is known:
                 raise
-        return send()
+        return check_and_run_statement()
 
     def _refresh_catalogue(self, *, at_once: bool = False) -> Catalogue:
         """Return the catalogue, read again if the schema has changed."""
 
-        def refresh(connection: ServerConnection) -> Catalogue:
+        def read_catalogue_if_changed(connection: ServerConnection) -> Catalogue:
             version = self._backend.catalogue_version(connection)
             return self._catalogue if version == self._catalogue.version else self._backend.catalogue(connection)
 
         with self._lock:
             if at_once or time.monotonic() - self._looked > _FRESH_SECONDS:
-                self._catalogue = self._run(self._seconds, refresh)
+                self._catalogue = self._run_in_transaction(self._seconds, read_catalogue_if_changed)
                 self._looked = time.monotonic()
             return self._catalogue
 
-    def _run(
+    def _run_in_transaction(
         self, seconds: float, work: Callable[[ServerConnection], R], cancellation: Cancellation | None = None
     ) -> R:
-        """Run work in a read-only transaction, and again if the connection was dropped."""
+        """Run `work` in a read-only transaction, and again if the connection was lost."""
         for _ in range(2):
             try:
-                return self._run_once(seconds, work, cancellation)
+                return self._run_transaction_once(seconds, work, cancellation)
             except ConnectionLost:
                 # The others are likely to be dropped too.
-                self._pool.drop_idle()
+                self._pool.close_idle_connections()
         raise DatabaseUnavailable(f"the connection to {self.location} was lost: is the server running?")
 
-    def _run_once(self, seconds: float, work: Callable[[ServerConnection], R], cancellation: Cancellation | None) -> R:
-        check_cancelled(cancellation)
+    def _run_transaction_once(
+        self, seconds: float, work: Callable[[ServerConnection], R], cancellation: Cancellation | None
+    ) -> R:
+        raise_if_cancelled(cancellation)
         connection = self._pool.take()
         query = RunningQuery(connection, time.monotonic() + seconds + _GRACE_SECONDS, cancellation)
         try:
@@ -284,9 +292,11 @@ class ServerEngine:
                 return work(connection)
         except connection.errors as error:
             failed = connection.failure(error)
-            raise (query.make_error(seconds) if query.stopped or isinstance(failed, QueryTimeout) else failed) from None
+            raise (
+                query.make_timeout_error(seconds) if query.stopped or isinstance(failed, QueryTimeout) else failed
+            ) from None
         finally:
             if not query.stopped:
                 connection.end()
             # An interrupt that is still under way must not hit somebody else's query.
-            self._pool.give(connection, usable=not query.stopped and connection.usable)
+            self._pool.return_connection(connection, usable=not query.stopped and connection.is_usable)

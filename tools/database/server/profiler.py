@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import QueryError
-from ..codes import Rows, code_rows
-from ..profiling import complete_schema, profile_column
+from ..codes import Rows, make_code_table_rows
+from ..profiling import add_column_statistics, add_inferred_keys_and_codes
 from ..schema import Schema, TableSchema
 from ..table import Cell
 from .catalogue import Catalogue, Relation
@@ -27,22 +27,22 @@ _COUNTED_ROWS = 100_000
 
 
 def read_schema(connection: ServerConnection, backend: Backend, catalogue: Catalogue) -> Schema:
-    """Return the schema, with samples of as many tables as the number of queries allows.
+    """Return the schema, with sample values of as many tables as the query budget allows.
 
     The connection is in a transaction of the session's person, so that samples and counts obey its policies.
     """
-    profiler = _Profiler(connection, backend, catalogue)
-    tables = tuple(map(profiler.profile, catalogue.relations))
-    return complete_schema(
+    profiler = _TableProfiler(connection, backend, catalogue)
+    tables = tuple(map(profiler.profile_table, catalogue.relations))
+    return add_inferred_keys_and_codes(
         Schema(backend.database, tables, catalogue.foreign_keys, catalogue.version, dialect=backend.dialect),
         profiler.rows_of,
-        profiler.count_unique,
-        profiler.includes,
+        profiler.count_distinct_values,
+        profiler.is_column_subset,
     )
 
 
-class _Profiler:
-    """A profiler with a number of queries; tables after the last query have no samples."""
+class _TableProfiler:
+    """A table profiler with a query budget; tables after the last query have no samples."""
 
     def __init__(self, connection: ServerConnection, backend: Backend, catalogue: Catalogue) -> None:
         self.connection, self.backend = connection, backend
@@ -50,55 +50,55 @@ class _Profiler:
         self._sources = {relation.shown: backend.source(relation) for relation in catalogue.relations}
         self._left = int(_QUERIES / backend.patience)
         self._late = 0
-        self._begin()
+        self._restart_transaction()
 
-    def profile(self, relation: Relation) -> TableSchema:
-        rows = self._read_rows(self.backend.sample(relation, _ROWS + 1))
+    def profile_table(self, relation: Relation) -> TableSchema:
+        rows = self._read_query_rows(self.backend.sample(relation, _ROWS + 1))
         complete = rows is not None and len(rows) <= _ROWS
         held = list(zip(*rows, strict=True)) if rows else [()] * len(relation.columns)
         if complete and rows:
-            self.rows_of[relation.shown] = code_rows([column.name for column in relation.columns], rows)
+            self.rows_of[relation.shown] = make_code_table_rows([column.name for column in relation.columns], rows)
         return TableSchema(
             relation.shown,
             tuple(
-                profile_column(column, values, seen=rows is not None, complete=complete)
+                add_column_statistics(column, values, seen=rows is not None, complete=complete)
                 for column, values in zip(relation.columns, held, strict=True)
             ),
             relation.kind,
-            len(rows) if complete and rows is not None else self._count(relation),
+            len(rows) if complete and rows is not None else self._count_rows(relation),
             relation.comment,
             definition=relation.definition,
             unshown=relation.unshown,
             schema=relation.schema if relation.shown != relation.name else "",
         )
 
-    def _count(self, relation: Relation) -> int | None:
-        """Return the number of rows: counted if small, else from the server's statistics."""
+    def _count_rows(self, relation: Relation) -> int | None:
+        """Return the number of a table's rows: counted if small, else from server statistics."""
         if relation.kind == "view" or (relation.estimate or 0) > _COUNTED_ROWS:
             return relation.estimate
         source = self._sources[relation.shown]
-        rows = self._read_rows(f"SELECT count(*) FROM (SELECT 1 FROM {source} LIMIT {_COUNTED_ROWS + 1}) AS part")
+        rows = self._read_query_rows(f"SELECT count(*) FROM (SELECT 1 FROM {source} LIMIT {_COUNTED_ROWS + 1}) AS part")
         count = rows[0][0] if rows else None
         return count if isinstance(count, int) and count <= _COUNTED_ROWS else relation.estimate
 
-    def count_unique(self, table: str, column: str) -> tuple[int, int] | None:
+    def count_distinct_values(self, table: str, column: str) -> tuple[int, int] | None:
         """Return the number of a table's first rows and of a column's distinct values in them."""
-        part = f"SELECT {self.backend.quoted(column)} AS v FROM {self._sources[table]} LIMIT {_COUNTED_ROWS}"
-        rows: Any = self._read_rows(f"SELECT count(*), count(DISTINCT part.v) FROM ({part}) AS part")
+        part = f"SELECT {self.backend.quote_identifier(column)} AS v FROM {self._sources[table]} LIMIT {_COUNTED_ROWS}"
+        rows: Any = self._read_query_rows(f"SELECT count(*), count(DISTINCT part.v) FROM ({part}) AS part")
         return rows[0] if rows else None
 
-    def includes(self, table: str, column: str, ref_table: str, ref_column: str) -> bool:
-        """Whether another column has all first values of a column; False without values."""
-        name, ref_name = self.backend.quoted(column), self.backend.quoted(ref_column)
-        rows = self._read_rows(
+    def is_column_subset(self, table: str, column: str, ref_table: str, ref_column: str) -> bool:
+        """Whether all first values of `column` occur in `ref_column`; False if there are none."""
+        name, ref_name = self.backend.quote_identifier(column), self.backend.quote_identifier(ref_column)
+        rows = self._read_query_rows(
             f"SELECT count(*), sum(CASE WHEN EXISTS (SELECT 1 FROM {self._sources[ref_table]} AS r WHERE"
             f" r.{ref_name} = d.v) THEN 1 ELSE 0 END) FROM (SELECT DISTINCT s.{name} AS v FROM"
             f" (SELECT {name} FROM {self._sources[table]} LIMIT {_INCLUDED_ROWS}) AS s WHERE s.{name} IS NOT NULL) AS d"
         )
         return bool(rows and rows[0][0] and rows[0][0] == rows[0][1])
 
-    def _read_rows(self, sql: str) -> list[tuple[Cell, ...]] | None:
-        """Return a query's rows; None if it failed, was too slow or exceeded the number."""
+    def _read_query_rows(self, sql: str) -> list[tuple[Cell, ...]] | None:
+        """Return the rows of a query; None if it failed, was too slow or the budget is spent."""
         if self._left <= 0 or self._late >= _LATE:
             return None
         self._left -= 1
@@ -110,9 +110,9 @@ class _Profiler:
                 raise failed from None
             self._late += failed.kind in ("timeout", "locked")
             self.connection.end()
-            self._begin()
+            self._restart_transaction()
             return None
 
-    def _begin(self) -> None:
+    def _restart_transaction(self) -> None:
         self.connection.end()
         self.connection.begin(_SECONDS_A_QUERY * self.backend.patience)

@@ -23,12 +23,12 @@ from sqlglot.generator import Generator
 from sqlglot.tokenizer_core import TokenType
 
 from ...errors import QueryFailed, QueryRejected, ResultTooLarge
-from ..dialects import TooLong, check_parts, parse_tokens
-from ..profile import Profile, read_profile
+from ..dialects import TooManyTokens, check_selects_and_joins, parse_tokens
+from ..profile import EngineProfile, read_engine_profile
 from .catalogue import Catalogue, Relation
 
 # What a statement may be made of in every dialect.
-_COMMON = read_profile(__package__ or "")
+_COMMON = read_engine_profile(__package__ or "")
 STATEMENT_LENGTH = 100_000
 _REMEMBERED = 256
 _LONGEST_NAME = 80
@@ -46,8 +46,8 @@ _ODD_NAME = "names of functions may have only plain letters, digits and undersco
 
 
 @dataclass(frozen=True)
-class Grammar:
-    """The rules of a dialect for statements.
+class StatementGrammar:
+    """The rules for statements in one SQL dialect.
 
     Attributes:
         dialect: sqlglot's.
@@ -59,31 +59,31 @@ class Grammar:
     """
 
     dialect: Dialect
-    profile: Profile
+    profile: EngineProfile
     fold: Callable[[str], str] = str
     writes: tuple[tuple[type[exp.Expr], Callable[[Any, Any], str]], ...] = ()
     groups_by_key: bool = False
     names_by_text: bool = False
 
 
-def version_call(writer: Generator, node: exp.CurrentVersion) -> str:
-    """Return the call that asks for the version, which sqlglot names differently."""
+def render_version_call(writer: Generator, node: exp.CurrentVersion) -> str:
+    """Return the call `VERSION()`; sqlglot would write another function name."""
     del node
     return writer.func("VERSION")
 
 
-class Reader:
-    """A reader of one dialect's statements, which checks and rewrites them."""
+class StatementChecker:
+    """A checker of statements in one dialect, which parses, checks and rewrites them."""
 
-    def __init__(self, grammar: Grammar) -> None:
+    def __init__(self, grammar: StatementGrammar) -> None:
         self._grammar = grammar
         generator: Any = grammar.dialect.generator()
         # The generator may be compiled: it takes no subclass and no other method, but looks its handlers up in a dict.
         self._handlers = {**generator._dispatch, **dict(grammar.writes)}
-        self._cached = lru_cache(_REMEMBERED)(self._read)
+        self._cached = lru_cache(_REMEMBERED)(self._check_and_rewrite_statement)
 
     def read(self, sql: str, catalogue: Catalogue) -> str:
-        """Return the statement to send for one query, which may name the catalogue's tables.
+        """Check a query against the catalogue and return the statement to send to the server.
 
         Raises:
             QueryRejected: It is not one statement that reads, or uses what is not allowed.
@@ -93,22 +93,22 @@ class Reader:
         return self._cached(sql, catalogue)
 
     def list_tables(self, sql: str, catalogue: Catalogue) -> list[str]:
-        """Return the shown names of the tables that a statement reads."""
-        places = self._parse(sql).find_all(exp.Table)
+        """Return the displayed names of the tables that a statement reads."""
+        places = self._parse_query(sql).find_all(exp.Table)
         read = (catalogue.find(*filter(None, (place.db, place.name))) for place in places)
         return sorted({relation.shown for relation in read if relation is not None})
 
-    def _read(self, sql: str, catalogue: Catalogue) -> str:
+    def _check_and_rewrite_statement(self, sql: str, catalogue: Catalogue) -> str:
         if len(sql) > STATEMENT_LENGTH:
             raise ResultTooLarge(f"the statement has {len(sql):,} characters: it may have {STATEMENT_LENGTH:,}")
         try:
-            tree = self._parse(sql)
-            self._hide_columns(tree, self._check(tree, catalogue), catalogue)
-            written = self._write(tree, catalogue.own_functions)
+            tree = self._parse_query(sql)
+            self._hide_columns(tree, self._check_syntax_tree(tree, catalogue), catalogue)
+            written = self._generate_checked_sql(tree, catalogue.own_functions)
             # `FROM t` and `TABLE t` are written as SELECTs.
-            check_parts(written)
-            self._check_written(written, catalogue)
-        except TooLong as error:
+            check_selects_and_joins(written)
+            self._check_rewritten_sql(written, catalogue)
+        except TooManyTokens as error:
             raise ResultTooLarge(str(error)) from None
         except SqlglotError as error:
             first = str(error).split("\n", 1)[0].replace("\x1b[4m", "").replace("\x1b[0m", "")
@@ -118,7 +118,7 @@ class Reader:
             raise ResultTooLarge("the statement is nested too deeply: simplify it") from None
         return written
 
-    def _parse(self, sql: str) -> exp.Expr:
+    def _parse_query(self, sql: str) -> exp.Expr:
         if "\0" in sql:
             raise QueryFailed("the query contains a NUL character", "syntax")
         try:
@@ -142,18 +142,18 @@ class Reader:
             raise QueryRejected(f"this connection only reads, but the statement is {kind}: write a SELECT")
         return tree
 
-    def _write(self, tree: exp.Expr, own_functions: frozenset[str] = frozenset()) -> str:
+    def _generate_checked_sql(self, tree: exp.Expr, own_functions: frozenset[str] = frozenset()) -> str:
         usual = self._grammar.dialect.NORMALIZE_FUNCTIONS
-        texts = {case: self._generate(tree, case) for case in {"upper", "lower", usual}}
-        for name in _names_of_calls(texts["upper"], texts["lower"], texts[usual]):
+        texts = {case: self._generate_sql(tree, case) for case in {"upper", "lower", usual}}
+        for name in _find_called_functions(texts["upper"], texts["lower"], texts[usual]):
             if name not in self._grammar.profile.functions:
                 raise QueryRejected(f"the function {name[:_LONGEST_NAME]}() may not be used here")
             if name in own_functions:
                 raise QueryRejected(f"the function {name}() may not be used here: somebody made one of that name")
         return texts[usual]
 
-    def _generate(self, tree: exp.Expr, case: str | bool) -> str:
-        """Return a tree as SQL, with functions' names in a case."""
+    def _generate_sql(self, tree: exp.Expr, case: str | bool) -> str:
+        """Return a syntax tree as SQL, with function names in the given case."""
         generator: Any = self._grammar.dialect.generator(
             comments=False, unsupported_level=ErrorLevel.RAISE, normalize_functions=case
         )
@@ -166,42 +166,42 @@ class Reader:
             # Arguments that a function cannot have are found when it is written, by whatever fails on them.
             raise QueryRejected("the statement cannot be passed on safely: write it plainly") from error
 
-    def _check_written(self, written: str, catalogue: Catalogue) -> None:
-        """Parse and check the written statement again; it must mean the same.
+    def _check_rewritten_sql(self, written: str, catalogue: Catalogue) -> None:
+        """Parse and check the rewritten statement again; it must mean the same.
 
         A name that sqlglot writes without the quotes that it had would otherwise be read as SQL.
         """
         try:
-            again = self._parse(written)
-            self._check(again, catalogue)
-            same = self._write(again, catalogue.own_functions) == written
+            again = self._parse_query(written)
+            self._check_syntax_tree(again, catalogue)
+            same = self._generate_checked_sql(again, catalogue.own_functions) == written
         except (SqlglotError, QueryFailed):
             same = False
         if not same:
             raise QueryRejected("the statement has names or texts that cannot be passed on safely: write it plainly")
 
-    def _check(self, tree: exp.Expr, catalogue: Catalogue) -> list[tuple[exp.Table, Relation]]:
-        """Qualify the tables' names, and return those tables that have hidden columns."""
+    def _check_syntax_tree(self, tree: exp.Expr, catalogue: Catalogue) -> list[tuple[exp.Table, Relation]]:
+        """Check a syntax tree, qualify the table names, and return tables with hidden columns."""
         tables: list[exp.Table] = []
         reserved = self._grammar.profile.reserved
         for node in tree.walk():
-            self._check_node(node, catalogue)
+            self._check_syntax_node(node, catalogue)
             if isinstance(node, exp.Table):
                 tables.append(node)
             elif isinstance(node, exp.CTE) and reserved and node.alias.lower().startswith(reserved):
                 raise QueryRejected(f"no common table expression may be called {node.alias}: name it otherwise")
-        read = [(table, self._qualify(table, catalogue)) for table in tables]
+        read = [(table, self._qualify_table(table, catalogue)) for table in tables]
         return [(table, relation) for table, relation in read if relation is not None and relation.hides]
 
-    def _check_node(self, node: exp.Expr, catalogue: Catalogue) -> None:
+    def _check_syntax_node(self, node: exp.Expr, catalogue: Catalogue) -> None:
         kind, profile = type(node).__name__, self._grammar.profile
         if isinstance(node, exp.Anonymous):
-            self._check_call(node)
+            self._check_function_call(node)
         elif (
             kind
             not in (_COMMON.functions if isinstance(node, exp.Func) else _COMMON.syntax) | self._grammar.profile.syntax
         ):
-            raise QueryRejected(_explain_refusal(node))
+            raise QueryRejected(_explain_refused_syntax(node))
         if isinstance(node, exp.Query) and (node.args.get("settings") or node.args.get("format")):
             raise QueryRejected("SETTINGS and FORMAT may not be used here: leave them out")
         if isinstance(node, exp.In) and profile.in_names_tables:
@@ -217,7 +217,7 @@ class Reader:
             raise QueryRejected(f"{node.name} may not be used here: it names a function of a row, too")
         elif isinstance(node, exp.Dot) and isinstance(node.expression, exp.Func):
             raise QueryRejected(
-                f"a function may not be named with its schema: write {_name_of(node.expression)}() alone"
+                f"a function may not be named with its schema: write {_get_node_name(node.expression)}() alone"
             )
         elif isinstance(node, exp.DataType):
             if node.this == exp.DataType.Type.USERDEFINED:
@@ -228,28 +228,28 @@ class Reader:
         elif isinstance(node, exp.Var) and not _KEYWORD.fullmatch(node.name):
             raise QueryRejected(f"{node.name[:_LONGEST_NAME]!r} may not be used here: write a keyword, such as a unit")
 
-    def _check_call(self, node: exp.Anonymous) -> None:
+    def _check_function_call(self, node: exp.Anonymous) -> None:
         called = node.this
         name = called.name if isinstance(called, exp.Expr) else str(called)
         quoted = isinstance(called, exp.Identifier) and called.quoted
         if name.lower() not in self._grammar.profile.functions or (quoted and name != name.lower()):
             raise QueryRejected(f"the function {name[:_LONGEST_NAME]}() may not be used here")
 
-    def _qualify(self, table: exp.Table, catalogue: Catalogue) -> Relation | None:
-        """Qualify a table's name with its schema; return None if it is not a table."""
+    def _qualify_table(self, table: exp.Table, catalogue: Catalogue) -> Relation | None:
+        """Qualify a table's name with the schema; return None for a function call or a CTE."""
         if not isinstance(table.this, exp.Identifier):
             if not isinstance(table.this, exp.Func):
-                raise QueryRejected(f"only tables and functions may stand in FROM, not {_name_of(table.this)}")
+                raise QueryRejected(f"only tables and functions may stand in FROM, not {_get_node_name(table.this)}")
             return None
         parts = [part for part in table.parts if isinstance(part, exp.Identifier)]
-        if len(parts) == 1 and self._is_declared(table, self._fold(parts[0])):
+        if len(parts) == 1 and self._is_cte_in_scope(table, self._fold_identifier_case(parts[0])):
             return None
-        relation = catalogue.find(*map(self._fold, parts))
+        relation = catalogue.find(*map(self._fold_identifier_case, parts))
         if relation is None:
             name = ".".join(part.name for part in parts)
             raise QueryFailed(f"no such table: {name[:_LONGEST_NAME]}", "unknown_table")
         written = parts[-1]
-        known_as = self._fold(written)
+        known_as = self._fold_identifier_case(written)
         table.set("catalog", None)
         table.set("db", exp.to_identifier(relation.schema, quoted=True) if relation.schema else None)
         table.set("this", exp.to_identifier(relation.name, quoted=True))
@@ -258,7 +258,7 @@ class Reader:
         return relation
 
     def _hide_columns(self, tree: exp.Expr, hiding: Sequence[tuple[exp.Table, Relation]], catalogue: Catalogue) -> None:
-        """Replace each table that has hidden columns by a sub-query of the others.
+        """Replace each table that has hidden columns by a sub-query of the visible columns.
 
         The server then knows no others either: it would tell of them by its errors, by the columns that it counts and
         joins by, and by what stands for whole rows; and MariaDB lets USING and NATURAL join by columns that are denied.
@@ -266,7 +266,7 @@ class Reader:
         if not hiding:
             return
         if self._grammar.names_by_text and isinstance(tree, exp.Query):
-            self._name_outputs(tree.selects)
+            self._name_result_columns(tree.selects)
         names = Counter(
             (id(table.find_ancestor(exp.Select)), table.alias_or_name) for table in tree.find_all(exp.Table)
         )
@@ -281,10 +281,10 @@ class Reader:
             if given.lower() in ("", relation.name.lower()):
                 plain[id(scope), relation.schema, relation.name] = table.alias
             if scope is not None and self._grammar.groups_by_key:
-                self._group_by_key(scope, table.alias, relation)
+                self._add_grouped_key_columns(scope, table.alias, relation)
         for column in tree.find_all(exp.Column):
             if column.args.get("db"):  # a sub-query has no schema
-                place = self._fold(column.args["db"]), self._fold(column.args["table"])
+                place = self._fold_identifier_case(column.args["db"]), self._fold_identifier_case(column.args["table"])
                 scope = column.find_ancestor(exp.Select)
                 while scope is not None and (id(scope), *place) not in plain:
                     scope = scope.find_ancestor(exp.Select)
@@ -300,21 +300,21 @@ class Reader:
             known = [column.name for column in relation.columns if column.name.lower() not in catalogue.row_functions]
             read.set("this", exp.select(*(exp.column(name, quoted=True) for name in known)).from_(table))
 
-    def _name_outputs(self, outputs: Sequence[exp.Expr]) -> None:
+    def _name_result_columns(self, outputs: Sequence[exp.Expr]) -> None:
         """Name the columns of a result as if no table were replaced by a sub-query."""
         select, named = outputs[0].parent if outputs else None, list[exp.Expr]()
         for item in outputs:
             if isinstance(item, exp.Column) and not item.is_star:
                 item = exp.alias_(item, item.name, quoted=True, copy=False)
             elif not isinstance(item, exp.Alias) and item.find(exp.Table):
-                text = self._generate(item, self._grammar.dialect.NORMALIZE_FUNCTIONS)
+                text = self._generate_sql(item, self._grammar.dialect.NORMALIZE_FUNCTIONS)
                 item = exp.alias_(item, text, quoted=True, copy=False) if len(text) <= _LONGEST_ALIAS else item
             named.append(item)
         if select is not None:
             select.set("expressions", named)
 
-    def _group_by_key(self, select: exp.Select, alias: str, relation: Relation) -> None:
-        """Add the columns that a grouped key determines to GROUP BY."""
+    def _add_grouped_key_columns(self, select: exp.Select, alias: str, relation: Relation) -> None:
+        """Add the columns that a grouped primary key determines to GROUP BY."""
         # Servers know that of tables, but not of sub-queries.
         group = select.args.get("group")
         key = {column.name for column in relation.columns if column.primary_key}
@@ -326,27 +326,31 @@ class Reader:
             if isinstance(item, exp.Literal) and item.is_int and 0 < int(item.name) <= len(select.expressions):
                 item = select.expressions[int(item.name) - 1].unalias()
             output = outputs.get(item.name, item)
-            grouped |= self._list_own_columns(output, alias) or self._list_own_columns(item, alias)
+            grouped |= self._match_column_to_table(output, alias) or self._match_column_to_table(item, alias)
         if not key <= grouped:
             return
-        used = {name for column in select.find_all(exp.Column) for name in self._list_own_columns(column, alias)}
+        used = {name for column in select.find_all(exp.Column) for name in self._match_column_to_table(column, alias)}
         every = alias in used or any(not isinstance(star.parent, exp.Count) for star in select.find_all(exp.Star))
         for column in relation.columns:
             if column.name not in grouped and (every or column.name in used):
                 group.append("expressions", exp.column(column.name, exp.to_identifier(alias, quoted=True), quoted=True))
 
-    def _list_own_columns(self, node: exp.Expr, alias: str) -> set[str]:
-        """Return the name of a column, if it may belong to the table with that alias."""
+    def _match_column_to_table(self, node: exp.Expr, alias: str) -> set[str]:
+        """Return a set with a column's name if it may belong to the table with that alias."""
         if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
             return set()
         table = node.args.get("table")
-        return {self._fold(node.this)} if table is None or self._fold(table) == alias else set()
+        return (
+            {self._fold_identifier_case(node.this)}
+            if table is None or self._fold_identifier_case(table) == alias
+            else set()
+        )
 
-    def _fold(self, name: exp.Identifier) -> str:
+    def _fold_identifier_case(self, name: exp.Identifier) -> str:
         return name.name if name.quoted else self._grammar.fold(name.name)
 
-    def _is_declared(self, table: exp.Table, name: str) -> bool:
-        """Whether a table's name means a common table expression that is in scope.
+    def _is_cte_in_scope(self, table: exp.Table, name: str) -> bool:
+        """Whether a table's name refers to a common table expression that is in scope.
 
         One is in scope in the query that its WITH belongs to, in those declared after it, and, in WITH RECURSIVE, in
         its own. A name that is out of scope must be a table's: the server would look it up among its own.
@@ -360,14 +364,14 @@ class Reader:
             else:
                 held = above.args.get("with_")
                 candidates = held.expressions if isinstance(held, exp.With) and held is not inside else []
-            if any(self._fold(candidate.args["alias"].this) == name for candidate in candidates):
+            if any(self._fold_identifier_case(candidate.args["alias"].this) == name for candidate in candidates):
                 return True
             inside, above = above, above.parent
         return False
 
 
-def _names_of_calls(upper: str, lower: str, usual: str) -> Iterator[str]:
-    """Yield the names of calls in lower case: words that the generator wrote in two cases.
+def _find_called_functions(upper: str, lower: str, usual: str) -> Iterator[str]:
+    """Yield the lower-case names of called functions: words that differ between two cases.
 
     `usual` is what will be sent. Some letters change when their case changes twice, such as a dotless i.
     """
@@ -381,9 +385,9 @@ def _names_of_calls(upper: str, lower: str, usual: str) -> Iterator[str]:
             yield word[0].lower()
 
 
-def _explain_refusal(node: exp.Expr) -> str:
+def _explain_refused_syntax(node: exp.Expr) -> str:
     if isinstance(node, exp.Func):
-        return f"the function {_name_of(node)}() may not be used here"
+        return f"the function {_get_node_name(node)}() may not be used here"
     if isinstance(node, exp.Lock):
         return "this connection only reads, but the statement locks rows: leave FOR UPDATE or FOR SHARE out"
     if isinstance(node, exp.Into):
@@ -395,7 +399,7 @@ def _explain_refusal(node: exp.Expr) -> str:
     return f"the statement uses what may not be used here ({type(node).__name__}): write it in plain SQL"
 
 
-def _name_of(node: exp.Expr) -> str:
+def _get_node_name(node: exp.Expr) -> str:
     if isinstance(node, exp.Anonymous):
         return node.name[:_LONGEST_NAME]
     return node.sql_name().lower() if isinstance(node, exp.Func) else type(node).__name__

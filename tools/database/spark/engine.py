@@ -21,19 +21,28 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 from ...errors import DatabaseUnavailable, ResultTooLarge, SettingsError, TableturnError
-from ..column_kinds import column_kind
+from ..column_kinds import infer_column_kind
 from ..fetch import Row, RowCursor
 from ..profile import ConnectionLost
 from ..quoting import quote
 from ..schema import ColumnSchema
-from ..server.address import Address, scrub_message, split_address, without_password
+from ..server.address import ServerAddress, hide_url_secrets, parse_server_url, redact_message
 from ..server.catalogue import Catalogue, Relation
-from ..server.connection import CUT, SHORT, Backend, Interrupter, ServerConnection, cell
+from ..server.connection import CUT, SHORT, Backend, ServerConnection, StatementInterrupter, convert_to_cell
 from ..server.engine import ServerEngine
-from ..session import Session, digest, write_remark
+from ..session import Session, compute_digest, make_sql_comment
 from ..table import Cell, Limits
 from ..watchdog import WATCHDOG, RunningQuery
-from .statements import GRAMMAR, PROFILE, TOO_LARGE, as_subquery, as_text, check_plan, check_text, limit_rows
+from .statements import (
+    GRAMMAR,
+    PROFILE,
+    TOO_LARGE,
+    check_query_plan,
+    check_statement_text,
+    convert_column_for_client,
+    wrap_as_subquery,
+    wrap_with_row_limit,
+)
 
 Client = Any
 """Pyspark's `SparkConnectClient`: an extra, without its types."""
@@ -45,8 +54,8 @@ _PLANNING_SECONDS = 20.0
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 
 
-class Driver:
-    """The used part of pyspark, with warnings and logs kept from the terminal."""
+class PysparkDriver:
+    """The part of pyspark that is used, with warnings and logs kept off the terminal."""
 
     def __init__(self) -> None:
         with warnings.catch_warnings():
@@ -68,14 +77,14 @@ class Driver:
         client.set_retry_policies([])
         return client
 
-    def plan(self, sql: str) -> Any:
-        """Return a plan of one statement."""
+    def make_statement_plan(self, sql: str) -> Any:
+        """Return a Spark Connect plan of one statement."""
         plan = self._messages.Plan()
         plan.root.sql.query = sql
         return plan
 
-    def progress_request(self) -> Any:
-        """Return a request that makes a session report progress often."""
+    def make_progress_request(self) -> Any:
+        """Return a request that makes a Spark session report progress often."""
         operation = self._messages.ConfigRequest.Operation()
         operation.set.pairs.add(key="spark.connect.progress.reportInterval", value="200ms")
         return operation
@@ -83,13 +92,13 @@ class Driver:
     def rows(self, client: Client, sql: str) -> Iterator[Row]:
         """Yield the rows of a statement, as the server sends them."""
         # What else comes is the schema.
-        for part in client.to_table_as_iterator(self.plan(sql), {}):
+        for part in client.to_table_as_iterator(self.make_statement_plan(sql), {}):
             if hasattr(part, "to_pylist"):
-                yield from zip(*(map(cell, column.to_pylist()) for column in part.columns), strict=True)
+                yield from zip(*(map(convert_to_cell, column.to_pylist()) for column in part.columns), strict=True)
 
 
 class SparkConnection(ServerConnection):
-    """A client with a new session for each piece of work."""
+    """A Spark client that opens a new session for each piece of work."""
 
     def __init__(self, backend: SparkBackend) -> None:
         """Make a client that puts a remark before each statement."""
@@ -97,17 +106,17 @@ class SparkConnection(ServerConnection):
         self.errors = self._driver.errors
         self._usable = True
         self._client = self._driver.connect(backend.address.url)
-        self._remark = write_remark(backend.session.identity)
+        self._remark = make_sql_comment(backend.session.identity)
         self._begun = False
         self._seconds = 0.0
         self._running = ExitStack()
         self._works = False
         self._sent = 0.0
         self._interrupter = self._make_interrupter()
-        self._client.register_progress_handler(self._note_progress)
+        self._client.register_progress_handler(self._record_progress)
 
     @property
-    def usable(self) -> bool:
+    def is_usable(self) -> bool:
         return self._usable
 
     def read_version(self) -> str:
@@ -122,8 +131,8 @@ class SparkConnection(ServerConnection):
         self._seconds = seconds
         self._sent = 0.0
         self._begun = True
-        with self._watch():
-            self._client.config(self._driver.progress_request())
+        with self._watch_running_query():
+            self._client.config(self._driver.make_progress_request())
         if self._backend.named:
             self.rows(f"SET CATALOG {quote(self._backend.named, 'spark')}")
 
@@ -142,18 +151,20 @@ class SparkConnection(ServerConnection):
         self._longest = limits.cell_bytes
         self._running.close()
         # Until the session ends, for nobody tells when the last row is fetched.
-        self._running.enter_context(self._watch())
-        fields = self._analyse(sql)
+        self._running.enter_context(self._watch_running_query())
+        fields = self._analyse_statement(sql)
         types = [str(field.dataType.simpleString()) for field in fields]
-        return RowCursor([str(field.name) for field in fields], self._send(limit_rows(sql, types, limits)))
+        return RowCursor(
+            [str(field.name) for field in fields], self._send_statement(wrap_with_row_limit(sql, types, limits))
+        )
 
     def rows(self, sql: str) -> list[Row]:
-        with self._watch():
-            return list(self._send(sql))
+        with self._watch_running_query():
+            return list(self._send_statement(sql))
 
     def compile(self, sql: str) -> None:
-        with self._watch():
-            self._analyse(sql)
+        with self._watch_running_query():
+            self._analyse_statement(sql)
 
     def failure(self, error: Exception) -> TableturnError | ConnectionLost:
         return failure(error, self._longest)
@@ -163,50 +174,52 @@ class SparkConnection(ServerConnection):
             self.end()
             self._client.close()
 
-    def _analyse(self, sql: str) -> list[Any]:
-        """Check a statement's plan, and return the columns of its result, without running it."""
-        plan = self._driver.plan(self._remark + as_subquery(sql))
+    def _analyse_statement(self, sql: str) -> list[Any]:
+        """Check a statement's plan, and return its result columns, without running it."""
+        plan = self._driver.make_statement_plan(self._remark + wrap_as_subquery(sql))
         fields: list[Any] = list(self._client.schema(plan).fields)
-        check_plan(self._client.explain_string(plan, "extended"), self._backend.readable)
+        check_query_plan(self._client.explain_string(plan, "extended"), self._backend.readable)
         return fields
 
-    def _send(self, sql: str) -> Iterator[Row]:
+    def _send_statement(self, sql: str) -> Iterator[Row]:
         self._works, self._sent = False, time.monotonic()
         return self._driver.rows(self._client, self._remark + sql)
 
-    def _note_progress(self, stages: Iterable[object] | None = None, **_: object) -> None:
+    def _record_progress(self, stages: Iterable[object] | None = None, **_: object) -> None:
         self._works = self._works or bool(list(stages or ()))
 
-    def _make_interrupter(self) -> Interrupter:
-        def end(how: Callable[[], None]) -> None:
+    def _make_interrupter(self) -> StatementInterrupter:
+        def end_unless_planning(how: Callable[[], None]) -> None:
             # Spark forgets a query that is interrupted while it is planned, and then works on it all the same, with
             # nothing left that could end it. So it is not interrupted before it works.
             if self._works or time.monotonic() - self._sent > _PLANNING_SECONDS:
                 how()
 
-        return Interrupter(partial(end, self._client.interrupt_all), partial(end, self._client.close))
+        return StatementInterrupter(
+            partial(end_unless_planning, self._client.interrupt_all), partial(end_unless_planning, self._client.close)
+        )
 
-    def _watch(self) -> AbstractContextManager[RunningQuery]:
+    def _watch_running_query(self) -> AbstractContextManager[RunningQuery]:
         # A session may have several statements at once.
         return WATCHDOG.watch(RunningQuery(self._interrupter, time.monotonic() + self._seconds))
 
 
 def failure(error: Any, longest: int) -> TableturnError | ConnectionLost:
-    """Return the typed error for one of pyspark's or gRPC's, or a closed channel."""
-    condition = str(_call_if_there(error, "getCondition") or "").partition(".")[0]
-    message = str(_call_if_there(error, "getMessage") or error)
+    """Return the typed error for an error of pyspark or gRPC, or for a closed channel."""
+    condition = str(_call_method_if_present(error, "getCondition") or "").partition(".")[0]
+    message = str(_call_method_if_present(error, "getMessage") or error)
     # Without the condition, which is its class here, and without state, place, plan and stack after it.
     for end in (" SQLSTATE: ", "\n\nJVM stacktrace", "\n== SQL"):
         message = message.partition(end)[0]
     if message.lstrip().startswith("["):
         message = message.partition("]")[2] or message
-    message = scrub_message(message)
+    message = redact_message(message)
     if TOO_LARGE in message:
         return ResultTooLarge(f"a value has more than {longest:,} bytes: select less of it")
     faults = PROFILE.faults
     ended = next((code for code, meaning in faults.items() if meaning == "ended" and f"[{code}]" in str(error)), "")
-    state = str(_call_if_there(error, "getSqlState") or "")
-    status = _call_if_there(error, "getGrpcStatusCode") or _call_if_there(error, "code")
+    state = str(_call_method_if_present(error, "getSqlState") or "")
+    status = _call_method_if_present(error, "getGrpcStatusCode") or _call_method_if_present(error, "code")
     code = ended or (state if faults.get(state) == "refused" else condition) or str(getattr(status, "name", "") or "")
     if not code:
         return ConnectionLost(message)
@@ -214,7 +227,7 @@ def failure(error: Any, longest: int) -> TableturnError | ConnectionLost:
     return DatabaseUnavailable(f"Spark refuses the login: {message}") if type(found) is DatabaseUnavailable else found
 
 
-def _call_if_there(error: Any, method: str) -> Any:
+def _call_method_if_present(error: Any, method: str) -> Any:
     asked = getattr(error, method, None)
     return asked() if callable(asked) else None
 
@@ -238,7 +251,7 @@ _SYSTEM = frozenset({"information_schema", "sys"})
 
 
 class SparkBackend(Backend):
-    """A catalogue of Spark."""
+    """A catalogue of a Spark server, as one session uses it."""
 
     name = "Spark"
     dialect = "spark"
@@ -246,7 +259,7 @@ class SparkBackend(Backend):
     # A query is work shared out to machines, and takes a tenth of a second where it reads nothing.
     patience = 10.0
 
-    def __init__(self, address: Address, driver: Driver, session: Session) -> None:
+    def __init__(self, address: ServerAddress, driver: PysparkDriver, session: Session) -> None:
         catalogues = {name.rpartition(".")[0] for name in address.schemas}
         if len(catalogues) > 1:
             raise SettingsError(
@@ -263,7 +276,7 @@ class SparkBackend(Backend):
         except driver.errors as error:
             secrets = [part.partition("=")[2] for part in address.url.split(";")[1:] if part.startswith("token=")]
             raise DatabaseUnavailable(
-                f"not a URL of Spark Connect: {without_password(address.url)} ({scrub_message(error, secrets)});"
+                f"not a URL of Spark Connect: {hide_url_secrets(address.url)} ({redact_message(error, secrets)});"
                 f" write sc://host:{_PORT}/;token=..."
             ) from None
         self.database = self._schemas[0] if self._schemas else self.named or "spark"
@@ -278,70 +291,70 @@ class SparkBackend(Backend):
     def catalogue(self, connection: ServerConnection) -> Catalogue:
         # Tables that cannot be told, perhaps for want of a grant, are left out.
         ask = connection.rows
-        catalogue, schemas, names = read_names(ask, self._schemas)
+        catalogue, schemas, names = read_table_names(ask, self._schemas)
 
-        def read(name: tuple[str, str]) -> Relation | Exception:
+        def read_relation_or_error(name: tuple[str, str]) -> Relation | Exception:
             try:
                 return _read_relation(*name, ask, first=name[0] == schemas[0])
             except connection.errors as error:
                 return error
 
         with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="tableturn-spark") as threads:
-            found = list(threads.map(read, names))
+            found = list(threads.map(read_relation_or_error, names))
         relations = tuple(relation for relation in found if isinstance(relation, Relation))
         if names and not relations and "PARSE" in str(found[0]):
             raise DatabaseUnavailable("the server cannot describe its tables as JSON: Spark 4.0 or newer is needed")
         self.readable = frozenset((catalogue, relation.schema, relation.name) for relation in relations)
         functions = {str(name).rpartition(".")[2].lower() for (name,) in ask("SHOW USER FUNCTIONS")}
-        return Catalogue(digest(names, self.session.key), relations, own_functions=frozenset(functions))
+        return Catalogue(compute_digest(names, self.session.key), relations, own_functions=frozenset(functions))
 
     def catalogue_version(self, connection: ServerConnection) -> str:
-        _, _, names = read_names(connection.rows, self._schemas)
-        return digest(names, self.session.key)
+        _, _, names = read_table_names(connection.rows, self._schemas)
+        return compute_digest(names, self.session.key)
 
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
-        """Return a line for each right beside reading, and one with the remedy.
+        """Return a line for each right beyond reading, and one line with the remedy.
 
         EXPLAIN is what asks: it plans a statement, with all that a catalogue has to say against it, and never runs it.
         What only the file system refuses is found when files are written, so that this is not seen.
         """
 
-        def is_planned(statement: str) -> bool:
+        def can_plan_statement(statement: str) -> bool:
             try:
                 return not any(str(row[0]).startswith(_REFUSED) for row in connection.rows(f"EXPLAIN {statement}"))
             except connection.errors:
                 return False
 
-        _, schemas, names = read_names(connection.rows, self._schemas)
-        tables = [qualified_name(*name) for name in names[:_PROBED]]
+        _, schemas, names = read_table_names(connection.rows, self._schemas)
+        tables = [qualify_table_name(*name) for name in names[:_PROBED]]
         found: list[str] = []
-        if is_planned(f"CREATE TABLE {qualified_name(schemas[0], _PROBE)} (x INT)"):
+        if can_plan_statement(f"CREATE TABLE {qualify_table_name(schemas[0], _PROBE)} (x INT)"):
             found.append(f"Spark would let this login make tables in {schemas[0]}")
-        if any(is_planned(f"INSERT INTO {table} SELECT * FROM {table} LIMIT 0") for table in tables):
+        if any(can_plan_statement(f"INSERT INTO {table} SELECT * FROM {table} LIMIT 0") for table in tables):
             found.append("Spark would let this login write to tables")
         return (*found, _REMEDY) if found else ()
 
-    def check_text(self, statement: str) -> None:
-        check_text(statement)
+    def check_statement_text(self, statement: str) -> None:
+        check_statement_text(statement)
 
     def cut(self, column: ColumnSchema) -> str:
-        name = self.quoted(column.name)
-        value = as_text(name, column.type)
+        name = self.quote_identifier(column.name)
+        value = convert_column_for_client(name, column.type)
         return name if value == name and column.kind in SHORT else f"left({value}, {CUT})"
 
 
 def open_engine(url: str, session: Session) -> ServerEngine:
-    """Open the catalogue that a URL names."""
-    return ServerEngine(SparkBackend(split_address(url, roles=False), Driver(), session), session)
+    """Open the Spark catalogue at a URL."""
+    return ServerEngine(SparkBackend(parse_server_url(url, roles=False), PysparkDriver(), session), session)
 
 
-def qualified_name(schema: str, name: str) -> str:
-    """Return a table's name with its schema, as SQL."""
+def qualify_table_name(schema: str, name: str) -> str:
+    """Return a table's name as SQL, qualified with the schema's name."""
     return f"{quote(schema, 'spark')}.{quote(name, 'spark')}"
 
 
-def read_names(ask: Ask, schemas: Sequence[str]) -> tuple[str, tuple[str, ...], tuple[tuple[str, str], ...]]:
-    """Return the catalogue, the schemas to read, and schema and name of each table in them.
+def read_table_names(ask: Ask, schemas: Sequence[str]) -> tuple[str, tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """Return the catalogue, the schemas to read, and the schema and name of each table.
 
     The schemas are those named, else all, the current one first.
     """
@@ -358,7 +371,7 @@ def read_names(ask: Ask, schemas: Sequence[str]) -> tuple[str, tuple[str, ...], 
 
 
 def _read_relation(schema: str, name: str, ask: Ask, *, first: bool) -> Relation:
-    ((told,),) = ask(f"DESCRIBE TABLE EXTENDED {qualified_name(schema, name)} AS JSON")
+    ((told,),) = ask(f"DESCRIBE TABLE EXTENDED {qualify_table_name(schema, name)} AS JSON")
     table: Mapping[str, Any] = json.loads(str(told))
     comment = str(table.get("comment") or "")
     if partitions := table.get("partition_columns"):
@@ -367,37 +380,37 @@ def _read_relation(schema: str, name: str, ask: Ask, *, first: bool) -> Relation
         schema,
         name,
         name if first else f"{schema}.{name}",
-        tuple(map(_read_column, table["columns"])),
+        tuple(map(_parse_column_description, table["columns"])),
         "view" if "VIEW" in str(table.get("type", "")) else "table",
         comment,
         (table.get("statistics") or {}).get("num_rows"),
     )
 
 
-def _read_column(told: Mapping[str, Any]) -> ColumnSchema:
-    declared = _type_as_sql(told["type"])
+def _parse_column_description(told: Mapping[str, Any]) -> ColumnSchema:
+    declared = _render_type_as_sql(told["type"])
     return ColumnSchema(
         str(told["name"]),
         declared,
-        "text" if "<" in declared else column_kind(declared, ()),
+        "text" if "<" in declared else infer_column_kind(declared, ()),
         not_null=not told.get("nullable", True),
         comment=str(told.get("comment") or ""),
     )
 
 
-def _type_as_sql(told: Mapping[str, Any]) -> str:
-    """Return a type as SQL writes it."""
+def _render_type_as_sql(told: Mapping[str, Any]) -> str:
+    """Render a type, given by its JSON description, as SQL."""
     name = str(told["name"])
     if name == "decimal":
         return f"decimal({told['precision']},{told['scale']})"
     if name in ("char", "varchar"):
         return f"{name}({told['length']})"
     if name == "array":
-        return f"array<{_type_as_sql(told['element_type'])}>"
+        return f"array<{_render_type_as_sql(told['element_type'])}>"
     if name == "map":
-        return f"map<{_type_as_sql(told['key_type'])},{_type_as_sql(told['value_type'])}>"
+        return f"map<{_render_type_as_sql(told['key_type'])},{_render_type_as_sql(told['value_type'])}>"
     if name == "struct":
-        fields = (f"{field['name']}:{_type_as_sql(field['type'])}" for field in told["fields"])
+        fields = (f"{field['name']}:{_render_type_as_sql(field['type'])}" for field in told["fields"])
         return f"struct<{','.join(fields)}>"
     if name == "interval":
         return f"interval {told.get('start_unit', '')} to {told.get('end_unit', '')}".replace(" to None", "")

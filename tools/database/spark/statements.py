@@ -2,7 +2,7 @@
 
 Standing in FROM, a statement that does anything but read is a mistake of syntax to Spark: it would run every other one.
 The plan is a second look, after the parser's, at what would really be read: Spark's own analysis has then found every
-name. What it tells is text, a line an operator; lines can only be added to it by what `check_text` refuses, never taken
+name. What it tells is text, a line an operator; lines can only be added to it by what `check_statement_text` refuses, never taken
 away.
 """
 
@@ -14,26 +14,26 @@ from collections.abc import Collection, Sequence
 from sqlglot.dialects.spark import Spark
 
 from ...errors import QueryRejected
-from ..profile import read_profile
-from ..server.statement_check import Grammar
+from ..profile import read_engine_profile
+from ..server.statement_check import StatementGrammar
 from ..table import Limits
 
 TOO_LARGE = "tableturn: a value is too large"
 """What a statement makes the server say of a value that may not be sent."""
 
-PROFILE = read_profile(__package__ or "")
+PROFILE = read_engine_profile(__package__ or "")
 
 
 class Spark4(Spark):
-    """Sqlglot's dialect with doubled quotes as quotes (Spark 4.0)."""
+    """The sqlglot dialect of Spark 4.0, in which a doubled quote stands for a quote."""
 
     class Tokenizer(Spark.Tokenizer):
-        """A tokenizer that escapes quotes by a backslash too."""
+        """A tokenizer in which a backslash or a doubled quote escapes a quote."""
 
         STRING_ESCAPES = ["\\", "'", '"']  # noqa: RUF012 - as sqlglot declares it
 
 
-GRAMMAR = Grammar(Spark4(), PROFILE)
+GRAMMAR = StatementGrammar(Spark4(), PROFILE)
 
 # Before it reads a statement, the server puts settings and environment variables in the place of `${name}`.
 _SUBSTITUTED = "${"
@@ -60,8 +60,8 @@ _READING = {
 """Operators that read, and where they name what they read; files that a query names by their paths have no name."""
 
 
-def check_text(statement: str) -> None:
-    """Refuse a statement that names the server's variables or has line breaks in its texts."""
+def check_statement_text(statement: str) -> None:
+    """Refuse a statement with server variables, or with line breaks in its texts or names."""
     if _SUBSTITUTED in statement:
         raise QueryRejected("'${' may not be used here, for Spark reads settings by it: write concat('$', '{')")
     for found in _BREAK.finditer(statement):
@@ -69,32 +69,34 @@ def check_text(statement: str) -> None:
             raise QueryRejected("texts and names with line breaks may not be used here: write chr(10) for one")
 
 
-def as_subquery(sql: str) -> str:
-    """Return the statement as a sub-query, so that only a query can run."""
+def wrap_as_subquery(sql: str) -> str:
+    """Return the statement as a sub-query, so that Spark accepts nothing but a query."""
     return f"SELECT * FROM ({sql})"
 
 
-def limit_rows(sql: str, types: Sequence[str], limits: Limits) -> str:
-    """Return a checked SELECT, limited to the wanted rows.
+def wrap_with_row_limit(sql: str, types: Sequence[str], limits: Limits) -> str:
+    """Return a checked SELECT limited to the wanted rows.
 
     `types` are those of its columns, as Spark names them: `array<int>`. Values that are neither numbers, times, texts
     nor bytes are sent as text, JSON where they have parts.
     """
     names = [f"c{at}" for at in range(1, len(types) + 1)]
     listed = ", ".join(names)
-    sent = ", ".join(_send_as(name, kind, limits.cell_bytes) for name, kind in zip(names, types, strict=True))
+    sent = ", ".join(
+        _render_length_checked_column(name, kind, limits.cell_bytes) for name, kind in zip(names, types, strict=True)
+    )
     return f"SELECT {sent} FROM (SELECT * FROM ({sql}) AS s({listed}) LIMIT {int(limits.rows) + 1}) AS r({listed})"
 
 
-def as_text(name: str, kind: str) -> str:
-    """Return a column in a form that can be sent: unchanged, or as text."""
+def convert_column_for_client(name: str, kind: str) -> str:
+    """Return SQL for a column in a form that the client can receive: unchanged or as text."""
     if kind.startswith(_PLAIN) and not kind.startswith(_NOT_PLAIN):
         return name
     return f"to_json({name})" if kind.startswith(_NESTED) else f"CAST({name} AS STRING)"
 
 
-def _send_as(name: str, kind: str, longest: int) -> str:
-    value = as_text(name, kind)
+def _render_length_checked_column(name: str, kind: str, longest: int) -> str:
+    value = convert_column_for_client(name, kind)
     if value == name and not kind.startswith(_MEASURED):
         return name
     return (
@@ -102,7 +104,7 @@ def _send_as(name: str, kind: str, longest: int) -> str:
     )
 
 
-def check_plan(explained: str, relations: Collection[tuple[str, str, str]]) -> None:
+def check_query_plan(explained: str, relations: Collection[tuple[str, str, str]]) -> None:
     """Raise an error for a plan that does more than read the catalogue's tables and views.
 
     `relations` are catalogue, schema and name of what may be read. What a view reads is for its maker to say.

@@ -24,13 +24,13 @@ from ...errors import DatabaseUnavailable, QueryFailed, QueryTimeout, TableturnE
 from ..estimate import Estimate
 from ..mysql import dialect as mysql
 from ..postgres import dialect as postgres
-from ..profile import ConnectionLost, Profile, read_profile
-from ..server.address import scrub_message, split_address, without_password
+from ..profile import ConnectionLost, EngineProfile, read_engine_profile
+from ..server.address import hide_url_secrets, parse_server_url, redact_message
 from ..server.catalogue import Catalogue, Relation
-from ..server.connection import Backend, BoundedRows, Interrupter, ServerConnection, cell
+from ..server.connection import Backend, BoundedRowCursor, ServerConnection, StatementInterrupter, convert_to_cell
 from ..server.engine import ServerEngine
-from ..server.statement_check import Grammar
-from ..session import Session, digest, write_remark
+from ..server.statement_check import StatementGrammar
+from ..session import Session, compute_digest, make_sql_comment
 from ..table import Cell, Limits
 
 Row = tuple[Cell, ...]
@@ -47,30 +47,32 @@ _STREAMED = {**_PLAIN, "stream_results": True, "max_row_buffer": 100}
 
 
 class SQLAlchemyConnection(ServerConnection):
-    """A connection of any driver that SQLAlchemy supports."""
+    """A connection through any driver that SQLAlchemy supports."""
 
     errors = (SQLAlchemyError, OSError)
     inspector: sqlalchemy.Inspector
 
-    def __init__(self, connection: sqlalchemy.Connection, profile: Profile, session: Session, ends: _Ends) -> None:
+    def __init__(
+        self, connection: sqlalchemy.Connection, profile: EngineProfile, session: Session, ends: _Ends
+    ) -> None:
         """Set up a connection for sole use; `ends` makes the server end a running statement."""
         self.connection = connection
         self._profile = profile
         self._session = session
-        self._result: BoundedRows | None = None
+        self._result: BoundedRowCursor | None = None
         self._sent: Any = None
         driver = self.driver
         hang_up = partial(driver._sock.shutdown, SHUT_RDWR) if hasattr(driver, "_sock") else ends
-        self._interrupter = Interrupter(ends, hang_up)
-        self._execute(*profile.setup)
+        self._interrupter = StatementInterrupter(ends, hang_up)
+        self._execute_statements(*profile.setup)
         dialect: Any = connection.dialect
         if dialect.name in ("mysql", "mariadb"):
             # Inspectors quote as the server's own mode has it, which is set by now.
             dialect.identifier_preparer = dialect.preparer(dialect, server_ansiquotes=False)
         self.connection.rollback()
 
-    def _write_remark(self) -> str:
-        return write_remark(self._session.identity)
+    def _make_statement_remark(self) -> str:
+        return make_sql_comment(self._session.identity)
 
     @property
     def driver(self) -> Any:
@@ -82,11 +84,11 @@ class SQLAlchemyConnection(ServerConnection):
         return ".".join(map(str, told[:3])) if told else ""
 
     @property
-    def usable(self) -> bool:
+    def is_usable(self) -> bool:
         return not self.connection.closed and not self.connection.invalidated
 
     def begin(self, seconds: float) -> None:
-        self._execute(*self._profile.begins(seconds))
+        self._execute_statements(*self._profile.make_begin_statements(seconds))
 
     def end(self) -> None:
         try:
@@ -99,12 +101,12 @@ class SQLAlchemyConnection(ServerConnection):
             self.close()
         self._result = None
 
-    def query(self, sql: str, limits: Limits) -> BoundedRows:
+    def query(self, sql: str, limits: Limits) -> BoundedRowCursor:
         self._longest = limits.cell_bytes
         if "limit" in self._profile.statements:
-            self._execute(self._profile.statements["limit"].format(rows=limits.rows + 1))
-        result = self.connection.exec_driver_sql(self._write_remark() + sql, execution_options=_STREAMED)
-        self._result = BoundedRows(result, map(str, result.keys()), limits)
+            self._execute_statements(self._profile.statements["limit"].format(rows=limits.rows + 1))
+        result = self.connection.exec_driver_sql(self._make_statement_remark() + sql, execution_options=_STREAMED)
+        self._result = BoundedRowCursor(result, map(str, result.keys()), limits)
         # PyMySQL's own result, which outlives the cursor.
         self._sent = getattr(result.cursor, "_result", None)
         return self._result
@@ -113,41 +115,43 @@ class SQLAlchemyConnection(ServerConnection):
         # Those of MySQL and MariaDB, where all rows are here.
         if self._result is None or not self._result.complete:
             return ()
-        return mysql.read_warnings(int(getattr(self._sent, "warning_count", 0)), self.rows)
+        return mysql.read_server_warnings(int(getattr(self._sent, "warning_count", 0)), self.rows)
 
     def rows(self, sql: str) -> list[Row]:
-        result = self.connection.exec_driver_sql(self._write_remark() + sql, execution_options=_PLAIN)
-        return [tuple(map(cell, row)) for row in result]
+        result = self.connection.exec_driver_sql(self._make_statement_remark() + sql, execution_options=_PLAIN)
+        return [tuple(map(convert_to_cell, row)) for row in result]
 
     def compile(self, sql: str) -> None:
         # A dialect without a way to have a statement only read is asked for no rows of it.
         match self.connection.dialect.name:
             case "mysql" | "mariadb":
-                self.connection.execute(sqlalchemy.text("SET @tableturn = :sql"), {"sql": self._write_remark() + sql})
-                self._execute("PREPARE tableturn FROM @tableturn", "DEALLOCATE PREPARE tableturn")
+                self.connection.execute(
+                    sqlalchemy.text("SET @tableturn = :sql"), {"sql": self._make_statement_remark() + sql}
+                )
+                self._execute_statements("PREPARE tableturn FROM @tableturn", "DEALLOCATE PREPARE tableturn")
             case "postgresql":
-                self._execute(f"PREPARE tableturn AS {sql}", "DEALLOCATE tableturn")
+                self._execute_statements(f"PREPARE tableturn AS {sql}", "DEALLOCATE tableturn")
             case "sqlite":
-                self._execute(f"EXPLAIN {sql}")
+                self._execute_statements(f"EXPLAIN {sql}")
             # It may compute what needs no row, and its message quote that: with rules of what may leave, nobody asks.
-            case _ if not self._session.policy.egress.restricts:
+            case _ if not self._session.policy.egress.has_restricted_columns:
                 self.rows(f"SELECT 1 FROM ({sql}) AS q WHERE 1 = 0")
             case _:
                 return
 
-    def _execute(self, *statements: str) -> None:
+    def _execute_statements(self, *statements: str) -> None:
         for statement in statements:
-            self.connection.exec_driver_sql(self._write_remark() + statement, execution_options=_PLAIN)
+            self.connection.exec_driver_sql(self._make_statement_remark() + statement, execution_options=_PLAIN)
 
     def estimate(self, sql: str, catalogue: Catalogue) -> Estimate | None:
         # As the engine of its own does, where there is one for the dialect.
         del catalogue
         match self.connection.dialect.name:
             case "postgresql":
-                self._execute(postgres.ALONE)
+                self._execute_statements(postgres.ALONE)
                 return postgres.estimate(sql, self.rows)
             case "mysql" | "mariadb":
-                explained = f"{self._write_remark()}{self._profile.statements['explain']} {sql}"
+                explained = f"{self._make_statement_remark()}{self._profile.statements['explain']} {sql}"
                 result = self.connection.exec_driver_sql(explained, execution_options=_PLAIN)
                 return mysql.estimate([dict(line) for line in result.mappings()])
             case _:
@@ -162,30 +166,32 @@ class SQLAlchemyConnection(ServerConnection):
             known = _FAILURES.get(self.connection.dialect.name)
             if known is not None and isinstance(error.orig, Exception):
                 return known(error.orig, self._longest)
-            message = scrub_message(error.orig)
+            message = redact_message(error.orig)
             return QueryTimeout(message) if "timeout" in message.lower() else QueryFailed(message)
-        return QueryFailed(scrub_message(error))
+        return QueryFailed(redact_message(error))
 
     def close(self) -> None:
         try:
             if self._result is not None and not self._result.complete:
-                forget_rows(self.driver)
+                drop_unread_rows(self.driver)
             self.connection.invalidate()
             self.connection.close()
         except (SQLAlchemyError, OSError):
             return
 
 
-def forget_rows(driver: Any) -> None:
-    """Drop unread rows, which PyMySQL's connections would read before they close."""
+def drop_unread_rows(driver: Any) -> None:
+    """Drop unread rows, which PyMySQL would otherwise read before closing a connection."""
     result = getattr(driver, "_result", None)
     if result is not None and hasattr(result, "unbuffered_active"):
         result.unbuffered_active = False
         driver._result = None
 
 
-def read_rows(inspector: sqlalchemy.Inspector, schemas: Sequence[str | None], name: str) -> list[tuple[Any, ...]]:
-    """Return an inspector's rows for some schemas; None is the default schema.
+def read_inspector_rows(
+    inspector: sqlalchemy.Inspector, schemas: Sequence[str | None], name: str
+) -> list[tuple[Any, ...]]:
+    """Return an inspector's rows for a profile statement's name in some schemas.
 
     Names are looked up in the first. The version changes with names alone: more would take reading all columns.
     """
@@ -197,13 +203,13 @@ def read_rows(inspector: sqlalchemy.Inspector, schemas: Sequence[str | None], na
             case "version":
                 found.append((schema, sorted(inspector.get_table_names(schema)), sorted(views)))
             case "relations":
-                for table in _read_columns(inspector, schema):
+                for table in _read_columns_by_table(inspector, schema):
                     shown = table if schema == schemas[0] else f"{schema}.{table}"
                     found.append((place, table, shown, "view" if table in views else "table", *_NOTHING_MORE))
             case "columns":
                 found += [
-                    (place, table, column["name"], *_read_declaration(column), None, "", False)
-                    for table, columns in _read_columns(inspector, schema).items()
+                    (place, table, column["name"], *_read_column_declaration(column), None, "", False)
+                    for table, columns in _read_columns_by_table(inspector, schema).items()
                     for column in columns
                 ]
             case "keys":
@@ -217,22 +223,22 @@ def read_rows(inspector: sqlalchemy.Inspector, schemas: Sequence[str | None], na
                         found += [(number, place, table, own, 0, *target, other) for own, other in ends]
             case _:  # functions that people made
                 pass
-    return [(digest(found),)] if name == "version" else found
+    return [(compute_digest(found),)] if name == "version" else found
 
 
-def _read_columns(inspector: sqlalchemy.Inspector, schema: str | None) -> dict[str, Sequence[Any]]:
-    """Return the columns of tables, and of views whose definition the login may see."""
+def _read_columns_by_table(inspector: sqlalchemy.Inspector, schema: str | None) -> dict[str, Sequence[Any]]:
+    """Return columns by table, without views whose definition the login may not see."""
 
-    def read_all(kind: ObjectKind) -> dict[str, Sequence[Any]]:
+    def read_columns_of_kind(kind: ObjectKind) -> dict[str, Sequence[Any]]:
         return {name: columns for (_, name), columns in inspector.get_multi_columns(schema, kind=kind).items()}
 
     try:
-        return read_all(ObjectKind.ANY)
+        return read_columns_of_kind(ObjectKind.ANY)
     except DBAPIError as error:
         if error.connection_invalidated:
             raise
     # Some dialects read the columns of a view out of its definition, and one that is denied ends it for all.
-    found = read_all(ObjectKind.TABLE)
+    found = read_columns_of_kind(ObjectKind.TABLE)
     for name in inspector.get_view_names(schema):
         try:
             found[name] = inspector.get_columns(name, schema)
@@ -242,8 +248,8 @@ def _read_columns(inspector: sqlalchemy.Inspector, schema: str | None) -> dict[s
     return found
 
 
-def _read_declaration(column: Any) -> tuple[str, bool, bool, str]:
-    """Return a column's type, NOT NULL, whether it is computed, and its comment."""
+def _read_column_declaration(column: Any) -> tuple[str, bool, bool, str]:
+    """Return a column's type, whether it is NOT NULL, whether it is computed, and its comment."""
     try:
         declared = "" if isinstance(column["type"], NullType) else str(column["type"])
     except SQLAlchemyError:
@@ -267,7 +273,7 @@ _METHODS = ("cancel", "interrupt")
 
 
 class SQLAlchemyBackend(Backend):
-    """The database of an open SQLAlchemy engine."""
+    """The database of an open SQLAlchemy engine, as one session uses it."""
 
     name = "SQLAlchemy"
     connection = SQLAlchemyConnection
@@ -276,7 +282,7 @@ class SQLAlchemyBackend(Backend):
         self._engine = engine
         self._schemas: tuple[str | None, ...] = tuple(schemas) or (None,)
         self._session = session
-        self.grammar = grammar_of_dialect(engine.dialect.name)
+        self.grammar = find_dialect_grammar(engine.dialect.name)
         self.dialect = _DIALECTS.get(engine.dialect.name, engine.dialect.name)
         url = engine.url
         self.database = url.database or engine.dialect.name
@@ -288,7 +294,7 @@ class SQLAlchemyBackend(Backend):
 
     @property
     def kind(self) -> str:
-        """SQLAlchemy's name of the dialect; MariaDB is known once connected."""
+        """The name that SQLAlchemy gives the dialect; MariaDB is known only once connected."""
         return "mariadb" if getattr(self._engine.dialect, "is_mariadb", False) else self._engine.dialect.name
 
     def connect(self) -> SQLAlchemyConnection:
@@ -296,24 +302,24 @@ class SQLAlchemyBackend(Backend):
         try:
             connection = self._engine.connect()
             package = mysql.__package__ if self.kind in ("mysql", "mariadb") else __package__
-            self.profile = read_profile(package or "", self.kind)
-            ends = self._find_kill(connection) or (lambda: None)
+            self.profile = read_engine_profile(package or "", self.kind)
+            ends = self._find_kill_function(connection) or (lambda: None)
             return self.connection(connection, self.profile, self._session, ends)
         except (SQLAlchemyError, OSError) as error:
             if connection is not None:
                 connection.invalidate()  # half set up, it is nobody's
             reasons = error.orig.args if isinstance(error, DBAPIError) and error.orig else ()
-            message = scrub_message(reasons[-1] if reasons else error, [str(self._engine.url.password or "")])
+            message = redact_message(reasons[-1] if reasons else error, [str(self._engine.url.password or "")])
             raise DatabaseUnavailable(f"{self.location} cannot be reached: {message}") from None
 
-    def _ask(self, connection: ServerConnection, name: str) -> list[tuple[Cell, ...]]:
+    def _read_profile_rows(self, connection: ServerConnection, name: str) -> list[tuple[Cell, ...]]:
         held = cast("SQLAlchemyConnection", connection)
         if name == "version":  # which is asked for first
             held.inspector = sqlalchemy.inspect(held.connection)
         with warnings.catch_warnings():
             # Types that the dialect does not know are left without a name.
             warnings.simplefilter("ignore", SAWarning)
-            return read_rows(held.inspector, self._schemas, name)
+            return read_inspector_rows(held.inspector, self._schemas, name)
 
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
         """Return the guarantees that this dialect lacks, and the remedies."""
@@ -325,12 +331,12 @@ class SQLAlchemyBackend(Backend):
             found.append(
                 f"{self.kind} has no time limit of its own here: a query that runs too long is cancelled from outside"
             )
-        if self._find_kill(cast("SQLAlchemyConnection", connection).connection) is None:
+        if self._find_kill_function(cast("SQLAlchemyConnection", connection).connection) is None:
             found.append("the driver cannot cancel a running query: time limits and cancelling wait for its first row")
         found.append("the login's own rights are not checked: use one that can only read")
         return tuple(found)
 
-    def quoted(self, name: str) -> str:
+    def quote_identifier(self, name: str) -> str:
         return exp.to_identifier(name, quoted=True).sql(self.dialect)
 
     def sample(self, relation: Relation, rows: int) -> str:
@@ -339,23 +345,23 @@ class SQLAlchemyBackend(Backend):
         columns = [exp.column(column.name, quoted=True) for column in relation.columns]
         return exp.select(*columns).from_(table).limit(rows).sql(self.dialect)
 
-    def _find_kill(self, connection: sqlalchemy.Connection) -> _Ends | None:
+    def _find_kill_function(self, connection: sqlalchemy.Connection) -> _Ends | None:
         held: Any = connection.connection.driver_connection
         kills = self.profile.statements.get("kill")
         if kills and hasattr(held, "thread_id"):
             ended = kills.format(number=int(held.thread_id()))
 
-            def kill() -> None:
+            def kill_running_query() -> None:
                 with self._engine.connect() as other:
                     other.exec_driver_sql(ended)
 
-            return kill
+            return kill_running_query
         return next((getattr(held, method) for method in _METHODS if hasattr(held, method)), None)
 
 
 def open_engine(url: str, session: Session) -> ServerEngine:
-    """Open the database that a URL names."""
-    address = split_address(url.removeprefix(PREFIX), roles=False)
+    """Open the database at a URL through SQLAlchemy."""
+    address = parse_server_url(url.removeprefix(PREFIX), roles=False)
     try:
         engine = sqlalchemy.create_engine(address.url, pool_size=1, max_overflow=-1)
     except NoSuchModuleError:
@@ -366,20 +372,20 @@ def open_engine(url: str, session: Session) -> ServerEngine:
     except ImportError as error:
         raise DatabaseUnavailable(f"the driver of {address.url.partition(':')[0]} is missing: {error}") from None
     except (ArgumentError, ValueError, TypeError):
-        raise DatabaseUnavailable(f"not a database URL: {without_password(address.url)}") from None
-    return from_sqlalchemy(engine, session, address.schemas)
+        raise DatabaseUnavailable(f"not a database URL: {hide_url_secrets(address.url)}") from None
+    return wrap_sqlalchemy_engine(engine, session, address.schemas)
 
 
-def from_sqlalchemy(engine: sqlalchemy.Engine, session: Session, schemas: Sequence[str]) -> ServerEngine:
-    """Return an open SQLAlchemy engine, which stays open, as an `Engine`.
+def wrap_sqlalchemy_engine(engine: sqlalchemy.Engine, session: Session, schemas: Sequence[str]) -> ServerEngine:
+    """Return a `ServerEngine` for an open SQLAlchemy engine, which stays open.
 
     `schemas` are those to read; empty for the default one.
     """
     return ServerEngine(SQLAlchemyBackend(engine, schemas, session), session)
 
 
-def grammar_of_dialect(name: str) -> Grammar:
-    """Return the rules for statements of a dialect, by SQLAlchemy's name of it."""
+def find_dialect_grammar(name: str) -> StatementGrammar:
+    """Return the rules for statements of a dialect, given by its SQLAlchemy name."""
     known = _DIALECTS.get(name, name)
     if known in _GRAMMARS:
         return _GRAMMARS[known]
@@ -387,4 +393,4 @@ def grammar_of_dialect(name: str) -> Grammar:
     if read is None:
         raise DatabaseUnavailable(f"statements of {name} cannot be checked here: sqlglot has no dialect of that name")
     functions = mysql.PROFILE.functions | postgres.PROFILE.functions
-    return Grammar(read(), replace(read_profile(__package__ or "", known), functions=functions))
+    return StatementGrammar(read(), replace(read_engine_profile(__package__ or "", known), functions=functions))

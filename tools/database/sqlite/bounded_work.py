@@ -35,7 +35,7 @@ _BEFORE_BY = frozenset({"order", "group", "partition"})
 _CLAUSES = frozenset({"select", "from", "where", "group", "having", "order", "on", "limit", "values", "window"})
 
 
-def _compares_full_text(read: list[str], searched: Collection[str]) -> bool:
+def _can_search_computed_text(read: list[str], searched: Collection[str]) -> bool:
     """Whether a statement may search full-text tables for a computed value."""
     named = False
     for position, (word, following) in enumerate(pairwise(read)):
@@ -44,22 +44,22 @@ def _compares_full_text(read: list[str], searched: Collection[str]) -> bool:
             and unquote(word) in ("match", *searched)
             and (not (position and read[position - 1] in ("with", "recursive")))
         )
-        if called or (word == "match" and _is_operator(read, position)):
+        if called or (word == "match" and _is_match_operator(read, position)):
             start = position + (2 if following == "(" else 1)
-            named |= _check_searched(read[start : start + 2])
-    return named or _is_compared(read, searched)
+            named |= _is_search_text_quoted_name(read[start : start + 2])
+    return named or _is_full_text_name_compared(read, searched)
 
 
-def _is_operator(read: list[str], position: int) -> bool:
-    """Whether MATCH stands between two operands, not as a name."""
+def _is_match_operator(read: list[str], position: int) -> bool:
+    """Whether MATCH at a position is an operator between two operands, not a name."""
     before = read[position - 1] if position else ""
     ordered = before == "by" and position > 1 and read[position - 2] in _BEFORE_BY
     defined = position + 1 < len(read) and read[position + 1] == "as"
     return not (defined or ordered or not before or before in _BEFORE_NAME or before in _SIGNS)
 
 
-def _check_searched(text: list[str]) -> bool:
-    """Whether the text to search for is a name in double quotes."""
+def _is_search_text_quoted_name(text: list[str]) -> bool:
+    """Whether the search text is a name in double quotes; raise an error if it is computed."""
     # Such a name stands for a text if there is no such column.
     if not text or text[0][0] not in "'\"" or (len(text) > 1 and text[1][0] in _CONTINUED):
         raise QueryRejected("write what to search for in a full-text table as one text in single quotes after MATCH")
@@ -70,8 +70,8 @@ def _check_searched(text: list[str]) -> bool:
     return text[0][0] == '"'
 
 
-def _is_compared(read: list[str], searched: Collection[str]) -> bool:
-    """Whether a full-text table's name means its hidden column."""
+def _is_full_text_name_compared(read: list[str], searched: Collection[str]) -> bool:
+    """Whether the name of a full-text table is used as the name of its hidden column."""
     # FTS5 searches in it with = as well.
     clauses = [""]
     for position, word in enumerate(read):
@@ -93,8 +93,8 @@ MANY = 1_000_000_000
 """What is counted no further."""
 
 
-def count_expanded(read: list[str], counted: str) -> int:
-    """Return how often a word occurs once CTEs are written out, up to `MANY`.
+def count_word_with_ctes_expanded(read: list[str], counted: str) -> int:
+    """Return how often a word occurs once all CTEs are expanded, up to `MANY`.
 
     SQLite compiles such an expression anew for every mention of it, so that a few lines can take hours to compile; and
     what it compiles, it can't be interrupted in.
@@ -102,7 +102,7 @@ def count_expanded(read: list[str], counted: str) -> int:
     Expressions that share a name count as one, and those that mention each other in a cycle as `MANY`: rather too
     much than too little.
     """
-    places = _find_ctes(read)
+    places = _find_cte_positions(read)
     declared = frozenset(places.values())
     defined = {opening: unquote(read[place]) for opening, place in places.items()}
     # None is the statement outside of them all.
@@ -129,8 +129,8 @@ def count_expanded(read: list[str], counted: str) -> int:
     return min(MANY, own.total() - own[None] + sizes[None])
 
 
-def _find_ctes(read: list[str]) -> dict[int, int]:
-    """Return the places of CTEs' names, by the places at which their bodies open."""
+def _find_cte_positions(read: list[str]) -> dict[int, int]:
+    """Return the positions of CTE names by the positions at which the CTE bodies open."""
     defined: dict[int, int] = {}
     opened: list[int] = []
     opening: dict[int, int] = {}
@@ -167,8 +167,8 @@ _EXPANDED_WINDOWS = 1_000
 _SAFE_FORMAT = re.compile(r"'(?:[^*0-9]|[0-9]{1,4}(?![0-9]))*'")
 
 
-def value_limit(sql: str, cell_bytes: int, full_text: Collection[str] = ()) -> int:
-    """Return the maximum bytes of a value in a statement, up to `cell_bytes`.
+def compute_value_limit(sql: str, cell_bytes: int, full_text: Collection[str] = ()) -> int:
+    """Return the maximum size in bytes of a value in a statement, up to `cell_bytes`.
 
     Raises:
         ResultTooLarge: The statement itself is too long, or has too many window functions.
@@ -183,22 +183,22 @@ def value_limit(sql: str, cell_bytes: int, full_text: Collection[str] = ()) -> i
     if not full_text and not any(name in lowered for name in _NAMES):
         return limit
     read = words(sql)
-    _check_formats(read)
+    _check_printf_formats(read)
     windows = read.count("over")
-    if windows > _WINDOWS or (windows and count_expanded(read, "over") > _EXPANDED_WINDOWS):
+    if windows > _WINDOWS or (windows and count_word_with_ctes_expanded(read, "over") > _EXPANDED_WINDOWS):
         raise ResultTooLarge(f"the statement has too many window functions (OVER): it may have {_WINDOWS}")
-    if full_text and _compares_full_text(read, full_text):
+    if full_text and _can_search_computed_text(read, full_text):
         limit = min(limit, _COMPARED_LENGTH)
     patterns = sum(unquote(word) in _PATTERNS and following[0] != "'" for word, following in pairwise(read))
     if patterns:
         limit = min(limit, _PRODUCT_WORK // (LIKE_PATTERN_LENGTH * patterns))
-    calls = _count_computed_calls(read)
+    calls = _count_computed_argument_calls(read)
     if calls:
         limit = min(limit, isqrt(_PRODUCT_WORK // calls))
     return limit
 
 
-def _check_formats(read: list[str]) -> None:
+def _check_printf_formats(read: list[str]) -> None:
     for position, (word, following) in enumerate(pairwise(read)):
         if following == "(" and unquote(word) in _FORMATS:
             written = read[position + 2 : position + 4]
@@ -208,8 +208,8 @@ def _check_formats(read: list[str]) -> None:
                 )
 
 
-def _count_computed_calls(read: list[str]) -> int:
-    """Return the number of product functions' calls with a computed second argument."""
+def _count_computed_argument_calls(read: list[str]) -> int:
+    """Count the calls such as replace() and trim() with a computed second argument."""
     count = 0
     # Of each open bracket: whether it is one of these functions', and where its arguments start.
     brackets: list[tuple[bool, list[int]]] = []

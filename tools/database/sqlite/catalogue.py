@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ...errors import DatabaseUnavailable
 from ..quoting import quote
 from ..session import Permissions
-from .visibility import FULL_TEXT, DeclaredTable, Visibility, module_of, resolve
+from .visibility import FULL_TEXT, DeclaredTable, TableVisibility, parse_virtual_table, resolve
 
 # The suffixes of the tables in which SQLite's own virtual tables (FTS3 to FTS5, R-tree) keep their content.
 _SHADOWS = ("content", "idx", "data", "docsize", "config", "segments", "segdir", "stat", "node", "rowid", "parent")
@@ -22,7 +22,7 @@ _GENERATED = (2, 3)
 
 
 class FileState(NamedTuple):
-    """A file's identity, size and time of last write, equal if the file is unchanged."""
+    """The identity, size and modification time of a file, equal if the file is unchanged."""
 
     device: int
     inode: int
@@ -31,7 +31,7 @@ class FileState(NamedTuple):
 
     @classmethod
     def of(cls, path: str | Path) -> FileState:
-        """Return the file's present state."""
+        """Return the current state of the file at a path."""
         try:
             found = os.stat(path)
         except OSError:
@@ -39,8 +39,8 @@ class FileState(NamedTuple):
         return cls(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
 
 
-def file_states(path: Path) -> tuple[FileState, FileState | None]:
-    """Return the states of a database file and its write-ahead log; one changes with the schema."""
+def read_file_states(path: Path) -> tuple[FileState, FileState | None]:
+    """Return the states of a database file and of its write-ahead log, if it has one."""
     file = FileState.of(path)
     try:
         return file, FileState.of(f"{path}-wal")
@@ -50,7 +50,7 @@ def file_states(path: Path) -> tuple[FileState, FileState | None]:
 
 @dataclass(frozen=True)
 class FileCatalogue:
-    """The names in a database file at one version of its schema, in declaration order.
+    """The tables of a database file at one version of its schema, in declaration order.
 
     Shadow and internal tables are left out. The version is (device, inode, schema cookie); the encoding is what
     `PRAGMA encoding` names.
@@ -58,29 +58,29 @@ class FileCatalogue:
 
     version: tuple[int, int, int]
     entries: tuple[DeclaredTable, ...]
-    visibility: Visibility
+    visibility: TableVisibility
     encoding: str = "UTF-8"
 
     @cached_property
-    def full_text(self) -> frozenset[str]:
+    def full_text_tables(self) -> frozenset[str]:
         """The names of the full-text tables, in lower case."""
         virtual = (entry for entry in self.entries if entry.kind == "virtual")
-        return frozenset(entry.key for entry in virtual if module_of(entry.sql)[0] in FULL_TEXT)
+        return frozenset(entry.key for entry in virtual if parse_virtual_table(entry.sql)[0] in FULL_TEXT)
 
     @property
     def visible(self) -> tuple[DeclaredTable, ...]:
-        """The entries that may be seen."""
+        """The declared tables and views that may be seen."""
         return tuple(entry for entry in self.entries if self.visibility.shows(entry.name))
 
 
-def schema_version(connection: sqlite3.Connection, state: FileState) -> tuple[int, int, int]:
+def read_schema_version(connection: sqlite3.Connection, state: FileState) -> tuple[int, int, int]:
     """Return a key that changes if the file is replaced or its schema is altered."""
     return state.device, state.inode, connection.execute("PRAGMA schema_version").fetchone()[0]
 
 
 def read_catalogue(connection: sqlite3.Connection, state: FileState, rules: Permissions) -> FileCatalogue:
-    """Read the names from a schema connection."""
-    version = schema_version(connection, state)
+    """Read the catalogue of a database file through a schema connection."""
+    version = read_schema_version(connection, state)
     rows = connection.execute(
         "SELECT name, CASE WHEN sql LIKE 'CREATE VIRTUAL%' THEN 'virtual' ELSE type END, coalesce(sql, '')"
         " FROM sqlite_master"
@@ -95,33 +95,35 @@ def read_catalogue(connection: sqlite3.Connection, state: FileState, rules: Perm
     internal = set(chain(*shadows.values()))
     shown = tuple(entry for entry in entries if entry.key not in internal)
     if rules:
-        shown = tuple(_add_columns(connection, entry) for entry in shown)
+        shown = tuple(_load_table_columns(connection, entry) for entry in shown)
     encoding: str = connection.execute("PRAGMA encoding").fetchone()[0]
     return FileCatalogue(version, shown, resolve(rules, shown, shadows), encoding)
 
 
-def _add_columns(connection: sqlite3.Connection, entry: DeclaredTable) -> DeclaredTable:
-    """Return an entry with its columns; without any if SQLite cannot tell them."""
+def _load_table_columns(connection: sqlite3.Connection, entry: DeclaredTable) -> DeclaredTable:
+    """Return a declared table with its columns; without columns if SQLite cannot list them."""
     try:
         rows = connection.execute(f"PRAGMA table_xinfo({quote(entry.name)})").fetchall()
     except (sqlite3.Error, UnicodeDecodeError):
         rows = []
     columns = frozenset(row[1].lower() for row in rows)
     generated = frozenset(row[1].lower() for row in rows if row[6] in _GENERATED)
-    reads = _find_reads(connection, entry.name) if entry.kind == "view" else frozenset[tuple[str, str]]()
+    reads = _find_columns_read_by_view(connection, entry.name) if entry.kind == "view" else frozenset[tuple[str, str]]()
     return replace(entry, columns=columns, generated=generated, reads=reads)
 
 
-def _find_reads(connection: sqlite3.Connection, view: str) -> frozenset[tuple[str, str]]:
-    """Return the (table, column) pairs that SQLite asks to read while it compiles a view."""
+def _find_columns_read_by_view(connection: sqlite3.Connection, view: str) -> frozenset[tuple[str, str]]:
+    """Return the (table, column) pairs that SQLite asks to read as it compiles a view."""
     read: set[tuple[str, str]] = set()
 
-    def note(action: int, table: str | None, column: str | None, _database: str | None, _source: str | None) -> int:
+    def record_column_read(
+        action: int, table: str | None, column: str | None, _database: str | None, _source: str | None
+    ) -> int:
         if action == sqlite3.SQLITE_READ and table and not table.lower().startswith("sqlite_"):
             read.add((table.lower(), (column or "").lower()))
         return sqlite3.SQLITE_OK
 
-    connection.set_authorizer(note)
+    connection.set_authorizer(record_column_read)
     try:
         connection.execute(f"SELECT * FROM {quote(view)} LIMIT 0").close()
     except (sqlite3.Error, UnicodeDecodeError):

@@ -13,15 +13,15 @@ import time
 from collections.abc import Iterable
 
 from ...errors import QueryError
-from ..engine import TooComplex
+from ..engine import QueryTooComplex
 from ..quoting import quote
 from ..schema import TableSchema
 from ..table import Limits
-from .bounded_work import count_expanded, value_limit
+from .bounded_work import compute_value_limit, count_word_with_ctes_expanded
 from .functions import declare_table_functions
-from .guard import Guard, failure
+from .guard import QueryAuthorizer, failure
 from .tokens import words
-from .visibility import Visibility
+from .visibility import TableVisibility
 
 _PLAIN_TYPE = re.compile(r"[A-Za-z][A-Za-z ]*(\(\s*\d+\s*(,\s*\d+\s*)?\))?\Z")
 
@@ -33,16 +33,16 @@ _STEPS = 1_000
 
 
 def refusal(sql: str, tables: Iterable[TableSchema]) -> QueryError | None:
-    """Return SQLite's error in compiling a query; raise `TooComplex` if it takes too long."""
+    """Return SQLite's error in compiling a query, or None; raise `QueryTooComplex` if it is slow."""
     longest = Limits().cell_bytes
     try:
-        value_limit(sql, longest)
+        compute_value_limit(sql, longest)
     except QueryError as error:
         return error
-    if count_expanded(words(sql), "select") > _SELECTS:
-        raise TooComplex
+    if count_word_with_ctes_expanded(words(sql), "select") > _SELECTS:
+        raise QueryTooComplex
     declared = list(tables)
-    visibility = Visibility(frozenset(table.name.lower() for table in declared), frozenset(), {})
+    visibility = TableVisibility(frozenset(table.name.lower() for table in declared), frozenset(), {})
     guard = None
     connection = sqlite3.connect(":memory:", isolation_level=None)
     try:
@@ -52,15 +52,15 @@ def refusal(sql: str, tables: Iterable[TableSchema]) -> QueryError | None:
             connection.execute(f"CREATE TABLE {quote(table.name)} ({', '.join(columns)})")
         if "json_" in sql.lower():
             declare_table_functions(connection)
-        guard = Guard(visibility, connection)
+        guard = QueryAuthorizer(visibility, connection)
         deadline = time.monotonic() + _SECONDS
         connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
         connection.execute(f"EXPLAIN {sql}").close()
     except MemoryError:
-        raise TooComplex from None
+        raise QueryTooComplex from None
     except (sqlite3.Error, sqlite3.Warning, UnicodeError, ValueError) as error:
         if "interrupted" in str(error):
-            raise TooComplex from None
+            raise QueryTooComplex from None
         return failure(error, sql, guard and guard.refusal, longest)
     finally:
         connection.close()

@@ -30,10 +30,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from ...errors import QueryError, QueryFailed, QueryRejected
-from ..quoting import naming_of, quote
+from ..quoting import get_naming_rules, quote
 from .catalogue import FileCatalogue
 from .functions import TABLE_FUNCTIONS
-from .tokens import named_tables, tokens, unquote, words
+from .tokens import find_possible_table_names, tokens, unquote, words
 from .visibility import DeclaredTable
 
 _READS = frozenset({"select", "values", "with"})
@@ -51,16 +51,16 @@ _NO_TABLE = "no such table: "
 
 
 # As SQLite compares names: letters beyond ASCII keep their case.
-_folded = naming_of().key
+_folded = get_naming_rules().key
 
 
-class Stale(Exception):
-    """The file's schema has changed since the connection was made."""
+class SchemaChanged(Exception):
+    """An error raised if the file's schema has changed since the connection was made."""
 
 
 @dataclass(frozen=True)
-class Confinement:
-    """A confined connection with its names in lower case."""
+class ConnectionConfinement:
+    """The schema, blocked names and reserved names of a confined connection, in lower case."""
 
     schema: str  # the name under which the file is attached; nobody else knows it
     version: int  # the schema cookie that the views were made for
@@ -68,15 +68,15 @@ class Confinement:
     reserved: frozenset[str]  # names of SQLite's own tables: no statement and no view may hold them
 
     def refuse(self, sql: str) -> None:
-        """Refuse statements that are not plain queries, or that name SQLite's own tables."""
+        """Refuse a statement that is not a plain query, or that names SQLite's own tables."""
         if next((word for word in words(sql) if word != ";"), "") not in _READS:
             raise QueryRejected("only SELECT, VALUES and WITH may be used on a database with hidden parts")
-        for name in named_tables(sql):
+        for name in find_possible_table_names(sql):
             if name in self.reserved:
                 raise QueryFailed(f"{_NO_TABLE}{name}", "unknown_table")
 
-    def conceal(self, error: QueryError) -> QueryError:
-        """Return the error as it would be if hidden names did not exist."""
+    def conceal_hidden_names(self, error: QueryError) -> QueryError:
+        """Return the error as it would read if hidden names did not exist."""
         message = re.sub(rf"(main\.)?{self.schema} |{self.schema}", "", str(error))
         no_function = _NOT_A_FUNCTION.match(message)
         if no_function and _folded(no_function[1]) in self.blocked:
@@ -90,30 +90,30 @@ class Confinement:
         return QueryFailed(message, "unknown_table") if message.startswith(_NO_TABLE) else type(error)(message)
 
     def begin(self, connection: sqlite3.Connection) -> None:
-        """Begin a statement's transaction; raise `Stale` if the schema has changed."""
+        """Begin a transaction for a statement; raise `SchemaChanged` if the schema has changed."""
         connection.execute("BEGIN")
         if connection.execute(f"PRAGMA {self.schema}.schema_version").fetchone()[0] != self.version:
-            raise Stale
+            raise SchemaChanged
 
 
-def confine(connection: sqlite3.Connection, uri: str, catalogue: FileCatalogue) -> Confinement:
-    """Attach the file to an empty database of its text encoding, and declare the views."""
+def confine(connection: sqlite3.Connection, uri: str, catalogue: FileCatalogue) -> ConnectionConfinement:
+    """Attach a database file to an empty database, and declare views of the visible tables."""
     schema = f"t{secrets.token_hex(16)}"
-    _attach(connection, uri, schema)
-    names = _list_names(connection, schema)
+    _attach_database_file(connection, uri, schema)
+    names = _list_query_names(connection, schema)
     reserved = frozenset(name for name in names if name.startswith(_RESERVED))
     direct = {_folded(entry.name) for entry in catalogue.visible if entry.kind == "virtual"}
-    confinement = Confinement(schema, catalogue.version[2], names - reserved - direct, reserved | _OWN_TABLES)
+    confinement = ConnectionConfinement(schema, catalogue.version[2], names - reserved - direct, reserved | _OWN_TABLES)
     confinement.begin(connection)
     try:
-        return replace(confinement, blocked=_declare(connection, confinement, catalogue))
+        return replace(confinement, blocked=_declare_views(connection, confinement, catalogue))
     finally:
         if connection.in_transaction:
             connection.execute("COMMIT")
 
 
-def _attach(connection: sqlite3.Connection, uri: str, schema: str) -> None:
-    """Attach the file without declarations that SQLite allows only in a main file."""
+def _attach_database_file(connection: sqlite3.Connection, uri: str, schema: str) -> None:
+    """Attach the file; ignore declarations that SQLite allows only in a main file."""
     attach = f"ATTACH ? AS {schema}"
     try:
         connection.execute(attach, (uri,))
@@ -127,18 +127,20 @@ def _attach(connection: sqlite3.Connection, uri: str, schema: str) -> None:
             connection.execute("PRAGMA writable_schema = OFF").close()
 
 
-def _declare(connection: sqlite3.Connection, made: Confinement, catalogue: FileCatalogue) -> frozenset[str]:
-    """Declare every view, and return the names that cannot be used."""
+def _declare_views(
+    connection: sqlite3.Connection, made: ConnectionConfinement, catalogue: FileCatalogue
+) -> frozenset[str]:
+    """Declare a view for each visible table, and return the names that cannot be used."""
     visibility = catalogue.visibility
 
-    def show(entry: DeclaredTable, source: str) -> None:
+    def declare_visible_view(entry: DeclaredTable, source: str) -> None:
         rows = connection.execute(f"PRAGMA {made.schema}.table_xinfo({quote(entry.name)})")
         names = [str(row[1]) for row in rows if visibility.shows(entry.name, row[1])]
         # In capitals it is what the authorizer is told where the number of a row is meant.
         listed = ", ".join(f"t.{quote(name)} AS {quote('rowid' if name == 'ROWID' else name)}" for name in names)
         connection.execute(f"CREATE TEMP VIEW {quote(entry.name)} AS SELECT {listed} FROM {source} AS t")
 
-    def block(name: str) -> None:
+    def block_name(name: str) -> None:
         nothing = quote(f"{made.schema} {name}")
         connection.execute(f"CREATE TEMP VIEW {quote(name)} AS SELECT * FROM {nothing}")
 
@@ -146,32 +148,32 @@ def _declare(connection: sqlite3.Connection, made: Confinement, catalogue: FileC
     views = [entry for entry in shown if entry.kind == "view"]
     for entry in shown:
         if entry.kind == "table":
-            show(entry, f"{made.schema}.{quote(entry.name)}")
+            declare_visible_view(entry, f"{made.schema}.{quote(entry.name)}")
     for entry in views:
         # The views of the file, over those that stand for its tables.
-        if entry.sql.startswith(_CREATE_VIEW) and made.reserved.isdisjoint(named_tables(entry.sql)):
+        if entry.sql.startswith(_CREATE_VIEW) and made.reserved.isdisjoint(find_possible_table_names(entry.sql)):
             whole = entry.key not in visibility.hidden_columns
             name = quote(entry.name if whole else f"{made.schema}_{entry.name}")
             # One that names the schema, or cannot be understood, is found unreadable, and blocked.
             with suppress(sqlite3.Error):
-                connection.execute(f"CREATE TEMP VIEW {name} {_view_body(entry.sql[len(_CREATE_VIEW) :])}")
+                connection.execute(f"CREATE TEMP VIEW {name} {_extract_view_body(entry.sql[len(_CREATE_VIEW) :])}")
                 if not whole:
-                    show(entry, name)
+                    declare_visible_view(entry, name)
     blocked = made.blocked - {_folded(entry.name) for entry in shown}
     for name in sorted(blocked):
-        block(name)
+        block_name(name)
     # A view can read one that turns out to be unreadable.
-    while unreadable := [entry for entry in views if not _is_readable(connection, entry.name)]:
+    while unreadable := [entry for entry in views if not _is_readable_view(connection, entry.name)]:
         views = [entry for entry in views if entry not in unreadable]
         for entry in unreadable:
             connection.execute(f"DROP VIEW IF EXISTS temp.{quote(entry.name)}")
-            block(_folded(entry.name))
+            block_name(_folded(entry.name))
             blocked |= {_folded(entry.name)}
     return blocked
 
 
-def _view_body(declared: str) -> str:
-    """Return the text after a view's name, without `main.` before names."""
+def _extract_view_body(declared: str) -> str:
+    """Return the text after the name of a view, without `main.` before table names."""
     # Unless something else may be called `main` in it.
     spans = list(tokens(declared))
     start = spans[0][1] if spans else 0
@@ -182,7 +184,7 @@ def _view_body(declared: str) -> str:
     return declared[start:]
 
 
-def _is_readable(connection: sqlite3.Connection, name: str) -> bool:
+def _is_readable_view(connection: sqlite3.Connection, name: str) -> bool:
     try:
         connection.execute(f"SELECT 1 FROM temp.{quote(name)} LIMIT 0").close()
     except (sqlite3.Error, UnicodeDecodeError):
@@ -190,12 +192,12 @@ def _is_readable(connection: sqlite3.Connection, name: str) -> bool:
     return True
 
 
-def _list_names(connection: sqlite3.Connection, schema: str) -> frozenset[str]:
-    """Return every name that a query could mean: the file's and SQLite's table functions."""
+def _list_query_names(connection: sqlite3.Connection, schema: str) -> frozenset[str]:
+    """Return all names that a query could use: the file's tables and SQLite's table functions."""
 
-    def names(sql: str) -> set[str]:
+    def select_names(sql: str) -> set[str]:
         return {_folded(str(name)) for (name,) in connection.execute(f"SELECT {sql}")}
 
-    functions = names("name FROM pragma_module_list") | names("'pragma_' || name FROM pragma_pragma_list")
-    tables = names(f"name FROM {schema}.sqlite_master WHERE type IN ('table', 'view')")
+    functions = select_names("name FROM pragma_module_list") | select_names("'pragma_' || name FROM pragma_pragma_list")
+    tables = select_names(f"name FROM {schema}.sqlite_master WHERE type IN ('table', 'view')")
     return frozenset(tables | functions - TABLE_FUNCTIONS)

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from ..quoting import quote
 from .catalogue import FileCatalogue
-from .confined import Confinement, confine
+from .confined import ConnectionConfinement, confine
 from .functions import PROFILE, declare_table_functions
-from .guard import Guard
-from .location import read_only_uri
+from .guard import QueryAuthorizer
+from .location import make_read_only_uri
 
 _BUSY_SECONDS = 1.0
 
@@ -22,15 +22,15 @@ SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
 """What Python raises for SQLite's errors; the second if the message quotes a damaged file."""
 
 NOT_UTF8 = "Could not decode to UTF-8"
-"""How the message begins with which Python refuses a text that is not UTF-8: read it again with `lenient_text`."""
+"""How the message begins with which Python refuses a text that is not UTF-8: read it again with `decode_text_leniently`."""
 
 _QUERY_ONLY = "PRAGMA query_only = ON"
 
 
-class ReadConnection(NamedTuple):
-    """A connection that reads everything: for the schema, never for outside queries.
+class UnguardedConnection(NamedTuple):
+    """A connection that can read everything, for the schema and never for outside queries.
 
-    It may be `immutable`: opened in the belief that nobody writes (see `location.read_only_uri`).
+    It may be `immutable`: opened in the belief that nobody writes (see `location.make_read_only_uri`).
     """
 
     sqlite: sqlite3.Connection
@@ -39,18 +39,18 @@ class ReadConnection(NamedTuple):
 
 @dataclass(eq=False)
 class QueryConnection:
-    """A guarded connection set up from a catalogue, for one thread at a time."""
+    """A guarded connection for queries, set up from a catalogue, for one thread at a time."""
 
     sqlite: sqlite3.Connection
-    guard: Guard
+    guard: QueryAuthorizer
     catalogue: FileCatalogue
     immutable: bool
-    confinement: Confinement | None = None  # None if nothing is hidden
+    confinement: ConnectionConfinement | None = None  # None if nothing is hidden
     suspect: bool = False  # something may have been left half done, so that no further query should use it
 
     @contextmanager
-    def transaction(self) -> Generator[None]:
-        """Begin a transaction on the catalogue's schema; raise `Stale` if it has changed."""
+    def open_transaction(self) -> Generator[None]:
+        """Run a block in a transaction; raise `SchemaChanged` if the schema has changed."""
         try:
             if self.confinement:
                 with self.guard.open():
@@ -61,8 +61,8 @@ class QueryConnection:
                 with self.guard.open():
                     self.sqlite.execute("ROLLBACK")
 
-    def note_error(self, error: Exception) -> None:
-        """Record an error of the connection.
+    def record_connection_error(self, error: Exception) -> None:
+        """Mark the connection as suspect if an error may have left it half done.
 
         VACUUM, stopped on its way, makes SQLite forget the virtual tables, which cannot declare themselves again
         behind the guard; what else a refused action or a lack of memory leaves undone is not worth knowing.
@@ -71,17 +71,17 @@ class QueryConnection:
         self.suspect |= isinstance(error, MemoryError) or (refusal is not None and refusal.what == "action")
 
 
-def connect(path: Path) -> ReadConnection:
-    """Open a file for reading only, without any other restriction."""
-    uri = read_only_uri(path)
-    return ReadConnection(_open(uri, _QUERY_ONLY), "immutable=1" in uri)
+def connect(path: Path) -> UnguardedConnection:
+    """Open a database file for reading only, without any other restriction."""
+    uri = make_read_only_uri(path)
+    return UnguardedConnection(_open_sqlite_connection(uri, _QUERY_ONLY), "immutable=1" in uri)
 
 
-def _open(uri: str, first: str) -> sqlite3.Connection:
+def _open_sqlite_connection(uri: str, first: str) -> sqlite3.Connection:
     connection = sqlite3.connect(
         uri, uri=True, isolation_level=None, check_same_thread=False, timeout=_BUSY_SECONDS, cached_statements=32
     )
-    connection.text_factory = _decode
+    connection.text_factory = _decode_utf8_leniently
     try:
         for pragma in (first, *PROFILE.setup):
             connection.execute(pragma).close()
@@ -91,14 +91,14 @@ def _open(uri: str, first: str) -> sqlite3.Connection:
     return connection
 
 
-def connect_guarded(path: Path, catalogue: FileCatalogue) -> QueryConnection:
-    """Return a connection for queries, which only reads the catalogue's visible names."""
+def open_guarded_connection(path: Path, catalogue: FileCatalogue) -> QueryConnection:
+    """Open a connection for queries, which reads only the visible names of a catalogue."""
     if not catalogue.visibility.restricted:
         opened = connect(path)
         opened.sqlite.text_factory = str
         return guard_connection(opened.sqlite, catalogue, opened.immutable)
-    uri = read_only_uri(path)
-    connection = _open(":memory:", f"PRAGMA encoding = '{catalogue.encoding}'")
+    uri = make_read_only_uri(path)
+    connection = _open_sqlite_connection(":memory:", f"PRAGMA encoding = '{catalogue.encoding}'")
     try:
         confinement = confine(connection, uri, catalogue)
         connection.execute(_QUERY_ONLY).close()
@@ -113,9 +113,9 @@ def guard_connection(
     connection: sqlite3.Connection,
     catalogue: FileCatalogue,
     immutable: bool = False,
-    confinement: Confinement | None = None,
+    confinement: ConnectionConfinement | None = None,
 ) -> QueryConnection:
-    """Set the guard of an open connection; close the connection if that fails."""
+    """Guard an open connection for queries; close the connection if that fails."""
     try:
         declare_table_functions(connection)
         # Virtual tables declare themselves to SQLite when they are first used, with statements that the guard refuses.
@@ -124,7 +124,7 @@ def guard_connection(
             with suppress(*SQLITE_ERRORS):
                 if entry.kind == "virtual":
                     connection.execute(f"SELECT 1 FROM {quote(entry.name)} LIMIT 0").close()
-        guard = Guard(catalogue.visibility, connection)
+        guard = QueryAuthorizer(catalogue.visibility, connection)
     except BaseException:
         connection.close()
         raise
@@ -132,14 +132,14 @@ def guard_connection(
 
 
 @contextmanager
-def lenient_text(connection: sqlite3.Connection) -> Generator[None]:
-    """Read text that is not UTF-8 as well, while a block runs."""
-    connection.text_factory = _decode
+def decode_text_leniently(connection: sqlite3.Connection) -> Generator[None]:
+    """Let a connection also read text that is not UTF-8 while a block runs."""
+    connection.text_factory = _decode_utf8_leniently
     try:
         yield
     finally:
         connection.text_factory = str
 
 
-def _decode(text: bytes) -> str:
+def _decode_utf8_leniently(text: bytes) -> str:
     return text.decode("utf-8", "replace")

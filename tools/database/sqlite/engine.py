@@ -14,26 +14,26 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from ...errors import NothingReadable, QueryError
-from ...forkserver import available
+from ...forkserver import can_limit_processes
 from ..dialects import parse_statement
 from ..estimate import Estimate
-from ..fetch import Sink
+from ..fetch import RowSink
 from ..quoting import quote
 from ..schema import Schema, TableSchema
 from ..schema_cache import SchemaCache
 from ..session import Session
 from ..table import Cell, Limits, Table
 from ..watchdog import Cancellation
-from ..wire import pack_opening
-from ..workers import Workers, query_nursery
-from .catalogue import FileCatalogue, file_states
+from ..wire import pack_open_request
+from ..workers import WorkerPool, make_query_fork_server
+from .catalogue import FileCatalogue, read_file_states
 from .compile_check import refusal
-from .connection import SQLITE_ERRORS, connect, lenient_text
-from .location import explain_unavailable, locate
+from .connection import SQLITE_ERRORS, connect, decode_text_leniently
+from .location import locate, make_unavailable_error
 from .pool import LIMITS_HERE, ConnectionPool
 from .read_schema import read_schema
 
-NURSERY = query_nursery(__package__ or "")
+NURSERY = make_query_fork_server(__package__ or "")
 _PLANNED = Limits(seconds=1.0, rows=10_000)
 _RENEW_SECONDS = 60.0
 """How long counts and samples are used at least, of a file that is written to."""
@@ -47,20 +47,20 @@ class SQLiteEngine:
     version = sqlite3.sqlite_version
     warnings: tuple[str, ...] = ()
     rows_by_person = False
-    limits_note = "" if available() else LIMITS_HERE
+    limits_note = "" if can_limit_processes() else LIMITS_HERE
 
     def __init__(self, path: Path, session: Session) -> None:
         self.path = path
         self.location = str(path.resolve())
         # A file's name may hold bytes that are no text, which neither prompts nor stores can.
         self.database = os.fsencode(path.stem).decode("utf-8", "replace")
-        self._schemas = SchemaCache(self.state, _RENEW_SECONDS, self._is_filled)
+        self._schemas = SchemaCache(self.state, _RENEW_SECONDS, self._has_newly_filled_table)
         self._probed = ""
         self._policy = session.policy
         permissions = session.policy.permissions
         self._pool = ConnectionPool(path, permissions)
-        opening = pack_opening(os.path.abspath(path), permissions)
-        self._queries = Workers(NURSERY, opening) if available() else self._pool
+        opening = pack_open_request(os.path.abspath(path), permissions)
+        self._queries = WorkerPool(NURSERY, opening) if can_limit_processes() else self._pool
         if not self._pool.catalogue().visible:
             self._pool.close()
             raise NothingReadable(f"{path} has no tables{' that you may read' if permissions else ''}")
@@ -73,9 +73,11 @@ class SQLiteEngine:
         self._pool.close()
 
     def state(self) -> str:
-        return " ".join(".".join(map(str, file)) for file in file_states(self.path) if file)
+        return " ".join(".".join(map(str, file)) for file in read_file_states(self.path) if file)
 
-    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
+    def execute(
+        self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: RowSink | None = None
+    ) -> Table:
         return self._queries.execute(sql, limits, cancellation, sink)
 
     def compile_check(self, sql: str, tables: Sequence[TableSchema]) -> QueryError | None:
@@ -84,29 +86,29 @@ class SQLiteEngine:
     def estimate(self, sql: str) -> Estimate | None:
         if self._policy.permissions:  # plans would tell of what is hidden
             return None
-        return _estimate(sql, self.execute(f"EXPLAIN QUERY PLAN {sql}", _PLANNED, None), self.schema())
+        return _estimate_cost_from_plan(sql, self.execute(f"EXPLAIN QUERY PLAN {sql}", _PLANNED, None), self.schema())
 
     def schema(self) -> Schema:
         catalogue = self._pool.catalogue()
         return self._schemas.get(catalogue, lambda _: self._read_schema(catalogue))
 
-    def _is_filled(self, schema: Schema) -> bool:
+    def _has_newly_filled_table(self, schema: Schema) -> bool:
         """Whether a table that was empty has rows now, checked once per state of the file."""
         empty = [table.name for table in schema.tables if table.row_count == 0]
         if not empty or (state := self.state()) == self._probed:
             return False
         self._probed = state
-        with self._pool.borrow() as connection, suppress(*SQLITE_ERRORS):
+        with self._pool.borrow_connection() as connection, suppress(*SQLITE_ERRORS):
             return any(connection.sqlite.execute(f"SELECT 1 FROM {quote(name)} LIMIT 1").fetchone() for name in empty)
         return False
 
     def _read_schema(self, catalogue: FileCatalogue) -> Schema:
-        with self._pool.borrow() as guarded:
+        with self._pool.borrow_connection() as guarded:
             try:
-                with closing(connect(self.path).sqlite) as reader, lenient_text(guarded.sqlite):
+                with closing(connect(self.path).sqlite) as reader, decode_text_leniently(guarded.sqlite):
                     return read_schema(reader, guarded.sqlite, self.database, catalogue, self._policy.egress)
             except SQLITE_ERRORS as error:
-                raise explain_unavailable(self.path, error) from None
+                raise make_unavailable_error(self.path, error) from None
 
     def distinct_values(self, table: str, column: str, limit: int, seconds: float) -> tuple[Cell, ...]:
         return self._pool.distinct_values(table, column, limit, seconds)
@@ -120,15 +122,15 @@ _FOUND = 10.0
 _BETWEEN = 0.25
 
 
-def _estimate(sql: str, plan: Table, schema: Schema) -> Estimate | None:
-    """Return the cost of a statement by its plan; None if a table's rows are not counted."""
+def _estimate_cost_from_plan(sql: str, plan: Table, schema: Schema) -> Estimate | None:
+    """Estimate the cost of a statement from its plan; None if a table's rows are not counted."""
     # The plan has no numbers. They are the schema's counts of rows, and, for what an index finds, what SQLite itself
     # assumes if nobody has run ANALYZE: one row by a table's own key, ten by another one, a quarter between two bounds.
     sizes = {table.name.lower(): table.row_count for table in schema.tables if table.kind == "table"}
     known = [size for size in sizes.values() if size is not None]
     if not known:
         return None
-    names = _find_sizes(sql, sizes, max(known))
+    names = _find_table_sizes(sql, sizes, max(known))
     if names is None:
         return None
     largest = float(max(known))
@@ -136,11 +138,11 @@ def _estimate(sql: str, plan: Table, schema: Schema) -> Estimate | None:
     for number, parent, _, what in plan.rows:
         below[int(parent or 0)].append((int(number or 0), str(what)))
 
-    def cost(parent: int) -> tuple[float, float]:
-        """Return the rows that the steps below one read, and those that they make."""
+    def sum_plan_steps(parent: int) -> tuple[float, float]:
+        """Return how many rows the plan steps below a parent read, and how many they produce."""
         read, made, again = 0.0, 1.0, 0.0
         for number, what in below[parent]:
-            inner, given = cost(number)
+            inner, given = sum_plan_steps(number)
             if named := _MADE.match(what):
                 names[named["name"].lower()] = given
             if what.startswith("CORRELATED"):
@@ -151,16 +153,16 @@ def _estimate(sql: str, plan: Table, schema: Schema) -> Estimate | None:
                 size = names.get(step["table"].lower(), 1.0 if step["table"] == "CONSTANT ROW" else largest)
                 if "AUTOMATIC" in (step["index"] or ""):
                     read += size  # such an index is made for the statement alone
-                made *= min(size, _count_found(step, size)) or 1.0
+                made *= min(size, _estimate_found_rows(step, size)) or 1.0
                 read += made
             elif given > 1.0:
                 made = max(made, given)
         return read + again * made, made
 
-    return Estimate(round(cost(0)[0]))
+    return Estimate(round(sum_plan_steps(0)[0]))
 
 
-def _count_found(step: re.Match[str], size: float) -> float:
+def _estimate_found_rows(step: re.Match[str], size: float) -> float:
     if step["how"] == "SCAN":
         return size
     terms = step["terms"] or ""
@@ -169,8 +171,8 @@ def _count_found(step: re.Match[str], size: float) -> float:
     return 1.0 if "INTEGER PRIMARY KEY" in (step["index"] or "") else _FOUND
 
 
-def _find_sizes(sql: str, sizes: Mapping[str, int | None], largest: int) -> dict[str, float] | None:
-    """Return the sizes of tables by all their names in a statement, the largest per name."""
+def _find_table_sizes(sql: str, sizes: Mapping[str, int | None], largest: int) -> dict[str, float] | None:
+    """Return table sizes by every name and alias in a statement; None if a size is unknown."""
     found: dict[str, float] = {name: float(largest if size is None else size) for name, size in sizes.items()}
     try:
         tables: Iterable[exp.Table] = parse_statement(sql, "sqlite").find_all(exp.Table)
@@ -187,5 +189,5 @@ def _find_sizes(sql: str, sizes: Mapping[str, int | None], largest: int) -> dict
 
 
 def open_engine(url: str, session: Session) -> SQLiteEngine:
-    """Open the file that a path or URL names."""
+    """Open the SQLite file at a path or URL."""
     return SQLiteEngine(locate(url), session)

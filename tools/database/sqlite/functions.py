@@ -5,9 +5,9 @@ from __future__ import annotations
 import sqlite3
 from contextlib import suppress
 
-from ..profile import read_profile
+from ..profile import read_engine_profile
 
-PROFILE = read_profile(__package__ or "")
+PROFILE = read_engine_profile(__package__ or "")
 
 FULL_TEXT_FUNCTIONS = frozenset({"bm25", "highlight", "match", "matchinfo", "offsets", "snippet"})
 """Those that take a full-text table; names in lower case."""

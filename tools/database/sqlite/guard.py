@@ -16,7 +16,7 @@ from typing import Literal
 from ...errors import QueryError, QueryFailed, QueryRejected, ResultTooLarge, TableLocked
 from .bounded_work import LIKE_PATTERN_LENGTH, STATEMENT_LENGTH
 from .functions import PROFILE, TABLE_FUNCTIONS
-from .visibility import Visibility
+from .visibility import TableVisibility
 
 _CATALOGUE = frozenset({"sqlite_master", "sqlite_schema", "sqlite_sequence", "sqlite_stat1"})
 _TEMPORARY = frozenset({"sqlite_temp_master", "sqlite_temp_schema"})
@@ -44,17 +44,17 @@ _QUERY_LIMITS = {
 
 @dataclass(frozen=True)
 class RefusedAction:
-    """An action that the authorizer refused; `row` is a table's row number."""
+    """An action that the authorizer refused; the kind `row` stands for a row's number."""
 
     what: Literal["table", "column", "row", "function", "action"]
     name: str  # of the table or function, or what the statement would do, in words
     column: str = ""
 
 
-class Guard:
-    """The authorizer of one connection; `refusal` is the first in the current statement."""
+class QueryAuthorizer:
+    """The SQLite authorizer of a connection; `refusal` is a statement's first refused action."""
 
-    def __init__(self, visibility: Visibility, connection: sqlite3.Connection) -> None:
+    def __init__(self, visibility: TableVisibility, connection: sqlite3.Connection) -> None:
         """Check every later statement of a connection, and limit its work."""
         self.refusal: RefusedAction | None = None
         self._open = False
@@ -75,28 +75,28 @@ class Guard:
         if self._open:
             return sqlite3.SQLITE_OK
         if action == sqlite3.SQLITE_READ:
-            return self._read(first or "", second or "", database)
+            return self._authorize_column_read(first or "", second or "", database)
         if action == sqlite3.SQLITE_FUNCTION:
             if (second or "").lower() in PROFILE.functions:
                 return sqlite3.SQLITE_OK
-            return self._refuse(RefusedAction("function", second or ""))
+            return self._refuse_action(RefusedAction("function", second or ""))
         if action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE):
             return sqlite3.SQLITE_OK
         if action == sqlite3.SQLITE_PRAGMA and first == _ALLOWED_PRAGMA and second is None:
             return sqlite3.SQLITE_OK
         does = _DOES.get(action, "changes the database's structure:")
-        return self._refuse(RefusedAction("action", f"{does} {first or ''}".strip()))
+        return self._refuse_action(RefusedAction("action", f"{does} {first or ''}".strip()))
 
     @contextmanager
     def open(self) -> Generator[None]:
-        """Let tableturn's own statements pass while a block runs."""
+        """Allow all actions while a block runs, for tableturn's own statements."""
         self._open = True
         try:
             yield
         finally:
             self._open = False
 
-    def _read(self, table: str, column: str, database: str | None) -> int:
+    def _authorize_column_read(self, table: str, column: str, database: str | None) -> int:
         name = table.lower()
         # Where something is hidden, a query meets temporary views (see `confined`), whose rows have no numbers.
         if name in self._tables and (database != "temp" or self._restricted):
@@ -107,14 +107,14 @@ class Guard:
             if shows and not (database == "temp" and column == "ROWID"):
                 return sqlite3.SQLITE_OK
             # The row number has several names, and SQLite gives one of them, which may not be in the statement.
-            return self._refuse(RefusedAction("row" if column == "ROWID" else "column", table, column))
+            return self._refuse_action(RefusedAction("row" if column == "ROWID" else "column", table, column))
         # Counting the rows of a common table expression looks like this; no table's content can be read so.
         if not column and database is None and name not in self._hidden_tables:
             return sqlite3.SQLITE_OK
         # What is in no list of tables is a table function, of pragmas or of SQLite's inner state.
-        return self._refuse(RefusedAction("table" if name in self._hidden_tables else "function", table))
+        return self._refuse_action(RefusedAction("table" if name in self._hidden_tables else "function", table))
 
-    def _refuse(self, refusal: RefusedAction) -> int:
+    def _refuse_action(self, refusal: RefusedAction) -> int:
         if self.refusal is None:
             self.refusal = refusal
         return sqlite3.SQLITE_DENY
@@ -131,12 +131,12 @@ _WRITES = re.compile(r"may not be (modified|dropped|altered|indexed)|^cannot mod
 
 
 def failure(error: Exception, sql: str, refusal: RefusedAction | None, longest: int) -> QueryError:
-    """Return the typed error for an error of SQLite or Python's binding."""
+    """Return the typed error for an error of SQLite or of Python's sqlite3 module."""
     whole = " ".join(str(error).split())
     message = whole if len(whole) <= _LONGEST else f"{whole[: _LONGEST - 3]}..."
     code: int = getattr(error, "sqlite_errorcode", 0)
     if refusal is not None:
-        return _explain_refusal(refusal, sql)
+        return _make_refusal_error(refusal, sql)
     if code & _PRIMARY in _LOCKED:
         return TableLocked("the database is locked by another program: try again later")
     if "one statement at a time" in message:
@@ -161,8 +161,8 @@ def failure(error: Exception, sql: str, refusal: RefusedAction | None, longest: 
     return QueryFailed(message or type(error).__name__, kind)
 
 
-def _explain_refusal(refusal: RefusedAction, sql: str) -> QueryError:
-    """Return the error for a refused action; hidden names look as if they did not exist."""
+def _make_refusal_error(refusal: RefusedAction, sql: str) -> QueryError:
+    """Return the error for a refused action; hidden names appear not to exist."""
     if refusal.what == "function":
         return QueryRejected(f"the function {refusal.name}() may not be used here")
     if refusal.what == "action" and refusal.name == _DECLARES:

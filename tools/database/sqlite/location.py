@@ -20,12 +20,12 @@ def locate(path_or_url: str | Path) -> Path:
     `sqlite:///file:shop.db?mode=ro&uri=true`.
     """
     text = os.fspath(path_or_url)
-    path = Path(_path_of_url(text) if "://" in text else text).expanduser().absolute()
-    _read_header(path)
+    path = Path(_extract_path_from_url(text) if "://" in text else text).expanduser().absolute()
+    _read_file_header(path)
     return path
 
 
-def _path_of_url(text: str) -> str:
+def _extract_path_from_url(text: str) -> str:
     address, _, query = text.partition("://")[2].partition("?")
     name = unquote(address.partition("/")[2])
     if name.startswith("file:"):
@@ -35,8 +35,8 @@ def _path_of_url(text: str) -> str:
     return name
 
 
-def _read_header(path: Path) -> bytes:
-    """Return the file's header, after checking that it is an SQLite database."""
+def _read_file_header(path: Path) -> bytes:
+    """Return the header of a file, after checking that the file is an SQLite database."""
     try:
         if path.is_dir():
             raise DatabaseUnavailable(f"{path} is a folder: name the database file in it")
@@ -58,8 +58,8 @@ def _read_header(path: Path) -> bytes:
     return header
 
 
-def read_only_uri(path: Path) -> str:
-    """Return the URI that opens the file for reading without leaving a trace beside it.
+def make_read_only_uri(path: Path) -> str:
+    """Return the URI that opens the file for reading without leaving other files beside it.
 
     A database in write-ahead mode that nobody has open would get `-wal` and `-shm` files beside it even from a reader;
     it is opened as immutable, for as long as no `-wal` file shows that there is a writer (see `has_no_writer`). Where a
@@ -71,11 +71,11 @@ def read_only_uri(path: Path) -> str:
 
 def has_no_writer(path: Path) -> bool:
     """Whether the file is in write-ahead mode and no writer has it open."""
-    return _WRITE_AHEAD in _read_header(path)[18:20] and not os.path.exists(f"{path}-wal")
+    return _WRITE_AHEAD in _read_file_header(path)[18:20] and not os.path.exists(f"{path}-wal")
 
 
-def explain_unavailable(path: Path, error: Exception) -> DatabaseUnavailable:
-    """Return the error for SQLite's failure to open or read the file, on one line."""
+def make_unavailable_error(path: Path, error: Exception) -> DatabaseUnavailable:
+    """Return a one-line error for SQLite's failure to open or read the file."""
     message = " ".join(str(error).split())
     if "locked" in message or "busy" in message:
         return DatabaseUnavailable(f"{path} is locked by another program: try again later")

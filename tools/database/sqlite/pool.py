@@ -10,17 +10,24 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ...errors import DatabaseUnavailable, QueryError, QueryFailed, QueryRejected, SettingsError, TableLocked
-from ..fetch import Sink, fetch
+from ..fetch import RowSink, fetch
 from ..quoting import quote
 from ..session import Permissions
 from ..table import Cell, Limits, Table
-from ..watchdog import WATCHDOG, Cancellation, RunningQuery, check_cancelled
-from .bounded_work import value_limit
-from .catalogue import FileCatalogue, FileState, file_states, read_catalogue, schema_version
-from .confined import Stale
-from .connection import NOT_UTF8, SQLITE_ERRORS, QueryConnection, connect, connect_guarded, lenient_text
+from ..watchdog import WATCHDOG, Cancellation, RunningQuery, raise_if_cancelled
+from .bounded_work import compute_value_limit
+from .catalogue import FileCatalogue, FileState, read_catalogue, read_file_states, read_schema_version
+from .confined import SchemaChanged
+from .connection import (
+    NOT_UTF8,
+    SQLITE_ERRORS,
+    QueryConnection,
+    connect,
+    decode_text_leniently,
+    open_guarded_connection,
+)
 from .guard import failure
-from .location import explain_unavailable, has_no_writer
+from .location import has_no_writer, make_unavailable_error
 from .tokens import words
 
 LIMITS_HERE = (
@@ -31,41 +38,43 @@ LIMITS_HERE = (
 
 
 def run_query(
-    connection: QueryConnection, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None
+    connection: QueryConnection, sql: str, limits: Limits, cancellation: Cancellation | None, sink: RowSink | None
 ) -> Table:
-    """Run one statement."""
+    """Run one statement on a guarded connection within the limits."""
     confinement = connection.confinement
     if confinement:
         confinement.refuse(sql)
     # The guard cannot refuse it, for full-text tables ask for it on the same connection.
     if "data_version" in sql and "pragma" in words(sql):
         raise QueryRejected("this connection only reads, but the statement uses PRAGMA data_version: write a SELECT")
-    check_cancelled(cancellation)
+    raise_if_cancelled(cancellation)
     start = time.monotonic()
-    longest = value_limit(sql, limits.cell_bytes, connection.catalogue.full_text)
+    longest = compute_value_limit(sql, limits.cell_bytes, connection.catalogue.full_text_tables)
     sqlite = connection.sqlite
     sqlite.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
     connection.guard.refusal = None
     query = RunningQuery(sqlite, start + limits.seconds, cancellation)
     try:
-        with connection.transaction(), WATCHDOG.watch(query):
+        with connection.open_transaction(), WATCHDOG.watch(query):
             try:
-                return _fetch(sqlite, sql, limits, sink, start)
+                return _fetch_result_table(sqlite, sql, limits, sink, start)
             except sqlite3.OperationalError as error:
                 if not str(error).startswith(NOT_UTF8):
                     raise
-                with lenient_text(sqlite):
-                    return _fetch(sqlite, sql, limits, sink, start)
+                with decode_text_leniently(sqlite):
+                    return _fetch_result_table(sqlite, sql, limits, sink, start)
     except (sqlite3.Error, sqlite3.Warning, MemoryError, ValueError) as error:
-        connection.note_error(error)
+        connection.record_connection_error(error)
         query.check(time.monotonic())  # the transaction's wait is not watched
         if query.stopped:
-            raise query.make_error(limits.seconds) from None
+            raise query.make_timeout_error(limits.seconds) from None
         failed = failure(error, sql, connection.guard.refusal, longest)
-        raise (confinement.conceal(failed) if confinement else failed) from None
+        raise (confinement.conceal_hidden_names(failed) if confinement else failed) from None
 
 
-def _fetch(sqlite: sqlite3.Connection, sql: str, limits: Limits, sink: Sink | None, start: float) -> Table:
+def _fetch_result_table(
+    sqlite: sqlite3.Connection, sql: str, limits: Limits, sink: RowSink | None, start: float
+) -> Table:
     cursor = sqlite.execute(sql)
     try:
         if cursor.description is None:
@@ -87,7 +96,7 @@ _SETTLED_NS = 2_000_000_000
 
 
 class ConnectionPool:
-    """A pool of guarded connections, each used by one thread at a time."""
+    """A pool of guarded connections to a file, each used by one thread at a time."""
 
     about = b""
 
@@ -106,38 +115,38 @@ class ConnectionPool:
                 self._reader.sqlite.close()
                 raise
         except SQLITE_ERRORS as error:
-            raise explain_unavailable(path, error) from None
+            raise make_unavailable_error(path, error) from None
 
     def catalogue(self) -> FileCatalogue:
-        """Return the current names in the database."""
+        """Return the current catalogue of the database file."""
         # Many threads ask dozens of times a turn: none waits if neither the file nor its log was written to.
-        files = file_states(self._path)
+        files = read_file_states(self._path)
         settled = self._settled
         if settled is not None and settled[0] == files and not self._closed:
             return settled[1]
         with self._lock:
-            self._check_open()
-            self._refresh()
+            self._raise_if_closed()
+            self._refresh_catalogue()
             at_rest = time.time_ns() - max(file.modified for file in files if file) > _SETTLED_NS
             self._settled = (files, self._catalogue) if at_rest else None
             return self._catalogue
 
     @contextmanager
-    def borrow(self) -> Generator[QueryConnection]:
+    def borrow_connection(self) -> Generator[QueryConnection]:
         """Lend a connection for one query while a block runs."""
-        connection = self._take()
+        connection = self._take_connection()
         try:
             yield connection
         finally:
-            self._give(connection)
+            self._return_connection(connection)
 
-    def _take(self) -> QueryConnection:
+    def _take_connection(self) -> QueryConnection:
         with self._lock:
-            self._check_open()
+            self._raise_if_closed()
             # A writer with a write-ahead log alters the schema without touching the file. If nothing is hidden, a
             # query that fails tells of it early enough; if something is, a new column must not be seen even once.
             if self._rules or FileState.of(self._path) != self._state:
-                self._refresh()
+                self._refresh_catalogue()
             while self._idle:
                 connection = self._idle.pop()
                 if not connection.immutable or has_no_writer(self._path):
@@ -145,14 +154,14 @@ class ConnectionPool:
                 connection.sqlite.close()
             catalogue = self._catalogue
         try:
-            return connect_guarded(self._path, catalogue)
-        except Stale:
+            return open_guarded_connection(self._path, catalogue)
+        except SchemaChanged:
             self.catalogue()
-            return self._take()
+            return self._take_connection()
         except SQLITE_ERRORS as error:
-            raise explain_unavailable(self._path, error) from None
+            raise make_unavailable_error(self._path, error) from None
 
-    def _give(self, connection: QueryConnection) -> None:
+    def _return_connection(self, connection: QueryConnection) -> None:
         with self._lock:
             usable = connection.catalogue is self._catalogue and not connection.suspect
             if usable and not self._closed and len(self._idle) < _IDLE_CONNECTIONS:
@@ -160,12 +169,14 @@ class ConnectionPool:
                 return
         connection.sqlite.close()
 
-    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
-        self._limit_heap(limits.memory_bytes)
-        with self.borrow() as connection:
+    def execute(
+        self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: RowSink | None = None
+    ) -> Table:
+        self._limit_process_heap(limits.memory_bytes)
+        with self.borrow_connection() as connection:
             try:
                 return run_query(connection, sql, limits, cancellation, sink)
-            except Stale:
+            except SchemaChanged:
                 self.catalogue()
             except TableLocked:
                 raise  # nor could the names be read
@@ -176,33 +187,33 @@ class ConnectionPool:
         return self.execute(sql, limits, cancellation, sink)
 
     def distinct_values(self, table: str, column: str, limit: int, seconds: float) -> tuple[Cell, ...]:
-        """Return values of a column, names as declared."""
+        """Return the distinct values of a column; `table` and `column` are named as declared."""
         name = quote(column)
         sql = f"SELECT DISTINCT {name} FROM {quote(table)} WHERE {name} IS NOT NULL LIMIT {int(limit)}"
         values: list[Cell] = []
-        with self.borrow() as connection:
+        with self.borrow_connection() as connection:
             sqlite, connection.guard.refusal = connection.sqlite, None
             sqlite.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _CELL_BYTES)
             query = RunningQuery(sqlite, time.monotonic() + seconds)
             try:
-                with lenient_text(sqlite), WATCHDOG.watch(query):
+                with decode_text_leniently(sqlite), WATCHDOG.watch(query):
                     for (value,) in sqlite.execute(sql):
                         values.append(value)
             except (*SQLITE_ERRORS, MemoryError) as error:
-                connection.note_error(error)
+                connection.record_connection_error(error)
                 # Out of time, or a value too long to be of use: what was read until then will do.
                 if not query.stopped and "too big" not in str(error):
                     raise failure(error, sql, connection.guard.refusal, _CELL_BYTES) from None
         return tuple(values)
 
-    def _limit_heap(self, limit: int) -> None:
-        """Lower the limit on the heap of the whole process."""
+    def _limit_process_heap(self, limit: int) -> None:
+        """Lower the heap memory limit of the whole process."""
         # Nothing else ends a statement that fills the heap when it is compiled.
         global _lowest_heap
         if not limit or 0 < _lowest_heap <= limit:
             return
         with self._lock, _heap_lock:
-            self._check_open()
+            self._raise_if_closed()
             self._reader.sqlite.execute(f"PRAGMA hard_heap_limit = {int(limit)}").close()
             _lowest_heap = min(limit, _lowest_heap or limit)
 
@@ -210,15 +221,15 @@ class ConnectionPool:
         """Close idle connections; those in use are closed when they are given back."""
         with self._lock:
             self._closed = True
-            self._drop_idle()
+            self._close_idle_connections()
             self._reader.sqlite.close()
 
-    def _check_open(self) -> None:
+    def _raise_if_closed(self) -> None:
         if self._closed:
             raise DatabaseUnavailable(f"the database {self._path.stem} was closed: open it again")
 
-    def _refresh(self) -> None:
-        """Read the names again if the file was replaced or its schema altered."""
+    def _refresh_catalogue(self) -> None:
+        """Read the catalogue again if the file was replaced or its schema was altered."""
         state = FileState.of(self._path)
         replaced = (state.device, state.inode) != (self._state.device, self._state.inode)
         try:
@@ -227,16 +238,16 @@ class ConnectionPool:
             if reopen:
                 self._reader.sqlite.close()
                 self._reader = connect(self._path)
-            if reopen or schema_version(self._reader.sqlite, state) != self._catalogue.version:
+            if reopen or read_schema_version(self._reader.sqlite, state) != self._catalogue.version:
                 self._catalogue = read_catalogue(self._reader.sqlite, state, self._rules)
-                self._drop_idle()
+                self._close_idle_connections()
         except SQLITE_ERRORS as error:
-            raise explain_unavailable(self._path, error) from None
+            raise make_unavailable_error(self._path, error) from None
         except SettingsError as error:
             raise DatabaseUnavailable(f"{self._path} was altered while open: {error}: nothing is shown") from None
         self._state = state
 
-    def _drop_idle(self) -> None:
+    def _close_idle_connections(self) -> None:
         for connection in self._idle:
             connection.sqlite.close()
         self._idle.clear()

@@ -17,14 +17,14 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from ..codes import Rows, code_rows
-from ..column_kinds import column_kind
+from ..codes import Rows, make_code_table_rows
+from ..column_kinds import infer_column_kind
 from ..egress import Egress, SchemaEgress
-from ..fetch import measure_size
-from ..profiling import complete_schema, profile_column
+from ..fetch import estimate_rows_size
+from ..profiling import add_column_statistics, add_inferred_keys_and_codes
 from ..quoting import quote
 from ..schema import ColumnSchema, ForeignKey, Schema, TableSchema
-from ..session import digest
+from ..session import compute_digest
 from ..table import Cell
 from ..watchdog import WATCHDOG, RunningQuery
 from .catalogue import FileCatalogue
@@ -54,7 +54,7 @@ _SECONDS = 120.0
 def read_schema(
     connection: sqlite3.Connection, guarded: sqlite3.Connection, name: str, catalogue: FileCatalogue, egress: Egress
 ) -> Schema:
-    """Return the schema of the names that a catalogue shows.
+    """Return the schema of a database file's visible tables, with counts and samples.
 
     Args:
         connection: For the structure, which a guarded connection doesn't tell.
@@ -65,14 +65,19 @@ def read_schema(
     """
     guarded.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_CELL)
     pages, size = (connection.execute(f"PRAGMA {each}").fetchone()[0] for each in ("page_count", "page_size"))
-    bare = [_table(connection, entry, catalogue) for entry in catalogue.visible]
-    keys = _foreign_keys(connection, {table.name.lower(): table for table in bare})
+    bare = [_read_declared_table(connection, entry, catalogue) for entry in catalogue.visible]
+    keys = _read_foreign_keys(connection, {table.name.lower(): table for table in bare})
     leaving = SchemaEgress(egress, Schema(name, tuple(bare), tuple(keys)))
-    profiler = Profiler(guarded, pages * size, leaving.is_unread, egress.restricts or catalogue.visibility.restricted)
+    profiler = TableProfiler(
+        guarded,
+        pages * size,
+        leaving.is_column_withheld,
+        egress.has_restricted_columns or catalogue.visibility.restricted,
+    )
     tables: list[TableSchema] = []
     for table in bare:
         try:
-            tables.append(profiler.profile(table))
+            tables.append(profiler.profile_table(table))
         except SQLITE_ERRORS as error:
             if "locked" in str(error):
                 raise
@@ -82,27 +87,27 @@ def read_schema(
     names = {table.name for table in tables}
     keys = tuple(key for key in keys if names.issuperset((key.table, key.ref_table)))
     shown = [(table.name, [column.name for column in table.columns]) for table in tables]
-    version = digest(catalogue.version, [entry.sql for entry in catalogue.visible], shown)
+    version = compute_digest(catalogue.version, [entry.sql for entry in catalogue.visible], shown)
     read = Schema(name, tuple(tables), keys, version)
-    return complete_schema(read, profiler.rows, profiler.count_unique, profiler.includes)
+    return add_inferred_keys_and_codes(read, profiler.rows, profiler.count_distinct_values, profiler.is_column_subset)
 
 
-def _table(connection: sqlite3.Connection, entry: DeclaredTable, catalogue: FileCatalogue) -> TableSchema:
+def _read_declared_table(connection: sqlite3.Connection, entry: DeclaredTable, catalogue: FileCatalogue) -> TableSchema:
     """Return a table as declared, without hidden columns."""
     try:
         rows = connection.execute(f"PRAGMA table_xinfo({quote(entry.name)})").fetchall()
     except SQLITE_ERRORS:
         rows = []
     visibility = catalogue.visibility
-    comment, comments = ddl_comments(entry.sql) if entry.kind == "table" else ("", {})
-    comment, comments = visibility.shown_comments(entry.name, comment, comments)
+    comment, comments = parse_ddl_comments(entry.sql) if entry.kind == "table" else ("", {})
+    comment, comments = visibility.select_visible_comments(entry.name, comment, comments)
     # Part of a key would tell that there is another part.
     whole_key = all(visibility.shows(entry.name, row[1]) for row in rows if row[5])
     columns = tuple(
         ColumnSchema(
             name,
             declared or "",
-            column_kind(declared or "", ()),
+            infer_column_kind(declared or "", ()),
             key if whole_key else 0,
             bool(not_null) and (whole_key or not key),
             hidden > _HIDDEN_BY_MODULE,
@@ -115,8 +120,8 @@ def _table(connection: sqlite3.Connection, entry: DeclaredTable, catalogue: File
     return TableSchema(entry.name, columns, entry.kind, comment=comment, definition=definition)
 
 
-def _foreign_keys(connection: sqlite3.Connection, tables: Mapping[str, TableSchema]) -> list[ForeignKey]:
-    """Return the visible foreign keys, with names as declared, each once."""
+def _read_foreign_keys(connection: sqlite3.Connection, tables: Mapping[str, TableSchema]) -> list[ForeignKey]:
+    """Return each visible foreign key once, with names as declared."""
     keys: dict[ForeignKey, None] = {}
     for table in tables.values():
         rows = connection.execute(f"PRAGMA foreign_key_list({quote(table.name)})").fetchall()
@@ -141,8 +146,8 @@ _TOKEN = re.compile(
 )
 
 
-def ddl_comments(sql: str) -> tuple[str, Mapping[str, str]]:
-    """Return a table's comment and its columns' comments by lower-case name.
+def parse_ddl_comments(sql: str) -> tuple[str, Mapping[str, str]]:
+    """Return a table's comment, and its columns' comments by lower-case column name.
 
     A comment belongs to the column on its line, or, on a line of its own, to the column after it; before the opening
     bracket, to the table.
@@ -172,8 +177,8 @@ def ddl_comments(sql: str) -> tuple[str, Mapping[str, str]]:
 
 
 @dataclass
-class Profiler:
-    """A profiler with a work limit; tables after its end have samples, but no counts.
+class TableProfiler:
+    """A table profiler with a work limit; tables after the limit have samples, but no counts.
 
     Attributes:
         connection: Guarded, so that nothing hidden can show in a sample, and reading text leniently.
@@ -191,43 +196,43 @@ class Profiler:
     _done: int = 0  # steps of the last query
     _deadline: float = field(default_factory=lambda: time.monotonic() + _SECONDS)
 
-    def profile(self, table: TableSchema) -> TableSchema:
-        """Return a table with facts from the values of its readable columns."""
+    def profile_table(self, table: TableSchema) -> TableSchema:
+        """Return a table with facts found in the values of its readable columns."""
         name = quote(table.name)
         columns = [column for column in table.columns if not self.unread(table.name, column.name)]
         if not columns:
             self.connection.execute(f"SELECT 1 FROM {name} LIMIT 0")
-            return replace(table, row_count=self._row_count(name))
+            return replace(table, row_count=self._count_table_rows(name))
         names = [column.name for column in columns]
-        rows, complete = self._read_rows(name, names)
-        row_count = len(rows) if complete else self._row_count(name)
+        rows, complete = self._read_first_rows(name, names)
+        row_count = len(rows) if complete else self._count_table_rows(name)
         if complete:
-            self.rows[table.name] = code_rows(names, rows)
-        reading = (row_count or 0) * measure_size(rows) // max(len(rows), 1) // _BYTES_A_STEP
+            self.rows[table.name] = make_code_table_rows(names, rows)
+        reading = (row_count or 0) * estimate_rows_size(rows) // max(len(rows), 1) // _BYTES_A_STEP
         held = tuple(zip(*rows[:_ROWS], strict=True)) or ((),) * len(columns)
         profiles: dict[str, ColumnSchema] = {}
         for column, values in zip(columns, held, strict=True):
             # What is declared here says little: values tell more of a kind.
-            profile = profile_column(replace(column, kind="other"), values, complete=complete)
+            profile = add_column_statistics(replace(column, kind="other"), values, complete=complete)
             if self.sorts:
                 ordered = sorted(profile.samples, key=lambda cell: (type(cell).__name__, cell))
                 profile = replace(profile, samples=tuple(ordered))
             if not complete and row_count is not None:
-                count = self._fetch_number(f"SELECT count(DISTINCT {quote(column.name)}) FROM {name}", reading)
+                count = self._fetch_single_number(f"SELECT count(DISTINCT {quote(column.name)}) FROM {name}", reading)
                 profile = replace(profile, distinct=count)
             profiles[column.name] = profile
         every = tuple(profiles.get(column.name, column) for column in table.columns)
         return replace(table, columns=every, row_count=row_count)
 
-    def count_unique(self, table: str, column: str) -> tuple[int, int] | None:
+    def count_distinct_values(self, table: str, column: str) -> tuple[int, int] | None:
         """Return the number of a table's first rows and of a column's distinct values in them."""
         if self.unread(table, column):
             return None
         part = f"(SELECT {quote(column)} AS v FROM {quote(table)} LIMIT {_ROWS})"
-        return self._first_row(f"SELECT count(*), count(DISTINCT v) FROM {part}")
+        return self._fetch_first_row(f"SELECT count(*), count(DISTINCT v) FROM {part}")
 
-    def includes(self, table: str, column: str, ref_table: str, ref_column: str) -> bool:
-        """Whether another column has all first values of a column; False without values."""
+    def is_column_subset(self, table: str, column: str, ref_table: str, ref_column: str) -> bool:
+        """Whether all first values of `column` occur in `ref_column`; False if there are none."""
         if self.unread(table, column) or self.unread(ref_table, ref_column):
             return False
         name, ref_name = quote(column), quote(ref_column)
@@ -237,26 +242,26 @@ class Profiler:
             f" FROM (SELECT DISTINCT {name} AS v FROM (SELECT {name} FROM {quote(table)} LIMIT {_ROWS})"
             f" WHERE {name} IS NOT NULL)"
         )
-        return bool(self._fetch_number(sql))
+        return bool(self._fetch_single_number(sql))
 
-    def _read_rows(self, table: str, columns: Sequence[str]) -> tuple[list[tuple[Cell, ...]], bool]:
-        """Return the first rows within the limits, and whether these are all."""
+    def _read_first_rows(self, table: str, columns: Sequence[str]) -> tuple[list[tuple[Cell, ...]], bool]:
+        """Return the first rows of a table within the limits, and whether these are all rows."""
         names = list(map(quote, columns))
         try:
-            return self._fetch_rows(table, names)
+            return self._fetch_rows_within_limits(table, names)
         except sqlite3.DataError:
             # Values too long to be taken whole.
             before = self.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
             cut = "CASE WHEN typeof({0}) IN ('text', 'blob') THEN substr({0}, 1, {1}) ELSE {0} END"
             try:
-                return self._fetch_rows(table, [cut.format(name, _CUT) for name in names])[0], False
+                return self._fetch_rows_within_limits(table, [cut.format(name, _CUT) for name in names])[0], False
             finally:
                 self.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, before)
 
-    def _fetch_rows(self, table: str, columns: Sequence[str]) -> tuple[list[tuple[Cell, ...]], bool]:
+    def _fetch_rows_within_limits(self, table: str, columns: Sequence[str]) -> tuple[list[tuple[Cell, ...]], bool]:
         rows: list[tuple[Cell, ...]] = []
         size = 0
-        with self._limit_steps(_STEPS_A_QUERY):  # samples are to be had of the last table too
+        with self._limit_query_steps(_STEPS_A_QUERY):  # samples are to be had of the last table too
             try:
                 cursor = self.connection.execute(f"SELECT {', '.join(columns)} FROM {table} LIMIT {_ROWS + 1}")
                 while size < _BYTES:
@@ -264,7 +269,7 @@ class Profiler:
                     rows += part
                     if len(part) < _ROWS_A_FETCH:
                         return rows, len(rows) <= _ROWS
-                    size += measure_size(part)
+                    size += estimate_rows_size(part)
                 cursor.close()
             except SQLITE_ERRORS:
                 # Too much work: what was read until then will do.
@@ -272,20 +277,20 @@ class Profiler:
                     raise
         return rows, False
 
-    def _row_count(self, table: str) -> int | None:
+    def _count_table_rows(self, table: str) -> int | None:
         rows = table if self.file_bytes <= _COUNTED_PAGEWISE else f"(SELECT 1 FROM {table} LIMIT -1)"
-        return self._fetch_number(f"SELECT count(*) FROM {rows}")
+        return self._fetch_single_number(f"SELECT count(*) FROM {rows}")
 
-    def _fetch_number(self, sql: str, reading: int = 0) -> int | None:
-        row = self._first_row(sql, reading)
+    def _fetch_single_number(self, sql: str, reading: int = 0) -> int | None:
+        row = self._fetch_first_row(sql, reading)
         return row and row[0]
 
-    def _first_row(self, sql: str, reading: int = 0) -> Any:
-        """Return a query's first row; None if it takes too much work."""
+    def _fetch_first_row(self, sql: str, reading: int = 0) -> Any:
+        """Return the first row of a query; None if the query takes too much work."""
         if reading > min(_STEPS_A_QUERY, self._left):
             return None
         self._left -= reading
-        with self._limit_steps(min(_STEPS_A_QUERY, self._left)), suppress(*SQLITE_ERRORS):
+        with self._limit_query_steps(min(_STEPS_A_QUERY, self._left)), suppress(*SQLITE_ERRORS):
             try:
                 return self.connection.execute(sql).fetchone()
             finally:
@@ -293,16 +298,16 @@ class Profiler:
         return None
 
     @contextmanager
-    def _limit_steps(self, most: int) -> Generator[None]:
-        """Stop a query that takes more than `most` steps."""
+    def _limit_query_steps(self, most: int) -> Generator[None]:
+        """Stop a query that takes more than `most` virtual machine steps in a block."""
         self._done = 0
 
-        def count() -> bool:
+        def count_steps_and_check_limit() -> bool:
             self._done += _STEPS_AT_ONCE
             return self._done > most  # to SQLite, true means to stop
 
         with WATCHDOG.watch(RunningQuery(self.connection, self._deadline)):
-            self.connection.set_progress_handler(count, _STEPS_AT_ONCE)
+            self.connection.set_progress_handler(count_steps_and_check_limit, _STEPS_AT_ONCE)
             try:
                 yield
             finally:

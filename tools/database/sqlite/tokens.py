@@ -22,19 +22,19 @@ BEFORE_TABLE = frozenset({"from", "join", "in", ",", "(", "."})
 
 
 def words(sql: str) -> list[str]:
-    """Return words, signs, and quoted texts and names, in lower case, without comments."""
+    """Return a statement's words, signs and quoted texts, in lower case, without comments."""
     return [(quoted or plain).lower() for quoted, plain in _TOKEN.findall(sql) if quoted or plain]
 
 
 def tokens(sql: str) -> Iterator[tuple[int, int, str]]:
-    """Yield the words, each with its start and end."""
+    """Yield the lower-case words of a statement, each with its start and end position."""
     for found in _TOKEN.finditer(sql):
         if word := found[1] or found[2]:
             yield found.start(), found.end(), word.lower()
 
 
-def names_after_using(read: list[str]) -> Iterator[str]:
-    """Yield the columns that JOIN ... USING names."""
+def find_using_columns(read: list[str]) -> Iterator[str]:
+    """Yield the column names in JOIN ... USING clauses."""
     inside = False
     for before, word in pairwise(read):
         inside = (inside or (before == "using" and word == "(")) and word != ")"
@@ -42,8 +42,8 @@ def names_after_using(read: list[str]) -> Iterator[str]:
             yield unquote(word)
 
 
-def named_tables(sql: str) -> Iterator[str]:
-    """Yield names that may be tables, unquoted and in lower case, possibly too many."""
+def find_possible_table_names(sql: str) -> Iterator[str]:
+    """Yield the names in a statement that may be tables, unquoted and in lower case."""
     before = ""
     for word in words(sql):
         # A text stands for a table's name where one has to stand, and only there: elsewhere it is a value.
@@ -53,7 +53,7 @@ def named_tables(sql: str) -> Iterator[str]:
 
 
 def unquote(word: str) -> str:
-    """Return a name without its quotes, also single ones: SQLite takes 'city' for a column."""
+    """Return a name without quotes, even single ones: SQLite takes 'city' for a column."""
     if word[0] in "\"'`":
         return word[1:-1].replace(word[0] * 2, word[0])
     return word[1:-1] if word[0] == "[" else word

@@ -9,7 +9,7 @@ from typing import Literal
 from ...errors import SettingsError
 from ..session import Permissions
 from .functions import TABLE_FUNCTIONS
-from .tokens import names_after_using, unquote, words
+from .tokens import find_using_columns, unquote, words
 
 FULL_TEXT = frozenset({"fts3", "fts4", "fts5"})
 """The modules whose tables are searched for words."""
@@ -40,19 +40,19 @@ class DeclaredTable:
 
     @property
     def key(self) -> str:
-        """The name in lower case."""
+        """The name of the table in lower case."""
         return self.name.lower()
 
 
-def _add_computed(entry: DeclaredTable, hidden: frozenset[str]) -> frozenset[str]:
-    """Add to hidden columns those computed from them, or of unknown declaration."""
-    definitions = _read_definitions(words(entry.sql)) if hidden and entry.generated else {}
+def _add_computed_columns(entry: DeclaredTable, hidden: frozenset[str]) -> frozenset[str]:
+    """Add columns that are computed from hidden columns, or may be, to the hidden columns."""
+    definitions = _read_column_definitions(words(entry.sql)) if hidden and entry.generated else {}
     while more := {name for name in entry.generated - hidden if not hidden.isdisjoint(definitions.get(name, hidden))}:
         hidden |= more
     return hidden
 
 
-def _find_revealing(
+def _find_revealing_tables(
     entries: Sequence[DeclaredTable], visible: set[str], hidden: Mapping[str, frozenset[str]], allowed: frozenset[str]
 ) -> set[str]:
     """Return the allowed virtual tables and views that reveal hidden names.
@@ -66,26 +66,26 @@ def _find_revealing(
     """
     columns = frozenset(name for names in hidden.values() for name in names)
     views = ((entry.key, words(entry.sql)) for entry in entries if entry.kind == "view" and columns)
-    gone = {name for name, read in views if "natural" in read or not columns.isdisjoint(names_after_using(read))}
+    gone = {name for name, read in views if "natural" in read or not columns.isdisjoint(find_using_columns(read))}
     virtual = [entry for entry in entries if entry.kind == "virtual"]
     plain = visible.intersection(entry.key for entry in entries if entry.kind != "view")
 
-    def reveals(entry: DeclaredTable) -> bool:
-        module, arguments = module_of(entry.sql)
-        read = _reads(module, arguments)
+    def can_reveal_hidden_names(entry: DeclaredTable) -> bool:
+        module, arguments = parse_virtual_table(entry.sql)
+        read = _find_source_table(module, arguments)
         if read is None:
             return entry.key not in allowed
         if read:
             return read not in plain or read in hidden or read in gone
         return module in FULL_TEXT and entry.key not in allowed and not columns.isdisjoint(entry.columns)
 
-    while more := {entry.key for entry in virtual if entry.key not in gone and reveals(entry)}:
+    while more := {entry.key for entry in virtual if entry.key not in gone and can_reveal_hidden_names(entry)}:
         gone |= more
     return gone
 
 
-def _reads(module: str, arguments: list[list[str]]) -> str | None:
-    """Return the other table that a virtual table reads; empty if none, None if unclear."""
+def _find_source_table(module: str, arguments: list[list[str]]) -> str | None:
+    """Return the table that a virtual table reads; empty if there is none, None if unclear."""
     if module in _OVER_ANOTHER:
         place = _OVER_ANOTHER[module]
         named = arguments[place] if len(arguments) >= -place else []
@@ -99,8 +99,8 @@ def _reads(module: str, arguments: list[list[str]]) -> str | None:
     return ""
 
 
-def module_of(sql: str) -> tuple[str, list[list[str]]]:
-    """Return a virtual table's module and its arguments."""
+def parse_virtual_table(sql: str) -> tuple[str, list[list[str]]]:
+    """Return the module of a virtual table, and the module's arguments."""
     read = words(sql)
     start = read.index("using") + 1 if "using" in read[:-1] else len(read)
     arguments: list[list[str]] = [[]]
@@ -112,8 +112,8 @@ def module_of(sql: str) -> tuple[str, list[list[str]]]:
     return (unquote(read[start]) if start < len(read) else ""), arguments
 
 
-def _read_definitions(read: Iterable[str]) -> dict[str, frozenset[str]]:
-    """Return the names in the definition of each column that a CREATE TABLE declares."""
+def _read_column_definitions(read: Iterable[str]) -> dict[str, frozenset[str]]:
+    """Return the names used in each column's definition in a CREATE TABLE statement."""
     definitions: dict[str, frozenset[str]] = {}
     current: list[str] = []
     depth = 0
@@ -132,8 +132,8 @@ _NOTHING: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
-class Visibility:
-    """The visible and the hidden names, all in lower case."""
+class TableVisibility:
+    """The visible and hidden names of tables and columns, in lower case."""
 
     tables: frozenset[str]  # tables, views and virtual tables that may be read, and the shadow tables of the last
     hidden_tables: frozenset[str]  # all others
@@ -143,27 +143,35 @@ class Visibility:
     restricted: bool = False
 
     def shows(self, table: str, column: str = "") -> bool:
-        """Whether a table, or one of its columns, is visible."""
+        """Whether a table or one of its columns is visible."""
         name = table.lower()
         return name in self.tables and column.lower() not in self.hidden_columns.get(name, _NOTHING)
 
-    def shown_comments(self, table: str, comment: str, columns: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
-        """Return a table's and its columns' comments, without those that may reveal hidden names."""
+    def select_visible_comments(
+        self, table: str, comment: str, columns: Mapping[str, str]
+    ) -> tuple[str, Mapping[str, str]]:
+        """Return the comments of a table and its columns that cannot reveal hidden names."""
         if not self.restricted:
             return comment, columns
         hidden = self.hidden_columns.get(table.lower(), _NOTHING)
 
-        def reveals(text: str) -> bool:
+        def can_reveal_hidden_names(text: str) -> bool:
             lowered = text.lower()
             return any(name in lowered for name in hidden | self.hidden_tables)
 
-        shown = {column: text for column, text in columns.items() if column not in hidden and not reveals(text)}
+        shown = {
+            column: text
+            for column, text in columns.items()
+            if column not in hidden and not can_reveal_hidden_names(text)
+        }
         # A table's own comment may describe its hidden columns by other words.
-        return "" if hidden or reveals(comment) else comment, shown
+        return "" if hidden or can_reveal_hidden_names(comment) else comment, shown
 
 
-def resolve(rules: Permissions, entries: Sequence[DeclaredTable], shadows: Mapping[str, Iterable[str]]) -> Visibility:
-    """Return the visibility that the rules give the declared tables.
+def resolve(
+    rules: Permissions, entries: Sequence[DeclaredTable], shadows: Mapping[str, Iterable[str]]
+) -> TableVisibility:
+    """Return the visibility that allow and deny lists give the declared tables.
 
     Args:
         rules: Allow and deny lists.
@@ -179,7 +187,7 @@ def resolve(rules: Permissions, entries: Sequence[DeclaredTable], shadows: Mappi
     hidden: dict[str, frozenset[str]] = {}
     for entry in entries:
         denied = frozenset(column for column in entry.columns if not rules.shows(entry.key, column))
-        gone = _add_computed(entry, denied)
+        gone = _add_computed_columns(entry, denied)
         # The shadow tables of a virtual one hold the text of all its columns.
         if entry.columns == gone or (gone and entry.kind == "virtual"):
             continue
@@ -188,8 +196,8 @@ def resolve(rules: Permissions, entries: Sequence[DeclaredTable], shadows: Mappi
             hidden[entry.key] = gone
     if rules:
         # The names that the allow lists give in full: those of the first list, as far as lists over it agree.
-        *over, first = (frozenset(layer.allow) for layer in rules.list_layers())
-        visible -= _find_revealing(entries, visible, hidden, first.intersection(*filter(None, over)))
+        *over, first = (frozenset(layer.allow) for layer in rules.list_permission_layers())
+        visible -= _find_revealing_tables(entries, visible, hidden, first.intersection(*filter(None, over)))
         visible -= {
             entry.key
             for entry in entries
@@ -201,4 +209,4 @@ def resolve(rules: Permissions, entries: Sequence[DeclaredTable], shadows: Mappi
     for name in sorted(TABLE_FUNCTIONS & everything - shown):
         # It takes the function's place, so that the function's absence would tell of it.
         raise SettingsError(f"the table {name} has the name of a function of SQLite, and cannot be hidden: rename it")
-    return Visibility(shown, frozenset(everything - shown), hidden, columns, bool(rules))
+    return TableVisibility(shown, frozenset(everything - shown), hidden, columns, bool(rules))

@@ -6,9 +6,9 @@ import socket
 from pathlib import Path
 
 from ...errors import DatabaseUnavailable, SettingsError
-from ...nursery import serve_workers
-from ...sandbox.boundary import drop_capabilities_for
-from ..wire import MESSAGE_BYTES, receive, unpack_opening
+from ...nursery import run_fork_server
+from ...sandbox.boundary import drop_unneeded_capabilities
+from ..wire import MESSAGE_BYTES, receive, unpack_open_request
 from ..worker import serve_database
 from .pool import ConnectionPool
 
@@ -19,20 +19,20 @@ _FILES = 8
 
 
 def serve(descriptor: int) -> None:
-    """Fork a worker for every connection until the control socket ends; never return."""
+    """Fork a worker process for every connection until the control socket closes; never return."""
     # Workers make rows and bytes, no cycles: that none are looked for halves the time of a long result.
-    serve_workers(descriptor, work)
+    run_fork_server(descriptor, work)
 
 
 def work(line: socket.socket) -> None:
-    """Serve one database until the connection ends; never return."""
+    """Serve one database until the connection closes; never return."""
     if message := receive(line, MESSAGE_BYTES):
-        serve_database(line, lambda: _open_pool(message[1]), files=_FILES)
+        serve_database(line, lambda: _open_connection_pool(message[1]), files=_FILES)
 
 
-def _open_pool(opening: bytes) -> ConnectionPool:
-    path, permissions = unpack_opening(opening)
-    drop_capabilities_for(path)
+def _open_connection_pool(opening: bytes) -> ConnectionPool:
+    path, permissions = unpack_open_request(opening)
+    drop_unneeded_capabilities(path)
     try:
         return ConnectionPool(Path(path), permissions)
     except SettingsError as error:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from ...database.quoting import engine_name, naming_of
+from ...database.quoting import get_engine_name, get_naming_rules
 from ...database.schema import Schema
 from ..dialects import KEYWORDS, fold
 from ..parse import join_split_operators
@@ -139,15 +139,15 @@ _FOREIGN: Mapping[str, tuple[tuple[str, str], ...]] = {
 """By dialect: what another database's syntax, found in a query that cannot be parsed, asks for."""
 
 
-def suggest_function(function: str, dialect: str = "sqlite") -> str:
+def suggest_substitute_function(function: str, dialect: str = "sqlite") -> str:
     """Return the engine's substitute for another database's function; empty if unknown."""
     known = _INSTEAD.get(dialect, {})
-    return f"{engine_name(dialect)} has {known[function]}" if function in known else ""
+    return f"{get_engine_name(dialect)} has {known[function]}" if function in known else ""
 
 
-def advise_syntax(sql: str, message: str, near: str, schema: Schema) -> str:
+def advise_on_syntax_error(sql: str, message: str, near: str, schema: Schema) -> str:
     """Return advice for a syntax error; `near` is the token at which parsing stopped."""
-    rules = naming_of(schema.dialect)
+    rules = get_naming_rules(schema.dialect)
     if join_split_operators(sql) != sql:
         return "write operators such as >= and != without a blank"
     for part, advice in (
@@ -163,7 +163,7 @@ def advise_syntax(sql: str, message: str, near: str, schema: Schema) -> str:
     if fold(near) in keywords & names:
         marks = "back-ticks" if rules.mark == "`" else "double quotes"
         return f"write the name {near} in {marks}: {rules.quote(near)}"
-    for pattern, advice in _compile_patterns(schema.dialect):
+    for pattern, advice in _compile_syntax_patterns(schema.dialect):
         if pattern.search(sql):
             return advice
     bare = _STRING.sub("", sql)
@@ -174,6 +174,6 @@ def advise_syntax(sql: str, message: str, near: str, schema: Schema) -> str:
 
 
 @lru_cache(maxsize=16)
-def _compile_patterns(dialect: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+def _compile_syntax_patterns(dialect: str) -> tuple[tuple[re.Pattern[str], str], ...]:
     foreign = _FOREIGN.get(dialect, ())
     return tuple((re.compile(pattern, re.IGNORECASE), advice) for pattern, advice in foreign)

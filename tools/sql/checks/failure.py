@@ -9,12 +9,12 @@ from sqlglot import exp
 
 from ...database.schema import ForeignKey, Schema
 from ...errors import QueryError, QueryErrorKind
-from ...words import did_you_mean, join_words, nearest_names
-from ..dialects import Rules, fold
-from ..findings import Finding
-from ..query import Query, is_aggregate, is_bound
-from ..scope import Reference, Scope, Source, SourceColumn, outwards
-from .advice import advise_syntax, suggest_function
+from ...words import find_nearest_names, format_did_you_mean, join_words
+from ..dialects import DialectRules, fold
+from ..findings import QueryFinding
+from ..query import Query, is_aggregate_call, is_source_key_bound
+from ..scope import QuerySource, Reference, Scope, SourceColumn, iterate_enclosing_scopes
+from .advice import advise_on_syntax_error, suggest_substitute_function
 
 _FUNCTION = re.compile(r"function(?: with name)?:? (?:\w+\.)?(\w+)", re.IGNORECASE)
 _WHOLE = re.compile(r"\s*[-+]?(\d+(\.0*)?|0x[0-9a-fA-F]+)(e\+?\d+)?\s*", re.IGNORECASE)
@@ -22,116 +22,129 @@ _NEAR = re.compile(r"near (?:\"(.*?)\"|'(\S*).*' at line)", re.DOTALL)
 _QUOTED = re.compile(r"[\"'`]([^\"'`]+)[\"'`]")
 
 
-def failure_findings(sql: str, error: QueryError, query: Query | None, schema: Schema) -> list[Finding]:
-    """Return findings for a refused query, the one for the engine's message first.
+def find_failure_causes(sql: str, error: QueryError, query: Query | None, schema: Schema) -> list[QueryFinding]:
+    """Return findings on a query that the database refused, those on its error first.
 
     The error's kind comes from the engine's codes, its message is shown; the query is None if it could not be parsed.
     """
     kind, message = error.kind, str(error)
-    findings = list(name_findings(query)) if query is not None else []
+    findings = list(find_invalid_names(query)) if query is not None else []
     of_kind = [finding for finding in findings if finding.kind == kind]
     if not of_kind:
-        return [_report_failure(kind, sql, message, query, schema), *findings]
+        return [_report_engine_error(kind, sql, message, query, schema), *findings]
     # Those whose place the database's message names, last or in quotes, come before the others.
     named = {fold(name) for name in (message.rpartition(": ")[2], *_QUOTED.findall(message))}
     of_kind.sort(key=lambda finding: fold(finding.place) not in named)
     return of_kind + [finding for finding in findings if finding.kind != kind]
 
 
-def name_findings(query: Query) -> Iterator[Finding]:
-    """Yield unknown or ambiguous tables and columns, with the nearest right names."""
+def find_invalid_names(query: Query) -> Iterator[QueryFinding]:
+    """Yield a finding for each unknown or ambiguous table or column of a query."""
     for scope in query.scopes:
         for source in scope.sources:
             if not source.known:
-                yield _report_table(source, query)
+                yield _report_unknown_table(source, query)
     seen: set[str] = set()
     for reference in query.resolution.references:
-        finding = _report_reference(reference, query)
+        finding = _report_invalid_reference(reference, query)
         if finding is not None and finding.place not in seen:
             seen.add(finding.place)
             yield finding
 
 
-def limit_findings(query: Query) -> Iterator[Finding]:
-    """Yield each LIMIT or OFFSET that is not a whole number, for SQLite only."""
+def find_invalid_limits(query: Query) -> Iterator[QueryFinding]:
+    """Yield a finding for each LIMIT or OFFSET that is not a whole number, in SQLite only."""
     for clause in query.tree.find_all(exp.Limit, exp.Offset) if query.rules.is_sqlite else ():
         given = clause.expression
         if isinstance(given, exp.Null) or (isinstance(given, exp.Literal) and not _WHOLE.fullmatch(given.name)):
             place = query.text(clause).strip()
-            yield Finding("other", "error", "The limit is no whole number.", place, "write a whole number")
+            yield QueryFinding("other", "error", "The limit is no whole number.", place, "write a whole number")
 
 
-def _report_table(source: Source, query: Query) -> Finding:
+def _report_unknown_table(source: QuerySource, query: Query) -> QueryFinding:
     schema, rules = query.schema, query.rules
-    near = nearest_names(source.node.name, (table.name for table in schema.tables))
-    names = [rules.spell_table(table.name, schema) for table in schema.tables[:12]]
-    suggestion = _suggest([rules.spell_table(name, schema) for name in near]) or f"the tables are {', '.join(names)}"
-    return Finding("unknown_table", "error", f"There is no table {source.node.name}.", source.node.name, suggestion)
+    near = find_nearest_names(source.node.name, (table.name for table in schema.tables))
+    names = [rules.format_suggested_table(table.name, schema) for table in schema.tables[:12]]
+    suggestion = (
+        _suggest_names([rules.format_suggested_table(name, schema) for name in near])
+        or f"the tables are {', '.join(names)}"
+    )
+    return QueryFinding(
+        "unknown_table", "error", f"There is no table {source.node.name}.", source.node.name, suggestion
+    )
 
 
-def _report_reference(reference: Reference, query: Query) -> Finding | None:
+def _report_invalid_reference(reference: Reference, query: Query) -> QueryFinding | None:
     if reference.kind not in ("ambiguous", "unknown", "unknown_source"):
         return None
     place = query.text(reference.node)
     if reference.kind == "ambiguous":
         choices = [f"{source.label}.{reference.column}" for source in reference.candidates]
         message = f"The column {place} is in more than one table of the query."
-        return Finding("ambiguous_column", "error", message, place, f"write {join_words(choices, 'or')}")
+        return QueryFinding("ambiguous_column", "error", message, place, f"write {join_words(choices, 'or')}")
     if reference.kind == "unknown":
-        sources = _list_reachable(reference) if reference.source is None else [reference.source]
+        sources = _list_reachable_sources(reference) if reference.source is None else [reference.source]
         read = join_words([source.node.name or source.label for source in sources], "or") or "the query"
         message = f"There is no column {reference.column} in {read}."
-        advice = _advise_column(reference, sources, query.schema, query.rules)
-        return Finding("unknown_column", "error", message, place, advice)
-    return _report_source(reference, place, query)
+        advice = _advise_on_unknown_column(reference, sources, query.schema, query.rules)
+        return QueryFinding("unknown_column", "error", message, place, advice)
+    return _report_unknown_source(reference, place, query)
 
 
-def _advise_column(reference: Reference, sources: list[Source], schema: Schema, rules: Rules) -> str:
-    """Return advice for a column that the sources lack."""
-    reachable = _list_reachable(reference)
-    owners = _find_holders(reference, reachable, rules)
+def _advise_on_unknown_column(
+    reference: Reference, sources: list[QuerySource], schema: Schema, rules: DialectRules
+) -> str:
+    """Return advice on a column that the given sources do not have."""
+    reachable = _list_reachable_sources(reference)
+    owners = _find_sources_with_column(reference, reachable, rules)
     if owners:
         return f"use {owners[0].label}.{reference.column}"
     columns = [name for source in sources for name in (source.columns or {}).values()]
-    in_other_case = [rules.spell_name(name) for name in columns if fold(name) == fold(reference.column)]
+    in_other_case = [rules.format_suggested_name(name) for name in columns if fold(name) == fold(reference.column)]
     if in_other_case:
         return f"write {join_words(in_other_case, 'or')}"
-    near = [rules.spell_name(name) for name in nearest_names(reference.column, columns)]
+    near = [rules.format_suggested_name(name) for name in find_nearest_names(reference.column, columns)]
     alias = reference.scope.aliases.get(rules.key(reference.node.this)) if reference.scope is not None else None
     if alias is not None and not reference.node.table and not rules.is_sqlite:
         return f"an alias cannot be used here: write {alias.sql(dialect=rules.grammar)}"
     holder = next((table.name for table in schema.tables if table.column(reference.column)), None)
     if holder is not None:
-        return _advise_join(schema, [source.table.name for source in reachable if source.table], holder, near, rules)
+        return _advise_joining_table(
+            schema, [source.table.name for source in reachable if source.table], holder, near, rules
+        )
     if near or not columns:
-        return _suggest(near)
-    return f"the columns are {', '.join(map(rules.spell_name, columns[:12]))}"
+        return _suggest_names(near)
+    return f"the columns are {', '.join(map(rules.format_suggested_name, columns[:12]))}"
 
 
-def _advise_join(schema: Schema, starts: list[str], table: str, near: list[str], rules: Rules) -> str:
-    path = _find_path(schema, starts, table)
-    advice = f"the table {rules.spell_table(table, schema)} has it"
+def _advise_joining_table(schema: Schema, starts: list[str], table: str, near: list[str], rules: DialectRules) -> str:
+    path = _find_foreign_key_path(schema, starts, table)
+    advice = f"the table {rules.format_suggested_table(table, schema)} has it"
     if path:
-        advice += f": join it {_write_joins(path, rules, schema)}"
-    return f"{advice}; or {_suggest(near)}" if near else advice
+        advice += f": join it {_format_join_conditions(path, rules, schema)}"
+    return f"{advice}; or {_suggest_names(near)}" if near else advice
 
 
-def _suggest(near: Sequence[str]) -> str:
-    """Return advice to use the nearest names."""
-    return f"use {near[0]}" if len(near) == 1 else did_you_mean(near)
+def _suggest_names(near: Sequence[str]) -> str:
+    """Return advice to use the most similar names."""
+    return f"use {near[0]}" if len(near) == 1 else format_did_you_mean(near)
 
 
-def _write_joins(path: Sequence[ForeignKey], rules: Rules, schema: Schema) -> str:
-    """Return `ON a.x = b.y and ON b.z = c.w`."""
+def _format_join_conditions(path: Sequence[ForeignKey], rules: DialectRules, schema: Schema) -> str:
+    """Return the join conditions as text: `ON a.x = b.y and ON b.z = c.w`."""
     conditions: list[str] = []
     for key in path:
-        table, ref_table = (rules.spell_table(name, schema) for name in (key.table, key.ref_table))
-        pairs = zip(map(rules.spell_name, key.columns), map(rules.spell_name, key.ref_columns), strict=True)
+        table, ref_table = (rules.format_suggested_table(name, schema) for name in (key.table, key.ref_table))
+        pairs = zip(
+            map(rules.format_suggested_name, key.columns),
+            map(rules.format_suggested_name, key.ref_columns),
+            strict=True,
+        )
         conditions.append("ON " + " AND ".join(f"{table}.{column} = {ref_table}.{other}" for column, other in pairs))
     return " and ".join(conditions)
 
 
-def _find_path(schema: Schema, starts: Iterable[str], goal: str) -> list[ForeignKey]:
+def _find_foreign_key_path(schema: Schema, starts: Iterable[str], goal: str) -> list[ForeignKey]:
     """Return the shortest chain of foreign keys from `starts` to `goal`, or []."""
     reached: dict[str, list[ForeignKey]] = {fold(start): [] for start in starts}
     frontier = list(reached)
@@ -149,9 +162,9 @@ def _find_path(schema: Schema, starts: Iterable[str], goal: str) -> list[Foreign
     return reached.get(fold(goal), [])
 
 
-def _report_source(reference: Reference, place: str, query: Query) -> Finding:
+def _report_unknown_source(reference: Reference, place: str, query: Query) -> QueryFinding:
     qualifier, rules = reference.node.table, query.rules
-    reachable, key = _list_reachable(reference), rules.key(reference.node.args["table"])
+    reachable, key = _list_reachable_sources(reference), rules.key(reference.node.args["table"])
     message = f"{qualifier} is not among the tables of this SELECT."
     # Else it may be the alias of another SELECT.
     behind = (table for scope in query.scopes for source, table in scope.tables if source.name == key)
@@ -160,44 +173,48 @@ def _report_source(reference: Reference, place: str, query: Query) -> Finding:
         advice = f"write {aliased[0].label}.{reference.column}"
     elif table := query.schema.table(qualifier) or next(behind, None):
         starts = [source.table.name for source in reachable if source.table]
-        path = _write_joins(_find_path(query.schema, starts, table.name), rules, query.schema)
+        path = _format_join_conditions(_find_foreign_key_path(query.schema, starts, table.name), rules, query.schema)
         advice = f"join {'.'.join(table.path)} {path}".strip()
     else:
-        labels = [source.label for source in _find_holders(reference, reachable, rules) or reachable]
+        labels = [source.label for source in _find_sources_with_column(reference, reachable, rules) or reachable]
         advice = f"write {join_words([f'{label}.{reference.column}' for label in labels], 'or')}" if labels else ""
-    return Finding("unknown_column", "error", message, place, advice)
+    return QueryFinding("unknown_column", "error", message, place, advice)
 
 
-def _find_holders(reference: Reference, sources: list[Source], rules: Rules) -> list[Source]:
-    """Return the sources that have the column."""
+def _find_sources_with_column(
+    reference: Reference, sources: list[QuerySource], rules: DialectRules
+) -> list[QuerySource]:
+    """Return the sources that have the referenced column."""
     key = rules.key(reference.node.this)
     return [source for source in sources if key in (source.columns or {})]
 
 
-def _list_reachable(reference: Reference) -> list[Source]:
-    return [source for level in outwards(reference.scope) for source in level.sources]
+def _list_reachable_sources(reference: Reference) -> list[QuerySource]:
+    return [source for level in iterate_enclosing_scopes(reference.scope) for source in level.sources]
 
 
-def _report_failure(kind: QueryErrorKind, sql: str, message: str, query: Query | None, schema: Schema) -> Finding:
-    """Return the finding for a failure that no unknown name explains."""
+def _report_engine_error(
+    kind: QueryErrorKind, sql: str, message: str, query: Query | None, schema: Schema
+) -> QueryFinding:
+    """Return the finding for an error that unknown names do not explain."""
     text = message[:1].upper() + message[1:].rstrip(".") + "."
     if kind == "unknown_function" and (named := _FUNCTION.search(message)):
         function = named[1].lower()
-        return Finding(kind, "error", text, named[1], suggest_function(function, schema.dialect))
+        return QueryFinding(kind, "error", text, named[1], suggest_substitute_function(function, schema.dialect))
     if kind == "rejected":
         named = _FUNCTION.search(message)
-        return Finding(kind, "error", text, named[1] if named else "", "write one SELECT that only reads")
+        return QueryFinding(kind, "error", text, named[1] if named else "", "write one SELECT that only reads")
     if kind == "aggregate_misuse":
-        return _report_aggregate(text, message, query)
+        return _report_aggregate_misuse(text, message, query)
     if kind == "syntax":
         match = _NEAR.search(message)
         near = (match[1] or match[2] or "") if match else ""
-        return Finding(kind, "error", text, near, advise_syntax(sql, message, near, schema))
+        return QueryFinding(kind, "error", text, near, advise_on_syntax_error(sql, message, near, schema))
     advice = "convert one side with CAST, or use a value of the other's type" if kind == "type_mismatch" else ""
-    return Finding(kind, "error", text, "", advice)
+    return QueryFinding(kind, "error", text, "", advice)
 
 
-def _report_aggregate(text: str, message: str, query: Query | None) -> Finding:
+def _report_aggregate_misuse(text: str, message: str, query: Query | None) -> QueryFinding:
     """Return the finding for a misplaced aggregate or an ungrouped column."""
     place = message.partition(":")[2].strip()
     advice = "aggregate in a sub-query first, and use its result here"
@@ -210,20 +227,20 @@ def _report_aggregate(text: str, message: str, query: Query | None) -> Finding:
             advice = f"move the condition on {place} to HAVING, or compare with a sub-query"
         elif having is not None and group is None:
             place, advice = "HAVING", "add GROUP BY, or use WHERE"
-        elif bare := [] if query.rules.loose_groups else bare_references(scope, query, query.rules):
+        elif bare := [] if query.rules.loose_groups else find_ungrouped_columns(scope, query, query.rules):
             place = query.text(bare[0].node)
             advice = f"add {place} to GROUP BY, or aggregate it"
         else:
             continue
         break
-    return Finding("aggregate_misuse", "error", text, place, advice)
+    return QueryFinding("aggregate_misuse", "error", text, place, advice)
 
 
-def bare_references(scope: Scope, query: Query, rules: Rules) -> list[Reference]:
+def find_ungrouped_columns(scope: Scope, query: Query, rules: DialectRules) -> list[Reference]:
     """Return a SELECT's columns that need GROUP BY or an aggregate under strict rules."""
-    select, terms = scope.select, query.group_terms(scope)
+    select, terms = scope.select, query.resolve_group_by_terms(scope)
     outputs = [item.unalias() for item in select.expressions]
-    if terms is None and (select.args.get("group") is not None or not query.aggregates(scope)):
+    if terms is None and (select.args.get("group") is not None or not query.find_aggregate_calls(scope)):
         return []
     grouped = [query.at(term) for term in terms or ()]
     keys = {reference.place for reference in grouped if reference is not None and reference.source is not None}
@@ -233,24 +250,24 @@ def bare_references(scope: Scope, query: Query, rules: Rules) -> list[Reference]
     return [
         reference
         for item in outputs
-        for reference in _find_unaggregated(item, scope, query)
-        if reference.place not in keys and not (rules.name == "postgres" and _owns_key(reference, keys))
+        for reference in _find_unaggregated_columns(item, scope, query)
+        if reference.place not in keys and not (rules.name == "postgres" and _is_primary_key_grouped(reference, keys))
     ]
 
 
-def _owns_key(reference: Reference, keys: set[SourceColumn]) -> bool:
-    """Whether the primary key of the column's table is grouped by."""
+def _is_primary_key_grouped(reference: Reference, keys: set[SourceColumn]) -> bool:
+    """Whether the query groups by the primary key of the column's table."""
     source = reference.source
     if source is None or source.table is None:
         return source is None or not source.columns
-    return is_bound(source, keys)
+    return is_source_key_bound(source, keys)
 
 
-def _find_unaggregated(item: exp.Expr, scope: Scope, query: Query) -> Iterator[Reference]:
+def _find_unaggregated_columns(item: exp.Expr, scope: Scope, query: Query) -> Iterator[Reference]:
     stack = [item]
     while stack:
         node = stack.pop()
-        if is_aggregate(node) or isinstance(node, exp.Query | exp.Window | exp.Filter):
+        if is_aggregate_call(node) or isinstance(node, exp.Query | exp.Window | exp.Filter):
             continue
         reference = query.at(node)
         if reference is not None and reference.owner is scope and reference.kind in ("column", "rowid"):

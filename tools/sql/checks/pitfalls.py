@@ -9,33 +9,33 @@ from itertools import product
 from sqlglot import exp
 
 from ...words import join_words
-from ..dialects import quote_text
-from ..findings import ColumnValues, Finding
+from ..dialects import quote_string_literal
+from ..findings import ColumnValueLookup, QueryFinding
 from ..query import Query
 from ..scope import Scope, SourceColumn
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d(?!\d)")
 
 
-def accepted_findings(query: Query, values: ColumnValues | None) -> Iterator[Finding]:
-    """Yield findings about conditions that never hold; without values, texts are not checked."""
+def find_query_pitfalls(query: Query, values: ColumnValueLookup | None) -> Iterator[QueryFinding]:
+    """Yield findings on conditions that are never true and on texts that no row has."""
     for scope in query.scopes:
-        yield from _find_contradictions(scope, query)
-        for part in query.list_conjuncts(scope):
+        yield from _find_contradictory_conditions(scope, query)
+        for part in query.list_required_conditions(scope):
             if isinstance(part, exp.EQ | exp.NEQ) and isinstance(part.expression.unnest(), exp.Null):
                 better = f"{query.text(part.this)} IS {'NOT ' if isinstance(part, exp.NEQ) else ''}NULL"
                 place = query.text(part)
                 message = f"{place} never holds: NULL equals nothing."
-                yield Finding("always_empty", "error", message, place, f"write {better}")
+                yield QueryFinding("always_empty", "error", message, place, f"write {better}")
             elif isinstance(part, exp.Between):
-                yield from _check_range(part, query)
+                yield from _check_between_bounds(part, query)
             elif isinstance(part, exp.EQ | exp.In) and values is not None:
-                yield from _find_absent(part, query, values)
+                yield from _find_absent_values(part, query, values)
 
 
-def _find_absent(part: exp.Expr, query: Query, values: ColumnValues) -> Iterator[Finding]:
-    """Yield texts that no row has, if the column holds similar ones or numbers."""
-    compared = query.operands(part)
+def _find_absent_values(part: exp.Expr, query: Query, values: ColumnValueLookup) -> Iterator[QueryFinding]:
+    """Yield findings on texts that no row has, if the column has similar texts or numbers."""
+    compared = query.iterate_column_comparisons(part)
     texts = [query.literal(operand) for _, operand in compared]
     if not compared or part.args.get("query") is not None:
         return
@@ -46,19 +46,21 @@ def _find_absent(part: exp.Expr, query: Query, values: ColumnValues) -> Iterator
     if len(sought) < len(texts) or any(not text.strip() or values.holds(table, column.name, text) for text in sought):
         return
     for text in sought:
-        message, place = f"No row of {table} has {quote_text(text)} in {column.name}", query.text(part)
+        message, place = f"No row of {table} has {quote_string_literal(text)} in {column.name}", query.text(part)
         if column.kind == "number":
             # A declared type may not bind: all that is known of the contents must be numbers.
             numbers = column.samples and not any(isinstance(sample, str) for sample in column.samples)
-            if numbers and not _is_number(text):
+            if numbers and not _is_numeric_text(text):
                 null = "write IS NULL for missing values" if text.lower() in ("null", "none") else ""
-                yield Finding("type_mismatch", "warning", f"{message}, which holds numbers.", place, null, proof=True)
+                yield QueryFinding(
+                    "type_mismatch", "warning", f"{message}, which holds numbers.", place, null, proof=True
+                )
         elif near := values.nearest(table, column.name, text):
-            advice = f"use {join_words([quote_text(other) for other in near], 'or')}"
-            yield Finding("unknown_value", "warning", f"{message}.", place, advice)
+            advice = f"use {join_words([quote_string_literal(other) for other in near], 'or')}"
+            yield QueryFinding("unknown_value", "warning", f"{message}.", place, advice)
 
 
-def _check_range(node: exp.Between, query: Query) -> Iterator[Finding]:
+def _check_between_bounds(node: exp.Between, query: Query) -> Iterator[QueryFinding]:
     low, high = (query.literal(node.args[key]) for key in ("low", "high"))
     turned = isinstance(low, float) and isinstance(high, float) and low > high
     if isinstance(low, str) and isinstance(high, str):
@@ -66,14 +68,14 @@ def _check_range(node: exp.Between, query: Query) -> Iterator[Finding]:
         turned = bool(_DAY.match(low) and _DAY.match(high)) and low[:10] > high[:10]
     if turned and not node.args.get("symmetric"):
         place = query.text(node)
-        yield Finding("always_empty", "error", f"{place} never holds: its bounds are the wrong way round.", place)
+        yield QueryFinding("always_empty", "error", f"{place} never holds: its bounds are the wrong way round.", place)
 
 
-def _find_contradictions(scope: Scope, query: Query) -> Iterator[Finding]:
-    """Yield equalities of one column with two values."""
+def _find_contradictory_conditions(scope: Scope, query: Query) -> Iterator[QueryFinding]:
+    """Yield findings on conditions that contradict each other for one column."""
     equal: dict[SourceColumn, tuple[str | float, exp.Expr]] = {}
-    for part in query.list_conjuncts(scope):
-        for column, operand in query.operands(part) if isinstance(part, exp.EQ) else ():
+    for part in query.list_required_conditions(scope):
+        for column, operand in query.iterate_column_comparisons(part) if isinstance(part, exp.EQ) else ():
             value = query.literal(operand)
             if value is None:
                 continue
@@ -82,17 +84,17 @@ def _find_contradictions(scope: Scope, query: Query) -> Iterator[Finding]:
                 place = f"{query.text(before[1])} AND {query.text(part)}"
                 message = f"{place} never holds: one row has one {column.schema.name}."
                 advice = "use OR or IN for either, or INTERSECT for both"
-                yield Finding("always_empty", "error", message, place, advice)
-    yield from _check_bounds(scope, query)
+                yield QueryFinding("always_empty", "error", message, place, advice)
+    yield from _find_contradictory_bounds(scope, query)
 
 
-def _check_bounds(scope: Scope, query: Query) -> Iterator[Finding]:
-    """Yield pairs of bounds that exclude every number or date."""
+def _find_contradictory_bounds(scope: Scope, query: Query) -> Iterator[QueryFinding]:
+    """Yield findings on pairs of bounds that exclude every number or date."""
     bounds: dict[SourceColumn, list[tuple[bool, bool, str | float, exp.Expr]]] = {}
-    for part in query.list_conjuncts(scope):
+    for part in query.list_required_conditions(scope):
         if not isinstance(part, exp.GT | exp.GTE | exp.LT | exp.LTE):
             continue
-        for column, operand in query.operands(part):
+        for column, operand in query.iterate_column_comparisons(part):
             value = query.literal(operand)
             if isinstance(value, float) or (isinstance(value, str) and _DAY.match(value)):
                 lower = isinstance(part, exp.GT | exp.GTE) == (operand is part.expression)
@@ -100,14 +102,14 @@ def _check_bounds(scope: Scope, query: Query) -> Iterator[Finding]:
                 bounds.setdefault(column.place, []).append(entry)
     for entries in bounds.values():
         for one, other in product([one for one in entries if one[0]], [one for one in entries if not one[0]]):
-            if _bounds_cross(one[2], other[2], strict=one[1] or other[1]):
+            if _is_range_empty(one[2], other[2], strict=one[1] or other[1]):
                 first, second = (one, other) if entries.index(one) < entries.index(other) else (other, one)
                 place = f"{query.text(first[3])} AND {query.text(second[3])}"
                 # People are told; what the papers feed back to a model stays as it was.
-                yield Finding("always_empty", "info", f"{place} never holds: nothing lies between.", place)
+                yield QueryFinding("always_empty", "info", f"{place} never holds: nothing lies between.", place)
 
 
-def _bounds_cross(low: str | float, high: str | float, *, strict: bool) -> bool:
+def _is_range_empty(low: str | float, high: str | float, *, strict: bool) -> bool:
     """Whether the lower bound is above the upper one, or equal to it if `strict`."""
     if isinstance(low, str) and isinstance(high, str):
         return low[:10] > high[:10] or (strict and low == high)
@@ -120,7 +122,7 @@ def _values_differ(one: str | float, other: str | float) -> bool:
     return type(one) is type(other) and one != other
 
 
-def _is_number(text: str) -> bool:
+def _is_numeric_text(text: str) -> bool:
     try:
         float(text)
     except ValueError:

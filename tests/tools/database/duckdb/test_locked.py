@@ -13,10 +13,10 @@ from tableturn.tools.errors import QueryError, ResultTooLarge
 
 duckdb = pytest.importorskip("duckdb")
 
-from tableturn.tools.database.duckdb.engine import find_tables  # noqa: E402
+from tableturn.tools.database.duckdb.engine import find_database_or_tables  # noqa: E402
 from tableturn.tools.database.duckdb.grammar import EXPLAIN  # noqa: E402
-from tableturn.tools.database.duckdb.instance import Instance  # noqa: E402
-from tableturn.tools.database.duckdb.sources import sources  # noqa: E402
+from tableturn.tools.database.duckdb.instance import DuckDBInstance  # noqa: E402
+from tableturn.tools.database.duckdb.sources import find_sources  # noqa: E402
 
 _REFUSED_BY_SETTINGS = (
     "SELECT * FROM read_csv('/etc/passwd')",
@@ -65,12 +65,12 @@ _REFUSED_BY_ITS_PARSER = (
 )
 
 
-def _opened(path: Path, folder: Path, permissions: Permissions) -> Instance:
-    return Instance(*find_tables(sources(str(path)), folder), permissions, folder / "own")
+def _opened(path: Path, folder: Path, permissions: Permissions) -> DuckDBInstance:
+    return DuckDBInstance(*find_database_or_tables(find_sources(str(path)), folder), permissions, folder / "own")
 
 
 @pytest.fixture
-def instance(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
+def instance(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DuckDBInstance]:
     (tmp_path / "sales.csv").write_text("a,b\n1,2\n")
     (tmp_path / "other.csv").write_text("word\nswordfish\n")
     yield _opened(tmp_path / "sales.csv", tmp_path_factory.mktemp("snapshot"), Permissions())
@@ -90,7 +90,7 @@ _WRITES = (
 
 
 @pytest.mark.parametrize("attack", _WRITES)
-def test_no_setting_lets_a_named_file_be_written(instance: Instance, tmp_path: Path, attack: str) -> None:
+def test_no_setting_lets_a_named_file_be_written(instance: DuckDBInstance, tmp_path: Path, attack: str) -> None:
     """By its path or by the address under which it is read; the fixture looks at the file afterwards."""
     connection = instance.connect()
     ((scan,),) = connection.execute("SELECT sql FROM duckdb_views() WHERE view_name = 'sales'").fetchall()
@@ -103,7 +103,7 @@ def test_no_setting_lets_a_named_file_be_written(instance: Instance, tmp_path: P
 
 
 @pytest.mark.parametrize("attack", _REFUSED_BY_SETTINGS)
-def test_settings_hold(instance: Instance, tmp_path: Path, attack: str) -> None:
+def test_settings_hold(instance: DuckDBInstance, tmp_path: Path, attack: str) -> None:
     connection = instance.connect()
     connection.execute("BEGIN TRANSACTION READ ONLY")
     with pytest.raises(duckdb.Error):
@@ -113,7 +113,7 @@ def test_settings_hold(instance: Instance, tmp_path: Path, attack: str) -> None:
 
 
 @pytest.mark.parametrize("attack", _REFUSED_BY_ITS_PARSER)
-def test_its_parser_holds(instance: Instance, tmp_path: Path, attack: str) -> None:
+def test_its_parser_holds(instance: DuckDBInstance, tmp_path: Path, attack: str) -> None:
     statement = attack.replace("{folder}", str(tmp_path))
     for asked in (statement, EXPLAIN + statement):
         with pytest.raises(QueryError) as refused:
@@ -133,7 +133,7 @@ def test_hidden_tables_are_not_in_it(tmp_path: Path, tmp_path_factory: pytest.Te
         instance.connect().execute(f"SELECT * FROM read_text('{tmp_path}/other.csv')")
 
 
-def test_a_spilling_query_stays_in_its_folder(instance: Instance, tmp_path: Path) -> None:
+def test_a_spilling_query_stays_in_its_folder(instance: DuckDBInstance, tmp_path: Path) -> None:
     connection = instance.connect()
     with pytest.raises(duckdb.OutOfMemoryException):
         connection.execute("SELECT list(n) FROM range(10000000000) AS a(n)").fetchall()

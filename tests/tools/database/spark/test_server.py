@@ -125,7 +125,7 @@ def test_a_dropped_session_is_taken_up_again(cluster: SparkCluster, database: Da
     database.execute("SELECT 1")
     connection = cast("SparkConnection", engine._pool.take())
     connection._client.close()
-    engine._pool.give(connection, usable=True)
+    engine._pool.return_connection(connection, usable=True)
     assert database.execute("SELECT count(*) FROM sold").rows == ((1,),)
 
 
