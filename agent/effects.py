@@ -167,7 +167,7 @@ class RequestFailed(Exception):
 class _EffectRunner(NamedTuple):
     """A runner of effects within the budget of one body.
 
-    Both ways of doing an effect raise `_EffectTimeout` after so many seconds, and `TurnCancelled` once the turn is cancelled. A
+    Both ways of doing an effect raise `_EffectTimeout` at a deadline, and `TurnCancelled` if the turn is cancelled. A
     function that is not to be abandoned is waited for even then.
     """
 

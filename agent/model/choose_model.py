@@ -126,7 +126,8 @@ def _find_served_model(base_url: str) -> str:
             served = next((model.id for model in client.models.list()), "")
     except openai.OpenAIError as error:
         raise ModelError(
-            f"the server at {base_url} does not list its models ({_shorten_error_message(error)}): name one, as openai:NAME"
+            f"the server at {base_url} does not list its models ({_shorten_error_message(error)}): "
+            "name one, as openai:NAME"
         ) from error
     if not served:
         raise ModelError(f"the server at {base_url} has no model loaded: load one, or name one as openai:NAME")

@@ -57,7 +57,8 @@ def choose_few_shot_examples(state: AgentState, run: Run) -> Body[Update]:
         return tuple(map(regularize_example, sound) if settings.regular_examples else sound)
 
     def choose_examples_or_note() -> tuple[tuple[Example, ...], list[str]]:
-        run.resources.examples.open_store_for_search()  # one that cannot be opened at all is an error of whoever set it up
+        # A store that cannot be opened at all is an error of whoever set it up.
+        run.resources.examples.open_store_for_search()
         try:
             return call_with_fallback("examples", choose_sound_examples, ()), []
         except ExampleStoreError as error:

@@ -108,7 +108,7 @@ def add_model_records(spec: RunSpec, results: Mapping[str, Any], path: Path) -> 
 def get_short_database_name(database: str) -> str:
     """Return a database's short name, without a URL's server and password.
 
-    >>> get_short_database_name("shop.sqlite"), get_short_database_name("postgresql://me:secret@db.example/shop"), get_short_database_name("concert_singer")
+    >>> tuple(map(get_short_database_name, ["shop.sqlite", "postgresql://me:secret@db.example/shop", "concert_singer"]))
     ('shop', 'shop', 'concert_singer')
     """
     return Path(urlsplit(database).path if "://" in database else database).stem

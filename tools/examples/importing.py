@@ -47,7 +47,8 @@ _RANKS = re.compile(
 def read_examples(path: Path, refuse: Callable[[str], object] | None = None) -> Iterator[Example]:
     """Yield the examples of a file, in file order.
 
-    Text in double quotes is put into single ones (`fix_string_quotes`); examples with a fault (`find_example_fault`) are refused.
+    Text in double quotes is put into single ones (`fix_string_quotes`); an example with a fault (`find_example_fault`)
+    is refused.
 
     Args:
         path: `.jsonl`: an example a line, with the fields of `Example`. `.json`: a list of objects with `question`,
@@ -158,7 +159,7 @@ class DatabaseFolder:
                 if self._whole_schemas and example.shared and not whole:
                     whole = render_schema(database.schema(), samples=0)
                 # A file cannot tell whose an example is: it is this folder's database's, or nobody's where it is
-                # shared. A private one that names another owner stays as it is, to be refused (`make_example_verifier`).
+                # shared. A private one that names another owner stays as it is, and `make_example_verifier` refuses it.
                 owner, identity = example.owner, database_identity(database)
                 owner = ("" if owner != identity else owner) if example.shared else owner or identity
                 yield replace(example, schema=schema, database_schema=whole, owner=owner)

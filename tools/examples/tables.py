@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 FORMAT = "2"
 """Layout of the tables, and the rules by which questions and SQL become keys; a store of another one is refused.
 
-A change of `mask` or `make_sql_skeleton` needs another number here, and one of `embed` another `embedding.VERSION`: keys
-made by other rules are not near each other. A test holds what they give to these numbers.
+A change of `mask` or `make_sql_skeleton` needs another number here, and one of `embed` another `embedding.VERSION`:
+keys made by other rules are not near each other. A test holds what they give to these numbers.
 """
 
 # Many neighbours and a wide search keep recall over 0.98 with a million pairs (`evals.lab bench examples-scale`) and

@@ -29,7 +29,7 @@ from .path import (
 )
 
 Count = Callable[[str], Sequence[Sequence[Cell]]]
-"""Runs a query within whatever time is left, and returns its rows; raises `NotCountedError` if there are none to be had."""
+"""Runs a query within the time that is left and returns its rows; raises `NotCountedError` if it gets none."""
 
 _LONGEST = 10_000
 _MOST_SCOPES = 8

@@ -125,7 +125,8 @@ class QueryExplainer:
         if parts != others or not parts.keys() <= _PLAIN or "from_" not in parts or len(wheres) < 2:
             return None
         first, second = map(self.say, wheres)
-        base = f"{self.describe_expressions(sides[0].expressions)}{self._describe_from_clause(self._get_select_scope(sides[0]))}"
+        source = self._describe_from_clause(self._get_select_scope(sides[0]))
+        base = f"{self.describe_expressions(sides[0].expressions)}{source}"
         verb = "found also" if node.key == "intersect" else "not found"
         return f"{base} where {first}, {verb} where {second}, each once"
 
@@ -467,7 +468,8 @@ class QueryExplainer:
             return f"{left} {is_} among ({self.describe_query(query)})"
         if node.args.get("field") is not None:
             return f"{left} {is_} among the rows of {self.say(node.args['field'])}"
-        return f"{left} {is_} {'one of ' if len(node.expressions) > 1 else ''}{self.describe_expressions(node.expressions, 'or')}"
+        one_of = "one of " if len(node.expressions) > 1 else ""
+        return f"{left} {is_} {one_of}{self.describe_expressions(node.expressions, 'or')}"
 
     def _describe_like_condition(self, node: exp.Like | exp.ILike, negated: bool) -> str:
         negated ^= bool(node.args.get("negate"))

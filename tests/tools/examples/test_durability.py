@@ -96,7 +96,7 @@ RULED_SQL = (
 
 
 def test_keys_made_by_other_rules_come_with_another_version() -> None:
-    """Whoever changes `embed`, `mask` or `make_sql_skeleton` raises `embedding.VERSION` or `FORMAT`, then this digest."""
+    """A change of `embed`, `mask` or `make_sql_skeleton` raises `embedding.VERSION` or `FORMAT`, then this digest."""
     vectors = np.round(embed(RULED) * 1_000).astype(np.int64).tolist()
     keys = [vectors, [mask(text, SCHEMA) for text in RULED], [make_sql_skeleton(sql) for sql in RULED_SQL]]
     digests = [hashlib.sha256(repr(part).encode()).hexdigest()[:12] for part in keys]

@@ -73,7 +73,8 @@ def render_table_line(table: TableSchema, keys: Sequence[ForeignKey], written: I
             simple[key.columns[0].lower()].append(key)
     columns = [_render_column(column, table, simple[column.name.lower()], written) for column in table.columns]
     columns += [
-        f"({', '.join(map(written, key.columns))}) {_render_reference_arrow(key)} {written.format_table_name(key.ref_table)}"
+        f"({', '.join(map(written, key.columns))}) {_render_reference_arrow(key)} "
+        f"{written.format_table_name(key.ref_table)}"
         f"({', '.join(map(written, key.ref_columns))})"
         for key in keys
         if len(key.columns) > 1

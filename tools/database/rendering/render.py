@@ -194,7 +194,8 @@ def _render_pandas_merge(key: ForeignKey, schema: Schema) -> str:
     if any(one and other and _has_padded_values(one) != _has_padded_values(other) for one, other in ends):
         notes.append("texts of one side are padded with blanks: strip them first")
     note = f"  # {'; '.join(notes)}" if notes else ""
-    return f"pd.merge({_render_frame_lookup(key.table)}, {_render_frame_lookup(key.ref_table)}, left_on={left}, right_on={right}){note}"
+    frames = f"{_render_frame_lookup(key.table)}, {_render_frame_lookup(key.ref_table)}"
+    return f"pd.merge({frames}, left_on={left}, right_on={right}){note}"
 
 
 def _has_padded_values(column: ColumnSchema) -> bool:

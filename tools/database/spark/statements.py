@@ -2,8 +2,8 @@
 
 Standing in FROM, a statement that does anything but read is a mistake of syntax to Spark: it would run every other one.
 The plan is a second look, after the parser's, at what would really be read: Spark's own analysis has then found every
-name. What it tells is text, a line an operator; lines can only be added to it by what `check_statement_text` refuses, never taken
-away.
+name. What it tells is text, a line an operator; lines can only be added to it by what `check_statement_text` refuses,
+never taken away.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
 """What Python raises for SQLite's errors; the second if the message quotes a damaged file."""
 
 NOT_UTF8 = "Could not decode to UTF-8"
-"""How the message begins with which Python refuses a text that is not UTF-8: read it again with `decode_text_leniently`."""
+"""How the message begins with which Python refuses a text that is not UTF-8; `decode_text_leniently` can read it."""
 
 _QUERY_ONLY = "PRAGMA query_only = ON"
 
