@@ -17,16 +17,16 @@ _LABORATORY = {
     "eval export-sft": "sft export",
     "eval train-lora": "sft lora",
 }
-_TWO_RUNS = "hold the trial or run again with the other model, and return_connection both to `tableturn report`"
+_TWO_RUNS = "hold the trial or run again with the other model, and give both to `tableturn report`"
 _DOCTOR = "`tableturn doctor` says whether a bound holds now, and why not"
 RootCommandGroup.removed.update(
     {
         "train confidence": "the confidence that it fitted is frozen",
         **{old: f"run `python -m tableturn.evals.lab {new}` in a clone" for old, new in _LABORATORY.items()},
         "data": "`tableturn score` names what cannot be judged, and databases without rows",
-        "judge review": "`tableturn report RUN` writes a page on which the answers to parse_approval_reply are decided",
+        "judge review": "`tableturn report RUN` writes a page on which the answers to decide are decided",
         "trial init": "write `- question: ...` and `sql: ...`, with a query of your own, for each question",
-        "eval --repeats": "run again with another --out, and return_connection both to `report`",
+        "eval --repeats": "run again with another --out, and give both to `report`",
         "score --timings": "BIRD's own script computes R-VES",
         "experiment --html": "`tableturn report` writes a page about the folders of the runs",
         "impact --data": "states are databases; `tableturn report` compares two runs",

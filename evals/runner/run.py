@@ -125,7 +125,7 @@ BASELINES: Mapping[str, Mapping[str, Any]] = {
 
 Of one without any, a class of `baselines` answers instead.
 """
-_ANSWERING = {"random-dialogues": "RandomDialogues", "langchain": "LangChainAgent"}
+_ANSWERING = {"random-dialogues": "RandomDialoguesBaseline", "langchain": "LangChainAgent"}
 
 
 def make_run_settings(spec: RunSpec, dataset: Dataset) -> Settings:

@@ -32,7 +32,7 @@ ENTRIES: dict[Part, str] = {
     "confidence": "tableturn.agent.evidence.confidence.gather_answer_evidence",
     "basis": "tableturn.agent.nodes.respond.build_query_basis",
     "headings": "tableturn.agent.answers.phrasing.headings",
-    "phrasing": "tableturn.agent.answers.phrasing.phrase",
+    "phrasing": "tableturn.agent.answers.phrasing.phrase_result",
     "charts": "tableturn.agent.answers.answer.choose",
 }
 """What each part calls first: it is made to fail."""
@@ -98,7 +98,7 @@ def test_a_part_that_fails_is_left_out(
     [
         ("tableturn.agent.resources.examples_and_knowledge.KnowledgeSource.layers", "knowledge"),
         ("tableturn.agent.resources.examples_and_knowledge.KnowledgeSource.path", "knowledge"),
-        ("tableturn.agent.answers.phrasing.phrase", "phrasing"),
+        ("tableturn.agent.answers.phrasing.phrase_result", "phrasing"),
     ],
 )
 def test_loading_and_wording_that_fail_end_no_turn(

@@ -34,7 +34,7 @@ TABLE: dict[str, dict[str, str]] = {
     "word_correction": {"terminal": ASKS},
     "rerun": {"terminal": ASKS, "mcp": "`run_sql` runs a query that has no answer", "studio": TEACHES},
     "note": {},
-    "keep": {"terminal": ASKS, "mcp": "it proposes nothing"},
+    "save_knowledge_entry": {"terminal": ASKS, "mcp": "it proposes nothing"},
     "list_lessons": {},
     "edit_lesson": {},
     "forget": {},

@@ -34,8 +34,8 @@ class Example:
         database_schema: The schema of the whole database, in the same form; empty where `schema` has to do.
         turn: Its place in the dialogue that `source` names, from 1; 0 outside one.
         earlier: The questions before it in that dialogue, also of turns that are not in the store.
-        rights: Under which rights its SQL was run and what it read, as `write_approval_record` writes it; empty if there
-            is no record of them.
+        rights: Under which rights its SQL was run and what it read, as `write_approval_record` writes it; empty if
+            there is no record of them.
         author: Who added it; empty where nobody said.
     """
 

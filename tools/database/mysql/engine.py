@@ -95,7 +95,7 @@ class MySQLBackend(SQLAlchemyBackend):
     """A database of a MySQL or MariaDB server."""
 
     connection = MySQLConnection
-    _ask = Backend._read_profile_rows
+    _read_profile_rows = Backend._read_profile_rows
     sample = Backend.sample
 
     def __init__(self, address: ServerAddress, session: Session) -> None:
