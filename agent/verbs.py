@@ -24,32 +24,12 @@ from ..prompts.find_sql import starts_like_sql
 from ..tools.charts import Chart, ChartRequest, Kind
 from ..tools.charts.chart import Picture, can_render_charts, render_chart_image
 from ..tools.charts.wish import read_chart_request
-from ..tools.database import (
-    Cancellation,
-    ColumnSchema,
-    Database,
-    Limits,
-    Notice,
-    Schema,
-    Table,
-    TableSchema,
-    render_schema,
-)
+from ..tools.database import Cancellation, Database, Limits, Notice, Table, render_schema
+from ..tools.database.schema import ColumnSchema, Schema, TableSchema
 from ..tools.errors import ExampleRefused, ExportError, KnowledgeError, SettingsError
-from ..tools.examples import (
-    VERIFIED,
-    Example,
-    ExampleStore,
-    FoundExample,
-    can_remove_example,
-    choose_best_example_per_question,
-    compute_shared_example_id,
-    database_identity,
-    example_id,
-    make_example_from_query,
-    make_example_verifier,
-    should_replace_example,
-)
+from ..tools.examples import VERIFIED, Example, ExampleStore, FoundExample, database_identity, example_id
+from ..tools.examples.entry import compute_shared_example_id, make_example_from_query, make_example_verifier
+from ..tools.examples.rights import can_remove_example, choose_best_example_per_question, should_replace_example
 from ..tools.export import ExportResult, Format, Target, export_query, export_rows, infer_export_format, write_file
 from ..tools.knowledge import Entry, Knowledge
 from ..tools.knowledge.entry import Item
