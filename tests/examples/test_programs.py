@@ -90,7 +90,7 @@ def test_graph_node_with_a_model(runs: RunsExample) -> None:
 def test_supervisor_asks_who_answers(runs: RunsExample) -> None:
     code, out = runs("supervisor")
     assert code == 0
-    assert "name: Web Shop." in out
+    assert "Name: Web Shop." in out
     assert "I stand in for a model" in out
 
 
@@ -167,8 +167,8 @@ def test_postgres(runs: RunsExample) -> None:
         pytest.skip(problem)
     code, out = runs("postgres_permissions", POSTGRES.root)
     assert code == 0
-    assert "ada: How many employees are there?\n  42 employees." in out
-    assert "bo: How many employees are there?\n  53 employees." in out
+    assert "ada: How many employees are there?\n  There are 42 employees." in out
+    assert "bo: How many employees are there?\n  There are 53 employees." in out
     assert "eve: How many employees are there?\n  0 employees." in out
     assert POSTGRES.run(POSTGRES.root, "SELECT 1 FROM pg_roles WHERE rolname ~ '^tableturn_[0-9a-f]{8}$'") == []
 
@@ -284,7 +284,7 @@ def test_slack_at_the_terminal(runs: RunsExample, monkeypatch: pytest.MonkeyPatc
     monkeypatch.delenv("SLACK_BOT_TOKEN", raising=False)
     code, out = runs("slack_bot", "How many stores are there?")
     assert code == 0
-    assert out == "12 stores.\n```SELECT COUNT(*) FROM stores```\n"
+    assert out == "There are 12 stores.\n```SELECT COUNT(*) FROM stores```\n"
 
 
 @contextmanager
