@@ -80,7 +80,7 @@ def build_query_ledger(
         keeper.not_counted.append("further sub-queries")
     if groups is not None:
         keeper.add_ones(groups, question)
-    lost = isinstance(value, int | float) and any(join.material and join.lost for join in keeper.joins)
+    lost = isinstance(value, int | float) and any(join.keep_numbers(material=True).lost for join in keeper.joins)
     other, other_sql = keeper.recompute_with_lost_rows(value) if lost else (None, "")
     return Ledger(
         joins=tuple(keeper.joins),
@@ -328,7 +328,10 @@ class _LedgerCounter:
         table, key = " or ".join(map(_get_source_name, path.repeating)), ""
         for place, join in enumerate(self.joins):
             if (join.table, join.of) == (table, of) and not join.repeated:
-                self.joins[place] = replace(join, repeated=more, material=join.material or material)
+                other = join.lost and join.material is not material
+                immaterial = "" if not other else "lost" if material else "repeated"
+                material = join.material or material
+                self.joins[place] = replace(join, repeated=more, material=material, immaterial=immaterial)
                 return
         if (join := path.repeating[0].join) is not None and (on := join.args.get("on")) is not None:
             key = self.query.text(on)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from ..words import humanize_name, join_words
 
@@ -25,6 +26,13 @@ class JoinCount:
     material: bool = False  # whether it may change the answer: it is about 1 % of the rows, or of the sum, or more
     examples: tuple[str, ...] = ()  # of lost rows the columns that the join compares, if asked for
     ones: bool = False  # whether `of` lists what others refer to, and the query gives a row for each of its rows
+    immaterial: Literal["", "lost", "repeated"] = ""  # the number that is not material, if only the other one is
+
+    def keep_numbers(self, *, material: bool) -> JoinCount:
+        """Return a copy in which the numbers are 0 that are not material, or those that are."""
+        if not self.immaterial:
+            return self if self.material is material else replace(self, lost=0, repeated=0)
+        return replace(self, lost=0) if (self.immaterial == "lost") is material else replace(self, repeated=0)
 
 
 @dataclass(frozen=True)
@@ -106,8 +114,8 @@ class Ledger:
 
     def _write_facts(self, ending: str = "", *, material: bool) -> Iterator[str]:
         for join in self.joins:
-            if join.material is material:
-                yield from _describe_join(join, ending if join.lost and not join.kept else "")
+            told = join.keep_numbers(material=material)
+            yield from _describe_join(told, ending if told.lost and not told.kept else "")
         for one in self.nulls:
             if one.material is material:
                 out = ", which the average leaves out" if one.use == "averaged" else ""

@@ -212,6 +212,29 @@ def test_rows_that_are_repeated_are_lost_once(sales: Database) -> None:
 
 
 @pytest.mark.parametrize(
+    ("output", "orphans", "material", "minor"),
+    [
+        ("DISTINCT f.id", 20, "20 of 200 rows of fact have no match", "180 of the rows of fact are repeated"),
+        ("COUNT(*)", 1, "199 of the rows of fact are repeated", "1 of 200 rows of fact has no match"),
+    ],
+)
+def test_of_one_join_what_is_lost_and_what_is_repeated_are_told_apart(
+    tmp_path: Path, output: str, orphans: int, material: str, minor: str
+) -> None:
+    with closing(sqlite3.connect(tmp_path / "both.sqlite")) as connection, connection:
+        connection.execute("CREATE TABLE dim (code TEXT, name TEXT)")
+        connection.execute("CREATE TABLE fact (id INTEGER PRIMARY KEY, code TEXT REFERENCES dim (code))")
+        connection.execute("INSERT INTO dim VALUES ('a', 'old'), ('a', 'new')")
+        connection.executemany("INSERT INTO fact VALUES (?, ?)", [(n, "ab"[n < orphans]) for n in range(200)])
+    with Database.open(tmp_path / "both.sqlite") as database:
+        sql = f"SELECT {output} FROM fact f JOIN dim d ON d.code = f.code"
+        ledger = keep(database, sql, value=2 * (200 - orphans) if output == "COUNT(*)" else None)
+    assert [fact[: len(material)] for fact in ledger.material_facts] == [material]
+    assert [fact[: len(minor)] for fact in ledger.minor_facts] == [minor]
+    assert ledger.other is None
+
+
+@pytest.mark.parametrize(
     ("joins", "found"),
     [
         (
