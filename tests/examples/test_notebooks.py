@@ -18,7 +18,7 @@ RECIPES = EXAMPLES.parent / "docs" / "embed.md"
 _PICTURE = re.compile(r'src=\\?"data:image[^"]*"')
 """A chart's letters are as wide as the machine's fonts."""
 
-_SECONDS = re.compile(r"(?<=seconds a turn, p\d\d: )[\d.]+")
+_SECONDS = re.compile(r"(?<=seconds a turn, p\d\d: )[\d.]+|(?<=, )\d+\.\d(?= s\b)")
 
 
 def said(notebook: Any) -> list[tuple[str, list[object]]]:
@@ -30,7 +30,7 @@ def said(notebook: Any) -> list[tuple[str, list[object]]]:
             [
                 _SECONDS.sub("", output.text)
                 if output.output_type == "stream"
-                else _PICTURE.sub("", str(sorted(output.data.items())))
+                else _SECONDS.sub("", _PICTURE.sub("", str(sorted(output.data.items()))))
                 for output in cell.outputs
             ],
         )

@@ -169,7 +169,7 @@ def test_postgres(runs: RunsExample) -> None:
     assert code == 0
     assert "ada: How many employees are there?\n  There are 42 employees." in out
     assert "bo: How many employees are there?\n  There are 53 employees." in out
-    assert "eve: How many employees are there?\n  0 employees." in out
+    assert "eve: How many employees are there?\n  Employees: 0." in out
     assert POSTGRES.run(POSTGRES.root, "SELECT 1 FROM pg_roles WHERE rolname ~ '^tableturn_[0-9a-f]{8}$'") == []
 
 
