@@ -184,7 +184,7 @@ class _EffectRunner(NamedTuple):
         if isinstance(effect, FunctionEffect):
             with use_task_allowance(TaskAllowance(self.tally.budget)):
                 return await self.way.call(effect.function, math.inf, abandoned=effect.abandoned)
-        raise TypeError("only translators send requests")
+        raise TypeError("only a translator may send requests to a model")
 
     async def _perform_task(self, task: Task[R], translator: Translator) -> Done[R]:
         """Have a translator perform a task within the time limit, retries included."""

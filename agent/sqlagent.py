@@ -123,7 +123,7 @@ class SQLAgent:
         chosen, access = make_settings(settings, preset=preset), AccessRules.of(allow, deny, permissions)
         trail = AuditTrail(audit) if isinstance(audit, str | Path) else audit
         if isinstance(database, Database) and (egress is not None or otherwise):
-            raise SettingsError("this database is already open: pass egress and otherwise to Database.open")
+            raise SettingsError("the database is already open: give egress and otherwise to Database.open() instead")
         own = Session(policy=Policy(egress=Egress.of(egress)))
         base = database.session if isinstance(database, Database) else own
 

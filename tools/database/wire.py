@@ -174,7 +174,7 @@ def unpack_table(data: bytes) -> Table:
         if not _TYPES.issuperset(types) or not len(names) == len(types) or len(columns) not in (0, len(names)):
             raise ValueError("the columns do not fit the rows")
         if len(rows) != count:
-            raise ValueError("the rows are not as many as announced")
+            raise ValueError("the number of rows differs from the number in the message's header")
         return Table(tuple(map(str, names)), tuple(types), rows, bool(truncated), float(elapsed))
     except (TypeError, OverflowError) as error:
         raise ValueError(f"no result: {error}") from None

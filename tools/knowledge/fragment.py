@@ -143,7 +143,7 @@ def _add_condition_to_aggregates(expression: str, condition: str, dialect: str) 
     tree, where = parse_sql_fragment(expression, dialect), parse_sql_fragment(condition, dialect)
     aggregates = [node for node in tree.find_all(exp.AggFunc) if node.find_ancestor(exp.AggFunc) is None]
     if not aggregates:
-        raise KnowledgeError(f"{expression!r} has no aggregate that `where` could limit: write the condition into it")
+        raise KnowledgeError(f"{expression!r} has no aggregate that `where` can filter: add the condition to it")
     for node in aggregates:
         value = node.this.expressions[0] if isinstance(node.this, exp.Distinct) else node.this
         counted = exp.Literal.number(1) if isinstance(value, exp.Star) else value.copy()

@@ -210,7 +210,7 @@ def _split_join_conditions(query: Query, scope: Scope) -> tuple[list[JoinEqualit
             continue
         named = map(query.at, condition.node.find_all(exp.Column))
         if any(one is not None and one.kind == "alias" for one in named):
-            raise NotCountedError("a condition names a result column")
+            raise NotCountedError("a condition uses the alias of an output column")
         link = _read_join_equality(query, condition)
         if link is None:
             rest.append(condition)

@@ -161,7 +161,7 @@ def _parse_reply(reply: bytes, limits: SandboxLimits, elapsed: float) -> Sandbox
 def _parse_reply_table(content: dict[str, Any], limits: SandboxLimits, elapsed: float) -> Table:
     names, lines = content["columns"], content["rows"]
     if not isinstance(names, list) or not isinstance(lines, list) or len(lines) > limits.rows:
-        raise ValueError("no lists, or more rows than asked for")
+        raise ValueError("the reply has values other than lists, or more rows than requested")
     columns = tuple(_replace_lone_surrogates(column) for column in names)
     if any(len(line) != len(columns) for line in lines):
         raise ValueError("rows and columns differ")

@@ -81,5 +81,5 @@ def _run_tests_with_mutants(tests: Sequence[str], mutants: list[Mutant]) -> list
             check=False,
         )
         if ran.returncode:
-            raise SettingsError(f"{' '.join(tests)} fail without a mutant: {ran.stdout[-2000:]}")
+            raise SettingsError(f"{' '.join(tests)} fail on the unchanged code: {ran.stdout[-2000:]}")
         return json.loads(plan.read_text("utf-8"))

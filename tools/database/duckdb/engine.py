@@ -103,7 +103,7 @@ class DuckDBConnection(ServerConnection):
     def begin(self, seconds: float) -> None:
         # A connection to what the files held before is given up.
         if self._backend.snapshot() is not self._snapshot:
-            raise ConnectionLost("the files have changed")
+            raise ConnectionLost("the data files have changed since they were read")
         self._own = replace(_OWN, seconds=seconds)
         self._running = Cancellation()
 

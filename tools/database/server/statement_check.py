@@ -149,7 +149,7 @@ class StatementChecker:
             if name not in self._grammar.profile.functions:
                 raise QueryRejected(f"the function {name[:_LONGEST_NAME]}() may not be used here")
             if name in own_functions:
-                raise QueryRejected(f"the function {name}() may not be used here: somebody made one of that name")
+                raise QueryRejected(f"the function {name}() is not allowed: a user-defined function has its name")
         return texts[usual]
 
     def _generate_sql(self, tree: exp.Expr, case: str | bool) -> str:
@@ -178,7 +178,7 @@ class StatementChecker:
         except (SqlglotError, QueryFailed):
             same = False
         if not same:
-            raise QueryRejected("the statement has names or texts that cannot be passed on safely: write it plainly")
+            raise QueryRejected("names or string literals of the statement cannot be sent safely: use simpler ones")
 
     def _check_syntax_tree(self, tree: exp.Expr, catalogue: Catalogue) -> list[tuple[exp.Table, Relation]]:
         """Check a syntax tree, qualify the table names, and return tables with hidden columns."""
@@ -226,7 +226,7 @@ class StatementChecker:
                 if name.replace('"', "").lower() not in catalogue.types:
                     raise QueryRejected(f"the type {name[:_LONGEST_NAME]} may not be used here")
         elif isinstance(node, exp.Var) and not _KEYWORD.fullmatch(node.name):
-            raise QueryRejected(f"{node.name[:_LONGEST_NAME]!r} may not be used here: write a keyword, such as a unit")
+            raise QueryRejected(f"{node.name[:_LONGEST_NAME]!r} is not allowed here: write a keyword, such as DAY")
 
     def _check_function_call(self, node: exp.Anonymous) -> None:
         called = node.this
