@@ -133,13 +133,7 @@ def read_dialogues(path: Path, dataset: Dataset) -> dict[str, str]:
 def find_disputes(
     dataset: Dataset, rulings: Sequence[Ruling] = (), predictions: Predictions | None = None
 ) -> list[Dispute]:
-    """Return doubts about gold queries in the dataset's order; a query may have several.
-
-    Args:
-        dataset: The questions.
-        rulings: Of a verdict file.
-        predictions: Of published systems.
-    """
+    """Return doubts about gold queries in the dataset's order; a query may have several."""
     # What is to be declined has no gold to be doubted.
     dataset = replace(dataset, questions=tuple(question for question in dataset.questions if question.golds))
     places = {question.id: place for place, question in enumerate(dataset.questions)}

@@ -52,9 +52,7 @@ def draw(seed: int, others: list[Path]) -> list[tuple[Item, str]]:
     """Draw items at random; return each with its origin: `ours`, or the folder's name."""
     random_ = random.Random(seed)  # noqa: S311 - a draw, no secret
     own = [item for room in ROOMS for file in sorted((OURS / room).rglob("*.py")) for item in sorted(read_items(file))]
-    pools = {
-        folder.name: [item for file in sorted(folder.rglob("*.py")) for item in read_items(file)] for folder in others
-    }
+    pools = {each.name: [item for file in sorted(each.rglob("*.py")) for item in read_items(file)] for each in others}
     drawn: list[tuple[Item, str]] = []
     for kind, number in DRAWN.items():
         for origin, items, share in [("ours", own, number), *((k, v, number // len(pools)) for k, v in pools.items())]:

@@ -91,6 +91,6 @@ def group_golds(questions: Iterable[GoldTurn]) -> dict[str, list[str]]:
 
 def read_gold_queries_by_file(data: Path) -> dict[Path, list[str]]:
     """Return the gold queries of `ALL_SPLITS` by database file."""
-    spider, queries = (load_dataset("spider", "dev", data), group_golds(golds(data, ALL_SPLITS, distinct=False)))
+    spider, queries = load_dataset("spider", "dev", data), group_golds(golds(data, ALL_SPLITS, distinct=False))
     files = {root / name / f"{name}.sqlite": found for root in spider.databases for name, found in queries.items()}
     return {path: found for path, found in files.items() if path.is_file()}

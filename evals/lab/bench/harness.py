@@ -85,12 +85,7 @@ def _read_proc(pid: int, what: str) -> bytes:
 
 @dataclass(frozen=True)
 class ServerProcess:
-    """A running `tableturn serve`.
-
-    Attributes:
-        url: Its address.
-        session: The session of its processes.
-    """
+    """A running `tableturn serve`."""
 
     url: str
     session: int

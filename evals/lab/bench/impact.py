@@ -147,9 +147,8 @@ def _find_template_names(kind: str, table: TableSchema, schema: Schema, random: 
                 "label": label,
                 "l": write(label),
             }
-    for column in _find_columns(
-        table, "text" if kind == "value" else kind, [*key, *(n for k in keys for n in k.columns)]
-    ):
+    in_keys = [*key, *(name for each in keys for name in each.columns)]
+    for column in _find_columns(table, "text" if kind == "value" else kind, in_keys):
         texts = [sample for sample in column.samples if isinstance(sample, str) and sample.strip()]
         if kind != "value" or texts:
             yield names | {

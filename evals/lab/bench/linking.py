@@ -90,15 +90,12 @@ def _score_linked_turns(
 ) -> dict[str, float]:
     """Link the turns one after another; return the scores of those with readable gold SQL."""
 
-    def score_schema_items(turn: LinkedTurn) -> tuple[Shares, Shares]:
+    def score_items(turn: LinkedTurn) -> tuple[Shares, Shares]:
         return load_shipped_model().score(turn.evidence)[:2]
 
-    linked = [
-        add_links(dialogue, score_schema_items, load_shipped_associations(), own=own, given=given)
-        for dialogue in dialogues
-    ]
+    linked = [add_links(each, score_items, load_shipped_associations(), own=own, given=given) for each in dialogues]
     turns = [turn for dialogue in linked for turn in build_linked_turns(dialogue, load_shipped_associations(), given)]
-    return measure(turns, *zip(*map(score_schema_items, turns), strict=True))
+    return measure(turns, *zip(*map(score_items, turns), strict=True))
 
 
 _InCrowd = tuple[Schema, SchemaLinker, Mapping[str, str], TrainingDialogue]

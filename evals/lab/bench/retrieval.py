@@ -61,11 +61,7 @@ _Needing = tuple[_KnowledgeQuestion, int, Knowledge, SchemaLinker]
 
 
 def _read_knowledge_questions(options: BenchOptions) -> Iterator[_Needing]:
-    """Yield every question of the knowledge benchmark with its database's entries and linker.
-
-    Raises:
-        SettingsError: Entries don't fit the database.
-    """
+    """Yield every question of the knowledge benchmark with its database's entries and linker."""
     ours = _read_question_file("knowledge", "", options.limit)
     authors = [author for author, file in _THEIRS.items() if (DATA / f"{file}_questions.yaml").exists()]
     with tempfile.TemporaryDirectory() as folder:
@@ -112,11 +108,7 @@ def _find_own_entries(name: str, questions: Sequence[_KnowledgeQuestion], theirs
 
 
 def _count_shown_entries(case: _Needing) -> Iterator[Mapping[str, Any]]:
-    """Yield the numbers of entries that a question needs, that are shown, and that are both.
-
-    Raises:
-        SettingsError: It needs what is no entry.
-    """
+    """Yield the numbers of entries that a question needs, that are shown, and that are both."""
     one, entries, knowledge, linker = case
     if missing := sorted(one.needs.difference(entry.key for entry in knowledge.entries)):
         raise SettingsError(f"{one.database}: {one.text!r} needs {missing[0]!r}, which is not an entry")
@@ -177,11 +169,7 @@ def measure_examples_skeleton(options: BenchOptions) -> Figures:
     rest = [question for question in questions if question.database not in held_out]
     asked = [question for question in train[0].questions if question.database in held_out][: options.limit]
     known = {_get_skeleton(question.golds[0]) for question in questions}
-    with (
-        DatasetDatabases(whole) as schemas,
-        _make_store(rest, schemas) as held,
-        _make_store(questions, schemas) as store,
-    ):
+    with DatasetDatabases(whole) as opened, _make_store(rest, opened) as held, _make_store(questions, opened) as store:
 
         def compute_hit_rate(
             selector: ExampleSelector, asked: Sequence[GoldTurn] = dev, drafts: Mapping[str, str] | None = None
@@ -189,7 +177,7 @@ def measure_examples_skeleton(options: BenchOptions) -> Figures:
             found: list[bool] = []
             for one in asked:
                 draft = (drafts or {}).get(one.id, "")
-                query = ExampleQuery(one.text, schema=schemas.schema(one.database), draft_sql=draft)
+                query = ExampleQuery(one.text, schema=opened.schema(one.database), draft_sql=draft)
                 gold = _get_skeleton(one.golds[0])
                 found.append(any(_get_skeleton(example.sql) == gold for example in selector.select(query)))
             return share(found)

@@ -195,7 +195,6 @@ def _run_in_own_process(function: Callable[..., Any], *arguments: object) -> Any
 
 
 def _time_example_import(folder: str, size: int) -> float:
-    """Import pairs into an example store; return the seconds that the import took."""
     start = time.perf_counter()
     with ExampleStore.open(folder) as store:
         store.add(islice(generate_example_pairs(seed=0), size))

@@ -108,8 +108,6 @@ def measure_startup(options: BenchOptions) -> Figures:
 
 
 class _CounterState(TypedDict):
-    """The state of a graph that only counts steps."""
-
     count: int
 
 
@@ -194,10 +192,7 @@ async def _run_concurrent_conversations(conversations: int) -> Figures:
 
 
 def measure_readonly_cost(options: BenchOptions) -> Figures:
-    """Measure how much slower gold queries run behind the read-only guard.
-
-    Each gold query runs on an open connection and behind the guard.
-    """
+    """Measure how much slower gold queries run behind the read-only guard."""
     queries = ran = 0
     times = [0.0, 0.0]
     differing: list[str] = []

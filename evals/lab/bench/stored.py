@@ -99,7 +99,6 @@ class ReplyFileCache(InMemoryCache):
             raise SettingsError(f"{path} is not a file of stored replies: {error!r}") from error
 
     def lookup(self, prompt: str, llm_string: str) -> RETURN_VAL_TYPE | None:
-        """Return the stored reply to a prompt; None if there is none, which is recorded."""
         key = _hash_prompt(prompt)
         found = super().lookup(key, "")
         if found is None:
@@ -152,11 +151,7 @@ def open_stored_model(
 
 
 def check_all_replies_stored(model: BaseChatModel) -> None:
-    """Raise an error if any reply is missing, because later replies would differ.
-
-    Raises:
-        ModelError: Some requests got none.
-    """
+    """Raise an error if any reply is missing, because later replies would differ."""
     if isinstance(model.cache, ReplyFileCache) and model.cache.missed:
         raise ModelError(
             f"{len(model.cache.missed)} requests got no reply: pass --model, and --base-url, to ask for them, or run "

@@ -62,15 +62,11 @@ def measure_confidence(options: BenchOptions) -> Figures:
         known = answers[answers["set"] != TOGETHER] if is_alone else own
         known = known[known["model"].isin(own["model"])]
         record = _score_answers(known[known["set"] != name])
-        elsewhere = {
-            database: _score_answers(known[known["database"] != database]) for database in own["database"].unique()
-        }
+        others = {each: _score_answers(known[known["database"] != each]) for each in own["database"].unique()}
         scored = [
             (
                 confidence(answer.signals, ModelTrackRecord(elsewhere=record), weights[answer.family]),
-                confidence(
-                    answer.signals, ModelTrackRecord(elsewhere=elsewhere[answer.database]), weights[answer.family]
-                ),
+                confidence(answer.signals, ModelTrackRecord(elsewhere=others[answer.database]), weights[answer.family]),
                 answer.right,
             )
             for answer in _iterate_rows(own)

@@ -164,21 +164,13 @@ def _find_killed_mutants(database: sqlite3.Connection, pairs: Sequence[Pair]) ->
 
 
 def check_output_folder(name: str, out: Path) -> None:
-    """Raise a SettingsError if the suite's folder already exists.
-
-    Raises:
-        SettingsError: There is.
-    """
+    """Raise a SettingsError if the suite's folder already exists."""
     if (out / name).exists():
         raise SettingsError(f"{out / name} already exists: choose another --out, or move it away")
 
 
 def _write_suite(name: str, databases: Sequence[sqlite3.Connection], out: Path) -> None:
-    """Write the databases of a test suite and a manifest into a new folder.
-
-    Raises:
-        SettingsError: As `check_output_folder`; or the folder cannot be written.
-    """
+    """Write the databases of a test suite and a manifest into a new folder."""
     check_output_folder(name, out)
     folder = out / name
     try:

@@ -258,12 +258,9 @@ def fit_linker_stages(
         for turn, weight, p, q in zip(turns, weights, tables, columns, strict=True):
             of_tables, of_columns = build_net_features(turn.evidence, p, q)
             rows = np.arange(turn.evidence.shape.tables)
-            graph, numbers = turn.evidence.shape.part(rows)
+            graph, places = turn.evidence.shape.part(rows)
             names = tuple(of_tables), tuple(of_columns)
-            inputs = (
-                build_feature_matrix(names[0], of_tables, rows),
-                build_feature_matrix(names[1], of_columns, numbers),
-            )
+            inputs = build_feature_matrix(names[0], of_tables, rows), build_feature_matrix(names[1], of_columns, places)
             examples.append(TrainingTurn(graph, *inputs, turn.tables, turn.columns, weight))
         tables, columns = list(tables), list(columns)
         for fold in rounds:
@@ -272,10 +269,8 @@ def fit_linker_stages(
             # Each net's probabilities count on the fold that it was not trained on.
             here = np.flatnonzero(turn_folds == fold).tolist()
             for number, (p, q) in zip(here, predict_log_odds(net, [examples[number] for number in here]), strict=True):
-                tables[number], columns[number] = (
-                    combine_log_odds(tables[number], p),
-                    combine_log_odds(columns[number], q),
-                )
+                tables[number] = combine_log_odds(tables[number], p)
+                columns[number] = combine_log_odds(columns[number], q)
     features = [build_star_features(e, p) for e, p in zip(every, tables, strict=True)]
     fit_stage("stars", features, [turn.stars for turn in turns])
     models = [

@@ -259,9 +259,8 @@ def score_column_redundancy(turns: Sequence[LinkedTurn], columns: Sequence[Share
     for turn, q in zip(turns, columns, strict=True):
         for table in np.flatnonzero(turn.tables):
             here = turn.evidence.shape.table_of == table
-            scores.append(
-                compute_redundancy(_get_indices((turn.columns > 0) & here), _get_indices((q >= counted) & here))
-            )
+            used, found = _get_indices((turn.columns > 0) & here), _get_indices((q >= counted) & here)
+            scores.append(compute_redundancy(used, found))
     return fmean(scores)
 
 
