@@ -249,7 +249,7 @@ _LINKED_FROM = 0.1  # Track-SQL's threshold for what is shown (2.2)
 
 @dataclass
 class AgentAnswerer:
-    """An answer source with one agent per database."""
+    """An answerer with one agent per database."""
 
     dataset: Dataset
     model: BaseChatModel | str
@@ -402,7 +402,7 @@ class BaselineReply:
 
 @dataclass
 class TurnByTurnAnswerer:
-    """An answer source that answers the turns of an interaction one after another."""
+    """An answerer that answers the turns of an interaction one after another."""
 
     dataset: Dataset
     model: BaseChatModel

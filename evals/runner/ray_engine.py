@@ -35,7 +35,7 @@ except ImportError as error:
 
 @contextmanager
 def start_ray(spec: RunSpec, dataset: Dataset, out: Path, jobs: int, annotations: Path | None) -> Generator[Answerer]:
-    """Yield an answer source on a Ray cluster: RAY_ADDRESS's, a joined one, or a local one.
+    """Yield an answerer on a Ray cluster: RAY_ADDRESS's, a joined one, or a local one.
 
     There are no more workers than `jobs`, nor than processors; the folder `annotations` is on each node.
     """

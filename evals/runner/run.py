@@ -173,7 +173,7 @@ def make_answerer(spec: RunSpec, dataset: Dataset, cache: BaseCache, annotations
 
 @contextmanager
 def _start_local(spec: RunSpec, dataset: Dataset, out: Path, _: int, annotations: Path | None) -> Generator[Answerer]:
-    """Yield an answer source that runs in this process."""
+    """Yield an answerer that runs in this process."""
     with (
         closing(ReplyCache(out / CACHE_FILE)) as cache,
         closing(make_answerer(spec, dataset, cache, annotations)) as answering,
@@ -237,7 +237,7 @@ def run_coroutine(work: Coroutine[object, object, T]) -> T:
 
 @dataclass
 class _EvaluationRun:
-    """An evaluation that is running: the answer source, the journal, and verdicts so far."""
+    """An evaluation that is running: the answerer, the journal, and verdicts so far."""
 
     dataset: Dataset
     answering: Answerer
