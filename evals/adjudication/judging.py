@@ -20,7 +20,7 @@ from ...tools.database.quoting import quote
 from ...tools.errors import DatabaseUnavailable, ModelError, QueryError, ReplyError, SettingsError, SQLParseError
 from ...tools.linking import PastTurn, find_requested_tables
 from ...tools.sql import regularize
-from ..datasets.load import ClosingContext, Dataset, GoldTurn, SingleDatabaseCache, join_spaced_operators, load_dataset
+from ..datasets.load import ClosingContext, Dataset, GoldTurn, SingleDatabaseCache, join_operators, load_dataset
 from ..metrics.judging import Verdict
 from ..runner.record import SHOWN_ROWS, RunSpec
 from ..runner.results import read_results, write_results
@@ -33,7 +33,7 @@ from .ruling import (
     Ruling,
     add_verdict_scores,
     append_rulings,
-    compute_ruled_outcomes,
+    apply_rulings,
     format_scores_line,
     now,
     read_rulings,
@@ -66,7 +66,7 @@ class JudgePromptBuilder(ClosingContext):
         question = case.question
         database = self._databases.at(self._dataset.place(question.database))
         schema = database.schema()
-        answer_sql, gold_sql = join_spaced_operators(case.sql), join_spaced_operators(case.gold)
+        answer_sql, gold_sql = join_operators(case.sql), join_operators(case.gold)
         answer, gold = (_fetch_result_or_error(database, sql) for sql in (answer_sql, gold_sql))
         data: list[tuple[str, str]] = []
         for name in sorted(find_requested_tables(schema, answer_sql) | find_requested_tables(schema, gold_sql))[:5]:
@@ -75,12 +75,10 @@ class JudgePromptBuilder(ClosingContext):
         before = self._turns.get(question.id, ())
         return JudgeTask(
             question=question.text,
-            history=tuple(
-                PastTurn(turn.text, sql=_regularize_sql("".join(turn.golds[:1]), database)) for turn in before
-            ),
+            history=tuple(PastTurn(turn.text, sql=_regularize("".join(turn.golds[:1]), database)) for turn in before),
             schema=schema,
-            first=_make_query_exhibit(_regularize_sql(answer_sql, database), answer, gold),
-            second=_make_query_exhibit(_regularize_sql(gold_sql, database), gold, answer),
+            first=_make_query_exhibit(_regularize(answer_sql, database), answer, gold),
+            second=_make_query_exhibit(_regularize(gold_sql, database), gold, answer),
             evidence=question.evidence,
             data=tuple(data),
         )
@@ -114,7 +112,7 @@ def _fetch_result_or_error(database: Database, sql: str) -> Table | QueryError:
         return error
 
 
-def _regularize_sql(sql: str, database: Database) -> str:
+def _regularize(sql: str, database: Database) -> str:
     try:
         return regularize(sql, database.schema())
     except SQLParseError:
@@ -300,7 +298,7 @@ class FinishedRun:
         """Return the ruled outcomes of the answers that run but that gold does not call right."""
         answers = [one for one in self.list_gold_verdicts() if one.asked and one.sql.strip()]
         verdicts = [one for one in answers if one.ex is None or (one.valid and not one.ex)]
-        outcomes = compute_ruled_outcomes(self.dataset, verdicts, self.rulings)
+        outcomes = apply_rulings(self.dataset, verdicts, self.rulings)
         return {JudgeCase(one.question, one.sql, one.question.golds[0]): outcomes[one.question.id] for one in verdicts}
 
     def update_verdict_scores(self) -> str:

@@ -21,7 +21,7 @@ from ...tools.json_lines import append_lines, find_incomplete_last_line
 from ...tools.record_files import read_lines
 from ...tools.sql import regularize
 from ...tools.terminal import warn
-from ..datasets.load import ClosingContext, Dataset, GoldTurn, join_spaced_operators, parse_record
+from ..datasets.load import ClosingContext, Dataset, GoldTurn, join_operators, parse_record
 from ..metrics.judging import StrictJudge, Verdict
 from ..metrics.summary import format_percent
 
@@ -120,20 +120,20 @@ class Adjudicator(ClosingContext):
         for ruling in rulings:
             if ruling.dataset in ("", dataset.name):
                 # Golds are judged with whole operators, and a ruling may be on the gold as it was published.
-                whole = {"sql": join_spaced_operators(ruling.sql), "gold": join_spaced_operators(ruling.gold)}
-                same = self._rulings.setdefault(_collapse_whitespace(ruling.question), [])
+                whole = {"sql": join_operators(ruling.sql), "gold": join_operators(ruling.gold)}
+                same = self._rulings.setdefault(_collapse_spaces(ruling.question), [])
                 same.append(ruling.model_copy(update=whole))
 
     def outcome(self, question: GoldTurn, sql: str, ex: bool | None, valid: bool) -> RuledAnswer:
         """Return the verdict on an answer; `ex` is gold's verdict, or None if gold cannot judge."""
         accepted, proposed = self.find_rulings(question)
-        form = self.normalize_query(question, sql) if accepted or proposed else ""
+        form = self.normalize_sql(question, sql) if accepted or proposed else ""
         if form in accepted:
             said = accepted[form]
             return RuledAnswer(said.verdict, "ruling", said.why, said.kind)
         if not sql.strip() or (ex is False and not valid):
             return RuledAnswer("wrong", "gold")
-        golds = [self.normalize_query(question, gold) for gold in question.golds] if form else []
+        golds = [self.normalize_sql(question, gold) for gold in question.golds] if form else []
 
         def is_ruling_on_same_result(other: str, ruling: Ruling) -> bool:
             # Gold says as much as a ruling on gold, and as one that something else is right.
@@ -155,19 +155,19 @@ class Adjudicator(ClosingContext):
         """Return the latest accepted and the latest proposed rulings on a question, by query."""
         accepted: dict[str, Ruling] = {}
         proposed: dict[str, Ruling] = {}
-        for ruling in self._rulings.get(_collapse_whitespace(question.text), ()):
-            if is_ruling_on_question(ruling, question):
-                known, form = accepted if ruling.accepted else proposed, self.normalize_query(question, ruling.sql)
+        for ruling in self._rulings.get(_collapse_spaces(question.text), ()):
+            if is_ruling_on(ruling, question):
+                known, form = accepted if ruling.accepted else proposed, self.normalize_sql(question, ruling.sql)
                 known.pop(form, None)
                 known[form] = ruling
         return accepted, proposed
 
-    def normalize_query(self, question: GoldTurn, sql: str) -> str:
+    def normalize_sql(self, question: GoldTurn, sql: str) -> str:
         """Return a query in regular form, or with normalized spaces if it cannot be parsed."""
         with suppress(SQLParseError):
             if schema := self._schema(question.database):
                 return regularize(sql, schema)
-        return _collapse_whitespace(sql)
+        return _collapse_spaces(sql)
 
     def _read_database_schema(self, name: str) -> Schema | None:
         with suppress(DatabaseUnavailable), Database.open(self._dataset.place(name)) as database:
@@ -175,18 +175,16 @@ class Adjudicator(ClosingContext):
         return None
 
 
-def is_ruling_on_question(ruling: Ruling, question: GoldTurn) -> bool:
+def is_ruling_on(ruling: Ruling, question: GoldTurn) -> bool:
     """Whether a ruling is on a question: by its id and text, or by its text and gold."""
-    if _collapse_whitespace(ruling.question) != _collapse_whitespace(question.text):
+    if _collapse_spaces(ruling.question) != _collapse_spaces(question.text):
         return False
     if ruling.id:
         return ruling.id == question.id
-    return not ruling.gold or _collapse_whitespace(join_spaced_operators(ruling.gold)) in map(
-        _collapse_whitespace, question.golds
-    )
+    return not ruling.gold or _collapse_spaces(join_operators(ruling.gold)) in map(_collapse_spaces, question.golds)
 
 
-def _collapse_whitespace(text: str) -> str:
+def _collapse_spaces(text: str) -> str:
     return " ".join(text.split())
 
 
@@ -205,7 +203,7 @@ class VerdictScores:
     ex: float | None  # the share of right answers among right and wrong ones; None while any answer is unjudged
 
 
-def compute_verdict_scores(outcomes: Mapping[str, RuledAnswer]) -> dict[str, Any]:
+def score_outcomes(outcomes: Mapping[str, RuledAnswer]) -> dict[str, Any]:
     """Return `VerdictScores` as a dictionary, with the verdict on each answer by question id."""
     counts, n = Counter(outcome.verdict for outcome in outcomes.values()), len(outcomes)
     right, wrong, unjudged = counts["right"], counts["wrong"], counts[None]
@@ -216,7 +214,7 @@ def compute_verdict_scores(outcomes: Mapping[str, RuledAnswer]) -> dict[str, Any
     return {**asdict(scores), "per_question": {name: outcome.as_json() for name, outcome in outcomes.items()}}
 
 
-def format_verdict_ex(scores: Mapping[str, Any]) -> str:
+def format_ex(scores: Mapping[str, Any]) -> str:
     """Format EX by verdict in percent, as a range if some answers have no verdict."""
     if scores.get("ex") is not None or scores.get("low") is None:
         return format_percent(scores.get("ex"))
@@ -230,23 +228,21 @@ def format_scores_line(scores: Mapping[str, Any], by_gold: float | None) -> str:
     counts = ", ".join(f"{scores[word]} {word}" for word in ("right", "wrong", "unclear"))
     unjudged = f", {scores['unjudged']} unjudged" if scores["unjudged"] else ""
     proposed = f" ({scores['proposed']} with a proposal)" if scores["proposed"] else ""
-    return f"EX by gold {format_percent(by_gold)}, by verdict {format_verdict_ex(scores)}: {counts}{unjudged}{proposed}"
+    return f"EX by gold {format_percent(by_gold)}, by verdict {format_ex(scores)}: {counts}{unjudged}{proposed}"
 
 
 def add_verdict_scores(
     results: dict[str, Any], dataset: Dataset, verdicts: Iterable[Verdict], rulings: Sequence[Ruling]
 ) -> None:
     """Add `by_verdict` scores to a run's results, and the `ruling` of each question."""
-    told = compute_verdict_scores(compute_ruled_outcomes(dataset, verdicts, rulings))
+    told = score_outcomes(apply_rulings(dataset, verdicts, rulings))
     per_question = told.pop("per_question")
     results["by_verdict"] = {**told, "ruled": bool(rulings)}
     for record in results["questions"]:
         record["ruling"] = per_question.get(record["id"])
 
 
-def compute_ruled_outcomes(
-    dataset: Dataset, verdicts: Iterable[Verdict], rulings: Iterable[Ruling]
-) -> dict[str, RuledAnswer]:
+def apply_rulings(dataset: Dataset, verdicts: Iterable[Verdict], rulings: Iterable[Ruling]) -> dict[str, RuledAnswer]:
     """Return the verdict on each answer under the rulings, by question id."""
     with Adjudicator(dataset, rulings) as adjudicator:
         return {
@@ -283,13 +279,13 @@ def _explain_inapplicable_ruling(ruling: Ruling, dataset: Dataset) -> str:
     """Return why a ruling cannot apply to the dataset, or ''."""
     if ruling.dataset not in ("", dataset.name):
         return f"it is about {ruling.dataset}, not {dataset.name}"
-    question = next((question for question in dataset.questions if is_ruling_on_question(ruling, question)), None)
+    question = next((question for question in dataset.questions if is_ruling_on(ruling, question)), None)
     if question is None:
         return f"no question of {dataset.name} {dataset.split} has this id, text and gold"
     if ruling.verdict == "right":
         with Database.open(dataset.place(question.database)) as database:
             try:
-                database.execute(join_spaced_operators(ruling.sql), Limits(seconds=30.0, rows=1))
+                database.execute(join_operators(ruling.sql), Limits(seconds=30.0, rows=1))
             except QueryError as error:
                 return f"its query does not run, so it cannot be right: {error}"
     return ""

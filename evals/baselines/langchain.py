@@ -27,7 +27,7 @@ from ...tools.errors import ModelError, QueryError, SettingsError
 from ...tools.linking import PastTurn
 from ..datasets import GoldTurn
 from ..official.execution import decode_ignoring_errors, open_database_read_only
-from ..runner.agents import BaselineReply, TurnByTurnAnswerSource
+from ..runner.agents import BaselineReply, TurnByTurnAnswerer
 
 with warnings.catch_warnings():
     # The package says at import that it is no longer developed; it is here as the peer that many people still run.
@@ -41,7 +41,7 @@ with warnings.catch_warnings():
         ) from error
 
 
-class LangChainAgent(TurnByTurnAnswerSource):
+class LangChainAgent(TurnByTurnAnswerer):
     """LangChain's SQL agent as a baseline, run once per turn; the last query is the answer."""
 
     def __post_init__(self) -> None:

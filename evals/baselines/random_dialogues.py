@@ -14,14 +14,14 @@ from ...tools.database import Database, render_schema
 from ...tools.errors import DatabaseUnavailable
 from ...tools.linking import PastTurn
 from ..datasets import GoldTurn, load_dataset
-from ..runner.agents import BaselineReply, TurnByTurnAnswerSource
+from ..runner.agents import BaselineReply, TurnByTurnAnswerer
 
 DIALOGUES = 5  # the number of dialogues shown; the paper says `multiple`, and its sample prompt has two
 
 _SCHEMA_FORM = "credit"
 
 
-class RandomDialoguesBaseline(TurnByTurnAnswerSource):
+class RandomDialoguesBaseline(TurnByTurnAnswerer):
     """A baseline that shows the model the same random training dialogues in every request.
 
     They are from the dataset's own training split, chosen by `example_seed`.

@@ -19,7 +19,7 @@ from ...tools.terminal import say, warn
 if TYPE_CHECKING:
     from ..impact import Change
     from ..metrics.judging import Verdict
-    from ..report.page import ReportSection
+    from ..report.page import Section
 
 DataOption = Annotated[
     Path | None, typer.Option(envvar="TABLETURN_DATA", help="Folder of benchmark data.", show_envvar=True)
@@ -68,7 +68,7 @@ def warn_of_doubtful_verdicts(verdicts: Sequence[Verdict]) -> None:
         warn(f"note: {counted}, has a disputed gold: {verdict.question.disputed}")
 
 
-def print_report_sections(sections: Sequence[ReportSection]) -> None:
+def print_report_sections(sections: Sequence[Section]) -> None:
     """Print the sections of a run's report, one line per row."""
     for section in sections:
         if section.rows:
@@ -209,8 +209,8 @@ def score(
     as_json: JsonOption = False,
 ) -> None:
     """Judge predictions made elsewhere: execution accuracy, exact set match, share that runs."""
-    from ..adjudication.ruling import compute_ruled_outcomes, compute_verdict_scores, format_scores_line, read_rulings
-    from ..datasets import list_empty_table_warnings, load_dataset, read_predictions
+    from ..adjudication.ruling import apply_rulings, format_scores_line, read_rulings, score_outcomes
+    from ..datasets import find_empty_tables, load_dataset, read_predictions
     from ..metrics.judging import StrictJudge, make_official_judge
     from ..metrics.summary import as_json as score_verdicts
     from ..report.page import make_run_sections
@@ -222,13 +222,9 @@ def score(
     questions = questions.on(databases)
     with make_official_judge(questions) if official else StrictJudge(questions) as judge:
         judged = [judge.judge(question, found.get(question.id, "")) for question in questions.questions]
-    notes = list_empty_table_warnings(questions)
+    notes = find_empty_tables(questions)
     scores = score_verdicts(judged)
-    ruled = (
-        {}
-        if rulings is None
-        else {"by_verdict": compute_verdict_scores(compute_ruled_outcomes(questions, judged, rulings))}
-    )
+    ruled = {} if rulings is None else {"by_verdict": score_outcomes(apply_rulings(questions, judged, rulings))}
     mode = "official" if official else "strict"
     if as_json:
         shown = ("ex", "em", "hardness", "error")

@@ -42,7 +42,7 @@ def run(
     from ...agent.model.chat import PromptedTranslator, TranslatorOptions
     from ...agent.settings import Settings
     from ..adjudication.judging import FinishedRun, agreement, judge_cases
-    from ..runner.agents import CACHE_FILE, ReplyCache, make_cached_model
+    from ..runner.agents import CACHE_FILE, ReplyCache, open_model
 
     finished = FinishedRun.read(folder, data, verdicts)
     fields = Settings(**read_settings_fields(settings))
@@ -50,7 +50,7 @@ def run(
     given: dict[JudgeCase, Word] = {case: each.verdict for case, each in found.items() if each.verdict is not None}
     ends: list[JudgingSummary] = []
     with closing(ReplyCache(folder / CACHE_FILE)) as cache, Progress(console=Console(stderr=True)) as progress:
-        chat_model = make_cached_model(model, base_url, fields, cache)
+        chat_model = open_model(model, base_url, fields, cache)
         if chat_model is None:
             raise ModelError("judging needs a chat model: pass --model")
         options = TranslatorOptions(fields.prompt_tokens, fields.max_output_tokens, fields.temperature)

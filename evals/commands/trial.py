@@ -106,9 +106,9 @@ def trial(
 @app.command("schema")
 def schema() -> None:
     """Print the JSON schema of a question file."""
-    from ..trial import build_question_file_schema
+    from ..trial import build_trial_schema
 
-    say(json.dumps(build_question_file_schema(), indent=2))
+    say(json.dumps(build_trial_schema(), indent=2))
 
 
 trust_app = typer.Typer(

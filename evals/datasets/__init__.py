@@ -2,22 +2,6 @@
 
 from __future__ import annotations
 
-from .load import (
-    LAYOUTS,
-    Dataset,
-    GoldTurn,
-    list_empty_table_warnings,
-    load_dataset,
-    read_predictions,
-    read_question_file,
-)
+from .load import LAYOUTS, Dataset, GoldTurn, find_empty_tables, load_dataset, read_predictions, read_questions
 
-__all__ = [
-    "LAYOUTS",
-    "Dataset",
-    "GoldTurn",
-    "list_empty_table_warnings",
-    "load_dataset",
-    "read_predictions",
-    "read_question_file",
-]
+__all__ = ["LAYOUTS", "Dataset", "GoldTurn", "find_empty_tables", "load_dataset", "read_predictions", "read_questions"]

@@ -22,7 +22,7 @@ from ...tools.errors import DatabaseUnavailable, QueryError, SettingsError
 from ...tools.record_files import read_json, read_records
 
 
-def join_spaced_operators(sql: str) -> str:
+def join_operators(sql: str) -> str:
     """Return a query with `>=` in place of CoSQL's `> =`, which SQLite does not parse."""
     for split, whole in (("> =", ">="), ("< =", "<="), ("! =", "!=")):
         sql = sql.replace(split, whole)
@@ -194,21 +194,19 @@ class DatasetLayout:
 
     def find_split_file(self, split: str, root: Path) -> Path | None:
         """Return the file of a split; None if no such file exists."""
-        files = (
-            folder / file for folder in self._list_candidate_folders(root) for file in self.splits[split].split(" or ")
-        )
+        files = (folder / file for folder in self._list_folders(root) for file in self.splits[split].split(" or "))
         return next((path for path in files if path.is_file()), None)
 
     def parts(self, kind: str, root: Path) -> tuple[Path, ...]:
         """Return the existing paths of databases or schemas: the dataset's own, then Spider's."""
-        found = [folder / part for folder in self._list_candidate_folders(root) for part in getattr(self, kind)]
+        found = [folder / part for folder in self._list_folders(root) for part in getattr(self, kind)]
         if self.shared:
             roots = (root, root.parent) if root.name in self.folders else (root,)
             parts = getattr(LAYOUTS["spider"], kind)
             found += [base / folder / part for base in roots for folder in _SPIDER for part in parts]
         return tuple(dict.fromkeys(path for path in found if path.exists()))
 
-    def _list_candidate_folders(self, root: Path) -> list[Path]:
+    def _list_folders(self, root: Path) -> list[Path]:
         named = [root / folder for folder in self.folders]
         return [*named, root] if root.name in self.folders else named
 
@@ -219,7 +217,7 @@ class DatasetLayout:
             for number, record in enumerate(records):
                 if "interaction" in record:  # SParC and CoSQL
                     for turn, entry in enumerate(record["interaction"], 1):
-                        about = record["database_id"], entry["utterance"], (join_spaced_operators(entry["query"]),)
+                        about = record["database_id"], entry["utterance"], (join_operators(entry["query"]),)
                         yield GoldTurn(f"{number}.{turn}", *about, str(number), turn)
                 else:
                     name = str(record.get("question_id", number))
@@ -279,7 +277,7 @@ def load_dataset(name: str, split: str, root: Path | None) -> Dataset:
     if Path(name).suffix in SUFFIXES:
         if split not in ("dev", "all"):  # commands ask for `dev` if nothing is said
             raise SettingsError(f"{name} is a file of your own questions and has no splits: leave --split {split} out")
-        return read_question_file(Path(name))
+        return read_questions(Path(name))
     layout = LAYOUTS.get(name)
     if name == "cosql-acts":
         raise SettingsError("the dataset 'cosql-acts' was removed: give a file of your own questions with `expects`")
@@ -301,7 +299,7 @@ def load_dataset(name: str, split: str, root: Path | None) -> Dataset:
     return Dataset(name, split, tuple(questions), layout.parts("databases", root), layout.parts("tables", root), root)
 
 
-def list_empty_table_warnings(dataset: Dataset) -> list[str]:
+def find_empty_tables(dataset: Dataset) -> list[str]:
     """Return a warning for each database with empty tables, on which wrong queries may pass."""
     found: list[str] = []
     for name in sorted({question.database for question in dataset.questions}):
@@ -349,7 +347,7 @@ class OwnQuestion(BaseModel):
         return self
 
 
-def read_question_file(path: Path) -> Dataset:
+def read_questions(path: Path) -> Dataset:
     """Read a JSON, JSON Lines, CSV or YAML file of the user's own questions."""
     questions: list[GoldTurn] = []
     turns: Counter[str] = Counter()

@@ -187,18 +187,16 @@ def explain_missing_examples(needs: Needs, place: str | None, embedding: str) ->
 _COLUMNS = (13, 21, 30, 47, 57, 67, 83)  # how many columns the databases of Track-SQL's table 15 have
 
 
-def _judge_queries_on_dataset(run: RunResults, dataset: Dataset, queries: Iterable[str]) -> list[Verdict]:
+def _judge_queries(run: RunResults, dataset: Dataset, queries: Iterable[str]) -> list[Verdict]:
     with make_official_judge(dataset) as judge:
         return list(map(judge.judge, run.asked.questions, queries))
 
 
-def _collect_run_figures(run: RunResults, suites: Path | None, shown: Sequence[str]) -> dict[str, float]:
+def _collect_figures(run: RunResults, suites: Path | None, shown: Sequence[str]) -> dict[str, float]:
     """Return EX and EM, TS if there are suites, and the further figures named in `shown`."""
-    ours = _compute_group_scores(run.official)
+    ours = _score_groups(run.official)
     if suites is not None:
-        judged = _compute_group_scores(
-            _judge_queries_on_dataset(run, run.asked.on(suites), [record.sql for record, _ in run.answered])
-        )
+        judged = _score_groups(_judge_queries(run, run.asked.on(suites), [record.sql for record, _ in run.answered]))
         ours |= {f"{name.removesuffix('ex')}ts": ex for name, ex in judged.items() if name.endswith("ex")}
     if any(name.startswith("attempt") for name in shown):
         ours |= _compute_ex_by_attempt(run)
@@ -223,9 +221,7 @@ def _compute_ex_by_attempt(run: RunResults) -> dict[str, float]:
     tried = [[attempt["sql"] for attempt in record.attempts] or [record.sql] for record, _ in run.answered]
     found: dict[str, float] = {}
     for number in range(1, max(map(len, tried), default=0) + 1):
-        scores = _compute_group_scores(
-            _judge_queries_on_dataset(run, run.asked, [queries[:number][-1] for queries in tried])
-        )
+        scores = _score_groups(_judge_queries(run, run.asked, [queries[:number][-1] for queries in tried]))
         found |= {f"attempt{number}_ex": scores["ex"]} if "ex" in scores else {}
     return found
 
@@ -260,7 +256,7 @@ def _compute_step_seconds(run: RunResults) -> dict[str, float]:
     return found | {f"link_{number}_columns_seconds": fmean(took) for number, took in by_columns.items()}
 
 
-def _compute_group_scores(verdicts: Sequence[Verdict]) -> dict[str, float]:
+def _score_groups(verdicts: Sequence[Verdict]) -> dict[str, float]:
     """Return EX, EM and valid share over all questions, interactions, levels and turns."""
     summary = summarize(verdicts)
     groups = {"": summary.all, "im_": summary.interactions}
@@ -434,16 +430,14 @@ def _compute_measured_row(
     found: list[dict[str, float]] = []
     for runs in repeats:
         counted = [choose_majority_predictions(runs)] if how == "vote" else runs
-        found.append(
-            _aggregate_figures([_collect_run_figures(run, setup.suites, experiment.shown) for run in counted], take)
-        )
+        found.append(_merge_figures([_collect_figures(run, setup.suites, experiment.shown) for run in counted], take))
     first = repeats[0][0]
     notes = [record.notes for runs in repeats for run in runs for record, _ in run.answered]
     return MeasuredRow(
         row.name,
         row.paper,
-        _aggregate_figures(found, fmean),
-        deviations=_aggregate_figures(found, stdev) if len(found) > 1 else {},
+        _merge_figures(found, fmean),
+        deviations=_merge_figures(found, stdev) if len(found) > 1 else {},
         runs=len(found) * len(repeats[0]),
         questions=len(first.asked.questions),
         dataset=f"{first.asked.name} {first.asked.split}",
@@ -454,7 +448,7 @@ def _compute_measured_row(
     )
 
 
-def _aggregate_figures(runs: Sequence[Mapping[str, float]], take: Callable[[list[float]], float]) -> dict[str, float]:
+def _merge_figures(runs: Sequence[Mapping[str, float]], take: Callable[[list[float]], float]) -> dict[str, float]:
     names = [name for name in runs[0] if all(name in run for run in runs)]
     return {name: take([run[name] for run in runs]) for name in names}
 

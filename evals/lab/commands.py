@@ -176,12 +176,12 @@ def build_suites(
 ) -> None:
     """Build test suites from a dataset's gold queries; judge on them with `score --databases`."""
     from ..datasets import load_dataset
-    from .bench.gold import group_golds_by_database
+    from .bench.gold import group_golds
     from .suite import build_suite, check_output_folder
 
     questions = load_dataset(dataset, split, data).without(without or ())
     questions.on(out)  # not for questions of one's own
-    golds = group_golds_by_database(questions.questions)
+    golds = group_golds(questions.questions)
     for name in golds:
         check_output_folder(name, out)
     reports = []

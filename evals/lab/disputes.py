@@ -80,7 +80,7 @@ class GoldQueries(DatasetDatabases):
         verdict = self.judge.judge(question, sql)
         return verdict.valid and verdict.ex is False
 
-    def contradicts_gold(self, question: GoldTurn, sql: str) -> bool:
+    def contradicts(self, question: GoldTurn, sql: str) -> bool:
         """Whether the query differs from gold by more than extra columns or repeated rows."""
         if not self.differs(question, sql):
             return False
@@ -133,13 +133,7 @@ def read_dialogues(path: Path, dataset: Dataset) -> dict[str, str]:
 def find_disputes(
     dataset: Dataset, rulings: Sequence[Ruling] = (), predictions: Predictions | None = None
 ) -> list[Dispute]:
-    """Return doubts about gold queries in the dataset's order; a query may have several.
-
-    Args:
-        dataset: The questions.
-        rulings: Of a verdict file.
-        predictions: Of published systems.
-    """
+    """Return doubts about gold queries in the dataset's order; a query may have several."""
     # What is to be declined has no gold to be doubted.
     dataset = replace(dataset, questions=tuple(question for question in dataset.questions if question.golds))
     places = {question.id: place for place, question in enumerate(dataset.questions)}
@@ -150,7 +144,7 @@ def find_disputes(
             *_find_golds_comparing_texts(golds),
             *_find_golds_with_unjoined_tables(golds),
             *_find_contradictory_golds(golds),
-            *_find_golds_rejected_by_readers(golds, adjudicator, predictions or {}),
+            *_find_rejected_golds(golds, adjudicator, predictions or {}),
         ]
     return sorted(found, key=lambda dispute: places[dispute.question.id])
 
@@ -182,17 +176,13 @@ def _find_contradictory_golds(golds: GoldQueries) -> Iterator[Dispute]:
             twins[asked].append(turn)
     for alike in twins.values():
         for question in alike:
-            others = [
-                twin for twin in alike if twin is not question and golds.contradicts_gold(question, twin.golds[0])
-            ]
+            others = [twin for twin in alike if twin is not question and golds.contradicts(question, twin.golds[0])]
             if others:
                 told = "; ".join(f"question {twin.id} has {twin.golds[0]}" for twin in others[:2])
                 yield Dispute(question, "twin", f"the same question with another gold: {told}")
 
 
-def _find_golds_rejected_by_readers(
-    golds: GoldQueries, adjudicator: Adjudicator, predictions: Predictions
-) -> Iterator[Dispute]:
+def _find_rejected_golds(golds: GoldQueries, adjudicator: Adjudicator, predictions: Predictions) -> Iterator[Dispute]:
     """Yield gold queries that a reader calls wrong, or that systems and a reader contradict.
 
     The latter if no system agrees with the gold. Systems alone prove little: of the golds on Spider dev that four of
@@ -200,13 +190,9 @@ def _find_golds_rejected_by_readers(
     """
     for question in golds.dataset.questions:
         known, _ = adjudicator.find_rulings(question)
-        if (
-            ruling := known.get(adjudicator.normalize_query(question, question.golds[0]))
-        ) and ruling.verdict == "wrong":
+        if (ruling := known.get(adjudicator.normalize_sql(question, question.golds[0]))) and ruling.verdict == "wrong":
             yield Dispute(question, "verdict", ruling.why or f"{ruling.by or 'a reader'} calls it wrong")
-        accepted = [
-            one for one in known.values() if one.verdict == "right" and golds.contradicts_gold(question, one.sql)
-        ]
+        accepted = [one for one in known.values() if one.verdict == "right" and golds.contradicts(question, one.sql)]
         given = {name: found[question.id] for name, found in predictions.items() if found.get(question.id)}
         if not accepted or any(golds.judge.judge(question, sql).ex for sql in given.values()):
             continue

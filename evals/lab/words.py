@@ -21,7 +21,7 @@ Item = tuple[str, str]  # kind, text
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
-def extract_names_and_texts(file: Path) -> Iterator[Item]:
+def read_items(file: Path) -> Iterator[Item]:
     """Yield the names, docstrings and messages of a file, each with its kind."""
     for node in ast.walk(ast.parse(file.read_text("utf-8"))):
         if isinstance(node, Definition) and not node.name.startswith("__"):
@@ -29,7 +29,7 @@ def extract_names_and_texts(file: Path) -> Iterator[Item]:
             if text := ast.get_docstring(node):
                 yield "docstring", f"{_format_signature(node)}\n    {text.splitlines()[0]}"
         elif isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
-            texts = [_extract_message_text(argument) for argument in node.exc.args[:1]]
+            texts = [_extract_text(argument) for argument in node.exc.args[:1]]
             yield from (("message", text) for text in texts if len(text.split()) > 2)
 
 
@@ -40,29 +40,19 @@ def _format_signature(node: Definition) -> str:
     return f"def {node.name}({ast.unparse(node.args)}){returns}"
 
 
-def _extract_message_text(node: ast.expr) -> str:
+def _extract_text(node: ast.expr) -> str:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):
-        return "".join(
-            _extract_message_text(part) if isinstance(part, ast.Constant) else "{...}" for part in node.values
-        )
+        return "".join(_extract_text(part) if isinstance(part, ast.Constant) else "{...}" for part in node.values)
     return ""
 
 
 def draw(seed: int, others: list[Path]) -> list[tuple[Item, str]]:
     """Draw items at random; return each with its origin: `ours`, or the folder's name."""
     random_ = random.Random(seed)  # noqa: S311 - a draw, no secret
-    own = [
-        item
-        for room in ROOMS
-        for file in sorted((OURS / room).rglob("*.py"))
-        for item in sorted(extract_names_and_texts(file))
-    ]
-    pools = {
-        folder.name: [item for file in sorted(folder.rglob("*.py")) for item in extract_names_and_texts(file)]
-        for folder in others
-    }
+    own = [item for room in ROOMS for file in sorted((OURS / room).rglob("*.py")) for item in sorted(read_items(file))]
+    pools = {each.name: [item for file in sorted(each.rglob("*.py")) for item in read_items(file)] for each in others}
     drawn: list[tuple[Item, str]] = []
     for kind, number in DRAWN.items():
         for origin, items, share in [("ours", own, number), *((k, v, number // len(pools)) for k, v in pools.items())]:

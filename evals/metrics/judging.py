@@ -19,7 +19,7 @@ from ...tools.errors import DatabaseUnavailable, QueryError, QueryFailed, QueryR
 from ...tools.results import same_result
 from ...tools.sql.parse import parse as parse_sql
 from ..datasets.load import ClosingContext, Dataset, GoldTurn, SingleDatabaseCache
-from ..official.exact_match import EMQuery, Unparsed, find_differing_clauses, hardness, parse, read_foreign_key_maps
+from ..official.exact_match import EMQuery, Unparsed, compare_clauses, hardness, parse, read_foreign_key_maps
 from ..official.execution import OfficialDatabases, execute_and_compare, list_suite_files
 
 CANDIDATES = 1_000
@@ -182,13 +182,13 @@ class ClauseJudge(ClosingContext):
             return None
         # The official tool replaces the word wherever it stands, in names as well.
         query = self.read(question, sql.replace("value", "1"))
-        return any(not find_differing_clauses(query, gold, foreign_keys) for gold in golds)
+        return any(not compare_clauses(query, gold, foreign_keys) for gold in golds)
 
     def find_prediction_differences(self, question: GoldTurn, sql: str) -> tuple[str, ...]:
         """Return the clauses in which a prediction differs from the first gold, if readable."""
         gold = self.read(question, question.golds[0])
         keys = self._get_foreign_keys(question.database) or {}
-        return () if gold is None else find_differing_clauses(self.read(question, sql), gold, keys)
+        return () if gold is None else compare_clauses(self.read(question, sql), gold, keys)
 
     def _get_foreign_keys(self, database: str) -> dict[str, str] | None:
         if database not in self._foreign_keys:

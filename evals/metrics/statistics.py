@@ -92,7 +92,7 @@ def compare(first: Mapping[Any, JudgedOutcome], second: Mapping[Any, JudgedOutco
         changes.count(-1),
         changes.count(1),
         fmean(changes) if changes else 0.0,
-        compute_bootstrap_interval([(a.cluster, change) for (a, _), change in zip(pairs, changes, strict=True)]),
+        compute_interval([(a.cluster, change) for (a, _), change in zip(pairs, changes, strict=True)]),
         float(np.clip(1.0 - inside, 0.0, 1.0)),
         len(pairs),
         detectable(len(pairs), fmean(map(abs, changes))) if enough else None,
@@ -123,7 +123,7 @@ def detectable(n: int, discordant: float) -> float | None:
     return float(optimize.root_scalar(compute_missing_power, bracket=(1e-9, 1.0), xtol=1e-6).root)
 
 
-def compute_bootstrap_interval(outcomes: Sequence[tuple[str, int]]) -> ConfidenceInterval | None:
+def compute_interval(outcomes: Sequence[tuple[str, int]]) -> ConfidenceInterval | None:
     """Return the cluster bootstrap interval of the mean; None with fewer than two clusters."""
     sums, sizes = _sum_outcomes_by_cluster(outcomes)
     if len(sums) < 2:

@@ -387,9 +387,7 @@ Clause = Literal["select", "where", "group", "order", "and/or", "IUEN", "keyword
 """What queries are compared by; IUEN is INTERSECT, UNION, EXCEPT and what follows them."""
 
 
-def find_differing_clauses(
-    predicted: EMQuery | None, gold: EMQuery, foreign_keys: Mapping[str, str]
-) -> tuple[Clause, ...]:
+def compare_clauses(predicted: EMQuery | None, gold: EMQuery, foreign_keys: Mapping[str, str]) -> tuple[Clause, ...]:
     """Return the clauses in which two queries differ (CREDIT-SQL 5.7, figure 7).
 
     A prediction that could not be read, None, is compared as an empty query.

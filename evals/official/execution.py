@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeAlias
 
 from ...tools.errors import DatabaseUnavailable, QueryFailed
 from ...tools.results import ComparisonWorkLimit, can_match_columns
-from ..datasets.load import ClosingContext, join_spaced_operators
+from ..datasets.load import ClosingContext, join_operators
 from .exact_match import SchemaNames, group_foreign_keys
 
 Rows: TypeAlias = "list[tuple[int | float | str | bytes | None, ...]]"
@@ -53,9 +53,7 @@ class ExecutionOutcome(NamedTuple):
 
 def execute_and_compare(predicted: str, gold: str, database: str, databases: OfficialDatabases) -> ExecutionOutcome:
     """Run two queries on every database of a schema and compare their results."""
-    prediction, reference = (
-        drop_distinct(join_spaced_operators(sql)) for sql in (predicted.replace("value", "1"), gold)
-    )
+    prediction, reference = (drop_distinct(join_operators(sql)) for sql in (predicted.replace("value", "1"), gold))
     found = ExecutionOutcome(True) if predicted.strip() else ExecutionOutcome(False, "no prediction")
     for file in list_suite_files(databases.locate(database), database):
         # Once the prediction is wrong, the gold alone: whether it runs must not hang on what it is compared with.

@@ -15,9 +15,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from ...prompts.judge import Kind
 from ...tools.errors import SettingsError
 from ...tools.whole_files import write_text_atomically
-from ..adjudication.ruling import format_verdict_ex
+from ..adjudication.ruling import format_ex
 from ..datasets.load import SUFFIXES
-from ..metrics.statistics import JudgedOutcome, compare, compute_bootstrap_interval
+from ..metrics.statistics import JudgedOutcome, compare, compute_interval
 from ..metrics.summary import format_percent
 from ..runner.results import hide_passwords, read_results
 
@@ -34,7 +34,7 @@ class ReportRow:
 
 
 @dataclass(frozen=True)
-class ReportSection:
+class Section:
     """A titled table of the report page."""
 
     title: str
@@ -42,7 +42,7 @@ class ReportSection:
     rows: Sequence[ReportRow] = ()  # without any, the section is left out
 
 
-def make_run_sections(runs: Mapping[str, Results]) -> list[ReportSection]:
+def make_run_sections(runs: Mapping[str, Results]) -> list[Section]:
     """Return tables that compare runs: scores, where accuracy was lost, and cost.
 
     Of predictions that were only judged, a run may have the scores of one mode alone.
@@ -53,8 +53,7 @@ def make_run_sections(runs: Mapping[str, Results]) -> list[ReportSection]:
     questions = [run.get("questions", ()) for run in found]
     strict = _make_share_row("EX, strict", found, "strict", "ex")
     intervals = [
-        compute_bootstrap_interval([(one.cluster, one.right) for one in _index_judged_outcomes(of_run).values()])
-        for of_run in questions
+        compute_interval([(one.cluster, one.right) for one in _index_judged(of_run).values()]) for of_run in questions
     ]
     between = [f" ({100 * one.low:.1f} to {100 * one.high:.1f})" if one else "" for one in intervals]
     verdicts = [given if given.get("ruled") else {} for given in (run.get("by_verdict") or {} for run in found)]
@@ -63,9 +62,7 @@ def make_run_sections(runs: Mapping[str, Results]) -> list[ReportSection]:
     rows = [
         ReportRow("questions", tuple(f"{n}, {judged} judged" if judged < n else str(n) for n, judged in counts)),
         ReportRow(strict.name, tuple(map(str.__add__, strict.cells, between)), strict.bars),
-        ReportRow(
-            "EX, by verdict", tuple(map(format_verdict_ex, verdicts)), tuple(given.get("low") for given in verdicts)
-        ),
+        ReportRow("EX, by verdict", tuple(map(format_ex, verdicts)), tuple(given.get("low") for given in verdicts)),
         *([ReportRow("unclear, unjudged", tuple(unclear))] if any(verdicts) else []),
         _make_share_row("EX, official", found, "official", "ex"),
         _make_share_row("EM", scores, "em"),
@@ -76,17 +73,12 @@ def make_run_sections(runs: Mapping[str, Results]) -> list[ReportSection]:
     ]
     groups = {"EX by difficulty": "by_hardness", "EX by turn": "by_turn", "EX by database": "by_database"}
     return [
-        ReportSection(
-            "Scores", names, [row for row in rows if not row.bars or any(bar is not None for bar in row.bars)]
-        ),
-        *(
-            ReportSection(title, names, _make_group_rows([one[group] for one in scores]))
-            for title, group in groups.items()
-        ),
-        ReportSection("EX by attempt", names, _make_attempt_rows(questions)),
-        ReportSection("Declining and asking back", names, _make_outcome_rows(found)),
-        ReportSection("Where accuracy was lost", names, _make_error_rows(questions)),
-        ReportSection("Cost", names, _make_cost_rows(found) if all(questions) else ()),
+        Section("Scores", names, [row for row in rows if not row.bars or any(bar is not None for bar in row.bars)]),
+        *(Section(title, names, _make_group_rows([one[group] for one in scores])) for title, group in groups.items()),
+        Section("EX by attempt", names, _make_attempt_rows(questions)),
+        Section("Declining and asking back", names, _make_outcome_rows(found)),
+        Section("Where accuracy was lost", names, _make_error_rows(questions)),
+        Section("Cost", names, _make_cost_rows(found) if all(questions) else ()),
     ]
 
 
@@ -158,7 +150,7 @@ def _make_attempt_rows(runs: Sequence[Sequence[Mapping[str, Any]]]) -> list[Repo
     return rows
 
 
-def make_trial_sections(trial: Results) -> list[ReportSection]:
+def make_trial_sections(trial: Results) -> list[Section]:
     """Return tables of a trial's results, and of the changes since the last trial."""
     cost, gate, low_high = trial["cost"], trial["gate"], trial["interval"]
     rate = _format_percent(trial["pass_rate"])
@@ -175,7 +167,7 @@ def make_trial_sections(trial: Results) -> list[ReportSection]:
         "calls": f"{cost['calls']}, {cost['prompt_tokens']} + {cost['completion_tokens']} tokens{dollars}",
         "seconds": f"{trial['seconds']:.1f}, {seconds:.2f} a question",
     }
-    sections = [ReportSection("Trial", ("",), [ReportRow(name, (text,)) for name, text in rows.items() if text])]
+    sections = [Section("Trial", ("",), [ReportRow(name, (text,)) for name, text in rows.items() if text])]
     if since := trial["compared"]:
         elsewhere = f"; that was on {since['database']}" if since["database"] != trial["trial"]["database"] else ""
         told = [
@@ -191,7 +183,7 @@ def make_trial_sections(trial: Results) -> list[ReportSection]:
                 why = f": {change['why']}" if change["why"] else ""
                 told.append((name, f"{change['id']}: {change['question']}{why} ({shares})"))
         sections.append(
-            ReportSection(f"Since {since['with']}", ("",), [ReportRow(name, (text,)) for name, text in told if text])
+            Section(f"Since {since['with']}", ("",), [ReportRow(name, (text,)) for name, text in told if text])
         )
     return sections
 
@@ -200,7 +192,7 @@ def _format_percent(share: float | None) -> str:
     return "-" if share is None else f"{format_percent(share).removesuffix('.0')} %"
 
 
-def _index_judged_outcomes(questions: Sequence[Mapping[str, Any]]) -> dict[tuple[str, ...], JudgedOutcome]:
+def _index_judged(questions: Sequence[Mapping[str, Any]]) -> dict[tuple[str, ...], JudgedOutcome]:
     """Return outcomes of judged questions by identity, clustered by interaction or database."""
     # Questions of two runs are the same only if words, database and gold are, too, not ids alone.
     key = "interaction" if any(question["turn"] > 1 for question in questions) else "database"
@@ -229,8 +221,7 @@ def write_report(folders: Sequence[Path], out: Path) -> list[str]:
             hide_passwords(run)
         (first, base), *others = runs.items()
         compared = [
-            (name, compare(_index_judged_outcomes(base["questions"]), _index_judged_outcomes(run["questions"])))
-            for name, run in others
+            (name, compare(_index_judged(base["questions"]), _index_judged(run["questions"]))) for name, run in others
         ]
         trials = [section for run in runs.values() if "trial" in run for section in make_trial_sections(run)]
         page = environment.get_template("page.html.j2").render(

@@ -231,9 +231,7 @@ def make_replay_model(spec: RunSpec, dataset: Dataset) -> ReplayModel:
     return ReplayModel(files=[read_predictions(Path(file), dataset, asked) for file in files])
 
 
-def make_cached_model(
-    name: str | None, base_url: str | None, settings: Settings, cache: BaseCache
-) -> BaseChatModel | None:
+def open_model(name: str | None, base_url: str | None, settings: Settings, cache: BaseCache) -> BaseChatModel | None:
     """Return a chat model with cached replies, or None for the built-in translator."""
     model = resolve_model(
         name, base_url=base_url, timeout=settings.request_seconds, max_retries=settings.request_retries
@@ -250,8 +248,8 @@ _LINKED_FROM = 0.1  # Track-SQL's threshold for what is shown (2.2)
 
 
 @dataclass
-class AgentAnswerSource:
-    """An answer source with one agent per database."""
+class AgentAnswerer:
+    """An answerer with one agent per database."""
 
     dataset: Dataset
     model: BaseChatModel | str
@@ -403,8 +401,8 @@ class BaselineReply:
 
 
 @dataclass
-class TurnByTurnAnswerSource:
-    """An answer source that answers the turns of an interaction one after another."""
+class TurnByTurnAnswerer:
+    """An answerer that answers the turns of an interaction one after another."""
 
     dataset: Dataset
     model: BaseChatModel

@@ -17,8 +17,8 @@ from langchain_core.caches import RETURN_VAL_TYPE, BaseCache, InMemoryCache
 from ...tools.errors import SettingsError
 from ..datasets import Dataset, GoldTurn
 from .agents import CACHE_FILE, ReplyCache
-from .record import AnswerSource, RunSpec, TurnRecord
-from .run import make_answer_source
+from .record import Answerer, RunSpec, TurnRecord
+from .run import make_answerer
 
 # Read when Ray is imported: it asks no usage server and warns of no accelerator that nobody uses.
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -34,15 +34,13 @@ except ImportError as error:
 
 
 @contextmanager
-def open_ray_engine(
-    spec: RunSpec, dataset: Dataset, out: Path, jobs: int, annotations: Path | None
-) -> Generator[AnswerSource]:
-    """Yield an answer source on a Ray cluster: RAY_ADDRESS's, a joined one, or a local one.
+def start_ray(spec: RunSpec, dataset: Dataset, out: Path, jobs: int, annotations: Path | None) -> Generator[Answerer]:
+    """Yield an answerer on a Ray cluster: RAY_ADDRESS's, a joined one, or a local one.
 
     There are no more workers than `jobs`, nor than processors; the folder `annotations` is on each node.
     """
     # What is wrong with the run is told here: Ray would wrap a worker's error.
-    make_answer_source(spec, dataset, InMemoryCache()).close()
+    make_answerer(spec, dataset, InMemoryCache()).close()
     ours = not ray.is_initialized()
     try:
         if ours:
@@ -99,7 +97,7 @@ class _AnswerWorker:
     """A process that answers any number of interactions at once."""
 
     def __init__(self, spec: RunSpec, dataset: Dataset, cache: Any, annotations: Path | None) -> None:
-        self._answering = make_answer_source(spec, dataset, _RemoteReplyCache(cache), annotations)
+        self._answering = make_answerer(spec, dataset, _RemoteReplyCache(cache), annotations)
 
     async def answers(self, turns: Sequence[GoldTurn], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
         async for record in self._answering.answers(turns, recorded):

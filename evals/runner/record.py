@@ -135,7 +135,7 @@ class TurnRecord:
         return int(usage.get("prompt_tokens", 0)), int(usage.get("completion_tokens", 0))
 
 
-class AnswerSource(Protocol):
+class Answerer(Protocol):
     """A source of answers to any number of interactions at once."""
 
     def answers(self, turns: Sequence[GoldTurn], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:

@@ -154,9 +154,7 @@ class RunResults:
         scored = [verdict for _, verdict in self.answered if verdict.question.golds or verdict.ex is not None]
         with StrictJudge(self.asked) as judge:
             questions = [
-                _describe_question(
-                    record, verdict, official.get(verdict.question.id), judge, self.asked.is_conversational
-                )
+                _describe_turn(record, verdict, official.get(verdict.question.id), judge, self.asked.is_conversational)
                 for record, verdict in self.answered
             ]
         found = {
@@ -180,7 +178,7 @@ class RunResults:
         return found
 
 
-def _describe_question(
+def _describe_turn(
     record: TurnRecord, verdict: Verdict, official: Verdict | None, judge: StrictJudge, conversational: bool
 ) -> dict[str, Any]:
     """Return a question with its answer and verdict, as results.json has it."""

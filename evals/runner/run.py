@@ -27,13 +27,13 @@ from ..metrics.summary import format_percent
 from .agents import (
     CACHE_FILE,
     REPLAY_SETTINGS,
-    AgentAnswerSource,
+    AgentAnswerer,
     ReplyCache,
     is_replay_model,
-    make_cached_model,
     make_replay_model,
+    open_model,
 )
-from .record import NOT_ASKED, AnswerSource, RunSpec, TurnRecord, check_output_folder, write_run_spec
+from .record import NOT_ASKED, Answerer, RunSpec, TurnRecord, check_output_folder, write_run_spec
 from .results import RESULTS_FILE, Answered, read_results
 
 T = TypeVar("T")
@@ -150,16 +150,14 @@ def make_run_settings(spec: RunSpec, dataset: Dataset) -> Settings:
     return make_settings(fields, preset=spec.preset)
 
 
-def make_answer_source(
-    spec: RunSpec, dataset: Dataset, cache: BaseCache, annotations: Path | None = None
-) -> AnswerSource:
+def make_answerer(spec: RunSpec, dataset: Dataset, cache: BaseCache, annotations: Path | None = None) -> Answerer:
     """Return the agent or baseline that answers a run's questions."""
     settings = make_run_settings(spec, dataset)
     if is_replay_model(spec.model):
         model = make_replay_model(spec, dataset)
     else:
-        model = make_cached_model(spec.model, spec.base_url, settings, cache)
-    baseline: Callable[..., AnswerSource] | None = None
+        model = open_model(spec.model, spec.base_url, settings, cache)
+    baseline: Callable[..., Answerer] | None = None
     if name := _ANSWERING.get(spec.baseline or ""):
         baseline = getattr(import_module(f"..baselines.{spec.baseline}".replace("-", "_"), __package__), name)
     if spec.baseline and model is None:
@@ -167,20 +165,18 @@ def make_answer_source(
         raise ModelError(f"the baseline {spec.baseline} needs a chat model: pass --model")
     if baseline is not None:
         return baseline(dataset, model, settings, spec.history)
-    annotator = make_cached_model(spec.annotator, None, settings, cache) or "offline" if spec.annotator else None
-    return AgentAnswerSource(
+    annotator = open_model(spec.annotator, None, settings, cache) or "offline" if spec.annotator else None
+    return AgentAnswerer(
         dataset, model or "offline", settings, spec.history, spec.examples, spec.embedding, annotator, annotations
     )
 
 
 @contextmanager
-def _open_local_engine(
-    spec: RunSpec, dataset: Dataset, out: Path, _: int, annotations: Path | None
-) -> Generator[AnswerSource]:
-    """Yield an answer source that runs in this process."""
+def _start_local(spec: RunSpec, dataset: Dataset, out: Path, _: int, annotations: Path | None) -> Generator[Answerer]:
+    """Yield an answerer that runs in this process."""
     with (
         closing(ReplyCache(out / CACHE_FILE)) as cache,
-        closing(make_answer_source(spec, dataset, cache, annotations)) as answering,
+        closing(make_answerer(spec, dataset, cache, annotations)) as answering,
     ):
         yield answering
 
@@ -214,9 +210,9 @@ def run_evaluation(
     check_output_folder(spec, asked, out)
     if judge is None and (out / RESULTS_FILE).exists() and "trial" in read_results(out):
         raise SettingsError(f"{out} holds a trial: name another folder with --out")
-    answer_with = _open_local_engine
+    answer_with = _start_local
     if engine == "ray":
-        from .ray_engine import open_ray_engine as answer_with
+        from .ray_engine import start_ray as answer_with
     with (
         StrictJudge(dataset) as strict,
         RunJournal(out / JOURNAL_FILE) as journal,
@@ -241,10 +237,10 @@ def run_coroutine(work: Coroutine[object, object, T]) -> T:
 
 @dataclass
 class _EvaluationRun:
-    """An evaluation that is running: the answer source, the journal, and verdicts so far."""
+    """An evaluation that is running: the answerer, the journal, and verdicts so far."""
 
     dataset: Dataset
-    answering: AnswerSource
+    answering: Answerer
     journal: RunJournal
     judge: Judge
     listener: Listener

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from .question import TrialQuestion, build_question_file_schema, read_trial_questions
+from .question import TrialQuestion, build_trial_schema, read_trial_questions
 from .run import TrialOptions, compared, run_trial
 
-__all__ = [
-    "TrialOptions",
-    "TrialQuestion",
-    "build_question_file_schema",
-    "compared",
-    "read_trial_questions",
-    "run_trial",
-]
+__all__ = ["TrialOptions", "TrialQuestion", "build_trial_schema", "compared", "read_trial_questions", "run_trial"]

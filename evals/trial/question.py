@@ -179,7 +179,7 @@ def read_trial_questions(path: Path) -> list[TrialQuestion]:
     return questions
 
 
-def build_question_file_schema() -> dict[str, Any]:
+def build_trial_schema() -> dict[str, Any]:
     """Return the JSON schema of a question file, for editors and for programs that write one."""
     several = TrialQuestion.model_json_schema()
     definitions: dict[str, Any] = several.pop("$defs")

@@ -14,7 +14,7 @@ from pandas import DataFrame
 from tableturn.evals.datasets import load_dataset, read_predictions
 from tableturn.evals.lab.bench.gold import ALL_SPLITS, DatasetDatabases, golds
 from tableturn.evals.lab.bench.registry import BenchOptions, Figures, Measure, divide
-from tableturn.evals.lab.bench.replays import read_multi_turn_drafts, read_published_drafts, read_strong_model_drafts
+from tableturn.evals.lab.bench.replays import read_dialogue_drafts, read_published_drafts, read_strong_model_drafts
 from tableturn.evals.metrics.judging import OfficialJudge, Verdict
 from tableturn.tools.database import Database
 from tableturn.tools.errors import QueryError, SQLParseError
@@ -71,7 +71,7 @@ def _drafts(options: BenchOptions) -> Iterator[tuple[str, Query]]:
     data, limit = options.folder, options.limit
     replays = [read_strong_model_drafts(data, limit), read_published_drafts(data, limit)]
     for name, system in (("sparc", "gpt-5.2"), ("sparc", "gemini-3-pro"), ("cosql", "gemini-3-pro")):
-        replays.append(read_multi_turn_drafts(data, name, [f"{system}_zero_shot"], limit))
+        replays.append(read_dialogue_drafts(data, name, [f"{system}_zero_shot"], limit))
     for replay in replays:
         with DatasetDatabases(replay.asked) as databases, OfficialJudge(replay.asked) as judge:
             for drafts in replay.drafts.values():

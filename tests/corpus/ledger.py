@@ -28,7 +28,7 @@ from sqlglot import exp
 from tableturn.agent.evidence.ledger import LONGEST_SECONDS, SHORTEST_SECONDS
 from tableturn.evals.datasets import load_dataset
 from tableturn.evals.datasets.load import Dataset
-from tableturn.evals.lab.bench.gold import group_golds_by_database
+from tableturn.evals.lab.bench.gold import group_golds
 from tableturn.evals.lab.bench.registry import BenchOptions, Figures, divide, share
 from tableturn.tools.basis import NewestDateCache
 from tableturn.tools.database import Database, Limits
@@ -193,7 +193,7 @@ def _plant_all(data: Path, folder: Path, limit: int | None) -> Iterator[Planted]
     """Yield of each planted fault and gold: kind, whether material, told, exact, and where."""
     dataset = load_dataset("spider", "train", data)
     paths = dict[str, Path]()
-    golds, usable = group_golds_by_database(dataset.questions), dict[str, dict[tuple[Kind, str, str], list[Query]]]()
+    golds, usable = group_golds(dataset.questions), dict[str, dict[tuple[Kind, str, str], list[Query]]]()
     for name, sqls in golds.items():
         if (path := _place(dataset, name)) is None:
             continue

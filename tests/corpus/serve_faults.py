@@ -23,7 +23,7 @@ from typing import Any
 import httpx2 as httpx
 from tableturn.evals.lab.bench.harness import ServerProcess, find_free_port, make_http_client, run_server
 from tableturn.evals.lab.bench.registry import BenchOptions
-from tableturn.evals.lab.bench.stand_in import TURNS, create_sample_database, run_slow_server
+from tableturn.evals.lab.bench.stand_in import TURNS, make_sample_db, run_slow_server
 
 from tests.support.openai_server import OpenAIServer, fails
 
@@ -80,7 +80,7 @@ async def _run(turns: int) -> dict[str, object]:
     figures: dict[str, object] = {}
     settings = '{"request_retries": 1, "request_seconds": 1.0, "effort": "low"}'
     with (
-        create_sample_database() as path,
+        make_sample_db() as path,
         run_slow_server(0.2) as quick,
         run_slow_server(5.0) as slow,
         OpenAIServer([fails(429, retry_after="1")]) as limited,

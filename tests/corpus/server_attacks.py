@@ -13,7 +13,7 @@ from typing import Any
 
 from tableturn.evals.lab.bench.harness import ServerProcess, make_http_client, run_server
 from tableturn.evals.lab.bench.registry import BenchOptions, Figures
-from tableturn.evals.lab.bench.stand_in import create_sample_database
+from tableturn.evals.lab.bench.stand_in import make_sample_db
 
 from . import requests
 
@@ -113,7 +113,7 @@ async def _call_tools() -> Figures:
     from mcp import Client
     from mcp.client.stdio import StdioServerParameters, stdio_client
 
-    with tempfile.TemporaryDirectory() as folder, create_sample_database() as path:
+    with tempfile.TemporaryDirectory() as folder, make_sample_db() as path:
         command = ["-m", "tableturn", "mcp", "--db", str(path), "--model", "offline"]
         command += ["--examples", str(Path(folder) / "examples")]
         environment = {**os.environ, "TABLETURN_HOME": folder}

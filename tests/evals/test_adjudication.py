@@ -13,10 +13,10 @@ from tableturn.evals.adjudication.ruling import (
     Adjudicator,
     Ruling,
     append_rulings,
-    compute_ruled_outcomes,
-    compute_verdict_scores,
+    apply_rulings,
     format_scores_line,
     read_rulings,
+    score_outcomes,
 )
 from tableturn.evals.datasets import Dataset
 from tableturn.evals.metrics.judging import StrictJudge
@@ -136,7 +136,7 @@ def test_scores_by_verdict_leave_open_what_is_open(league: Dataset) -> None:
     with StrictJudge(league) as judge:
         answers = [golds[0], "SELECT nothing", REPEATED, "SELECT title FROM club WHERE id = 1"]
         verdicts = [judge.judge(question, sql) for question, sql in zip(league.questions, answers, strict=True)]
-    scores = compute_verdict_scores(compute_ruled_outcomes(league, verdicts, [ruling(REPEATED, "right")]))
+    scores = score_outcomes(apply_rulings(league, verdicts, [ruling(REPEATED, "right")]))
     assert [scores[word] for word in ("right", "wrong", "unclear", "unjudged")] == [2, 1, 0, 1]
     assert [scores[word] for word in ("low", "high", "ex")] == [0.5, 0.75, None]
     assert (

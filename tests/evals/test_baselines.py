@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tableturn.agent.cli.app import app
-from tableturn.evals.datasets import Dataset, load_dataset, read_question_file
+from tableturn.evals.datasets import Dataset, load_dataset, read_questions
 from tableturn.evals.runner.record import RunSpec
 from tableturn.evals.runner.run import BASELINES, run_evaluation
 from tableturn.tools.errors import ModelError, SettingsError
@@ -32,7 +32,7 @@ def test_zero_shot_is_one_request_without_examples(tmp_path: Path) -> None:
         for baseline in ("zero-shot", "random-examples"):
             spec = RunSpec(str(path), model="openai:m", base_url=server.base_url, baseline=baseline)
             ((record, verdict),) = run_evaluation(
-                spec, read_question_file(path), tmp_path / baseline, jobs=1, listener=silent
+                spec, read_questions(path), tmp_path / baseline, jobs=1, listener=silent
             )
             assert verdict.ex
             assert record.calls == 1
@@ -153,10 +153,10 @@ def test_langchains_own_agent(tmp_path: Path) -> None:
     out = tmp_path / "run"
     with OpenAIServer(agent_script) as server:
         spec = RunSpec(str(path), model="openai:m", base_url=server.base_url, baseline="langchain")
-        answered = run_evaluation(spec, read_question_file(path), out, jobs=1, listener=silent)
+        answered = run_evaluation(spec, read_questions(path), out, jobs=1, listener=silent)
         asked = list(server.requests)
         (out / "journal.jsonl").unlink()
-        run_evaluation(spec, read_question_file(path), out, jobs=1, listener=silent)
+        run_evaluation(spec, read_questions(path), out, jobs=1, listener=silent)
         assert len(server.requests) == len(asked)
     assert all(verdict.ex for _, verdict in answered)
     first, second = (record for record, _ in answered)
@@ -193,7 +193,7 @@ def test_langchains_own_agent_needs_a_model_that_calls_tools(league: Dataset, tm
 def test_langchains_agent_is_played_without_a_detour(tmp_path: Path, checks: bool, calls: int) -> None:
     from tableturn.evals.lab.bench.costs import measure_langchain_turn_costs
 
-    asked = read_question_file(questions_file(tmp_path, 2, turns=2))
+    asked = read_questions(questions_file(tmp_path, 2, turns=2))
     queries = {question.id: question.golds[0] for question in asked.questions}
     found = measure_langchain_turn_costs(asked, queries, checks=checks)
     assert set(found) == set(queries)

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tableturn.evals.datasets import Dataset, list_empty_table_warnings, load_dataset, read_question_file
+from tableturn.evals.datasets import Dataset, find_empty_tables, load_dataset, read_questions
 from tableturn.evals.metrics.judging import StrictJudge
 from tableturn.tools.errors import DatabaseUnavailable, SettingsError
 
@@ -79,16 +79,16 @@ def test_own_questions_in_four_formats(tmp_path: Path) -> None:
     (tmp_path / "q.json").write_text(json.dumps(OWN))
     (tmp_path / "q.jsonl").write_text("\n".join(map(json.dumps, OWN)))
     (tmp_path / "q.yaml").write_text(json.dumps(OWN))
-    from_json = read_question_file(tmp_path / "q.json")
+    from_json = read_questions(tmp_path / "q.json")
     assert [(question.turn, question.golds) for question in from_json.questions] == [
         (1, ("SELECT 1",)),
         (2, ("SELECT 2", "SELECT 3")),
     ]
     assert from_json.database("own.sqlite") == tmp_path / "own.sqlite"
-    assert read_question_file(tmp_path / "q.jsonl").questions == from_json.questions
-    assert read_question_file(tmp_path / "q.yaml").questions == from_json.questions
+    assert read_questions(tmp_path / "q.jsonl").questions == from_json.questions
+    assert read_questions(tmp_path / "q.yaml").questions == from_json.questions
     (tmp_path / "q.csv").write_text('question,sql,database\n"How many,\nall told?",SELECT 1,own.sqlite\n')
-    assert read_question_file(tmp_path / "q.csv").questions[0].text == "How many,\nall told?"
+    assert read_questions(tmp_path / "q.csv").questions[0].text == "How many,\nall told?"
 
 
 SAME = '{"question": "Q", "sql": "S", "database": "d", "id": 1}'
@@ -109,7 +109,7 @@ def test_own_questions_that_are_wrong(tmp_path: Path, records: str, message: str
     path = tmp_path / "q.json"
     path.write_text(records)
     with pytest.raises(SettingsError, match=message):
-        read_question_file(path)
+        read_questions(path)
 
 
 def test_databases_with_empty_tables_are_told(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_databases_with_empty_tables_are_told(tmp_path: Path) -> None:
     path = tmp_path / "own.json"
     places = ("shop.duckdb", "duckdb:///nowhere.duckdb")
     path.write_text(json.dumps([{"question": "How many?", "database": place, "sql": "SELECT 1"} for place in places]))
-    assert list_empty_table_warnings(read_question_file(path)) == ["shop.duckdb: tables without rows: shelf"]
+    assert find_empty_tables(read_questions(path)) == ["shop.duckdb: tables without rows: shelf"]
 
 
 @pytest.mark.data
@@ -132,6 +132,6 @@ def test_published_sets_are_as_described(data_dir: Path) -> None:
     }  # fmt: skip
     failing = {"spider": [], "sparc": ["161.2"], "cosql": ["100.2"]}
     for name, dataset in found.items():
-        assert [empty.partition(":")[0] for empty in list_empty_table_warnings(dataset)] == ["wta_1"]
+        assert [empty.partition(":")[0] for empty in find_empty_tables(dataset)] == ["wta_1"]
         with StrictJudge(dataset) as judge:
             assert [question.id for question in dataset.questions if judge.find_gold_problem(question)] == failing[name]

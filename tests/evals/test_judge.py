@@ -12,7 +12,7 @@ import pytest
 from tableturn.agent.cli.app import app
 from tableturn.evals.adjudication.ruling import Ruling, append_rulings, read_rulings
 from tableturn.evals.datasets import Dataset
-from tableturn.evals.lab.bench.stored import open_model_with_stored_replies
+from tableturn.evals.lab.bench.stored import open_stored_model
 from tableturn.prompts.judge import JudgeTask, QueryVerdict, QueryVerdictPair
 from tableturn.tools.errors import ModelError, ReplyError, SettingsError
 from typer.testing import CliRunner
@@ -202,16 +202,16 @@ def test_replies_are_read_as_they_come() -> None:
 def test_stored_replies_are_said_again_and_nothing_else(tmp_path: Path, server: OpenAIServer) -> None:
     replies = tmp_path / "replies.jsonl"
     with pytest.raises(SettingsError, match="pass --replies FILE"):
-        open_model_with_stored_replies(replies, None, None)
-    asked = open_model_with_stored_replies(replies, "openai:judge", server.base_url)
+        open_stored_model(replies, None, None)
+    asked = open_stored_model(replies, "openai:judge", server.base_url)
     prompt = "<sql>\nSELECT 1\n</sql><sql>\nSELECT 2\n</sql>"
     said = asked.invoke(prompt).content
-    assert open_model_with_stored_replies(replies, None, None).invoke(prompt).content == said
+    assert open_stored_model(replies, None, None).invoke(prompt).content == said
     with pytest.raises(ModelError, match="not stored"):
-        open_model_with_stored_replies(replies, None, None).invoke("Something else?")
+        open_stored_model(replies, None, None).invoke("Something else?")
     replies.write_text("{}\n")
     with pytest.raises(SettingsError, match="not a file of stored replies"):
-        open_model_with_stored_replies(replies, None, None)
+        open_stored_model(replies, None, None)
 
 
 def test_a_review_names_the_page_of_the_report(run: Path) -> None:

@@ -4,7 +4,7 @@ import pytest
 from tableturn.evals.official.exact_match import (
     SchemaNames,
     Unparsed,
-    find_differing_clauses,
+    compare_clauses,
     hardness,
     parse,
     tokenize_sql,
@@ -15,7 +15,7 @@ KEYS = {"player.club_id": "club.id", "club.id": "club.id"}
 
 
 def matches(predicted: str, gold: str) -> bool:
-    return not find_differing_clauses(parse(predicted, NAMES), parse(gold, NAMES), KEYS)
+    return not compare_clauses(parse(predicted, NAMES), parse(gold, NAMES), KEYS)
 
 
 def test_tokens_are_cut_as_english_is() -> None:
@@ -93,7 +93,7 @@ def test_exact_set_match(predicted: str, gold: str, expected: bool) -> None:
 
 
 def test_an_unreadable_prediction_matches_nothing() -> None:
-    assert find_differing_clauses(None, parse("SELECT name FROM player", NAMES), KEYS)
+    assert compare_clauses(None, parse("SELECT name FROM player", NAMES), KEYS)
 
 
 @pytest.mark.parametrize(

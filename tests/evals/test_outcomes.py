@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tableturn.agent.model.track_record import ModelRunRecord, append_run_record, read_records
-from tableturn.evals.datasets.load import ExpectedOutcome, GoldTurn, read_question_file
+from tableturn.evals.datasets.load import ExpectedOutcome, GoldTurn, read_questions
 from tableturn.evals.metrics.judging import Verdict
 from tableturn.evals.runner.agents import reply_to
 from tableturn.evals.runner.record import TurnRecord
@@ -174,7 +174,7 @@ def test_a_wrong_expectation_is_named(record: dict[str, str], told: str, tmp_pat
     path = tmp_path / "own.json"
     path.write_text(json.dumps([{"question": "Who?", "database": "x.sqlite", **record}]))
     with pytest.raises(SettingsError) as error:
-        read_question_file(path)
+        read_questions(path)
     assert told in str(error.value)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tableturn.evals.datasets import Dataset, read_question_file
+from tableturn.evals.datasets import Dataset, read_questions
 from tableturn.evals.runner.record import RunSpec
 from tableturn.evals.runner.run import run_evaluation
 from tableturn.tools.errors import ModelError
@@ -87,13 +87,13 @@ def test_both_workers_answer_conversations_and_a_repeated_run_makes_no_calls(tmp
     path, out = questions_file(tmp_path, 8, turns=2), tmp_path / "run"
     with OpenAIServer(answering) as server:
         spec = RunSpec(str(path), model="openai:scripted", base_url=server.base_url)
-        first = run_evaluation(spec, read_question_file(path), out, jobs=4, listener=silent, engine="ray")
+        first = run_evaluation(spec, read_questions(path), out, jobs=4, listener=silent, engine="ray")
         calls = len(server.requests)
         assert [record.id for record, _ in first] == [str(number) for number in range(1, 9)]
         assert all(verdict.ex for _, verdict in first)
         (out / "journal.jsonl").unlink()
-        again = run_evaluation(spec, read_question_file(path), out, jobs=4, listener=silent, engine="ray")
-        local = run_evaluation(spec, read_question_file(path), out, jobs=4, listener=silent)
+        again = run_evaluation(spec, read_questions(path), out, jobs=4, listener=silent, engine="ray")
+        local = run_evaluation(spec, read_questions(path), out, jobs=4, listener=silent)
         assert len(server.requests) == calls > 0
     assert [record.sql for record, _ in again] == [record.sql for record, _ in local]
 

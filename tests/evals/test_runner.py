@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tableturn import __version__
 from tableturn.agent.cli.app import app
-from tableturn.evals.datasets import Dataset, load_dataset, read_question_file
+from tableturn.evals.datasets import Dataset, load_dataset, read_questions
 from tableturn.evals.metrics.judging import Verdict
 from tableturn.evals.runner.record import RunSpec, TurnRecord
 from tableturn.evals.runner.results import RunResults
@@ -108,10 +108,10 @@ def test_a_repeated_run_makes_no_calls(tmp_path: Path) -> None:
     path, out = questions_file(tmp_path, 3), tmp_path / "run"
     with OpenAIServer(answering) as server:
         spec = RunSpec(str(path), model="openai:scripted", base_url=server.base_url)
-        first = run_evaluation(spec, read_question_file(path), out, jobs=2, listener=silent)
+        first = run_evaluation(spec, read_questions(path), out, jobs=2, listener=silent)
         calls = len(server.requests)
         (out / "journal.jsonl").unlink()
-        second = run_evaluation(spec, read_question_file(path), out, jobs=2, listener=silent)
+        second = run_evaluation(spec, read_questions(path), out, jobs=2, listener=silent)
         assert len(server.requests) == calls > 0
     assert [record.sql for record, _ in first] == [record.sql for record, _ in second]
     assert all(verdict.ex for _, verdict in second)
@@ -188,7 +188,7 @@ def test_history_is_gold_or_ones_own(tmp_path: Path) -> None:
     for history in ("gold", "predicted"):
         with OpenAIServer(answering) as server:
             spec = RunSpec(str(path), model="openai:m", base_url=server.base_url, history=history)
-            run_evaluation(spec, read_question_file(path), tmp_path / history, jobs=1, listener=silent)
+            run_evaluation(spec, read_questions(path), tmp_path / history, jobs=1, listener=silent)
             shown[history] = any("FROM club" in prompt for prompt in server.prompts)
     assert shown == {"gold": True, "predicted": False}
 
@@ -196,11 +196,11 @@ def test_history_is_gold_or_ones_own(tmp_path: Path) -> None:
 def test_a_folder_holds_one_run(tmp_path: Path) -> None:
     path = questions_file(tmp_path, 1)
     spec = RunSpec(str(path), model="offline")
-    run_evaluation(spec, read_question_file(path), tmp_path / "run", jobs=1, listener=silent)
+    run_evaluation(spec, read_questions(path), tmp_path / "run", jobs=1, listener=silent)
     with pytest.raises(SettingsError, match=r"holds a run with limit=None, not limit=1"):
         run_evaluation(
             RunSpec(str(path), model="offline", limit=1),
-            read_question_file(path),
+            read_questions(path),
             tmp_path / "run",
             jobs=1,
             listener=silent,
@@ -208,14 +208,14 @@ def test_a_folder_holds_one_run(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"with limit=None, model='offline', not limit=1, model='openai:m'"):
         run_evaluation(
             RunSpec(str(path), model="openai:m", limit=1),
-            read_question_file(path),
+            read_questions(path),
             tmp_path / "run",
             jobs=1,
             listener=silent,
         )
     path.write_text(path.read_text().replace("count(*)", "count(id)"))
     with pytest.raises(SettingsError, match="over other questions"):
-        run_evaluation(spec, read_question_file(path), tmp_path / "run", jobs=1, listener=silent)
+        run_evaluation(spec, read_questions(path), tmp_path / "run", jobs=1, listener=silent)
 
 
 def test_a_torn_line_is_cut_off(tmp_path: Path) -> None:
@@ -239,7 +239,7 @@ def test_a_missing_database_fails_its_questions_only(tmp_path: Path) -> None:
     records[0]["database"] = "missing.sqlite"
     path.write_text(json.dumps(records))
     answered = run_evaluation(
-        RunSpec(str(path), model="offline"), read_question_file(path), tmp_path / "r", jobs=1, listener=silent
+        RunSpec(str(path), model="offline"), read_questions(path), tmp_path / "r", jobs=1, listener=silent
     )
     assert [record.status for record, _ in answered] == ["failed", "converged"]
     assert "missing.sqlite" in answered[0][0].text
@@ -287,7 +287,7 @@ def test_a_run_stops_where_nothing_can_be_asked(tmp_path: Path) -> None:
         asked = len(server.requests)
         spec = RunSpec(str(path), model="openai:scripted", base_url=server.base_url, baseline="zero-shot")
         with pytest.raises(RunStopped, match="0 of 20 are answered"):
-            run_evaluation(spec, read_question_file(path), tmp_path / "other", jobs=1, listener=silent)
+            run_evaluation(spec, read_questions(path), tmp_path / "other", jobs=1, listener=silent)
     assert done.exit_code == 1
     assert (
         f"{GIVE_UP_AFTER} questions in a row could not be asked (model scripted does not accept the key" in done.stderr
@@ -317,7 +317,7 @@ async def test_a_run_inside_an_event_loop(tmp_path: Path) -> None:
     path = questions_file(tmp_path, 2)
     with OpenAIServer(answering) as server:
         spec = RunSpec(str(path), model="openai:m", base_url=server.base_url)
-        answered = run_evaluation(spec, read_question_file(path), tmp_path / "run", jobs=1, listener=silent)
+        answered = run_evaluation(spec, read_questions(path), tmp_path / "run", jobs=1, listener=silent)
     assert [verdict.ex for _, verdict in answered] == [True, True]
 
 
@@ -338,7 +338,7 @@ def test_a_reply_that_never_comes_is_no_answer(tmp_path: Path) -> None:
                 str(path), model="openai:m", base_url=server.base_url, settings=settings, baseline="zero-shot"
             )
             ((record, verdict),) = run_evaluation(
-                spec, read_question_file(path), tmp_path / str(number), jobs=1, listener=silent
+                spec, read_questions(path), tmp_path / str(number), jobs=1, listener=silent
             )
         # A prompt that is too long is so whenever it is asked.
         assert (record.asked, verdict.ex) == ((True, False) if trouble.status == 400 else (False, None))

@@ -8,7 +8,7 @@ from tableturn.evals.metrics.statistics import (
     JudgedOutcome,
     RunComparison,
     compare,
-    compute_bootstrap_interval,
+    compute_interval,
     detectable,
 )
 
@@ -19,14 +19,14 @@ def outcomes(right: list[bool], clusters: int) -> list[tuple[str, int]]:
 
 def test_an_interval_holds_its_share_and_clusters_widen_it() -> None:
     right = [True] * 60 + [False] * 40
-    alone, together = compute_bootstrap_interval(outcomes(right, 100)), compute_bootstrap_interval(outcomes(right, 10))
+    alone, together = compute_interval(outcomes(right, 100)), compute_interval(outcomes(right, 10))
     assert alone is not None
     assert together is not None
     assert alone.low < 0.6 < alone.high
     # Outcomes that go together tell less than as many that stand alone.
     assert together.high - together.low > 2 * (alone.high - alone.low)
-    assert compute_bootstrap_interval(outcomes(right, 100)) == alone
-    assert compute_bootstrap_interval(outcomes(right, 1)) is None
+    assert compute_interval(outcomes(right, 100)) == alone
+    assert compute_interval(outcomes(right, 1)) is None
 
 
 def test_a_comparison_counts_what_only_one_run_has_right() -> None:

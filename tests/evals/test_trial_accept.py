@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema  # pyright: ignore[reportMissingTypeStubs]
 import pytest
 import yaml
-from tableturn.evals.trial import build_question_file_schema, read_trial_questions
+from tableturn.evals.trial import build_trial_schema, read_trial_questions
 from tableturn.evals.trial.question import TrialTurn
 from tableturn.tools.database import Table
 from tableturn.tools.errors import SettingsError
@@ -105,7 +105,7 @@ def test_ids_are_used_once(tmp_path: Path) -> None:
 
 
 def test_the_json_schema_takes_what_the_reader_takes(tmp_path: Path) -> None:
-    schema = build_question_file_schema()
+    schema = build_trial_schema()
     right: list[dict[str, object]] = [
         {"question": "How many?", "sql": ["SELECT 1", "SELECT 2"], "note": "asked daily"},
         {"question": "How many?", "rows": "at least 3", "columns": ["country"]},

@@ -158,12 +158,10 @@ def measure_langchain_turn_costs(asked: Dataset, drafts: Drafts, *, checks: bool
         for turn in turns:
             sql = drafts[turn.id]
             with Database.open(str(asked.database(turn.database))) as database, suppress(DBAPIError):
+                used = find_used_schema_items(sql, database.schema())
                 steps = [
                     ("sql_db_list_tables", {"tool_input": ""}),
-                    (
-                        "sql_db_schema",
-                        {"table_names": ", ".join(sorted(find_used_schema_items(sql, database.schema()).tables))},
-                    ),
+                    ("sql_db_schema", {"table_names": ", ".join(sorted(used.tables))}),
                     *([("sql_db_query_checker", {"query": sql})] if checks else []),
                     ("sql_db_query", {"query": sql}),
                 ]
@@ -190,10 +188,6 @@ def build_large_dataset(spider: Dataset, folder: Path) -> Dataset:
     """Copy the tables of all Spider databases into one database; return its dataset.
 
     Its questions are drawn by a seed from those whose gold gives the same rows there as on its own database.
-
-    Args:
-        spider: Spider's dev split, as loaded.
-        folder: Where the database stays as long as it is asked.
     """
     found = {path.stem: path for databases in reversed(spider.databases) for path in databases.glob("*/*.sqlite")}
     files = [path for name, path in sorted(found.items()) if name == path.parent.name and _is_complete_database(path)]

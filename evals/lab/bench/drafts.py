@@ -26,7 +26,7 @@ from .replays import (
     judge_drafts_officially,
     play,
     play_and_judge_officially,
-    read_multi_turn_drafts,
+    read_dialogue_drafts,
     read_published_drafts,
     read_strong_model_drafts,
 )
@@ -58,7 +58,7 @@ _OPPOSITES: Mapping[type[exp.Expr], type[exp.Binary]] = {
 }
 
 
-def apply_mutation(sql: str, mutation: str) -> str:
+def mutate(sql: str, mutation: str) -> str:
     """Return the query with a mutation of `MUTATIONS` applied; unchanged if it does not apply."""
     try:
         tree = parse_query_tree(sql)
@@ -152,8 +152,7 @@ MUTATIONS: Mapping[str, Callable[[exp.Expr], exp.Expr]] = {
 def _make_mutated_drafts(asked: Dataset, drafts: Drafts) -> dict[str, Drafts]:
     """Return mutated drafts by mutation; `other_question` has the drafts of other questions."""
     found: dict[str, Drafts] = {
-        name: {question.id: apply_mutation(drafts[question.id], name) for question in asked.questions}
-        for name in MUTATIONS
+        name: {question.id: mutate(drafts[question.id], name) for question in asked.questions} for name in MUTATIONS
     }
     others: dict[str, str] = {}
     for question in asked.questions:
@@ -286,11 +285,7 @@ def _check_chosen_drafts(replay: StoredDrafts) -> Iterator[Flags]:
     with DatasetDatabases(replay.asked) as databases:
         for turn, (record, is_right) in zip(replay.asked.questions, played, strict=True):
             systems = {name: found[record.id] for name, found in right.items()}
-            yield {
-                "ours": is_right,
-                "majority": systems[_find_majority_system(databases, turn, replay.drafts)],
-                **systems,
-            }
+            yield {"ours": is_right, "majority": systems[_find_majority(databases, turn, replay.drafts)], **systems}
 
 
 def _compute_selection_figures(table: DataFrame) -> Figures:
@@ -314,7 +309,7 @@ def _compute_selection_figures(table: DataFrame) -> Figures:
 measure_selection = Measure(_list_published_drafts, _check_chosen_drafts, _compute_selection_figures)
 
 
-def _find_majority_system(databases: DatasetDatabases, question: GoldTurn, drafts: Mapping[str, Drafts]) -> str:
+def _find_majority(databases: DatasetDatabases, question: GoldTurn, drafts: Mapping[str, Drafts]) -> str:
     """Return a system whose result is the most frequent; the first system breaks ties."""
     groups: list[list[tuple[str, Attempt]]] = []
     for name, found in drafts.items():
@@ -339,7 +334,7 @@ def _compute_dialogue_figures(table: DataFrame) -> Figures:
 
 
 measure_selection_multiturn = Measure(
-    lambda options: [read_multi_turn_drafts(options.folder, "sparc", DIALOGUE_SYSTEMS, options.limit)],
+    lambda options: [read_dialogue_drafts(options.folder, "sparc", DIALOGUE_SYSTEMS, options.limit)],
     _check_chosen_drafts,
     _compute_dialogue_figures,
 )

@@ -20,7 +20,7 @@ from ...datasets import Dataset, load_dataset, read_predictions
 from ...metrics.judging import OfficialJudge, Verdict
 from ...trial import TrialOptions, run_trial
 from ..suite import build_random_suite, build_suite
-from .gold import group_golds_by_database
+from .gold import group_golds
 from .registry import BenchOptions, Figures, Measure
 
 # The official script asks NLTK for sentence boundaries, for which NLTK wants a download; one query is one sentence.
@@ -63,7 +63,7 @@ def measure_score_speed(options: BenchOptions) -> Figures:
     official, _ = _run_official_evaluator(options.official, tables)
     figures |= {"official_s": round(official, 3), "ratio": round(ours / official, 3)}
     with tempfile.TemporaryDirectory() as folder:
-        for name, queries in group_golds_by_database(dataset.questions).items():
+        for name, queries in group_golds(dataset.questions).items():
             build_random_suite(dataset.database(name), queries, Path(folder), _SUITE)
         start = time.perf_counter()
         right = sum(verdict.ex is True for verdict in _judge_predictions(dataset.on(Path(folder)), found))
@@ -116,7 +116,7 @@ def _read_schemas(options: BenchOptions) -> Iterator[tuple[Path, list[str], Path
     """Yield the schemas of Spider dev with their gold queries, and a folder; `limit` is a number of schemas."""
     dataset = load_dataset("spider", "dev", options.folder)
     with tempfile.TemporaryDirectory() as folder:
-        for name, queries in list(group_golds_by_database(dataset.questions).items())[: options.limit]:
+        for name, queries in list(group_golds(dataset.questions).items())[: options.limit]:
             yield dataset.database(name), queries, Path(folder)
 
 

@@ -81,7 +81,7 @@ def golds(data: Path, splits: tuple[tuple[str, str], ...], distinct: bool = True
                 yield question
 
 
-def group_golds_by_database(questions: Iterable[GoldTurn]) -> dict[str, list[str]]:
+def group_golds(questions: Iterable[GoldTurn]) -> dict[str, list[str]]:
     """Return the first gold query of each question by database, repeats included."""
     queries: dict[str, list[str]] = {}
     for question in questions:
@@ -91,9 +91,6 @@ def group_golds_by_database(questions: Iterable[GoldTurn]) -> dict[str, list[str
 
 def read_gold_queries_by_file(data: Path) -> dict[Path, list[str]]:
     """Return the gold queries of `ALL_SPLITS` by database file."""
-    spider, queries = (
-        load_dataset("spider", "dev", data),
-        group_golds_by_database(golds(data, ALL_SPLITS, distinct=False)),
-    )
+    spider, queries = load_dataset("spider", "dev", data), group_golds(golds(data, ALL_SPLITS, distinct=False))
     files = {root / name / f"{name}.sqlite": found for root in spider.databases for name, found in queries.items()}
     return {path: found for path, found in files.items() if path.is_file()}

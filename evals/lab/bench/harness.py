@@ -64,9 +64,7 @@ def list_process_tree(pid: int) -> list[int]:
 
 def sum_resident_memory(processes: Iterable[int]) -> int:
     """Return the resident memory of processes in bytes; processes that ended count as 0."""
-    pages = sum(
-        int(_read_process_file(pid, "statm").split()[1]) for pid in processes if _read_process_file(pid, "statm")
-    )
+    pages = sum(int(_read_proc(pid, "statm").split()[1]) for pid in processes if _read_proc(pid, "statm"))
     return pages * os.sysconf("SC_PAGESIZE")
 
 
@@ -79,7 +77,7 @@ def count_open_descriptors(processes: Iterable[int]) -> int:
     return count
 
 
-def _read_process_file(pid: int, what: str) -> bytes:
+def _read_proc(pid: int, what: str) -> bytes:
     with suppress(OSError):
         return Path(f"/proc/{pid}/{what}").read_bytes()
     return b""
@@ -87,12 +85,7 @@ def _read_process_file(pid: int, what: str) -> bytes:
 
 @dataclass(frozen=True)
 class ServerProcess:
-    """A running `tableturn serve`.
-
-    Attributes:
-        url: Its address.
-        session: The session of its processes.
-    """
+    """A running `tableturn serve`."""
 
     url: str
     session: int
@@ -108,14 +101,12 @@ class ServerProcess:
 
     def list_workers(self) -> list[int]:
         """Return the ids of the worker processes that take requests, if there are several."""
-        return [pid for pid in self.list_processes() if b"spawn_main" in _read_process_file(pid, "cmdline")]
+        return [pid for pid in self.list_processes() if b"spawn_main" in _read_proc(pid, "cmdline")]
 
     def measure_cpu_seconds(self) -> float:
         """Return the processor time of the server's processes and their ended children."""
         # The fields after the name, which may hold blanks; a process that has ended has none.
-        fields = (
-            _read_process_file(pid, "stat").decode().rpartition(")")[2].split()[11:15] for pid in self.list_processes()
-        )
+        fields = (_read_proc(pid, "stat").decode().rpartition(")")[2].split()[11:15] for pid in self.list_processes())
         return sum(sum(map(int, four)) for four in fields) / _TICKS
 
     def measure_memory_and_descriptors(self) -> tuple[float, int]:

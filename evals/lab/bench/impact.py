@@ -134,11 +134,7 @@ def _find_template_names(kind: str, table: TableSchema, schema: Schema, random: 
     keys = [each for each in schema.foreign_keys if each.table == table.name]
     for each in keys if kind == "join" else ():
         parent = schema.table(each.ref_table)
-        labels = (
-            _find_columns_of_kind(parent, "text", each.ref_columns)
-            if parent is not None and parent is not table
-            else []
-        )
+        labels = _find_columns(parent, "text", each.ref_columns) if parent is not None and parent is not table else []
         if len(each.columns) == 1 and labels:
             label = random.choice(labels).name
             yield names | {
@@ -151,9 +147,8 @@ def _find_template_names(kind: str, table: TableSchema, schema: Schema, random: 
                 "label": label,
                 "l": write(label),
             }
-    for column in _find_columns_of_kind(
-        table, "text" if kind == "value" else kind, [*key, *(n for k in keys for n in k.columns)]
-    ):
+    in_keys = [*key, *(name for each in keys for name in each.columns)]
+    for column in _find_columns(table, "text" if kind == "value" else kind, in_keys):
         texts = [sample for sample in column.samples if isinstance(sample, str) and sample.strip()]
         if kind != "value" or texts:
             yield names | {
@@ -165,14 +160,11 @@ def _find_template_names(kind: str, table: TableSchema, schema: Schema, random: 
             }
 
 
-def _find_columns_of_kind(table: TableSchema, kind: str, without: Sequence[str]) -> list[ColumnSchema]:
+def _find_columns(table: TableSchema, kind: str, without: Sequence[str]) -> list[ColumnSchema]:
     return [column for column in table.columns if kind in ("column", column.kind) and column.name not in without]
 
 
-_IN_VAIN = (
-    "What is the carbon footprint of each sale?",
-    "What will next year's turnover be?",
-)
+_IN_VAIN = ("What is the carbon footprint of each sale?", "What will next year's turnover be?")
 """Questions that were declined: no column says."""
 
 

@@ -27,9 +27,9 @@ from ..training.fit_linker_turns import (
     LinkedDatabase,
     LinkedTurn,
     TrainingDialogue,
-    add_linker_predictions,
+    add_links,
     build_linked_turns,
-    leave_evidence_unchanged,
+    keep_evidence,
     measure,
     read_dialogues,
     stand_in,
@@ -38,7 +38,7 @@ from .gold import DatasetDatabases
 from .registry import BenchOptions, Figures, Measure, divide
 
 _TAKEN: Mapping[str, Given] = {
-    "whole": leave_evidence_unchanged,
+    "whole": keep_evidence,
     "without_values": lambda asked, past: (replace(asked, values=()), past),
     "without_history": lambda asked, past: (asked, []),
     "without_earlier_sql": lambda asked, past: (asked, [replace(turn, sql="") for turn in past]),
@@ -86,19 +86,16 @@ def measure_linking_ablations(options: BenchOptions) -> Figures:
 
 
 def _score_linked_turns(
-    dialogues: Sequence[TrainingDialogue], *, own: bool = False, given: Given = leave_evidence_unchanged
+    dialogues: Sequence[TrainingDialogue], *, own: bool = False, given: Given = keep_evidence
 ) -> dict[str, float]:
     """Link the turns one after another; return the scores of those with readable gold SQL."""
 
-    def score_schema_items(turn: LinkedTurn) -> tuple[Shares, Shares]:
+    def score_items(turn: LinkedTurn) -> tuple[Shares, Shares]:
         return load_shipped_model().score(turn.evidence)[:2]
 
-    linked = [
-        add_linker_predictions(dialogue, score_schema_items, load_shipped_associations(), own=own, given=given)
-        for dialogue in dialogues
-    ]
+    linked = [add_links(each, score_items, load_shipped_associations(), own=own, given=given) for each in dialogues]
     turns = [turn for dialogue in linked for turn in build_linked_turns(dialogue, load_shipped_associations(), given)]
-    return measure(turns, *zip(*map(score_schema_items, turns), strict=True))
+    return measure(turns, *zip(*map(score_items, turns), strict=True))
 
 
 _InCrowd = tuple[Schema, SchemaLinker, Mapping[str, str], TrainingDialogue]

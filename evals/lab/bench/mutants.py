@@ -48,9 +48,7 @@ def run(options: BenchOptions) -> Figures:
     tests = [AREAS[area]["tests"] for area in by_area]
     with ThreadPoolExecutor(_WORKERS) as workers:
         killed = dict(zip(by_area, workers.map(_run_tests_with_mutants, tests, by_area.values()), strict=True))
-    survivors = [
-        each for area, own in by_area.items() for each, dead in zip(own, killed[area], strict=True) if not dead
-    ]
+    survivors = [one for area, own in by_area.items() for one, dead in zip(own, killed[area], strict=True) if not dead]
     return {
         "mutants": len(mutants),
         "killed": round(1 - len(survivors) / len(mutants), 3),
@@ -60,11 +58,7 @@ def run(options: BenchOptions) -> Figures:
 
 
 def _run_tests_with_mutants(tests: Sequence[str], mutants: list[Mutant]) -> list[bool]:
-    """Return for each mutant of an area whether the area's tests detect it.
-
-    Raises:
-        SettingsError: The tests fail without a mutant.
-    """
+    """Return for each mutant of an area whether the area's tests detect it."""
     with TemporaryDirectory() as folder:
         plan = Path(folder, "mutants.json")
         plan.write_text(json.dumps([asdict(mutant) for mutant in mutants]), "utf-8")

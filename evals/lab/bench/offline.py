@@ -43,9 +43,7 @@ _Draft = tuple[str, float, bool]
 """A translator's query, empty if it declines; its confidence; and whether a person is given it by default."""
 
 
-def _translate_question(
-    offline: OfflineTranslator, database: Database, text: str, history: Sequence[PastTurn] = ()
-) -> _Draft:
+def _translate(offline: OfflineTranslator, database: Database, text: str, history: Sequence[PastTurn] = ()) -> _Draft:
     question, *more = (part.strip() for part in text.split(" | "))
     clarification = (more[0], more[1]) if len(more) == 2 else None
     schema, past = database.schema(), tuple(history)
@@ -74,10 +72,10 @@ def _answer_and_judge_questions(dataset: Dataset) -> Iterator[Mapping[str, Any]]
             database = databases.open(place)
             if place not in translators:
                 translators[place] = OfflineTranslator(database)
-                _translate_question(translators[place], database, "How many are there?")
+                _translate(translators[place], database, "How many are there?")
             history: list[PastTurn] = []
             for turn in turns:
-                sql, sure, given = _translate_question(translators[place], database, turn.text, history)
+                sql, sure, given = _translate(translators[place], database, turn.text, history)
                 history.append(PastTurn(turn.text, sql=sql))
                 verdict = judge.judge(turn, sql)
                 about = {"set": dataset.name, "declined": not sql, "sure": sure >= _GATE, "given": given}
@@ -137,7 +135,7 @@ def measure_engines_offline(options: BenchOptions) -> Figures:
                 with Database.open(carry(path, engine, Path(folder))) as database:
                     translator = OfflineTranslator(database)
                     right += [
-                        _has_gold_rows(database, _translate_question(translator, database, text)[0], expected)
+                        _has_gold_rows(database, _translate(translator, database, text)[0], expected)
                         for text, expected in asked
                     ]
         figures[engine] = share(right)

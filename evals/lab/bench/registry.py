@@ -115,7 +115,6 @@ class Bench:
 
 
 def _without_data(module: str, summary: str) -> Bench:
-    """Return a benchmark that needs no benchmark data."""
     return Bench(module, summary, needs_data=False)
 
 
@@ -191,9 +190,6 @@ def run_bench(name: str, options: BenchOptions) -> Figures:
     Args:
         name: A key of `BENCHES`.
         options: `data` falls back to `TABLETURN_DATA`.
-
-    Returns:
-        The figures, ready for JSON.
 
     Raises:
         SettingsError: The name is unknown, or the data that it needs is not there.

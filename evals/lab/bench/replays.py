@@ -69,7 +69,7 @@ def read_published_drafts(data: Path, limit: int | None) -> StoredDrafts:
     return StoredDrafts(whole.without(PARTIAL).first(limit), drafts)
 
 
-def read_multi_turn_drafts(data: Path, dataset: str, systems: Sequence[str], limit: int | None) -> StoredDrafts:
+def read_dialogue_drafts(data: Path, dataset: str, systems: Sequence[str], limit: int | None) -> StoredDrafts:
     """Read the systems' predictions for the interactions that all of them answer."""
     whole = load_dataset(dataset, "dev", data)
     folder = data / "predictions" / "multi_turn"
@@ -141,9 +141,7 @@ def play_draft_sets(data: Path, limit: int | None = None) -> pd.DataFrame:
     played = [(f"spider {name}", "spider", name, some, [name]) for name in _SINGLE]
     played.append((SIX, "spider", "six", fewer, list(fewer.drafts)))
     for dataset, name in _DIALOGUES:
-        played.append(
-            (f"{dataset} {name}", dataset, name, read_multi_turn_drafts(data, dataset, [name], limit), [name])
-        )
+        played.append((f"{dataset} {name}", dataset, name, read_dialogue_drafts(data, dataset, [name], limit), [name]))
     played += [("", STRONG, STRONG, strong, [arm]) for arm in strong.drafts]
     played.append((TOGETHER, STRONG, STRONG, strong, list(strong.drafts)))
     rows = [

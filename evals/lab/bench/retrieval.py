@@ -61,11 +61,7 @@ _Needing = tuple[_KnowledgeQuestion, int, Knowledge, SchemaLinker]
 
 
 def _read_knowledge_questions(options: BenchOptions) -> Iterator[_Needing]:
-    """Yield every question of the knowledge benchmark with its database's entries and linker.
-
-    Raises:
-        SettingsError: Entries don't fit the database.
-    """
+    """Yield every question of the knowledge benchmark with its database's entries and linker."""
     ours = _read_question_file("knowledge", "", options.limit)
     authors = [author for author, file in _THEIRS.items() if (DATA / f"{file}_questions.yaml").exists()]
     with tempfile.TemporaryDirectory() as folder:
@@ -77,7 +73,7 @@ def _read_knowledge_questions(options: BenchOptions) -> Iterator[_Needing]:
                 layers = read_knowledge(DATA / f"{_THEIRS.get(author, 'knowledge')}_{name}.yaml")
                 entries = len(layers[0])
                 if author:
-                    layers = (_select_own_entries(name, first, layers[0]), layers[0])
+                    layers = (_find_own_entries(name, first, layers[0]), layers[0])
                     questions = [*(first if author == authors[0] else ()), *questions]
                 with Database.open(_find_database_file(name, options, folder)) as database:
                     knowledge = Knowledge.of(layers, database)
@@ -101,9 +97,7 @@ def _find_database_file(name: str, options: BenchOptions, folder: str) -> Path:
     return options.folder / place
 
 
-def _select_own_entries(
-    name: str, questions: Sequence[_KnowledgeQuestion], theirs: Sequence[Entry]
-) -> tuple[Entry, ...]:
+def _find_own_entries(name: str, questions: Sequence[_KnowledgeQuestion], theirs: Sequence[Entry]) -> tuple[Entry, ...]:
     """Return the entries that the questions need, filled up to 20 with others unlike `theirs`."""
     needed = {key for one in questions for key in one.needs}
     words = {phrase for entry in theirs for phrase in entry.phrases}
@@ -114,11 +108,7 @@ def _select_own_entries(
 
 
 def _count_shown_entries(case: _Needing) -> Iterator[Mapping[str, Any]]:
-    """Yield the numbers of entries that a question needs, that are shown, and that are both.
-
-    Raises:
-        SettingsError: It needs what is no entry.
-    """
+    """Yield the numbers of entries that a question needs, that are shown, and that are both."""
     one, entries, knowledge, linker = case
     if missing := sorted(one.needs.difference(entry.key for entry in knowledge.entries)):
         raise SettingsError(f"{one.database}: {one.text!r} needs {missing[0]!r}, which is not an entry")
@@ -178,12 +168,8 @@ def measure_examples_skeleton(options: BenchOptions) -> Figures:
     held_out = set(sorted({question.database for question in train[0].questions})[::FOLDS])
     rest = [question for question in questions if question.database not in held_out]
     asked = [question for question in train[0].questions if question.database in held_out][: options.limit]
-    known = {_get_sql_skeleton(question.golds[0]) for question in questions}
-    with (
-        DatasetDatabases(whole) as schemas,
-        _make_example_store(rest, schemas) as held,
-        _make_example_store(questions, schemas) as store,
-    ):
+    known = {_get_skeleton(question.golds[0]) for question in questions}
+    with DatasetDatabases(whole) as opened, _make_store(rest, opened) as held, _make_store(questions, opened) as store:
 
         def compute_hit_rate(
             selector: ExampleSelector, asked: Sequence[GoldTurn] = dev, drafts: Mapping[str, str] | None = None
@@ -191,9 +177,9 @@ def measure_examples_skeleton(options: BenchOptions) -> Figures:
             found: list[bool] = []
             for one in asked:
                 draft = (drafts or {}).get(one.id, "")
-                query = ExampleQuery(one.text, schema=schemas.schema(one.database), draft_sql=draft)
-                gold = _get_sql_skeleton(one.golds[0])
-                found.append(any(_get_sql_skeleton(example.sql) == gold for example in selector.select(query)))
+                query = ExampleQuery(one.text, schema=opened.schema(one.database), draft_sql=draft)
+                gold = _get_skeleton(one.golds[0])
+                found.append(any(_get_skeleton(example.sql) == gold for example in selector.select(query)))
             return share(found)
 
         by_draft: dict[str, dict[str, float]] = {}
@@ -202,9 +188,7 @@ def measure_examples_skeleton(options: BenchOptions) -> Figures:
             drafts = read_predictions(data / "predictions" / "spider_dev" / f"{name}.sql", whole)
             by_draft[name] = {
                 "hit_at_8": compute_hit_rate(make_selector("draft", store, k=K), dev, drafts),
-                "draft_itself": share(
-                    [_get_sql_skeleton(drafts[one.id]) == _get_sql_skeleton(one.golds[0]) for one in dev]
-                ),
+                "draft_itself": share([_get_skeleton(drafts[one.id]) == _get_skeleton(one.golds[0]) for one in dev]),
             }
         return {
             "hit_at_8": compute_hit_rate(make_selector("skeleton", store)),
@@ -215,28 +199,26 @@ def measure_examples_skeleton(options: BenchOptions) -> Figures:
                 "plain": compute_hit_rate(make_selector("skeleton", store, pool=0)),
                 "question": compute_hit_rate(make_selector("question", store, k=K)),
                 "random": compute_hit_rate(make_selector("random", store, k=K)),
-                "most": share([_get_sql_skeleton(one.golds[0]) in known for one in dev]),
+                "most": share([_get_skeleton(one.golds[0]) in known for one in dev]),
                 "by_draft": by_draft,
             },
         }
 
 
-def _make_example_store(questions: Sequence[GoldTurn], schemas: DatasetDatabases) -> ExampleStore:
+def _make_store(questions: Sequence[GoldTurn], schemas: DatasetDatabases) -> ExampleStore:
     @cache
-    def render_database_schema(name: str) -> str:
+    def render(name: str) -> str:
         schema = schemas.schema(name)
         return render_schema(schema, samples=0) if schema else ""
 
     store = ExampleStore.open()
-    examples = (
-        Example(one.text, one.golds[0], one.database, render_database_schema(one.database)) for one in questions
-    )
+    examples = (Example(one.text, one.golds[0], one.database, render(one.database)) for one in questions)
     store.add(examples, strict=False)
     return store
 
 
 @cache
-def _get_sql_skeleton(sql: str) -> str | None:
+def _get_skeleton(sql: str) -> str | None:
     try:
         return make_sql_skeleton(sql)
     except SQLParseError:
@@ -275,7 +257,7 @@ class ValueSearchQuestion:
     literals: Sequence[Literal]
 
 
-def read_value_questions(name: str, dataset: Dataset, cache: Path) -> Iterator[ValueSearchQuestion]:
+def read_value_cases(name: str, dataset: Dataset, cache: Path) -> Iterator[ValueSearchQuestion]:
     """Yield a dataset's questions on existing databases, with complete value indexes."""
     indexes: dict[str, ValueIndex] = {}
     with DatasetDatabases(dataset) as databases:
@@ -291,14 +273,10 @@ def read_value_questions(name: str, dataset: Dataset, cache: Path) -> Iterator[V
                 before = question.text
 
 
-def _read_value_question_sets(
-    options: BenchOptions, sets: Mapping[str, tuple[str, str]]
-) -> Iterator[ValueSearchQuestion]:
+def _read_value_sets(options: BenchOptions, sets: Mapping[str, tuple[str, str]]) -> Iterator[ValueSearchQuestion]:
     with tempfile.TemporaryDirectory() as folder:
         for name, place in sets.items():
-            yield from read_value_questions(
-                name, load_dataset(*place, options.folder).first(options.limit), Path(folder)
-            )
+            yield from read_value_cases(name, load_dataset(*place, options.folder).first(options.limit), Path(folder))
 
 
 def find_text_literals(sql: str, schema: Schema) -> list[Literal]:
@@ -341,9 +319,7 @@ def compute_recall_by_dataset(table: DataFrame) -> Figures:
     return {**{name: detail["recall_at_5"] for name, detail in details.items()}, "details": details}
 
 
-measure_values = Measure(
-    partial(_read_value_question_sets, sets=_SETS), count_found_literals, compute_recall_by_dataset
-)
+measure_values = Measure(partial(_read_value_sets, sets=_SETS), count_found_literals, compute_recall_by_dataset)
 
 
 def _count_shown_values(asked: ValueSearchQuestion) -> Iterator[Mapping[str, Any]]:
@@ -382,7 +358,7 @@ def _count_shown_values(asked: ValueSearchQuestion) -> Iterator[Mapping[str, Any
     yield {"set": asked.set, "shown": len(shown), "right": right, "texts": len(held), "found": sum(held)}
 
 
-def _compute_value_precision_recall(table: DataFrame) -> Figures:
+def _compute_value_noise(table: DataFrame) -> Figures:
     """Return the precision and recall of the values that prompts show, by dataset."""
     return {
         str(name): {
@@ -396,6 +372,4 @@ def _compute_value_precision_recall(table: DataFrame) -> Figures:
     }
 
 
-measure_value_noise = Measure(
-    partial(_read_value_question_sets, sets=_NOISE_SETS), _count_shown_values, _compute_value_precision_recall
-)
+measure_value_noise = Measure(partial(_read_value_sets, sets=_NOISE_SETS), _count_shown_values, _compute_value_noise)

@@ -142,9 +142,7 @@ def _make_table_pairs() -> list[tuple[str, str, list[str], list[str]]]:
     return [(table, other, numbers, texts) for (table, other), numbers, texts in drawn]
 
 
-def _time_calls_per_question(
-    call: Callable[[str], object], questions: Iterable[str]
-) -> tuple[list[Any], dict[str, float]]:
+def _time_calls(call: Callable[[str], object], questions: Iterable[str]) -> tuple[list[Any], dict[str, float]]:
     """Return the call's result for each question, and percentiles of the milliseconds per call."""
     found: list[Any] = []
     times: list[float] = []
@@ -197,7 +195,6 @@ def _run_in_own_process(function: Callable[..., Any], *arguments: object) -> Any
 
 
 def _time_example_import(folder: str, size: int) -> float:
-    """Import pairs into an example store; return the seconds that the import took."""
     start = time.perf_counter()
     with ExampleStore.open(folder) as store:
         store.add(islice(generate_example_pairs(seed=0), size))
@@ -208,7 +205,7 @@ def _time_example_lookups(folder: str, asked: Sequence[str]) -> tuple[list[list[
     """Return the similarities found, percentiles of lookup times, and peak memory in KiB."""
     with ExampleStore.open(folder) as store:
         store.nearest("question", asked[0], K)  # loads the index
-        found, milliseconds = _time_calls_per_question(lambda question: store.nearest("question", question, K), asked)
+        found, milliseconds = _time_calls(lambda question: store.nearest("question", question, K), asked)
     similarities = [[hit.similarity for hit in hits] for hits in found]
     return similarities, milliseconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
@@ -248,7 +245,7 @@ def measure_knowledge_scale(options: BenchOptions) -> Figures:
                 near = store.nearest("question", text, _LOOKED_THROUGH, identity, shared=False)
                 return find_verified_answer(text, [hit.example for hit in near], schema, find_stored_value) is not None
 
-            answered, milliseconds = _time_calls_per_question(has_verified_query, linked)
+            answered, milliseconds = _time_calls(has_verified_query, linked)
     return {"terms": len(knowledge.entries), "queries": size, "answered": sum(answered), **milliseconds}
 
 

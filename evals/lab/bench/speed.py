@@ -36,7 +36,7 @@ from .gold import LIMITS, read_gold_queries_by_file
 from .harness import ServerProcess, compute_percentile_ms, make_http_client, measure_least_seconds, run_server
 from .registry import BenchOptions, Figures
 from .scale import build_large_database
-from .stand_in import ROOT, TURNS, create_sample_database, reply_to, run_slow_server
+from .stand_in import ROOT, TURNS, make_sample_db, reply_to, run_slow_server
 
 _CONVERSATIONS = 200
 _SECONDS_A_REPLY = 1.0
@@ -87,7 +87,7 @@ def measure_startup(options: BenchOptions) -> Figures:
     # Python keeps what it compiled, as it does for a user: the first process compiles, and does not count.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     figures: Figures = {}
-    with create_sample_database() as path, run_slow_server(0.0) as url:
+    with make_sample_db() as path, run_slow_server(0.0) as url:
         ask = [_MAIN, "ask", "--db", str(path), TURNS[0][0]]
         for name, program in {
             "help_s": [_MAIN, "--help"],
@@ -108,8 +108,6 @@ def measure_startup(options: BenchOptions) -> Figures:
 
 
 class _CounterState(TypedDict):
-    """The state of a graph that only counts steps."""
-
     count: int
 
 
@@ -127,7 +125,7 @@ def measure_overhead(options: BenchOptions) -> Figures:
     turns: dict[str, list[float]] = {question: [] for question, _ in TURNS}
     cpu = 0.0
     model = ScriptedModel(script=reply_to, usage=None)
-    with create_sample_database() as path, SQLAgent(path, model=model, settings={"record": "off"}) as agent:
+    with make_sample_db() as path, SQLAgent(path, model=model, settings={"record": "off"}) as agent:
         for number in range(conversations + 1):
             if number == 1:
                 cpu = time.process_time()
@@ -174,7 +172,7 @@ async def _run_concurrent_conversations(conversations: int) -> Figures:
 
     with (
         run_slow_server(_SECONDS_A_REPLY) as url,
-        create_sample_database() as path,
+        make_sample_db() as path,
         SQLAgent(path, model="openai:m", base_url=url) as agent,
     ):
         await agent.aask(TURNS[0][0])
@@ -194,10 +192,7 @@ async def _run_concurrent_conversations(conversations: int) -> Figures:
 
 
 def measure_readonly_cost(options: BenchOptions) -> Figures:
-    """Measure how much slower gold queries run behind the read-only guard.
-
-    Each gold query runs on an open connection and behind the guard.
-    """
+    """Measure how much slower gold queries run behind the read-only guard."""
     queries = ran = 0
     times = [0.0, 0.0]
     differing: list[str] = []
@@ -263,7 +258,7 @@ def measure_serve(options: BenchOptions) -> Figures:
 
 async def _measure_server_load(conversations: int) -> Figures:
     figures: Figures = {}
-    with run_slow_server(_SECONDS_A_REPLY) as model, create_sample_database() as path:
+    with run_slow_server(_SECONDS_A_REPLY) as model, make_sample_db() as path:
         for name, workers in (("one", 1), ("two", 2)):
             with tempfile.TemporaryDirectory() as folder:
                 options = ("--db", str(path), "--model", "openai:m", "--base-url", model, "--workers", str(workers))
@@ -272,9 +267,7 @@ async def _measure_server_load(conversations: int) -> Figures:
                     figures[name] = loop
                     if workers == 1:
                         seconds = _OPEN_SECONDS * conversations / _CONVERSATIONS
-                        figures["p95_added_ms"] = await _measure_added_latency(
-                            serving, loop["turns_per_s"] / 2, seconds
-                        )
+                        figures["p95_added_ms"] = await _measure_latency(serving, loop["turns_per_s"] / 2, seconds)
                         figures["soak"] = held
     people = min(conversations, _NEWCOMERS)
     tables = _TABLES * people // _NEWCOMERS
@@ -297,11 +290,7 @@ async def _measure_latency_with_newcomers(people: int, tables: int, *, own_right
         reply = await client.post("/ask", json={"question": TURNS[0][0]}, headers=who)
         return reply.status_code == 200 and reply.json()["status"] in ("converged", "capped")
 
-    with (
-        run_slow_server(_SECONDS_A_REPLY) as model,
-        create_sample_database() as path,
-        tempfile.TemporaryDirectory() as folder,
-    ):
+    with run_slow_server(_SECONDS_A_REPLY) as model, make_sample_db() as path, tempfile.TemporaryDirectory() as folder:
         build_large_database(path, tables)
         options = ["--db", str(path), "--model", "openai:m", "--base-url", model, "--user-header", "X-User"]
         if own_rights:
@@ -360,7 +349,7 @@ async def _run_http_conversation(client: Any) -> int:
     return answered
 
 
-async def _measure_added_latency(serving: ServerProcess, rate: float, seconds: float) -> float:
+async def _measure_latency(serving: ServerProcess, rate: float, seconds: float) -> float:
     """Return the 95th percentile of a turn's milliseconds beyond the model's replies."""
 
     async def measure_added_seconds() -> float:
@@ -398,7 +387,7 @@ def measure_terminal(options: BenchOptions) -> Figures:
     turns = options.limit or _TERMINAL_TURNS
     said: queue.Queue[float] = queue.Queue()
 
-    def make_model_reply(request: dict[str, Any]) -> Behaviour:
+    def make_reply(request: dict[str, Any]) -> Behaviour:
         question = request["messages"][-1]["content"].rsplit("<question>", 1)[-1]
         if "quiet" in question:
             return HANG
@@ -407,11 +396,7 @@ def measure_terminal(options: BenchOptions) -> Figures:
         said.put(time.monotonic() + _PAUSE_SECONDS)
         return says(f"```sql\n{_BEGIN}{', 1' * 99}\n```", delay=_PAUSE_SECONDS, held=threading.Event())
 
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        create_sample_database() as database,
-        OpenAIServer(make_model_reply) as server,
-    ):
+    with tempfile.TemporaryDirectory() as folder, make_sample_db() as database, OpenAIServer(make_reply) as server:
         settings = Path(folder) / "settings.toml"
         settings.write_text('query_seconds = 300\nturn_seconds = 600\nexamples = "none"\n', encoding="utf-8")
         chat = ["chat", "--db", str(database), "--settings", str(settings)]

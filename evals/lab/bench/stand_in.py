@@ -55,7 +55,7 @@ def reply_to(prompt: str) -> str:
 
 
 @contextmanager
-def create_sample_database() -> Generator[Path]:
+def make_sample_db() -> Generator[Path]:
     """Yield the path of a sample database in a temporary folder."""
     with tempfile.TemporaryDirectory() as folder:
         yield build_sample(Path(folder) / "sample.sqlite")

@@ -38,11 +38,11 @@ from ....tools.errors import DatabaseUnavailable, ModelError, SettingsError
 from ....tools.examples import ExampleStore, make_example_from_query, open_store_with_seeds
 from ....tools.record_files import read_lines
 from ...adjudication.judging import JudgeCase, agreement, judge_cases
-from ...adjudication.ruling import Adjudicator, is_ruling_on_question, read_rulings
-from ...datasets.load import LAYOUTS, Dataset, ExpectedOutcome, GoldTurn, Outcome, join_spaced_operators, load_dataset
+from ...adjudication.ruling import Adjudicator, is_ruling_on, read_rulings
+from ...datasets.load import LAYOUTS, Dataset, ExpectedOutcome, GoldTurn, Outcome, join_operators, load_dataset
 from ...metrics.judging import StrictJudge
 from ...metrics.statistics import JudgedOutcome, compare
-from ...runner.agents import AgentAnswerSource, make_cached_model
+from ...runner.agents import AgentAnswerer, open_model
 from ...runner.record import RunSpec, TurnRecord
 from ...runner.run import make_run_settings
 from ..disputes import GoldQueries, find_disputes, read_published_predictions
@@ -99,7 +99,6 @@ class ReplyFileCache(InMemoryCache):
             raise SettingsError(f"{path} is not a file of stored replies: {error!r}") from error
 
     def lookup(self, prompt: str, llm_string: str) -> RETURN_VAL_TYPE | None:
-        """Return the stored reply to a prompt; None if there is none, which is recorded."""
         key = _hash_prompt(prompt)
         found = super().lookup(key, "")
         if found is None:
@@ -124,7 +123,7 @@ def _hash_prompt(prompt: str) -> str:
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:32]
 
 
-def open_model_with_stored_replies(
+def open_stored_model(
     replies: Path | None, model: str | None, base_url: str | None, seconds: float = 3_600
 ) -> BaseChatModel:
     """Return a chat model with stored replies; `model`, if given, writes the missing ones.
@@ -148,15 +147,11 @@ def open_model_with_stored_replies(
     )
     if model is None:
         return nobody
-    return make_cached_model(model, base_url, Settings(request_seconds=seconds, request_retries=0), cache) or nobody
+    return open_model(model, base_url, Settings(request_seconds=seconds, request_retries=0), cache) or nobody
 
 
 def check_all_replies_stored(model: BaseChatModel) -> None:
-    """Raise an error if any reply is missing, because later replies would differ.
-
-    Raises:
-        ModelError: Some requests got none.
-    """
+    """Raise an error if any reply is missing, because later replies would differ."""
     if isinstance(model.cache, ReplyFileCache) and model.cache.missed:
         raise ModelError(
             f"{len(model.cache.missed)} requests got no reply: pass --model, and --base-url, to ask for them, or run "
@@ -176,7 +171,7 @@ def measure_declines(options: BenchOptions) -> Figures:
     dataset = read_dialogue_acts(options.folder)
     count = min(options.limit or QUESTIONS, QUESTIONS)
     sorts = {sort: sample_questions(dataset, outcome, count) for sort, outcome in _SORTS.items()}
-    model = open_model_with_stored_replies(options.replies or DECLINES, options.model, options.base_url)
+    model = open_stored_model(options.replies or DECLINES, options.model, options.base_url)
     records = asyncio.run(_answer_turns(dataset, model, [turn for turns in sorts.values() for turn in turns]))
     check_all_replies_stored(model)
     labels: list[Any] = read_lines(LABELS.read_text("utf-8"))
@@ -215,7 +210,7 @@ def read_dialogue_acts(folder: Path) -> Dataset:
             turn += 1
             # The reply to what was asked back belongs to the same turn.
             place += 2 if outcome == "ask_back" else 0
-            golds = (join_spaced_operators(gold),) if gold else ()
+            golds = (join_operators(gold),) if gold else ()
             name, text, expects = f"{number}.{turn}", str(said["text"]).strip(), ExpectedOutcome(outcome)
             questions.append(GoldTurn(name, record["db_name"], text, golds, str(number), turn, expects=expects))
     return Dataset("cosql-acts", "train", tuple(questions), LAYOUTS["cosql"].parts("databases", folder), root=folder)
@@ -252,7 +247,7 @@ async def _answer_turns(dataset: Dataset, model: BaseChatModel, asked: Sequence[
         (record,) = [record async for record in answering.answers(turns, others)]
         return record
 
-    with closing(AgentAnswerSource(dataset, model, make_settings(_DECLINING), "gold")) as answering:
+    with closing(AgentAnswerer(dataset, model, make_settings(_DECLINING), "gold")) as answering:
         return {record.id: record for record in await asyncio.gather(*map(answer_turn, asked))}
 
 
@@ -263,9 +258,7 @@ def measure_learning(options: BenchOptions) -> Figures:
     calls wrong and nobody has judged.
     """
     dataset = load_dataset("kaggle-dbqa", "test", options.folder).first(options.limit)
-    model = open_model_with_stored_replies(
-        options.replies, options.model, options.base_url, _LEARNING["request_seconds"]
-    )
+    model = open_stored_model(options.replies, options.model, options.base_url, _LEARNING["request_seconds"])
     pairs: Any = json.loads((options.folder / "kaggle-dbqa" / "fewshot.json").read_text(encoding="utf-8"))
     answers = asyncio.run(_answer_questions_per_arm(dataset, model, pairs))
     check_all_replies_stored(model)
@@ -388,9 +381,7 @@ def read_verdict_cases(data: Path) -> Iterator[LabelledCase]:
     for name, split in SPLITS.items():
         dataset = load_dataset(name, split, data)
         for ruling in (ruling for ruling in rulings if ruling.dataset == name):
-            question = next(
-                (question for question in dataset.questions if is_ruling_on_question(ruling, question)), None
-            )
+            question = next((question for question in dataset.questions if is_ruling_on(ruling, question)), None)
             if question is None:
                 raise SettingsError(f"no question of {name} {split} is {ruling.question!r} with that gold")
             yield LabelledCase("verdicts", dataset, JudgeCase(question, ruling.sql, ruling.gold), ruling.verdict)
@@ -403,21 +394,19 @@ def make_mutant_cases(data: Path) -> Iterator[LabelledCase]:
         questions = list(dataset.questions)
         random.Random(MUTANT_SEED).shuffle(questions)  # noqa: S311 - a sample, not a secret
         with GoldQueries(dataset) as golds:
-            changed = (
-                (question, sql) for question in questions if (sql := _make_contradicting_mutant(golds, question))
-            )
+            changed = ((question, sql) for question in questions if (sql := _make_wrong_mutant(golds, question)))
             for question, sql in islice(changed, MUTANTS // len(MUTATED)):
                 yield LabelledCase("mutants", dataset, JudgeCase(question, sql, question.golds[0]), "wrong")
 
 
-def _make_contradicting_mutant(golds: GoldQueries, question: GoldTurn) -> str:
+def _make_wrong_mutant(golds: GoldQueries, question: GoldTurn) -> str:
     """Return a mutant of the gold query that gives another result; empty if there is none."""
     schema = golds.schema(question.database)
     found = generate_query_mutants(question.golds[0], schema) if schema is not None else []
     random.Random(f"{MUTANT_SEED} {question.id}").shuffle(found)  # noqa: S311
     gold = question.golds[0].upper()
     fair = (sql for sql in found if all(sql.upper().count(word) == gold.count(word) for word in _FAIR))
-    return next((sql for sql in fair if golds.contradicts_gold(question, sql)), "")
+    return next((sql for sql in fair if golds.contradicts(question, sql)), "")
 
 
 def measure_judge_agreement(options: BenchOptions) -> Figures:
@@ -429,7 +418,7 @@ def measure_judge_agreement(options: BenchOptions) -> Figures:
     labelled = [
         one for cases in (read_verdict_cases, make_mutant_cases) for one in islice(cases(options.folder), options.limit)
     ]
-    model = open_model_with_stored_replies(options.replies or STORED, options.model, options.base_url)
+    model = open_stored_model(options.replies or STORED, options.model, options.base_url)
     said: dict[JudgeCase, Word] = {}
     for dataset in {one.dataset.name + one.dataset.split: one.dataset for one in labelled}.values():
         cases = list(dict.fromkeys(one.case for one in labelled if one.dataset is dataset))

@@ -62,15 +62,11 @@ def measure_confidence(options: BenchOptions) -> Figures:
         known = answers[answers["set"] != TOGETHER] if is_alone else own
         known = known[known["model"].isin(own["model"])]
         record = _score_answers(known[known["set"] != name])
-        elsewhere = {
-            database: _score_answers(known[known["database"] != database]) for database in own["database"].unique()
-        }
+        others = {each: _score_answers(known[known["database"] != each]) for each in own["database"].unique()}
         scored = [
             (
                 confidence(answer.signals, ModelTrackRecord(elsewhere=record), weights[answer.family]),
-                confidence(
-                    answer.signals, ModelTrackRecord(elsewhere=elsewhere[answer.database]), weights[answer.family]
-                ),
+                confidence(answer.signals, ModelTrackRecord(elsewhere=others[answer.database]), weights[answer.family]),
                 answer.right,
             )
             for answer in _iterate_rows(own)
@@ -140,9 +136,7 @@ def measure_trust(options: BenchOptions) -> Figures:
     large: dict[str, Answers] = {}
     for name in sorted(asked[asked >= LEAST_QUESTIONS].index):
         here = answers["database"] == name
-        large[name] = _compute_confidence_by_question(
-            answers[here & ~answers["set"].isin([SIX, TOGETHER])], fit(answers[~here])
-        )
+        large[name] = _compute_confidence(answers[here & ~answers["set"].isin([SIX, TOGETHER])], fit(answers[~here]))
     by_database = {name: _evaluate_bound_by_resampling(scored) for name, scored in large.items()}
     loose = [_evaluate_bound_by_resampling(scored, LOOSE) for scored in large.values()]
     is_strong, is_together = answers["family"] == STRONG, answers["set"] == TOGETHER
@@ -150,7 +144,7 @@ def measure_trust(options: BenchOptions) -> Figures:
     strong = {
         name: {str(labels): _evaluate_bound_by_resampling(scored, most=labels) for labels in (LABELS, 2 * LABELS)}
         for name, some in ((SINGLE, is_strong & ~is_together), (TOGETHER, is_together))
-        if (scored := _compute_confidence_by_question(answers[some], weights))
+        if (scored := _compute_confidence(answers[some], weights))
     }
 
     def compute_mean_figure(found: Sequence[Mapping[str, float]], name: str) -> float | None:
@@ -172,7 +166,7 @@ def measure_trust(options: BenchOptions) -> Figures:
     }
 
 
-def _compute_confidence_by_question(answers: pd.DataFrame, weights: ConfidenceWeights) -> Answers:
+def _compute_confidence(answers: pd.DataFrame, weights: ConfidenceWeights) -> Answers:
     found: dict[str, list[tuple[float, bool]]] = defaultdict(list)
     for answer in _iterate_rows(answers):
         found[f"{answer.family} {answer.id}"].append((confidence(answer.signals, None, weights), answer.right))

@@ -19,7 +19,7 @@ from tests.support.scripted import ScriptedModel
 from ....agent import SQLAgent
 from ....tools.sql.resolve import resolve
 from .registry import BenchOptions, Figures
-from .stand_in import ROOT, create_sample_database
+from .stand_in import ROOT, make_sample_db
 
 QUESTION, SQL = "How many customers are there in France?", "SELECT COUNT(*) FROM customers WHERE country_code = 'FR'"
 _WARM_UP, _WARM_UP_SQL = "How many stores are there?", "SELECT COUNT(*) FROM stores"
@@ -57,7 +57,7 @@ def count() -> None:
     # Threads that outlive the first turn must be traced in the second.
     threading.setprofile(trace)
     settings = {"record": "off", "trust": "off", "today": "none"}
-    with create_sample_database() as path:
+    with make_sample_db() as path:
         # A file written just now is looked at again and again: how often depends on how busy the machine is.
         os.utime(path, (0, 0))
         with SQLAgent(path, model=model, settings=settings) as agent:

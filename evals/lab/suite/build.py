@@ -106,9 +106,7 @@ def build_suite(original: Path, golds: Sequence[str], out: Path, seed: int = 0) 
     for _ in range(_CANDIDATES):
         if not survivors or idle >= _IDLE:
             break
-        candidate = install_statement_guard(
-            generate(first.ddl, schema, constants, choose_random_shape(generator), generator)
-        )
+        candidate = install_guard(generate(first.ddl, schema, constants, choose_shape(generator), generator))
         killed = _find_killed_mutants(candidate, survivors)
         idle = 0 if killed else idle + 1
         if killed:
@@ -146,9 +144,7 @@ def build_random_suite(original: Path, golds: Sequence[str], out: Path, count: i
     first = copy_database(original, schema)
     constants = collect_column_constants(golds, schema)
     generator = random.Random(f"{original.stem}:{seed}")  # noqa: S311
-    drawn = (
-        generate(first.ddl, schema, constants, choose_random_shape(generator), generator) for _ in range(count - 1)
-    )
+    drawn = (generate(first.ddl, schema, constants, choose_shape(generator), generator) for _ in range(count - 1))
     _write_suite(original.stem, [first.copy, *drawn], out)
 
 
@@ -168,21 +164,13 @@ def _find_killed_mutants(database: sqlite3.Connection, pairs: Sequence[Pair]) ->
 
 
 def check_output_folder(name: str, out: Path) -> None:
-    """Raise a SettingsError if the suite's folder already exists.
-
-    Raises:
-        SettingsError: There is.
-    """
+    """Raise a SettingsError if the suite's folder already exists."""
     if (out / name).exists():
         raise SettingsError(f"{out / name} already exists: choose another --out, or move it away")
 
 
 def _write_suite(name: str, databases: Sequence[sqlite3.Connection], out: Path) -> None:
-    """Write the databases of a test suite and a manifest into a new folder.
-
-    Raises:
-        SettingsError: As `check_output_folder`; or the folder cannot be written.
-    """
+    """Write the databases of a test suite and a manifest into a new folder."""
     check_output_folder(name, out)
     folder = out / name
     try:
@@ -251,15 +239,13 @@ def copy_database(path: Path, schema: Schema) -> OriginalDatabase:
             " ORDER BY type = 'index', rowid"
         ).fetchall()
         shown = {table.name.lower() for table in schema.tables}
-        return OriginalDatabase(
-            install_statement_guard(copy), tuple(sql for table, sql in definitions if table.lower() in shown)
-        )
+        return OriginalDatabase(install_guard(copy), tuple(sql for table, sql in definitions if table.lower() in shown))
     except sqlite3.Error as error:
         copy.close()
         raise DatabaseUnavailable(f"{path} cannot be used: {error}") from error
 
 
-def install_statement_guard(connection: sqlite3.Connection) -> sqlite3.Connection:
+def install_guard(connection: sqlite3.Connection) -> sqlite3.Connection:
     """Install the statement guard on a connection, and return the connection."""
     return guard_connection(connection, read_catalogue(connection, FileState(0, 0, 0, 0), Permissions())).sqlite
 
@@ -323,7 +309,7 @@ class DatabaseShape:
     variety: int
 
 
-def choose_random_shape(generator: random.Random) -> DatabaseShape:
+def choose_shape(generator: random.Random) -> DatabaseShape:
     """Choose a random shape for a database, between tiny and small."""
     return DatabaseShape(
         rows=generator.choice((2, 5, 12, 30, 60)),
@@ -444,14 +430,14 @@ def _repair_foreign_keys(connection: sqlite3.Connection, schema: Schema, generat
     """
     for key in schema.foreign_keys:
         with suppress(sqlite3.Error):
-            _repoint_orphan_rows(connection, schema, key, generator)
+            _repoint_orphans(connection, schema, key, generator)
     declared = [key for key in schema.foreign_keys if not key.inferred]
     # A deleted row may have been referred to.
     while any(_remove_broken_references(connection, schema, key) for key in declared):
         pass
 
 
-def _build_orphan_condition(key: ForeignKey) -> str:
+def _match_orphans(key: ForeignKey) -> str:
     """Return the SQL condition that a row's foreign key matches no parent row.
 
     The parent's collation and affinity count: the parent's column is on the left, and `+` removes the other's affinity.
@@ -462,9 +448,7 @@ def _build_orphan_condition(key: ForeignKey) -> str:
     return f"{given} AND NOT EXISTS (SELECT 1 FROM {quote(key.ref_table)} AS parent WHERE {same})"
 
 
-def _repoint_orphan_rows(
-    connection: sqlite3.Connection, schema: Schema, key: ForeignKey, generator: random.Random
-) -> None:
+def _repoint_orphans(connection: sqlite3.Connection, schema: Schema, key: ForeignKey, generator: random.Random) -> None:
     """Point the rows with a broken foreign key to random existing parents."""
     others = [quote(name) for name in key.ref_columns]
     held = " AND ".join(f"{name} IS NOT NULL" for name in others)
@@ -477,9 +461,7 @@ def _repoint_orphan_rows(
     except sqlite3.Error:
         declared = schema.table(key.table)
         identity = [quote(column) for column in declared.primary_key] if declared else []
-    orphans = connection.execute(
-        f"SELECT {', '.join(identity)} FROM {table} WHERE {_build_orphan_condition(key)}"
-    ).fetchall()
+    orphans = connection.execute(f"SELECT {', '.join(identity)} FROM {table} WHERE {_match_orphans(key)}").fetchall()
     changes = ", ".join(f"{quote(own)} = ?" for own in key.columns)
     row = " AND ".join(f"{part} IS ?" for part in identity)
     for orphan in orphans if parents else ():
@@ -495,9 +477,7 @@ def _remove_broken_references(connection: sqlite3.Connection, schema: Schema, ke
     free = next((column.name for column in columns if not (column.not_null or column.primary_key)), None)
     with suppress(sqlite3.Error):
         if free is not None:
-            connection.execute(
-                f"UPDATE OR IGNORE {table} SET {quote(free)} = NULL WHERE {_build_orphan_condition(key)}"
-            )
+            connection.execute(f"UPDATE OR IGNORE {table} SET {quote(free)} = NULL WHERE {_match_orphans(key)}")
     with suppress(sqlite3.Error):
-        connection.execute(f"DELETE FROM {table} WHERE {_build_orphan_condition(key)}")
+        connection.execute(f"DELETE FROM {table} WHERE {_match_orphans(key)}")
     return connection.total_changes > before

@@ -45,7 +45,7 @@ def fit(answers: pd.DataFrame) -> ConfidenceWeights:
     group = pd.factorize(answers["set"])[0]
     sets = int(group.max()) + 1
 
-    def compute_loss_and_gradient(values: Numbers) -> tuple[float, Numbers]:
+    def compute_loss(values: Numbers) -> tuple[float, Numbers]:
         weights, intercepts = values[: len(SIGNALS)], values[len(SIGNALS) :]
         scores = signals @ weights + intercepts[group]
         off = expit(scores) - right
@@ -54,9 +54,7 @@ def fit(answers: pd.DataFrame) -> ConfidenceWeights:
 
     bounds = [(0.0, None) if name in _FOR else (None, LEAST.get(name, 0.0)) for name in SIGNALS]
     start = np.array([LEAST.get(name, 0.0) for name in SIGNALS] + [0.0] * sets)
-    found = minimize(
-        compute_loss_and_gradient, start, jac=True, method="L-BFGS-B", bounds=[*bounds, *[(None, None)] * sets]
-    ).x
+    found = minimize(compute_loss, start, jac=True, method="L-BFGS-B", bounds=[*bounds, *[(None, None)] * sets]).x
     prior = float(answers.groupby("model")["right"].mean().mean())
     shares = (np.bincount(group, right) + STRENGTH * prior) / (np.bincount(group) + STRENGTH)
     intercept = float(np.mean(found[len(SIGNALS) :] - logit(shares)))

@@ -52,14 +52,14 @@ from .fit_linker_turns import (
     FOLDS,
     LinkedTurn,
     TrainingDialogue,
-    add_linker_predictions,
+    add_links,
     build_linked_turn,
     build_linked_turns,
-    compute_column_redundancy,
-    compute_table_redundancy,
     make_subject_changes,
     measure,
     read_dialogues,
+    score_column_redundancy,
+    score_table_redundancy,
     select_probable_items,
 )
 
@@ -258,12 +258,9 @@ def fit_linker_stages(
         for turn, weight, p, q in zip(turns, weights, tables, columns, strict=True):
             of_tables, of_columns = build_net_features(turn.evidence, p, q)
             rows = np.arange(turn.evidence.shape.tables)
-            graph, numbers = turn.evidence.shape.part(rows)
+            graph, places = turn.evidence.shape.part(rows)
             names = tuple(of_tables), tuple(of_columns)
-            inputs = (
-                build_feature_matrix(names[0], of_tables, rows),
-                build_feature_matrix(names[1], of_columns, numbers),
-            )
+            inputs = build_feature_matrix(names[0], of_tables, rows), build_feature_matrix(names[1], of_columns, places)
             examples.append(TrainingTurn(graph, *inputs, turn.tables, turn.columns, weight))
         tables, columns = list(tables), list(columns)
         for fold in rounds:
@@ -272,10 +269,8 @@ def fit_linker_stages(
             # Each net's probabilities count on the fold that it was not trained on.
             here = np.flatnonzero(turn_folds == fold).tolist()
             for number, (p, q) in zip(here, predict_log_odds(net, [examples[number] for number in here]), strict=True):
-                tables[number], columns[number] = (
-                    combine_log_odds(tables[number], p),
-                    combine_log_odds(columns[number], q),
-                )
+                tables[number] = combine_log_odds(tables[number], p)
+                columns[number] = combine_log_odds(columns[number], q)
     features = [build_star_features(e, p) for e, p in zip(every, tables, strict=True)]
     fit_stage("stars", features, [turn.stars for turn in turns])
     models = [
@@ -309,14 +304,14 @@ def fit(dialogues: Sequence[TrainingDialogue]) -> tuple[LinkingModel, WordAssoci
     """
     apart = [find_word_associations([d for d in dialogues if d.database.fold != fold]) for fold in range(FOLDS)]
 
-    def build_turns_of_dialogues(some: Sequence[TrainingDialogue]) -> list[LinkedTurn]:
+    def build_turns(some: Sequence[TrainingDialogue]) -> list[LinkedTurn]:
         return [turn for dialogue in some for turn in build_linked_turns(dialogue, apart[dialogue.database.fold])]
 
     def score_turn(turn: LinkedTurn) -> tuple[Shares, Shares]:
         return first.models[turn.database.fold].score(turn.evidence)[:2]
 
     # A first linker learns after gold SQL; its probabilities stand beside both kinds of history.
-    known = [build_turns_of_dialogues([dialogue]) for dialogue in dialogues]
+    known = [build_turns([dialogue]) for dialogue in dialogues]
     every = [turn for theirs in known for turn in theirs]
     first = _shift_net_odds(fit_linker_stages(every, _FIRST_SIZE, [1.0] * len(every), whole=False), every)
     probabilities = zip(first.tables, first.columns, strict=True)
@@ -329,27 +324,17 @@ def fit(dialogues: Sequence[TrainingDialogue]) -> tuple[LinkingModel, WordAssoci
         )
         seen.append(replace(dialogue, found=tuple(items)))
     several, single = ([d for d in seen if (len(d.questions) > 1) == many] for many in (True, False))
-    after_own = [
-        add_linker_predictions(d, score_turn, apart[d.database.fold], own=True)
-        for d in dialogues
-        if len(d.questions) > 1
-    ]
+    after_own = [add_links(d, score_turn, apart[d.database.fold], own=True) for d in dialogues if len(d.questions) > 1]
     # Changes of subject come after gold SQL, every third after what the first linker found.
     both = zip(make_subject_changes(several, single), make_subject_changes(after_own, single), strict=True)
     changes = [pair[number % 3 == 2] for number, pair in enumerate(both)]
     last = [build_linked_turn(d, len(d.questions) - 1, apart[d.database.fold]) for d in changes]
     changed = [turn for turn in last if turn.tables.any()]
-    gold = build_turns_of_dialogues(several)
+    gold = build_turns(several)
     begun = [turn for turn in gold if not turn.number]
     # First turns have no history: once is enough.
-    gold, own = ([turn for turn in some if turn.number] for some in (gold, build_turns_of_dialogues(after_own)))
-    parts = (
-        (begun, 1.0),
-        (gold, 1.0),
-        (own, _OWN_WEIGHT),
-        (build_turns_of_dialogues(single), 1.0),
-        (changed, _CHANGED_WEIGHT),
-    )
+    gold, own = ([turn for turn in some if turn.number] for some in (gold, build_turns(after_own)))
+    parts = ((begun, 1.0), (gold, 1.0), (own, _OWN_WEIGHT), (build_turns(single), 1.0), (changed, _CHANGED_WEIGHT))
     turns = [turn for part, _ in parts for turn in part]
     weights = [weight for part, weight in parts for _ in part]
     count = len(begun) + len(gold)
@@ -378,8 +363,8 @@ def _shift_net_odds(fitted: FittedLinkerModels, known: Sequence[LinkedTurn]) -> 
     """
     tables, columns = fitted.tables[: len(known)], fitted.columns[: len(known)]
     shifts = (
-        _find_best_odds_shift(lambda counted: compute_table_redundancy(known, tables, counted)),
-        _find_best_odds_shift(lambda counted: compute_column_redundancy(known, columns, counted)),
+        _find_best_odds_shift(lambda counted: score_table_redundancy(known, tables, counted)),
+        _find_best_odds_shift(lambda counted: score_column_redundancy(known, columns, counted)),
     )
     nets = [model.net and shift_log_odds(model.net, *shifts) for model in fitted.models]
     if not all(nets):

@@ -78,21 +78,14 @@ def train_linker_net(
 ) -> MessagePassingNet:
     """Train the schema linker's neural net.
 
-    Args:
-        examples: What to learn from.
-        names: Names of the features of tables, and of columns.
-        epochs: How often each example is seen.
-
     Returns:
         The net, its weights rounded as they will be stored. The same examples give the same net.
     """
     torch = import_torch()
 
     torch.manual_seed(_SEED)
-    of_tables, of_columns = (
-        _compute_feature_scale([e.tables for e in examples]),
-        _compute_feature_scale([e.columns for e in examples]),
-    )
+    of_tables = _compute_feature_scale([e.tables for e in examples])
+    of_columns = _compute_feature_scale([e.columns for e in examples])
     weights = {name: torch.tensor(array, requires_grad=True) for name, array in _initialize_weights(names).items()}
     optimizer = torch.optim.AdamW(weights.values(), lr=_RATE, weight_decay=_DECAY)
     steps = epochs * -(-len(examples) // _BATCH)
@@ -112,7 +105,6 @@ def train_linker_net(
 
 
 def _round_net_weights(net: MessagePassingNet) -> MessagePassingNet:
-    """Return the net with weights rounded as they are stored."""
     return unpack_model_part(MessagePassingNet, "net", pack_model_part("net", net))
 
 
@@ -134,9 +126,7 @@ def merge_schema_graphs(graphs: Sequence[SchemaGraph]) -> SchemaGraph:
     return SchemaGraph(
         *(
             np.concatenate(arrays) + np.repeat(np.cumsum([0, *counts[:-1]]), [len(array) for array in arrays])
-            for arrays, counts in zip(
-                zip(*(vars(graph).values() for graph in graphs), strict=True), counted, strict=True
-            )
+            for arrays, counts in zip(zip(*(vars(each).values() for each in graphs), strict=True), counted, strict=True)
         )
     )
 
@@ -247,10 +237,8 @@ def forward(
             _compute_max_by_group(c, of["same_name"], len(c))[of["same_name"]],
             turn[column_turns],
         ]
-        t, c = (
-            t + apply_layer(torch.cat(to_tables, 1), table_layer),
-            c + apply_layer(torch.cat(to_columns, 1), column_layer),
-        )
+        t = t + apply_layer(torch.cat(to_tables, 1), table_layer)
+        c = c + apply_layer(torch.cat(to_columns, 1), column_layer)
     table_out, column_out = weights["table_out"], weights["column_out"]
     return (torch.addmm(table_out[-1], t, table_out[:-1])[:, 0], torch.addmm(column_out[-1], c, column_out[:-1])[:, 0])
 

@@ -121,13 +121,13 @@ def read_dialogues(dataset: Dataset, cache: Path) -> list[TrainingDialogue]:
     return dialogues
 
 
-def leave_evidence_unchanged(asked: TrainingQuestion, past: list[PastTurn]) -> tuple[TrainingQuestion, list[PastTurn]]:
+def keep_evidence(asked: TrainingQuestion, past: list[PastTurn]) -> tuple[TrainingQuestion, list[PastTurn]]:
     """Return the question and the past turns unchanged."""
     return asked, past
 
 
 def build_linked_turns(
-    dialogue: TrainingDialogue, associations: WordAssociations, given: Given = leave_evidence_unchanged
+    dialogue: TrainingDialogue, associations: WordAssociations, given: Given = keep_evidence
 ) -> list[LinkedTurn]:
     """Build the turns of a dialogue, without turns whose gold SQL cannot be read."""
     turns = [build_linked_turn(dialogue, number, associations, given) for number in range(len(dialogue.questions))]
@@ -135,7 +135,7 @@ def build_linked_turns(
 
 
 def build_linked_turn(
-    dialogue: TrainingDialogue, number: int, associations: WordAssociations, given: Given = leave_evidence_unchanged
+    dialogue: TrainingDialogue, number: int, associations: WordAssociations, given: Given = keep_evidence
 ) -> LinkedTurn:
     """Build one turn of a dialogue: the evidence, and flags for the items of the gold SQL."""
     names = dialogue.database.names
@@ -152,13 +152,8 @@ def build_linked_turn(
     )
 
 
-def add_linker_predictions(
-    dialogue: TrainingDialogue,
-    score: Score,
-    associations: WordAssociations,
-    *,
-    own: bool,
-    given: Given = leave_evidence_unchanged,
+def add_links(
+    dialogue: TrainingDialogue, score: Score, associations: WordAssociations, *, own: bool, given: Given = keep_evidence
 ) -> TrainingDialogue:
     """Return the dialogue with the items that a linker found in its turns, one after another.
 
@@ -234,15 +229,15 @@ def measure(turns: Sequence[LinkedTurn], tables: Sequence[Shares], columns: Sequ
     """
     gold_tables = gold_columns = shown_tables = shown_columns = first_ten = 0
     for turn, p, q in zip(turns, tables, columns, strict=True):
-        used, used_columns = _get_true_indices(turn.tables > 0), _get_true_indices(turn.columns > 0)
+        used, used_columns = _get_indices(turn.tables > 0), _get_indices(turn.columns > 0)
         gold_tables += len(used)
         gold_columns += len(used_columns)
-        shown_tables += len(used & _get_true_indices(p >= SHOWN))
-        shown_columns += len(used_columns & _get_true_indices(q >= SHOWN))
+        shown_tables += len(used & _get_indices(p >= SHOWN))
+        shown_columns += len(used_columns & _get_indices(q >= SHOWN))
         first_ten += len(used_columns & set(np.argsort(-q, kind="stable")[:10].tolist()))
     return {
-        "trs": round(compute_table_redundancy(turns, tables), 4),
-        "crs": round(compute_column_redundancy(turns, columns), 4),
+        "trs": round(score_table_redundancy(turns, tables), 4),
+        "crs": round(score_column_redundancy(turns, columns), 4),
         "table_recall": round(shown_tables / gold_tables, 4),
         "column_recall": round(shown_columns / gold_columns, 4),
         "column_recall_at_10": round(first_ten / gold_columns, 4),
@@ -250,29 +245,24 @@ def measure(turns: Sequence[LinkedTurn], tables: Sequence[Shares], columns: Sequ
     }
 
 
-def compute_table_redundancy(turns: Sequence[LinkedTurn], tables: Sequence[Shares], counted: float = COUNTED) -> float:
+def score_table_redundancy(turns: Sequence[LinkedTurn], tables: Sequence[Shares], counted: float = COUNTED) -> float:
     """Return the table redundancy score (TRS, equation 10), from 0 to 1."""
     return fmean(
-        compute_redundancy(_get_true_indices(turn.tables > 0), _get_true_indices(p >= counted))
+        compute_redundancy(_get_indices(turn.tables > 0), _get_indices(p >= counted))
         for turn, p in zip(turns, tables, strict=True)
     )
 
 
-def compute_column_redundancy(
-    turns: Sequence[LinkedTurn], columns: Sequence[Shares], counted: float = COUNTED
-) -> float:
+def score_column_redundancy(turns: Sequence[LinkedTurn], columns: Sequence[Shares], counted: float = COUNTED) -> float:
     """Return the column redundancy score (CRS, equation 12), from 0 to 1."""
     scores: list[float] = []
     for turn, q in zip(turns, columns, strict=True):
         for table in np.flatnonzero(turn.tables):
             here = turn.evidence.shape.table_of == table
-            scores.append(
-                compute_redundancy(
-                    _get_true_indices((turn.columns > 0) & here), _get_true_indices((q >= counted) & here)
-                )
-            )
+            used, found = _get_indices((turn.columns > 0) & here), _get_indices((q >= counted) & here)
+            scores.append(compute_redundancy(used, found))
     return fmean(scores)
 
 
-def _get_true_indices(flags: npt.NDArray[np.bool_]) -> set[int]:
+def _get_indices(flags: npt.NDArray[np.bool_]) -> set[int]:
     return set(np.flatnonzero(flags).tolist())

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tableturn.evals.lab.bench.drafts import MUTATIONS, apply_mutation
+from tableturn.evals.lab.bench.drafts import MUTATIONS, mutate
 from tableturn.evals.lab.bench.gold import PARTIAL
 from tableturn.evals.lab.bench.registry import BenchOptions, run_bench
 from tableturn.evals.lab.bench.replays import SYSTEMS
@@ -78,7 +78,7 @@ def test_gate(root: Path) -> None:
 )
 def test_mutations(mutation: str, after: str) -> None:
     sql = "SELECT DISTINCT a, b FROM t WHERE a > 3 AND NOT b = 4 ORDER BY d DESC LIMIT 3"
-    assert apply_mutation(sql, mutation) in (after, after.replace(" ASC", ""))
+    assert mutate(sql, mutation) in (after, after.replace(" ASC", ""))
 
 
 @pytest.mark.parametrize(
@@ -92,4 +92,4 @@ def test_mutations(mutation: str, after: str) -> None:
     ],
 )
 def test_other_mutations(sql: str, mutation: str, after: str) -> None:
-    assert apply_mutation(sql, mutation) == after
+    assert mutate(sql, mutation) == after

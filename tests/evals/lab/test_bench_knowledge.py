@@ -9,7 +9,7 @@ import yaml
 from langchain_core.messages import HumanMessage
 from tableturn.evals.lab.bench import retrieval
 from tableturn.evals.lab.bench.registry import BenchOptions
-from tableturn.evals.lab.bench.stored import check_all_replies_stored, open_model_with_stored_replies
+from tableturn.evals.lab.bench.stored import check_all_replies_stored, open_stored_model
 from tableturn.tools.errors import ModelError, SettingsError
 
 
@@ -65,7 +65,7 @@ def test_a_question_that_needs_what_is_no_entry_is_told(data: Path) -> None:
 def test_a_missing_reply_is_told_at_the_end_whatever_the_turn_made_of_it(tmp_path: Path) -> None:
     replies = tmp_path / "replies.jsonl"
     replies.touch()
-    model = open_model_with_stored_replies(replies, None, None)
+    model = open_stored_model(replies, None, None)
     check_all_replies_stored(model)
     with pytest.raises(ModelError):
         model.invoke([HumanMessage("How many?")])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tableturn.evals.adjudication.ruling import Ruling
-from tableturn.evals.datasets import Dataset, read_question_file
+from tableturn.evals.datasets import Dataset, read_questions
 from tableturn.evals.lab.disputes import Dispute, date, find_disputes, number
 
 from tests.support.command_line import laboratory
@@ -32,7 +32,7 @@ def asked(folder: Path, *questions: dict[str, str]) -> Dataset:
     make_database(folder / "energy.sqlite", DDL + MANY)
     path = folder / "own.json"
     path.write_text(json.dumps([{"database": "energy.sqlite", "question": "What?", **fields} for fields in questions]))
-    return read_question_file(path)
+    return read_questions(path)
 
 
 def found(folder: Path, sql: str) -> list[tuple[str, str]]:

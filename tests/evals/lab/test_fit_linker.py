@@ -18,7 +18,7 @@ from tableturn.evals.lab.training.fit_linker_turns import (
     LinkedDatabase,
     TrainingDialogue,
     TrainingQuestion,
-    add_linker_predictions,
+    add_links,
     build_linked_turns,
     make_subject_changes,
     measure,
@@ -119,13 +119,11 @@ def test_the_shipped_model_knows_training_databases(dialogues: list[TrainingDial
 @pytest.mark.data
 def test_own_answers_take_the_place_of_gold_sql(dialogues: list[TrainingDialogue]) -> None:
     dialogue = next(dialogue for dialogue in dialogues if len(dialogue.questions) > 2)
-    nothing = add_linker_predictions(
+    nothing = add_links(
         dialogue, lambda turn: (0 * turn.tables, 0 * turn.columns), load_shipped_associations(), own=True
     )
     assert set(nothing.answers) == {""}
-    right = add_linker_predictions(
-        dialogue, lambda turn: (turn.tables, turn.columns), load_shipped_associations(), own=True
-    )
+    right = add_links(dialogue, lambda turn: (turn.tables, turn.columns), load_shipped_associations(), own=True)
     gold = [dialogue.database.names.past_use(asked.gold).tables for asked in dialogue.questions]
     assert [dialogue.database.names.past_use(answer).tables for answer in right.answers] == gold
     assert [turn.sql for turn in right.get_past_turns(2)] == list(right.answers[:2])
@@ -137,7 +135,7 @@ def test_own_answers_take_the_place_of_gold_sql(dialogues: list[TrainingDialogue
 @pytest.mark.data
 def test_gold_answers_keep_what_the_linker_found(dialogues: list[TrainingDialogue]) -> None:
     dialogue = next(dialogue for dialogue in dialogues if len(dialogue.questions) > 2)
-    wrong = add_linker_predictions(
+    wrong = add_links(
         dialogue, lambda turn: (1 - turn.tables, 1 - turn.columns), load_shipped_associations(), own=False
     )
     assert wrong.answers == dialogue.answers

@@ -8,7 +8,7 @@ from tableturn.evals.datasets import load_dataset, read_predictions
 from tableturn.evals.metrics.judging import OfficialJudge
 from tableturn.evals.official.exact_match import (
     Unparsed,
-    find_differing_clauses,
+    compare_clauses,
     hardness,
     parse,
     read_foreign_key_maps,
@@ -50,6 +50,6 @@ def test_official_mode_on_dialogues(data_dir: Path, run: str) -> None:
             except Unparsed:
                 predicted = None
             same = execute_and_compare(sql, turn["gold"], turn["db_id"], databases).same
-            found = same, not find_differing_clauses(predicted, gold, keys[turn["db_id"]]), hardness(gold)
+            found = same, not compare_clauses(predicted, gold, keys[turn["db_id"]]), hardness(gold)
             assert found == (bool(turn["exec"]), bool(turn["exact"]), turn["hardness"]), sql
     assert len(turns) > 900

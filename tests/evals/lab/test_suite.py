@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tableturn.evals.datasets import Dataset
 from tableturn.evals.lab.suite import build_suite
-from tableturn.evals.lab.suite.build import choose_random_shape, collect_column_constants, generate
+from tableturn.evals.lab.suite.build import choose_shape, collect_column_constants, generate
 from tableturn.evals.lab.suite.mutants import generate_query_mutants
 from tableturn.evals.metrics.judging import OfficialJudge, StrictJudge
 from tableturn.tools.database import Database
@@ -76,7 +76,7 @@ def test_constants_and_their_neighbours(schema: Schema) -> None:
 def test_generated_databases_respect_foreign_keys(schema: Schema, seed: int) -> None:
     ddl = [statement for statement in DDL.split(";") if "CREATE" in statement]
     made = [
-        generate(ddl, schema, collect_column_constants(GOLDS, schema), choose_random_shape(generator), generator)
+        generate(ddl, schema, collect_column_constants(GOLDS, schema), choose_shape(generator), generator)
         for generator in (random.Random(seed), random.Random(seed))
     ]
     assert list(made[0].iterdump()) == list(made[1].iterdump())

@@ -17,7 +17,7 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.expressions.core import Expression
 from sqlglot.tokenizer_core import Token
 from tableturn import SQLAgent
-from tableturn.evals.lab.bench.stand_in import create_sample_database
+from tableturn.evals.lab.bench.stand_in import make_sample_db
 from tableturn.tools.basis import build_query_basis
 from tableturn.tools.database import Schema
 from tableturn.tools.database import dialects as dialects_module
@@ -190,7 +190,7 @@ def test_a_turn_resolves_each_statement_once(work: Work) -> None:
     replies = iter(drafts)
     model = ScriptedModel(script=lambda _: f"```sql\n{next(replies)}\n```\nSure: 90")
     settings = {"record": "off", "ledger": "off"}  # that counts by queries of its own
-    with create_sample_database() as path, SQLAgent(path, model=model, settings=settings) as agent:
+    with make_sample_db() as path, SQLAgent(path, model=model, settings=settings) as agent:
         chat = agent.conversation("counted")
         assert chat.ask("How many customers are there in France?").sql == drafts[1]
         assert chat.ask("And in each country?").sql == drafts[2]
