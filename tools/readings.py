@@ -182,7 +182,7 @@ def make_tie_reading(query: Query, question: str) -> AlternativeReading | None:
     if len(query.sql) > _LONGEST:
         return None
     tree, count, scope = query.tree, query.limit, query.find_select_scope(query.tree)
-    if scope is None or tree.args.get("offset") is not None or tree.args.get("distinct"):
+    if scope is None or query.offset is not None or tree.args.get("distinct"):
         return None
     if not query.order or not isinstance(count, exp.Literal) or not count.is_int or int(count.name) > _MOST_TIED:
         return None

@@ -97,8 +97,8 @@ def build_query_basis(
     """
     grain, duplicates = find_result_grain(query)
     date, ranged = find_date_use(query)
-    count, offset = query.limit, query.tree.args.get("offset")
-    whole = grain == "a single row" and offset is None and (count is None or count.name != "0")
+    count = query.limit
+    whole = grain == "a single row" and query.offset is None and (count is None or count.name != "0")
     return Basis(
         origin=origin,
         tables=tuple(table.name for table in query.schema.tables if table.name in query.tables),
@@ -135,24 +135,17 @@ def _find_nullable_column_name(node: exp.Expr | None, scope: Scope, query: Query
     return humanize_name(column.schema.name) if column and column.scope is scope and column.schema.nulls is True else ""
 
 
-def _has_limit_option(query: Query, name: str) -> bool:
-    """Whether the row limit has an option, such as WITH TIES."""
-    options = query.tree.args["limit"].args.get("limit_options")
-    return options is not None and bool(options.args.get(name))
-
-
 def _describe_tie_handling(query: Query) -> str:
     if query.limit is None or not query.order:
         return ""
-    return "rows that tie with the last one are in" if _has_limit_option(query, "with_ties") else _CUT_TIES
+    return "rows that tie with the last one are in" if query.has_limit_option("with_ties") else _CUT_TIES
 
 
 def _describe_row_limit(query: Query) -> str:
-    count, offset = query.limit, query.tree.args.get("offset")
-    left = offset.expression if offset is not None else None
+    count, left = query.limit, query.offset
     if (
         not isinstance(count, exp.Literal)
-        or _has_limit_option(query, "percent")
+        or query.has_limit_option("percent")
         or not isinstance(left, exp.Literal | None)
     ):
         return ""

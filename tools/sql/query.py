@@ -414,6 +414,18 @@ class Query(ParsedQuery):
         limited = self._find_statement_with_clause("limit")
         return None if limited is None else get_limit_count(limited)
 
+    @property
+    def offset(self) -> exp.Expr | None:
+        """The number of rows that OFFSET skips; None without one."""
+        skipping = self._find_statement_with_clause("offset")
+        return None if skipping is None else skipping.args["offset"].expression
+
+    def has_limit_option(self, name: str) -> bool:
+        """Whether the row limit has an option, such as `with_ties` or `percent`."""
+        limited = self._find_statement_with_clause("limit")
+        options = None if limited is None else limited.args["limit"].args.get("limit_options")
+        return options is not None and bool(options.args.get(name))
+
     def _find_statement_with_clause(self, name: str) -> exp.Expr | None:
         """Return the statement, or the one inside parentheses, that has a clause; or None."""
         node: exp.Expr = self.tree

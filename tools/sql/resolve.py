@@ -102,9 +102,11 @@ class _NameResolver:
         clause = node.args.get("with_")
         if clause is None:
             return
-        # A CTE may read itself and later ones: what can be known of each before it is resolved is registered first.
         self.ctes = dict(self.ctes)
-        for cte in clause.expressions:
+        # In WITH RECURSIVE, and in SQLite, a CTE may read itself and later ones: what can be known of each before it is
+        # resolved is registered first. Elsewhere its own name in it is the table's of that name.
+        mutual = self.rules.is_sqlite or clause.args.get("recursive")
+        for cte in clause.expressions if mutual else ():
             names = self._get_alias_column_names(cte) or self._guess_output_names(cte.this)
             self.ctes[self._get_alias_key(cte)] = cte.this, _QueryOutputs(names)
         for cte in clause.expressions:
