@@ -33,7 +33,7 @@ def ask_in_german(page: Any, question: str, button: str = "Fragen") -> None:
 
 def has_no_english_label(page: Any) -> None:
     english, german = (list_labels(language) for language in ("en", "de"))
-    foreign = {text for key, text in english.items() if isinstance(text, str) and text not in german.values()}
+    foreign = {text for text in english.values() if isinstance(text, str) and text not in german.values()}
     assert set(page.evaluate(PARTS)) & foreign == set()
 
 
