@@ -45,6 +45,9 @@ async def get_me(
     """Return the signed-in user, the database and the model."""
     agent = asker.agent
     translator = agent.resources.translator(agent.settings)
+    labels = list_labels(agent.settings.locale, accept_language)
+    if translator.name == "offline":  # which reads English alone, so the questions that the page proposes are English
+        labels |= {key: label for key, label in list_labels("en").items() if key.startswith("page_try_")}
     return {
         "user": asker.identity.name,
         "database": agent.resources.database.name,
@@ -52,7 +55,7 @@ async def get_me(
         "model": translator.model,
         "translator": translator.name,
         "session": asker.server.settings.token is not None,
-        "labels": list_labels(agent.settings.locale, accept_language),
+        "labels": labels,
         "sureness": {"sure": SURE, "fairly_sure": FAIRLY_SURE},
         "dollars_left": None if (left := await asker.server.turns.get_dollars_left(asker.owner)) == math.inf else left,
     }

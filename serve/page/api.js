@@ -1,4 +1,5 @@
 // What the page asks of its server (docs/serve.md). Addresses are relative, so that the app can be mounted anywhere.
+import { say } from "./labels.js";
 
 export class ApiError extends Error {
   constructor(status, kind, message) {
@@ -44,7 +45,7 @@ export async function* events(path, body, signal) {
     } catch (error) {
       if (signal.aborted) throw error;
     }
-    if (!turn || tries === MOST_TRIES) throw new ApiError(0, "Offline", "The server cannot be reached.");
+    if (!turn || tries === MOST_TRIES) throw new ApiError(0, "Offline", say("page_unreachable"));
     await new Promise((resume) => setTimeout(resume, 500 * 2 ** tries));
     const again = { accept: EVENTS, "last-event-id": String(last) };
     reply = await send("GET", `turns/${turn}/events`, undefined, again, signal).catch((error) => {
@@ -62,11 +63,11 @@ async function send(method, path, body, headers = {}, signal = undefined) {
   }
   const reply = await fetch(new URL(path, document.baseURI), options).catch((error) => {
     if (signal?.aborted) throw error;
-    throw new ApiError(0, "Offline", "The server cannot be reached.");
+    throw new ApiError(0, "Offline", say("page_unreachable"));
   });
   if (reply.ok) return reply;
   const told = await reply.json().catch(() => ({}));
-  const { kind = "Error", message = `The server says ${reply.status}.` } = told.error ?? {};
+  const { kind = "Error", message = say("page_server_says", { status: reply.status }) } = told.error ?? {};
   if (reply.status === 401) dispatchEvent(new Event(SIGNED_OUT));
   throw new ApiError(reply.status, kind, message);
 }

@@ -7,6 +7,7 @@ import { html, render, useEffect, useRef, useState } from "./html.js";
 import { Icon } from "./icons.js";
 import { useKept } from "./kept.js";
 import { useKeys } from "./keys.js";
+import { say, setLabels } from "./labels.js";
 import { Schema } from "./schema.js";
 import { named, Threads } from "./threads.js";
 import { Turn } from "./turn.js";
@@ -19,7 +20,7 @@ function Door() {
   const [me, setMe] = useState(null);
   const [problem, setProblem] = useState(null);
   const [out, setOut] = useState(false);
-  const enter = () => get("me").then((found) => (setMe(found), setProblem(null), setOut(false)), setProblem);
+  const enter = () => get("me").then((found) => (setLabels(found.labels), setMe(found), setProblem(null), setOut(false)), setProblem);
   useEffect(() => {
     enter();
     addEventListener(SIGNED_OUT, () => setOut(true));
@@ -88,33 +89,33 @@ function Page({ me, enter }) {
   const tools = { ...talk, again: (turn) => talk.again(turn, approve), theme, sureness: me.sureness, ask: (question, anew) => talk.ask(question, approve, anew) };
   const drawPane = (name, label) => html`<button class="bare" aria-label=${label} aria-expanded=${String(open[name])} aria-controls=${name} onClick=${() => toggle(name)}><${Icon} name=${name} /></button>`;
   return html`<div class="page">
-    <a class="skip" href="#question" onClick=${(event) => (event.preventDefault(), focusQuestion())}>To the question</a>
+    <a class="skip" href="#question" onClick=${(event) => (event.preventDefault(), focusQuestion())}>${say("page_to_question")}</a>
     <header>
-      ${drawPane("threads", "Conversations")}
+      ${drawPane("threads", say("page_conversations"))}
       <h1>${me.database}</h1>
-      <span class="quiet wide">${me.dialect} · ${me.translator === "offline" ? "offline translator" : me.model}${me.user && ` · ${me.user}`}</span>
+      <span class="quiet wide">${me.dialect} · ${me.translator === "offline" ? say("page_offline") : me.model}${me.user && ` · ${me.user}`}</span>
       <span class="gap"></span>
-      <button class="bare" aria-label="New conversation" onClick=${begin}><${Icon} name="plus" /></button>
-      <button class="bare" aria-label=${theme === "dark" ? "Light" : "Dark"} onClick=${toggleTheme}><${Icon} name=${theme === "dark" ? "sun" : "moon"} /></button>
-      <button class="bare" aria-label="Keys" onClick=${() => setHelp(true)}><${Icon} name="help" /></button>
-      ${me.session && html`<button class="bare" aria-label="Sign out" onClick=${() => remove("session").then(() => location.reload())}><${Icon} name="key" /></button>`}
-      ${drawPane("schema", "Schema")}
+      <button class="bare" aria-label=${say("page_new_conversation")} onClick=${begin}><${Icon} name="plus" /></button>
+      <button class="bare" aria-label=${say(theme === "dark" ? "page_light" : "page_dark")} onClick=${toggleTheme}><${Icon} name=${theme === "dark" ? "sun" : "moon"} /></button>
+      <button class="bare" aria-label=${say("page_keys")} onClick=${() => setHelp(true)}><${Icon} name="help" /></button>
+      ${me.session && html`<button class="bare" aria-label=${say("page_sign_out")} onClick=${() => remove("session").then(() => location.reload())}><${Icon} name="key" /></button>`}
+      ${drawPane("schema", say("page_schema"))}
     </header>
-    <aside id="threads" aria-label="Conversations" hidden=${!open.threads}>
-      <button class="main new" onClick=${begin}><${Icon} name="plus" />New conversation</button>
+    <aside id="threads" aria-label=${say("page_conversations")} hidden=${!open.threads}>
+      <button class="main new" onClick=${begin}><${Icon} name="plus" />${say("page_new_conversation")}</button>
       <${Threads} threads=${threads} unlisted=${unlisted} more=${more} load=${older} find=${find} current=${thread} onChanged=${list}
         onDeleted=${(id) => (id === thread && setThread(null), list())} />
     </aside>
     <main>
-      <div class="turns" inert=${covered} role="region" aria-label="Conversation" tabindex="0">
-        ${talk.problem && html`<p class="problem" role="alert">${talk.problem.status === 404 ? "This conversation is gone: it was deleted, or the address is wrong." : talk.problem.message}</p>`}
-        ${talk.problem?.status === 404 && html`<button onClick=${begin}>New conversation</button>`}
+      <div class="turns" inert=${covered} role="region" aria-label=${say("page_conversation")} tabindex="0">
+        ${talk.problem && html`<p class="problem" role="alert">${talk.problem.status === 404 ? say("page_gone") : talk.problem.message}</p>`}
+        ${talk.problem?.status === 404 && html`<button onClick=${begin}>${say("page_new_conversation")}</button>`}
         ${talk.turns.map((turn, place) => html`<${Turn} key=${turn.id} turn=${turn} last=${place === talk.turns.length - 1} tools=${tools} />`)}
         ${thread === null && talk.turns.length === 0 && html`<${Welcome} me=${me} schema=${schema.found} ask=${tools.ask} />`}
       </div>
       <${Composer} inert=${covered} tools=${tools} approve=${approve} setApprove=${setApprove} left=${me.dollars_left} />
     </main>
-    <aside id="schema" aria-label="Schema" hidden=${!open.schema}>
+    <aside id="schema" aria-label=${say("page_schema")} hidden=${!open.schema}>
       <${Schema} schema=${schema.found} problem=${schema.problem} onName=${(name) => (insert(name), uncover(), setTimeout(focusQuestion))} />
     </aside>
     <div class="unseen" role="status" aria-live="polite">${said}</div>

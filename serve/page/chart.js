@@ -3,9 +3,13 @@
 import { getChart } from "./api.js";
 import { chartLanguage, fileName } from "./formats.js";
 import { html, useEffect, useRef, useState } from "./html.js";
+import { say } from "./labels.js";
 import { isMeasure } from "./shape.js";
 
-const KINDS = { "": "Automatic", bar: "Bars", stacked: "Stacked bars", line: "Line", area: "Area", pie: "Pie", point: "Points", histogram: "Histogram" };
+const KINDS = {
+  "": "page_automatic", bar: "page_bars", stacked: "page_stacked", line: "page_line", area: "page_area", pie: "page_pie", point: "page_points",
+  histogram: "page_histogram",
+};
 
 const NARROW = 480;
 const SERIES = 8;
@@ -52,12 +56,12 @@ export function Chart({ turn, theme, onNone }) {
   };
   return html`<div class=${spec === null ? "chart" : "chart drawn"}>
     ${problem && html`<p class="problem" role="alert">${problem.message}</p>`}
-    ${spec === null && html`<p class="quiet" role="status">${Object.keys(chosen).length > 0 ? "That chart does not fit these rows." : "No chart fits these rows."}</p>`}
-    <div class="drawing" role="img" aria-label=${spec ? `Chart: ${turn.answer.rephrased || turn.question}` : "No chart"} hidden=${!spec} ref=${place}></div>
+    ${spec === null && html`<p class="quiet" role="status">${Object.keys(chosen).length > 0 ? say("page_other_chart") : say("no_chart")}</p>`}
+    <div class="drawing" role="img" aria-label=${spec ? `${say("page_chart")}: ${turn.answer.rephrased || turn.question}` : say("no_chart")} hidden=${!spec} ref=${place}></div>
     <div class="buttons">
-      ${drawChoice("kind", "Chart", Object.entries(KINDS))}
-      ${measures.length > 1 && drawChoice("measure", "Measure", [["", "Automatic"], ...measures])}
-      <button class="link" disabled=${!spec} onClick=${save}>Save as PNG</button>
+      ${drawChoice("kind", say("page_chart"), Object.entries(KINDS).map(([kind, label]) => [kind, say(label)]))}
+      ${measures.length > 1 && drawChoice("measure", say("page_measure"), [["", say("page_automatic")], ...measures])}
+      <button class="link" disabled=${!spec} onClick=${save}>${say("page_save_png")}</button>
     </div>
   </div>`;
 }
@@ -74,7 +78,7 @@ async function draw(place, spec, language) {
 }
 
 const refuse = async () => {
-  throw new Error("A chart may load nothing.");
+  throw new Error(say("page_chart_loads"));
 };
 
 /** The page's colours for the series instead of the scheme that the specification names, while there are enough. */
@@ -124,6 +128,6 @@ function loaded() {
 
 const script = (src) => new Promise((resolve, reject) => {
   const element = Object.assign(document.createElement("script"), { src, onload: resolve });
-  element.onerror = () => reject(new Error("The drawing library could not be loaded."));
+  element.onerror = () => reject(new Error(say("page_no_library")));
   document.head.append(element);
 });

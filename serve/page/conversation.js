@@ -2,6 +2,7 @@
 // A turn is what the API gives for it, and while it runs has `live`: what has been told of it so far.
 import { events, get, post, remove } from "./api.js";
 import { useEffect, useRef, useState } from "./html.js";
+import { say } from "./labels.js";
 
 const SHOWN_ROWS = 25;
 const EARLY_MS = 150; // within which an answer's rows are mostly counted: one that changes at once would only flicker
@@ -141,21 +142,21 @@ export const isNew = (turn) => turn.id.startsWith("new-");
 
 const living = (turn) => (turn.status === "running" ? { ...turn, live: NOTHING } : turn);
 
-const NOTHING = { phase: "Reading the question", tables: [], draft: 0, sql: "", runs: [], notes: [] };
+const NOTHING = { phase: "page_reading", tables: [], draft: 0, sql: "", runs: [], notes: [] };
 
 function after(turn, event) {
   const live = turn.live ?? NOTHING;
   switch (event.event) {
     case "linked":
-      return { live: { ...live, tables: event.tables, phase: "Writing the query" } };
+      return { live: { ...live, tables: event.tables, phase: "page_writing" } };
     case "sql_delta": {
       const sql = (event.draft === live.draft ? live.sql : "") + event.text;
-      return { live: { ...live, sql, draft: event.draft, phase: "Writing the query" } };
+      return { live: { ...live, sql, draft: event.draft, phase: "page_writing" } };
     }
     case "sql":
-      return { live: { ...live, sql: event.sql, phase: "Running the query" } };
+      return { live: { ...live, sql: event.sql, phase: "page_running" } };
     case "rows":
-      return { live: { ...live, runs: [...live.runs, event], phase: event.error ? "Mending the query" : "Checking the result" } };
+      return { live: { ...live, runs: [...live.runs, event], phase: event.error ? "page_mending" : "page_checking" } };
     case "note":
       return { live: { ...live, notes: [...live.notes, event.text] } };
     case "answer":
@@ -169,10 +170,10 @@ function after(turn, event) {
 
 function said(event) {
   switch (event.event) {
-    case "reading": return "Reading the question";
-    case "linked": return `Tables: ${event.tables.join(", ")}`;
-    case "sql": return "Running a query";
-    case "rows": return event.error ? "The query failed" : `${event.row_count} rows`;
+    case "reading": return say("page_reading");
+    case "linked": return `${say("page_tables")}: ${event.tables.join(", ")}`;
+    case "sql": return say("page_running");
+    case "rows": return event.error ? say("page_query_failed") : say("rows", { n: event.row_count ?? 0 });
     case "answer": return event.answer.text;
     case "error": return event.message;
     default: return "";

@@ -2,6 +2,7 @@
 import { get, patch, post, remove } from "./api.js";
 import { html, useEffect, useRef, useState } from "./html.js";
 import { Icon } from "./icons.js";
+import { say } from "./labels.js";
 
 export function Dialog({ title, open, onClose, children }) {
   const place = useRef(null);
@@ -10,7 +11,7 @@ export function Dialog({ title, open, onClose, children }) {
     if (!open && place.current.open) place.current.close();
   }, [open]);
   return html`<dialog ref=${place} onClose=${onClose} aria-label=${title}>
-    ${open && html`<div class="title"><h2>${title}</h2><button class="bare" aria-label="Close" onClick=${onClose}><${Icon} name="close" /></button></div>${children}`}
+    ${open && html`<div class="title"><h2>${title}</h2><button class="bare" aria-label=${say("page_close")} onClick=${onClose}><${Icon} name="close" /></button></div>${children}`}
   </dialog>`;
 }
 
@@ -28,6 +29,11 @@ export function Line({ label, button, onGiven, other, needed = false, given = ""
   </form>`;
 }
 
+const KINDS = {
+  answer: "page_answer", term: "page_term", metric: "page_metric", table: "page_of_table", column: "page_column", join: "page_join",
+  convention: "page_convention", never: "page_never",
+};
+
 /** Saved answers and definitions, with who and when; each can be changed and removed. */
 export function Lessons({ open, onClose }) {
   const [lessons, setLessons] = useState([]);
@@ -36,33 +42,34 @@ export function Lessons({ open, onClose }) {
   const load = () => get("lessons").then((found) => (setLessons(found), setEdited(""), setProblem(null)), setProblem);
   useEffect(() => void (open && load()), [open]);
   const change = (request) => request.then(load, setProblem);
-  const edits = (lesson) => (lesson.kind === "answer" ? [["question", lesson.name], ["query", lesson.meaning]] : [["meaning", lesson.meaning]]);
-  return html`<${Dialog} title="What was saved" open=${open} onClose=${onClose}>
+  const edits = (lesson) => (lesson.kind === "answer" ? [["page_edit_question", "page_new_question", lesson.name], ["page_edit_query", "page_new_query", lesson.meaning]]
+    : [["page_edit_meaning", "page_new_meaning", lesson.meaning]]);
+  return html`<${Dialog} title=${say("page_saved")} open=${open} onClose=${onClose}>
     ${problem && html`<p class="problem" role="alert">${problem.message}</p>`}
-    ${lessons.length === 0 && html`<p class="quiet">Nothing yet.</p>`}
+    ${lessons.length === 0 && html`<p class="quiet">${say("page_nothing")}</p>`}
     ${lessons.map((lesson) => html`<section class="panel" key=${lesson.id} aria-label=${lesson.name}>
-      <p><b dir="auto">${lesson.name}</b> <span class="quiet">${[lesson.kind, lesson.author, lesson.added.slice(0, 10)].filter(Boolean).join(" · ")}</span></p>
+      <p><b dir="auto">${lesson.name}</b> <span class="quiet">${[say(KINDS[lesson.kind]), lesson.author, lesson.added.slice(0, 10)].filter(Boolean).join(" · ")}</span></p>
       ${lesson.meaning !== lesson.name && html`<p class="text" dir="auto">${lesson.kind === "answer" ? html`<code>${lesson.meaning}</code>` : lesson.meaning}</p>`}
       <div class="buttons">
-        ${edits(lesson).map(([part]) => html`<button onClick=${() => setEdited(lesson.id + part)}>Edit ${part}</button>`)}
-        <button onClick=${() => change(remove(`lessons/${lesson.id}`))}>Remove</button>
+        ${edits(lesson).map(([edit]) => html`<button onClick=${() => setEdited(lesson.id + edit)}>${say(edit)}</button>`)}
+        <button onClick=${() => change(remove(`lessons/${lesson.id}`))}>${say("page_remove")}</button>
       </div>
-      ${edits(lesson).map(([part, text]) => edited === lesson.id + part && html`<${Line} label=${`The new ${part}`} button="Save" needed given=${text}
+      ${edits(lesson).map(([edit, label, text]) => edited === lesson.id + edit && html`<${Line} label=${say(label)} button=${say("page_save")} needed given=${text}
         onGiven=${(now) => change(patch(`lessons/${lesson.id}`, { text: now }))} />`)}
     </section>`)}
   </${Dialog}>`;
 }
 
 const KEYS = [
-  ["Enter", "ask"], ["Shift+Enter", "a new line"], ["Esc", "stop the turn that runs"], ["Ctrl+Enter", "run the query that you edit"],
-  ["/", "go to the question", true], ["n", "new conversation", true], ["j, k", "next, previous turn", true], ["t", "conversations", true],
-  ["s", "schema", true], ["d", "dark or light", true], ["?", "these keys", true],
+  ["page_enter", "page_ask"], ["page_shift_enter", "page_new_line"], ["page_escape", "page_stop_turn"], ["page_control_enter", "page_run_edited"],
+  ["/", "page_to_question", true], ["n", "page_new_conversation", true], ["j, k", "page_next_turn", true], ["t", "page_conversations", true],
+  ["s", "page_schema", true], ["d", "page_dark_or_light", true], ["?", "page_these_keys", true],
 ];
 
 export function Help({ open, onClose, single, setSingle }) {
-  return html`<${Dialog} title="Keys" open=${open} onClose=${onClose}>
-    <table class="keys"><tbody>${KEYS.map(([key, does, alone]) => html`<tr class=${alone && !single ? "off" : ""}><th scope="row"><kbd>${key}</kbd></th><td>${does}</td></tr>`)}</tbody></table>
-    <label class="check"><input type="checkbox" checked=${single} onChange=${(event) => setSingle(event.target.checked)} /> Keys of one letter or sign do something</label>
+  return html`<${Dialog} title=${say("page_keys")} open=${open} onClose=${onClose}>
+    <table class="keys"><tbody>${KEYS.map(([key, does, alone]) => html`<tr class=${alone && !single ? "off" : ""}><th scope="row"><kbd>${alone ? key : say(key)}</kbd></th><td>${say(does)}</td></tr>`)}</tbody></table>
+    <label class="check"><input type="checkbox" checked=${single} onChange=${(event) => setSingle(event.target.checked)} /> ${say("page_single_keys")}</label>
   </${Dialog}>`;
 }
 
@@ -72,7 +79,7 @@ export function SignIn({ onDone }) {
 }
 
 export function SignInAgain({ open, onDone, onClose }) {
-  return html`<${Dialog} title="Sign in again" open=${open} onClose=${onClose}><p>Your session has ended. What you asked is still here.</p><${Token} onDone=${onDone} /></${Dialog}>`;
+  return html`<${Dialog} title=${say("page_sign_in_again")} open=${open} onClose=${onClose}><p>${say("page_session_ended")}</p><${Token} onDone=${onDone} /></${Dialog}>`;
 }
 
 function Token({ onDone }) {
@@ -84,8 +91,8 @@ function Token({ onDone }) {
   return html`<div>
     <form class="line" onSubmit=${submit}>
       <input hidden name="user" autocomplete="username" value="tableturn" readonly />
-      <label>The server's token<input name="token" type="password" autocomplete="current-password" required /></label>
-      <button class="main">Sign in</button></form>
+      <label>${say("page_token")}<input name="token" type="password" autocomplete="current-password" required /></label>
+      <button class="main">${say("page_sign_in")}</button></form>
     ${problem && html`<p class="problem" role="alert">${problem.message}</p>`}
   </div>`;
 }

@@ -1,4 +1,5 @@
 // Cells as people write them, in the browser's language or in that of the setting `locale`; see tools/formats.py.
+import { say } from "./labels.js";
 
 const LONGEST = 1e15; // more digits than a number has
 const FEW = 2; // decimals of a number that is not whole in a column of whole ones
@@ -15,7 +16,7 @@ export const isNumeric = (format) => NUMERIC.includes(format.kind);
 /** A cell as text: a number with its marks, a date by its month's name; what does not fit the format as it is. */
 export function formatCell(cell, format) {
   if (format.kind in DATES) return formatTime(String(cell), format);
-  if (format.kind === "boolean" && (cell === 0 || cell === 1)) return cell ? "yes" : "no";
+  if (format.kind === "boolean" && (cell === 0 || cell === 1)) return say(cell ? "page_yes" : "page_no");
   if (!["number", "money", "percent"].includes(format.kind)) return String(cell);
   const whole = typeof cell === "string" && /^-?\d+$/.test(cell); // an integer that JavaScript would round
   if (whole ? format.kind === "percent" : typeof cell !== "number" || Math.abs(cell) >= LONGEST) return String(cell);
@@ -69,7 +70,7 @@ export function chartLanguage(locale) {
 /** The name of a file with the words of a question. */
 export function fileName(turn, ending) {
   const words = (turn.answer?.rephrased || turn.question).replace(/[^\p{L}\p{N}]+/gu, " ").trim().slice(0, 60).trim();
-  return `${words || "result"}.${ending}`;
+  return `${words || say("page_result")}.${ending}`;
 }
 
 const language = (locale) => locale?.replace("_", "-") || undefined;

@@ -1,4 +1,5 @@
 // What an answer leads with: its sentence, and the shape that shows its rows best.
+import { capital } from "./labels.js";
 
 const TIMES = ["month", "year", "date", "minute", "second"];
 const MEASURES = ["number", "money", "percent"];
@@ -31,5 +32,3 @@ export function shape({ chart, columns, formats, rows, row_count: count }) {
   const ranking = times === 0 && names === 1 && measures === 1 && count <= BARS;
   return whole && count > 2 && (series || ranking) ? "chart" : "table";
 }
-
-const capital = (text) => text[0].toUpperCase() + text.slice(1);

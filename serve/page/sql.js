@@ -1,5 +1,6 @@
 // SQL: highlighted, and edited.
 import { html, useEffect, useRef, useState } from "./html.js";
+import { say } from "./labels.js";
 import hljs from "./vendor/highlight.js";
 import sql from "./vendor/sql.js";
 
@@ -41,7 +42,7 @@ export function Editor({ text, label, actions, onCancel }) {
       ref=${area} value=${now} onInput=${(event) => setNow(event.target.value)} onKeyDown=${onKeyDown}></textarea>
     <div class="buttons">
       ${actions.map(([name, does], place) => html`<button class=${place ? "" : "main"} disabled=${waits || !now.trim()} onClick=${() => act(does)}>${name}</button>`)}
-      <button onClick=${onCancel}>Cancel</button>
+      <button onClick=${onCancel}>${say("page_cancel")}</button>
     </div>
   </div>`;
 }

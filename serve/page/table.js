@@ -2,6 +2,7 @@
 import { download, get } from "./api.js";
 import { fileName, formatCell, isNumeric } from "./formats.js";
 import { html, useEffect, useRef, useState } from "./html.js";
+import { say } from "./labels.js";
 
 const PAGE = 25;
 const SHORT = 40;
@@ -28,12 +29,12 @@ export function Table({ turn }) {
   const move = (change) => setView((now) => ({ ...now, offset: 0, ...change }));
   const sortBy = (place) => move(view.sort !== place ? { sort: place, descending: false }
     : view.descending ? { sort: null, descending: false } : { descending: true });
-  if (!page) return problem ? html`<p class="problem" role="alert">${problem.message}</p>` : html`<p class="quiet">Loading rows…</p>`;
+  if (!page) return problem ? html`<p class="problem" role="alert">${problem.message}</p>` : html`<p class="quiet">${say("page_loading")}</p>`;
   const { formats } = turn.answer;
   const numeric = formats.map(isNumeric);
   return html`<div class="result">
     ${problem && html`<p class="problem" role="alert">${problem.message}</p>`}
-    <div class="scrolled" tabindex="0" role="group" aria-label="Rows">
+    <div class="scrolled" tabindex="0" role="group" aria-label=${say("page_rows")}>
       <table>
         <caption class="unseen">${turn.answer.rephrased || turn.question}</caption>
         <thead><tr>${page.headings.map((heading, place) => html`
@@ -43,7 +44,7 @@ export function Table({ turn }) {
         <tbody>${page.rows.map((row) => html`<tr>${row.map((cell, place) => html`
           <td dir="auto" class=${numeric[place] ? "number" : String(cell).length > SHORT ? "words" : ""}><${Cell} value=${cell} format=${formats[place]} /></td>`)}</tr>`)}</tbody>
       </table>
-      ${page.rows.length === 0 && html`<p class="quiet">${view.search ? "No row has that text." : "No rows."}</p>`}
+      ${page.rows.length === 0 && html`<p class="quiet">${say(view.search ? "page_no_row" : "page_no_rows")}</p>`}
     </div>
     <div class="below"><${Pager} view=${view} page=${page} move=${move} /><${Files} turn=${turn} view=${view} /></div>
   </div>`;
@@ -52,22 +53,22 @@ export function Table({ turn }) {
 function Pager({ view, page, move }) {
   const last = Math.min(page.offset + page.rows.length, page.total);
   const many = page.total > PAGE || view.search !== "";
-  const count = page.total === 1 ? "1 row" : `${page.total.toLocaleString()}${page.truncated ? " or more" : ""} rows`;
+  const count = say(page.truncated ? "page_or_more" : "rows", { n: page.total });
   const timer = useRef(null);
   const later = (does) => {
     clearTimeout(timer.current);
     timer.current = setTimeout(does, 250);
   };
-  const range = page.total > PAGE ? `${(page.offset + 1).toLocaleString()}–${last.toLocaleString()} of ${count}` : count;
+  const range = page.total > PAGE ? say("page_range", { first: page.offset + 1, last, count }) : count;
   return html`<div class="pager">
-    ${(many || page.rows.length > 3) && html`<input type="search" placeholder="Filter rows" aria-label="Filter rows" maxlength="200" value=${view.search}
+    ${(many || page.rows.length > 3) && html`<input type="search" placeholder=${say("page_filter")} aria-label=${say("page_filter")} maxlength="200" value=${view.search}
       onInput=${(event) => later(() => move({ search: event.target.value }))} />`}
     <span class="quiet" role="status">${range}</span>
     ${page.total > PAGE && html`<span class="buttons">
-      <button aria-label="First page" disabled=${page.offset === 0} onClick=${() => move({ offset: 0 })}>«</button>
-      <button disabled=${page.offset === 0} onClick=${() => move({ offset: Math.max(page.offset - PAGE, 0) })}>Previous</button>
-      <button disabled=${last >= page.total} onClick=${() => move({ offset: page.offset + PAGE })}>Next</button>
-      <button aria-label="Last page" disabled=${last >= page.total} onClick=${() => move({ offset: Math.floor((page.total - 1) / PAGE) * PAGE })}>»</button>
+      <button aria-label=${say("page_first")} disabled=${page.offset === 0} onClick=${() => move({ offset: 0 })}>«</button>
+      <button disabled=${page.offset === 0} onClick=${() => move({ offset: Math.max(page.offset - PAGE, 0) })}>${say("page_previous")}</button>
+      <button disabled=${last >= page.total} onClick=${() => move({ offset: page.offset + PAGE })}>${say("page_next")}</button>
+      <button aria-label=${say("page_last")} disabled=${last >= page.total} onClick=${() => move({ offset: Math.floor((page.total - 1) / PAGE) * PAGE })}>»</button>
     </span>`}
   </div>`;
 }
@@ -75,7 +76,7 @@ function Pager({ view, page, move }) {
 function Files({ turn, view }) {
   const [problem, setProblem] = useState(null);
   const save = (form) => download(`turns/${turn.id}/export?format=${form}&${looks(view)}`, fileName(turn, form)).then(() => setProblem(null), setProblem);
-  return html`<div class="files"><span class="quiet">${view.search ? "These" : "All"} rows as</span>
+  return html`<div class="files"><span class="quiet">${say(view.search ? "page_these_as" : "page_all_as")}</span>
     ${Object.entries(FILES).map(([form, name]) => html`<button class="link" onClick=${() => save(form)}>${name}</button>`)}
     ${problem && html`<span class="problem" role="alert">${problem.message}</span>`}
   </div>`;

@@ -3,8 +3,9 @@ import { patch, remove } from "./api.js";
 import { Dialog } from "./dialogs.js";
 import { html, useRef, useState } from "./html.js";
 import { Icon } from "./icons.js";
+import { date, say } from "./labels.js";
 
-export const named = (thread) => thread.title || "New conversation";
+export const named = (thread) => thread.title || say("page_new_conversation");
 
 /**
  * @param threads  the conversations; `more` says whether there are others, and `load` gets them; `unlisted` why they are not of now
@@ -31,27 +32,27 @@ export function Threads({ threads, unlisted, more, load, find, current, onDelete
     clearTimeout(timer.current);
     timer.current = setTimeout(() => find(text.trim()), 250);
   };
-  return html`<nav aria-label="Earlier conversations">
-    ${(threads.length > 0 || search) && html`<input type="search" aria-label="Find conversations" placeholder="Find conversations" maxlength="200" value=${search} onInput=${(event) => look(event.target.value)} />`}
-    ${unlisted && html`<p class="quiet">This list may be out of date: ${unlisted.message}</p>`}
+  return html`<nav aria-label=${say("page_earlier")}>
+    ${(threads.length > 0 || search) && html`<input type="search" aria-label=${say("page_find")} placeholder=${say("page_find")} maxlength="200" value=${search} onInput=${(event) => look(event.target.value)} />`}
+    ${unlisted && html`<p class="quiet">${say("page_unlisted", { why: unlisted.message })}</p>`}
     ${problem && !renamed && html`<p class="problem" role="alert">${problem.message}</p>`}
     ${byDay(threads).map(([day, those]) => html`<section key=${day}><h2 class="day">${day}</h2>
     <ul class="threads">${those.map((thread) => html`<li key=${thread.id} class=${thread.id === current ? "current" : ""}>
       <a href=${`#${thread.id}`} aria-current=${thread.id === current ? "page" : null} title=${named(thread)}>${named(thread)}</a>
-      <button class="bare" aria-label=${`Rename ${named(thread)}`} onClick=${() => (setProblem(null), setRenamed(thread))}><${Icon} name="pencil" /></button>
-      <button class="bare" aria-label=${`Delete ${named(thread)}`} onClick=${() => setDeleted(thread)}><${Icon} name="bin" /></button>
+      <button class="bare" aria-label=${say("page_rename_name", { name: named(thread) })} onClick=${() => (setProblem(null), setRenamed(thread))}><${Icon} name="pencil" /></button>
+      <button class="bare" aria-label=${say("page_delete_name", { name: named(thread) })} onClick=${() => setDeleted(thread)}><${Icon} name="bin" /></button>
     </li>`)}</ul></section>`)}
-    ${threads.length === 0 && html`<p class="quiet">${search ? "No conversation has that in its name." : "Your conversations will be here."}</p>`}
-    ${more && html`<button class="link" onClick=${load}>Older conversations</button>`}
-    <${Dialog} title="Rename the conversation" open=${renamed !== null} onClose=${() => setRenamed(null)}>
-      <form class="line" onSubmit=${rename}><label>Name<input name="title" maxlength="200" required value=${renamed ? named(renamed) : ""} /></label>
-        <button class="main">Rename</button></form>
+    ${threads.length === 0 && html`<p class="quiet">${say(search ? "page_not_found" : "page_none_yet")}</p>`}
+    ${more && html`<button class="link" onClick=${load}>${say("page_older")}</button>`}
+    <${Dialog} title=${say("page_rename_this")} open=${renamed !== null} onClose=${() => setRenamed(null)}>
+      <form class="line" onSubmit=${rename}><label>${say("page_name")}<input name="title" maxlength="200" required value=${renamed ? named(renamed) : ""} /></label>
+        <button class="main">${say("page_rename")}</button></form>
       ${problem && html`<p class="problem" role="alert">${problem.message}</p>`}
     </${Dialog}>
-    <${Dialog} title="Delete the conversation?" open=${deleted !== null} onClose=${() => setDeleted(null)}>
+    <${Dialog} title=${say("page_delete_this")} open=${deleted !== null} onClose=${() => setDeleted(null)}>
       <p class="text">${deleted ? named(deleted) : ""}</p>
-      <p>Its questions and answers are deleted for good.</p>
-      <div class="buttons"><button class="danger" onClick=${destroy}>Delete</button><button onClick=${() => setDeleted(null)}>Keep</button></div>
+      <p>${say("page_for_good")}</p>
+      <div class="buttons"><button class="danger" onClick=${destroy}>${say("page_delete")}</button><button onClick=${() => setDeleted(null)}>${say("page_keep")}</button></div>
     </${Dialog}>
   </nav>`;
 }
@@ -66,9 +67,9 @@ function byDay(threads) {
   return [...days];
 }
 
-function dayOf(date) {
-  const midnight = (moment) => new Date(moment).setHours(0, 0, 0, 0);
-  const ago = Math.round((midnight(Date.now()) - midnight(date)) / 86_400_000);
-  if (ago < 2) return ago < 1 ? "Today" : "Yesterday";
-  return date.toLocaleDateString("en", ago < 7 ? { weekday: "long" } : { day: "numeric", month: "long", year: "numeric" });
+function dayOf(moment) {
+  const midnight = (time) => new Date(time).setHours(0, 0, 0, 0);
+  const ago = Math.round((midnight(Date.now()) - midnight(moment)) / 86_400_000);
+  if (ago < 2) return say(ago < 1 ? "page_today" : "page_yesterday");
+  return date(moment, ago < 7 ? { weekday: "long" } : { day: "numeric", month: "long", year: "numeric" });
 }

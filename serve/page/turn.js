@@ -5,10 +5,11 @@ import { Feedback } from "./feedback.js";
 import { formatCell } from "./formats.js";
 import { html, useEffect, useState } from "./html.js";
 import { post } from "./api.js";
+import { say } from "./labels.js";
 import { parts, shape } from "./shape.js";
 import { Code, Editor } from "./sql.js";
 import { Table } from "./table.js";
-import { Doubt, Tried, Why } from "./why.js";
+import { Doubt, sentenceOf, Tried, Why } from "./why.js";
 
 /**
  * @param turn    what the API gives for it
@@ -26,10 +27,10 @@ export function Turn({ turn, last, tools }) {
 
 function Progress({ turn: { live, begun } }) {
   return html`<div class="progress">
-    <p class="phase"><span class="dots" aria-hidden="true"></span>${live.phase}… <${Elapsed} since=${begun} /></p>
-    ${live.tables.length > 0 && html`<p class="quiet">Tables: ${first(live.tables)}</p>`}
+    <p class="phase"><span class="dots" aria-hidden="true"></span>${say(live.phase)}… <${Elapsed} since=${begun} /></p>
+    ${live.tables.length > 0 && html`<p class="quiet">${say("page_tables")}: ${first(live.tables)}</p>`}
     ${live.sql && html`<${Code} text=${live.sql} writing />`}
-    ${live.runs.map((run) => html`<p class=${run.error ? "problem" : "quiet"}>${run.error ?? rows(run.row_count)}</p>`)}
+    ${live.runs.map((run) => html`<p class=${run.error ? "problem" : "quiet"}>${run.error ?? say("rows", { n: run.row_count ?? 0 })}</p>`)}
     ${live.notes.map((note) => html`<p class="quiet">${note}</p>`)}
   </div>`;
 }
@@ -47,11 +48,11 @@ function Elapsed({ since }) {
 }
 
 function NoAnswer({ turn, last, tools }) {
-  const what = { stopped: "Stopped.", lost: "This turn was lost: the process that took it is gone." }[turn.status];
+  const what = { stopped: "page_stopped", lost: "page_lost" }[turn.status];
   return html`<div>
-    <p class=${turn.status === "stopped" ? "quiet" : "problem"} role=${last ? "alert" : null}>${what ?? turn.error?.message ?? "There is no answer."}</p>
+    <p class=${turn.status === "stopped" ? "quiet" : "problem"} role=${last ? "alert" : null}>${what ? say(what) : turn.error?.message ?? say("page_no_answer")}</p>
     ${!tools.running && (last && turn.error?.kind !== "NotThere"
-      ? html`<button onClick=${() => tools.again(turn)}>Ask again</button>` : html`<${Again} turn=${turn} tools=${tools} />`)}
+      ? html`<button onClick=${() => tools.again(turn)}>${say("page_again")}</button>` : html`<${Again} turn=${turn} tools=${tools} />`)}
   </div>`;
 }
 
@@ -61,7 +62,7 @@ function Again({ turn, tools }) {
   const waited = tools.turns[place - 1]?.answer;
   const { question } = waited?.status === "needs_clarification" && waited.sql ? tools.turns[place - 1] : turn;
   const gone = turn.error?.kind === "NotThere";
-  return html`<button onClick=${() => tools.ask(question, gone)}>${gone ? "Ask in a new conversation" : "Ask again"}</button>`;
+  return html`<button onClick=${() => tools.ask(question, gone)}>${say(gone ? "page_ask_anew" : "page_again")}</button>`;
 }
 
 function Answer({ turn, last, tools }) {
@@ -72,12 +73,12 @@ function Answer({ turn, last, tools }) {
   const counting = turn.status === "running"; // the server has no more of the turn yet than this
   const looks = !answer.answered ? (answer.status === "failed" && answer.stop_kind !== "declined" ? "problem" : "") : "lead";
   return html`<div>
-    ${answer.stop_kind === "edited" && html`<p class="badge">Your query</p>`}
+    ${answer.stop_kind === "edited" && html`<p class="badge">${say("page_your_query")}</p>`}
     <p dir="auto" class=${`text ${looks}`}>${sentence}</p>
     <div class=${turn.early ? "told early" : "told"}>
       ${rest && html`<p class="text" dir="auto">${rest} <${WithThem} turn=${turn} tools=${tools} /></p>`}
       ${answer.answered && html`<${Doubt} answer=${answer} sureness=${tools.sureness} />`}
-      ${counting && html`<p class="quiet">Counting rows…</p>`}
+      ${counting && html`<p class="quiet">${say("page_counting")}</p>`}
     </div>
     ${answer.status === "failed" && !tools.running && html`<${Again} turn=${turn} tools=${tools} />`}
     ${answer.answered && answer.columns.length > 0 && !(counting && (answer.truncated || shape(answer) === "chart")) && html`<${Result} turn=${turn} theme=${tools.theme} />`}
@@ -95,7 +96,7 @@ function WithThem({ turn, tools }) {
   const [problem, setProblem] = useState(null);
   const sql = turn.answer.ledger?.other_sql;
   const run = () => post(`turns/${turn.id}/run`, { sql }).then(tools.add, setProblem);
-  return sql && html`<button class="link" onClick=${run}>Count them too</button>${problem && html`<span class="problem" role="alert">${problem.message}</span>`}`;
+  return sql && html`<button class="link" onClick=${run}>${say("page_count_too")}</button>${problem && html`<span class="problem" role="alert">${problem.message}</span>`}`;
 }
 
 function Result({ turn, theme }) {
@@ -108,7 +109,7 @@ function Result({ turn, theme }) {
   }
   const names = best === "chart" ? ["chart", "table"] : ["table", "chart"];
   const drawTab = (name) => html`<button role="tab" id=${`${name}-tab-${turn.id}`} aria-selected=${String(tab === name)}
-    aria-controls=${`result-${turn.id}`} tabindex=${tab === name ? 0 : -1} onClick=${() => setTab(name)}>${name === "chart" ? "Chart" : "Table"}</button>`;
+    aria-controls=${`result-${turn.id}`} tabindex=${tab === name ? 0 : -1} onClick=${() => setTab(name)}>${say(name === "chart" ? "page_chart" : "page_table")}</button>`;
   const onKeyDown = (event) => {
     if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
     const other = tab === "table" ? "chart" : "table";
@@ -116,7 +117,7 @@ function Result({ turn, theme }) {
     document.getElementById(`${other}-tab-${turn.id}`).focus();
   };
   return html`<section>
-    <div role="tablist" class="tabs" aria-label="How the result is shown" onKeyDown=${onKeyDown}>
+    <div role="tablist" class="tabs" aria-label=${say("page_how_shown")} onKeyDown=${onKeyDown}>
       ${names.map(drawTab)}
     </div>
     <div role="tabpanel" id=${`result-${turn.id}`} aria-labelledby=${`${tab}-tab-${turn.id}`}>
@@ -138,25 +139,25 @@ function Query({ turn, tools, mend }) {
     <summary>SQL</summary>
     ${problem && html`<p class="problem" role="alert">${problem.message}</p>`}
     ${editing
-      ? html`<${Editor} text=${turn.answer.sql} label="The query" actions=${[["Run", run]]} onCancel=${() => setEditing(false)} />`
+      ? html`<${Editor} text=${turn.answer.sql} label=${say("page_the_query")} actions=${[[say("page_run"), run]]} onCancel=${() => setEditing(false)} />`
       : html`<${Code} text=${turn.answer.sql} /><div class="buttons">
-          <button class="link" onClick=${() => setEditing(true)}>Edit and run</button>
+          <button class="link" onClick=${() => setEditing(true)}>${say("page_edit")}</button>
           <${Copy} text=${turn.answer.sql} /></div>`}
     ${turn.answer.explanation && html`<p class="text">${turn.answer.explanation}</p>`}
   </details>`;
 }
 
 function Copy({ text }) {
-  const [told, setTold] = useState("Copy");
+  const [told, setTold] = useState("page_copy");
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(text); // which there is over https and on this machine alone
-      setTold("Copied");
+      setTold("page_copied");
     } catch {
-      setTold("Your browser copies over https alone: select the text, and copy it with the keyboard");
+      setTold("page_copy_by_hand");
     }
   };
-  return html`<button class="link" onClick=${copy}>${told}</button>`;
+  return html`<button class="link" onClick=${copy}>${say(told)}</button>`;
 }
 
 /** A turn that asks back: which reading is meant, or whether a query may run. */
@@ -167,24 +168,23 @@ function Asked({ turn, open, tools }) {
   if (!answer.sql) {
     return html`<div class="asked"><p class="text">${question}</p>
       <div class="buttons choices">${choices.map((choice) => html`<button disabled=${!open} onClick=${() => tools.ask(choice)}>${choice}</button>`)}</div>
-      ${open && html`<p class="quiet">Or write your reply below.</p>`}</div>`;
+      ${open && html`<p class="quiet">${say("page_reply_below")}</p>`}</div>`;
   }
   const decide = (decision) => tools.ask(decision);
   return html`<div class="asked"><p class="text">${question}</p>
     ${editing && open
-      ? html`<${Editor} text=${answer.sql} label="The query" actions=${[["Run this instead", (sql) => decide({ action: "edit", sql })]]} onCancel=${() => setEditing(false)} />`
+      ? html`<${Editor} text=${answer.sql} label=${say("page_the_query")} actions=${[[say("page_run_instead"), (sql) => decide({ action: "edit", sql })]]} onCancel=${() => setEditing(false)} />`
       : html`<${Code} text=${answer.sql} />`}
     ${answer.explanation && html`<p class="text">${answer.explanation}</p>`}
-    ${answer.estimate && html`<p class="quiet">Expected to read ${rows(answer.estimate.rows)}.</p>`}
+    ${answer.estimate && html`<p class="quiet">${sentenceOf(say("expected", { rows: say("rows", { n: answer.estimate.rows ?? 0 }) }))}</p>`}
     ${open && !editing && html`<div class="buttons">
-      <button class="main" onClick=${() => decide({ action: "approve" })}>Run it</button>
-      ${choices.includes("approve and save") && html`<button onClick=${() => decide({ action: "approve", save: true })}>Run it and save as an example</button>`}
-      <button onClick=${() => setEditing(true)}>Edit</button>
-      <button onClick=${() => decide({ action: "reject" })}>Don't run</button>
+      <button class="main" onClick=${() => decide({ action: "approve" })}>${say("page_run_it")}</button>
+      ${choices.includes("approve and save") && html`<button onClick=${() => decide({ action: "approve", save: true })}>${say("page_run_save")}</button>`}
+      <button onClick=${() => setEditing(true)}>${say("page_change")}</button>
+      <button onClick=${() => decide({ action: "reject" })}>${say("page_dont_run")}</button>
     </div>`}
   </div>`;
 }
 
 const TABLES = 6;
-const first = (names) => names.slice(0, TABLES).join(", ") + (names.length > TABLES ? ` and ${names.length - TABLES} more` : "");
-const rows = (count) => (count === 1 ? "1 row" : `${(count ?? 0).toLocaleString()} rows`);
+const first = (names) => names.length > TABLES ? say("page_and_more", { names: names.slice(0, TABLES).join(", "), n: names.length - TABLES }) : names.join(", ");

@@ -1,10 +1,11 @@
 // The first screen: the database, and questions worth asking of it.
 import { html } from "./html.js";
+import { say } from "./labels.js";
 
 export function Welcome({ me, schema, ask }) {
   return html`<div class="welcome">
-    <h2>Ask ${me.database} a question</h2>
-    <p>Answers come with the query that gave them, so that you can check it, change it, and say whether it is right. Ask on: what was said before is remembered.</p>
+    <h2>${say("page_ask_database", { database: me.database })}</h2>
+    <p>${say("page_welcome")}</p>
     ${schema && html`<div class="buttons choices">${questions(schema, me.translator !== "offline").map((question) => html`<button onClick=${() => ask(question)}>${question}</button>`)}</div>`}
   </div>`;
 }
@@ -24,24 +25,24 @@ export function questions({ tables, foreign_keys: keys }, months) {
   const refers = ({ name }, column) => keys.some(({ table, columns }) => table === name && columns.includes(column.name));
   const few = ({ ref_table: to }) => known.get(to)?.row_count > 2 && known.get(to).row_count <= FEW;
   const first = (those, found) => those.map((table) => found(table)).find(Boolean);
-  const of = ({ table, ref_table: to }) => `How many ${words(table)} are there by ${words(to)}?`;
+  const of = ({ table, ref_table: to }) => say("page_try_by", { things: words(table), names: words(to) });
   const by = first([...events, ...largest], (table) => {
     const key = keys.find((one) => one.table === table.name && one.ref_table !== table.name && few(one));
     return key && of(key);
   });
   const kinds = first([...events, ...largest], (table) => {
     const column = table.columns.find((one) => one.kind === "text" && one.distinct > 1 && one.distinct <= KINDS && !refers(table, one) && !one.primary_key);
-    return column && `How many ${words(table.name)} are there by ${words(column.name)}?`;
+    return column && say("page_try_by", { things: words(table.name), names: words(column.name) });
   });
   const average = first([...events, ...largest], (table) => {
     const column = table.columns.find((one) => one.kind === "number" && one.distinct > MANY && !one.primary_key && !one.likely_key && !refers(table, one));
-    return column && `What is the average ${words(column.name)} of ${words(table.name)}?`;
+    return column && say("page_try_average", { measure: words(column.name), things: words(table.name) });
   });
   const found = [
-    months && events[0] && `How many ${words(events[0].name)} are there per month?`, by, average, kinds,
-    events[0] && `List the 10 newest ${words(events[0].name)}`, largest[0] && `How many ${words(largest[0].name)} are there?`,
+    months && events[0] && say("page_try_months", { things: words(events[0].name) }), by, average, kinds,
+    events[0] && say("page_try_newest", { things: words(events[0].name) }), largest[0] && say("page_try_count", { things: words(largest[0].name) }),
   ].filter(Boolean);
-  return found.length > 0 ? [...new Set(found)].slice(0, 4) : ["What tables are there?"];
+  return found.length > 0 ? [...new Set(found)].slice(0, 4) : [say("page_try_tables")];
 }
 
 const dated = ({ columns }) => columns.some(({ kind }) => kind === "time");

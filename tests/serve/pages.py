@@ -49,7 +49,11 @@ def visit(browser: Any, width: int, tmp_path: Path) -> Generator[Visit]:
                 complaints.append(text)
 
         def opened(
-            database: Path, script: Script | None = None, serving: ServeSettings | None = None, **settings: Any
+            database: Path,
+            script: Script | None = None,
+            serving: ServeSettings | None = None,
+            language: str = "en-US",
+            **settings: Any,
         ) -> Any:
             model: dict[str, Any] = {"model": "offline"}
             if script is not None:
@@ -60,7 +64,8 @@ def visit(browser: Any, width: int, tmp_path: Path) -> Generator[Visit]:
             agent = SQLAgent(database, examples=examples, knowledge=knowledge, settings=settings or None, **model)
             stack.enter_context(agent)
             address = stack.enter_context(site(agent, serving))
-            page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme="light")
+            size = {"width": width, "height": 900}
+            page = browser.new_page(viewport=size, color_scheme="light", locale=language)
             stack.callback(page.close)
             page.set_default_timeout(30_000)
             page.on("request", asks)
@@ -102,6 +107,7 @@ def unfold_query(turn: Any) -> None:
 
 def pane(page: Any, name: str) -> Any:
     """A side of the page, which a phone shows when it is asked for."""
+    page.get_by_role("banner").wait_for()
     side = page.get_by_role("complementary", name=name)
     if not side.is_visible():
         page.get_by_role("banner").get_by_role("button", name=name, exact=True).click()

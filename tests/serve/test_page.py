@@ -316,7 +316,7 @@ def test_all_can_be_done_with_keys(visit: Visit, shop: Path, width: int) -> None
     assert page.evaluate("getComputedStyle(document.body).colorScheme") == "dark"
     page.keyboard.press("?")
     dialog = page.get_by_role("dialog")
-    assert "new conversation" in dialog.inner_text()
+    assert "New conversation" in dialog.inner_text()
     dialog.get_by_label("Keys of one letter").uncheck()
     page.keyboard.press("Escape")
     dialog.wait_for(state="hidden")

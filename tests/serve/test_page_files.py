@@ -6,10 +6,16 @@ import re
 from pathlib import Path
 
 import pytest
+from tableturn.agent.answers.labels import read_catalogue
 from tableturn.serve.app import PAGE
 
 from tests.support.vendor import FOLDER, libraries
 
+NAMES = {
+    *("Excel", "Parquet", "Enter", "Escape", "ArrowLeft", "ArrowRight"),
+    *("Error", "Offline", "Unauthorized", "NotThere", "TurnCancelled", "ExampleRefused"),
+}
+"""What modules name with a capital letter that is not a word of the page: file formats, keys and kinds of errors."""
 OWN = sorted([*PAGE.glob("*.js"), *PAGE.glob("*.html"), *PAGE.glob("*.css"), *PAGE.glob("*.svg")])
 
 
@@ -36,3 +42,56 @@ def test_each_library_is_pinned_and_comes_with_its_licence() -> None:
         assert len((FOLDER / library.licence_file).read_text("utf-8")) > 500
         named |= {*library.files, library.licence_file}
     assert {file.name for file in FOLDER.iterdir()} == named
+
+
+def test_the_page_takes_its_words_from_the_catalogue() -> None:
+    """Each label that a module names is in the catalogue, and each of the page's labels is named."""
+    scripts = "".join(file.read_text("utf-8") for file in PAGE.glob("*.js"))
+    labels = {key: label for key, label in read_catalogue().items() if key != "asks"}
+    said = set(re.findall(r'\bsay\("(\w+)"', scripts)) | set(re.findall(r'"(page_\w+)"', scripts))
+    assert said <= set(labels)
+    assert {key for key in labels if key.startswith("page_")} - said - {"page_language"} == set()
+    for key in said:
+        assert all(label for label in map(labels[key].get, ("en", "de"))), key
+
+
+def test_the_words_before_signing_in_are_the_catalogues() -> None:
+    text = (PAGE / "labels.js").read_text("utf-8")
+    first = dict(re.findall(r"^  (\w\w): \{\n(.*?)^  \}", text, re.MULTILINE | re.DOTALL))
+    assert set(first) == set(read_catalogue()["page_language"])
+    for language, lines in first.items():
+        words = dict(re.findall(r'(\w+): "([^"]*)"', lines))
+        assert len(words) == 5
+        assert words == {key: read_catalogue()[key][language] for key in words}
+
+
+@pytest.mark.parametrize("file", sorted({*PAGE.glob("*.js")} - {PAGE / "labels.js"}), ids=lambda file: file.name)
+def test_a_module_has_no_words_of_its_own(file: Path) -> None:
+    code, markup = split_templates(re.sub(r"^\s*(//|/?\*).*| // .*", "", file.read_text("utf-8"), flags=re.MULTILINE))
+    attributes = re.findall(r'\b(?:aria-label|placeholder|title|label|button|alt)="([^"]*)"', markup)
+    between = re.findall(r"[^\W\d_]{2,}", re.sub(r"<[^<>]*>", " ", markup))
+    assert {*attributes, *between} - {"SQL", "null", "tableturn"} == set()
+    assert set(re.findall(r'"([A-Z][a-z]+[^"]*)"', code)) - NAMES == set()
+
+
+def split_templates(text: str) -> tuple[str, str]:
+    """Return the strings of a module, and the markup of its html templates without their expressions."""
+    strings: list[str] = []
+    markup: list[str] = []
+    inside = ["code"]
+    for token in re.findall(r'html`|`|\$\{|"(?:[^"\\\n]|\\.)*"|.', text, re.DOTALL):
+        within = inside[-1]
+        if token.endswith("`") and within == "code":
+            inside.append("markup" if token == "html`" else "string")
+        elif token.endswith("`") or (token == "}" and within == "code"):
+            inside.pop()
+        elif token == "${" or (token == "{" and within == "code"):
+            inside.append("code")
+        elif within == "markup":
+            markup.append(token)
+        elif within == "string" or token.startswith('"'):
+            strings.append(token)
+        if token == "`" and "string" in (within, inside[-1]):
+            strings.append('"')
+    assert inside == ["code"]
+    return "".join(strings), "".join(markup)
