@@ -24,7 +24,7 @@ from .cancel_turn import KEY, OpenTurn, cancel_on_ctrl_c
 from .effects import make_cancellation_error, run_blocking
 from .records import AnswerRecord, Turn, add_usages
 from .settings import Settings, make_settings
-from .state import AgentState, get_current_turn, get_usage_by_node, load, upgrade_state
+from .state import AgentState, get_usage_by_node, load, load_turn, upgrade_state
 
 if TYPE_CHECKING:
     from .sqlagent import SQLAgent
@@ -267,7 +267,7 @@ class Conversation:
         """Return the answer of a turn that waits for a person to clarify or approve."""
         resources, values, asked = self._agent.resources, _read_state_values(state), state.interrupts[0].value
         translator = resources.translator(resources.settings)
-        turn, by_node = get_current_turn(values), get_usage_by_node(values)
+        turn, by_node = load_turn(values), get_usage_by_node(values)
         record = AnswerRecord(
             question=turn.asked or turn.question,
             rephrased=turn.rephrasing.rephrased,

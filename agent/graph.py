@@ -43,9 +43,9 @@ from .state import (
     Update,
     dump_record,
     get_clarified_turn,
-    get_current_turn,
     get_usage_by_node,
     load,
+    load_turn,
     upgrade_state,
 )
 
@@ -118,7 +118,7 @@ def _choose_next_node(state: AgentState) -> str | list[Send]:
     following = state.get("next", END)  # a state that was written from outside, as of an earlier version, names none
     if following != "candidate":
         return following
-    turn = replace(get_current_turn(state), started_at=time.time())
+    turn = replace(load_turn(state), started_at=time.time())
     numbers = range(1 if state["attempts"] else 0, turn.candidates)
     drafts = (dump_record(replace(turn, candidate=number)) for number in numbers)
     return [Send("candidate", {**state, "attempts": [], "turn": draft}) for draft in drafts]
@@ -194,10 +194,10 @@ class _GraphNode(Runnable[AgentState, Update]):
             settings = settings.overridden(runtime.context)
             resources = resources.narrow(settings.permissions)
         if name == "candidate":
-            settings = vary_draft_settings(settings, get_current_turn(state).candidate)
+            settings = vary_draft_settings(settings, load_turn(state).candidate)
         # A run that begins has the turn of the run before in its state.
         begins = name == "learn" or (name == "rephrase" and get_clarified_turn(state) is None)
-        if not begins and not resources.may_read(get_current_turn(state).rights):
+        if not begins and not resources.may_read(load_turn(state).rights):
             raise TableturnError(
                 "this turn was started under other permissions or by someone else: ask the question again"
             )
@@ -218,9 +218,9 @@ def _get_query_number(name: str, state: AgentState) -> int:
     if name in _FIRST:
         return 0  # the state is still that of the turn before
     if name == "candidate":
-        return get_current_turn(state).candidate
+        return load_turn(state).candidate
     if name == "select":
-        return get_current_turn(state).candidates
+        return load_turn(state).candidates
     lost = sum(draft["attempt"] is None for draft in state.get("drafts", []))
     return lost + len(state.get("attempts", []))
 
@@ -229,7 +229,7 @@ def _compute_node_budget(name: str, settings: Settings, state: AgentState) -> Tu
     """Return the budget of a node; parallel drafts share the rest of the turn's budget."""
     usage = get_usage_by_node(state)
     if name == "candidate":
-        turn = get_current_turn(state)
+        turn = load_turn(state)
         return compute_node_budget(settings, usage, turn.candidates, turn.candidate, _seconds_since(turn.started_at))
     if name == "select":
         usage |= {"drafts": combine_parallel_usage([load(Usage, draft["usage"]) for draft in state["drafts"]])}
@@ -255,7 +255,7 @@ def _add_usage_to_update(name: str, state: AgentState, update: Update, tally: Bu
     if name == "candidate":
         # Nodes side by side cannot add to one usage: each draft carries its own, and `select` adds them up. Some wait
         # for a free thread: the time of each is that since all were started.
-        cost = replace(tally.usage, seconds=round(_seconds_since(get_current_turn(state).started_at), 6))
+        cost = replace(tally.usage, seconds=round(_seconds_since(load_turn(state).started_at), 6))
         return {"drafts": [draft | {"usage": dump_record(cost)} for draft in update["drafts"]]}
     cost = replace(tally.usage, seconds=round(time.perf_counter() - started, 6))
     usage = dict(update.get("usage", state.get("usage", {})))

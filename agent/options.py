@@ -222,7 +222,7 @@ class AgentOptions(DatabaseOptions):
             yield agent
 
 
-def expand_option_groups(without: Collection[str] = ()) -> Callable[[Callable[..., R]], Callable[..., R]]:
+def expand_options(without: Collection[str] = ()) -> Callable[[Callable[..., R]], Callable[..., R]]:
     """Return a decorator that replaces each option group of a command by single options.
 
     Typer reads a command's signature, and knows no options that commands share.

@@ -185,12 +185,12 @@ def make_new_turn_update(question: str) -> Update:
     }
 
 
-def make_node_update(following: str, turn: Turn, notes: Iterable[str] = (), **more: Any) -> Update:
+def make_update(following: str, turn: Turn, notes: Iterable[str] = (), **more: Any) -> Update:
     """Return a state update with the turn, notes and the next node."""
     return {"turn": dump_record(turn), "notes": [*notes], "next": following, **more}
 
 
-def get_current_turn(state: AgentState) -> Turn:
+def load_turn(state: AgentState) -> Turn:
     """Return the current turn."""
     return load(Turn, state.get("turn"))
 
@@ -207,4 +207,4 @@ def get_usage_by_node(state: AgentState) -> dict[str, Usage]:
 
 def get_clarified_turn(state: AgentState) -> Turn | None:
     """Return the current turn if a person just clarified it; None if a new turn starts."""
-    return get_current_turn(state) if (state.get("turn") or {}).get("clarification") else None
+    return load_turn(state) if (state.get("turn") or {}).get("clarification") else None

@@ -39,7 +39,7 @@ from ..tools.sql import read_query
 from ..tools.values import ValueMatch
 from .answers.answer import Answer
 from .answers.labels import choose_locale
-from .answers.phrasing import explain_query, make_column_display, phrase_answer, read_answered
+from .answers.phrasing import build_display, explain_query, phrase_answer, read_answered
 from .audit import AuditedQuery, run_and_audit_query, run_query
 from .model.track_record import ModelRunRecord, append_run_record, get_record_file_path
 from .records import AnswerSentence, AttemptView, Status, make_plain_result
@@ -264,7 +264,7 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
     result = make_plain_result(run_query(query, resources, resources.settings.limits, cancellation))
     locale = choose_locale(answer.question, resources.settings.locale)
     read = read_answered(sql, database)
-    looks = make_column_display(read, result, locale)
+    looks = build_display(read, result, locale)
     rows = None if result.withheld == "all" else result.row_count
     new = replace(
         record,

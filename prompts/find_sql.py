@@ -10,14 +10,7 @@ from itertools import islice
 from ..tools.database.quoting import get_engine_name
 from ..tools.errors import ReplyError
 from ..tools.sql.parse import CHANGES, MAX_LENGTH, find_statement_ends, parse, return_default_if_unparsable
-from .reply_text import (
-    FencedBlock,
-    find_fenced_blocks,
-    find_json_object,
-    get_text_field,
-    is_refusal,
-    remove_reasoning_tags,
-)
+from .reply_text import FencedBlock, find_blocks, find_json_object, get_text_field, is_refusal, remove_reasoning_tags
 from .reply_types import SQLDraft
 
 LABELS: dict[str, str] = {
@@ -139,7 +132,7 @@ def find_partial_sql(reply: str) -> str:
         reply = remove_reasoning_tags(reply)
     except ReplyError:
         return ""
-    blocks = [fence for fence in find_fenced_blocks(OTHER_READING.split(reply, maxsplit=1)[0]) if _contains_sql(fence)]
+    blocks = [fence for fence in find_blocks(OTHER_READING.split(reply, maxsplit=1)[0]) if _contains_sql(fence)]
     if not blocks and not starts_like_sql(reply):
         return ""
     begun = _HALF_A_FENCE.sub("", blocks[-1].content) if blocks else reply
@@ -148,7 +141,7 @@ def find_partial_sql(reply: str) -> str:
 
 
 def _read_sql_from_fences(reply: str, notes: list[str]) -> str:
-    fences = [fence for fence in find_fenced_blocks(reply) if _contains_sql(fence)]
+    fences = [fence for fence in find_blocks(reply) if _contains_sql(fence)]
     plain = [fence for fence in fences if not _ASIDE.search(fence.before)] or fences[:1]
     if len(fences) > 1:
         notes.append(f"The model wrote {len(fences)} queries; the one that it gave as its answer was taken.")

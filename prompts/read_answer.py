@@ -23,7 +23,7 @@ from .find_sql import (
     find_sql,
     starts_like_sql,
 )
-from .reply_text import find_fenced_blocks, find_json_object, get_text_field, remove_reasoning_tags
+from .reply_text import find_blocks, find_json_object, get_text_field, remove_reasoning_tags
 from .reply_types import Intent, OtherReading, Rephrasing, SQLDraft, WriterComments
 
 ReplyForm = Literal["sql", "answer", "settle", "any"]
@@ -74,7 +74,7 @@ def read_answer(text: str, question: str, dialect: str = "sqlite", form: ReplyFo
     draft = None
     try:
         # Readings on offer may hold pieces of SQL: beside a line that declines only a block counts as the answer.
-        blocks = "\n\n".join(f"```{fence.language}\n{fence.content}\n```" for fence in find_fenced_blocks(reply)) or "-"
+        blocks = "\n\n".join(f"```{fence.language}\n{fence.content}\n```" for fence in find_blocks(reply)) or "-"
         draft = find_sql(blocks if declines and record is None else reply, dialect)
     except ReplyError as error:
         if not declines:
@@ -92,7 +92,7 @@ def read_answer(text: str, question: str, dialect: str = "sqlite", form: ReplyFo
 
 def _split_off_other_reading(reply: str, dialect: str) -> tuple[str, OtherReading | None]:
     """Split a reply into its main part and the other interpretation that it offers, if any."""
-    blocks = find_fenced_blocks(reply)
+    blocks = find_blocks(reply)
     label = next(
         (match for match in OTHER_READING.finditer(reply) if not any(match[0] in block.content for block in blocks)),
         None,
@@ -101,8 +101,8 @@ def _split_off_other_reading(reply: str, dialect: str) -> tuple[str, OtherReadin
         return reply, None
     before, after = reply[: label.start()], reply[label.end() :]
     words = label["words"].strip(' \t*_"“”`.')
-    offered = next(iter(find_fenced_blocks(after)), None)
-    if offered is None or not any(starts_like_sql(block.content) for block in find_fenced_blocks(before)):
+    offered = next(iter(find_blocks(after)), None)
+    if offered is None or not any(starts_like_sql(block.content) for block in find_blocks(before)):
         # Without a query of its own it is words alone; the label may then stand before the answer.
         return f"{before}\n{after}", None
     rest = after.split(offered.content, 1)[1].split("\n", 2)[-1]
@@ -127,7 +127,7 @@ def _write_retry_hint(form: ReplyForm, dialect: str) -> str:
 
 def _remove_fenced_sql(reply: str, dialect: str) -> str:
     # A block that is lines with SQL among them is read as those lines.
-    for fence in find_fenced_blocks(reply):
+    for fence in find_blocks(reply):
         lines = ""
         if can_contain_sql(fence) and LABEL.search(fence.content):
             sql = cut_sql_at_label(fence.content, dialect) if starts_like_sql(fence.content) else ""

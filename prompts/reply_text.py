@@ -63,7 +63,7 @@ def remove_reasoning_tags(text: str) -> str:
     return left
 
 
-def find_fenced_blocks(text: str) -> tuple[FencedBlock, ...]:
+def find_blocks(text: str) -> tuple[FencedBlock, ...]:
     """Return the fenced blocks in order; a block that is not closed runs to the end."""
     fences: list[FencedBlock] = []
     opening: re.Match[str] | None = None

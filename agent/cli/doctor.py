@@ -21,7 +21,7 @@ from ..options import (
     ExamplesOption,
     JsonOption,
     ModelOption,
-    expand_option_groups,
+    expand_options,
 )
 
 State = Literal["ok", "note", "fault"]
@@ -52,7 +52,7 @@ class CheckResult:
     do: str = ""  # what to do about it; empty where there is nothing to do
 
 
-@expand_option_groups()
+@expand_options()
 def doctor(
     options: AccessOptions,
     db: Annotated[str | None, typer.Option("--db", help="A database to check too, as for ask.")] = None,
@@ -165,7 +165,7 @@ def _check_installed_extras() -> CheckResult:
 def _check_trust_bound(db: str | None, spec: str | None, base_url: str | None, options: AccessOptions) -> CheckResult:
     from ...tools.examples import database_identity
     from ..evidence.trust import (
-        compute_trust_fingerprints,
+        compute_fingerprints,
         explain_inapplicable_bound,
         find_trust_bound,
         format_trust_bound,
@@ -185,6 +185,6 @@ def _check_trust_bound(db: str | None, spec: str | None, base_url: str | None, o
             return CheckResult(
                 "trust", "ok", "no bound is set for this database and model: no answer is marked trusted"
             )
-        if why := explain_inapplicable_bound(bound, compute_trust_fingerprints(resources, agent.settings)):
+        if why := explain_inapplicable_bound(bound, compute_fingerprints(resources, agent.settings)):
             return CheckResult("trust", "note", why)
     return CheckResult("trust", "ok", f"of trusted answers {format_trust_bound(bound)}")

@@ -14,7 +14,7 @@ import typer
 
 from ...tools.errors import ExampleStoreError, ModelError, SettingsError
 from ...tools.terminal import print_json_line, say, warn
-from ..options import AccessOptions, BaseUrlOption, DatabaseOptions, EmbeddingOption, JsonOption, expand_option_groups
+from ..options import AccessOptions, BaseUrlOption, DatabaseOptions, EmbeddingOption, JsonOption, expand_options
 
 if TYPE_CHECKING:
     from ...tools.database import Database
@@ -72,7 +72,7 @@ class CompletionOptions(StoreOptions):
 
 
 @app.command()
-@expand_option_groups()
+@expand_options()
 def add(
     stored: StoreOptions,
     question: Annotated[str, typer.Argument(help="A self-contained question.")],
@@ -90,7 +90,7 @@ def add(
 
 
 @app.command("import")
-@expand_option_groups()
+@expand_options()
 def import_(
     stored: StoreOptions,
     options: AccessOptions,
@@ -216,7 +216,7 @@ def _select_shared_examples(read: Iterable[Example], refuse: Callable[[str], obj
 
 
 @app.command()
-@expand_option_groups()
+@expand_options()
 def rephrase(options: CompletionOptions) -> None:
     """Have a model rewrite imported questions as "Give me ...", turn by turn (CREDIT-SQL 3.1).
 
@@ -228,7 +228,7 @@ def rephrase(options: CompletionOptions) -> None:
 
 
 @app.command()
-@expand_option_groups()
+@expand_options()
 def simplify(options: CompletionOptions) -> None:
     """Have a model rewrite imported questions in plain words (revision 3.1.2).
 
@@ -281,7 +281,7 @@ def _rewrite_store_questions(
 
 
 @app.command("list")
-@expand_option_groups()
+@expand_options()
 def list_(
     stored: StoreOptions,
     database: Annotated[str | None, typer.Option("--database", help="Only examples of this database.")] = None,
@@ -297,7 +297,7 @@ def list_(
 
 
 @app.command()
-@expand_option_groups(without=("schemas",))
+@expand_options(without=("schemas",))
 def search(
     stored: StoreOptions,
     options: AccessOptions,
@@ -337,7 +337,7 @@ def search(
 
 
 @app.command()
-@expand_option_groups()
+@expand_options()
 def remove(
     stored: StoreOptions, ids: Annotated[list[str], typer.Argument(help="Identifiers, as `list` shows them.")]
 ) -> None:
@@ -349,7 +349,7 @@ def remove(
 
 
 @app.command()
-@expand_option_groups()
+@expand_options()
 def stats(stored: StoreOptions, as_json: JsonOption = False) -> None:
     """Count the examples in the store."""
     with stored.open(make=False) as examples:
@@ -364,7 +364,7 @@ def stats(stored: StoreOptions, as_json: JsonOption = False) -> None:
 
 
 @app.command()
-@expand_option_groups()
+@expand_options()
 def reindex(stored: StoreOptions) -> None:
     """Rebuild the indexes of the store from its examples."""
     with stored.open(make=False) as examples:

@@ -135,7 +135,7 @@ class ConfidenceWeights:
 
 
 @cache
-def load_confidence_weights() -> ConfidenceWeights:
+def load_weights() -> ConfidenceWeights:
     """Return the packaged confidence weights, fitted by `evals.lab train evidence`."""
     kept: dict[str, Any] = json.loads((files(__package__ or "") / "data" / "evidence.json").read_text("utf-8"))
     return ConfidenceWeights(kept["prior"], kept["intercept"], {**BY_HAND, **kept["signals"]})
@@ -145,11 +145,7 @@ def confidence(
     signals: Mapping[str, float], standing: ModelTrackRecord | None = None, weights: ConfidenceWeights | None = None
 ) -> float:
     """Return the probability that an answer is right."""
-    weights, standing, said = (
-        weights or load_confidence_weights(),
-        standing or ModelTrackRecord(),
-        bool(signals["said"]),
-    )
+    weights, standing, said = (weights or load_weights(), standing or ModelTrackRecord(), bool(signals["said"]))
     if said:
         sure = min(max(1 - signals["unsure"], FURTHEST), 1 - FURTHEST)
         value = logit(sure) + logit(estimate_model_accuracy(standing, OVER)) - logit(OVER)

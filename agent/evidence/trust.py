@@ -150,7 +150,7 @@ def judge_answer_trust(confidence: float, run: Run) -> TrustVerdict:
     return (
         UNTOLD
         if bound is None
-        else apply_trust_bound(confidence, bound, compute_trust_fingerprints(run.resources, run.settings))
+        else apply_trust_bound(confidence, bound, compute_fingerprints(run.resources, run.settings))
     )
 
 
@@ -182,7 +182,7 @@ def format_trust_bound(bound: TrustBound) -> str:
     )
 
 
-def compute_trust_fingerprints(resources: Resources, settings: Settings) -> TrustFingerprints:
+def compute_fingerprints(resources: Resources, settings: Settings) -> TrustFingerprints:
     """Return digests of the current prompts, schema, knowledge and provider."""
     knowledge = resources.knowledge.read()
     known = sorted(entry.line for entry in knowledge.entries) if knowledge else []

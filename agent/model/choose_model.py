@@ -126,8 +126,7 @@ def _find_served_model(base_url: str) -> str:
             served = next((model.id for model in client.models.list()), "")
     except openai.OpenAIError as error:
         raise ModelError(
-            f"the server at {base_url} does not list its models ({_shorten_error_message(error)}): "
-            "name one, as openai:NAME"
+            f"the server at {base_url} does not list its models ({_shorten_error(error)}): name one, as openai:NAME"
         ) from error
     if not served:
         raise ModelError(f"the server at {base_url} has no model loaded: load one, or name one as openai:NAME")
@@ -184,8 +183,8 @@ def _open_openai_model(provider: str, name: str, base_url: str | None, options: 
             return AzureChatOpenAI(azure_deployment=name, **options)
         return ChatOpenAI(model=name, base_url=base_url, api_key=SecretStr(key), stream_usage=True, **options)
     except (ValueError, OpenAIError) as error:
-        raise ModelError(f"{provider}:{name} cannot be used: {_shorten_error_message(error)}") from error
+        raise ModelError(f"{provider}:{name} cannot be used: {_shorten_error(error)}") from error
 
 
-def _shorten_error_message(error: Exception) -> str:
+def _shorten_error(error: Exception) -> str:
     return " ".join(str(error).split())[:200]

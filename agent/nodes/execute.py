@@ -20,8 +20,8 @@ from ..effects import Body, do
 from ..model.turn_budget import limit_to_remaining_seconds
 from ..records import Attempt, AttemptSource, make_plain_result
 from ..resources import Run
-from ..state import AgentState, Update, dump_record, get_current_turn
-from .generate import make_end_turn_update
+from ..state import AgentState, Update, dump_record, load_turn
+from .generate import end_turn
 
 _OF_NAMES = ("unknown_table", "unknown_column")
 
@@ -32,7 +32,7 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
     Where settings want it, a person is asked first (LangGraph interrupt); nothing before that has an effect, so that
     the node can start over when it is resumed.
     """
-    turn, drafted = get_current_turn(state), (yield from _spell_names_for_engine(state["sql"], run))
+    turn, drafted = load_turn(state), (yield from _spell_names_for_engine(state["sql"], run))
     decision = ApprovalDecision("approve", drafted)
     if turn.approve or run.settings.approve:
         can_save = run.resources.examples.can_save_examples
@@ -49,7 +49,7 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
         decision = parse_approval_reply(interrupt(request), drafted, can_save)
         if decision.action == "reject":
             why = f"The query was not approved{f': {decision.reason}' if decision.reason else '.'}"
-            return make_end_turn_update(turn, "declined", why, "capped" if state.get("attempts") else "failed")
+            return end_turn(turn, "declined", why, "capped" if state.get("attempts") else "failed")
     sql = drafted if decision.sql == drafted else (yield from _spell_names_for_engine(decision.sql, run))
 
     def estimate_and_run_query(sql: str) -> tuple[Estimate | None, Table | QueryError]:
@@ -109,7 +109,7 @@ def _correct_misspelled_names(
     if not (run.settings.mend_names and isinstance(outcome, QueryError) and outcome.kind in _OF_NAMES):
         return None
     schema = run.schema
-    part = schema.part(get_current_turn(state).shown)
+    part = schema.part(load_turn(state).shown)
     return mend_names(sql, part, {table.name for table in part.tables if is_empty_or_copied_table(table, schema)})
 
 

@@ -24,19 +24,13 @@ from ...tools.linking import (
 )
 from ...tools.values import ValueIndex, ValueMatch, select_likely_values
 from ..advice import call_with_fallback, with_fallback
-from ..context.knowledge import (
-    ASKED,
-    find_relevant_definitions,
-    find_unexplained_word,
-    list_knowledge_problem_notes,
-    list_unread_definition_notes,
-)
+from ..context.knowledge import ASKED, find_definitions, find_unknown_word, list_problem_notes, list_unread_entries
 from ..context.task_inputs import MOST_COLUMNS, get_previous_question, select_history_window
 from ..effects import Body, Done, do, wait_for
 from ..model.turn_budget import limit_to_remaining_seconds
 from ..records import Turn
 from ..resources import Run
-from ..state import AgentState, Update, get_current_turn, make_node_update
+from ..state import AgentState, Update, load_turn, make_update
 from .drafts import count_drafts
 from .generate import make_execute_update
 
@@ -53,7 +47,7 @@ LEAST_ALL_COLUMNS = 0.1
 
 def link(state: AgentState, run: Run) -> Body[Update]:
     """Find values, link the schema, choose the base query, and look for a verified answer."""
-    settings, turn = run.settings, get_current_turn(state)
+    settings, turn = run.settings, load_turn(state)
     history = select_history_window(state, run)
     question, rephrased = turn.question, turn.rephrasing.rephrased
 
@@ -86,7 +80,7 @@ def link(state: AgentState, run: Run) -> Body[Update]:
         _choose_likely_values(before, found_before, shown, run),
     )
     items = select_most_probable_items(linked)
-    known = yield from do(lambda: find_relevant_definitions(turn, items, run, before))
+    known = yield from do(lambda: find_definitions(turn, items, run, before))
     run.emit({"event": "linked", "tables": [table.name for table in shown.tables], "base_sql": base and base.sql})
     turn = replace(
         turn,
@@ -110,7 +104,7 @@ def link(state: AgentState, run: Run) -> Body[Update]:
         notes = _list_unused_knowledge_notes(known, turn, run)
         if verified := find_verified_turn_answer(turn, bool(history), run.schema, run):
             return notes, verified, ""
-        return [*notes, *list_unread_definition_notes(turn, run)], None, find_unexplained_word(turn, values, said, run)
+        return [*notes, *list_unread_entries(turn, run)], None, find_unknown_word(turn, values, said, run)
 
     notes, verified, word = yield from do(find_answer_or_unknown_word)
     if verified is not None:
@@ -121,8 +115,8 @@ def link(state: AgentState, run: Run) -> Body[Update]:
     if word:
         asks = replace(turn.rephrasing, intent="ambiguous", reply=ASKED.format(word), choices=())
         turn = replace(turn, rephrasing=asks, unknown=(*turn.unknown, word))
-        return make_node_update("clarify", turn, notes)
-    return make_node_update("retrieve" if turn.candidates == 1 else "candidate", turn, notes)
+        return make_update("clarify", turn, notes)
+    return make_update("retrieve" if turn.candidates == 1 else "candidate", turn, notes)
 
 
 @with_fallback("values", ())
@@ -152,7 +146,7 @@ def _choose_base_turn(question: str, linked: LinkedSchema, history: tuple[PastTu
 
 def _list_unused_knowledge_notes(known: SelectedEntries, turn: Turn, run: Run) -> list[str]:
     """Return notes on knowledge and on the question's evidence that are not used."""
-    notes = list(list_knowledge_problem_notes(run)) if known.entries or known.left_out else []
+    notes = list(list_problem_notes(run)) if known.entries or known.left_out else []
     if known.left_out:
         notes.append(f"{known.left_out} more definitions had no room (knowledge_tokens)")
     if turn.evidence and not run.translator.reads_examples:

@@ -22,17 +22,17 @@ from ..answers.labels import Labels, choose_locale
 from ..answers.phrasing import (
     WITHHELD,
     ColumnDisplay,
+    build_display,
     explain_query,
     failed,
     list_remarks,
-    make_column_display,
     phrase_answer,
     read_answered,
     summarize,
 )
 from ..audit import make_record
 from ..context.knowledge import list_explained_words, used_knowledge
-from ..context.task_inputs import choose_reply_form, get_question_with_clarifications, remember
+from ..context.task_inputs import choose_reply_form, get_full_question, remember
 from ..effects import Body, do
 from ..evidence.choose_attempt import choose, compare_code_with_query, differs, get_rejection_reason, have_same_result
 from ..evidence.confidence import assess_answer_confidence
@@ -54,7 +54,7 @@ from ..records import (
     add_usages,
 )
 from ..resources import Run
-from ..state import AgentState, Update, dump_record, get_attempts, get_current_turn, get_usage_by_node, make_node_update
+from ..state import AgentState, Update, dump_record, get_attempts, get_usage_by_node, load_turn, make_update
 from ..verbs import approve
 from .rephrase import rewrite_delete_request
 
@@ -64,7 +64,7 @@ def write_final_answer(state: AgentState, run: Run) -> Body[Update]:
 
     Where another reading of the question changes the answer, and settings say so, it asks which is meant.
     """
-    turn = get_current_turn(state)
+    turn = load_turn(state)
 
     def make_answer_recording_queries() -> tuple[AnswerRecord, SentQueries]:
         with record_queries() as sent:  # to see how sure the answer is and what it rests on
@@ -73,7 +73,7 @@ def write_final_answer(state: AgentState, run: Run) -> Body[Update]:
     answer, beside = yield from do(make_answer_recording_queries)
     if (asked := ask_which_reading_is_meant(answer, turn, run.settings)) is not None:
         asked = replace(asked, sent=(*(attempt.sql for attempt in get_attempts(state)), *beside.queries))
-        return make_node_update("clarify", asked, attempts=[], drafts=Overwrite([]))
+        return make_update("clarify", asked, attempts=[], drafts=Overwrite([]))
     if answer.sql in turn.to_save:
         answer = yield from _save_as_example(answer, run)
     if (audit := run.resources.audit) is not None:
@@ -265,13 +265,13 @@ def _make_conclusion(
         rules = (f"{unnamed[:1].upper()}{unnamed[1:]}.",) if unnamed else ()
         known = (*map(Note, (*reads_only, *caveats)), *list_remarks(chosen.result, labels), *map(Note, rules))
         defined = {entry.name: entry.text for entry in turn.knowledge}
-        looks = make_column_display(query, chosen.result, locale, defined)
+        looks = build_display(query, chosen.result, locale, defined)
         return _Conclusion(status, phrase_answer(chosen.result, looks, chosen.literals), known, chosen.result, looks)
     if code is not None:
         told = [labels.say("by_code")]
         if code.sampled:
             told.append(labels.say("sampled", tables=", ".join(code.sampled)))
-        looks = make_column_display(None, code.result, locale)
+        looks = build_display(None, code.result, locale)
         text = phrase_answer(code.result, looks)
         return _Conclusion("capped", text, tuple(map(Note, told)), code.result, looks, by_code=True)
     why, kind = (chosen.error, chosen.error_kind) if chosen else ("no query was written", None)
@@ -283,19 +283,14 @@ _LONGEST = 20_000  # characters of a query whose basis is looked for
 
 @with_fallback("basis", None)
 def find_answer_basis(
-    chosen: Attempt | None,
-    query: Query | None,
-    turn: Turn,
-    run: Run,
-    used: Sequence[UsedKnowledge],
-    readings: Readings,
+    chosen: Attempt | None, query: Query | None, turn: Turn, run: Run, used: Sequence[UsedKnowledge], readings: Readings
 ) -> Basis | None:
     """Return the facts on which an answer's query is based; None without a readable query."""
     if chosen is None or chosen.result is None or query is None or len(query.sql) > _LONGEST:
         return None
     try:
         found = build_query_basis(
-            query, get_question_with_clarifications(turn), turn.values, origin=_get_query_origin(chosen, used, run)
+            query, get_full_question(turn), turn.values, origin=_get_query_origin(chosen, used, run)
         )
     except SQLParseError:
         return None

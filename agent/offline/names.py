@@ -20,7 +20,7 @@ from .words import (
     SUPERLATIVES,
     UNSPEAKABLE,
     QuestionWord,
-    split_identifier_into_words,
+    split_identifier,
     stem_word,
 )
 
@@ -60,7 +60,7 @@ class NameIndex:
         self._distances: dict[str, dict[str, int]] = {}
         self._views = frozenset(table.name for table in schema.tables if table.kind == "view")
         for table in schema.tables:
-            table_words = [stem_word(word) for word in split_identifier_into_words(table.name)]
+            table_words = [stem_word(word) for word in split_identifier(table.name)]
             self._index_table_name(table.name, table_words)
             for column in table.columns:
                 self._index_column_name(table.name, column.name, table_words)
@@ -86,7 +86,7 @@ class NameIndex:
             self._add_index_entry(part, (0.4 + 0.4 * share) * (1.0 if part[-1] == content[-1] else 0.85), table)
 
     def _index_column_name(self, table: str, column: str, table_words: list[str]) -> None:
-        words = [stem_word(word) for word in split_identifier_into_words(column)]
+        words = [stem_word(word) for word in split_identifier(column)]
         if len(words) > 1 and 3 <= len(words[0]) <= 4:
             words[0] = next((word for word in table_words if word.startswith(words[0])), words[0])
         bare = [word for word in words if word not in ("of", "in", "the", "for", "s")]
@@ -98,7 +98,7 @@ class NameIndex:
             self._add_index_entry([words[2], words[0]], 0.97, table, column)
         if len(bare) == 2:
             self._add_index_entry(bare[::-1], 0.85, table, column)
-            self._add_index_entry([stem_word("".join(split_identifier_into_words(column)))], 0.9, table, column)
+            self._add_index_entry([stem_word("".join(split_identifier(column)))], 0.9, table, column)
         if len(bare) > 2:
             self._add_index_entry([bare[0], bare[-1]], 0.6, table, column)
         rest = bare
@@ -133,7 +133,7 @@ class NameIndex:
     def correct_stem(self, word: QuestionWord) -> str:
         """Return the word's stem, or the nearest name's stem if the word looks mistyped."""
         if "_" in word.text and not word.quoted:
-            return " ".join(stem_word(part) for part in split_identifier_into_words(word.text))
+            return " ".join(stem_word(part) for part in split_identifier(word.text))
         if word.quoted or len(word.lower) < 5 or not word.lower.isalpha() or word.stem in self.known:
             return word.stem
         if any(word.lower in known for known in (COMMANDS, UNSPEAKABLE, SUPERLATIVES, COMPARATIVES, PHRASES)):
@@ -182,22 +182,22 @@ class NameIndex:
         if found.primary_key:
             return Column(found.name, found.primary_key[0])
         first = found.columns[0].name if found.columns else ""
-        return Column(found.name, first) if split_identifier_into_words(first)[-1:] == ("id",) else None
+        return Column(found.name, first) if split_identifier(first)[-1:] == ("id",) else None
 
-    def choose_title_columns(self, table: str) -> tuple[Column, ...]:
+    def find_titles(self, table: str) -> tuple[Column, ...]:
         """Return the columns that name the table's rows: a name or title, else first and last name."""
         found = self.schema.table(table)
         assert found is not None
-        own = {stem_word(word) for word in split_identifier_into_words(table)}
+        own = {stem_word(word) for word in split_identifier(table)}
         named: list[tuple[int, Column]] = []
         for column in found.columns:
-            words = split_identifier_into_words(column.name)
+            words = split_identifier(column.name)
             if words and words[-1] in _NAMES and column.kind != "number":
                 others = [word for word in words[:-1] if stem_word(word) not in own]
                 named.append((len(others), Column(found.name, column.name)))
-        people = [c for _, c in named if {"first", "last"} & set(split_identifier_into_words(c.name))]
+        people = [c for _, c in named if {"first", "last"} & set(split_identifier(c.name))]
         plain = [column for others, column in named if others == 0]
-        if plain and (len(people) < 2 or split_identifier_into_words(plain[0].name)[-1:] == ("name",)):
+        if plain and (len(people) < 2 or split_identifier(plain[0].name)[-1:] == ("name",)):
             return (plain[0],)
         if len(people) >= 2:
             return tuple(people[:2])
@@ -205,15 +205,10 @@ class NameIndex:
             return (min(named, key=lambda pair: pair[0])[1],)
         for column in found.columns[:3]:
             parent = self.find_parent_table(Column(found.name, column.name))
-            if (
-                parent
-                and parent != table
-                and set(split_identifier_into_words(parent)) & _PEOPLE
-                and self.has_name_or_title(parent)
-            ):
-                return self.choose_title_columns(parent)
+            if parent and parent != table and set(split_identifier(parent)) & _PEOPLE and self.has_own_name(parent):
+                return self.find_titles(parent)
         for column in found.columns:
-            words, here = split_identifier_into_words(column.name), Column(found.name, column.name)
+            words, here = split_identifier(column.name), Column(found.name, column.name)
             own_text = column.kind == "text" and not column.primary_key
             if own_text and words[-1:] != ("id",) and not _NEVER & set(words) and self.find_yes_value(here) is None:
                 return (here,)
@@ -222,22 +217,22 @@ class NameIndex:
 
     def choose_identity_column(self, table: str) -> Column:
         """Return the column that stands for the table's rows: its key, else its title."""
-        return self.key(table) or self.choose_title_columns(table)[0]
+        return self.key(table) or self.find_titles(table)[0]
 
-    def has_name_or_title(self, table: str) -> bool:
+    def has_own_name(self, table: str) -> bool:
         """Whether the table's rows have a name or title of their own."""
-        titles = (c.name for c in self.choose_title_columns(table) if c.table == table)
-        return any(word in _NAMES for title in titles for word in split_identifier_into_words(title)[-1:])
+        titles = (c.name for c in self.find_titles(table) if c.table == table)
+        return any(word in _NAMES for title in titles for word in split_identifier(title)[-1:])
 
     def has_distinctive_title(self, table: str) -> bool:
         """Whether the title of a table identifies a row; a status shared by many rows does not."""
-        found, column = self.schema.table(table), self.choose_title_columns(table)[0]
+        found, column = self.schema.table(table), self.find_titles(table)[0]
         assert found is not None
-        own = {stem_word(word) for word in split_identifier_into_words(table)}
+        own = {stem_word(word) for word in split_identifier(table)}
         if (
             column.table != table
-            or self.has_name_or_title(table)
-            or own & {stem_word(word) for word in split_identifier_into_words(column.name)}
+            or self.has_own_name(table)
+            or own & {stem_word(word) for word in split_identifier(column.name)}
         ):
             return True
         distinct = self.column(column).distinct
@@ -247,11 +242,11 @@ class NameIndex:
         """Return the column that a hint names in the nearest of `tables`; earlier hints win."""
         best: tuple[tuple[int, int, int], Column] | None = None
         for table in self.schema.tables:
-            distance = min((self.compute_join_distance(table.name, other) for other in tables), default=0)
+            distance = min((self.count_joins(table.name, other) for other in tables), default=0)
             if distance > within:
                 continue
             for column in table.columns:
-                words = split_identifier_into_words(column.name)
+                words = split_identifier(column.name)
                 own = Column(table.name, column.name)
                 if words[-1:] == ("id",) or not (self.is_numeric(own) or {"date", "time"} & set(words)):
                     continue
@@ -271,7 +266,7 @@ class NameIndex:
             near[key.ref_table].add(key.table)
         return near
 
-    def compute_join_distance(self, one: str, other: str) -> int:
+    def count_joins(self, one: str, other: str) -> int:
         """Return the number of foreign keys between two tables, or 9 if none connect them."""
         if (known := self._distances.get(one)) is None:
             known, reached = {one: 0}, {one}
@@ -299,9 +294,9 @@ class NameIndex:
             here, there = Column(key.table, key.columns[0]), Column(key.ref_table, key.ref_columns[0])
             if {table, other} == {key.table, key.ref_table}:
                 return (here, there) if table == key.table else (there, here)
-            if over is None and own == there and self.compute_join_distance(key.table, other) == 1:
+            if over is None and own == there and self.count_joins(key.table, other) == 1:
                 over = there, here
-        if own is None or self.compute_join_distance(table, other) > 3:
+        if own is None or self.count_joins(table, other) > 3:
             return None
         return over or (own, own)
 

@@ -28,17 +28,12 @@ from ...tools.values import ValueIndex
 from ...tools.values.match import ValueMatch
 from ..advice import with_fallback
 from ..effects import Body, Done, FunctionEffect
-from .certainty import (
-    compute_reading_confidence,
-    has_important_unread_words,
-    list_unread_words,
-    measure_reading_signals,
-)
+from .certainty import compute_confidence, has_important_unread_words, list_unread_words, measure_signals
 from .compose import edit_base_query, is_follow_up_question
 from .frame import QueryFrame, format_query_as_sentence
 from .grammar import parse
 from .names import NameIndex
-from .reading import CUES, NOTHING, QuestionInput, QuestionParseState
+from .reading import CUES, NOTHING, ParseState, QuestionInput
 from .sql import convert_frame_to_sql, read_sql
 from .words import UNSPEAKABLE, split_question_into_words
 
@@ -137,14 +132,14 @@ class Parser:
         within.frame, within.editing = edit_base_query(within), True
         return self._build_parsed_answer(within, base)
 
-    def _build_parsed_answer(self, reading: QuestionParseState, unchanged: QueryFrame | None = None) -> ParsedAnswer:
+    def _build_parsed_answer(self, reading: ParseState, unchanged: QueryFrame | None = None) -> ParsedAnswer:
         """Build the answer from a parsed question, and run the query once as a test."""
         left_out = list_unread_words(reading)
-        _check_question_understood(reading, unchanged, left_out)
+        _check_understood(reading, unchanged, left_out)
         stems = {word.stem for word in split_question_into_words(reading.question.text)}
         sql = convert_frame_to_sql(reading.frame, reading.names.schema, stems)
-        found = measure_reading_signals(reading, self._run_trial_query(sql))
-        sure = round(compute_reading_confidence(found), 3)
+        found = measure_signals(reading, self._run_trial_query(sql))
+        sure = round(compute_confidence(found), 3)
         partial = has_important_unread_words(reading)
         return ParsedAnswer(reading.frame, sql, sure, _list_parsing_notes(reading, left_out), left_out, partial, found)
 
@@ -172,16 +167,14 @@ def _parse_base_query(sql: str, schema: Schema) -> QueryFrame | None:
     return read_sql(sql, schema)
 
 
-def _find_unresolved_pronoun(question: str, reading: QuestionParseState) -> re.Match[str] | None:
+def _find_unresolved_pronoun(question: str, reading: ParseState) -> re.Match[str] | None:
     """Return a pronoun in a first question if nothing before the pronoun can be meant by it."""
     found = _PRONOUN.search(question)
     named = [question.lower().find(m.text.lower()) for m in reading.marks if m.kind in "tcxv" and m.text]
     return found if found and not any(-1 < at < found.start() for at in named) else None
 
 
-def _check_question_understood(
-    reading: QuestionParseState, unchanged: QueryFrame | None, words: tuple[str, ...]
-) -> None:
+def _check_understood(reading: ParseState, unchanged: QueryFrame | None, words: tuple[str, ...]) -> None:
     """Raise `NotUnderstood` if a frame does not answer the question."""
     frame = reading.frame
     beyond = tuple(word for word in reading.text.split() if word in UNSPEAKABLE)
@@ -199,7 +192,7 @@ def _check_question_understood(
         raise NotUnderstood("I cannot tell what you want to know: it would only show what you said.", words)
 
 
-def _list_parsing_notes(reading: QuestionParseState, left_out: tuple[str, ...]) -> tuple[str, ...]:
+def _list_parsing_notes(reading: ParseState, left_out: tuple[str, ...]) -> tuple[str, ...]:
     notes = ["read offline, without a model" + ", as a change to the previous query" * reading.editing]
     notes += [meaning for mark in reading.marks if (meaning := mark.meaning())]
     notes += ["patterns: " + ", ".join(dict.fromkeys(reading.fired))] * bool(reading.fired)

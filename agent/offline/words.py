@@ -148,7 +148,7 @@ def _repeat_shared_noun(words: list[QuestionWord]) -> list[QuestionWord]:
 
 
 @lru_cache(maxsize=20_000)
-def split_identifier_into_words(identifier: str) -> tuple[str, ...]:
+def split_identifier(identifier: str) -> tuple[str, ...]:
     """Split an identifier such as `LName` or `productname` into words, and expand abbreviations."""
     chunks = [chunk for chunk in re.split(r"[_\W]+", identifier) if chunk]
     words = [(chunk.lower(),) if chunk.lower() in ABBREVIATIONS else split_name_into_words(chunk) for chunk in chunks]
@@ -160,11 +160,6 @@ def _split_identifier_part(part: str) -> tuple[str, ...]:
         return ABBREVIATIONS[part]
     for suffix in SUFFIXES:
         head = part.removesuffix(suffix)
-        if (
-            head
-            and head != part
-            and part not in IRREGULAR
-            and (len(head) > 3 or split_identifier_into_words(head) != (head,))
-        ):
-            return (*split_identifier_into_words(head), *ABBREVIATIONS.get(suffix, (suffix,)))
+        if head and head != part and part not in IRREGULAR and (len(head) > 3 or split_identifier(head) != (head,)):
+            return (*split_identifier(head), *ABBREVIATIONS.get(suffix, (suffix,)))
     return (part,)

@@ -13,7 +13,7 @@ import typer
 from typer import Argument, Option
 
 from ...agent.cli.root import RootCommandGroup
-from ...agent.options import AnnotatorOption, BaseUrlOption, expand_option_groups
+from ...agent.options import AnnotatorOption, BaseUrlOption, expand_options
 from ...tools.errors import SettingsError
 from ...tools.terminal import say, warn
 from ..commands.evaluate import DataOption, DatasetOption, JsonOption, LimitOption, SplitOption, WithoutOption
@@ -242,7 +242,7 @@ class LoraOptions:
 
 
 @sft.command("lora")
-@expand_option_groups()
+@expand_options()
 def train_lora(
     records: Annotated[Path, Option(help="The file that export wrote.")],
     model: Annotated[str, Option(help="The base model: a folder, or a name for transformers.")],

@@ -18,7 +18,7 @@ from tableturn.agent.evidence.trust import (
     TrustBound,
     TrustFingerprints,
     apply_trust_bound,
-    compute_trust_fingerprints,
+    compute_fingerprints,
     find_trust_bound,
     get_trust_file_path,
     read_trust_bounds,
@@ -56,7 +56,7 @@ def asked(shop: Path, path: Path | str, **settings: Any):
 
 def set_for(shop: Path, path: Path, level: float | None, **settings: Any) -> None:
     with SQLAgent(shop, model="offline", settings={"trust": str(path), **settings}) as agent:
-        prints = compute_trust_fingerprints(agent.resources, agent.settings)
+        prints = compute_fingerprints(agent.resources, agent.settings)
         identity = database_identity(agent.resources.database)
     missing = 0 if level else 20
     write_trust_bound(
@@ -172,7 +172,7 @@ def test_another_address_of_the_model_or_other_settings_of_approved_answers_with
         key = {"openai_api_key": "x"}
         model = ChatOpenAI(model="m", base_url=url, **key)  # pyright: ignore[reportArgumentType]
         with SQLAgent(shop, model=model, settings=settings) as agent:
-            return compute_trust_fingerprints(agent.resources, agent.settings)
+            return compute_fingerprints(agent.resources, agent.settings)
 
     here = prints("http://a.example/v1")
     assert here.list_changed_conditions(prints("http://a.example/v1/")) == []
