@@ -63,7 +63,7 @@ def get_open_turn(config: RunnableConfig | None) -> OpenTurn | None:
     return found if isinstance(found, OpenTurn) else None
 
 
-def make_undoable_checkpointer(saver: S) -> S:
+def make_undoable(saver: S) -> S:
     """Return a copy of a checkpointer that does not save failed or cancelled turns.
 
     It reads the checkpoint that a turn starts from only once.

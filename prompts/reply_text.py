@@ -103,7 +103,7 @@ def is_refusal(text: str) -> bool:
     return _REFUSAL.search(text) is not None
 
 
-def get_text_field(record: dict[str, object], *names: str) -> str:
+def get_field(record: dict[str, object], *names: str) -> str:
     """Return the text of the first named field that has text, ignoring case; empty if none."""
     folded = {key.casefold(): value.strip() for key, value in record.items() if isinstance(value, str)}
     return next((folded[name] for name in names if folded.get(name)), "")

@@ -142,7 +142,7 @@ def _say_at_least(count: str, result: PlainResult, labels: Labels) -> str:
     return labels.say("more_than", count=count) if result.truncated else count
 
 
-def format_count_with_noun(count: int, one: str, many: str) -> str:
+def format_count(count: int, one: str, many: str) -> str:
     """Return a number with a noun in the singular or plural."""
     return f"{count:,} {one if count == 1 else many}"
 

@@ -312,16 +312,11 @@ def _is_supported(
         return any(place.pick for place in places)
     picks = {"high": ("max",), "low": ("min",), "either": ("max", "min"), "times": ("max", "min")}.get(claim, ())
     return any(
-        _is_extreme_value(place, pick, result, query, measures)
-        for place in places
-        for pick in picks
-        if place.column >= 0
+        _is_extreme(place, pick, result, query, measures) for place in places for pick in picks if place.column >= 0
     )
 
 
-def _is_extreme_value(
-    place: _Placeholder, pick: str, result: PlainResult, query: Query, measures: Sequence[int]
-) -> bool:
+def _is_extreme(place: _Placeholder, pick: str, result: PlainResult, query: Query, measures: Sequence[int]) -> bool:
     """Whether a placeholder stands for the largest or smallest value, or for its row."""
     if _has_single_row(result):
         return bool(query.order) or query.tree.find(exp.Max if pick == "max" else exp.Min) is not None

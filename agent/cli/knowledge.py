@@ -142,15 +142,9 @@ def _read_knowledge_file(given: str | None, database: Database) -> Knowledge:
 
 def _check_verified_queries(database: Database, store: str | None, embedding: str) -> Iterator[tuple[Example, str]]:
     """Yield the examples of a database, each with the error of its query or ''."""
-    from ...tools.examples import (
-        ExampleStore,
-        database_identity,
-        get_default_store_folder,
-        has_example_store,
-        make_embedding,
-    )
+    from ...tools.examples import ExampleStore, database_identity, get_store_folder, has_example_store, make_embedding
 
-    place = store or get_default_store_folder()
+    place = store or get_store_folder()
     if not has_example_store(place):
         return
     with ExampleStore.open(place, make_embedding(embedding)) as opened:

@@ -14,7 +14,7 @@ import typer
 
 from ...tools.errors import ModelError, SettingsError
 from ...tools.terminal import print_json_line, say
-from ..options import BaseUrlOption, DatabaseOptions, JsonOption, expand_options
+from ..options import DatabaseOptions, JsonOption, UrlOption, expand_options
 
 if TYPE_CHECKING:
     from ...tools.database import Database
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def annotate(
     options: DatabaseOptions,
     model: Annotated[str | None, typer.Option("--model", help="As for ask; a model is needed.")] = None,
-    base_url: BaseUrlOption = None,
+    base_url: UrlOption = None,
     calls: Annotated[
         int,
         typer.Option(

@@ -35,7 +35,7 @@ from ..effects import Body, do, wait_for
 from ..records import Turn
 from ..resources import Run
 from ..settings import Settings
-from ..state import AgentState, Record, Update, dump_record, get_attempts, load_records, load_turn, validate_records
+from ..state import AgentState, Record, Update, dump, get_attempts, load_all, load_turn, validate_records
 
 KEY = "tableturn_turn"  # where a message carries its turn, among its additional arguments
 ITEMS_CARRIED = 40  # schema probabilities that a message carries, most probable first
@@ -43,7 +43,7 @@ ITEMS_CARRIED = 40  # schema probabilities that a message carries, most probable
 
 def read_past_turns(state: AgentState) -> tuple[PastTurn, ...]:
     """Return the conversation's earlier turns, oldest first."""
-    return load_records(PastTurn, _read_past_turn_records(state))
+    return load_all(PastTurn, _read_past_turn_records(state))
 
 
 def get_validated_turn_records(state: AgentState) -> list[Record]:
@@ -63,7 +63,7 @@ def list_readable_turns(state: AgentState, run: Run) -> tuple[PastTurn, ...]:
     return tuple(turn for turn in read_past_turns(state) if run.resources.may_read(turn.rights))
 
 
-def select_history_window(state: AgentState, run: Run) -> tuple[PastTurn, ...]:
+def select_history(state: AgentState, run: Run) -> tuple[PastTurn, ...]:
     """Return the most recent readable turns, as many as this turn may see (Track-SQL 3.1)."""
     return list_readable_turns(state, run)[-run.settings.history_window :] if run.settings.history_window else ()
 
@@ -97,8 +97,8 @@ def get_previous_question(turn: Turn, history: tuple[PastTurn, ...]) -> str:
 
 def remember(state: AgentState, turn: PastTurn, text: str, settings: Settings) -> Update:
     """Return the update that adds a finished turn and its answer to the conversation."""
-    turns = [*get_validated_turn_records(state), dump_record(turn)][-max(settings.history_window, 1) :]
-    carried = dict(dump_record(replace(turn, items=turn.items[:ITEMS_CARRIED])))
+    turns = [*get_validated_turn_records(state), dump(turn)][-max(settings.history_window, 1) :]
+    carried = dict(dump(replace(turn, items=turn.items[:ITEMS_CARRIED])))
     return {"turns": turns, "messages": [AIMessage(text, additional_kwargs={KEY: carried})]}
 
 
@@ -194,7 +194,7 @@ def _build_generate_task(state: AgentState, run: Run) -> GenerateSQLTask:
         question=turn.question,
         rephrasing=replace(beside, simplified=plain),
         schema=shown if settings.tell_unshown else shown.as_complete_schema(),
-        history=select_history_window(state, run),
+        history=select_history(state, run),
         base=turn.base,
         evidence=turn.evidence,
         definitions=turn.knowledge,

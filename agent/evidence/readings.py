@@ -18,7 +18,7 @@ from ...tools.readings import (
     AlternativeReading,
     Outcome,
     ReadingResult,
-    compare_reading_results,
+    compare_readings,
     format_short_cell,
     make_tie_reading,
     summarize,
@@ -69,9 +69,7 @@ def run_alternative_readings(chosen: Attempt, query: Query | None, turn: Turn, r
         return Readings()
     here, ordered = ReadingResult(result.rows, result.truncated), query is not None and bool(query.order)
     locale = choose_locale(turn.asked or turn.question, run.settings.locale)
-    outcomes = (
-        compare_reading_results(rival, here, there, ordered, locale) for rival, there in _run_readings(found, run)
-    )
+    outcomes = (compare_readings(rival, here, there, ordered, locale) for rival, there in _run_readings(found, run))
     tried: list[Outcome] = [outcome for outcome in outcomes if outcome is not None]
     agreement = Agreement(len(tried), sum(outcome.has_same_result for outcome in tried))
     return Readings(summarize(tried), tuple(tried), agreement)

@@ -120,15 +120,13 @@ class PromptedTranslator:
         wanted = tuning if self._takes_temperature else RequestSettings(None, tuning.max_output)
         found = self._tuned.get(wanted)
         if found is None:
-            found = _copy_model_with_settings(self._chat_model, wanted, drop_temperature=not self._takes_temperature)
+            found = _copy_with_settings(self._chat_model, wanted, drop_temperature=not self._takes_temperature)
             found = found if self._streams else found.model_copy(update={"disable_streaming": True})
             self._tuned[wanted] = found
         return found
 
 
-def _copy_model_with_settings(
-    model: BaseChatModel, tuning: RequestSettings, *, drop_temperature: bool
-) -> BaseChatModel:
+def _copy_with_settings(model: BaseChatModel, tuning: RequestSettings, *, drop_temperature: bool) -> BaseChatModel:
     fields = getattr(type(model), "model_fields", {})
     update: dict[str, object] = {}
     if "temperature" in fields and (tuning.temperature is not None or drop_temperature):

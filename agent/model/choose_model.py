@@ -72,7 +72,7 @@ def resolve_model(
     if provider in ("openai", "azure") and rest:
         return _open_openai_model(provider, rest, url, options)
     ours = provider in ("openai", "azure", OFFLINE)
-    if rest and not ours and (model := _open_provider_model(provider, rest, base_url, options)):
+    if rest and not ours and (model := _open_provider(provider, rest, base_url, options)):
         return model
     raise ModelError(f"unknown model {name!r}: known forms are {KNOWN_FORMS}")
 
@@ -133,9 +133,7 @@ def _find_served_model(base_url: str) -> str:
     return served
 
 
-def _open_provider_model(
-    provider: str, name: str, base_url: str | None, options: dict[str, Any]
-) -> BaseChatModel | None:
+def _open_provider(provider: str, name: str, base_url: str | None, options: dict[str, Any]) -> BaseChatModel | None:
     """Return a provider's model through LangChain; None if LangChain has no such provider."""
     known, keys = PROVIDERS.get(provider, ModelProvider(provider))
     own: dict[str, Any] = {} if base_url is None else {"base_url": base_url}

@@ -17,18 +17,7 @@ from ..model.turn_budget import BudgetReached
 from ..records import Attempt, CandidateDraft, StopReason, Turn, Usage, combine_parallel_usage
 from ..resources import Run
 from ..settings import Settings
-from ..state import (
-    AgentState,
-    Update,
-    add_notes,
-    dump_record,
-    dump_records,
-    get_attempts,
-    load,
-    load_records,
-    load_turn,
-    make_update,
-)
+from ..state import AgentState, Update, add_notes, dump, dump_all, get_attempts, load, load_all, load_turn, make_update
 from .execute import execute
 from .generate import decline_or_ask, end_turn, generate, make_execute_update
 from .reason import reason
@@ -88,7 +77,7 @@ def write_candidate_draft(state: AgentState, run: Run) -> Body[Update]:
     draft = CandidateDraft(
         turn.candidate, attempt, turn.stop, notes, caveats=turn.caveats, code=turn.code, understood=turn.rephrasing
     )
-    return {"drafts": [dump_record(draft)]}
+    return {"drafts": [dump(draft)]}
 
 
 def _apply_update(state: AgentState, update: Update) -> AgentState:
@@ -106,10 +95,10 @@ def select_strongest_draft(state: AgentState, run: Run) -> Body[Update]:
     first, one more call gives the next attempt. Where the budgets, shared by so many drafts, were too small for any of
     them, half as many are written.
     """
-    drafts = sorted(load_records(CandidateDraft, state["drafts"]), key=lambda draft: draft.number)
+    drafts = sorted(load_all(CandidateDraft, state["drafts"]), key=lambda draft: draft.number)
     turn, usage, earlier = load_turn(state), state["usage"], get_attempts(state)
     spent = load(Usage, usage.get("candidate", {})) + combine_parallel_usage([draft.usage for draft in drafts])
-    update: Update = {"usage": usage | {"candidate": dump_record(spent)}}
+    update: Update = {"usage": usage | {"candidate": dump(spent)}}
     over_budget = [draft.stop for draft in drafts if draft.stop and draft.stop.kind == "budget"]
     if len(over_budget) == len(drafts) and not earlier:
         turn = replace(turn, candidates=len(drafts) // 2)
@@ -133,7 +122,7 @@ def select_strongest_draft(state: AgentState, run: Run) -> Body[Update]:
     others = [replace(attempt, source="candidate") for attempt in attempts if attempt is not best]
     if origin is not None:
         turn = replace(turn, caveats=origin.caveats, code=origin.code, rephrasing=origin.understood or turn.rephrasing)
-    update |= make_update("critique", turn, notes, attempts=dump_records([*others, best]))
+    update |= make_update("critique", turn, notes, attempts=dump_all([*others, best]))
     if over_budget:
         why = f"not all queries were written: {over_budget[0].why}"
         return update | end_turn(turn, "budget", why, "capped", notes)

@@ -9,7 +9,7 @@ from typing import Literal, cast
 
 from langgraph.types import interrupt
 
-from ...prompts.find_sql import starts_like_sql
+from ...prompts.find_sql import begins_sql
 from ...tools.database import Estimate, Table
 from ...tools.errors import QueryError
 from ...tools.linking import is_empty_or_copied_table
@@ -20,7 +20,7 @@ from ..effects import Body, do
 from ..model.turn_budget import limit_to_remaining_seconds
 from ..records import Attempt, AttemptSource, make_plain_result
 from ..resources import Run
-from ..state import AgentState, Update, dump_record, load_turn
+from ..state import AgentState, Update, dump, load_turn
 from .generate import end_turn
 
 _OF_NAMES = ("unknown_table", "unknown_column")
@@ -66,7 +66,7 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
     edited = decision.action == "edit" or (turn.written and state["sql"] != turn.written)
     approved = turn.approve or run.settings.approve
     failed = isinstance(outcome, QueryError) and not (edited or approved)
-    if failed and (mended := (yield from do(partial(_correct_misspelled_names, sql, outcome, state, run)))):
+    if failed and (mended := (yield from do(partial(_correct_names, sql, outcome, state, run)))):
         again = yield from do(partial(estimate_and_run_query, mended.sql))
         if not isinstance(again[1], QueryError):
             sql, (cost, outcome) = mended.sql, again
@@ -88,12 +88,8 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
     columns = list(attempt.result.columns) if attempt.result else []
     seen = {"sql": sql, "columns": columns, "row_count": attempt.row_count, "error": attempt.error}
     run.emit({"event": "executed", **seen})
-    update: Update = {
-        "attempts": [*state.get("attempts", []), dump_record(attempt)],
-        "notes": notes,
-        "next": "critique",
-    }
-    return update | {"turn": dump_record(replace(turn, to_save=(*turn.to_save, sql)))} if decision.save else update
+    update: Update = {"attempts": [*state.get("attempts", []), dump(attempt)], "notes": notes, "next": "critique"}
+    return update | {"turn": dump(replace(turn, to_save=(*turn.to_save, sql)))} if decision.save else update
 
 
 def _spell_names_for_engine(sql: str, run: Run) -> Body[str]:
@@ -102,9 +98,7 @@ def _spell_names_for_engine(sql: str, run: Run) -> Body[str]:
 
 
 @with_fallback("checks", None)
-def _correct_misspelled_names(
-    sql: str, outcome: Table | QueryError, state: AgentState, run: Run
-) -> CorrectedQuery | None:
+def _correct_names(sql: str, outcome: Table | QueryError, state: AgentState, run: Run) -> CorrectedQuery | None:
     """Return a failed query with misspelled names corrected, or None."""
     if not (run.settings.mend_names and isinstance(outcome, QueryError) and outcome.kind in _OF_NAMES):
         return None
@@ -146,7 +140,7 @@ def parse_approval_reply(reply: object, sql: str, can_save: bool) -> ApprovalDec
         return ApprovalDecision("approve", sql)
     if plain in SAVED or (can_save and plain == "3"):
         return ApprovalDecision("approve", sql, save=True)
-    if starts_like_sql(words):
+    if begins_sql(words):
         return ApprovalDecision("edit", words)
     return ApprovalDecision("reject", sql, "" if plain in REJECTED else words)
 

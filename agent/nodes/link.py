@@ -11,21 +11,14 @@ from operator import attrgetter
 from ...prompts.reply_types import SQLDraft
 from ...tools.database import Schema
 from ...tools.errors import ExampleStoreError
-from ...tools.examples import VerifiedAnswer, choose_best_example_per_question, database_identity, find_verified_answer
+from ...tools.examples import VerifiedAnswer, choose_best_per_question, database_identity, find_verified_answer
 from ...tools.examples.verified import Spelt
 from ...tools.knowledge.entry import SelectedEntries
-from ...tools.linking import (
-    LOOK,
-    LinkedSchema,
-    PastTurn,
-    can_still_run_query,
-    choose_base_turn,
-    choose_values_to_mention,
-)
+from ...tools.linking import LOOK, LinkedSchema, PastTurn, can_still_run_query, choose_base_turn, choose_shown_values
 from ...tools.values import ValueIndex, ValueMatch, select_likely_values
 from ..advice import call_with_fallback, with_fallback
 from ..context.knowledge import ASKED, find_definitions, find_unknown_word, list_problem_notes, list_unread_entries
-from ..context.task_inputs import MOST_COLUMNS, get_previous_question, select_history_window
+from ..context.task_inputs import MOST_COLUMNS, get_previous_question, select_history
 from ..effects import Body, Done, do, wait_for
 from ..model.turn_budget import limit_to_remaining_seconds
 from ..records import Turn
@@ -48,7 +41,7 @@ LEAST_ALL_COLUMNS = 0.1
 def link(state: AgentState, run: Run) -> Body[Update]:
     """Find values, link the schema, choose the base query, and look for a verified answer."""
     settings, turn = run.settings, load_turn(state)
-    history = select_history_window(state, run)
+    history = select_history(state, run)
     question, rephrased = turn.question, turn.rephrasing.rephrased
 
     @with_fallback("values", ())
@@ -75,10 +68,8 @@ def link(state: AgentState, run: Run) -> Body[Update]:
         return linked, linked.kept if settings.link_schema else run.schema, base
 
     linked, shown, base = yield from do(link_schema_and_choose_base)
-    values, carried = (
-        _choose_likely_values(asked, found, shown, run),
-        _choose_likely_values(before, found_before, shown, run),
-    )
+    values = _choose_likely_values(asked, found, shown, run)
+    carried = _choose_likely_values(before, found_before, shown, run)
     items = select_most_probable_items(linked)
     known = yield from do(lambda: find_definitions(turn, items, run, before))
     run.emit({"event": "linked", "tables": [table.name for table in shown.tables], "base_sql": base and base.sql})
@@ -123,7 +114,7 @@ def link(state: AgentState, run: Run) -> Body[Update]:
 def _choose_likely_values(text: str, found: tuple[ValueMatch, ...], shown: Schema, run: Run) -> tuple[ValueMatch, ...]:
     """Return the values that a text likely means; if few tables are shown, in table order."""
     if run.settings.prompt_style == "full" and run.schema.shown_column_count > MOST_COLUMNS:
-        return choose_values_to_mention(text, found, shown)
+        return choose_shown_values(text, found, shown)
     values = select_likely_values(text, found, shown)
     if shown.total_tables == len(shown.tables):
         return values
@@ -182,7 +173,7 @@ def find_verified_turn_answer(turn: Turn, history: bool, schema: Schema, run: Ru
             leaves = [
                 example for example in found if run.resources.masked_database.get_egress_level(example.sql) == "values"
             ]
-            foremost = choose_best_example_per_question(leaves, database)
+            foremost = choose_best_per_question(leaves, database)
             if answer := find_verified_answer(question, foremost, schema, _make_value_speller(run.resources.values)):
                 return answer
     except ExampleStoreError:

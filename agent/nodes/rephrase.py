@@ -27,7 +27,7 @@ from ..context.task_inputs import (
     get_full_question,
     get_validated_turn_records,
     make_unread_turns_note,
-    select_history_window,
+    select_history,
     select_overview_schema,
 )
 from ..effects import Body, Done, ask, do, wait_for
@@ -35,7 +35,7 @@ from ..model.track_record import get_record_file_path, read_model_score
 from ..records import Turn
 from ..resources import Run
 from ..settings import PAPERS
-from ..state import AgentState, Update, get_clarified_turn, make_new_turn_update, make_update
+from ..state import AgentState, Update, load_resumed, make_new_turn_update, make_update
 from .generate import decline_or_ask, end_turn, get_stop_kind
 
 NOTHING_TO_DRAW = "There is no result to draw yet: ask a question first, or say what to draw."
@@ -48,7 +48,7 @@ def rephrase(state: AgentState, run: Run) -> Body[Update]:
     """
     known: Update = {"turns": get_validated_turn_records(state)}
     state = cast("AgentState", {**state, **known})
-    clarified = get_clarified_turn(state)
+    clarified = load_resumed(state)
     if clarified:
         reset: Update = {"question": clarified.question}
         turn = clarified
@@ -65,17 +65,15 @@ def rephrase(state: AgentState, run: Run) -> Body[Update]:
         from ..context.annotate import annotate
 
         notes += yield from annotate(run)
-    history = select_history_window(state, run)
-    update = yield from (
-        _understand_question(turn, history, run) if turn.question else _rerun_past_query(turn, history, run)
-    )
+    history = select_history(state, run)
+    update = yield from (_understand(turn, history, run) if turn.question else _rerun_query(turn, history, run))
     notes += update["notes"]
     if update["next"] == "respond":
         notes += yield from do(lambda: list_unread_entries(turn, run))
     return known | reset | update | {"notes": notes if clarified else Overwrite(list(dict.fromkeys(notes)))}
 
 
-def _rerun_past_query(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Update]:
+def _rerun_query(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Update]:
     """Run the last query again, because the question asks only for a chart of its result."""
     past = next((past for past in reversed(history) if past.sql), None)
     if past is None:
@@ -92,7 +90,7 @@ def _rerun_past_query(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Bo
     return make_update("execute", turn, sql=past.sql, sql_source="draft")
 
 
-def _understand_question(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Update]:
+def _understand(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Update]:
     """Return the update with the understood question and the next node."""
     notes: tuple[str, ...] = ()
     if turn.clarification:

@@ -54,7 +54,7 @@ from ..records import (
     add_usages,
 )
 from ..resources import Run
-from ..state import AgentState, Update, dump_record, get_attempts, get_usage_by_node, load_turn, make_update
+from ..state import AgentState, Update, dump, get_attempts, load_turn, load_usage, make_update
 from ..verbs import approve
 from .rephrase import rewrite_delete_request
 
@@ -98,7 +98,7 @@ def write_final_answer(state: AgentState, run: Run) -> Body[Update]:
         items=turn.items,
         rights=run.resources.rights,
     )
-    return {"answer": dump_record(answer), "next": END} | remember(state, past, answer.text, run.settings)
+    return {"answer": dump(answer), "next": END} | remember(state, past, answer.text, run.settings)
 
 
 def _summarize_for_later_turns(answer: AnswerRecord) -> str:
@@ -126,9 +126,7 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     chosen = attempts[-1] if attempts else None
     if attempts and best:
         chosen = call_with_fallback("checks", lambda: choose(attempts, code), chosen)
-    discarded = (
-        call_with_fallback("checks", lambda: _explain_discarded_attempt(attempts, chosen, code), "") if chosen else ""
-    )
+    discarded = call_with_fallback("checks", lambda: _explain_discarded(attempts, chosen, code), "") if chosen else ""
     by_code = code if best else None  # SQL-CRAFT's answer is always a query's
     query = read_answered(chosen.sql, run.resources.database) if chosen else None
     personal = run.resources.database.personal_tables
@@ -140,7 +138,7 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
         doubts = (f"the pandas code gives a different result: {comparison.reason}",)
     sql = chosen.sql if chosen and not found.by_code else None
     result = found.result or PlainResult((), ())
-    by_node = get_usage_by_node(state)
+    by_node = load_usage(state)
     query = query if sql else None
     used = used_knowledge(query, turn)
     readings = run_alternative_readings(chosen, query, turn, run) if chosen and sql else Readings()
@@ -210,14 +208,14 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     def tell_early() -> None:
         early = tell(None)
         if ask_which_reading_is_meant(early, turn, run.settings) is None:
-            run.emit({"event": EARLY, "answer": dump_record(early)})
+            run.emit({"event": EARLY, "answer": dump(early)})
 
     # Where turns are written down, no answer is given before that.
     begin = tell_early if run.watched and run.resources.audit is None else None
     return tell(count_rows(chosen, query, state, turn, run, begin) if chosen and sql else None)
 
 
-def _explain_discarded_attempt(attempts: Sequence[Attempt], chosen: Attempt, code: CodeResult | None) -> str:
+def _explain_discarded(attempts: Sequence[Attempt], chosen: Attempt, code: CodeResult | None) -> str:
     """Return why the last attempt is not the answer, or '' if it is."""
     tried = [attempt for attempt in attempts if attempt.source != "candidate"]
     last = tried[-1]
@@ -289,9 +287,7 @@ def find_answer_basis(
     if chosen is None or chosen.result is None or query is None or len(query.sql) > _LONGEST:
         return None
     try:
-        found = build_query_basis(
-            query, get_full_question(turn), turn.values, origin=_get_query_origin(chosen, used, run)
-        )
+        found = build_query_basis(query, get_full_question(turn), turn.values, origin=_get_origin(chosen, used, run))
     except SQLParseError:
         return None
     date = found.date
@@ -316,7 +312,7 @@ def find_answer_basis(
     )
 
 
-def _get_query_origin(chosen: Attempt, used: Sequence[UsedKnowledge], run: Run) -> Origin:
+def _get_origin(chosen: Attempt, used: Sequence[UsedKnowledge], run: Run) -> Origin:
     if chosen.source in ("verified", "edited"):
         return "verified" if chosen.source == "verified" else "edited"
     if run.translator.name == "offline":

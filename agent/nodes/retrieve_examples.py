@@ -7,7 +7,7 @@ from dataclasses import replace
 from ...tools.errors import ExampleStoreError
 from ...tools.examples import Example, ExampleQuery, database_identity, find_contradiction, regularize_example
 from ..advice import call_with_fallback
-from ..context.task_inputs import get_previous_question, select_history_window, select_prompt_schema
+from ..context.task_inputs import get_previous_question, select_history, select_prompt_schema
 from ..effects import Body, wait_for
 from ..resources import Run
 from ..settings import Settings
@@ -28,9 +28,7 @@ def choose_few_shot_examples(state: AgentState, run: Run) -> Body[Update]:
     schema = yield from select_prompt_schema(state, run)
     identity = database_identity(run.resources.database)
     # A later turn's words alone have no form to go by: with those of the turn before they may.
-    asked = " ".join(
-        filter(None, [get_previous_question(turn, select_history_window(state, run)), turn.rephrasing.rephrased])
-    )
+    asked = " ".join(filter(None, [get_previous_question(turn, select_history(state, run)), turn.rephrasing.rephrased]))
     query = ExampleQuery(
         question=asked,
         simplified=turn.rephrasing.simplified,

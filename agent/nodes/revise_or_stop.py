@@ -25,7 +25,7 @@ from ..model.turn_budget import get_remaining_requests
 from ..records import Attempt, CodeResult, RevisionFeedback, StopReason, Turn
 from ..resources import Run
 from ..settings import Settings
-from ..state import AgentState, Update, dump_records, get_attempts, load_turn, make_update
+from ..state import AgentState, Update, dump_all, get_attempts, load_turn, make_update
 from .drafts import MORE_DRAFTS, needs_more_drafts
 
 _READS_ONLY = Labels().say("reads_only")  # errors and reasons are in English
@@ -43,7 +43,7 @@ def review_last_attempt(state: AgentState, run: Run) -> Body[Update]:
     stop = yield from do(lambda: find_stop_reason(attempts, code, database.schema, settings))
     if stop and (yield from _needs_draft_from_wider_schema(attempts, state, run)):
         why = "the first query needed tables or columns that were not shown: it was written again with them"
-        return {"attempts": dump_records(attempts), "notes": [why], "next": "generate"}
+        return {"attempts": dump_all(attempts), "notes": [why], "next": "generate"}
     if (
         stop
         and needs_more_drafts(attempts, stop, turn, settings)
@@ -52,9 +52,9 @@ def review_last_attempt(state: AgentState, run: Run) -> Body[Update]:
     ):
         more = replace(turn, candidates=1 + MORE_DRAFTS)
         note = f"no query worked, so {MORE_DRAFTS} more were written"
-        return make_update("candidate", more, [note], attempts=dump_records(attempts))
+        return make_update("candidate", more, [note], attempts=dump_all(attempts))
     if stop:
-        return make_update("respond", replace(turn, stop=stop), attempts=dump_records(attempts))
+        return make_update("respond", replace(turn, stop=stop), attempts=dump_all(attempts))
     comparison = yield from do(lambda: compare_code_with_query(last, code))
     disagreement = format_code_csv(code)
     if comparison is not None:
@@ -73,9 +73,7 @@ def review_last_attempt(state: AgentState, run: Run) -> Body[Update]:
     last = replace(last, feedback=feedback.text, differences=meaning.reply.differences)
     run.emit({"event": "revising", "feedback": feedback.problems})
     following = "retrieve" if settings.examples == "draft" else "revise"
-    return make_update(
-        following, replace(turn, feedback=feedback), meaning.notes, attempts=dump_records([*earlier, last])
-    )
+    return make_update(following, replace(turn, feedback=feedback), meaning.notes, attempts=dump_all([*earlier, last]))
 
 
 def _needs_draft_from_wider_schema(attempts: list[Attempt], state: AgentState, run: Run) -> Body[bool]:

@@ -40,28 +40,16 @@ _OPERATIONS = {"sum", "avg", "each", "sort", "both", "contain", "start", "end"}
 
 def list_unread_words(reading: ParseState) -> tuple[str, ...]:
     """Return the words of a question that may matter but are not used in its query."""
-    return tuple(
-        dict.fromkeys(
-            [
-                *_list_unused_words(reading),
-                *_list_unused_literals(reading),
-                *(m.text for m in _list_useless_mentions(reading)),
-            ]
-        )
-    )
+    mentions = (mention.text for mention in _list_useless_mentions(reading))
+    return tuple(dict.fromkeys([*_list_unused_words(reading), *_list_unused_literals(reading), *mentions]))
 
 
 def has_important_unread_words(reading: ParseState) -> bool:
     """Whether an unread word certainly matters: a value, a name, an operation or a kind of row."""
     operations = _OPERATIONS & {*_list_unused_words(reading)}
     kinds = any(match[1] not in HARMLESS for kind in _KINDS for match in kind.finditer(reading.text))
-    return bool(
-        operations
-        or kinds
-        or _list_unused_literals(reading)
-        or _list_useless_mentions(reading)
-        or _omits_names(reading)
-    )
+    unused = _list_unused_literals(reading) or _list_useless_mentions(reading)
+    return bool(operations or kinds or unused or _omits_names(reading))
 
 
 def _omits_names(reading: ParseState) -> bool:

@@ -89,9 +89,7 @@ def build_query_frame(reading: ParseState) -> QueryFrame:
         distinct=reading.distinct,
     )
     counted = len(terms) == 1 and terms[0].aggregate == "count" and not (reading.group or reading.group_tables)
-    return _add_intersection(
-        _make_group_count_frame(frame, reading, head) if frame.having and counted else frame, reading
-    )
+    return _add_intersection(_count_groups(frame, reading, head) if frame.having and counted else frame, reading)
 
 
 def _join_or_conditions(reading: ParseState) -> None:
@@ -146,7 +144,7 @@ def _build_sort_order(reading: ParseState, terms: Sequence[Operand]) -> tuple[tu
     return (*reading.order, (key, reading.pending in ("#desc", "#agedesc")))
 
 
-def _make_group_count_frame(frame: QueryFrame, reading: ParseState, head: str | None) -> QueryFrame:
+def _count_groups(frame: QueryFrame, reading: ParseState, head: str | None) -> QueryFrame:
     """Return a query frame that counts groups: `how many cities have more than 3 airports`."""
     table = next((t for t in frame.list_tables() if t != reading.counted), head)
     key = frame.select[0].column or (reading.names.key(table) if table else None)
@@ -259,9 +257,7 @@ def _group_base_query(frame: QueryFrame, reading: ParseState, computes: tuple[Op
 def _find_outer_query_key(base: QueryFrame, terms: tuple[Operand, ...], names: NameIndex) -> Column | None:
     """Return the key of the base query's rows if terms have several values per row, or None."""
     plain = [term.column for term in terms if term.column]
-    groups = [
-        column for column in base.group if column != names.key(column.table) and not names.find_parent_table(column)
-    ]
+    groups = [column for column in base.group if column != names.key(column.table) and not names.find_parent(column)]
     many = any(c.table not in base.list_tables() for c in plain) or (bool(groups) and not {*plain} <= {*base.group})
     return (base.group[0] if base.group else names.key(base.list_tables()[0])) if many else None
 

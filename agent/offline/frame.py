@@ -193,7 +193,6 @@ def add_where(frame: QueryFrame, where: Iterable[Group], *, swap: bool = False) 
 
 
 def _replaces_old_condition(new: Group, old: Group, swap: bool) -> bool:
-    """Whether a new condition replaces an old condition on the same column."""
     if {c.term for c in new} != {c.term for c in old}:
         return False
     equals = any(c.operator in ("=", "like") for c in (*new, *old))

@@ -36,11 +36,11 @@ def read_count(match: PatternMatch) -> str | None:
     reading, names, mark, column = match.reading, match.reading.names, match.get_mention("e"), match.column("e")
     distinct = bool(match["distinct"] or match["also"])
     if column is not None and (distinct or match["e"].startswith("@c")):
-        number = names.is_numeric(column) and names.kind(column) != "time" and not names.find_parent_table(column)
+        number = names.is_numeric(column) and names.kind(column) != "time" and not names.find_parent(column)
         is_id = names.key(column.table) == column or mark.text.lower().endswith("id")
         term = Operand(column, "count", True)
         if number and not distinct and not is_id:
-            term = Operand(column, "sum" if match["how"] == "#total" and names.is_quantity_column(column) else "")
+            term = Operand(column, "sum" if match["how"] == "#total" and names.is_quantity(column) else "")
     else:
         table = reading.table(match["e"])
         reading.tables.append(table)
@@ -63,7 +63,7 @@ def read_aggregates(match: PatternMatch) -> str | None:
             return None
     columns = [match["c"]]
     others = reading.find_markers("cx", rest)
-    if others and all(reading.names.is_quantity_column(reading.column(other)) for other in others):
+    if others and all(reading.names.is_quantity(reading.column(other)) for other in others):
         columns, rest = [*columns, *others], ""
     named: dict[str, Aggregate] = {"#avg": "avg", "#sum": "sum"}
     asked_for: list[Aggregate] = [
@@ -173,8 +173,8 @@ def read_top_rows(match: PatternMatch) -> str | None:
 def read_superlative(match: PatternMatch) -> str | None:
     """Read `with the highest salary`, `the youngest singer` and `which singer is the oldest`."""
     reading, names, mark, column = match.reading, match.reading.names, match.get_mention("s"), match.column("c")
-    if column is not None and (names.is_quantity_column(column) or not mark.hints):
-        few = not names.is_quantity_column(column) and mark.text.lower() in ("most", "least", "fewest")
+    if column is not None and (names.is_quantity(column) or not mark.hints):
+        few = not names.is_quantity(column) and mark.text.lower() in ("most", "least", "fewest")
         return _add_order(match, Operand(column, "count" if few else ""), mark.descending, match["left"])
     near = [column.table] if column else [reading.table(match["t"])] if match["t"] else reading.list_tables()
     last = "" if column or match["t"] else "".join(reading.find_markers("tx", match.before)[-1:])
@@ -226,11 +226,10 @@ _ISO = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def _may_be_year(value: object) -> bool:
-    """Whether a value is a number that is likely a year."""
     return isinstance(value, int) and 1500 <= value <= 2100
 
 
-def _find_matched_value(mark: Mention, column: Column) -> Scalar | None:
+def _find_match(mark: Mention, column: Column) -> Scalar | None:
     """Return the value of a column that a mention matched, or None."""
     return next((m.value for m in mark.matches if (m.table, m.column) == (column.table, column.name)), None)
 
@@ -321,7 +320,7 @@ def read_comparison(match: PatternMatch) -> str | None:
     assert column is not None
     fits = reading.names.is_numeric(column) or mark.kind != "n" or not match.text.endswith(match["l"])
     if marker and mark.kind == "v":
-        fits = _find_matched_value(mark, column) is not None
+        fits = _find_match(mark, column) is not None
     return _add_comparison(reading, term, match.get_comparison_operator(column), literal) if fits else None
 
 
@@ -363,9 +362,7 @@ def read_equal_condition(match: PatternMatch) -> str | None:
     same = [Column(m.table, m.column) for m in mark.matches if m.column.lower() == column.name.lower()]
     column = same[0] if mark.kind == "v" and same and column not in same else column
     clause = f" {match.text[: match.text.rindex(match['l'])].replace(match['c'], '', 1)} "
-    if mark.kind == "v" and (
-        (_find_matched_value(mark, column) is None and mark.column is not None) or " , " in clause
-    ):
+    if mark.kind == "v" and ((_find_match(mark, column) is None and mark.column is not None) or " , " in clause):
         return None
     is_count = re.search(r" (?:in|for|on|from|has|have|@t\d+) ", clause)
     samples = reading.names.column(column).samples
@@ -381,7 +378,7 @@ def read_equal_condition(match: PatternMatch) -> str | None:
     elif when and reading.names.kind(column) == "time" and all(v.kind == "n" for v in values):
         stood = reading.add_alternatives(*(Predicate(Operand(column), "like", f"%{v.literal}%") for v in values))
     else:
-        literals = (_find_matched_value(v, column) or v.literal for v in values)
+        literals = (_find_match(v, column) or v.literal for v in values)
         stood = reading.add_alternatives(*(Predicate(Operand(column), "=", literal) for literal in literals))
     return " ".join([*reading.find_markers("t", clause), stood])
 
@@ -445,9 +442,7 @@ def replace_demonstrative(match: PatternMatch) -> str | None:
 def read_superlative_follow_up(match: PatternMatch) -> str | None:
     """Read `which has the most?` and `the 3 lowest` by the base query's order or last number."""
     reading, base, names = match.reading, match.reading.base, match.reading.names
-    numbers = [
-        term for term in base.select if term.aggregate or (term.column and names.is_quantity_column(term.column))
-    ]
+    numbers = [term for term in base.select if term.aggregate or (term.column and names.is_quantity(term.column))]
     if reading.order or base.has_single_aggregate_row() or not (base.order or numbers):
         return None
     return _add_order(match, base.order[0][0] if base.order else numbers[-1], match.get_mention("s").descending)

@@ -11,18 +11,7 @@ from ...tools.values.match import ValueMatch
 from .frame import Column, QueryFrame, Scalar
 from .names import NameHit, NameIndex
 from .sql import list_query_tables
-from .words import (
-    ADJECTIVES,
-    CHAIN,
-    COMMANDS,
-    COMPARATIVES,
-    GENERIC,
-    NOISE,
-    NUMBERS,
-    PHRASES,
-    SUPERLATIVES,
-    QuestionWord,
-)
+from .words import ADJECTIVES, CHAIN, COMMANDS, COMPARATIVES, GENERIC, NOISE, NUMBERS, PHRASES, SUPERLATIVES, Token
 
 _LONGEST = 5
 _IDENTIFIERS = frozenset({"id", "ids", "code", "codes", "number", "numbers", "key", "no", "name", "names"})
@@ -72,7 +61,7 @@ class Mention:
         return f'"{self.text}" as the ' + (f"column {column}" if column and self.kind != "t" else f"table {self.table}")
 
 
-def find_mentions(words: Sequence[QuestionWord], names: NameIndex, values: Iterable[ValueMatch]) -> list[Mention | str]:
+def find_mentions(words: Sequence[Token], names: NameIndex, values: Iterable[ValueMatch]) -> list[Mention | str]:
     """Return the question as mentions and other words, in order; tables are not chosen yet."""
     stems = [names.correct_stem(word) for word in words]
     quoted = [(20.0, Mention("q", at, at + 1, w.text, literal=w.text)) for at, w in enumerate(words) if w.quoted]
@@ -94,7 +83,7 @@ _Option = tuple[float, Mention]
 """A mention that the words may hold, with its weight: of two that overlap, the heavier is kept."""
 
 
-def _find_values(words: Sequence[QuestionWord], values: Iterable[ValueMatch]) -> list[_Option]:
+def _find_values(words: Sequence[Token], values: Iterable[ValueMatch]) -> list[_Option]:
     spans: dict[tuple[int, int], list[ValueMatch]] = {}
     for match in values:
         start = next((i for i, word in enumerate(words) if word.end > match.start), len(words))
@@ -122,7 +111,7 @@ def _find_values(words: Sequence[QuestionWord], values: Iterable[ValueMatch]) ->
     return found
 
 
-def _find_names(words: Sequence[QuestionWord], stems: Sequence[str], names: NameIndex) -> list[_Option]:
+def _find_names(words: Sequence[Token], stems: Sequence[str], names: NameIndex) -> list[_Option]:
     found: list[_Option] = []
     for start in range(len(words)):
         for size in range(1, _LONGEST + 1):
@@ -143,7 +132,7 @@ def _find_names(words: Sequence[QuestionWord], stems: Sequence[str], names: Name
     return found
 
 
-def _is_likely_name(word: QuestionWord, at: int, hit: NameHit) -> bool:
+def _is_likely_name(word: Token, at: int, hit: NameHit) -> bool:
     if at == 0 and word.lower in ("name", "list", "count", "order", "show"):
         return False
     if word.lower in COMMANDS and word.lower not in ("name", "names", "order", "number"):
@@ -155,7 +144,7 @@ def _is_likely_name(word: QuestionWord, at: int, hit: NameHit) -> bool:
     return len(word.lower) > 1 and not (word.stem in GENERIC and hit.score < 0.4)
 
 
-def _find_phrases(words: Sequence[QuestionWord]) -> list[_Option]:
+def _find_phrases(words: Sequence[Token]) -> list[_Option]:
     found: list[_Option] = []
     lowers = [word.lower for word in words]
     for at, lower in enumerate(lowers):
@@ -170,7 +159,7 @@ def _find_phrases(words: Sequence[QuestionWord]) -> list[_Option]:
     return found
 
 
-def _find_single_word_mention(words: Sequence[QuestionWord], at: int) -> Mention | None:
+def _find_single_word_mention(words: Sequence[Token], at: int) -> Mention | None:
     word = words[at]
     lower = word.lower
     before = words[at - 1].lower if at else ""
@@ -198,7 +187,7 @@ def _find_single_word_mention(words: Sequence[QuestionWord], at: int) -> Mention
     return None if number is None else Mention("n", at, at + 1, word.text, literal=number)
 
 
-def _parse_number(word: QuestionWord, before: str, after: str) -> Scalar | None:
+def _parse_number(word: Token, before: str, after: str) -> Scalar | None:
     if word.quoted:
         return None
     text = word.text.replace(",", "")
@@ -216,7 +205,7 @@ def _parse_number(word: QuestionWord, before: str, after: str) -> Scalar | None:
     return NUMBERS.get(word.lower)
 
 
-def _normalize_word(words: Sequence[QuestionWord], at: int) -> str | None:
+def _normalize_word(words: Sequence[Token], at: int) -> str | None:
     lower = words[at].lower
     if lower == "a" and at and words[at - 1].lower in ("letter", "character"):
         return lower
@@ -285,7 +274,7 @@ def _choose_implied_table(items: Sequence[Item], names: NameIndex) -> list[str]:
         if isinstance(item, Mention):
             best: dict[str, float] = {}
             for hit in item.hits:
-                leads = hit.column is not None and names.find_parent_table(Column(hit.table, hit.column)) is not None
+                leads = hit.column is not None and names.find_parent(Column(hit.table, hit.column)) is not None
                 best[hit.table] = max(best.get(hit.table, 0), hit.score - 0.05 * leads)
             for match in item.matches:
                 best[match.table] = max(best.get(match.table, 0), match.score)
@@ -315,7 +304,7 @@ def _choose_column(mention: Mention, at: int, items: Sequence[Item], anchors: Se
         near = min((names.count_joins(hit.table, other) for other in anchors), default=0)
         score -= 0.12 * min(near, 4)
         assert hit.column is not None
-        if names.find_parent_table(Column(hit.table, hit.column)):
+        if names.find_parent(Column(hit.table, hit.column)):
             score -= 0.05
         return score
 
@@ -327,8 +316,8 @@ def _choose_column(mention: Mention, at: int, items: Sequence[Item], anchors: Se
         return
     if best.column is not None and best.score < 0.9 and mention.text.lower().split()[-1] not in _IDENTIFIERS:
         column = Column(best.table, best.column)
-        entity = names.find_parent_table(column) or (column.table if names.key(column.table) == column else None)
-        if entity is not None and (entity != column.table or names.find_parent_table(column) is None):
+        entity = names.find_parent(column) or (column.table if names.key(column.table) == column else None)
+        if entity is not None and (entity != column.table or names.find_parent(column) is None):
             mention.kind, mention.table = "t", entity
             return
     assert best.column is not None
@@ -370,7 +359,7 @@ def _choose_value(mention: Mention, at: int, items: Sequence[Item], anchors: Seq
         column = names.schema.column(match.table, match.column)
         if column is not None and column.kind == "text" and match.how == "exact":
             score += 0.05
-        if names.find_parent_table(Column(match.table, match.column)):
+        if names.find_parent(Column(match.table, match.column)):
             score -= 0.03
         if any((m.table == match.table) and m.column != match.column for m in neighbours):
             score += 0.12

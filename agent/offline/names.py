@@ -12,17 +12,7 @@ from heapq import nlargest
 from ...tools.database.schema import ColumnSchema, Schema
 from ...tools.words import find_similar_spellings, load_synonyms, split_name_into_words
 from .frame import Column, Scalar
-from .words import (
-    COMMANDS,
-    COMPARATIVES,
-    GENERIC,
-    PHRASES,
-    SUPERLATIVES,
-    UNSPEAKABLE,
-    QuestionWord,
-    split_identifier,
-    stem_word,
-)
+from .words import COMMANDS, COMPARATIVES, GENERIC, PHRASES, SUPERLATIVES, UNSPOKEN, Token, split_identifier, stem_word
 
 _VIEW = 0.9
 """The factor for scores of a view's names: a table that fits as well comes first."""
@@ -107,7 +97,7 @@ class NameIndex:
         if rest != bare:
             for variant, factor in _list_synonym_variants(rest):
                 self._add_index_entry(variant, 0.97 * factor, table, column)
-        if self.find_parent_table(Column(table, column)) != table:
+        if self.find_parent(Column(table, column)) != table:
             for start in range(len(table_words)):
                 for variant, factor in _list_synonym_variants(rest):
                     self._add_index_entry([*table_words[start:], *variant], 1.02 * factor, table, column)
@@ -130,13 +120,13 @@ class NameIndex:
         best = nlargest(_MOST, found.items(), key=lambda item: item[1])
         return [NameHit(score, table, column) for (table, column), score in best]
 
-    def correct_stem(self, word: QuestionWord) -> str:
+    def correct_stem(self, word: Token) -> str:
         """Return the word's stem, or the nearest name's stem if the word looks mistyped."""
         if "_" in word.text and not word.quoted:
             return " ".join(stem_word(part) for part in split_identifier(word.text))
         if word.quoted or len(word.lower) < 5 or not word.lower.isalpha() or word.stem in self.known:
             return word.stem
-        if any(word.lower in known for known in (COMMANDS, UNSPEAKABLE, SUPERLATIVES, COMPARATIVES, PHRASES)):
+        if any(word.lower in known for known in (COMMANDS, UNSPOKEN, SUPERLATIVES, COMPARATIVES, PHRASES)):
             return word.stem
         for size in (4, 3):
             if len(word.lower) >= size + 3 and word.lower[:size] in self.short:
@@ -170,9 +160,9 @@ class NameIndex:
                 return sample
         return 1 if "0" in samples else None
 
-    def is_quantity_column(self, column: Column) -> bool:
+    def is_quantity(self, column: Column) -> bool:
         """Whether the column measures something instead of identifying a row."""
-        return self.is_numeric(column) and self.key(column.table) != column and self.find_parent_table(column) is None
+        return self.is_numeric(column) and self.key(column.table) != column and self.find_parent(column) is None
 
     def key(self, table: str) -> Column | None:
         """Return the column that identifies the table's rows, or None."""
@@ -204,7 +194,7 @@ class NameIndex:
         if named:
             return (min(named, key=lambda pair: pair[0])[1],)
         for column in found.columns[:3]:
-            parent = self.find_parent_table(Column(found.name, column.name))
+            parent = self.find_parent(Column(found.name, column.name))
             if parent and parent != table and set(split_identifier(parent)) & _PEOPLE and self.has_own_name(parent):
                 return self.find_titles(parent)
         for column in found.columns:
@@ -229,11 +219,7 @@ class NameIndex:
         found, column = self.schema.table(table), self.find_titles(table)[0]
         assert found is not None
         own = {stem_word(word) for word in split_identifier(table)}
-        if (
-            column.table != table
-            or self.has_own_name(table)
-            or own & {stem_word(word) for word in split_identifier(column.name)}
-        ):
+        if column.table != table or self.has_own_name(table) or own & {*map(stem_word, split_identifier(column.name))}:
             return True
         distinct = self.column(column).distinct
         return distinct is None or found.row_count is None or distinct >= _DISTINCTIVE * found.row_count
@@ -300,7 +286,7 @@ class NameIndex:
             return None
         return over or (own, own)
 
-    def find_parent_table(self, column: Column) -> str | None:
+    def find_parent(self, column: Column) -> str | None:
         """Return the table that a foreign key column points to."""
         own = (column.table, (column.name,))
         return next((key.ref_table for key in self.schema.foreign_keys if (key.table, key.columns) == own), None)
@@ -310,14 +296,12 @@ def _list_synonym_variants(words: Sequence[str]) -> list[tuple[list[str], float]
     """Return the words as they are, then with one word replaced by a synonym."""
     found: list[tuple[list[str], float]] = [(list(words), 1.0)]
     for position, word in enumerate(words):
-        for other in _STEMMED_SYNONYMS.get(word, ()):
+        for other in _SYNONYMS.get(word, ()):
             found.append(([*words[:position], other, *words[position + 1 :]], 0.85))
     return found
 
 
-_STEMMED_SYNONYMS = {
-    stem_word(word): tuple(stem_word(other) for other in others) for word, others in load_synonyms().items()
-}
+_SYNONYMS = {stem_word(word): tuple(stem_word(other) for other in others) for word, others in load_synonyms().items()}
 
 
 def _list_name_parts(words: Sequence[str]) -> list[tuple[tuple[str, ...], float]]:

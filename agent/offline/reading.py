@@ -240,7 +240,6 @@ class Pattern:
 
 
 def _expand_macros(form: str) -> str:
-    """Replace the macros in a pattern with regular expressions."""
 
     def expand_macro(match: re.Match[str]) -> str:
         if match[3]:

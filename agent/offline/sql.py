@@ -68,9 +68,7 @@ class _QueryBuilder:
         query = self._add_from_and_joins(query)
         if frame.distinct:
             query = query.distinct(copy=False)
-        groups = [
-            exp.or_(*(self._build_condition(condition) for condition in group), copy=False) for group in frame.where
-        ]
+        groups = [exp.or_(*map(self._build_condition, group), copy=False) for group in frame.where]
         query = query.where(*groups, copy=False)
         if frame.group:
             query = query.group_by(*(self._build_column(column) for column in frame.group), copy=False)
@@ -161,9 +159,7 @@ class _QueryBuilder:
                 node = exp.Is(this=term, expression=exp.Null())
             case "between":
                 assert isinstance(value, tuple)
-                node = exp.Between(
-                    this=term, low=_build_literal(value[0], column), high=_build_literal(value[1], column)
-                )
+                node = exp.Between(this=term, low=_build_value(value[0], column), high=_build_value(value[1], column))
             case "in":
                 assert isinstance(value, QueryFrame)
                 node = exp.In(this=term, query=exp.Subquery(this=self._build_subquery(value)))
@@ -172,19 +168,19 @@ class _QueryBuilder:
                 # SQLite's looks at no case, and at numbers as texts.
                 text = exp.cast(term, "text") if column is not None and column.kind != "text" else term
                 node = (exp.Like if self.rules.is_sqlite else exp.ILike)(
-                    this=text, expression=_build_literal(value, None)
+                    this=text, expression=_build_value(value, None)
                 )
             case _:
                 if isinstance(value, QueryFrame):
                     other: exp.Expr = exp.Subquery(this=self._build_subquery(value))
                 else:
                     assert isinstance(value, int | float | str)
-                    other = _build_literal(value, column)
+                    other = _build_value(value, column)
                 node = _COMPARISONS[condition.operator](this=term, expression=other)
         return node if operator == condition.operator else exp.Not(this=node)
 
 
-def _build_literal(value: Scalar, column: ColumnSchema | None) -> exp.Expr:
+def _build_value(value: Scalar, column: ColumnSchema | None) -> exp.Expr:
     """Return a value as an SQL literal of the column's type."""
     if column is not None and column.kind == "boolean" and value in (0, 1):
         return exp.Boolean(this=bool(value))

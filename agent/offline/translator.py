@@ -35,7 +35,7 @@ from .grammar import parse
 from .names import NameIndex
 from .reading import CUES, NOTHING, ParseState, QuestionInput
 from .sql import convert_frame_to_sql, read_sql
-from .words import UNSPEAKABLE, split_question_into_words
+from .words import UNSPOKEN, split_question_into_words
 
 _LONGEST = 1_000
 """Characters of a question: reading takes longer than its length grows."""
@@ -177,7 +177,7 @@ def _find_unresolved_pronoun(question: str, reading: ParseState) -> re.Match[str
 def _check_understood(reading: ParseState, unchanged: QueryFrame | None, words: tuple[str, ...]) -> None:
     """Raise `NotUnderstood` if a frame does not answer the question."""
     frame = reading.frame
-    beyond = tuple(word for word in reading.text.split() if word in UNSPEAKABLE)
+    beyond = tuple(word for word in reading.text.split() if word in UNSPOKEN)
     if beyond:
         raise NotUnderstood(f"I cannot compute this without a model: {', '.join(beyond)}.", beyond)
     says_nothing = not reading.marks and not reading.pending and unchanged in (None, frame)
@@ -245,7 +245,6 @@ class OfflineTranslator:
         return Done(cast("R", self._dispatch_task(task)))
 
     def _dispatch_task(self, task: object) -> object:
-        """Perform a task by its type, and return the result."""
         match task:
             case RephraseTask():
                 return self._rephrase_question(task)

@@ -33,7 +33,7 @@ from ....agent.records import Turn
 from ....agent.resources import Resources, Run
 from ....agent.settings import make_settings
 from ....agent.sqlagent import SQLAgent
-from ....agent.state import dump_record, dump_records, load_turn, make_new_turn_update
+from ....agent.state import dump, dump_all, load_turn, make_new_turn_update
 from ....prompts.reply_types import Rephrasing
 from ....tools.database import Schema
 from ....tools.errors import DatabaseUnavailable, SettingsError, SQLParseError
@@ -132,8 +132,8 @@ def _make_training_records(
     for turn, asked in enumerate(turns):
         rephrasing = Rephrasing(asked.text, asked.text, self_contained=not history)
         state: Any = make_new_turn_update(asked.text) | {
-            "turn": dump_record(Turn(asked.text, rephrasing=rephrasing)),
-            "turns": dump_records(history),
+            "turn": dump(Turn(asked.text, rephrasing=rephrasing)),
+            "turns": dump_all(history),
         }
         state |= run_node_body(link(state, node))
         try:

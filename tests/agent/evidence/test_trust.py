@@ -17,7 +17,7 @@ from tableturn.agent.answers.render import render_answer_text
 from tableturn.agent.evidence.trust import (
     TrustBound,
     TrustFingerprints,
-    apply_trust_bound,
+    apply_bound,
     compute_fingerprints,
     find_trust_bound,
     get_trust_file_path,
@@ -111,7 +111,7 @@ def test_too_few_labels_mark_nothing_and_say_how_many_are_missing(shop: Path, tm
 
 @pytest.mark.parametrize(("confidence", "trusted"), [(0.9, True), (0.899, False)])
 def test_the_level_itself_is_trusted(confidence: float, trusted: bool) -> None:
-    assert apply_trust_bound(confidence, bound(), PRINTS).trusted is trusted
+    assert apply_bound(confidence, bound(), PRINTS).trusted is trusted
 
 
 def test_one_bound_is_kept_for_a_database_and_a_model(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_what_the_schema_says(names: NameIndex) -> None:
     assert names.key("course") == Column("course", "course_id")
     assert names.choose_identity_column("course") == Column("course", "course_id")
     assert names.count_joins("tblStudent", "course") == 2
-    assert names.find_parent_table(Column("enrolled", "stuid")) == "tblStudent"
+    assert names.find_parent(Column("enrolled", "stuid")) == "tblStudent"
 
 
 def test_what_connects_rows_of_two_tables(names: NameIndex) -> None:
