@@ -68,8 +68,7 @@ _SURELY = re.compile(r"[A-Z]{4,}\b|\(|--|[a-z]+\b[^\n]*\s(?i:from)\s")
 
 FROM = re.compile(r"\bfrom\b", re.IGNORECASE)
 
-_PARSE_LIMIT = 10_000
-"""Characters; whether something longer in the middle of prose is SQL is not worth the time to find out."""
+_PARSE_LIMIT = 10_000  # characters; whether something longer amid prose is SQL is not worth the time to find out
 
 _SQL_LABEL = re.compile(
     r"^[ \t>*#-]{0,12}(?:\*\*|__)?(?:(?:final|corrected|revised|new|updated|the|answer)\s+)?"
@@ -86,8 +85,7 @@ _OTHER_LANGUAGES = frozenset({"python", "py", "python3", "json", "csv", "diff"})
 _TAG = re.compile(r"<(sql|query|sqlquery|sql_query|answer|final_sql|final_answer)>", re.IGNORECASE)
 _HALF_A_FENCE = re.compile(r"\n[ \t>]*[`~]{1,2}$")
 
-_TRIES = 10
-"""Positions in a reply that are looked at; one with more is no answer, and each costs a pass over the rest."""
+_TRIES = 10  # positions in a reply that are looked at; one with more is no answer, and each costs a pass over the rest
 
 
 def find_sql(text: str, dialect: str = "sqlite") -> SQLDraft:

@@ -10,10 +10,7 @@ from typing import cast
 from ..tools.errors import ReplyError
 
 REPLY_LIMIT = 400_000
-"""Characters of a reply that are looked at, so many that no query or code within its own limit is ever cut.
-
-A server that does not keep to the output limit must not keep us busy.
-"""
+"""Characters of a reply that are read: more than any query or code may have, in case a server keeps to no limit."""
 
 _REASONING = re.compile(r"<(/?)(?:think|thinking|thought|reasoning|analysis)>", re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t>]*(```+|~~~+)[ \t]*([\w+#.-]*)[^\n]*$", re.MULTILINE)

@@ -38,8 +38,7 @@ another reading.
 LONGEST_REASON = 200  # longest words of a model's or an engine's in a reason, in characters
 STRENGTH = 20  # what is assumed of a model of which little is known counts as much as so many judged answers
 
-OVER = 0.9
-"""The mean confidence that models state: one that is right less often overrates itself."""
+OVER = 0.9  # the mean confidence that models state: one that is right less often overrates itself
 
 FURTHEST = 0.02  # no word of a model's is taken to be nearer to 0 or 1 than this
 

@@ -22,8 +22,7 @@ _WEIGHTS = cast(
     json.loads(files(__name__.rpartition(".")[0]).joinpath("data/confidence.json").read_text("utf-8")),
 )
 
-_STEEPEST = 50.0
-"""Log-odds against a reading that are told apart."""
+_STEEPEST = 50.0  # log-odds against a reading that are told apart
 _FIND_OUT = re.compile(r"\bfind out\b")
 _WHO = re.compile(r"\s*(?:who|whom)\b", re.IGNORECASE)
 _EDITING = frozenset({"only", "same"})

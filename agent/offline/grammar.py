@@ -387,9 +387,8 @@ def read_equal_condition(match: PatternMatch) -> str | None:
 def read_value(match: PatternMatch) -> str | None:
     """Read a value alone: `from France`, `French citizens`."""
     reading, mark, after = match.reading, match.get_mention("v"), match["c"]
-    tables = [reading.table(marker) for marker in reading.find_markers("tx", match.before)][
-        -1:
-    ] or reading.list_tables()
+    before = [*map(reading.table, reading.find_markers("tx", match.before))]
+    tables = before[-1:] or reading.list_tables()
     if mark.column is None and not tables:
         return None
     column = mark.column or reading.names.find_titles(tables[0])[0]

@@ -14,12 +14,9 @@ from ...tools.words import find_similar_spellings, load_synonyms, split_name_int
 from .frame import Column, Scalar
 from .words import COMMANDS, COMPARATIVES, GENERIC, PHRASES, SUPERLATIVES, UNSPOKEN, Token, split_identifier, stem_word
 
-_VIEW = 0.9
-"""The factor for scores of a view's names: a table that fits as well comes first."""
-_MOST = 200
-"""Maximum number of hits for one run of words."""
-_DISTINCTIVE = 0.8
-"""The minimum share of different values at which a column that is not a name identifies a row."""
+_VIEW = 0.9  # the factor for scores of a view's names: a table that fits as well comes first
+_MOST = 200  # maximum number of hits for one run of words
+_DISTINCTIVE = 0.8  # the minimum share of different values at which a column that is not a name identifies a row
 _CONNECTING = frozenset({"of", "in", "by", "for", "the", "and"})
 _FILLERS = frozenset({"data", "list", "info", "information", "detail", "record", "ref", "table", "tbl", "all"})
 _QUANTITY = re.compile(r"\s*[-+$]?\d[\d,.]*\s*[%a-z]{0,3}\Z|\d{1,4}[-/]\d\d?[-/]\d{1,4}")

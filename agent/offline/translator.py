@@ -37,8 +37,7 @@ from .reading import CUES, NOTHING, ParseState, QuestionInput
 from .sql import convert_frame_to_sql, read_sql
 from .words import UNSPOKEN, split_question_into_words
 
-_LONGEST = 1_000
-"""Characters of a question: reading takes longer than its length grows."""
+_LONGEST = 1_000  # characters of a question: reading takes longer than its length grows
 _TRIAL = Limits(seconds=0.05, rows=20)
 _VALUES = 30
 _NEGATION = re.compile(r"(?:#not|#isnot|#except)(?: \S+){0,2}")
@@ -201,17 +200,10 @@ def _list_parsing_notes(reading: ParseState, left_out: tuple[str, ...]) -> tuple
 
 
 R = TypeVar("R")
-_DECLINE = 0.12
-"""Confidence below which no SQL is written."""
-
-_DOUBTFUL = 0.4
-"""Confidence below which a person is told that the question was not read well enough."""
-
-_REMEMBERED = 1_024
-"""Answers that are kept from the rephrasing of their questions for the writing of their SQL."""
-
-_OFFERED = 6
-"""Tables of which a person is asked to choose what a word stands for, at most."""
+_DECLINE = 0.12  # confidence below which no SQL is written
+_DOUBTFUL = 0.4  # confidence below which a person is told that the question was not read well enough
+_REMEMBERED = 1_024  # answers that are kept from the rephrasing of their questions for the writing of their SQL
+_OFFERED = 6  # tables of which a person is asked to choose what a word stands for, at most
 
 
 class OfflineTranslator:
