@@ -39,7 +39,7 @@ class OpenTurn:
         self.failed = False  # whether an error ended it
         self._lock = threading.Lock()
 
-    def store_start_checkpoint(self, found: CheckpointTuple | None) -> CheckpointTuple | None:
+    def store_start(self, found: CheckpointTuple | None) -> CheckpointTuple | None:
         """Store the checkpoint that the turn starts from, unless it has pending writes."""
         if found is None or not found.pending_writes:
             self.before.append(found)
@@ -63,7 +63,7 @@ def get_open_turn(config: RunnableConfig | None) -> OpenTurn | None:
     return found if isinstance(found, OpenTurn) else None
 
 
-def make_undoable_checkpointer(saver: S) -> S:
+def make_undoable(saver: S) -> S:
     """Return a copy of a checkpointer that does not save failed or cancelled turns.
 
     It reads the checkpoint that a turn starts from only once.
@@ -72,15 +72,11 @@ def make_undoable_checkpointer(saver: S) -> S:
 
     def get_tuple(config: RunnableConfig) -> CheckpointTuple | None:
         turn = get_open_turn(config) or OpenTurn()
-        return turn.before.pop() if turn.before else turn.store_start_checkpoint(saver.get_tuple(config))
+        return turn.before.pop() if turn.before else turn.store_start(saver.get_tuple(config))
 
     async def aget_tuple(config: RunnableConfig) -> CheckpointTuple | None:
         turn = get_open_turn(config) or OpenTurn()
-        return (
-            turn.before.pop()
-            if turn.before
-            else turn.store_start_checkpoint(await call_checkpointer_async(saver, "get_tuple", config))
-        )
+        return turn.before.pop() if turn.before else turn.store_start(await call_saver(saver, "get_tuple", config))
 
     def write_unless_undone(name: str, config: RunnableConfig, *args: Any, **kwargs: Any) -> Any:
         turn = get_open_turn(config)
@@ -88,11 +84,7 @@ def make_undoable_checkpointer(saver: S) -> S:
 
     async def awrite_unless_undone(name: str, config: RunnableConfig, *args: Any, **kwargs: Any) -> Any:
         turn = get_open_turn(config)
-        return (
-            await call_checkpointer_async(saver, name, config, *args, **kwargs)
-            if turn is None or turn.write()
-            else config
-        )
+        return await call_saver(saver, name, config, *args, **kwargs) if turn is None or turn.write() else config
 
     vars(clone).update(get_tuple=get_tuple, aget_tuple=aget_tuple)
     for name in ("put", "put_writes"):
@@ -100,7 +92,7 @@ def make_undoable_checkpointer(saver: S) -> S:
     return clone
 
 
-async def call_checkpointer_async(saver: BaseCheckpointSaver[Any], name: str, *args: Any, **kwargs: Any) -> Any:
+async def call_saver(saver: BaseCheckpointSaver[Any], name: str, *args: Any, **kwargs: Any) -> Any:
     """Call a checkpointer's method without blocking, in a thread if it has no async form."""
     try:
         return await getattr(saver, f"a{name}")(*args, **kwargs)

@@ -24,7 +24,7 @@ from .cancel_turn import KEY, OpenTurn, cancel_on_ctrl_c
 from .effects import make_cancellation_error, run_blocking
 from .records import AnswerRecord, Turn, add_usages
 from .settings import Settings, make_settings
-from .state import AgentState, get_current_turn, get_usage_by_node, load, upgrade_state
+from .state import AgentState, load, load_turn, load_usage, upgrade
 
 if TYPE_CHECKING:
     from .sqlagent import SQLAgent
@@ -76,21 +76,19 @@ class Conversation:
         Raises:
             TurnCancelled: `cancel` was called.
         """
-        return run_blocking(_read_final_answer(self._run_turn(question, settings, notes, blocking=True)))
+        return run_blocking(_read_final(self._run_turn(question, settings, notes, blocking=True)))
 
     async def aask(self, question: UserInput, *, settings: RunSettings = None, notes: str = "") -> Answer:
         """Ask a question as `ask` does, without blocking."""
-        return await _read_final_answer(self._run_turn(question, settings, notes))
+        return await _read_final(self._run_turn(question, settings, notes))
 
     def take(self, question: UserInput, settings: RunSettings = None, notes: str = "") -> Answer:
         """Ask a question; the answer lacks rows that may not be sent to a model."""
-        return run_blocking(
-            _read_final_answer(self._run_turn(question, settings, notes, blocking=True, delivered=False))
-        )
+        return run_blocking(_read_final(self._run_turn(question, settings, notes, blocking=True, delivered=False)))
 
     async def atake(self, question: UserInput, settings: RunSettings = None, notes: str = "") -> Answer:
         """Ask a question as `take` does, without blocking."""
-        return await _read_final_answer(self._run_turn(question, settings, notes, delivered=False))
+        return await _read_final(self._run_turn(question, settings, notes, delivered=False))
 
     def stream(self, question: UserInput, *, settings: RunSettings = None, notes: str = "") -> Generator[Event]:
         """Ask a question and yield the events of the turn (see `Event`), the answer last.
@@ -267,7 +265,7 @@ class Conversation:
         """Return the answer of a turn that waits for a person to clarify or approve."""
         resources, values, asked = self._agent.resources, _read_state_values(state), state.interrupts[0].value
         translator = resources.translator(resources.settings)
-        turn, by_node = get_current_turn(values), get_usage_by_node(values)
+        turn, by_node = load_turn(values), load_usage(values)
         record = AnswerRecord(
             question=turn.asked or turn.question,
             rephrased=turn.rephrasing.rephrased,
@@ -292,7 +290,7 @@ class Conversation:
 
 def _read_state_values(saved: StateSnapshot) -> AgentState:
     """Return the values of a checkpoint, upgraded to the current version of the state."""
-    return cast("AgentState", {**saved.values, **upgrade_state(saved.values)} if saved.values else {})
+    return cast("AgentState", {**saved.values, **upgrade(saved.values)} if saved.values else {})
 
 
 async def _fetch_stream_parts(parts: Iterator[tuple[str, Any]], turn: OpenTurn) -> AsyncIterator[tuple[str, Any]]:
@@ -305,7 +303,7 @@ async def _fetch_stream_parts(parts: Iterator[tuple[str, Any]], turn: OpenTurn) 
         yield part
 
 
-async def _read_final_answer(events: AsyncIterator[Event]) -> Answer:
+async def _read_final(events: AsyncIterator[Event]) -> Answer:
     """Return the answer from the last event of a turn."""
     answer = [event.answer async for event in events][-1]
     assert answer is not None

@@ -337,7 +337,6 @@ def start(function: Callable[[], R]) -> Future[R]:
 
 
 def _run_queued_jobs(jobs: SimpleQueue[Callable[[], None]]) -> None:
-    """Run the jobs of a queue, one after the other, forever."""
     while True:
         jobs.get()()
 

@@ -19,7 +19,7 @@ from langgraph.types import Overwrite, Send
 from ..tools.database import tag_statements_with_thread
 from ..tools.errors import TableturnError
 from .advice import collect_failure_notes
-from .cancel_turn import get_open_turn, make_undoable_checkpointer
+from .cancel_turn import get_open_turn, make_undoable
 from .effects import Body, BudgetTracker, arun, run_blocking
 from .model.turn_budget import TurnBudget, compute_node_budget
 from .nodes.clarify import clarify
@@ -36,18 +36,7 @@ from .nodes.revise_or_stop import review_last_attempt
 from .records import Usage, combine_parallel_usage
 from .resources import Resources, Run
 from .settings import Settings
-from .state import (
-    AgentInput,
-    AgentOutput,
-    AgentState,
-    Update,
-    dump_record,
-    get_clarified_turn,
-    get_current_turn,
-    get_usage_by_node,
-    load,
-    upgrade_state,
-)
+from .state import AgentInput, AgentOutput, AgentState, Update, dump, load, load_resumed, load_turn, load_usage, upgrade
 
 NodeBody = Callable[[AgentState, Run], Body[Update]]
 AgentGraph: TypeAlias = CompiledStateGraph[AgentState, Settings, AgentInput, Any]
@@ -103,9 +92,7 @@ def build_graph(
         builder.add_conditional_edges(START, _NodeChoice(_choose_first_node), list(_FIRST))
     else:
         builder.add_edge(START, "rephrase")
-    return builder.compile(
-        checkpointer=make_undoable_checkpointer(checkpointer) if checkpointer else None, name="tableturn"
-    )
+    return builder.compile(checkpointer=make_undoable(checkpointer) if checkpointer else None, name="tableturn")
 
 
 def _choose_first_node(state: AgentState) -> str:
@@ -118,9 +105,9 @@ def _choose_next_node(state: AgentState) -> str | list[Send]:
     following = state.get("next", END)  # a state that was written from outside, as of an earlier version, names none
     if following != "candidate":
         return following
-    turn = replace(get_current_turn(state), started_at=time.time())
+    turn = replace(load_turn(state), started_at=time.time())
     numbers = range(1 if state["attempts"] else 0, turn.candidates)
-    drafts = (dump_record(replace(turn, candidate=number)) for number in numbers)
+    drafts = (dump(replace(turn, candidate=number)) for number in numbers)
     return [Send("candidate", {**state, "attempts": [], "turn": draft}) for draft in drafts]
 
 
@@ -160,7 +147,7 @@ class _GraphNode(Runnable[AgentState, Update]):
         """Run the node's body and return the state update; mark the turn if it fails."""
         started = time.perf_counter()
         try:
-            changes = upgrade_state(given)
+            changes = upgrade(given)
             state = cast("AgentState", {**given, **changes})
             runtime: Any = get_runtime(Settings)
             # Only a run that may narrow what is read can have to open a database.
@@ -175,9 +162,7 @@ class _GraphNode(Runnable[AgentState, Update]):
             if turn := get_open_turn(config):
                 turn.failed = True
             raise
-        return _add_usage_to_update(
-            self.get_name(), state, changes | _add_notes_to_update(update, notes), tally, started
-        )
+        return _add_usage(self.get_name(), state, changes | _add_notes(update, notes), tally, started)
 
     def _prepare_run(
         self, state: AgentState, config: RunnableConfig | None, runtime: Runtime[Settings | None]
@@ -194,10 +179,10 @@ class _GraphNode(Runnable[AgentState, Update]):
             settings = settings.overridden(runtime.context)
             resources = resources.narrow(settings.permissions)
         if name == "candidate":
-            settings = vary_draft_settings(settings, get_current_turn(state).candidate)
+            settings = vary_draft_settings(settings, load_turn(state).candidate)
         # A run that begins has the turn of the run before in its state.
-        begins = name == "learn" or (name == "rephrase" and get_clarified_turn(state) is None)
-        if not begins and not resources.may_read(get_current_turn(state).rights):
+        begins = name == "learn" or (name == "rephrase" and load_resumed(state) is None)
+        if not begins and not resources.may_read(load_turn(state).rights):
             raise TableturnError(
                 "this turn was started under other permissions or by someone else: ask the question again"
             )
@@ -218,50 +203,49 @@ def _get_query_number(name: str, state: AgentState) -> int:
     if name in _FIRST:
         return 0  # the state is still that of the turn before
     if name == "candidate":
-        return get_current_turn(state).candidate
+        return load_turn(state).candidate
     if name == "select":
-        return get_current_turn(state).candidates
+        return load_turn(state).candidates
     lost = sum(draft["attempt"] is None for draft in state.get("drafts", []))
     return lost + len(state.get("attempts", []))
 
 
 def _compute_node_budget(name: str, settings: Settings, state: AgentState) -> TurnBudget:
     """Return the budget of a node; parallel drafts share the rest of the turn's budget."""
-    usage = get_usage_by_node(state)
+    usage = load_usage(state)
     if name == "candidate":
-        turn = get_current_turn(state)
+        turn = load_turn(state)
         return compute_node_budget(settings, usage, turn.candidates, turn.candidate, _seconds_since(turn.started_at))
     if name == "select":
         usage |= {"drafts": combine_parallel_usage([load(Usage, draft["usage"]) for draft in state["drafts"]])}
     return compute_node_budget(settings, usage)
 
 
-def _add_notes_to_update(update: Update, notes: list[str]) -> Update:
+def _add_notes(update: Update, notes: list[str]) -> Update:
     """Return a state update with notes added: to the answer, to the drafts, or directly."""
     if not notes:
         return update
     if update.get("answer"):
-        return update | {"answer": _add_notes_to_update(update["answer"], notes)}
+        return update | {"answer": _add_notes(update["answer"], notes)}
     if isinstance(drafts := update.get("drafts"), list):
-        return update | {"drafts": [_add_notes_to_update(draft, notes) for draft in cast("list[Update]", drafts)]}
+        return update | {"drafts": [_add_notes(draft, notes) for draft in cast("list[Update]", drafts)]}
     before = update.get("notes", [])
     if isinstance(before, Overwrite):
         return update | {"notes": Overwrite([*cast("list[str]", before.value), *notes])}
     return update | {"notes": [*before, *notes]}
 
 
-def _add_usage_to_update(name: str, state: AgentState, update: Update, tally: BudgetTracker, started: float) -> Update:
-    """Return a state update with the usage of the node added."""
+def _add_usage(name: str, state: AgentState, update: Update, tally: BudgetTracker, started: float) -> Update:
     if name == "candidate":
         # Nodes side by side cannot add to one usage: each draft carries its own, and `select` adds them up. Some wait
         # for a free thread: the time of each is that since all were started.
-        cost = replace(tally.usage, seconds=round(_seconds_since(get_current_turn(state).started_at), 6))
-        return {"drafts": [draft | {"usage": dump_record(cost)} for draft in update["drafts"]]}
+        cost = replace(tally.usage, seconds=round(_seconds_since(load_turn(state).started_at), 6))
+        return {"drafts": [draft | {"usage": dump(cost)} for draft in update["drafts"]]}
     cost = replace(tally.usage, seconds=round(time.perf_counter() - started, 6))
     usage = dict(update.get("usage", state.get("usage", {})))
     if name in usage:
         cost = load(Usage, usage[name]) + cost
-    return update | {"usage": usage | {name: dump_record(cost)}}
+    return update | {"usage": usage | {name: dump(cost)}}
 
 
 def _seconds_since(unix_time: float) -> float:

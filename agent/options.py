@@ -30,7 +30,7 @@ ModelOption = Annotated[
         "has a key or base URL for it, else the built-in offline translator.",
     ),
 ]
-BaseUrlOption = Annotated[
+UrlOption = Annotated[
     str | None, typer.Option("--base-url", help="Base URL of an OpenAI-compatible server (vLLM, Ollama, llama.cpp).")
 ]
 AnnotatorOption = Annotated[
@@ -126,9 +126,7 @@ class AccessOptions:
         """Return the access rules as keyword arguments of `SQLAgent` and `Access.of`."""
         from ..tools.database import PermissionsFile
 
-        file = (
-            PermissionsFile.read(self.permissions).allow_all_without_name() if self.permissions and self.named else None
-        )
+        file = PermissionsFile.read(self.permissions).allow_unnamed() if self.permissions and self.named else None
         return {"allow": self.allow or None, "deny": self.deny or (), "permissions": file or self.permissions}
 
     def locate(self, db: str) -> str:
@@ -165,7 +163,7 @@ class AgentOptions(DatabaseOptions):
     """Command-line options for an agent over a database."""
 
     model: ModelOption = None
-    base_url: BaseUrlOption = None
+    base_url: UrlOption = None
     annotator: AnnotatorOption = None
     preset: PresetOption = None
     settings: SettingsOption = None
@@ -189,7 +187,7 @@ class AgentOptions(DatabaseOptions):
         if self.effort is not None:
             given["effort"] = self.effort
         settings = make_settings(given, preset=self.preset)
-        from ..tools.examples import get_default_store_folder
+        from ..tools.examples import get_store_folder
         from .advice import call_with_fallback
         from .sqlagent import SQLAgent
 
@@ -197,7 +195,7 @@ class AgentOptions(DatabaseOptions):
             self.locate(self.db),
             model=self.model,
             settings=settings,
-            examples=self.examples or get_default_store_folder(),
+            examples=self.examples or get_store_folder(),
             embedding=self.embedding,
             checkpointer=checkpointer,
             base_url=self.base_url,
@@ -222,7 +220,7 @@ class AgentOptions(DatabaseOptions):
             yield agent
 
 
-def expand_option_groups(without: Collection[str] = ()) -> Callable[[Callable[..., R]], Callable[..., R]]:
+def expand_options(without: Collection[str] = ()) -> Callable[[Callable[..., R]], Callable[..., R]]:
     """Return a decorator that replaces each option group of a command by single options.
 
     Typer reads a command's signature, and knows no options that commands share.

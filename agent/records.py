@@ -397,12 +397,10 @@ _PLAIN = frozenset({int, str, bool, type(None)})  # types of cells that are as t
 
 def make_plain_result(table: Table) -> PlainResult:
     """Convert a database result for the graph's state; large integers become text."""
-    return PlainResult(
-        table.columns, tuple(map(_make_plain_row, table.rows)), table.truncated, table.withheld, table.notes
-    )
+    return PlainResult(table.columns, tuple(map(_make_row, table.rows)), table.truncated, table.withheld, table.notes)
 
 
-def _make_plain_row(row: tuple[Cell, ...]) -> tuple[PlainCell, ...]:
+def _make_row(row: tuple[Cell, ...]) -> tuple[PlainCell, ...]:
     # Checkpoints hold integers of up to 64 bits.
     large = [isinstance(cell, int) and not -(2**63) <= cell < 2**64 for cell in row]
     if _PLAIN.issuperset(map(type, row)) and not any(large):

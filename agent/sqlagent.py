@@ -22,17 +22,10 @@ from . import verbs
 from .answers.answer import Answer
 from .answers.events import Event
 from .answers.labels import choose_locale
-from .answers.phrasing import (
-    WITHHELD,
-    failed,
-    list_row_remarks,
-    make_column_display,
-    phrase_result_or_count,
-    read_answered,
-)
+from .answers.phrasing import WITHHELD, build_display, failed, list_row_remarks, phrase_result_or_count, read_answered
 from .answers.sentence import fill_answer_sentence
 from .audit import AuditTrail
-from .cancel_turn import call_checkpointer_async
+from .cancel_turn import call_saver
 from .conversation import Conversation, RunSettings
 from .graph import AgentGraph, build_graph
 from .records import PlainResult, make_plain_result
@@ -246,7 +239,7 @@ class SQLAgent:
                 found = make_plain_result(database.execute(record.sql, within.limits))
                 defined = {used.name: used.text for used in record.used_knowledge}
                 locale = choose_locale(record.question, within.locale)
-                looks = make_column_display(read_answered(record.sql, database), found, locale, defined)
+                looks = build_display(read_answered(record.sql, database), found, locale, defined)
         except QueryError as error:
             why = failed(f"No query for this question ran: {error}", error.kind, within.query_seconds)
             whole = replace(record, status="failed", text=why, columns=(), rows=(), row_count=0, withheld="")
@@ -456,7 +449,7 @@ class SQLAgent:
 
     async def adelete_thread(self, thread: str) -> None:
         """Delete a conversation from the checkpointer."""
-        await call_checkpointer_async(self._checkpointer, "delete_thread", thread)
+        await call_saver(self._checkpointer, "delete_thread", thread)
 
     def close(self) -> None:
         """Close what the agent opened itself; a database or store passed in stays open."""

@@ -78,7 +78,7 @@ UPGRADES: tuple[Upgrade, ...] = (lambda state: {},)  # 0.2 wrote no version; not
 """By the version that they upgrade; the current one is their number."""
 
 
-def upgrade_state(state: Mapping[str, Any], upgrades: tuple[Upgrade, ...] = UPGRADES) -> Update:
+def upgrade(state: Mapping[str, Any], upgrades: tuple[Upgrade, ...] = UPGRADES) -> Update:
     """Return the changes that upgrade a saved state to the current version."""
     version = state.get("version", 0)
     if not isinstance(version, int) or version > len(upgrades):
@@ -117,7 +117,7 @@ _written: dict[type[Any], _ValidatedRecord] = {}
 """By type, the record that was written last, whichever turn's: what it shares is seen field by field."""
 
 
-def dump_record(value: Any) -> Record:
+def dump(value: Any) -> Record:
     """Return the JSON form of a record; copy it, never change it.
 
     Node after node changes a few fields of one record: what it shares with the one before is not written again.
@@ -139,9 +139,9 @@ def dump_fields(value: Any, names: Iterable[str]) -> Record:
     return _make_type_adapter(type(value)).dump_python(value, include=set(names))
 
 
-def dump_records(values: Sequence[Any]) -> list[Record]:
+def dump_all(values: Sequence[Any]) -> list[Record]:
     """Return the JSON forms of several records."""
-    return [dump_record(value) for value in values]
+    return [dump(value) for value in values]
 
 
 def load(kind: type[T], record: Any) -> T:
@@ -164,7 +164,7 @@ def validate_records(kind: type[Any], records: Sequence[Any]) -> list[Record]:
     return [_ValidatedRecord(record, load(kind, record)) for record in records]
 
 
-def load_records(kind: type[T], records: Sequence[Any] | None) -> tuple[T, ...]:
+def load_all(kind: type[T], records: Sequence[Any] | None) -> tuple[T, ...]:
     """Convert the JSON forms of several records to records of the given type."""
     return tuple(load(kind, record) for record in records or ())
 
@@ -174,7 +174,7 @@ def make_new_turn_update(question: str) -> Update:
     return {
         "question": question,
         "evidence": "",
-        "turn": dump_record(Turn(question)),
+        "turn": dump(Turn(question)),
         "sql": "",
         "sql_source": "draft",
         "attempts": [],
@@ -185,26 +185,26 @@ def make_new_turn_update(question: str) -> Update:
     }
 
 
-def make_node_update(following: str, turn: Turn, notes: Iterable[str] = (), **more: Any) -> Update:
+def make_update(following: str, turn: Turn, notes: Iterable[str] = (), **more: Any) -> Update:
     """Return a state update with the turn, notes and the next node."""
-    return {"turn": dump_record(turn), "notes": [*notes], "next": following, **more}
+    return {"turn": dump(turn), "notes": [*notes], "next": following, **more}
 
 
-def get_current_turn(state: AgentState) -> Turn:
+def load_turn(state: AgentState) -> Turn:
     """Return the current turn."""
     return load(Turn, state.get("turn"))
 
 
 def get_attempts(state: AgentState) -> tuple[Attempt, ...]:
     """Return the queries that the current turn has run so far."""
-    return load_records(Attempt, state.get("attempts"))
+    return load_all(Attempt, state.get("attempts"))
 
 
-def get_usage_by_node(state: AgentState) -> dict[str, Usage]:
+def load_usage(state: AgentState) -> dict[str, Usage]:
     """Return the usage of each node in the current turn."""
     return {node: load(Usage, record) for node, record in state.get("usage", {}).items()}
 
 
-def get_clarified_turn(state: AgentState) -> Turn | None:
+def load_resumed(state: AgentState) -> Turn | None:
     """Return the current turn if a person just clarified it; None if a new turn starts."""
-    return get_current_turn(state) if (state.get("turn") or {}).get("clarification") else None
+    return load_turn(state) if (state.get("turn") or {}).get("clarification") else None

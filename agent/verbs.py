@@ -20,7 +20,7 @@ from typing import Any, cast
 
 from sqlglot import exp
 
-from ..prompts.find_sql import starts_like_sql
+from ..prompts.find_sql import begins_sql
 from ..tools.charts import Chart, ChartRequest, Kind
 from ..tools.charts.chart import Picture, can_render_charts, render_chart_image
 from ..tools.charts.wish import read_chart_request
@@ -29,7 +29,7 @@ from ..tools.database.schema import ColumnSchema, Schema, TableSchema
 from ..tools.errors import ExampleRefused, ExportError, KnowledgeError, SettingsError
 from ..tools.examples import VERIFIED, Example, ExampleStore, FoundExample, database_identity, example_id
 from ..tools.examples.entry import compute_shared_example_id, make_example_from_query, make_example_verifier
-from ..tools.examples.rights import can_remove_example, choose_best_example_per_question, should_replace_example
+from ..tools.examples.rights import can_remove_example, choose_best_per_question, should_replace_example
 from ..tools.export import ExportResult, Format, Target, export_query, export_rows, infer_export_format, write_file
 from ..tools.knowledge import Entry, Knowledge
 from ..tools.knowledge.entry import Item
@@ -39,7 +39,7 @@ from ..tools.sql import read_query
 from ..tools.values import ValueMatch
 from .answers.answer import Answer
 from .answers.labels import choose_locale
-from .answers.phrasing import explain_query, make_column_display, phrase_answer, read_answered
+from .answers.phrasing import build_display, explain_query, phrase_answer, read_answered
 from .audit import AuditedQuery, run_and_audit_query, run_query
 from .model.track_record import ModelRunRecord, append_run_record, get_record_file_path
 from .records import AnswerSentence, AttemptView, Status, make_plain_result
@@ -264,7 +264,7 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
     result = make_plain_result(run_query(query, resources, resources.settings.limits, cancellation))
     locale = choose_locale(answer.question, resources.settings.locale)
     read = read_answered(sql, database)
-    looks = make_column_display(read, result, locale)
+    looks = build_display(read, result, locale)
     rows = None if result.withheld == "all" else result.row_count
     new = replace(
         record,
@@ -427,7 +427,7 @@ def edit_lesson(id_: str, text: str, resources: Resources) -> None:
         return
     _check_may_remove_answer(lesson, resources.database)
     old = lesson.example
-    question, sql = (old.question, text) if starts_like_sql(text) else (text, old.sql)
+    question, sql = (old.question, text) if begins_sql(text) else (text, old.sql)
     _check_query_may_be_sent(sql, resources)
     if _save_example(question, sql, resources, shared=old.shared).id != lesson.id:
         resources.examples.open_store_for_saving().remove([lesson.id])
@@ -441,9 +441,7 @@ def forget(name: str, resources: Resources) -> str:
     if resources.knowledge.remove(defined):
         return f"the definition of {defined!r}"
     own = _list_approved_answers(resources)
-    questions = choose_best_example_per_question(
-        (hit.example for hit in own if hit.example.question == wanted), database
-    )
+    questions = choose_best_per_question((hit.example for hit in own if hit.example.question == wanted), database)
     approved = next((hit for hit in own if hit == lesson or hit.example in questions), None)
     if approved is not None:
         _check_may_remove_answer(approved, database)

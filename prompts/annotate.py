@@ -22,8 +22,7 @@ from .templating import PromptTooLarge, estimate_message_tokens, line, render_me
 Phrases = tuple[str | None, ...]
 """A phrase for each thing asked about: empty where the reply has none, None where it was cut before."""
 
-PHRASE_LIMIT = 80
-"""Characters of a description."""
+PHRASE_LIMIT = 80  # characters of a description
 
 _ENTRY = re.compile(r"^\W*(\d{1,4})\W+(.*[^\W\d].*)$", re.MULTILINE)
 _WHOLE = re.compile(r'"\s*(\d{1,4})\s*"\s*:\s*("(?:[^"\\]|\\.)*")')

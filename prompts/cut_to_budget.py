@@ -14,14 +14,9 @@ from ..tools.linking.linked import PastTurn
 from ..tools.values.match import ValueMatch
 from .templating import Message, PromptTooLarge, estimate_message_tokens
 
-NO_SCHEMA = Schema("", ())
-"""For tasks that show none."""
-
-_FIRST_TABLES = 4
-"""So many tables stay, with their keys, as long as there is an earlier turn that can go."""
-
-_STEP = 4
-"""How many positions in a table one position among the tables is worth."""
+NO_SCHEMA = Schema("", ())  # for tasks that show none
+_FIRST_TABLES = 4  # tables that stay, with their keys, as long as there is an earlier turn that can go
+_STEP = 4  # positions in a table that one position among the tables is worth
 
 _GONE = {
     "programs": "{} of {} worked examples of code",
@@ -64,7 +59,7 @@ class PromptParts:
     definitions: tuple[str, ...] = ()
 
     @cached_property
-    def _removable_items(self) -> dict[str, Sequence[Any]]:
+    def _removable(self) -> dict[str, Sequence[Any]]:
         """The removable items by kind, in the order in which the kinds are removed."""
         sampled = self.samples > 0 and any(column.samples for table in self.schema.tables for column in table.columns)
         order = sorted((table.name for table in self.schema.tables), key=lambda name: name not in self.requested)
@@ -83,7 +78,7 @@ class PromptParts:
 
     def count_removable_items(self) -> int:
         """Return the number of items that `cut` can remove."""
-        return sum(map(len, self._removable_items.values()))
+        return sum(map(len, self._removable.values()))
 
     def cut(self, steps: int) -> tuple[PromptParts, tuple[str, ...]]:
         """Return the parts without `steps` items, and a note on each kind of removed item."""
@@ -91,19 +86,16 @@ class PromptParts:
             return self, ()
         gone: dict[str, int] = {}
         left: dict[str, Any] = {}
-        for kind, entries in self._removable_items.items():
+        for kind, entries in self._removable.items():
             gone[kind] = min(len(entries), steps)
             steps -= gone[kind]
             left[kind] = entries[: len(entries) - gone[kind]]
         left["history"] = self.history[gone["history"] :]
         left["samples"] = 0 if gone["samples"] else self.samples
         del left["columns"], left["tables"]
-        removed = (
-            *self._removable_items["columns"][: gone["columns"]],
-            *self._removable_items["tables"][: gone["tables"]],
-        )
+        removed = (*self._removable["columns"][: gone["columns"]], *self._removable["tables"][: gone["tables"]])
         schema = _drop_schema_items(self.schema, frozenset(removed))
-        totals = {kind: len(entries) for kind, entries in self._removable_items.items()}
+        totals = {kind: len(entries) for kind, entries in self._removable.items()}
         totals["columns"] = sum(len(table.columns) for table in self.schema.tables if schema.table(table.name))
         totals["tables"] = len(self.schema.tables)
         gone["columns"] = totals["columns"] - schema.shown_column_count
@@ -178,7 +170,5 @@ def _drop_schema_items(schema: Schema, gone: frozenset[tuple[str, str | None]]) 
     if not gone:
         return schema
     left = [table for table in schema.tables if (table.name, None) not in gone]
-    part = schema.part(
-        [(table.name, [c.name for c in table.columns if (table.name, c.name) not in gone]) for table in left]
-    )
+    part = schema.part([(t.name, [c.name for c in t.columns if (t.name, c.name) not in gone]) for t in left])
     return replace(part, total_tables=schema.total_tables)

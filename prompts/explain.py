@@ -9,7 +9,7 @@ from ..tools.database.rendering.render import render_schema
 from ..tools.database.schema import Schema
 from ..tools.linking import find_requested_tables
 from .cut_to_budget import PromptParts
-from .reply_text import find_json_object, get_text_field, remove_reasoning_tags
+from .reply_text import find_json_object, get_field, remove_reasoning_tags
 from .reply_types import Explanation
 from .task import Task
 from .templating import LINE_LIMIT, line
@@ -34,15 +34,15 @@ class ExplainTask(Task[Explanation]):
             self.schema, samples=0, requested=find_requested_tables(self.schema, self.sql), ranked=self.ranked
         )
 
-    def make_template_values(self, shown: PromptParts) -> dict[str, object]:
+    def make_values(self, shown: PromptParts) -> dict[str, object]:
         return {"schema_text": render_schema(shown.schema, "compact", samples=0)}
 
     def parse(self, text: str) -> Explanation:
         """Parse meaning and differences from JSON; take a reply in prose as the meaning."""
         reply = remove_reasoning_tags(text)
         record = find_json_object(reply) or {}
-        meaning = get_text_field(record, "meaning", "explanation")
+        meaning = get_field(record, "meaning", "explanation")
         if not meaning:
             return Explanation(line(reply, 3 * LINE_LIMIT))
-        differences = get_text_field(record, "differences", "difference")
+        differences = get_field(record, "differences", "difference")
         return Explanation(meaning, "" if differences.lower().strip(" .") in _NONE else differences)

@@ -10,14 +10,7 @@ from itertools import islice
 from ..tools.database.quoting import get_engine_name
 from ..tools.errors import ReplyError
 from ..tools.sql.parse import CHANGES, MAX_LENGTH, find_statement_ends, parse, return_default_if_unparsable
-from .reply_text import (
-    FencedBlock,
-    find_fenced_blocks,
-    find_json_object,
-    get_text_field,
-    is_refusal,
-    remove_reasoning_tags,
-)
+from .reply_text import FencedBlock, find_blocks, find_json_object, get_field, is_refusal, remove_reasoning_tags
 from .reply_types import SQLDraft
 
 LABELS: dict[str, str] = {
@@ -73,10 +66,9 @@ _CONTINUES = re.compile(rf"\s*(?:(?:{_CLAUSES}|{_CLAUSES.lower()})\b|[(),])")
 _SURELY = re.compile(r"[A-Z]{4,}\b|\(|--|[a-z]+\b[^\n]*\s(?i:from)\s")
 """In capitals, or in small letters with a FROM: SQL even where it does not parse."""
 
-READS_A_TABLE = re.compile(r"\bfrom\b", re.IGNORECASE)
+FROM = re.compile(r"\bfrom\b", re.IGNORECASE)
 
-_PARSE_LIMIT = 10_000
-"""Characters; whether something longer in the middle of prose is SQL is not worth the time to find out."""
+_PARSE_LIMIT = 10_000  # characters; whether something longer amid prose is SQL is not worth the time to find out
 
 _SQL_LABEL = re.compile(
     r"^[ \t>*#-]{0,12}(?:\*\*|__)?(?:(?:final|corrected|revised|new|updated|the|answer)\s+)?"
@@ -93,8 +85,7 @@ _OTHER_LANGUAGES = frozenset({"python", "py", "python3", "json", "csv", "diff"})
 _TAG = re.compile(r"<(sql|query|sqlquery|sql_query|answer|final_sql|final_answer)>", re.IGNORECASE)
 _HALF_A_FENCE = re.compile(r"\n[ \t>]*[`~]{1,2}$")
 
-_TRIES = 10
-"""Positions in a reply that are looked at; one with more is no answer, and each costs a pass over the rest."""
+_TRIES = 10  # positions in a reply that are looked at; one with more is no answer, and each costs a pass over the rest
 
 
 def find_sql(text: str, dialect: str = "sqlite") -> SQLDraft:
@@ -110,7 +101,7 @@ def find_sql(text: str, dialect: str = "sqlite") -> SQLDraft:
     notes: list[str] = []
     read_prose = partial(_read_sql_from_prose, dialect=dialect)
     readers = (_read_sql_from_json, _read_sql_from_tags, _read_sql_from_labels, read_prose)
-    if starts_like_sql(reply):
+    if begins_sql(reply):
         readers = (read_prose, *readers)
     candidate = _read_sql_from_fences(reply, notes) or next((sql for read in readers if (sql := read(reply))), "")
     if not candidate:
@@ -121,7 +112,7 @@ def find_sql(text: str, dialect: str = "sqlite") -> SQLDraft:
             raise ReplyError(f"the model declined to write SQL: {excerpt}", "refused", hint)
         advice = f"Your last reply held no SQL. {hint}"
         raise ReplyError(f"the model's reply holds no SQL: {excerpt}", "malformed", advice)
-    statement, more = cut_first_statement(cut_sql_at_label(candidate, dialect), dialect)
+    statement, more = cut_statement(cut_at_label(candidate, dialect), dialect)
     if more:
         notes.append("The model wrote several statements; only the first was used.")
     if explain := _EXPLAIN.match(statement):
@@ -139,8 +130,8 @@ def find_partial_sql(reply: str) -> str:
         reply = remove_reasoning_tags(reply)
     except ReplyError:
         return ""
-    blocks = [fence for fence in find_fenced_blocks(OTHER_READING.split(reply, maxsplit=1)[0]) if _contains_sql(fence)]
-    if not blocks and not starts_like_sql(reply):
+    blocks = [fence for fence in find_blocks(OTHER_READING.split(reply, maxsplit=1)[0]) if _contains_sql(fence)]
+    if not blocks and not begins_sql(reply):
         return ""
     begun = _HALF_A_FENCE.sub("", blocks[-1].content) if blocks else reply
     # A sentence with places that a model writes behind its query without a fence is for nobody.
@@ -148,7 +139,7 @@ def find_partial_sql(reply: str) -> str:
 
 
 def _read_sql_from_fences(reply: str, notes: list[str]) -> str:
-    fences = [fence for fence in find_fenced_blocks(reply) if _contains_sql(fence)]
+    fences = [fence for fence in find_blocks(reply) if _contains_sql(fence)]
     plain = [fence for fence in fences if not _ASIDE.search(fence.before)] or fences[:1]
     if len(fences) > 1:
         notes.append(f"The model wrote {len(fences)} queries; the one that it gave as its answer was taken.")
@@ -156,21 +147,19 @@ def _read_sql_from_fences(reply: str, notes: list[str]) -> str:
 
 
 def _contains_sql(fence: FencedBlock) -> bool:
-    return can_contain_sql(fence) and starts_like_sql(fence.content, is_block="sql" in fence.language)
+    return may_be_sql(fence) and begins_sql(fence.content, is_block="sql" in fence.language)
 
 
-def can_contain_sql(fence: FencedBlock) -> bool:
+def may_be_sql(fence: FencedBlock) -> bool:
     """Whether a fenced block is not marked as a language other than SQL."""
     return fence.language not in _OTHER_LANGUAGES
 
 
 def _read_sql_from_json(reply: str) -> str:
-    statement = get_text_field(
-        find_json_object(reply) or {}, "sql", "sql_query", "sqlquery", "query", "statement", "answer"
-    )
+    statement = get_field(find_json_object(reply) or {}, "sql", "sql_query", "sqlquery", "query", "statement", "answer")
     if "```" in statement:
         return _read_sql_from_fences(statement, [])
-    return statement if starts_like_sql(statement) else ""
+    return statement if begins_sql(statement) else ""
 
 
 def _read_sql_from_tags(reply: str) -> str:
@@ -178,7 +167,7 @@ def _read_sql_from_tags(reply: str) -> str:
     for tag in islice(_TAG.finditer(reply), _TRIES):
         end = reply.lower().find(f"</{tag.group(1).lower()}>", tag.end())
         content = reply[tag.end() : end if end >= 0 else len(reply)].strip()
-        if starts_like_sql(content):
+        if begins_sql(content):
             return content
     return ""
 
@@ -186,7 +175,7 @@ def _read_sql_from_tags(reply: str) -> str:
 def _read_sql_from_labels(reply: str) -> str:
     for label in islice(_SQL_LABEL.finditer(reply), _TRIES):
         rest = reply[label.end() :].lstrip(" \t\r\n`\"'")
-        if starts_like_sql(rest):
+        if begins_sql(rest):
             return cut_sql_at_prose(rest)
     return ""
 
@@ -195,7 +184,7 @@ def _read_sql_from_prose(reply: str, dialect: str) -> str:
     if inline := _INLINE.search(reply):
         return inline.group(1)
     for start in islice(_find_statement_starts(reply), _TRIES):
-        candidate = cut_sql_at_label(cut_sql_at_prose(reply[start:].lstrip(" \t>*`")), dialect)
+        candidate = cut_at_label(cut_sql_at_prose(reply[start:].lstrip(" \t>*`")), dialect)
         if is_sql_statement(candidate, dialect):
             return candidate
     return _read_sql_from_sentence(reply, dialect)
@@ -209,7 +198,7 @@ def _find_statement_starts(reply: str) -> Iterator[int]:
         if text.startswith("--"):
             comments = position if comments < 0 else comments
         else:
-            if starts_like_sql(text):
+            if begins_sql(text):
                 yield position if comments < 0 else comments
             comments = -1
         position += len(line)
@@ -226,7 +215,7 @@ def _read_sql_from_sentence(reply: str, dialect: str) -> str:
     return next((candidate for candidate in tried if can_parse_query(candidate, dialect)), "")
 
 
-def starts_like_sql(text: str, *, is_block: bool = False) -> bool:
+def begins_sql(text: str, *, is_block: bool = False) -> bool:
     """Whether `text` begins like a SQL statement, after any leading comments."""
     position = 0
     while comment := _COMMENT.match(text, position):
@@ -251,7 +240,7 @@ def cut_sql_at_prose(text: str) -> str:
     return text
 
 
-def cut_first_statement(text: str, dialect: str = "sqlite") -> tuple[str, bool]:
+def cut_statement(text: str, dialect: str = "sqlite") -> tuple[str, bool]:
     """Return the first SQL statement of `text`, and whether another one follows."""
     text = text.strip()
     if text.count("`") % 2:
@@ -259,14 +248,14 @@ def cut_first_statement(text: str, dialect: str = "sqlite") -> tuple[str, bool]:
     ends = find_statement_ends(text, dialect) if len(text) <= MAX_LENGTH else None  # longer ones will be refused
     if ends is None:
         return text.rstrip("; \n\t"), False
-    return (text[: ends[0]].strip(), starts_like_sql(text[ends[0] + 1 :])) if ends else (text, False)
+    return (text[: ends[0]].strip(), begins_sql(text[ends[0] + 1 :])) if ends else (text, False)
 
 
 def is_sql_statement(text: str, dialect: str = "sqlite") -> bool:
     """Whether text that starts like a statement is SQL, not prose such as "Select the rows"."""
     if _SURELY.match(text) or CHANGES.match(text):
         return True
-    return READS_A_TABLE.search(text) is not None and can_parse_query(cut_first_statement(text, dialect)[0], dialect)
+    return FROM.search(text) is not None and can_parse_query(cut_statement(text, dialect)[0], dialect)
 
 
 @return_default_if_unparsable(False)
@@ -275,7 +264,7 @@ def can_parse_query(text: str, dialect: str = "sqlite") -> bool:
     return len(text) <= _PARSE_LIMIT and bool(parse(text, dialect))
 
 
-def cut_sql_at_label(text: str, dialect: str = "sqlite") -> str:
+def cut_at_label(text: str, dialect: str = "sqlite") -> str:
     """Cut off the labelled lines that follow the SQL statement at the start of `text`.
 
     A line within a text, a quoted name or a comment belongs to the statement.
@@ -283,6 +272,6 @@ def cut_sql_at_label(text: str, dialect: str = "sqlite") -> str:
     for label in LABEL.finditer(text):
         statement = text[: label.start()]
         in_comment = label[0].lstrip(" \t").startswith("--") or statement.count("/*") > statement.count("*/")
-        if not in_comment and starts_like_sql(statement) and find_statement_ends(statement, dialect) is not None:
+        if not in_comment and begins_sql(statement) and find_statement_ends(statement, dialect) is not None:
             return statement.rstrip()
     return text

@@ -11,7 +11,7 @@ from ..tools.database.schema import Schema
 from ..tools.errors import ReplyError
 from ..tools.linking import PastTurn, find_requested_tables
 from .cut_to_budget import PromptParts
-from .reply_text import find_json_object, get_text_field, remove_reasoning_tags
+from .reply_text import find_json_object, get_field, remove_reasoning_tags
 from .task import Task
 from .templating import line
 
@@ -81,7 +81,7 @@ class JudgeTask(Task[QueryVerdictPair]):
         used = find_requested_tables(self.schema, self.first.sql) | find_requested_tables(self.schema, self.second.sql)
         return PromptParts(self.schema, self.history, requested=used, ranked=False)
 
-    def make_template_values(self, shown: PromptParts) -> dict[str, object]:
+    def make_values(self, shown: PromptParts) -> dict[str, object]:
         # What is merely probable is no ground for a verdict.
         return {"schema_text": render_schema(shown.schema.declared_only(), "compact", samples=shown.samples)}
 
@@ -98,9 +98,9 @@ class JudgeTask(Task[QueryVerdictPair]):
 def _parse_query_verdict(record: dict[str, object], place: str) -> QueryVerdict:
     opinion = record.get(place)
     fields = cast("dict[str, object]", opinion) if isinstance(opinion, dict) else {}
-    word = get_text_field(fields, "verdict").casefold()
+    word = get_field(fields, "verdict").casefold()
     if word not in get_args(Word):
         raise ReplyError(f"the judge's reply has no verdict on the {place} query", "malformed", _HINT)
-    kind = get_text_field(fields, "class", "kind").casefold()
+    kind = get_field(fields, "class", "kind").casefold()
     known = kind if kind in get_args(Kind) and word != "right" else ""
-    return QueryVerdict(cast("Word", word), cast("Kind", known), line(get_text_field(fields, "why")))
+    return QueryVerdict(cast("Word", word), cast("Kind", known), line(get_field(fields, "why")))

@@ -12,18 +12,8 @@ from typing import Literal, cast, get_args
 
 from ..tools.database.quoting import get_engine_name
 from ..tools.errors import ReplyError
-from .find_sql import (
-    LABEL,
-    LABELS,
-    OTHER_READING,
-    READS_A_TABLE,
-    can_contain_sql,
-    cut_first_statement,
-    cut_sql_at_label,
-    find_sql,
-    starts_like_sql,
-)
-from .reply_text import find_fenced_blocks, find_json_object, get_text_field, remove_reasoning_tags
+from .find_sql import FROM, LABEL, LABELS, OTHER_READING, begins_sql, cut_at_label, cut_statement, find_sql, may_be_sql
+from .reply_text import find_blocks, find_json_object, get_field, remove_reasoning_tags
 from .reply_types import Intent, OtherReading, Rephrasing, SQLDraft, WriterComments
 
 ReplyForm = Literal["sql", "answer", "settle", "any"]
@@ -74,12 +64,12 @@ def read_answer(text: str, question: str, dialect: str = "sqlite", form: ReplyFo
     draft = None
     try:
         # Readings on offer may hold pieces of SQL: beside a line that declines only a block counts as the answer.
-        blocks = "\n\n".join(f"```{fence.language}\n{fence.content}\n```" for fence in find_fenced_blocks(reply)) or "-"
+        blocks = "\n\n".join(f"```{fence.language}\n{fence.content}\n```" for fence in find_blocks(reply)) or "-"
         draft = find_sql(blocks if declines and record is None else reply, dialect)
     except ReplyError as error:
         if not declines:
             raise ReplyError(str(error), error.kind, _write_retry_hint(form, dialect)) from None
-    if draft is not None and not (declines and may_decline and not READS_A_TABLE.search(draft.sql)):
+    if draft is not None and not (declines and may_decline and not FROM.search(draft.sql)):
         understood = Rephrasing(lines.question, lines.question) if lines.question else None
         doubt = "" if _NOTHING.fullmatch(lines.why) else lines.why
         comments = WriterComments(lines.sure, doubt, other, lines.say)
@@ -92,23 +82,20 @@ def read_answer(text: str, question: str, dialect: str = "sqlite", form: ReplyFo
 
 def _split_off_other_reading(reply: str, dialect: str) -> tuple[str, OtherReading | None]:
     """Split a reply into its main part and the other interpretation that it offers, if any."""
-    blocks = find_fenced_blocks(reply)
-    label = next(
-        (match for match in OTHER_READING.finditer(reply) if not any(match[0] in block.content for block in blocks)),
-        None,
-    )
+    blocks = find_blocks(reply)
+    label = next((m for m in OTHER_READING.finditer(reply) if not any(m[0] in block.content for block in blocks)), None)
     if label is None:
         return reply, None
     before, after = reply[: label.start()], reply[label.end() :]
     words = label["words"].strip(' \t*_"“”`.')
-    offered = next(iter(find_fenced_blocks(after)), None)
-    if offered is None or not any(starts_like_sql(block.content) for block in find_fenced_blocks(before)):
+    offered = next(iter(find_blocks(after)), None)
+    if offered is None or not any(begins_sql(block.content) for block in find_blocks(before)):
         # Without a query of its own it is words alone; the label may then stand before the answer.
         return f"{before}\n{after}", None
     rest = after.split(offered.content, 1)[1].split("\n", 2)[-1]
     try:
         # Of several statements nobody knows which is meant.
-        several = cut_first_statement(offered.content, dialect)[1]
+        several = cut_statement(offered.content, dialect)[1]
         sql = "" if several else find_sql(f"```sql\n{offered.content}\n```", dialect).sql
     except ReplyError:
         sql = ""
@@ -127,10 +114,10 @@ def _write_retry_hint(form: ReplyForm, dialect: str) -> str:
 
 def _remove_fenced_sql(reply: str, dialect: str) -> str:
     # A block that is lines with SQL among them is read as those lines.
-    for fence in find_fenced_blocks(reply):
+    for fence in find_blocks(reply):
         lines = ""
-        if can_contain_sql(fence) and LABEL.search(fence.content):
-            sql = cut_sql_at_label(fence.content, dialect) if starts_like_sql(fence.content) else ""
+        if may_be_sql(fence) and LABEL.search(fence.content):
+            sql = cut_at_label(fence.content, dialect) if begins_sql(fence.content) else ""
             lines = fence.content[len(sql) :]
         reply = reply.replace(fence.content, lines or " ") if fence.content else reply
     return reply
@@ -160,15 +147,15 @@ def parse_labelled_lines(reply: str, dialect: str = "sqlite") -> LabelledLines:
 
 def parse_json_fields(record: dict[str, object]) -> LabelledLines:
     """Parse the fields of a JSON reply except the SQL."""
-    label = get_text_field(record, "intent", "type", "label").lower().replace(" ", "_").replace("-", "_")
+    label = get_field(record, "intent", "type", "label").lower().replace(" ", "_").replace("-", "_")
     intent = cast("Intent", label) if label in get_args(Intent) else "answerable"
-    words = get_text_field(record, "reply", "reason", "response", "clarification")
+    words = get_field(record, "reply", "reason", "response", "clarification")
     for name, keys in (
         ("ambiguous", ("ask_back", "ask back", "clarify")),
         ("unanswerable", ("cannot_answer", "cannot answer")),
         ("small_talk", ("small_talk", "small talk")),
     ):
-        if (text := get_text_field(record, *keys)) and not _NOTHING.fullmatch(text):
+        if (text := get_field(record, *keys)) and not _NOTHING.fullmatch(text):
             intent, words = cast("Intent", name), text
     folded = {key.casefold(): value for key, value in record.items()}
     given = next((folded[key] for key in ("sure", "confidence", "certainty") if key in folded), "")
@@ -176,8 +163,8 @@ def parse_json_fields(record: dict[str, object]) -> LabelledLines:
     listed = next((folded[key] for key in ("choices", "readings", "options") if key in folded), ())
     entries = cast("list[object]", listed) if isinstance(listed, list) else []
     choices = tuple(entry for entry in entries if isinstance(entry, str) and entry.strip())[:_MOST_CHOICES]
-    question = get_text_field(record, "question", "rephrased", "rephrased_question")
-    say, why = get_text_field(record, "say"), why or get_text_field(record, "why")
+    question = get_field(record, "question", "rephrased", "rephrased_question")
+    say, why = get_field(record, "say"), why or get_field(record, "why")
     return LabelledLines(question, say, sure, why, intent, words, _strip_choice_marks(choices))
 
 

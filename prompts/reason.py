@@ -10,7 +10,7 @@ from ..tools.errors import ReplyError
 from ..tools.examples.seeds import SeedProgram
 from .cut_to_budget import Prompt
 from .generate import GenerateSQLTask
-from .reply_text import find_fenced_blocks, remove_reasoning_tags
+from .reply_text import find_blocks, remove_reasoning_tags
 from .reply_types import CodeDraft, SQLDraft
 from .task import Task
 
@@ -40,7 +40,7 @@ class PandasCodeTask(Task[CodeDraft]):
             ReplyError: If there is neither, or for `code_blocks` no Python block.
         """
         reply = remove_reasoning_tags(text)
-        blocks = [fence.content for fence in find_fenced_blocks(reply) if fence.language in {"python", "py", "python3"}]
+        blocks = [fence.content for fence in find_blocks(reply) if fence.language in {"python", "py", "python3"}]
         code = "\n".join(block for block in blocks if block)
         if self.mode == "code_blocks":
             return CodeDraft(code) if code else self._parse_refusal(reply)

@@ -14,7 +14,7 @@ from ..tools.knowledge.entry import Entry
 from ..tools.linking.linked import PastTurn
 from .cut_to_budget import NO_SCHEMA, PromptParts
 from .read_answer import parse_json_fields, parse_labelled_lines
-from .reply_text import find_json_object, get_text_field, is_refusal, remove_reasoning_tags
+from .reply_text import find_json_object, get_field, is_refusal, remove_reasoning_tags
 from .reply_types import Rephrasing
 from .task import Task
 from .templating import line
@@ -54,7 +54,7 @@ class RephraseTask(Task[Rephrasing]):
             shown, self.history, dialogues=self.dialogues, samples=0, ranked=self.ranked, definitions=lines
         )
 
-    def make_template_values(self, shown: PromptParts) -> dict[str, object]:
+    def make_values(self, shown: PromptParts) -> dict[str, object]:
         return {"schema_text": render_schema(shown.schema, "compact", samples=0)}
 
     def parse(self, text: str) -> Rephrasing:
@@ -69,7 +69,7 @@ class RephraseTask(Task[Rephrasing]):
                 raise ReplyError("the model's reply gives no rephrased question", "malformed", _HINT)
             rephrased = sentence[0].strip()
         rephrased = rephrased or self.question
-        simplified = get_text_field(record or {}, "simplified", "simplified_question") or rephrased
+        simplified = get_field(record or {}, "simplified", "simplified_question") or rephrased
         return Rephrasing(rephrased, simplified, lines.intent, lines.words, lines.choices)
 
 

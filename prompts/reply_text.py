@@ -10,10 +10,7 @@ from typing import cast
 from ..tools.errors import ReplyError
 
 REPLY_LIMIT = 400_000
-"""Characters of a reply that are looked at, so many that no query or code within its own limit is ever cut.
-
-A server that does not keep to the output limit must not keep us busy.
-"""
+"""Characters of a reply that are read: more than any query or code may have, in case a server keeps to no limit."""
 
 _REASONING = re.compile(r"<(/?)(?:think|thinking|thought|reasoning|analysis)>", re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t>]*(```+|~~~+)[ \t]*([\w+#.-]*)[^\n]*$", re.MULTILINE)
@@ -63,7 +60,7 @@ def remove_reasoning_tags(text: str) -> str:
     return left
 
 
-def find_fenced_blocks(text: str) -> tuple[FencedBlock, ...]:
+def find_blocks(text: str) -> tuple[FencedBlock, ...]:
     """Return the fenced blocks in order; a block that is not closed runs to the end."""
     fences: list[FencedBlock] = []
     opening: re.Match[str] | None = None
@@ -103,7 +100,7 @@ def is_refusal(text: str) -> bool:
     return _REFUSAL.search(text) is not None
 
 
-def get_text_field(record: dict[str, object], *names: str) -> str:
+def get_field(record: dict[str, object], *names: str) -> str:
     """Return the text of the first named field that has text, ignoring case; empty if none."""
     folded = {key.casefold(): value.strip() for key, value in record.items() if isinstance(value, str)}
     return next((folded[name] for name in names if folded.get(name)), "")

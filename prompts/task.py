@@ -32,7 +32,7 @@ class Task(ABC, Generic[R]):
         """Return the parts of the prompt that may be cut to fit the budget."""
         return PromptParts()
 
-    def make_template_values(self, shown: PromptParts) -> dict[str, object]:
+    def make_values(self, shown: PromptParts) -> dict[str, object]:
         """Return additional values for the prompt template."""
         return {}
 
@@ -44,9 +44,7 @@ class Task(ABC, Generic[R]):
         """
 
         def render_parts(shown: PromptParts, left_out: tuple[str, ...]) -> tuple[Message, ...]:
-            return render_messages(
-                self.template, task=self, shown=shown, left_out=left_out, **self.make_template_values(shown)
-            )
+            return render_messages(self.template, task=self, shown=shown, left_out=left_out, **self.make_values(shown))
 
         return fit(budget, self.parts(), render_parts)
 

@@ -18,19 +18,14 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from ..tools.database.rendering.text import format_identifier, one_line
 from ..tools.errors import ModelError
 
-LINE_LIMIT = 500
-"""Characters of a one-line field: a question, a summary, a note."""
-
-VALUE_LIMIT = 120
-"""Characters of a database value; longer ones are matched by their beginning."""
+LINE_LIMIT = 500  # characters of a one-line field: a question, a summary, a note
+VALUE_LIMIT = 120  # characters of a database value; longer ones are matched by their beginning
 
 BLOCK_LIMIT = 20_000
 """Characters of a block of data. The token budget usually cuts earlier; this holds back a single huge cell."""
 
 CUT = " ... [cut]"
-
-MESSAGE_OVERHEAD = 4
-"""Tokens that chat formats spend on each message's role and borders."""
+MESSAGE_OVERHEAD = 4  # tokens that chat formats spend on each message's role and borders
 
 _PIECE = re.compile(r" ?[A-Za-z]{1,6}|\d{1,2}|[^\sA-Za-z\d]|\s+")
 """Byte-pair vocabularies split text about here: short word pieces with the space before them, two or three digits,

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ..agent.options import AgentOptions, DatabaseOptions, expand_option_groups
+from ..agent.options import AgentOptions, DatabaseOptions, expand_options
 from ..tools.terminal import print_json_line
 
 ASK = "Ask"  # heading of `tableturn --help`
@@ -22,7 +22,7 @@ def commands() -> None:
 
 
 @app.command(rich_help_panel=ASK)
-@expand_option_groups(without=("user",))
+@expand_options(without=("user",))
 def serve(
     options: AgentOptions,
     host: Annotated[str, typer.Option("--host", help="The address to listen on. Default: loopback only.")] = (
@@ -102,7 +102,7 @@ def serve(
 
 
 @app.command(rich_help_panel=ASK)
-@expand_option_groups()
+@expand_options()
 def feedback(
     options: DatabaseOptions,
     checkpoints: Annotated[
@@ -120,7 +120,7 @@ def feedback(
 
 
 @app.command(rich_help_panel=ASK)
-@expand_option_groups()
+@expand_options()
 def mcp(
     options: AgentOptions,
     http: Annotated[

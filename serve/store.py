@@ -27,7 +27,7 @@ from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError
 
 from ..agent import Answer
 from ..agent.records import AnswerRecord, Usage
-from ..agent.state import dump_record, load
+from ..agent.state import dump, load
 from ..tools.database import Rights
 from ..tools.errors import TableturnError
 from .tables import ENDED, RUNNING, SPENT, THREADS, TURNS, WORKERS, set_up
@@ -361,7 +361,7 @@ class TurnStore:
         ended = replace(turn, answer=answer, **written)
         if answer is not None:
             usage = answer.usage
-            written |= {"answer": dump_record(answer), "prompt_tokens": usage.prompt_tokens}
+            written |= {"answer": dump(answer), "prompt_tokens": usage.prompt_tokens}
             written |= {"completion_tokens": usage.completion_tokens}
         if not self._execute_in_transaction(update(TURNS).where(TURNS.c.id == turn.id).values(**written)):
             raise NotThere("this turn was deleted while it ran")
@@ -382,8 +382,8 @@ class TurnStore:
     def _make_turn_row(self, owner: Owner, turn: StoredTurn) -> dict[str, Any]:
         """Return a turn as a row for the table of turns."""
         records = {
-            "answer": turn.answer and dump_record(turn.answer),
-            "rights": turn.rights and dump_record(turn.rights),
+            "answer": turn.answer and dump(turn.answer),
+            "rights": turn.rights and dump(turn.rights),
         }
         row = vars(turn) | records | {"person": owner.person, "database": owner.database, "worker": self.worker}
         return {name: value for name, value in row.items() if value is not None}

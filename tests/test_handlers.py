@@ -24,7 +24,7 @@ LISTED = {
     "agent/effects.py:_invoke_model": f"a chat model: {FOREIGN}",
     "agent/effects.py:_ainvoke_model": f"a chat model: {FOREIGN}",
     "agent/model/chat.py:_MaskingTranslator.perform": HAND_OVER,
-    "agent/model/choose_model.py:_open_provider_model": f"a chat model's constructor: {FOREIGN}",
+    "agent/model/choose_model.py:_open_provider": f"a chat model's constructor: {FOREIGN}",
     "agent/effects.py:start.run_function": HAND_OVER,
     "tools/charts/chart.py:render_chart_image": "the renderer's own error",
     "tools/database/estimate.py:spend": "a number beyond what SQLite holds",

@@ -75,7 +75,7 @@ class ReadingResult:
     truncated: bool = False
 
 
-def compare_reading_results(
+def compare_readings(
     rival: AlternativeReading, here: ReadingResult, there: ReadingResult, ordered: bool, locale: str = ""
 ) -> Outcome | None:
     """Compare the results of a query and an alternative; return None if not comparable."""

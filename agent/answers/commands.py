@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ...prompts.find_sql import starts_like_sql
+from ...prompts.find_sql import begins_sql
 from ...tools.errors import SettingsError
 from .. import verbs
 from ..records import Status
@@ -80,7 +80,7 @@ def teach(answers: ConversationAnswers, line: str) -> str | verbs.CorrectionTurn
 def word_correction(answers: ConversationAnswers, rest: str) -> verbs.CorrectionTurn | None:
     """Return the turn that asks a question again if a correction is in words; None if it is a query."""
     chosen, words = answers.choose(rest.strip(), "correct")
-    if not words.strip() or starts_like_sql(words):
+    if not words.strip() or begins_sql(words):
         return None
     turn = verbs.word_correction(chosen.answer, words, answers.resources)
     return replace(turn, wording=chosen.wording or turn.wording)
@@ -89,9 +89,7 @@ def word_correction(answers: ConversationAnswers, rest: str) -> verbs.Correction
 def _approve_answer(answers: ConversationAnswers, rest: str, *, shared: bool = False) -> str:
     chosen, words = answers.choose(rest, "approve")
     question = words or answers.choose_wording(chosen)
-    return _format_saved_answer(
-        answers, verbs.approve(chosen.answer, answers.resources, question=question, shared=shared)
-    )
+    return _format_saved(answers, verbs.approve(chosen.answer, answers.resources, question=question, shared=shared))
 
 
 def _correct_answer(answers: ConversationAnswers, rest: str) -> str:
@@ -103,7 +101,7 @@ def _correct_answer(answers: ConversationAnswers, rest: str) -> str:
     right = answers.take(correction.answer)
     offers = [f"  {number}. {entry.line}" for number, entry in enumerate(correction.proposals, 1)]
     offers = ["save one of these with /accept N:", *offers] if offers else []
-    return "\n".join([right.text, _format_saved_answer(answers, correction.saved), *offers])
+    return "\n".join([right.text, _format_saved(answers, correction.saved), *offers])
 
 
 def _accept_suggestion(answers: ConversationAnswers, number: str) -> str:
@@ -154,7 +152,7 @@ def _format_saved_entry(entry: Entry) -> str:
     return f"remembered in {entry.source}: {entry.line}"
 
 
-def _format_saved_answer(answers: ConversationAnswers, saved: verbs.Saved) -> str:
+def _format_saved(answers: ConversationAnswers, saved: verbs.Saved) -> str:
     resources = answers.resources
     whose = "every database" if saved.example.shared else f"{resources.database.name} alone"
     if not saved.new:

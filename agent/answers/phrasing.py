@@ -55,23 +55,20 @@ def phrase_result(result: PlainResult, looks: ColumnDisplay) -> str:
     if len(rows) == 1 and len(names) == 1:
         counted = looks.headings[0].counted
         if not counted or not isinstance(rows[0][0], int):
-            return f"{_capitalize_first_letter(names[0])}: {first[0]}."
+            return f"{_capitalize(names[0])}: {first[0]}."
         # Whether a name is a noun for many is certain of few, and what one of them is called of none.
         if looks.headings[0].counts_all and rows[0][0] > 1 and _PLURAL.fullmatch(counted):
-            return _capitalize_first_letter(labels.say("there_are", count=first[0], things=counted))
-        return f"{_capitalize_first_letter(counted)}: {first[0]}."
+            return _capitalize(labels.say("there_are", count=first[0], things=counted))
+        return f"{_capitalize(counted)}: {first[0]}."
     if len(names) == 1:
         values = [_format_value(row[0], looks.formats[0]) for row in rows[:ROWS_IN_WORDS]]
         separator = "; " if any("," in value for value in values) else ", "
         told = labels.say("values", len(rows)) if len(rows) > ROWS_IN_WORDS else separator.join(values)
-        return f"{_capitalize_first_letter(names[0])}: {_say_at_least(told, result, labels)}."
+        return f"{_capitalize(names[0])}: {_say_at_least(told, result, labels)}."
     if len(rows) == 1 and len(names) <= COLUMNS_IN_WORDS:
-        return (
-            _capitalize_first_letter("; ".join(f"{name}: {value}" for name, value in zip(names, first, strict=True)))
-            + "."
-        )
+        return _capitalize("; ".join(f"{name}: {value}" for name, value in zip(names, first, strict=True))) + "."
     return (
-        _phrase_time_series(result, looks)
+        _phrase_series(result, looks)
         or _phrase_ranking(result, looks)
         or _phrase_breakdown(result, looks)
         or format_row_count(result, labels)
@@ -84,7 +81,7 @@ _PLURAL = re.compile(r"[a-z]{3,}[^\W\daisuw]s")
 _PERIODS: dict[FormatKind, str] = {"month": "month", "year": "year", "date": "date", "minute": "time", "second": "time"}
 
 
-def _phrase_time_series(result: PlainResult, looks: ColumnDisplay) -> str:
+def _phrase_series(result: PlainResult, looks: ColumnDisplay) -> str:
     """Return a sentence about numbers over time; empty if the result is not a time series."""
     times = [place for place, form in enumerate(looks.formats) if form.kind in _PERIODS]
     measures = [name for name, form in zip(looks.words, looks.formats, strict=True) if form.kind in _MEASURES]
@@ -98,9 +95,7 @@ def _phrase_time_series(result: PlainResult, looks: ColumnDisplay) -> str:
     count = labels.say(_PERIODS[form.kind], len(points))
     count = labels.say("the_first", count=count) if result.truncated else count
     first, last = (format_cell(point, form) for point in (known[0], known[-1]))
-    return _capitalize_first_letter(
-        labels.say("series", measures=labels.join(measures), count=count, first=first, last=last)
-    )
+    return _capitalize(labels.say("series", measures=labels.join(measures), count=count, first=first, last=last))
 
 
 def _phrase_ranking(result: PlainResult, looks: ColumnDisplay) -> str:
@@ -135,21 +130,19 @@ def _phrase_breakdown(result: PlainResult, looks: ColumnDisplay) -> str:
     labels = looks.labels
     count = _say_at_least(labels.say("rows", len(result.rows)), result, labels)
     form = "breakdown" if measures else "list"
-    return _capitalize_first_letter(
-        labels.say(form, measures=labels.join(measures), names=labels.join(names), count=count)
-    )
+    return _capitalize(labels.say(form, measures=labels.join(measures), names=labels.join(names), count=count))
 
 
 def format_row_count(result: PlainResult, labels: Labels) -> str:
     """Return the number of rows as a sentence."""
-    return f"{_capitalize_first_letter(_say_at_least(labels.say('rows', result.row_count), result, labels))}."
+    return f"{_capitalize(_say_at_least(labels.say('rows', result.row_count), result, labels))}."
 
 
 def _say_at_least(count: str, result: PlainResult, labels: Labels) -> str:
     return labels.say("more_than", count=count) if result.truncated else count
 
 
-def format_count_with_noun(count: int, one: str, many: str) -> str:
+def format_count(count: int, one: str, many: str) -> str:
     """Return a number with a noun in the singular or plural."""
     return f"{count:,} {one if count == 1 else many}"
 
@@ -210,7 +203,7 @@ def read_answered(sql: str | None, database: Database) -> Query | None:
     return read_query(sql or "", database.schema())
 
 
-def make_column_display(
+def build_display(
     query: Query | None, result: PlainResult, locale: str = "", definitions: Mapping[str, str] | None = None
 ) -> ColumnDisplay:
     """Return the headings and formats of a query's columns; `definitions` explain measures."""
@@ -274,7 +267,7 @@ def _format_value(cell: PlainCell, form: ColumnFormat) -> str:
     return Labels(form.locale).say("no_value") if cell is None else cut(format_cell(cell, form), TEXT_CHARACTERS)
 
 
-def _capitalize_first_letter(words: str) -> str:
+def _capitalize(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 

@@ -24,7 +24,7 @@ from ...tools.values import ValueMatch
 from ..evidence.confidence import choose_sureness
 from ..evidence.feedback import FeedbackLimits, format_result_csv
 from ..records import Attempt, PlainResult
-from ..state import AgentState, dump_fields, get_attempts, get_current_turn
+from ..state import AgentState, dump_fields, get_attempts, load_turn
 from .answer import JSON_KEYS, Answer
 from .phrasing import cut, format_answer_cost, format_rows_shown, number_choices, shown
 
@@ -192,7 +192,7 @@ class AnswerBackground:
 
 def read_answer_background(state: AgentState) -> AnswerBackground:
     """Return the background of the current turn."""
-    turn = get_current_turn(state)
+    turn = load_turn(state)
     sure = {table: p for table, column, p in turn.items if column is None}
     tables = tuple((name, sure.get(name, 0.0), columns) for name, columns in turn.shown)
     return AnswerBackground(tables, turn.values, turn.knowledge, turn.examples, get_attempts(state))

@@ -124,17 +124,11 @@ def fill_sentence(
         each for each in query.tree.find_all(exp.Literal) if not isinstance(each.parent, exp.Ordered | exp.Group)
     ]
     given = " ".join([question, *(literal.name for literal in literals)])
-    if (
-        not all(texts)
-        or not _has_only_given_numbers(gapped, given)
-        or _names_other_rows(gapped, places, result, formats)
-    ):
+    if not all(texts) or not _has_only_given_numbers(gapped, given) or _names_others(gapped, places, result, formats):
         return None
     named = f"{question} {' '.join(result.columns)}"
     measures = [number for number, form in enumerate(formats) if form.kind in ("number", "money", "percent")]
-    if not all(
-        _is_claim_supported(claim, places, result, query, measures) for claim in _find_sentence_claims(gapped, named)
-    ):
+    if not all(_is_supported(claim, places, result, query, measures) for claim in _find_sentence_claims(gapped, named)):
         return None
     hundredfold = any(isinstance(each.parent, exp.Mul) and each.name in ("100", "100.0") for each in literals)
     return _build_sentence(
@@ -210,7 +204,7 @@ def _find_extreme_rows(result: PlainResult, column: int, pick: str) -> list[int]
 # What the words claim
 
 
-def _names_other_rows(
+def _names_others(
     gapped: str, places: Sequence[_Placeholder], result: PlainResult, formats: Sequence[ColumnFormat]
 ) -> bool:
     """Whether words name a row that a place is not of, as in `Rome has {n.first}` where another city comes first."""
@@ -310,7 +304,7 @@ def _find_sentence_claims(gapped: str, named: str) -> set[Claim]:
     return {claim for claim in _CLAIMS[2:] if any(map(patterns[claim].fullmatch, new))}
 
 
-def _is_claim_supported(
+def _is_supported(
     claim: Claim, places: Sequence[_Placeholder], result: PlainResult, query: Query, measures: Sequence[int]
 ) -> bool:
     """Whether the result supports a claim; a claim about a trend is never supported."""
@@ -318,16 +312,11 @@ def _is_claim_supported(
         return any(place.pick for place in places)
     picks = {"high": ("max",), "low": ("min",), "either": ("max", "min"), "times": ("max", "min")}.get(claim, ())
     return any(
-        _is_extreme_value(place, pick, result, query, measures)
-        for place in places
-        for pick in picks
-        if place.column >= 0
+        _is_extreme(place, pick, result, query, measures) for place in places for pick in picks if place.column >= 0
     )
 
 
-def _is_extreme_value(
-    place: _Placeholder, pick: str, result: PlainResult, query: Query, measures: Sequence[int]
-) -> bool:
+def _is_extreme(place: _Placeholder, pick: str, result: PlainResult, query: Query, measures: Sequence[int]) -> bool:
     """Whether a placeholder stands for the largest or smallest value, or for its row."""
     if _has_single_row(result):
         return bool(query.order) or query.tree.find(exp.Max if pick == "max" else exp.Min) is not None

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperCommand
 
 from ...tools.terminal import print_json_line, say, warn
-from ..options import AgentOptions, JsonOption, NotesOption, expand_option_groups
+from ..options import AgentOptions, JsonOption, NotesOption, expand_options
 from . import doctor, examples, schema
 from . import knowledge as knowledge_commands
 from .root import RootCommandGroup
@@ -73,7 +73,7 @@ class OutputOptions:
 
 
 @app.command(rich_help_panel=ASK)
-@expand_option_groups()
+@expand_options()
 def ask(
     context: typer.Context,
     question: Annotated[str, typer.Argument(help="The question, in plain language.")],
@@ -111,7 +111,7 @@ class PricedCommand(TyperCommand):
 
 
 @app.command(rich_help_panel=ASK, cls=PricedCommand)
-@expand_option_groups()
+@expand_options()
 def chat(
     options: AgentOptions,
     as_json: JsonOption = False,
@@ -146,7 +146,7 @@ def sample(path: Annotated[Path, typer.Argument(help="The file to write.")]) -> 
 
 
 @app.command(rich_help_panel=KNOW)
-@expand_option_groups(without=("model", "base_url", "annotator", "preset", "settings", "effort", "audit"))
+@expand_options(without=("model", "base_url", "annotator", "preset", "settings", "effort", "audit"))
 def lessons(
     options: AgentOptions,
     note: Annotated[str | None, typer.Option("--note", help="Save a definition: WORD means MEANING.")] = None,

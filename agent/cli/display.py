@@ -21,7 +21,7 @@ from ...tools.database.table import Cell
 from ...tools.formats import ColumnFormat, choose_column_formats, format_rows
 from ...tools.terminal import sanitize_text
 from ..answers.labels import Labels
-from ..answers.phrasing import cut, format_answer_cost, format_count_with_noun, format_rows_shown, number_choices
+from ..answers.phrasing import cut, format_answer_cost, format_count, format_rows_shown, number_choices
 
 if TYPE_CHECKING:
     from rich.syntax import Syntax
@@ -82,9 +82,7 @@ def count_fitting_columns(headings: Sequence[str], rows: Sequence[Sequence[str |
     return len(headings)
 
 
-def render_rows_as_records(
-    headings: Sequence[str], rows: Iterable[Sequence[str | None]], first: int = 1
-) -> RenderableType:
+def render_records(headings: Sequence[str], rows: Iterable[Sequence[str | None]], first: int = 1) -> RenderableType:
     """Return the rows one below the other, with one line per column."""
     parts: list[RenderableType] = []
     for number, row in enumerate(rows, first):
@@ -240,7 +238,7 @@ class _TurnProgress:
         elif event.kind == "sql":
             self._sql = event.data["sql"]
         elif event.kind == "rows" and event.data["error"] is None and event.data["row_count"] is not None:
-            self._doing = format_count_with_noun(event.data["row_count"], "row", "rows")
+            self._doing = format_count(event.data["row_count"], "row", "rows")
         elif event.kind == "node" and event.name in DOING:
             self._doing = DOING[event.name]
         else:

@@ -14,15 +14,7 @@ import typer
 from ...tools.errors import TableturnError
 from ...tools.folders import CACHE_VARIABLE, DATA_VARIABLE, cache_folder, data_folder
 from ...tools.terminal import print_json_line, say
-from ..options import (
-    AccessOptions,
-    BaseUrlOption,
-    EmbeddingOption,
-    ExamplesOption,
-    JsonOption,
-    ModelOption,
-    expand_option_groups,
-)
+from ..options import AccessOptions, EmbeddingOption, ExamplesOption, JsonOption, ModelOption, UrlOption, expand_options
 
 State = Literal["ok", "note", "fault"]
 """`ok`: it works. `note`: it is missing, and answers do without. `fault`: answers fail, or may."""
@@ -52,12 +44,12 @@ class CheckResult:
     do: str = ""  # what to do about it; empty where there is nothing to do
 
 
-@expand_option_groups()
+@expand_options()
 def doctor(
     options: AccessOptions,
     db: Annotated[str | None, typer.Option("--db", help="A database to check too, as for ask.")] = None,
     model: ModelOption = None,
-    base_url: BaseUrlOption = None,
+    base_url: UrlOption = None,
     examples: ExamplesOption = None,
     embedding: EmbeddingOption = "hashed",
     as_json: JsonOption = False,
@@ -119,9 +111,9 @@ def _check_database(db: str | None, options: AccessOptions) -> CheckResult:
 
 
 def _check_example_store(location: str | None, embedding: str) -> CheckResult:
-    from ...tools.examples import ExampleStore, get_default_store_folder, has_example_store, make_embedding
+    from ...tools.examples import ExampleStore, get_store_folder, has_example_store, make_embedding
 
-    place = location or get_default_store_folder()
+    place = location or get_store_folder()
     if not has_example_store(place):
         says = f"no store yet at {place}: the built-in examples are used, and /approve creates one"
         return CheckResult("examples", "ok", says)
@@ -164,27 +156,19 @@ def _check_installed_extras() -> CheckResult:
 
 def _check_trust_bound(db: str | None, spec: str | None, base_url: str | None, options: AccessOptions) -> CheckResult:
     from ...tools.examples import database_identity
-    from ..evidence.trust import (
-        compute_trust_fingerprints,
-        explain_inapplicable_bound,
-        find_trust_bound,
-        format_trust_bound,
-        get_trust_file_path,
-        read_trust_bounds,
-    )
+    from ..evidence import trust
     from ..sqlagent import SQLAgent
 
-    path = get_trust_file_path()
-    bounds = read_trust_bounds(path) if path else ()
+    path = trust.get_trust_file_path()
+    bounds = trust.read_trust_bounds(path) if path else ()
     if db is None or not bounds:
         return CheckResult("trust", "ok", "no bound is set: no answer is marked trusted")
     with options.open_database(db) as database, SQLAgent(database, model=spec, base_url=base_url) as agent:
         resources = agent.resources
-        bound = find_trust_bound(bounds, database_identity(database), resources.translator(agent.settings).model)
+        bound = trust.find_trust_bound(bounds, database_identity(database), resources.translator(agent.settings).model)
         if bound is None:
-            return CheckResult(
-                "trust", "ok", "no bound is set for this database and model: no answer is marked trusted"
-            )
-        if why := explain_inapplicable_bound(bound, compute_trust_fingerprints(resources, agent.settings)):
+            missing = "no bound is set for this database and model: no answer is marked trusted"
+            return CheckResult("trust", "ok", missing)
+        if why := trust.explain_inapplicable_bound(bound, trust.compute_fingerprints(resources, agent.settings)):
             return CheckResult("trust", "note", why)
-    return CheckResult("trust", "ok", f"of trusted answers {format_trust_bound(bound)}")
+    return CheckResult("trust", "ok", f"of trusted answers {trust.format_trust_bound(bound)}")

@@ -14,7 +14,7 @@ import typer
 
 from ...tools.errors import ExampleStoreError, ModelError, SettingsError
 from ...tools.terminal import print_json_line, say, warn
-from ..options import AccessOptions, BaseUrlOption, DatabaseOptions, EmbeddingOption, JsonOption, expand_option_groups
+from ..options import AccessOptions, DatabaseOptions, EmbeddingOption, JsonOption, UrlOption, expand_options
 
 if TYPE_CHECKING:
     from ...tools.database import Database
@@ -41,14 +41,9 @@ class StoreOptions:
     @contextmanager
     def open(self, *, make: bool = True) -> Generator[ExampleStore]:
         """Open the example store, with the built-in examples; `make` creates a missing store."""
-        from ...tools.examples import (
-            get_default_store_folder,
-            make_embedding,
-            open_existing_store,
-            open_store_with_seeds,
-        )
+        from ...tools.examples import get_store_folder, make_embedding, open_existing_store, open_store_with_seeds
 
-        place = self.store or get_default_store_folder()
+        place = self.store or get_store_folder()
         # A mistyped place would look empty.
         store = (
             open_store_with_seeds(place, make_embedding(self.embedding))
@@ -65,14 +60,14 @@ class CompletionOptions(StoreOptions):
 
     store: Annotated[str | None, typer.Argument(help="The store: a folder, or a Chroma server's URL.")] = None
     model: Annotated[str | None, typer.Option("--model", help="As for ask; a model is needed.")] = None
-    base_url: BaseUrlOption = None
+    base_url: UrlOption = None
     calls: Annotated[int, typer.Option("--calls", min=1, help="The most requests to make; retries count.")] = 100_000
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Dialogues or questions to process at once.")] = 4
     as_json: JsonOption = False
 
 
 @app.command()
-@expand_option_groups()
+@expand_options()
 def add(
     stored: StoreOptions,
     question: Annotated[str, typer.Argument(help="A self-contained question.")],
@@ -90,7 +85,7 @@ def add(
 
 
 @app.command("import")
-@expand_option_groups()
+@expand_options()
 def import_(
     stored: StoreOptions,
     options: AccessOptions,
@@ -131,7 +126,7 @@ def import_(
     """
     if db is not None:
         with stored.open() as examples, options.open_database(db) as database:
-            code = _import_verified_queries(files, database, examples, trust, author or options.user or "")
+            code = _import_verified(files, database, examples, trust, author or options.user or "")
         raise typer.Exit(code)
 
     from ...tools.examples import DatabaseFolder, make_example_verifier, seed_examples
@@ -151,9 +146,7 @@ def import_(
     raise typer.Exit(2 if problems.unreadable else 1 if problems.refused else 0)
 
 
-def _import_verified_queries(
-    files: list[Path], database: Database, examples: ExampleStore, trust: bool, author: str
-) -> int:
+def _import_verified(files: list[Path], database: Database, examples: ExampleStore, trust: bool, author: str) -> int:
     """Import questions and SQL as verified queries of a database; return the exit code."""
     from ...tools.examples.importing import read_verified_examples
 
@@ -216,7 +209,7 @@ def _select_shared_examples(read: Iterable[Example], refuse: Callable[[str], obj
 
 
 @app.command()
-@expand_option_groups()
+@expand_options()
 def rephrase(options: CompletionOptions) -> None:
     """Have a model rewrite imported questions as "Give me ...", turn by turn (CREDIT-SQL 3.1).
 
@@ -224,11 +217,11 @@ def rephrase(options: CompletionOptions) -> None:
     """
     from ..context.rephrase_examples import rephrase_dialogue
 
-    _rewrite_store_questions(options, "rephrased", rephrase_dialogue)
+    _rewrite_questions(options, "rephrased", rephrase_dialogue)
 
 
 @app.command()
-@expand_option_groups()
+@expand_options()
 def simplify(options: CompletionOptions) -> None:
     """Have a model rewrite imported questions in plain words (revision 3.1.2).
 
@@ -237,12 +230,10 @@ def simplify(options: CompletionOptions) -> None:
     """
     from ..context.rephrase_examples import simplify_dialogue
 
-    _rewrite_store_questions(options, "simplified", simplify_dialogue)
+    _rewrite_questions(options, "simplified", simplify_dialogue)
 
 
-def _rewrite_store_questions(
-    options: CompletionOptions, form: Literal["rephrased", "simplified"], forms: Forms
-) -> None:
+def _rewrite_questions(options: CompletionOptions, form: Literal["rephrased", "simplified"], forms: Forms) -> None:
     """Have a model rewrite the questions of a store; show progress on standard error."""
     from rich.console import Console
     from rich.progress import Progress
@@ -281,7 +272,7 @@ def _rewrite_store_questions(
 
 
 @app.command("list")
-@expand_option_groups()
+@expand_options()
 def list_(
     stored: StoreOptions,
     database: Annotated[str | None, typer.Option("--database", help="Only examples of this database.")] = None,
@@ -297,7 +288,7 @@ def list_(
 
 
 @app.command()
-@expand_option_groups(without=("schemas",))
+@expand_options(without=("schemas",))
 def search(
     stored: StoreOptions,
     options: AccessOptions,
@@ -337,7 +328,7 @@ def search(
 
 
 @app.command()
-@expand_option_groups()
+@expand_options()
 def remove(
     stored: StoreOptions, ids: Annotated[list[str], typer.Argument(help="Identifiers, as `list` shows them.")]
 ) -> None:
@@ -349,7 +340,7 @@ def remove(
 
 
 @app.command()
-@expand_option_groups()
+@expand_options()
 def stats(stored: StoreOptions, as_json: JsonOption = False) -> None:
     """Count the examples in the store."""
     with stored.open(make=False) as examples:
@@ -364,7 +355,7 @@ def stats(stored: StoreOptions, as_json: JsonOption = False) -> None:
 
 
 @app.command()
-@expand_option_groups()
+@expand_options()
 def reindex(stored: StoreOptions) -> None:
     """Rebuild the indexes of the store from its examples."""
     with stored.open(make=False) as examples:

@@ -12,14 +12,7 @@ import typer
 from ...tools.errors import KnowledgeError, QueryError
 from ...tools.terminal import print_json_line, say, warn
 from ..conversation_files import read_queries
-from ..options import (
-    DatabaseOptions,
-    EmbeddingOption,
-    ExamplesOption,
-    JsonOption,
-    KnowledgeOption,
-    expand_option_groups,
-)
+from ..options import DatabaseOptions, EmbeddingOption, ExamplesOption, JsonOption, KnowledgeOption, expand_options
 
 if TYPE_CHECKING:
     from ...tools.database import Database
@@ -32,7 +25,7 @@ app = typer.Typer(help="Knowledge files, which say what words mean here: check, 
 
 
 @app.command()
-@expand_option_groups()
+@expand_options()
 def check(
     options: DatabaseOptions,
     knowledge: KnowledgeOption = None,
@@ -65,7 +58,7 @@ def check(
 
 
 @app.command()
-@expand_option_groups()
+@expand_options()
 def export(
     options: DatabaseOptions,
     knowledge: KnowledgeOption = None,
@@ -90,7 +83,7 @@ def export(
 
 
 @app.command()
-@expand_option_groups()
+@expand_options()
 def suggest(
     options: DatabaseOptions,
     source: Annotated[
@@ -149,15 +142,9 @@ def _read_knowledge_file(given: str | None, database: Database) -> Knowledge:
 
 def _check_verified_queries(database: Database, store: str | None, embedding: str) -> Iterator[tuple[Example, str]]:
     """Yield the examples of a database, each with the error of its query or ''."""
-    from ...tools.examples import (
-        ExampleStore,
-        database_identity,
-        get_default_store_folder,
-        has_example_store,
-        make_embedding,
-    )
+    from ...tools.examples import ExampleStore, database_identity, get_store_folder, has_example_store, make_embedding
 
-    place = store or get_default_store_folder()
+    place = store or get_store_folder()
     if not has_example_store(place):
         return
     with ExampleStore.open(place, make_embedding(embedding)) as opened:

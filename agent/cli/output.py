@@ -76,7 +76,7 @@ def print_answer(answer: Answer, agent: SQLAgent, output: OutputOptions, form: F
     return drawn
 
 
-def print_unexecuted_query(answer: Answer, agent: SQLAgent, output: OutputOptions) -> bool:
+def print_unrun_query(answer: Answer, agent: SQLAgent, output: OutputOptions) -> bool:
     """Print an answer's query without running it; return False if there is no query."""
     if answer.sql is None or answer.status != "needs_clarification":
         print_answer(answer, agent, replace(output, limit=None), None)
@@ -154,11 +154,7 @@ def ask_one_question(question: str, options: AgentOptions, output: OutputOptions
         if output.limit is not None and output.limit > agent.settings.rows:
             settings["rows"] = output.limit
         answer = take_turn(agent.conversation(), question, settings or None, notes)
-        done = (
-            print_unexecuted_query(answer, agent, output)
-            if output.dry_run
-            else print_answer(answer, agent, output, form)
-        )
+        done = print_unrun_query(answer, agent, output) if output.dry_run else print_answer(answer, agent, output, form)
         return ANSWERED if done else NOT_ANSWERED
 
 

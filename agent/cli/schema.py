@@ -14,18 +14,18 @@ import typer
 
 from ...tools.errors import ModelError, SettingsError
 from ...tools.terminal import print_json_line, say
-from ..options import BaseUrlOption, DatabaseOptions, JsonOption, expand_option_groups
+from ..options import DatabaseOptions, JsonOption, UrlOption, expand_options
 
 if TYPE_CHECKING:
     from ...tools.database import Database
     from ...tools.linking import PastTurn, SchemaLinker
 
 
-@expand_option_groups()
+@expand_options()
 def annotate(
     options: DatabaseOptions,
     model: Annotated[str | None, typer.Option("--model", help="As for ask; a model is needed.")] = None,
-    base_url: BaseUrlOption = None,
+    base_url: UrlOption = None,
     calls: Annotated[
         int,
         typer.Option(
@@ -83,7 +83,7 @@ def annotate(
 _WINDOWS = 4  # windows of a long history that are gone through: what lies further back has no more say in the last one
 
 
-@expand_option_groups()
+@expand_options()
 def link(
     question: Annotated[str, typer.Argument(help="This turn's question.")],
     options: DatabaseOptions,
@@ -207,7 +207,7 @@ def _parse_json_entries(text: str) -> list[Any]:
         return [json.loads(text)]
 
 
-@expand_option_groups()
+@expand_options()
 def schema(
     options: DatabaseOptions,
     what_leaves: Annotated[

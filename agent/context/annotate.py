@@ -86,12 +86,10 @@ def describe(
     while made < calls:
         if pairs := tuple(known.list_undescribed_columns(schema)[:columns]):
             names = [(table.name, column.name) for table, column in pairs]
-            phrases = yield from _request_descriptions(
-                AnnotateColumnsTask(pairs, schema.dialect), len(pairs), annotator
-            )
+            phrases = yield from _request_phrases(AnnotateColumnsTask(pairs, schema.dialect), len(pairs), annotator)
             found = Annotations(columns=_map_names_to_phrases(names, phrases))
         elif some := tuple(known.list_undescribed_tables(known.on(schema))[:tables]):
-            phrases = yield from _request_descriptions(AnnotateTablesTask(some, schema.dialect), len(some), annotator)
+            phrases = yield from _request_phrases(AnnotateTablesTask(some, schema.dialect), len(some), annotator)
             found = Annotations(tables=_map_names_to_phrases([table.name for table in some], phrases))
         else:
             break
@@ -109,7 +107,7 @@ def _map_names_to_phrases(names: Sequence[Name], phrases: Phrases) -> dict[Name,
     return {name: phrase for name, phrase in zip(names, phrases, strict=True) if phrase is not None}
 
 
-def _request_descriptions(
+def _request_phrases(
     task: AnnotateColumnsTask | AnnotateTablesTask, count: int, annotator: Translator | None
 ) -> Body[Phrases]:
     """Request descriptions; return '' for each in an unusable reply, None in a truncated one."""

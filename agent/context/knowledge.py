@@ -12,7 +12,7 @@ from ...tools.values import ValueMatch
 from ..advice import with_fallback
 from ..records import Turn, UsedKnowledge
 from ..resources import Run
-from .task_inputs import get_question_with_clarifications
+from .task_inputs import get_full_question
 
 NOTHING = SelectedEntries()
 
@@ -22,7 +22,7 @@ ASKED = "I don't know what “{}” means here: it is in no name, value or defin
 
 
 @with_fallback("knowledge", NOTHING)
-def find_relevant_definitions(
+def find_definitions(
     turn: Turn, linked: Iterable[tuple[str, str | None, float]], run: Run, before: str = ""
 ) -> SelectedEntries:
     """Return the definitions that a turn needs; none if the translator cannot use definitions.
@@ -32,20 +32,18 @@ def find_relevant_definitions(
     budget = run.settings.knowledge_tokens
     if not budget or not run.translator.reads_examples or (knowledge := run.resources.knowledge.read()) is None:
         return NOTHING
-    text = " ".join(
-        dict.fromkeys(filter(None, [before, get_question_with_clarifications(turn), turn.rephrasing.rephrased]))
-    )
+    text = " ".join(dict.fromkeys(filter(None, [before, get_full_question(turn), turn.rephrasing.rephrased])))
     return knowledge.find(text, linked, budget * _CHARACTERS)
 
 
 @with_fallback("knowledge", ())
-def list_unread_definition_notes(turn: Turn, run: Run) -> tuple[str, ...]:
+def list_unread_entries(turn: Turn, run: Run) -> tuple[str, ...]:
     """Return a note on terms of the question whose definitions the offline translator ignores.
 
     Reads the schema, so call it within an effect.
     """
     known = None if run.translator.reads_examples else run.resources.knowledge.read()
-    found = known.find(f"{get_question_with_clarifications(turn)} {turn.rephrasing.rephrased}") if known else NOTHING
+    found = known.find(f"{get_full_question(turn)} {turn.rephrasing.rephrased}") if known else NOTHING
     names = [f"“{entry.name}”" for entry in found.entries if entry.kind in ("term", "metric")]
     if not names:
         return ()
@@ -53,7 +51,7 @@ def list_unread_definition_notes(turn: Turn, run: Run) -> tuple[str, ...]:
 
 
 @with_fallback("knowledge", "")
-def find_unexplained_word(turn: Turn, values: Sequence[ValueMatch], said: Iterable[str], run: Run) -> str:
+def find_unknown_word(turn: Turn, values: Sequence[ValueMatch], said: Iterable[str], run: Run) -> str:
     """Return the first unexplained word that nobody was asked about yet, or ''.
 
     Only where there is a knowledge file, in which the answer can be remembered; a word that was said before is known.
@@ -68,7 +66,7 @@ def find_unexplained_word(turn: Turn, values: Sequence[ValueMatch], said: Iterab
 
 
 @with_fallback("knowledge", ())
-def list_knowledge_problem_notes(run: Run) -> tuple[str, ...]:
+def list_problem_notes(run: Run) -> tuple[str, ...]:
     """Return a note on entries of the knowledge file that are left out, if there are any."""
     knowledge = run.resources.knowledge.read()
     if knowledge is None or not knowledge.problems:
@@ -83,9 +81,7 @@ def used_knowledge(query: Query | None, turn: Turn) -> tuple[UsedKnowledge, ...]
     """Return the definitions on which an answer is based."""
     if query is None:
         return ()
-    found = find_used_entries(
-        query, turn.knowledge, f"{get_question_with_clarifications(turn)} {turn.rephrasing.rephrased}"
-    )
+    found = find_used_entries(query, turn.knowledge, f"{get_full_question(turn)} {turn.rephrasing.rephrased}")
     used: list[UsedKnowledge] = []
     for entry in found:
         text = entry.text or ", ".join(f"{code} is {meaning}" for code, meaning in entry.values)

@@ -25,7 +25,7 @@ Dialogue = tuple[Example, ...]  # pairs that were asked one after the other; a p
 
 
 @dataclass(frozen=True)
-class PairCompletionProgress:
+class PairProgress:
     """The progress of adding missing question forms to a store's pairs."""
 
     done: int  # pairs that have their form, those of earlier starts included
@@ -119,13 +119,11 @@ def complete_example_pairs(
     *,
     calls: int,
     jobs: int = 4,
-    tell: Callable[[PairCompletionProgress], object] = lambda _: None,
-) -> PairCompletionProgress:
+    tell: Callable[[PairProgress], object] = lambda _: None,
+) -> PairProgress:
     """Add missing question forms to a store's pairs, and save after each dialogue."""
     everything, asker = group_pairs_into_dialogues(store), RequestLimitedTranslator(translator, calls)
-    progress = PairCompletionProgress(
-        sum(bool(has(pair)) for one in everything for pair in one), sum(map(len, everything))
-    )
+    progress = PairProgress(sum(bool(has(pair)) for one in everything for pair in one), sum(map(len, everything)))
 
     def complete_dialogue(dialogue: Dialogue) -> list[Example]:
         asked: list[Example] = []
@@ -144,7 +142,7 @@ def complete_example_pairs(
                 if made := [example for example in asked if has(example)]:
                     store.add(made, strict=False)
                 done, failed = progress.done + len(made), progress.failed + len(asked) - len(made)
-                progress = PairCompletionProgress(done, progress.pairs, failed, asker.calls)
+                progress = PairProgress(done, progress.pairs, failed, asker.calls)
                 tell(progress)
         finally:
             threads.shutdown(cancel_futures=True)

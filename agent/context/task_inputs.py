@@ -35,16 +35,7 @@ from ..effects import Body, do, wait_for
 from ..records import Turn
 from ..resources import Run
 from ..settings import Settings
-from ..state import (
-    AgentState,
-    Record,
-    Update,
-    dump_record,
-    get_attempts,
-    get_current_turn,
-    load_records,
-    validate_records,
-)
+from ..state import AgentState, Record, Update, dump, get_attempts, load_all, load_turn, validate_records
 
 KEY = "tableturn_turn"  # where a message carries its turn, among its additional arguments
 ITEMS_CARRIED = 40  # schema probabilities that a message carries, most probable first
@@ -52,7 +43,7 @@ ITEMS_CARRIED = 40  # schema probabilities that a message carries, most probable
 
 def read_past_turns(state: AgentState) -> tuple[PastTurn, ...]:
     """Return the conversation's earlier turns, oldest first."""
-    return load_records(PastTurn, _read_past_turn_records(state))
+    return load_all(PastTurn, _read_past_turn_records(state))
 
 
 def get_validated_turn_records(state: AgentState) -> list[Record]:
@@ -72,7 +63,7 @@ def list_readable_turns(state: AgentState, run: Run) -> tuple[PastTurn, ...]:
     return tuple(turn for turn in read_past_turns(state) if run.resources.may_read(turn.rights))
 
 
-def select_history_window(state: AgentState, run: Run) -> tuple[PastTurn, ...]:
+def select_history(state: AgentState, run: Run) -> tuple[PastTurn, ...]:
     """Return the most recent readable turns, as many as this turn may see (Track-SQL 3.1)."""
     return list_readable_turns(state, run)[-run.settings.history_window :] if run.settings.history_window else ()
 
@@ -86,7 +77,7 @@ def make_unread_turns_note(state: AgentState, run: Run) -> str:
     return f"{turns} left out: made under other permissions than these, or for somebody else"
 
 
-def get_question_with_clarifications(turn: Turn) -> str:
+def get_full_question(turn: Turn) -> str:
     """Return the question as the person asked it, with the replies to clarifications."""
     return " ".join([turn.question, *(f"({answered})" for _, answered in turn.clarified)])
 
@@ -94,7 +85,7 @@ def get_question_with_clarifications(turn: Turn) -> str:
 def is_non_english_question(turn: Turn, schema: Schema) -> bool:
     """Whether a question is in a language other than English."""
     names = (name for table in schema.tables for name in (table.name, *(column.name for column in table.columns)))
-    return is_foreign_text(get_question_with_clarifications(turn), names)
+    return is_foreign_text(get_full_question(turn), names)
 
 
 def get_previous_question(turn: Turn, history: tuple[PastTurn, ...]) -> str:
@@ -106,8 +97,8 @@ def get_previous_question(turn: Turn, history: tuple[PastTurn, ...]) -> str:
 
 def remember(state: AgentState, turn: PastTurn, text: str, settings: Settings) -> Update:
     """Return the update that adds a finished turn and its answer to the conversation."""
-    turns = [*get_validated_turn_records(state), dump_record(turn)][-max(settings.history_window, 1) :]
-    carried = dict(dump_record(replace(turn, items=turn.items[:ITEMS_CARRIED])))
+    turns = [*get_validated_turn_records(state), dump(turn)][-max(settings.history_window, 1) :]
+    carried = dict(dump(replace(turn, items=turn.items[:ITEMS_CARRIED])))
     return {"turns": turns, "messages": [AIMessage(text, additional_kwargs={KEY: carried})]}
 
 
@@ -142,13 +133,13 @@ def select_prompt_schema(state: AgentState, run: Run) -> Body[Schema]:
 
 
 def _select_shown_schema(state: AgentState, schema: Schema) -> Schema:
-    part = schema.part(get_current_turn(state).shown)
+    part = schema.part(load_turn(state).shown)
     for attempt in get_attempts(state):
         part = call_with_fallback("linking", partial(extend_schema_for_query, schema, part, attempt.sql), part)
     return part
 
 
-def _limit_names_by_length(names: Iterable[str]) -> list[str]:
+def _limit_names(names: Iterable[str]) -> list[str]:
     """Return the first names that fit within the limit of characters."""
     lengths = accumulate(names, lambda length, name: length + len(name) + 2, initial=0)
     return [name for name, length in zip(names, lengths, strict=False) if length < _ROOM_OF_NAMES]
@@ -177,7 +168,7 @@ def make_generate_task(state: AgentState, run: Run) -> Body[GenerateSQLTask]:
 
 
 def _build_generate_task(state: AgentState, run: Run) -> GenerateSQLTask:
-    settings, turn, database, whole = run.settings, get_current_turn(state), run.resources.database, run.schema
+    settings, turn, database, whole = run.settings, load_turn(state), run.resources.database, run.schema
     own_form, shown = settings.prompt_style == "full", _select_shown_schema(state, whole)
     if whole.shown_column_count > MOST_COLUMNS:
         shown = shorten_schema(shown, whole) if own_form else drop_samples_of_later_tables(shown)
@@ -193,12 +184,9 @@ def _build_generate_task(state: AgentState, run: Run) -> GenerateSQLTask:
         copied = [name for name in unshown if name in find_copied_tables(whole)]
         kin, aside = find_table_families(whole), {*copied, *(name for _, names in alike for name in names)}
         rest = {kin.get(name, (name,))[0]: name for name in reversed(unshown) if name not in aside}
-        unshown, copied = (
-            _limit_names_by_length(sorted(rest.values(), key=unshown.index)),
-            _limit_names_by_length(copied)[:_MOST_COPIES],
-        )
+        unshown, copied = (_limit_names(sorted(rest.values(), key=unshown.index)), _limit_names(copied)[:_MOST_COPIES])
     attempts, day = get_attempts(state), date.today()
-    made, asked = turn.rephrasing, get_question_with_clarifications(turn)
+    made, asked = turn.rephrasing, get_full_question(turn)
     # What the question as it was made says no more than as it was asked is left out.
     beside = Rephrasing("", "") if made.rephrased == asked else made
     plain = made.simplified if settings.show_simplified and made.simplified != asked else ""
@@ -206,7 +194,7 @@ def _build_generate_task(state: AgentState, run: Run) -> GenerateSQLTask:
         question=turn.question,
         rephrasing=replace(beside, simplified=plain),
         schema=shown if settings.tell_unshown else shown.as_complete_schema(),
-        history=select_history_window(state, run),
+        history=select_history(state, run),
         base=turn.base,
         evidence=turn.evidence,
         definitions=turn.knowledge,

@@ -38,8 +38,7 @@ another reading.
 LONGEST_REASON = 200  # longest words of a model's or an engine's in a reason, in characters
 STRENGTH = 20  # what is assumed of a model of which little is known counts as much as so many judged answers
 
-OVER = 0.9
-"""The mean confidence that models state: one that is right less often overrates itself."""
+OVER = 0.9  # the mean confidence that models state: one that is right less often overrates itself
 
 FURTHEST = 0.02  # no word of a model's is taken to be nearer to 0 or 1 than this
 
@@ -135,7 +134,7 @@ class ConfidenceWeights:
 
 
 @cache
-def load_confidence_weights() -> ConfidenceWeights:
+def load_weights() -> ConfidenceWeights:
     """Return the packaged confidence weights, fitted by `evals.lab train evidence`."""
     kept: dict[str, Any] = json.loads((files(__package__ or "") / "data" / "evidence.json").read_text("utf-8"))
     return ConfidenceWeights(kept["prior"], kept["intercept"], {**BY_HAND, **kept["signals"]})
@@ -145,11 +144,7 @@ def confidence(
     signals: Mapping[str, float], standing: ModelTrackRecord | None = None, weights: ConfidenceWeights | None = None
 ) -> float:
     """Return the probability that an answer is right."""
-    weights, standing, said = (
-        weights or load_confidence_weights(),
-        standing or ModelTrackRecord(),
-        bool(signals["said"]),
-    )
+    weights, standing, said = (weights or load_weights(), standing or ModelTrackRecord(), bool(signals["said"]))
     if said:
         sure = min(max(1 - signals["unsure"], FURTHEST), 1 - FURTHEST)
         value = logit(sure) + logit(estimate_model_accuracy(standing, OVER)) - logit(OVER)

@@ -22,7 +22,7 @@ from ..effects import Body, do
 from ..records import Attempt, CodeResult, PlainResult, QueryComplexity, Turn
 from ..resources import Run
 from ..settings import Settings
-from ..state import AgentState, get_current_turn
+from ..state import AgentState, load_turn
 from .choose_attempt import find_near_miss_literal
 
 CHECKED_LENGTH = 50_000
@@ -34,7 +34,7 @@ def check_attempt(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[A
     # Of a locked table nothing can be asked either.
     if len(attempt.sql) > CHECKED_LENGTH or attempt.error_kind == "locked":
         return attempt, ()
-    turn = get_current_turn(state)
+    turn = load_turn(state)
     several = turn.candidates > 1
 
     def run_checks() -> tuple[tuple[QueryFinding, ...], Attempt]:
@@ -110,7 +110,7 @@ class FeedbackLimits:
     tokens: int = 1_500  # of the part, by our own estimate
 
 
-def format_attempt_problems(attempt: Attempt, findings: Sequence[QueryFinding], settings: Settings) -> str:
+def format_problems(attempt: Attempt, findings: Sequence[QueryFinding], settings: Settings) -> str:
     """Return an attempt's error and the findings, one per line, without repetition."""
     lines: list[str] = []
     said: QueryFinding | None = None
@@ -144,7 +144,7 @@ def describe(finding: QueryFinding) -> str:
     return f"{finding.message}{hint}"
 
 
-def format_column_contents(sql: str, schema: Schema, mentioned: Sequence[ValueMatch]) -> str:
+def format_columns(sql: str, schema: Schema, mentioned: Sequence[ValueMatch]) -> str:
     """Return values that the question mentions, and sample values of the columns used."""
     within = FeedbackLimits()
     named = [name for table in schema.tables for name in (table.name, *(column.name for column in table.columns))]
@@ -187,7 +187,7 @@ def _format_csv_line(cells: Sequence[str]) -> str:
     return out.getvalue()
 
 
-def format_code_result_csv(code: CodeResult | None) -> str:
+def format_code_csv(code: CodeResult | None) -> str:
     """Return the code's result as CSV, with the names of tables that were only sampled."""
     if code is None:
         return ""

@@ -14,7 +14,7 @@ from ...tools.words import join_words
 from ..advice import with_fallback
 from ..records import Attempt, Turn
 from ..resources import Run
-from ..state import AgentState, get_usage_by_node
+from ..state import AgentState, load_usage
 
 SHORTEST_SECONDS, LONGEST_SECONDS = 0.1, 1.0
 """Seconds that counting may take at least, and at most; in between as long as the queries of the turn took."""
@@ -31,7 +31,7 @@ def count_rows(
     settings, resources, result = run.settings, run.resources, chosen.result
     if turn.approve or settings.approve or settings.ledger == "off" or result is None or result.withheld:
         return None
-    ran = get_usage_by_node(state).get("execute")
+    ran = load_usage(state).get("execute")
     beginning = [begin] if begin is not None else []
     until = time.monotonic() + min(max(SHORTEST_SECONDS, ran.seconds if ran is not None else 0.0), LONGEST_SECONDS)
 

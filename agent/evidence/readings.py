@@ -18,7 +18,7 @@ from ...tools.readings import (
     AlternativeReading,
     Outcome,
     ReadingResult,
-    compare_reading_results,
+    compare_readings,
     format_short_cell,
     make_tie_reading,
     summarize,
@@ -27,7 +27,7 @@ from ...tools.sql import Query
 from ..advice import with_fallback
 from ..answers.labels import choose_locale
 from ..answers.sentence import is_harmless
-from ..context.task_inputs import get_question_with_clarifications
+from ..context.task_inputs import get_full_question
 from ..records import AnswerRecord, Attempt, OfferedReading, Readings, Turn, make_plain_result
 from ..resources import Run
 from ..settings import Settings
@@ -58,11 +58,8 @@ def run_alternative_readings(chosen: Attempt, query: Query | None, turn: Turn, r
         or chosen.source in _SETTLED
     ):
         return Readings()
-    other, ties = (
-        chosen.comments.other,
-        make_tie_reading(query, get_question_with_clarifications(turn)) if query else None,
-    )
-    given = f"{get_question_with_clarifications(turn)} {chosen.sql} {other.sql if other else ''}"
+    other, ties = (chosen.comments.other, make_tie_reading(query, get_full_question(turn)) if query else None)
+    given = f"{get_full_question(turn)} {chosen.sql} {other.sql if other else ''}"
     meant = None
     if other:
         words = other.words if is_harmless(other.words, given) else _ANOTHER
@@ -72,10 +69,7 @@ def run_alternative_readings(chosen: Attempt, query: Query | None, turn: Turn, r
         return Readings()
     here, ordered = ReadingResult(result.rows, result.truncated), query is not None and bool(query.order)
     locale = choose_locale(turn.asked or turn.question, run.settings.locale)
-    outcomes = (
-        compare_reading_results(rival, here, there, ordered, locale)
-        for rival, there in _run_readings_within_time(found, run)
-    )
+    outcomes = (compare_readings(rival, here, there, ordered, locale) for rival, there in _run_readings(found, run))
     tried: list[Outcome] = [outcome for outcome in outcomes if outcome is not None]
     agreement = Agreement(len(tried), sum(outcome.has_same_result for outcome in tried))
     return Readings(summarize(tried), tuple(tried), agreement)
@@ -104,7 +98,7 @@ def ask_which_reading_is_meant(answer: AnswerRecord, turn: Turn, settings: Setti
     return replace(turn, rephrasing=asks, offered=offered, stop=None)
 
 
-def _run_readings_within_time(
+def _run_readings(
     found: tuple[AlternativeReading, ...], run: Run
 ) -> Iterator[tuple[AlternativeReading, ReadingResult]]:
     """Yield each reading that finishes within the time limit, with its result."""

@@ -148,13 +148,11 @@ def judge_answer_trust(confidence: float, run: Run) -> TrustVerdict:
     model = run.translator.model
     bound = find_trust_bound(bounds, database_identity(run.resources.database), model)
     return (
-        UNTOLD
-        if bound is None
-        else apply_trust_bound(confidence, bound, compute_trust_fingerprints(run.resources, run.settings))
+        UNTOLD if bound is None else apply_bound(confidence, bound, compute_fingerprints(run.resources, run.settings))
     )
 
 
-def apply_trust_bound(confidence: float, bound: TrustBound, now: TrustFingerprints) -> TrustVerdict:
+def apply_bound(confidence: float, bound: TrustBound, now: TrustFingerprints) -> TrustVerdict:
     """Return whether a trust bound makes an answer trusted."""
     if why := explain_inapplicable_bound(bound, now):
         return TrustVerdict(None, why)
@@ -182,7 +180,7 @@ def format_trust_bound(bound: TrustBound) -> str:
     )
 
 
-def compute_trust_fingerprints(resources: Resources, settings: Settings) -> TrustFingerprints:
+def compute_fingerprints(resources: Resources, settings: Settings) -> TrustFingerprints:
     """Return digests of the current prompts, schema, knowledge and provider."""
     knowledge = resources.knowledge.read()
     known = sorted(entry.line for entry in knowledge.entries) if knowledge else []

@@ -18,14 +18,7 @@ from ...tools.errors import ReplyError
 from ...tools.masking import PersonalDataPlaceholders
 from ..effects import Body, Done, ModelRequest, RequestFailed, Translator
 from .choose_model import get_model_address, get_model_label
-from .replies import (
-    get_reply_text,
-    is_reply_refused,
-    is_reply_truncated,
-    is_streaming_failure,
-    is_temperature_rejection,
-    make_model_error,
-)
+from .replies import get_text, is_refused, is_stream_failure, is_temperature_rejection, is_truncated, make_model_error
 from .turn_budget import get_current_allowance
 
 if TYPE_CHECKING:
@@ -86,7 +79,7 @@ class PromptedTranslator:
                 longest = allowance.remaining_budget.compute_max_reply_tokens(prompt.tokens, tuning.max_output)
                 affordable = tuning._replace(max_output=longest)
             message = yield from self._send_request(prompt, affordable)
-            if is_reply_truncated(message) and not doubled and tuning.max_output is not None:
+            if is_truncated(message) and not doubled and tuning.max_output is not None:
                 doubled = True
                 tuning = RequestSettings(tuning.temperature, 2 * tuning.max_output)
                 continue
@@ -116,7 +109,7 @@ class PromptedTranslator:
                 error = failed.error
                 if self._takes_temperature and is_temperature_rejection(error):
                     self._takes_temperature = False
-                elif self._streams and is_streaming_failure(error):
+                elif self._streams and is_stream_failure(error):
                     self._streams = False
                 else:
                     raise make_model_error(self.model, error) from error
@@ -127,15 +120,13 @@ class PromptedTranslator:
         wanted = tuning if self._takes_temperature else RequestSettings(None, tuning.max_output)
         found = self._tuned.get(wanted)
         if found is None:
-            found = _copy_model_with_settings(self._chat_model, wanted, drop_temperature=not self._takes_temperature)
+            found = _copy_with_settings(self._chat_model, wanted, drop_temperature=not self._takes_temperature)
             found = found if self._streams else found.model_copy(update={"disable_streaming": True})
             self._tuned[wanted] = found
         return found
 
 
-def _copy_model_with_settings(
-    model: BaseChatModel, tuning: RequestSettings, *, drop_temperature: bool
-) -> BaseChatModel:
+def _copy_with_settings(model: BaseChatModel, tuning: RequestSettings, *, drop_temperature: bool) -> BaseChatModel:
     fields = getattr(type(model), "model_fields", {})
     update: dict[str, object] = {}
     if "temperature" in fields and (tuning.temperature is not None or drop_temperature):
@@ -147,16 +138,16 @@ def _copy_model_with_settings(
 
 
 def _parse_reply(task: Task[R], message: AIMessage) -> R:
-    text = get_reply_text(message)
+    text = get_text(message)
     if len(text) > REPLY_LIMIT:
         raise ReplyError(
             f"the model's reply has {len(text):,} characters, and {REPLY_LIMIT:,} are the most that are read",
             "malformed",
             "It was far too long. Write one short query.",
         )
-    if is_reply_truncated(message):
+    if is_truncated(message):
         return task.parse_truncated_reply(text)
-    if is_reply_refused(message) and not text.strip():
+    if is_refused(message) and not text.strip():
         raise ReplyError("the model refused to answer", "refused", "Only a database query is asked for.")
     return task.parse(text)
 

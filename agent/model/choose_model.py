@@ -72,7 +72,7 @@ def resolve_model(
     if provider in ("openai", "azure") and rest:
         return _open_openai_model(provider, rest, url, options)
     ours = provider in ("openai", "azure", OFFLINE)
-    if rest and not ours and (model := _open_provider_model(provider, rest, base_url, options)):
+    if rest and not ours and (model := _open_provider(provider, rest, base_url, options)):
         return model
     raise ModelError(f"unknown model {name!r}: known forms are {KNOWN_FORMS}")
 
@@ -126,17 +126,14 @@ def _find_served_model(base_url: str) -> str:
             served = next((model.id for model in client.models.list()), "")
     except openai.OpenAIError as error:
         raise ModelError(
-            f"the server at {base_url} does not list its models ({_shorten_error_message(error)}): "
-            "name one, as openai:NAME"
+            f"the server at {base_url} does not list its models ({_shorten_error(error)}): name one, as openai:NAME"
         ) from error
     if not served:
         raise ModelError(f"the server at {base_url} has no model loaded: load one, or name one as openai:NAME")
     return served
 
 
-def _open_provider_model(
-    provider: str, name: str, base_url: str | None, options: dict[str, Any]
-) -> BaseChatModel | None:
+def _open_provider(provider: str, name: str, base_url: str | None, options: dict[str, Any]) -> BaseChatModel | None:
     """Return a provider's model through LangChain; None if LangChain has no such provider."""
     known, keys = PROVIDERS.get(provider, ModelProvider(provider))
     own: dict[str, Any] = {} if base_url is None else {"base_url": base_url}
@@ -184,8 +181,8 @@ def _open_openai_model(provider: str, name: str, base_url: str | None, options: 
             return AzureChatOpenAI(azure_deployment=name, **options)
         return ChatOpenAI(model=name, base_url=base_url, api_key=SecretStr(key), stream_usage=True, **options)
     except (ValueError, OpenAIError) as error:
-        raise ModelError(f"{provider}:{name} cannot be used: {_shorten_error_message(error)}") from error
+        raise ModelError(f"{provider}:{name} cannot be used: {_shorten_error(error)}") from error
 
 
-def _shorten_error_message(error: Exception) -> str:
+def _shorten_error(error: Exception) -> str:
     return " ".join(str(error).split())[:200]

@@ -31,14 +31,12 @@ def make_bounded_http_clients(seconds: float) -> tuple[httpx.Client, httpx.Async
         _register_connection(response.extensions.get("network_stream"))
         response.stream = _BoundedReplyStream(response.stream, seconds)
 
-    async def bound_response_stream_async(response: httpx.Response) -> None:
+    async def bound_stream_async(response: httpx.Response) -> None:
         response.stream = _BoundedReplyStream(response.stream, seconds)
 
     return (
         DefaultHttpxClient(event_hooks={"request": [_count_and_trace_request], "response": [bound_response_stream]}),
-        DefaultAsyncHttpxClient(
-            event_hooks={"request": [_count_async_request], "response": [bound_response_stream_async]}
-        ),
+        DefaultAsyncHttpxClient(event_hooks={"request": [_count_async_request], "response": [bound_stream_async]}),
     )
 
 

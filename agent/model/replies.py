@@ -25,7 +25,7 @@ _MOST_TOKENS: Final = 100_000_000
 _FILTERED: Final = frozenset({"content_filter", "safety", "refusal", "recitation", "blocklist", "prohibited_content"})
 
 
-def get_reply_text(message: AIMessage) -> str:
+def get_text(message: AIMessage) -> str:
     """Return the text of a reply without the reasoning; lone surrogates become `?`."""
     return str(message.text).encode("utf-8", "replace").decode("utf-8")
 
@@ -36,17 +36,17 @@ def get_reply_usage(message: AIMessage, prompt: int) -> Usage:
     reported = _get_mapping_or_empty(message.usage_metadata or metadata.get("token_usage") or metadata.get("usage"))
     written = _read_token_count(reported, "completion_tokens", "output_tokens")
     if not written:
-        text = get_reply_text(message)
+        text = get_text(message)
         written = math.ceil(estimate_tokens(text[:_LOOKED_AT]) * max(len(text) / _LOOKED_AT, 1))
     return Usage(1, _read_token_count(reported, "prompt_tokens", "input_tokens") or prompt, written)
 
 
-def is_reply_truncated(message: AIMessage) -> bool:
+def is_truncated(message: AIMessage) -> bool:
     """Whether a reply was cut off at the output limit."""
     return _read_stop_reason(message) in _LENGTH
 
 
-def is_reply_refused(message: AIMessage) -> bool:
+def is_refused(message: AIMessage) -> bool:
     """Whether the provider or the model marked a reply as a refusal."""
     return bool(message.additional_kwargs.get("refusal")) or _read_stop_reason(message) in _FILTERED
 
@@ -103,7 +103,7 @@ def is_temperature_rejection(error: Exception) -> bool:
     return get_http_status(error) == 400 and "temperature" in str(error).lower()
 
 
-def is_streaming_failure(error: Exception) -> bool:
+def is_stream_failure(error: Exception) -> bool:
     """Whether an error means that the server did not stream although it was asked to."""
     return isinstance(error, ValueError) and "No generations found in stream" in str(error)
 

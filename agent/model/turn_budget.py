@@ -18,8 +18,7 @@ T = TypeVar("T")
 
 LEAST_REPLY = 50  # tokens of a reply that are worth asking for
 
-LEAST_SECONDS = 0.1
-"""The minimum for a query or code when the turn's time is up: it may be the only answer."""
+LEAST_SECONDS = 0.1  # the minimum for a query or code when the turn's time is up: it may be the only answer
 
 
 class BudgetReached(ModelError):

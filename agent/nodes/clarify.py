@@ -9,7 +9,7 @@ from langgraph.types import interrupt
 
 from ..effects import Body
 from ..resources import Run
-from ..state import AgentState, Update, get_current_turn, make_node_update
+from ..state import AgentState, Update, load_turn, make_update
 
 DEFAULT_QUESTION = "What do you mean by that?"
 
@@ -21,14 +21,14 @@ def clarify(state: AgentState, run: Run) -> Body[Update]:
     no choice has, it asks again.
     """
     yield from ()
-    turn = get_current_turn(state)
+    turn = load_turn(state)
     question, choices = turn.rephrasing.reply or DEFAULT_QUESTION, turn.rephrasing.choices
     request: Update = {"kind": "clarify", "question": question, "choices": list(choices)}
     text, problem = _parse_choice_reply(interrupt(request), choices)
     while problem:
         text, problem = _parse_choice_reply(interrupt(request | {"question": f"{problem} {question}"}), choices)
     asked = replace(turn, clarification=(question, text), clarifications=turn.clarifications + 1)
-    return make_node_update("rephrase", asked, messages=[AIMessage(question), HumanMessage(text)])
+    return make_update("rephrase", asked, messages=[AIMessage(question), HumanMessage(text)])
 
 
 def _parse_choice_reply(reply: object, choices: tuple[str, ...]) -> tuple[str, str]:

@@ -17,20 +17,9 @@ from ..model.turn_budget import BudgetReached
 from ..records import Attempt, CandidateDraft, StopReason, Turn, Usage, combine_parallel_usage
 from ..resources import Run
 from ..settings import Settings
-from ..state import (
-    AgentState,
-    Update,
-    add_notes,
-    dump_record,
-    dump_records,
-    get_attempts,
-    get_current_turn,
-    load,
-    load_records,
-    make_node_update,
-)
+from ..state import AgentState, Update, add_notes, dump, dump_all, get_attempts, load, load_all, load_turn, make_update
 from .execute import execute
-from .generate import generate, make_decline_or_ask_update, make_end_turn_update, make_execute_update
+from .generate import decline_or_ask, end_turn, generate, make_execute_update
 from .reason import reason
 from .retrieve_examples import choose_few_shot_examples
 
@@ -81,14 +70,14 @@ def write_candidate_draft(state: AgentState, run: Run) -> Body[Update]:
         state = _apply_update(state, (yield from reason(state, run)))
     if state["next"] == "generate":
         state = _apply_update(state, (yield from generate(state, run)))
-    turn, notes, attempt = get_current_turn(state), tuple(state["notes"]), None
+    turn, notes, attempt = load_turn(state), tuple(state["notes"]), None
     if state["next"] not in ("respond", "clarify"):
         state = _apply_update(state, (yield from execute(state, run)))
         attempt, _ = yield from check_attempt(get_attempts(state)[-1], state, run)
     draft = CandidateDraft(
         turn.candidate, attempt, turn.stop, notes, caveats=turn.caveats, code=turn.code, understood=turn.rephrasing
     )
-    return {"drafts": [dump_record(draft)]}
+    return {"drafts": [dump(draft)]}
 
 
 def _apply_update(state: AgentState, update: Update) -> AgentState:
@@ -106,37 +95,37 @@ def select_strongest_draft(state: AgentState, run: Run) -> Body[Update]:
     first, one more call gives the next attempt. Where the budgets, shared by so many drafts, were too small for any of
     them, half as many are written.
     """
-    drafts = sorted(load_records(CandidateDraft, state["drafts"]), key=lambda draft: draft.number)
-    turn, usage, earlier = get_current_turn(state), state["usage"], get_attempts(state)
+    drafts = sorted(load_all(CandidateDraft, state["drafts"]), key=lambda draft: draft.number)
+    turn, usage, earlier = load_turn(state), state["usage"], get_attempts(state)
     spent = load(Usage, usage.get("candidate", {})) + combine_parallel_usage([draft.usage for draft in drafts])
-    update: Update = {"usage": usage | {"candidate": dump_record(spent)}}
+    update: Update = {"usage": usage | {"candidate": dump(spent)}}
     over_budget = [draft.stop for draft in drafts if draft.stop and draft.stop.kind == "budget"]
     if len(over_budget) == len(drafts) and not earlier:
         turn = replace(turn, candidates=len(drafts) // 2)
         note = f"{len(drafts)} queries side by side were more than the limits allow: fewer were written"
-        return update | make_node_update(
+        return update | make_update(
             "candidate" if turn.candidates > 1 else "retrieve", turn, [note], drafts=Overwrite([])
         )
     notes = [note for draft in drafts for note in draft.notes]
     unwritten = [draft.understood for draft in drafts if draft.understood and draft.understood.intent != "answerable"]
     if 2 * len(unwritten) > len(drafts) + bool(earlier) and (
-        ended := make_decline_or_ask_update(turn, unwritten[0], run.settings, notes)
+        ended := decline_or_ask(turn, unwritten[0], run.settings, notes)
     ):
         return update | ended | {"drafts": Overwrite([])}
     attempts = [*earlier, *(draft.attempt for draft in drafts if draft.attempt is not None)]
     if not attempts:
         why = drafts[0].stop.why if drafts[0].stop else ""
-        return update | make_end_turn_update(turn, "error", why, "failed", notes)
+        return update | end_turn(turn, "error", why, "failed", notes)
     groups = group_attempts_by_result(attempts)
     best = groups[0].best if groups else attempts[0]
     origin = next((draft for draft in drafts if draft.attempt is best), None)
     others = [replace(attempt, source="candidate") for attempt in attempts if attempt is not best]
     if origin is not None:
         turn = replace(turn, caveats=origin.caveats, code=origin.code, rephrasing=origin.understood or turn.rephrasing)
-    update |= make_node_update("critique", turn, notes, attempts=dump_records([*others, best]))
+    update |= make_update("critique", turn, notes, attempts=dump_all([*others, best]))
     if over_budget:
         why = f"not all queries were written: {over_budget[0].why}"
-        return update | make_end_turn_update(turn, "budget", why, "capped", notes)
+        return update | end_turn(turn, "budget", why, "capped", notes)
     if not run.settings.merge or len(groups) < 2:
         return update
     proposals = tuple(
@@ -152,9 +141,7 @@ def select_strongest_draft(state: AgentState, run: Run) -> Body[Update]:
     try:
         done = yield from ask(task)
     except BudgetReached as error:
-        return update | make_end_turn_update(
-            turn, "budget", f"the queries were not combined into one: {error}", "capped", notes
-        )
+        return update | end_turn(turn, "budget", f"the queries were not combined into one: {error}", "capped", notes)
     except NO_REPLY as error:
         return update | {"notes": [*notes, f"the queries were not combined into one: {error}"]}
     return update | make_execute_update(turn, done, "merged", notes)

@@ -9,7 +9,7 @@ from typing import Literal, cast
 
 from langgraph.types import interrupt
 
-from ...prompts.find_sql import starts_like_sql
+from ...prompts.find_sql import begins_sql
 from ...tools.database import Estimate, Table
 from ...tools.errors import QueryError
 from ...tools.linking import is_empty_or_copied_table
@@ -20,8 +20,8 @@ from ..effects import Body, do
 from ..model.turn_budget import limit_to_remaining_seconds
 from ..records import Attempt, AttemptSource, make_plain_result
 from ..resources import Run
-from ..state import AgentState, Update, dump_record, get_current_turn
-from .generate import make_end_turn_update
+from ..state import AgentState, Update, dump, load_turn
+from .generate import end_turn
 
 _OF_NAMES = ("unknown_table", "unknown_column")
 
@@ -32,7 +32,7 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
     Where settings want it, a person is asked first (LangGraph interrupt); nothing before that has an effect, so that
     the node can start over when it is resumed.
     """
-    turn, drafted = get_current_turn(state), (yield from _spell_names_for_engine(state["sql"], run))
+    turn, drafted = load_turn(state), (yield from _spell_names_for_engine(state["sql"], run))
     decision = ApprovalDecision("approve", drafted)
     if turn.approve or run.settings.approve:
         can_save = run.resources.examples.can_save_examples
@@ -49,7 +49,7 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
         decision = parse_approval_reply(interrupt(request), drafted, can_save)
         if decision.action == "reject":
             why = f"The query was not approved{f': {decision.reason}' if decision.reason else '.'}"
-            return make_end_turn_update(turn, "declined", why, "capped" if state.get("attempts") else "failed")
+            return end_turn(turn, "declined", why, "capped" if state.get("attempts") else "failed")
     sql = drafted if decision.sql == drafted else (yield from _spell_names_for_engine(decision.sql, run))
 
     def estimate_and_run_query(sql: str) -> tuple[Estimate | None, Table | QueryError]:
@@ -66,7 +66,7 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
     edited = decision.action == "edit" or (turn.written and state["sql"] != turn.written)
     approved = turn.approve or run.settings.approve
     failed = isinstance(outcome, QueryError) and not (edited or approved)
-    if failed and (mended := (yield from do(partial(_correct_misspelled_names, sql, outcome, state, run)))):
+    if failed and (mended := (yield from do(partial(_correct_names, sql, outcome, state, run)))):
         again = yield from do(partial(estimate_and_run_query, mended.sql))
         if not isinstance(again[1], QueryError):
             sql, (cost, outcome) = mended.sql, again
@@ -88,12 +88,8 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
     columns = list(attempt.result.columns) if attempt.result else []
     seen = {"sql": sql, "columns": columns, "row_count": attempt.row_count, "error": attempt.error}
     run.emit({"event": "executed", **seen})
-    update: Update = {
-        "attempts": [*state.get("attempts", []), dump_record(attempt)],
-        "notes": notes,
-        "next": "critique",
-    }
-    return update | {"turn": dump_record(replace(turn, to_save=(*turn.to_save, sql)))} if decision.save else update
+    update: Update = {"attempts": [*state.get("attempts", []), dump(attempt)], "notes": notes, "next": "critique"}
+    return update | {"turn": dump(replace(turn, to_save=(*turn.to_save, sql)))} if decision.save else update
 
 
 def _spell_names_for_engine(sql: str, run: Run) -> Body[str]:
@@ -102,14 +98,12 @@ def _spell_names_for_engine(sql: str, run: Run) -> Body[str]:
 
 
 @with_fallback("checks", None)
-def _correct_misspelled_names(
-    sql: str, outcome: Table | QueryError, state: AgentState, run: Run
-) -> CorrectedQuery | None:
+def _correct_names(sql: str, outcome: Table | QueryError, state: AgentState, run: Run) -> CorrectedQuery | None:
     """Return a failed query with misspelled names corrected, or None."""
     if not (run.settings.mend_names and isinstance(outcome, QueryError) and outcome.kind in _OF_NAMES):
         return None
     schema = run.schema
-    part = schema.part(get_current_turn(state).shown)
+    part = schema.part(load_turn(state).shown)
     return mend_names(sql, part, {table.name for table in part.tables if is_empty_or_copied_table(table, schema)})
 
 
@@ -146,7 +140,7 @@ def parse_approval_reply(reply: object, sql: str, can_save: bool) -> ApprovalDec
         return ApprovalDecision("approve", sql)
     if plain in SAVED or (can_save and plain == "3"):
         return ApprovalDecision("approve", sql, save=True)
-    if starts_like_sql(words):
+    if begins_sql(words):
         return ApprovalDecision("edit", words)
     return ApprovalDecision("reject", sql, "" if plain in REJECTED else words)
 

@@ -13,7 +13,7 @@ from ..model.turn_budget import BudgetReached
 from ..records import AttemptSource, Status, StopKind, StopReason, Turn
 from ..resources import Run
 from ..settings import Settings
-from ..state import AgentState, Update, get_attempts, get_current_turn, make_node_update
+from ..state import AgentState, Update, get_attempts, load_turn, make_update
 
 
 def generate(state: AgentState, run: Run) -> Body[Update]:
@@ -21,12 +21,12 @@ def generate(state: AgentState, run: Run) -> Body[Update]:
 
     Where the reply says how it understood the question (`Settings.rephrase` auto), it may ask back or decline.
     """
-    turn = get_current_turn(state)
+    turn = load_turn(state)
     task = yield from make_generate_task(state, run)
     try:
         done = yield from ask(task)
     except NO_REPLY as error:
-        return make_end_without_sql_update(turn, error)
+        return end_without_sql(turn, error)
     return make_draft_update(turn, done, run.settings)
 
 
@@ -35,7 +35,7 @@ def revise_query(state: AgentState, run: Run) -> Body[Update]:
 
     A revision that cannot be had ends the loop with what there is.
     """
-    turn, last = get_current_turn(state), get_attempts(state)[-1]
+    turn, last = load_turn(state), get_attempts(state)[-1]
     base = yield from make_generate_task(state, run)
     task = ReviseSQLTask(
         generate=base,
@@ -51,7 +51,7 @@ def revise_query(state: AgentState, run: Run) -> Body[Update]:
     try:
         done = yield from ask(task)
     except NO_REPLY as error:
-        return make_end_turn_update(turn, get_stop_kind(error), f"the query was not corrected: {error}", "capped")
+        return end_turn(turn, get_stop_kind(error), f"the query was not corrected: {error}", "capped")
     return make_execute_update(turn, done, "revision")
 
 
@@ -73,7 +73,7 @@ def make_execute_update(turn: Turn, done: Done[SQLDraft], source: AttemptSource,
         caveats=draft.caveats,
         rephrasing=draft.understood or turn.rephrasing,
     )
-    return make_node_update("execute", turn, [*notes, *done.notes, *draft.notes], sql=draft.sql, sql_source=source)
+    return make_update("execute", turn, [*notes, *done.notes, *draft.notes], sql=draft.sql, sql_source=source)
 
 
 def make_draft_update(turn: Turn, done: Done[SQLDraft], settings: Settings, notes: Iterable[str] = ()) -> Update:
@@ -88,30 +88,26 @@ def make_draft_update(turn: Turn, done: Done[SQLDraft], settings: Settings, note
             simplified=standing.simplified,
             self_contained=standing.self_contained,
         )
-        ended = make_decline_or_ask_update(turn, about, settings, notes)
-        return ended or make_end_turn_update(turn, "error", done.reply.understood.reply, "failed", notes)
+        ended = decline_or_ask(turn, about, settings, notes)
+        return ended or end_turn(turn, "error", done.reply.understood.reply, "failed", notes)
     return make_execute_update(turn, done._replace(notes=()), "draft", notes)
 
 
-def make_decline_or_ask_update(
-    turn: Turn, rephrasing: Rephrasing, settings: Settings, notes: Iterable[str] = ()
-) -> Update | None:
+def decline_or_ask(turn: Turn, rephrasing: Rephrasing, settings: Settings, notes: Iterable[str] = ()) -> Update | None:
     """Return the update that ends the turn or asks a question back; None if answerable."""
     if not settings.clarify:
         return None
     if rephrasing.intent in _DECLINED:
         turn = replace(turn, rephrasing=rephrasing)
-        return make_end_turn_update(
-            turn, "declined", rephrasing.reply or _DECLINED[rephrasing.intent], "unanswerable", notes
-        )
+        return end_turn(turn, "declined", rephrasing.reply or _DECLINED[rephrasing.intent], "unanswerable", notes)
     if rephrasing.intent == "ambiguous" and turn.clarifications < settings.max_clarifications:
-        return make_node_update("clarify", replace(turn, rephrasing=rephrasing), notes)
+        return make_update("clarify", replace(turn, rephrasing=rephrasing), notes)
     return None
 
 
-def make_end_turn_update(turn: Turn, kind: StopKind, why: str, status: Status, notes: Iterable[str] = ()) -> Update:
+def end_turn(turn: Turn, kind: StopKind, why: str, status: Status, notes: Iterable[str] = ()) -> Update:
     """Return the update that ends the turn; add the reason to the notes if the turn is capped."""
-    return make_node_update(
+    return make_update(
         "respond", replace(turn, stop=StopReason(kind, why, status)), [*notes, why] if status == "capped" else notes
     )
 
@@ -121,8 +117,6 @@ def get_stop_kind(error: Exception) -> StopKind:
     return "budget" if isinstance(error, BudgetReached) else "error"
 
 
-def make_end_without_sql_update(turn: Turn, error: Exception, notes: Iterable[str] = ()) -> Update:
+def end_without_sql(turn: Turn, error: Exception, notes: Iterable[str] = ()) -> Update:
     """Return the update that ends a turn without SQL, with the code's result if there is one."""
-    return make_end_turn_update(
-        turn, get_stop_kind(error), str(error), "capped" if turn.code_result else "failed", notes
-    )
+    return end_turn(turn, get_stop_kind(error), str(error), "capped" if turn.code_result else "failed", notes)

@@ -11,7 +11,7 @@ from ..answers.commands import ConversationAnswers, is_slash_command, teach
 from ..effects import Body, do
 from ..records import AnswerRecord
 from ..resources import Run
-from ..state import AgentState, Update, dump_record, load
+from ..state import AgentState, Update, dump, load
 from ..verbs import CorrectionTurn
 
 
@@ -43,5 +43,5 @@ def _run_command_on_answer(line: str, kept: Update | None, run: Run) -> Update:
     if isinstance(said, CorrectionTurn):
         reply = AIMessage(f"asked again; to save the answer: /approve {said.wording}")
         return {"messages": [reply], "question": said.question, "evidence": said.notes, "next": "rephrase"}
-    answer = kept if len(answers.held) == before else dump_record(answers.held[-1].answer.record)
+    answer = kept if len(answers.held) == before else dump(answers.held[-1].answer.record)
     return {"messages": [AIMessage(said)], "answer": answer, "next": END}

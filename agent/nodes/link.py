@@ -11,32 +11,19 @@ from operator import attrgetter
 from ...prompts.reply_types import SQLDraft
 from ...tools.database import Schema
 from ...tools.errors import ExampleStoreError
-from ...tools.examples import VerifiedAnswer, choose_best_example_per_question, database_identity, find_verified_answer
+from ...tools.examples import VerifiedAnswer, choose_best_per_question, database_identity, find_verified_answer
 from ...tools.examples.verified import Spelt
 from ...tools.knowledge.entry import SelectedEntries
-from ...tools.linking import (
-    LOOK,
-    LinkedSchema,
-    PastTurn,
-    can_still_run_query,
-    choose_base_turn,
-    choose_values_to_mention,
-)
+from ...tools.linking import LOOK, LinkedSchema, PastTurn, can_still_run_query, choose_base_turn, choose_shown_values
 from ...tools.values import ValueIndex, ValueMatch, select_likely_values
 from ..advice import call_with_fallback, with_fallback
-from ..context.knowledge import (
-    ASKED,
-    find_relevant_definitions,
-    find_unexplained_word,
-    list_knowledge_problem_notes,
-    list_unread_definition_notes,
-)
-from ..context.task_inputs import MOST_COLUMNS, get_previous_question, select_history_window
+from ..context.knowledge import ASKED, find_definitions, find_unknown_word, list_problem_notes, list_unread_entries
+from ..context.task_inputs import MOST_COLUMNS, get_previous_question, select_history
 from ..effects import Body, Done, do, wait_for
 from ..model.turn_budget import limit_to_remaining_seconds
 from ..records import Turn
 from ..resources import Run
-from ..state import AgentState, Update, get_current_turn, make_node_update
+from ..state import AgentState, Update, load_turn, make_update
 from .drafts import count_drafts
 from .generate import make_execute_update
 
@@ -53,8 +40,8 @@ LEAST_ALL_COLUMNS = 0.1
 
 def link(state: AgentState, run: Run) -> Body[Update]:
     """Find values, link the schema, choose the base query, and look for a verified answer."""
-    settings, turn = run.settings, get_current_turn(state)
-    history = select_history_window(state, run)
+    settings, turn = run.settings, load_turn(state)
+    history = select_history(state, run)
     question, rephrased = turn.question, turn.rephrasing.rephrased
 
     @with_fallback("values", ())
@@ -81,12 +68,10 @@ def link(state: AgentState, run: Run) -> Body[Update]:
         return linked, linked.kept if settings.link_schema else run.schema, base
 
     linked, shown, base = yield from do(link_schema_and_choose_base)
-    values, carried = (
-        _choose_likely_values(asked, found, shown, run),
-        _choose_likely_values(before, found_before, shown, run),
-    )
+    values = _choose_likely_values(asked, found, shown, run)
+    carried = _choose_likely_values(before, found_before, shown, run)
     items = select_most_probable_items(linked)
-    known = yield from do(lambda: find_relevant_definitions(turn, items, run, before))
+    known = yield from do(lambda: find_definitions(turn, items, run, before))
     run.emit({"event": "linked", "tables": [table.name for table in shown.tables], "base_sql": base and base.sql})
     turn = replace(
         turn,
@@ -110,7 +95,7 @@ def link(state: AgentState, run: Run) -> Body[Update]:
         notes = _list_unused_knowledge_notes(known, turn, run)
         if verified := find_verified_turn_answer(turn, bool(history), run.schema, run):
             return notes, verified, ""
-        return [*notes, *list_unread_definition_notes(turn, run)], None, find_unexplained_word(turn, values, said, run)
+        return [*notes, *list_unread_entries(turn, run)], None, find_unknown_word(turn, values, said, run)
 
     notes, verified, word = yield from do(find_answer_or_unknown_word)
     if verified is not None:
@@ -121,15 +106,15 @@ def link(state: AgentState, run: Run) -> Body[Update]:
     if word:
         asks = replace(turn.rephrasing, intent="ambiguous", reply=ASKED.format(word), choices=())
         turn = replace(turn, rephrasing=asks, unknown=(*turn.unknown, word))
-        return make_node_update("clarify", turn, notes)
-    return make_node_update("retrieve" if turn.candidates == 1 else "candidate", turn, notes)
+        return make_update("clarify", turn, notes)
+    return make_update("retrieve" if turn.candidates == 1 else "candidate", turn, notes)
 
 
 @with_fallback("values", ())
 def _choose_likely_values(text: str, found: tuple[ValueMatch, ...], shown: Schema, run: Run) -> tuple[ValueMatch, ...]:
     """Return the values that a text likely means; if few tables are shown, in table order."""
     if run.settings.prompt_style == "full" and run.schema.shown_column_count > MOST_COLUMNS:
-        return choose_values_to_mention(text, found, shown)
+        return choose_shown_values(text, found, shown)
     values = select_likely_values(text, found, shown)
     if shown.total_tables == len(shown.tables):
         return values
@@ -152,7 +137,7 @@ def _choose_base_turn(question: str, linked: LinkedSchema, history: tuple[PastTu
 
 def _list_unused_knowledge_notes(known: SelectedEntries, turn: Turn, run: Run) -> list[str]:
     """Return notes on knowledge and on the question's evidence that are not used."""
-    notes = list(list_knowledge_problem_notes(run)) if known.entries or known.left_out else []
+    notes = list(list_problem_notes(run)) if known.entries or known.left_out else []
     if known.left_out:
         notes.append(f"{known.left_out} more definitions had no room (knowledge_tokens)")
     if turn.evidence and not run.translator.reads_examples:
@@ -188,7 +173,7 @@ def find_verified_turn_answer(turn: Turn, history: bool, schema: Schema, run: Ru
             leaves = [
                 example for example in found if run.resources.masked_database.get_egress_level(example.sql) == "values"
             ]
-            foremost = choose_best_example_per_question(leaves, database)
+            foremost = choose_best_per_question(leaves, database)
             if answer := find_verified_answer(question, foremost, schema, _make_value_speller(run.resources.values)):
                 return answer
     except ExampleStoreError:

@@ -11,13 +11,13 @@ from ...tools.errors import ModelError, NotUnderstood, ReplyError, SettingsError
 from ...tools.examples import load_seed_programs
 from ..context.task_inputs import make_generate_task
 from ..effects import Body, Done, ask, do
-from ..evidence.feedback import format_code_result_csv
+from ..evidence.feedback import format_code_csv
 from ..model.turn_budget import limit_to_remaining_seconds
 from ..records import CodeResult, CodeRun, make_plain_result
 from ..resources import Run
 from ..settings import Settings
-from ..state import AgentState, Update, get_current_turn, make_node_update
-from .generate import make_draft_update, make_end_without_sql_update, make_execute_update
+from ..state import AgentState, Update, load_turn, make_update
+from .generate import end_without_sql, make_draft_update, make_execute_update
 
 if TYPE_CHECKING:
     from ...prompts.generate import GenerateSQLTask
@@ -31,7 +31,7 @@ def reason(state: AgentState, run: Run) -> Body[Update]:
     `pot` asks for both in one reply, `code_blocks` for the SQL in a second one. Code is run only if its result is used;
     the paper never runs it. If it cannot run, or gives no SQL, `generate` writes the SQL alone.
     """
-    turn, is_run = get_current_turn(state), uses_code_result(run.settings)
+    turn, is_run = load_turn(state), uses_code_result(run.settings)
     limits, problem = (yield from do(lambda: _choose_sandbox_limits(run))) if is_run else (None, "")
     if is_run and limits is None:
         return {"notes": [problem], "next": "generate"}
@@ -52,10 +52,10 @@ def reason(state: AgentState, run: Run) -> Body[Update]:
         turn = replace(turn, code=code)
         draft = yield from _get_sql_draft(thought, base, code, run)
     except ModelError as error:
-        return make_end_without_sql_update(turn, error, notes)
+        return end_without_sql(turn, error, notes)
     except (ReplyError, NotUnderstood) as error:
         why = f"the SQL was written without reasoning in code: {error}"
-        return make_node_update("generate", turn, [*notes, why])
+        return make_update("generate", turn, [*notes, why])
     return make_execute_update(turn, draft, "draft", notes)
 
 
@@ -111,6 +111,6 @@ def _get_sql_draft(thought: Done[CodeDraft], base: GenerateSQLTask, code: CodeRu
         return Done(SQLDraft(thought.reply.sql))
     if run.settings.reason == "pot":
         raise ReplyError("the reply holds code and no SQL", "malformed")
-    shown = format_code_result_csv(code.result) or code.error
+    shown = format_code_csv(code.result) or code.error
     result = shown if run.settings.show_code_result else ""
     return (yield from ask(SQLFromCodeTask(base, code.code, result)))

@@ -21,13 +21,13 @@ from ...tools.examples import load_seed_dialogues
 from ...tools.linking import PastTurn
 from ...tools.words import split_name_into_parts, stem_english_word
 from ..advice import call_with_fallback, with_fallback
-from ..context.knowledge import find_relevant_definitions, list_unread_definition_notes
+from ..context.knowledge import find_definitions, list_unread_entries
 from ..context.task_inputs import (
     MOST_COLUMNS,
-    get_question_with_clarifications,
+    get_full_question,
     get_validated_turn_records,
     make_unread_turns_note,
-    select_history_window,
+    select_history,
     select_overview_schema,
 )
 from ..effects import Body, Done, ask, do, wait_for
@@ -35,8 +35,8 @@ from ..model.track_record import get_record_file_path, read_model_score
 from ..records import Turn
 from ..resources import Run
 from ..settings import PAPERS
-from ..state import AgentState, Update, get_clarified_turn, make_new_turn_update, make_node_update
-from .generate import get_stop_kind, make_decline_or_ask_update, make_end_turn_update
+from ..state import AgentState, Update, load_resumed, make_new_turn_update, make_update
+from .generate import decline_or_ask, end_turn, get_stop_kind
 
 NOTHING_TO_DRAW = "There is no result to draw yet: ask a question first, or say what to draw."
 
@@ -48,7 +48,7 @@ def rephrase(state: AgentState, run: Run) -> Body[Update]:
     """
     known: Update = {"turns": get_validated_turn_records(state)}
     state = cast("AgentState", {**state, **known})
-    clarified = get_clarified_turn(state)
+    clarified = load_resumed(state)
     if clarified:
         reset: Update = {"question": clarified.question}
         turn = clarified
@@ -65,21 +65,19 @@ def rephrase(state: AgentState, run: Run) -> Body[Update]:
         from ..context.annotate import annotate
 
         notes += yield from annotate(run)
-    history = select_history_window(state, run)
-    update = yield from (
-        _understand_question(turn, history, run) if turn.question else _rerun_past_query(turn, history, run)
-    )
+    history = select_history(state, run)
+    update = yield from (_understand(turn, history, run) if turn.question else _rerun_query(turn, history, run))
     notes += update["notes"]
     if update["next"] == "respond":
-        notes += yield from do(lambda: list_unread_definition_notes(turn, run))
+        notes += yield from do(lambda: list_unread_entries(turn, run))
     return known | reset | update | {"notes": notes if clarified else Overwrite(list(dict.fromkeys(notes)))}
 
 
-def _rerun_past_query(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Update]:
+def _rerun_query(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Update]:
     """Run the last query again, because the question asks only for a chart of its result."""
     past = next((past for past in reversed(history) if past.sql), None)
     if past is None:
-        return make_end_turn_update(replace(turn, question=turn.asked), "declined", NOTHING_TO_DRAW, "unanswerable")
+        return end_turn(replace(turn, question=turn.asked), "declined", NOTHING_TO_DRAW, "unanswerable")
     said, schema = past.rephrased or past.question, (yield from do(lambda: run.schema))
     turn = replace(
         turn,
@@ -89,10 +87,10 @@ def _rerun_past_query(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Bo
         written=past.sql,
         shown=tuple((table.name, tuple(column.name for column in table.columns)) for table in schema.tables),
     )
-    return make_node_update("execute", turn, sql=past.sql, sql_source="draft")
+    return make_update("execute", turn, sql=past.sql, sql_source="draft")
 
 
-def _understand_question(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Update]:
+def _understand(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Update]:
     """Return the update with the understood question and the next node."""
     notes: tuple[str, ...] = ()
     if turn.clarification:
@@ -102,18 +100,18 @@ def _understand_question(turn: Turn, history: tuple[PastTurn, ...], run: Run) ->
             read_as = replace(turn.rephrasing, intent="answerable", reply="", choices=())
             comments = replace(turn.comments, say="")
             turn = replace(turn, clarification=None, rephrasing=read_as, written=chosen.sql, comments=comments)
-            return make_node_update("execute", turn, sql=chosen.sql, sql_source="draft")
+            return make_update("execute", turn, sql=chosen.sql, sql_source="draft")
     first = not history and not turn.clarified and run.settings.clarify and run.settings.prompt_style == "full"
     if first and (plain := rewrite_delete_request(turn.question)):
         turn = replace(turn, question=plain, asked=turn.question)
-    words = get_question_with_clarifications(turn)
+    words = get_full_question(turn)
     standing = Rephrasing(words, words, self_contained=not history)
     if first:  # what needs no translator
         schema, plainly = (yield from wait_for(lambda: run.schema)), replace(turn, rephrasing=standing)
         if answer := answer_table_list_question(turn.question, schema):
-            return make_end_turn_update(plainly, "schema", answer, "converged")
+            return end_turn(plainly, "schema", answer, "converged")
         asked_back = ask_about_ambiguous_column(turn.question, schema)
-        if asked_back and (ended := make_decline_or_ask_update(plainly, asked_back, run.settings)):
+        if asked_back and (ended := decline_or_ask(plainly, asked_back, run.settings)):
             return ended
     try:
         understood = yield from _request_rephrasing(turn, standing, history, run)
@@ -121,13 +119,13 @@ def _understand_question(turn: Turn, history: tuple[PastTurn, ...], run: Run) ->
         understood, notes = None, (f"the question was used as asked: {error}",)
     except (ModelError, NotUnderstood) as error:
         failed = replace(turn, clarification=None, rephrasing=replace(standing, self_contained=True))
-        return make_end_turn_update(failed, get_stop_kind(error), str(error), "failed")
+        return end_turn(failed, get_stop_kind(error), str(error), "failed")
     turn = replace(turn, clarification=None, rephrasing=standing, understood=False)
     if understood is None:
-        return make_node_update("link", turn, notes)
+        return make_update("link", turn, notes)
     turn = replace(turn, rephrasing=understood.reply, understood=run.settings.rephrase != "never")
-    ended = make_decline_or_ask_update(turn, understood.reply, run.settings, understood.notes)
-    return ended or make_node_update("link", turn, understood.notes)
+    ended = decline_or_ask(turn, understood.reply, run.settings, understood.notes)
+    return ended or make_update("link", turn, understood.notes)
 
 
 def _request_rephrasing(
@@ -151,7 +149,7 @@ def _request_rephrasing(
         if not weak and settings.effort != "high":
             return None
     schema, ranked = yield from select_overview_schema(turn.question, history, run)
-    definitions = yield from do(lambda: find_relevant_definitions(turn, (), run).entries)
+    definitions = yield from do(lambda: find_definitions(turn, (), run).entries)
     credit = settings.prompt_style == "credit"
     task = RephraseTask(
         question=turn.question,

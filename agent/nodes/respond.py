@@ -22,17 +22,17 @@ from ..answers.labels import Labels, choose_locale
 from ..answers.phrasing import (
     WITHHELD,
     ColumnDisplay,
+    build_display,
     explain_query,
     failed,
     list_remarks,
-    make_column_display,
     phrase_answer,
     read_answered,
     summarize,
 )
 from ..audit import make_record
 from ..context.knowledge import list_explained_words, used_knowledge
-from ..context.task_inputs import choose_reply_form, get_question_with_clarifications, remember
+from ..context.task_inputs import choose_reply_form, get_full_question, remember
 from ..effects import Body, do
 from ..evidence.choose_attempt import choose, compare_code_with_query, differs, get_rejection_reason, have_same_result
 from ..evidence.confidence import assess_answer_confidence
@@ -54,7 +54,7 @@ from ..records import (
     add_usages,
 )
 from ..resources import Run
-from ..state import AgentState, Update, dump_record, get_attempts, get_current_turn, get_usage_by_node, make_node_update
+from ..state import AgentState, Update, dump, get_attempts, load_turn, load_usage, make_update
 from ..verbs import approve
 from .rephrase import rewrite_delete_request
 
@@ -64,7 +64,7 @@ def write_final_answer(state: AgentState, run: Run) -> Body[Update]:
 
     Where another reading of the question changes the answer, and settings say so, it asks which is meant.
     """
-    turn = get_current_turn(state)
+    turn = load_turn(state)
 
     def make_answer_recording_queries() -> tuple[AnswerRecord, SentQueries]:
         with record_queries() as sent:  # to see how sure the answer is and what it rests on
@@ -73,7 +73,7 @@ def write_final_answer(state: AgentState, run: Run) -> Body[Update]:
     answer, beside = yield from do(make_answer_recording_queries)
     if (asked := ask_which_reading_is_meant(answer, turn, run.settings)) is not None:
         asked = replace(asked, sent=(*(attempt.sql for attempt in get_attempts(state)), *beside.queries))
-        return make_node_update("clarify", asked, attempts=[], drafts=Overwrite([]))
+        return make_update("clarify", asked, attempts=[], drafts=Overwrite([]))
     if answer.sql in turn.to_save:
         answer = yield from _save_as_example(answer, run)
     if (audit := run.resources.audit) is not None:
@@ -98,7 +98,7 @@ def write_final_answer(state: AgentState, run: Run) -> Body[Update]:
         items=turn.items,
         rights=run.resources.rights,
     )
-    return {"answer": dump_record(answer), "next": END} | remember(state, past, answer.text, run.settings)
+    return {"answer": dump(answer), "next": END} | remember(state, past, answer.text, run.settings)
 
 
 def _summarize_for_later_turns(answer: AnswerRecord) -> str:
@@ -126,9 +126,7 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     chosen = attempts[-1] if attempts else None
     if attempts and best:
         chosen = call_with_fallback("checks", lambda: choose(attempts, code), chosen)
-    discarded = (
-        call_with_fallback("checks", lambda: _explain_discarded_attempt(attempts, chosen, code), "") if chosen else ""
-    )
+    discarded = call_with_fallback("checks", lambda: _explain_discarded(attempts, chosen, code), "") if chosen else ""
     by_code = code if best else None  # SQL-CRAFT's answer is always a query's
     query = read_answered(chosen.sql, run.resources.database) if chosen else None
     personal = run.resources.database.personal_tables
@@ -140,7 +138,7 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
         doubts = (f"the pandas code gives a different result: {comparison.reason}",)
     sql = chosen.sql if chosen and not found.by_code else None
     result = found.result or PlainResult((), ())
-    by_node = get_usage_by_node(state)
+    by_node = load_usage(state)
     query = query if sql else None
     used = used_knowledge(query, turn)
     readings = run_alternative_readings(chosen, query, turn, run) if chosen and sql else Readings()
@@ -210,14 +208,14 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     def tell_early() -> None:
         early = tell(None)
         if ask_which_reading_is_meant(early, turn, run.settings) is None:
-            run.emit({"event": EARLY, "answer": dump_record(early)})
+            run.emit({"event": EARLY, "answer": dump(early)})
 
     # Where turns are written down, no answer is given before that.
     begin = tell_early if run.watched and run.resources.audit is None else None
     return tell(count_rows(chosen, query, state, turn, run, begin) if chosen and sql else None)
 
 
-def _explain_discarded_attempt(attempts: Sequence[Attempt], chosen: Attempt, code: CodeResult | None) -> str:
+def _explain_discarded(attempts: Sequence[Attempt], chosen: Attempt, code: CodeResult | None) -> str:
     """Return why the last attempt is not the answer, or '' if it is."""
     tried = [attempt for attempt in attempts if attempt.source != "candidate"]
     last = tried[-1]
@@ -265,13 +263,13 @@ def _make_conclusion(
         rules = (f"{unnamed[:1].upper()}{unnamed[1:]}.",) if unnamed else ()
         known = (*map(Note, (*reads_only, *caveats)), *list_remarks(chosen.result, labels), *map(Note, rules))
         defined = {entry.name: entry.text for entry in turn.knowledge}
-        looks = make_column_display(query, chosen.result, locale, defined)
+        looks = build_display(query, chosen.result, locale, defined)
         return _Conclusion(status, phrase_answer(chosen.result, looks, chosen.literals), known, chosen.result, looks)
     if code is not None:
         told = [labels.say("by_code")]
         if code.sampled:
             told.append(labels.say("sampled", tables=", ".join(code.sampled)))
-        looks = make_column_display(None, code.result, locale)
+        looks = build_display(None, code.result, locale)
         text = phrase_answer(code.result, looks)
         return _Conclusion("capped", text, tuple(map(Note, told)), code.result, looks, by_code=True)
     why, kind = (chosen.error, chosen.error_kind) if chosen else ("no query was written", None)
@@ -283,20 +281,13 @@ _LONGEST = 20_000  # characters of a query whose basis is looked for
 
 @with_fallback("basis", None)
 def find_answer_basis(
-    chosen: Attempt | None,
-    query: Query | None,
-    turn: Turn,
-    run: Run,
-    used: Sequence[UsedKnowledge],
-    readings: Readings,
+    chosen: Attempt | None, query: Query | None, turn: Turn, run: Run, used: Sequence[UsedKnowledge], readings: Readings
 ) -> Basis | None:
     """Return the facts on which an answer's query is based; None without a readable query."""
     if chosen is None or chosen.result is None or query is None or len(query.sql) > _LONGEST:
         return None
     try:
-        found = build_query_basis(
-            query, get_question_with_clarifications(turn), turn.values, origin=_get_query_origin(chosen, used, run)
-        )
+        found = build_query_basis(query, get_full_question(turn), turn.values, origin=_get_origin(chosen, used, run))
     except SQLParseError:
         return None
     date = found.date
@@ -321,7 +312,7 @@ def find_answer_basis(
     )
 
 
-def _get_query_origin(chosen: Attempt, used: Sequence[UsedKnowledge], run: Run) -> Origin:
+def _get_origin(chosen: Attempt, used: Sequence[UsedKnowledge], run: Run) -> Origin:
     if chosen.source in ("verified", "edited"):
         return "verified" if chosen.source == "verified" else "edited"
     if run.translator.name == "offline":

@@ -7,11 +7,11 @@ from dataclasses import replace
 from ...tools.errors import ExampleStoreError
 from ...tools.examples import Example, ExampleQuery, database_identity, find_contradiction, regularize_example
 from ..advice import call_with_fallback
-from ..context.task_inputs import get_previous_question, select_history_window, select_prompt_schema
+from ..context.task_inputs import get_previous_question, select_history, select_prompt_schema
 from ..effects import Body, wait_for
 from ..resources import Run
 from ..settings import Settings
-from ..state import AgentState, Update, get_attempts, get_current_turn, make_node_update
+from ..state import AgentState, Update, get_attempts, load_turn, make_update
 
 
 def choose_few_shot_examples(state: AgentState, run: Run) -> Body[Update]:
@@ -20,17 +20,15 @@ def choose_few_shot_examples(state: AgentState, run: Run) -> Body[Update]:
     Revision chain 3.1, SQL-CRAFT 3 or CREDIT-SQL 3.3, by settings. Once there is a query, `draft` also compares its
     skeleton, as DAIL-SQL does, without a request of its own.
     """
-    settings, turn, attempts = run.settings, get_current_turn(state), get_attempts(state)
+    settings, turn, attempts = run.settings, load_turn(state), get_attempts(state)
     draft = attempts[-1].sql if attempts else ""
     then = "revise" if draft else "generate" if settings.reason == "off" else "reason"
     if settings.examples == "none" or not run.translator.reads_examples:
-        return make_node_update(then, replace(turn, examples=()))
+        return make_update(then, replace(turn, examples=()))
     schema = yield from select_prompt_schema(state, run)
     identity = database_identity(run.resources.database)
     # A later turn's words alone have no form to go by: with those of the turn before they may.
-    asked = " ".join(
-        filter(None, [get_previous_question(turn, select_history_window(state, run)), turn.rephrasing.rephrased])
-    )
+    asked = " ".join(filter(None, [get_previous_question(turn, select_history(state, run)), turn.rephrasing.rephrased]))
     query = ExampleQuery(
         question=asked,
         simplified=turn.rephrasing.simplified,
@@ -70,7 +68,7 @@ def choose_few_shot_examples(state: AgentState, run: Run) -> Body[Update]:
     if own:
         note = "1 approved example" if own == 1 else f"{own} approved examples"
         notes.append(f"{note} of this database shown to the model")
-    return make_node_update(then, replace(turn, examples=examples), notes)
+    return make_update(then, replace(turn, examples=examples), notes)
 
 
 def get_selector_parameters(settings: Settings) -> dict[str, int | float | str]:

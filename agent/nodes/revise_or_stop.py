@@ -20,18 +20,12 @@ from ..answers.labels import Labels
 from ..context.task_inputs import make_generate_task, select_prompt_schema
 from ..effects import NO_REPLY, Body, Done, ask, do
 from ..evidence.choose_attempt import compare_code_with_query, differs, find_near_miss_literal, have_same_result
-from ..evidence.feedback import (
-    check_attempt,
-    format_attempt_problems,
-    format_code_result_csv,
-    format_column_contents,
-    format_result_csv,
-)
+from ..evidence.feedback import check_attempt, format_code_csv, format_columns, format_problems, format_result_csv
 from ..model.turn_budget import get_remaining_requests
 from ..records import Attempt, CodeResult, RevisionFeedback, StopReason, Turn
 from ..resources import Run
 from ..settings import Settings
-from ..state import AgentState, Update, dump_records, get_attempts, get_current_turn, make_node_update
+from ..state import AgentState, Update, dump_all, get_attempts, load_turn, make_update
 from .drafts import MORE_DRAFTS, needs_more_drafts
 
 _READS_ONLY = Labels().say("reads_only")  # errors and reasons are in English
@@ -40,7 +34,7 @@ _WITH_REVISION = 2  # calls that an explanation and the revision that reads it t
 
 def review_last_attempt(state: AgentState, run: Run) -> Body[Update]:
     """End the loop of attempts, or send the last attempt back to the model with feedback."""
-    settings, turn = run.settings, get_current_turn(state)
+    settings, turn = run.settings, load_turn(state)
     code = turn.code_result
     *earlier, last = get_attempts(state)
     database = run.resources.database
@@ -49,7 +43,7 @@ def review_last_attempt(state: AgentState, run: Run) -> Body[Update]:
     stop = yield from do(lambda: find_stop_reason(attempts, code, database.schema, settings))
     if stop and (yield from _needs_draft_from_wider_schema(attempts, state, run)):
         why = "the first query needed tables or columns that were not shown: it was written again with them"
-        return {"attempts": dump_records(attempts), "notes": [why], "next": "generate"}
+        return {"attempts": dump_all(attempts), "notes": [why], "next": "generate"}
     if (
         stop
         and needs_more_drafts(attempts, stop, turn, settings)
@@ -58,11 +52,11 @@ def review_last_attempt(state: AgentState, run: Run) -> Body[Update]:
     ):
         more = replace(turn, candidates=1 + MORE_DRAFTS)
         note = f"no query worked, so {MORE_DRAFTS} more were written"
-        return make_node_update("candidate", more, [note], attempts=dump_records(attempts))
+        return make_update("candidate", more, [note], attempts=dump_all(attempts))
     if stop:
-        return make_node_update("respond", replace(turn, stop=stop), attempts=dump_records(attempts))
+        return make_update("respond", replace(turn, stop=stop), attempts=dump_all(attempts))
     comparison = yield from do(lambda: compare_code_with_query(last, code))
-    disagreement = format_code_result_csv(code)
+    disagreement = format_code_csv(code)
     if comparison is not None:
         disagreement = "" if comparison.agree else f"{comparison.reason}\n{disagreement}"
     meaning = Done(Explanation(""))
@@ -70,18 +64,16 @@ def review_last_attempt(state: AgentState, run: Run) -> Body[Update]:
         meaning = yield from _explain_query(state, turn, last, run)
     schema = yield from do(database.schema)
     feedback = RevisionFeedback(
-        problems=format_attempt_problems(last, findings, settings),
+        problems=format_problems(last, findings, settings),
         explanation=meaning.reply.text,
-        contents=format_column_contents(last.sql, schema, turn.values) if settings.feedback_contents else "",
+        contents=format_columns(last.sql, schema, turn.values) if settings.feedback_contents else "",
         result=format_result_csv(last.result) if last.result and settings.feedback_result else "",
         code=disagreement if settings.feedback_code else "",
     )
     last = replace(last, feedback=feedback.text, differences=meaning.reply.differences)
     run.emit({"event": "revising", "feedback": feedback.problems})
     following = "retrieve" if settings.examples == "draft" else "revise"
-    return make_node_update(
-        following, replace(turn, feedback=feedback), meaning.notes, attempts=dump_records([*earlier, last])
-    )
+    return make_update(following, replace(turn, feedback=feedback), meaning.notes, attempts=dump_all([*earlier, last]))
 
 
 def _needs_draft_from_wider_schema(attempts: list[Attempt], state: AgentState, run: Run) -> Body[bool]:

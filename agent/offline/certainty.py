@@ -13,8 +13,8 @@ from importlib.resources import files
 from typing import cast
 
 from ...tools.database.table import Cell
-from .mentions import QuestionMention, find_unused_mentions
-from .reading import QuestionParseState
+from .mentions import Mention, find_unused
+from .reading import ParseState
 from .words import HARMLESS
 
 _WEIGHTS = cast(
@@ -22,8 +22,7 @@ _WEIGHTS = cast(
     json.loads(files(__name__.rpartition(".")[0]).joinpath("data/confidence.json").read_text("utf-8")),
 )
 
-_STEEPEST = 50.0
-"""Log-odds against a reading that are told apart."""
+_STEEPEST = 50.0  # log-odds against a reading that are told apart
 _FIND_OUT = re.compile(r"\bfind out\b")
 _WHO = re.compile(r"\s*(?:who|whom)\b", re.IGNORECASE)
 _EDITING = frozenset({"only", "same"})
@@ -38,33 +37,21 @@ after a preposition, and in the end (`which were cancelled`)."""
 _OPERATIONS = {"sum", "avg", "each", "sort", "both", "contain", "start", "end"}
 
 
-def list_unread_words(reading: QuestionParseState) -> tuple[str, ...]:
+def list_unread_words(reading: ParseState) -> tuple[str, ...]:
     """Return the words of a question that may matter but are not used in its query."""
-    return tuple(
-        dict.fromkeys(
-            [
-                *_list_unused_words(reading),
-                *_list_unused_literals(reading),
-                *(m.text for m in _list_useless_mentions(reading)),
-            ]
-        )
-    )
+    mentions = (mention.text for mention in _list_useless_mentions(reading))
+    return tuple(dict.fromkeys([*_list_unused_words(reading), *_list_unused_literals(reading), *mentions]))
 
 
-def has_important_unread_words(reading: QuestionParseState) -> bool:
+def has_important_unread_words(reading: ParseState) -> bool:
     """Whether an unread word certainly matters: a value, a name, an operation or a kind of row."""
     operations = _OPERATIONS & {*_list_unused_words(reading)}
     kinds = any(match[1] not in HARMLESS for kind in _KINDS for match in kind.finditer(reading.text))
-    return bool(
-        operations
-        or kinds
-        or _list_unused_literals(reading)
-        or _list_useless_mentions(reading)
-        or _is_who_question_without_names(reading)
-    )
+    unused = _list_unused_literals(reading) or _list_useless_mentions(reading)
+    return bool(operations or kinds or unused or _omits_names(reading))
 
 
-def _is_who_question_without_names(reading: QuestionParseState) -> bool:
+def _omits_names(reading: ParseState) -> bool:
     """Whether a `who` question shows only keys, or all columns of another table."""
     frame = reading.frame
     if not _WHO.match(reading.question.text) or not reading.names.schema.foreign_keys:
@@ -78,7 +65,7 @@ def _is_who_question_without_names(reading: QuestionParseState) -> bool:
     return len(shown) == len(frame.select) and keys.issuperset(shown)
 
 
-def _list_unused_words(reading: QuestionParseState) -> list[str]:
+def _list_unused_words(reading: ParseState) -> list[str]:
     """Return words that no mention or pattern used, and operations missing from the query."""
     text = _FIND_OUT.sub("find", " . ".join([reading.text, *reading.dropped]))
     frames = list(reading.frame.list_queries())
@@ -93,17 +80,17 @@ def _list_unused_words(reading: QuestionParseState) -> list[str]:
     return left
 
 
-def _list_unused_literals(reading: QuestionParseState) -> list[str]:
+def _list_unused_literals(reading: ParseState) -> list[str]:
     """Return values, numbers, comparisons and superlatives that no pattern used."""
     return [reading.get_mention(marker).text for marker in reading.find_markers("onvqs")]
 
 
-def _list_useless_mentions(reading: QuestionParseState) -> list[QuestionMention]:
+def _list_useless_mentions(reading: ParseState) -> list[Mention]:
     """Return the mentions that contribute nothing to the query."""
-    return find_unused_mentions(reading.marks, reading.frame, reading.names.schema)
+    return find_unused(reading.marks, reading.frame, reading.names.schema)
 
 
-def measure_reading_signals(reading: QuestionParseState, rows: tuple[tuple[Cell, ...], ...] | None) -> dict[str, float]:
+def measure_signals(reading: ParseState, rows: tuple[tuple[Cell, ...], ...] | None) -> dict[str, float]:
     """Return the inputs of a reading's confidence; `rows` is None if the query was too slow."""
     frame = reading.frame
     names = [mark for mark in reading.marks if mark.kind in ("c", "x", "t") and mark.hits]
@@ -142,6 +129,6 @@ def measure_reading_signals(reading: QuestionParseState, rows: tuple[tuple[Cell,
     return {name: float(value) for name, value in found.items()}
 
 
-def compute_reading_confidence(found: Mapping[str, float]) -> float:
+def compute_confidence(found: Mapping[str, float]) -> float:
     """Return the probability that a reading with these signals is right."""
     return 1.0 / (1.0 + math.exp(min(_STEEPEST, -sum(_WEIGHTS[name] * value for name, value in found.items()))))

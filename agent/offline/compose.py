@@ -7,19 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from .frame import (
-    Aggregate,
-    Column,
-    Operand,
-    QueryFrame,
-    add_conditions,
-    count_rows,
-    intersect_with_condition,
-    make_key_condition,
-    make_key_count_query,
-)
+from .frame import Aggregate, Column, Operand, QueryFrame, add_where, count_keys, count_rows, intersect, require_key
 from .names import NameIndex
-from .reading import CUES, QuestionParseState, apply_pattern_stages
+from .reading import CUES, ParseState, apply_pattern_stages
 
 _REST = re.compile(r"(?<!^)(?<!\. )(?:#who|where|with(?! @a|(?: their| its) @[cxt])|having|have|has|had|from|by|in) ")
 _OR = re.compile(r"@w(\d+)(?: ,)? or((?: (?!@w)\S+){0,3}) @w(\d+)")
@@ -28,7 +18,7 @@ _OWN = ("respective", "corresponding", "associated")
 _BELONGING = ("of", "for", "all", "#who", "from", "in", "#each")
 
 
-def _find_requested_terms(reading: QuestionParseState) -> tuple[Operand, ...]:
+def _find_requested_terms(reading: ParseState) -> tuple[Operand, ...]:
     """Return the columns and aggregates that the question asks for, in order."""
     terms: list[Operand] = []
     for sentence in reading.text.split(" . "):
@@ -42,7 +32,7 @@ def _find_requested_terms(reading: QuestionParseState) -> tuple[Operand, ...]:
     return tuple(dict.fromkeys(terms))
 
 
-def _read_term_list(reading: QuestionParseState, words: list[str], more: bool) -> list[Operand]:
+def _read_term_list(reading: ParseState, words: list[str], more: bool) -> list[Operand]:
     """Return the terms of one list; after a table name, only a comma or `and` adds terms."""
     terms: list[Operand] = []
     is_open, before = True, ""
@@ -59,15 +49,15 @@ def _read_term_list(reading: QuestionParseState, words: list[str], more: bool) -
     return terms
 
 
-def _expand_name_marker(reading: QuestionParseState, marker: str) -> list[Operand]:
+def _expand_name_marker(reading: ParseState, marker: str) -> list[Operand]:
     """Return the terms of a marker; `name` becomes the columns of a first and a last name."""
     term = reading.get_operand(marker)
-    pair = reading.names.choose_title_columns(term.column.table) if term.column and not term.aggregate else ()
+    pair = reading.names.find_titles(term.column.table) if term.column and not term.aggregate else ()
     is_name = term.column in pair and reading.get_mention(marker).text.lower() in ("name", "names")
     return [Operand(column) for column in pair] if is_name else [term]
 
 
-def build_query_frame(reading: QuestionParseState) -> QueryFrame:
+def build_query_frame(reading: ParseState) -> QueryFrame:
     """Return the query frame of a reading; `select` is empty if nothing to show is named."""
     _join_or_conditions(reading)
     names, heads = reading.names, [reading.table(marker) for marker in reading.find_markers("tx")]
@@ -81,7 +71,7 @@ def build_query_frame(reading: QuestionParseState) -> QueryFrame:
         group = [names.choose_identity_column(table) for table in reading.group_tables] + reading.group
         shown = {term.column.table for term in terms if term.column and not term.aggregate}
         for table in reading.group_tables:
-            terms[:0] = [] if table in shown else [Operand(column) for column in names.choose_title_columns(table)]
+            terms[:0] = [] if table in shown else [Operand(column) for column in names.find_titles(table)]
     terms[:0] = [Operand(c) for c in dict.fromkeys(reversed(reading.group)) if Operand(c) not in terms]
     terms = terms or _choose_default_terms(reading, head)
     if reading.per_subject and not group:
@@ -99,12 +89,10 @@ def build_query_frame(reading: QuestionParseState) -> QueryFrame:
         distinct=reading.distinct,
     )
     counted = len(terms) == 1 and terms[0].aggregate == "count" and not (reading.group or reading.group_tables)
-    return _add_intersection(
-        _make_group_count_frame(frame, reading, head) if frame.having and counted else frame, reading
-    )
+    return _add_intersection(_count_groups(frame, reading, head) if frame.having and counted else frame, reading)
 
 
-def _join_or_conditions(reading: QuestionParseState) -> None:
+def _join_or_conditions(reading: ParseState) -> None:
     """Join conditions around `or` into one group; separate conditions that exclude each other."""
     while match := _OR.search(reading.text):
         first, second = int(match[1]), int(match[3])
@@ -116,7 +104,7 @@ def _join_or_conditions(reading: QuestionParseState) -> None:
         if reading.combine is None and len(first) == len(second) == 1 and first[0].excludes(second[0]):
             reading.where[other] = ()
             subject = reading.list_tables()[:1]
-            named = any(first[0].term.column in reading.names.choose_title_columns(table) for table in subject)
+            named = any(first[0].term.column in reading.names.find_titles(table) for table in subject)
             column = first[0].term.column
             # A row has one such value: `customers from Germany and France` come from either.
             own = column and f"@w{one} and @w{other}" in reading.text and _has_one_related_row(reading, column.table)
@@ -128,14 +116,14 @@ def _join_or_conditions(reading: QuestionParseState) -> None:
     reading.where = [group for group in reading.where if group]
 
 
-def _has_one_related_row(reading: QuestionParseState, table: str) -> bool:
+def _has_one_related_row(reading: ParseState, table: str) -> bool:
     """Whether each requested row comes `from` exactly one row of the table."""
     near = reading.list_tables()[:1]
     own = near == [table] or (bool(near) and reading.names.references_table(near[0], table))
     return own and re.search(r"\bfrom\b", reading.question.text, re.IGNORECASE) is not None
 
 
-def _choose_default_terms(reading: QuestionParseState, head: str | None) -> list[Operand]:
+def _choose_default_terms(reading: ParseState, head: str | None) -> list[Operand]:
     """Return the terms to show if the question names none: columns that name the rows."""
     if "#all" in reading.text:
         return [Operand()]
@@ -146,7 +134,7 @@ def _choose_default_terms(reading: QuestionParseState, head: str | None) -> list
     return list(reading.list_title_columns(table)) if table else []
 
 
-def _build_sort_order(reading: QuestionParseState, terms: Sequence[Operand]) -> tuple[tuple[Operand, bool], ...]:
+def _build_sort_order(reading: ParseState, terms: Sequence[Operand]) -> tuple[tuple[Operand, bool], ...]:
     """Return the requested sort order; without a sort key, sort by a shown term."""
     shown = [term for term in terms if term.column or term.aggregate]
     if not reading.pending or not shown:
@@ -156,14 +144,14 @@ def _build_sort_order(reading: QuestionParseState, terms: Sequence[Operand]) -> 
     return (*reading.order, (key, reading.pending in ("#desc", "#agedesc")))
 
 
-def _make_group_count_frame(frame: QueryFrame, reading: QuestionParseState, head: str | None) -> QueryFrame:
+def _count_groups(frame: QueryFrame, reading: ParseState, head: str | None) -> QueryFrame:
     """Return a query frame that counts groups: `how many cities have more than 3 airports`."""
     table = next((t for t in frame.list_tables() if t != reading.counted), head)
     key = frame.select[0].column or (reading.names.key(table) if table else None)
-    return make_key_count_query(replace(frame, group=(key,), order=(), limit=None), key) if key else frame
+    return count_keys(replace(frame, group=(key,), order=(), limit=None), key) if key else frame
 
 
-def _choose_group_columns(reading: QuestionParseState, terms: list[Operand], head: str | None) -> list[Column]:
+def _choose_group_columns(reading: ParseState, terms: list[Operand], head: str | None) -> list[Column]:
     """Return the columns to group by: the subject's key, or the columns that are shown."""
     plain = [term.column for term in terms if not term.aggregate and term.column is not None]
     if not plain:
@@ -177,13 +165,13 @@ def _choose_group_columns(reading: QuestionParseState, terms: list[Operand], hea
     return [key] if head == table != reading.counted and others - {table} else plain
 
 
-def _add_intersection(frame: QueryFrame, reading: QuestionParseState) -> QueryFrame:
+def _add_intersection(frame: QueryFrame, reading: ParseState) -> QueryFrame:
     """Return the frame intersected with the reading's conflicting condition, if there is one."""
     key = reading.names.key((*frame.tables, *frame.list_tables())[0]) if reading.combine else None
-    return intersect_with_condition(frame, reading.combine, key) if reading.combine else frame
+    return intersect(frame, reading.combine, key) if reading.combine else frame
 
 
-def is_follow_up_question(reading: QuestionParseState) -> bool:
+def is_follow_up_question(reading: ParseState) -> bool:
     """Whether a question depends on the previous one: it has a cue, or is incomplete alone."""
     if "pointed" in reading.fired or reading.has_cue("leans") or _has_cue_to_earlier_question(reading):
         return True
@@ -197,7 +185,7 @@ def is_follow_up_question(reading: QuestionParseState) -> bool:
     return not own or not (reading.where or reading.having or reading.limit or reading.group)
 
 
-def _has_cue_to_earlier_question(reading: QuestionParseState) -> bool:
+def _has_cue_to_earlier_question(reading: ParseState) -> bool:
     """Whether a cue refers to an earlier question, not to words of this one."""
     question, cues = reading.question.text, CUES["points"].finditer(reading.question.text)
     own = [m for m in reading.marks if m.kind in ("t", "x") and m.table and m.hits and m.hits[0].score >= 0.6]
@@ -213,7 +201,7 @@ def _has_cue_to_earlier_question(reading: QuestionParseState) -> bool:
     )
 
 
-def edit_base_query(reading: QuestionParseState) -> QueryFrame:
+def edit_base_query(reading: ParseState) -> QueryFrame:
     """Return the previous query, changed as the follow-up question asks."""
     names, base = reading.names, reading.base
     apply_pattern_stages(reading, "ellipsis")
@@ -227,7 +215,7 @@ def edit_base_query(reading: QuestionParseState) -> QueryFrame:
     if terms and all(term.aggregate == "count" and not term.distinct for term in terms):
         return count_rows(frame, names.key(frame.list_tables()[0]))
     if (base.limit or base.having) and (key := _find_outer_query_key(base, terms, names)):
-        where = ((make_key_condition(base, key),), *reading.where)
+        where = ((require_key(base, key),), *reading.where)
         return QueryFrame(terms, (key.table, *reading.tables), where, order=tuple(reading.order), limit=reading.limit)
     if terms and reading.has_cue("adds"):
         kept = base.select if base.group or computes else tuple(t for t in base.select if not t.aggregate)
@@ -244,11 +232,11 @@ def edit_base_query(reading: QuestionParseState) -> QueryFrame:
     return frame
 
 
-def _merge_into_base_query(reading: QuestionParseState, swap: bool = False) -> QueryFrame:
+def _merge_into_base_query(reading: ParseState, swap: bool = False) -> QueryFrame:
     """Return the base query with the follow-up's conditions, order and limit added or replaced."""
     base = reading.base
     return replace(
-        add_conditions(base, reading.where, swap=swap),
+        add_where(base, reading.where, swap=swap),
         tables=(*base.tables, *reading.tables, *map(reading.table, reading.find_markers("t"))),
         having=tuple(reading.having) or base.having,
         order=_build_sort_order(reading, base.select) or base.order,
@@ -257,7 +245,7 @@ def _merge_into_base_query(reading: QuestionParseState, swap: bool = False) -> Q
     )
 
 
-def _group_base_query(frame: QueryFrame, reading: QuestionParseState, computes: tuple[Operand, ...]) -> QueryFrame:
+def _group_base_query(frame: QueryFrame, reading: ParseState, computes: tuple[Operand, ...]) -> QueryFrame:
     """Return the query with its aggregates, or a count, computed for each group."""
     tables = reading.group_tables
     keys = (*reading.group, *map(reading.names.choose_identity_column, tables))
@@ -269,14 +257,12 @@ def _group_base_query(frame: QueryFrame, reading: QuestionParseState, computes: 
 def _find_outer_query_key(base: QueryFrame, terms: tuple[Operand, ...], names: NameIndex) -> Column | None:
     """Return the key of the base query's rows if terms have several values per row, or None."""
     plain = [term.column for term in terms if term.column]
-    groups = [
-        column for column in base.group if column != names.key(column.table) and not names.find_parent_table(column)
-    ]
+    groups = [column for column in base.group if column != names.key(column.table) and not names.find_parent(column)]
     many = any(c.table not in base.list_tables() for c in plain) or (bool(groups) and not {*plain} <= {*base.group})
     return (base.group[0] if base.group else names.key(base.list_tables()[0])) if many else None
 
 
-def _replace_value_or_column(reading: QuestionParseState, terms: tuple[Operand, ...]) -> QueryFrame:
+def _replace_value_or_column(reading: ParseState, terms: tuple[Operand, ...]) -> QueryFrame:
     """Replace the base query's value (`what about Spain?`) or column (`what about the age?`)."""
     base = reading.base
     frame = _merge_into_base_query(reading, swap=True)

@@ -131,14 +131,14 @@ Scalar: TypeAlias = int | float | str
 Value: TypeAlias = Scalar | tuple[Scalar, Scalar] | QueryFrame | None
 
 
-def make_key_condition(frame: QueryFrame, key: Column) -> Predicate:
+def require_key(frame: QueryFrame, key: Column) -> Predicate:
     """Return the condition that a row's key is among the keys of a query's rows."""
     return Predicate(Operand(key), "in", replace(frame, select=(Operand(key),)))
 
 
-def make_key_count_query(frame: QueryFrame, key: Column) -> QueryFrame:
+def count_keys(frame: QueryFrame, key: Column) -> QueryFrame:
     """Return a query that counts the keys of another query's rows."""
-    return QueryFrame((Operand(key, "count", True),), (key.table,), ((make_key_condition(frame, key),),))
+    return QueryFrame((Operand(key, "count", True),), (key.table,), ((require_key(frame, key),),))
 
 
 def count_rows(frame: QueryFrame, key: Column | None) -> QueryFrame:
@@ -157,10 +157,10 @@ def count_rows(frame: QueryFrame, key: Column | None) -> QueryFrame:
         return replace(frame, select=(Operand(of, "count", of is not None),), order=(), group=(), distinct=False)
     if (key := of or key) is None:
         raise NotUnderstood(f"Nothing tells the rows of {frame.list_tables()[0]} apart, so I cannot count these.")
-    return make_key_count_query(frame, key)
+    return count_keys(frame, key)
 
 
-def intersect_with_condition(frame: QueryFrame, condition: Predicate, key: Column | None) -> QueryFrame:
+def intersect(frame: QueryFrame, condition: Predicate, key: Column | None) -> QueryFrame:
     """Return a query for rows that also meet a condition that one of its own excludes.
 
     Args:
@@ -170,7 +170,7 @@ def intersect_with_condition(frame: QueryFrame, condition: Predicate, key: Colum
     """
     count = frame.select[0] if len(frame.select) == 1 and frame.select[0].aggregate == "count" else None
     if count and (key := count.column or key):
-        other = make_key_condition(QueryFrame(tables=frame.tables, where=((condition,),)), key)
+        other = require_key(QueryFrame(tables=frame.tables, where=((condition,),)), key)
         return replace(frame, select=(Operand(key, "count", True),), where=(*frame.where, (other,)))
     kept = (
         g for g in frame.where if not (len(g) == 1 and g[0].term == condition.term and isinstance(g[0].value, Scalar))
@@ -179,7 +179,7 @@ def intersect_with_condition(frame: QueryFrame, condition: Predicate, key: Colum
     return replace(frame, order=(), limit=None, also=also)
 
 
-def add_conditions(frame: QueryFrame, where: Iterable[Group], *, swap: bool = False) -> QueryFrame:
+def add_where(frame: QueryFrame, where: Iterable[Group], *, swap: bool = False) -> QueryFrame:
     """Return a query with more conditions; new conditions replace contradicting old ones.
 
     Args:
@@ -193,7 +193,6 @@ def add_conditions(frame: QueryFrame, where: Iterable[Group], *, swap: bool = Fa
 
 
 def _replaces_old_condition(new: Group, old: Group, swap: bool) -> bool:
-    """Whether a new condition replaces an old condition on the same column."""
     if {c.term for c in new} != {c.term for c in old}:
         return False
     equals = any(c.operator in ("=", "like") for c in (*new, *old))
@@ -210,62 +209,54 @@ _OPERATORS = {
 
 def format_query_as_sentence(frame: QueryFrame) -> str:
     """Return a sentence that asks for a query: "Give me ..." (CREDIT-SQL 3.1)."""
-    return f"Give me {_format_query_phrase(frame)}."
+    return f"Give me {_phrase_query(frame)}."
 
 
-def _format_query_phrase(frame: QueryFrame) -> str:
+def _phrase_query(frame: QueryFrame) -> str:
     tables = frame.list_tables()
-    shown = " and ".join(_format_term_phrase(term, tables) for term in frame.select) or "everything"
+    shown = " and ".join(_phrase_term(term, tables) for term in frame.select) or "everything"
     parts = [f"the different values of {shown}" if frame.distinct else shown]
     # A table that is only counted is named by that already.
     counted_alone = tables[-1:] if frame.select[:1] == (Operand(None, "count"),) else ()
     subjects = [table for table in tables if (table,) != counted_alone]
     if subjects:
-        parts.append("of " + " with ".join(_format_name_words(table) for table in subjects))
+        parts.append("of " + " with ".join(_spell_name(table) for table in subjects))
     if frame.group:
-        parts.append("for each " + " and ".join(_format_name_words(column.name) for column in frame.group))
-    conditions = [" or ".join(_format_condition_phrase(c, tables) for c in group) for group in frame.where]
-    conditions += [_format_condition_phrase(condition, tables) for condition in frame.having]
+        parts.append("for each " + " and ".join(_spell_name(column.name) for column in frame.group))
+    conditions = [" or ".join(_phrase_condition(c, tables) for c in group) for group in frame.where]
+    conditions += [_phrase_condition(condition, tables) for condition in frame.having]
     if conditions:
         parts.append("where " + " and ".join(conditions))
     sentence = " ".join(parts)
     if frame.order:
-        keys = " and ".join(
-            f"{_format_term_phrase(t, tables)} from {'highest' if d else 'lowest'}" for t, d in frame.order
-        )
+        keys = " and ".join(f"{_phrase_term(t, tables)} from {'highest' if d else 'lowest'}" for t, d in frame.order)
         sentence += f", sorted by {keys}"
     if frame.limit is not None:
         sentence += ", only the first" if frame.limit == 1 else f", only the first {frame.limit}"
-    return f"{sentence}, that are also in: {_format_query_phrase(frame.also)}" if frame.also else sentence
+    return f"{sentence}, that are also in: {_phrase_query(frame.also)}" if frame.also else sentence
 
 
-def _format_term_phrase(term: Operand, tables: tuple[str, ...]) -> str:
+def _phrase_term(term: Operand, tables: tuple[str, ...]) -> str:
     if term.column is None:
         if term.aggregate != "count":
             return "everything"
-        return f"the number of {_format_name_words(tables[-1])}" if tables else "the number of rows"
-    name = _format_name_words(term.column.name)
+        return f"the number of {_spell_name(tables[-1])}" if tables else "the number of rows"
+    name = _spell_name(term.column.name)
     if term.aggregate == "count":
         return f"the number of {'different ' if term.distinct else ''}{name}"
     form = _AGGREGATES.get(term.aggregate, "the {}")
     return f"the {name}" if term.aggregate == "sum" and name.startswith("total") else form.format(name)
 
 
-def _format_name_words(name: str) -> str:
+def _spell_name(name: str) -> str:
     return " ".join(split_name_into_words(name)) or name
 
 
-def _format_condition_phrase(condition: Predicate, tables: tuple[str, ...]) -> str:
-    term = _format_term_phrase(condition.term, tables)
+def _phrase_condition(condition: Predicate, tables: tuple[str, ...]) -> str:
+    term = _phrase_term(condition.term, tables)
     if condition.operator == "between":
         low, high = condition.value if isinstance(condition.value, tuple) else ("", "")
         return f"{term} is between {low} and {high}"
     value = condition.value
-    text = (
-        _format_query_phrase(value)
-        if isinstance(value, QueryFrame)
-        else f"'{value}'"
-        if isinstance(value, str)
-        else value
-    )
+    text = _phrase_query(value) if isinstance(value, QueryFrame) else f"'{value}'" if isinstance(value, str) else value
     return f"{term} {_OPERATORS[condition.operator]} {'' if text is None else text}".rstrip()

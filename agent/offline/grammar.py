@@ -7,16 +7,8 @@ import re
 from ...tools.errors import NotUnderstood
 from .compose import build_query_frame
 from .frame import Aggregate, Column, Operand, Operator, Predicate, QueryFrame, Scalar
-from .mentions import QuestionMention, find_mentions, resolve
-from .reading import (
-    CUES,
-    NOTHING,
-    PatternMatch,
-    QuestionInput,
-    QuestionParseState,
-    apply_pattern_stages,
-    register_handler,
-)
+from .mentions import Mention, find_mentions, resolve
+from .reading import CUES, NOTHING, ParseState, PatternMatch, QuestionInput, apply_pattern_stages, register_handler
 from .words import split_question_into_words
 
 _REQUEST_SO_FAR = re.compile(
@@ -44,11 +36,11 @@ def read_count(match: PatternMatch) -> str | None:
     reading, names, mark, column = match.reading, match.reading.names, match.get_mention("e"), match.column("e")
     distinct = bool(match["distinct"] or match["also"])
     if column is not None and (distinct or match["e"].startswith("@c")):
-        number = names.is_numeric(column) and names.kind(column) != "time" and not names.find_parent_table(column)
+        number = names.is_numeric(column) and names.kind(column) != "time" and not names.find_parent(column)
         is_id = names.key(column.table) == column or mark.text.lower().endswith("id")
         term = Operand(column, "count", True)
         if number and not distinct and not is_id:
-            term = Operand(column, "sum" if match["how"] == "#total" and names.is_quantity_column(column) else "")
+            term = Operand(column, "sum" if match["how"] == "#total" and names.is_quantity(column) else "")
     else:
         table = reading.table(match["e"])
         reading.tables.append(table)
@@ -71,7 +63,7 @@ def read_aggregates(match: PatternMatch) -> str | None:
             return None
     columns = [match["c"]]
     others = reading.find_markers("cx", rest)
-    if others and all(reading.names.is_quantity_column(reading.column(other)) for other in others):
+    if others and all(reading.names.is_quantity(reading.column(other)) for other in others):
         columns, rest = [*columns, *others], ""
     named: dict[str, Aggregate] = {"#avg": "avg", "#sum": "sum"}
     asked_for: list[Aggregate] = [
@@ -90,7 +82,7 @@ _TAKEN = re.compile(r"(?:@[oc]\d+|with|have|has|having|had|and|to|id|in|by|#betw
 """Text before a number that does not belong to the superlative after it."""
 
 
-def _add_superlative_order(match: PatternMatch, term: Operand, descending: bool, left: str = "") -> str:
+def _add_order(match: PatternMatch, term: Operand, descending: bool, left: str = "") -> str:
     """Sort by a term and limit the rows to the superlative's number; return `left`."""
     reading, number = match.reading, match["n"] or match["m"]
     literal = reading.get_mention(number).literal if number else None
@@ -144,11 +136,7 @@ def read_sort_order(match: PatternMatch) -> str | None:
         reading.pending = way if way != "#alpha" else reading.pending or way
     for marker in reading.find_markers("cxat", re.sub(r"@t\d+ (?=@)", "", match["keys"])):
         is_table = marker.startswith("@t")
-        term = (
-            Operand(reading.names.choose_title_columns(reading.table(marker))[0])
-            if is_table
-            else reading.get_operand(marker)
-        )
+        term = Operand(reading.names.find_titles(reading.table(marker))[0]) if is_table else reading.get_operand(marker)
         born = way.startswith("#age") and term.column is not None and "birth" in term.column.name.lower()
         reading.order.append((term, (way in ("#desc", "#agedesc")) != born))
         reading.per_subject = reading.per_subject or term.aggregate == "count"
@@ -164,9 +152,7 @@ def read_count_superlative(match: PatternMatch) -> str | None:
             return None
         reading.counted = reading.table(match["t"])
         reading.tables.append(reading.counted)
-    return _add_superlative_order(
-        match, reading.get_operand(match["a"]) if match["a"] else Operand(None, "count"), mark.descending
-    )
+    return _add_order(match, reading.get_operand(match["a"]) if match["a"] else Operand(None, "count"), mark.descending)
 
 
 @register_handler("top")
@@ -174,7 +160,7 @@ def read_top_rows(match: PatternMatch) -> str | None:
     """Read `the top 3 singers by age`; `the top 3` alone needs a sort order from elsewhere."""
     reading = match.reading
     if match["k"]:
-        return _add_superlative_order(
+        return _add_order(
             match, reading.get_operand(match["k"]), match.get_mention("u" if match["u"] else "s").descending, match["t"]
         )
     if match["s"] and (match.get_mention("s").text.lower() != "top" or not reading.order):
@@ -187,9 +173,9 @@ def read_top_rows(match: PatternMatch) -> str | None:
 def read_superlative(match: PatternMatch) -> str | None:
     """Read `with the highest salary`, `the youngest singer` and `which singer is the oldest`."""
     reading, names, mark, column = match.reading, match.reading.names, match.get_mention("s"), match.column("c")
-    if column is not None and (names.is_quantity_column(column) or not mark.hints):
-        few = not names.is_quantity_column(column) and mark.text.lower() in ("most", "least", "fewest")
-        return _add_superlative_order(match, Operand(column, "count" if few else ""), mark.descending, match["left"])
+    if column is not None and (names.is_quantity(column) or not mark.hints):
+        few = not names.is_quantity(column) and mark.text.lower() in ("most", "least", "fewest")
+        return _add_order(match, Operand(column, "count" if few else ""), mark.descending, match["left"])
     near = [column.table] if column else [reading.table(match["t"])] if match["t"] else reading.list_tables()
     last = "" if column or match["t"] else "".join(reading.find_markers("tx", match.before)[-1:])
     hint = names.find_hinted_column(mark.hints, [reading.table(last)], 0) if last else None
@@ -198,7 +184,7 @@ def read_superlative(match: PatternMatch) -> str | None:
         return None
     # The oldest have the smallest birth date.
     born = "age" not in hint.name.lower() and ("birth" in mark.hints or {"founded", "age"} <= set(mark.hints))
-    return _add_superlative_order(match, Operand(hint), mark.descending != born, match["c"] or match["left"])
+    return _add_order(match, Operand(hint), mark.descending != born, match["c"] or match["left"])
 
 
 @register_handler("having")
@@ -239,21 +225,20 @@ _DATED = re.compile(r"\d{4}[-/]|[-/]\d{4}|, \d{4}")
 _ISO = re.compile(r"\d{4}-\d\d-\d\d")
 
 
-def _is_likely_year(value: object) -> bool:
-    """Whether a value is a number that is likely a year."""
+def _may_be_year(value: object) -> bool:
     return isinstance(value, int) and 1500 <= value <= 2100
 
 
-def _find_matched_value(mark: QuestionMention, column: Column) -> Scalar | None:
+def _find_match(mark: Mention, column: Column) -> Scalar | None:
     """Return the value of a column that a mention matched, or None."""
     return next((m.value for m in mark.matches if (m.table, m.column) == (column.table, column.name)), None)
 
 
-def _add_comparison(reading: QuestionParseState, term: Operand, operator: Operator, value: Scalar) -> str:
+def _add_comparison(reading: ParseState, term: Operand, operator: Operator, value: Scalar) -> str:
     """Add a comparison of a term with a literal; a number may be the year of a date column."""
     schema = reading.names.column(term.column) if term.column and not term.aggregate else None
     texts = [sample for sample in schema.samples if isinstance(sample, str)] if schema else []
-    if isinstance(value, int) and _is_likely_year(value) and any(_DATED.search(text) for text in texts):
+    if isinstance(value, int) and _may_be_year(value) and any(_DATED.search(text) for text in texts):
         if operator == "=":
             return reading.add(term, "like", f"%{value}%")
         whole: Operator = {">": ">=", "<=": "<"}.get(operator, operator)  # type: ignore[assignment]
@@ -296,7 +281,7 @@ def read_text_condition(match: PatternMatch) -> str | None:
     column = None if marker.startswith("@t") else reading.get_mention(marker).column if marker else mark and mark.column
     if column is None and not tables:
         return None
-    term = Operand(column or reading.names.choose_title_columns(tables[0])[0])
+    term = Operand(column or reading.names.find_titles(tables[0])[0])
     text = mark.text if mark else content
     like = {"#start": f"{text}%", "#end": f"%{text}"}.get(verb, f"%{text}%")
     shown = _REQUEST_SO_FAR.match(match.before) and (
@@ -328,28 +313,23 @@ def read_comparison(match: PatternMatch) -> str | None:
         return None
     if match["m"]:
         last = match.literal("m")
-        if (
-            _is_likely_year(literal)
-            and _is_likely_year(last)
-            and term.column
-            and reading.names.kind(term.column) == "time"
-        ):
+        if _may_be_year(literal) and _may_be_year(last) and term.column and reading.names.kind(term.column) == "time":
             return " ".join([_add_comparison(reading, term, ">=", literal), _add_comparison(reading, term, "<=", last)])
         return reading.add(term, "between", (literal, last))
     column = term.column
     assert column is not None
     fits = reading.names.is_numeric(column) or mark.kind != "n" or not match.text.endswith(match["l"])
     if marker and mark.kind == "v":
-        fits = _find_matched_value(mark, column) is not None
+        fits = _find_match(mark, column) is not None
     return _add_comparison(reading, term, match.get_comparison_operator(column), literal) if fits else None
 
 
 def _suggest_compared_term(match: PatternMatch, literal: Scalar | None = None) -> Operand | None:
     """Return the column that an adjective or kind of number suggests if no column is named."""
     hints = match.get_mention("o").hints if match["o"] else ("age", "price", "number") if match["m"] else ()
-    dated = isinstance(literal, str) or (_is_likely_year(literal) and bool(match["o"] or match["m"] or match["when"]))
+    dated = isinstance(literal, str) or (_may_be_year(literal) and bool(match["o"] or match["m"] or match["when"]))
     if dated and (not match["o"] or not hints or "date" in hints):
-        hints = ("year", "date", "time") if _is_likely_year(literal) else ("date", "day", "time")
+        hints = ("year", "date", "time") if _may_be_year(literal) else ("date", "day", "time")
     column = match.reading.names.find_hinted_column(hints, match.reading.list_tables()) if hints else None
     return None if column is None or ("birth" in column.name.lower() and not dated) else Operand(column)
 
@@ -382,14 +362,12 @@ def read_equal_condition(match: PatternMatch) -> str | None:
     same = [Column(m.table, m.column) for m in mark.matches if m.column.lower() == column.name.lower()]
     column = same[0] if mark.kind == "v" and same and column not in same else column
     clause = f" {match.text[: match.text.rindex(match['l'])].replace(match['c'], '', 1)} "
-    if mark.kind == "v" and (
-        (_find_matched_value(mark, column) is None and mark.column is not None) or " , " in clause
-    ):
+    if mark.kind == "v" and ((_find_match(mark, column) is None and mark.column is not None) or " , " in clause):
         return None
     is_count = re.search(r" (?:in|for|on|from|has|have|@t\d+) ", clause)
     samples = reading.names.column(column).samples
-    years = reading.names.kind(column) == "time" or (bool(samples) and all(map(_is_likely_year, samples)))
-    when = _is_likely_year(mark.literal) and years
+    years = reading.names.kind(column) == "time" or (bool(samples) and all(map(_may_be_year, samples)))
+    when = _may_be_year(mark.literal) and years
     if mark.kind == "n" and is_count and not (when or reading.get_mention(match["c"]).text.lower().endswith("year")):
         return None
     values = [reading.get_mention(marker) for marker in (match["l"], *reading.find_markers("vqn", match["more"]))]
@@ -398,12 +376,10 @@ def read_equal_condition(match: PatternMatch) -> str | None:
     elif mark.kind == "n" and len(values) == 1:
         stood = _add_comparison(reading, Operand(column), "=", match.literal("l"))
     elif when and reading.names.kind(column) == "time" and all(v.kind == "n" for v in values):
-        stood = reading.add_alternative_conditions(
-            *(Predicate(Operand(column), "like", f"%{v.literal}%") for v in values)
-        )
+        stood = reading.add_alternatives(*(Predicate(Operand(column), "like", f"%{v.literal}%") for v in values))
     else:
-        literals = (_find_matched_value(v, column) or v.literal for v in values)
-        stood = reading.add_alternative_conditions(*(Predicate(Operand(column), "=", literal) for literal in literals))
+        literals = (_find_match(v, column) or v.literal for v in values)
+        stood = reading.add_alternatives(*(Predicate(Operand(column), "=", literal) for literal in literals))
     return " ".join([*reading.find_markers("t", clause), stood])
 
 
@@ -411,12 +387,11 @@ def read_equal_condition(match: PatternMatch) -> str | None:
 def read_value(match: PatternMatch) -> str | None:
     """Read a value alone: `from France`, `French citizens`."""
     reading, mark, after = match.reading, match.get_mention("v"), match["c"]
-    tables = [reading.table(marker) for marker in reading.find_markers("tx", match.before)][
-        -1:
-    ] or reading.list_tables()
+    before = [*map(reading.table, reading.find_markers("tx", match.before))]
+    tables = before[-1:] or reading.list_tables()
     if mark.column is None and not tables:
         return None
-    column = mark.column or reading.names.choose_title_columns(tables[0])[0]
+    column = mark.column or reading.names.find_titles(tables[0])[0]
     stood = reading.add(Operand(column), "=", mark.literal)
     return stood if after and reading.column(after) == column else f"{stood} {after}"
 
@@ -466,26 +441,22 @@ def replace_demonstrative(match: PatternMatch) -> str | None:
 def read_superlative_follow_up(match: PatternMatch) -> str | None:
     """Read `which has the most?` and `the 3 lowest` by the base query's order or last number."""
     reading, base, names = match.reading, match.reading.base, match.reading.names
-    numbers = [
-        term for term in base.select if term.aggregate or (term.column and names.is_quantity_column(term.column))
-    ]
+    numbers = [term for term in base.select if term.aggregate or (term.column and names.is_quantity(term.column))]
     if reading.order or base.has_single_aggregate_row() or not (base.order or numbers):
         return None
-    return _add_superlative_order(
-        match, base.order[0][0] if base.order else numbers[-1], match.get_mention("s").descending
-    )
+    return _add_order(match, base.order[0][0] if base.order else numbers[-1], match.get_mention("s").descending)
 
 
-def parse(question: QuestionInput, base: QueryFrame = NOTHING) -> QuestionParseState:
+def parse(question: QuestionInput, base: QueryFrame = NOTHING) -> ParseState:
     """Parse a question on its own; `base` is the query that the conversation is about."""
     context = base.list_tables()
     words = split_question_into_words(CUES["that"].sub(r"\1 this", question.text) if context else question.text)
     items = find_mentions(words, question.names, question.values)
     resolve(items, question.names, context)
-    marks = [item for item in items if isinstance(item, QuestionMention)]
+    marks = [item for item in items if isinstance(item, Mention)]
     numbers = iter(range(len(marks)))
     text = " ".join(item if isinstance(item, str) else f"@{item.kind}{next(numbers)}" for item in items)
-    reading = QuestionParseState(question, marks, re.sub(r"(?: \.)+$", "", text), base)
+    reading = ParseState(question, marks, re.sub(r"(?: \.)+$", "", text), base)
     apply_pattern_stages(reading, *["shorter"] * bool(context), "terms", "negation", "ranking", "rows")
     reading.frame = build_query_frame(reading)
     return reading

@@ -12,24 +12,11 @@ from heapq import nlargest
 from ...tools.database.schema import ColumnSchema, Schema
 from ...tools.words import find_similar_spellings, load_synonyms, split_name_into_words
 from .frame import Column, Scalar
-from .words import (
-    COMMANDS,
-    COMPARATIVES,
-    GENERIC,
-    PHRASES,
-    SUPERLATIVES,
-    UNSPEAKABLE,
-    QuestionWord,
-    split_identifier_into_words,
-    stem_word,
-)
+from .words import COMMANDS, COMPARATIVES, GENERIC, PHRASES, SUPERLATIVES, UNSPOKEN, Token, split_identifier, stem_word
 
-_VIEW = 0.9
-"""The factor for scores of a view's names: a table that fits as well comes first."""
-_MOST = 200
-"""Maximum number of hits for one run of words."""
-_DISTINCTIVE = 0.8
-"""The minimum share of different values at which a column that is not a name identifies a row."""
+_VIEW = 0.9  # the factor for scores of a view's names: a table that fits as well comes first
+_MOST = 200  # maximum number of hits for one run of words
+_DISTINCTIVE = 0.8  # the minimum share of different values at which a column that is not a name identifies a row
 _CONNECTING = frozenset({"of", "in", "by", "for", "the", "and"})
 _FILLERS = frozenset({"data", "list", "info", "information", "detail", "record", "ref", "table", "tbl", "all"})
 _QUANTITY = re.compile(r"\s*[-+$]?\d[\d,.]*\s*[%a-z]{0,3}\Z|\d{1,4}[-/]\d\d?[-/]\d{1,4}")
@@ -60,7 +47,7 @@ class NameIndex:
         self._distances: dict[str, dict[str, int]] = {}
         self._views = frozenset(table.name for table in schema.tables if table.kind == "view")
         for table in schema.tables:
-            table_words = [stem_word(word) for word in split_identifier_into_words(table.name)]
+            table_words = [stem_word(word) for word in split_identifier(table.name)]
             self._index_table_name(table.name, table_words)
             for column in table.columns:
                 self._index_column_name(table.name, column.name, table_words)
@@ -86,7 +73,7 @@ class NameIndex:
             self._add_index_entry(part, (0.4 + 0.4 * share) * (1.0 if part[-1] == content[-1] else 0.85), table)
 
     def _index_column_name(self, table: str, column: str, table_words: list[str]) -> None:
-        words = [stem_word(word) for word in split_identifier_into_words(column)]
+        words = [stem_word(word) for word in split_identifier(column)]
         if len(words) > 1 and 3 <= len(words[0]) <= 4:
             words[0] = next((word for word in table_words if word.startswith(words[0])), words[0])
         bare = [word for word in words if word not in ("of", "in", "the", "for", "s")]
@@ -98,7 +85,7 @@ class NameIndex:
             self._add_index_entry([words[2], words[0]], 0.97, table, column)
         if len(bare) == 2:
             self._add_index_entry(bare[::-1], 0.85, table, column)
-            self._add_index_entry([stem_word("".join(split_identifier_into_words(column)))], 0.9, table, column)
+            self._add_index_entry([stem_word("".join(split_identifier(column)))], 0.9, table, column)
         if len(bare) > 2:
             self._add_index_entry([bare[0], bare[-1]], 0.6, table, column)
         rest = bare
@@ -107,7 +94,7 @@ class NameIndex:
         if rest != bare:
             for variant, factor in _list_synonym_variants(rest):
                 self._add_index_entry(variant, 0.97 * factor, table, column)
-        if self.find_parent_table(Column(table, column)) != table:
+        if self.find_parent(Column(table, column)) != table:
             for start in range(len(table_words)):
                 for variant, factor in _list_synonym_variants(rest):
                     self._add_index_entry([*table_words[start:], *variant], 1.02 * factor, table, column)
@@ -130,13 +117,13 @@ class NameIndex:
         best = nlargest(_MOST, found.items(), key=lambda item: item[1])
         return [NameHit(score, table, column) for (table, column), score in best]
 
-    def correct_stem(self, word: QuestionWord) -> str:
+    def correct_stem(self, word: Token) -> str:
         """Return the word's stem, or the nearest name's stem if the word looks mistyped."""
         if "_" in word.text and not word.quoted:
-            return " ".join(stem_word(part) for part in split_identifier_into_words(word.text))
+            return " ".join(stem_word(part) for part in split_identifier(word.text))
         if word.quoted or len(word.lower) < 5 or not word.lower.isalpha() or word.stem in self.known:
             return word.stem
-        if any(word.lower in known for known in (COMMANDS, UNSPEAKABLE, SUPERLATIVES, COMPARATIVES, PHRASES)):
+        if any(word.lower in known for known in (COMMANDS, UNSPOKEN, SUPERLATIVES, COMPARATIVES, PHRASES)):
             return word.stem
         for size in (4, 3):
             if len(word.lower) >= size + 3 and word.lower[:size] in self.short:
@@ -170,9 +157,9 @@ class NameIndex:
                 return sample
         return 1 if "0" in samples else None
 
-    def is_quantity_column(self, column: Column) -> bool:
+    def is_quantity(self, column: Column) -> bool:
         """Whether the column measures something instead of identifying a row."""
-        return self.is_numeric(column) and self.key(column.table) != column and self.find_parent_table(column) is None
+        return self.is_numeric(column) and self.key(column.table) != column and self.find_parent(column) is None
 
     def key(self, table: str) -> Column | None:
         """Return the column that identifies the table's rows, or None."""
@@ -182,38 +169,33 @@ class NameIndex:
         if found.primary_key:
             return Column(found.name, found.primary_key[0])
         first = found.columns[0].name if found.columns else ""
-        return Column(found.name, first) if split_identifier_into_words(first)[-1:] == ("id",) else None
+        return Column(found.name, first) if split_identifier(first)[-1:] == ("id",) else None
 
-    def choose_title_columns(self, table: str) -> tuple[Column, ...]:
+    def find_titles(self, table: str) -> tuple[Column, ...]:
         """Return the columns that name the table's rows: a name or title, else first and last name."""
         found = self.schema.table(table)
         assert found is not None
-        own = {stem_word(word) for word in split_identifier_into_words(table)}
+        own = {stem_word(word) for word in split_identifier(table)}
         named: list[tuple[int, Column]] = []
         for column in found.columns:
-            words = split_identifier_into_words(column.name)
+            words = split_identifier(column.name)
             if words and words[-1] in _NAMES and column.kind != "number":
                 others = [word for word in words[:-1] if stem_word(word) not in own]
                 named.append((len(others), Column(found.name, column.name)))
-        people = [c for _, c in named if {"first", "last"} & set(split_identifier_into_words(c.name))]
+        people = [c for _, c in named if {"first", "last"} & set(split_identifier(c.name))]
         plain = [column for others, column in named if others == 0]
-        if plain and (len(people) < 2 or split_identifier_into_words(plain[0].name)[-1:] == ("name",)):
+        if plain and (len(people) < 2 or split_identifier(plain[0].name)[-1:] == ("name",)):
             return (plain[0],)
         if len(people) >= 2:
             return tuple(people[:2])
         if named:
             return (min(named, key=lambda pair: pair[0])[1],)
         for column in found.columns[:3]:
-            parent = self.find_parent_table(Column(found.name, column.name))
-            if (
-                parent
-                and parent != table
-                and set(split_identifier_into_words(parent)) & _PEOPLE
-                and self.has_name_or_title(parent)
-            ):
-                return self.choose_title_columns(parent)
+            parent = self.find_parent(Column(found.name, column.name))
+            if parent and parent != table and set(split_identifier(parent)) & _PEOPLE and self.has_own_name(parent):
+                return self.find_titles(parent)
         for column in found.columns:
-            words, here = split_identifier_into_words(column.name), Column(found.name, column.name)
+            words, here = split_identifier(column.name), Column(found.name, column.name)
             own_text = column.kind == "text" and not column.primary_key
             if own_text and words[-1:] != ("id",) and not _NEVER & set(words) and self.find_yes_value(here) is None:
                 return (here,)
@@ -222,23 +204,19 @@ class NameIndex:
 
     def choose_identity_column(self, table: str) -> Column:
         """Return the column that stands for the table's rows: its key, else its title."""
-        return self.key(table) or self.choose_title_columns(table)[0]
+        return self.key(table) or self.find_titles(table)[0]
 
-    def has_name_or_title(self, table: str) -> bool:
+    def has_own_name(self, table: str) -> bool:
         """Whether the table's rows have a name or title of their own."""
-        titles = (c.name for c in self.choose_title_columns(table) if c.table == table)
-        return any(word in _NAMES for title in titles for word in split_identifier_into_words(title)[-1:])
+        titles = (c.name for c in self.find_titles(table) if c.table == table)
+        return any(word in _NAMES for title in titles for word in split_identifier(title)[-1:])
 
     def has_distinctive_title(self, table: str) -> bool:
         """Whether the title of a table identifies a row; a status shared by many rows does not."""
-        found, column = self.schema.table(table), self.choose_title_columns(table)[0]
+        found, column = self.schema.table(table), self.find_titles(table)[0]
         assert found is not None
-        own = {stem_word(word) for word in split_identifier_into_words(table)}
-        if (
-            column.table != table
-            or self.has_name_or_title(table)
-            or own & {stem_word(word) for word in split_identifier_into_words(column.name)}
-        ):
+        own = {stem_word(word) for word in split_identifier(table)}
+        if column.table != table or self.has_own_name(table) or own & {*map(stem_word, split_identifier(column.name))}:
             return True
         distinct = self.column(column).distinct
         return distinct is None or found.row_count is None or distinct >= _DISTINCTIVE * found.row_count
@@ -247,11 +225,11 @@ class NameIndex:
         """Return the column that a hint names in the nearest of `tables`; earlier hints win."""
         best: tuple[tuple[int, int, int], Column] | None = None
         for table in self.schema.tables:
-            distance = min((self.compute_join_distance(table.name, other) for other in tables), default=0)
+            distance = min((self.count_joins(table.name, other) for other in tables), default=0)
             if distance > within:
                 continue
             for column in table.columns:
-                words = split_identifier_into_words(column.name)
+                words = split_identifier(column.name)
                 own = Column(table.name, column.name)
                 if words[-1:] == ("id",) or not (self.is_numeric(own) or {"date", "time"} & set(words)):
                     continue
@@ -271,7 +249,7 @@ class NameIndex:
             near[key.ref_table].add(key.table)
         return near
 
-    def compute_join_distance(self, one: str, other: str) -> int:
+    def count_joins(self, one: str, other: str) -> int:
         """Return the number of foreign keys between two tables, or 9 if none connect them."""
         if (known := self._distances.get(one)) is None:
             known, reached = {one: 0}, {one}
@@ -299,13 +277,13 @@ class NameIndex:
             here, there = Column(key.table, key.columns[0]), Column(key.ref_table, key.ref_columns[0])
             if {table, other} == {key.table, key.ref_table}:
                 return (here, there) if table == key.table else (there, here)
-            if over is None and own == there and self.compute_join_distance(key.table, other) == 1:
+            if over is None and own == there and self.count_joins(key.table, other) == 1:
                 over = there, here
-        if own is None or self.compute_join_distance(table, other) > 3:
+        if own is None or self.count_joins(table, other) > 3:
             return None
         return over or (own, own)
 
-    def find_parent_table(self, column: Column) -> str | None:
+    def find_parent(self, column: Column) -> str | None:
         """Return the table that a foreign key column points to."""
         own = (column.table, (column.name,))
         return next((key.ref_table for key in self.schema.foreign_keys if (key.table, key.columns) == own), None)
@@ -315,14 +293,12 @@ def _list_synonym_variants(words: Sequence[str]) -> list[tuple[list[str], float]
     """Return the words as they are, then with one word replaced by a synonym."""
     found: list[tuple[list[str], float]] = [(list(words), 1.0)]
     for position, word in enumerate(words):
-        for other in _STEMMED_SYNONYMS.get(word, ()):
+        for other in _SYNONYMS.get(word, ()):
             found.append(([*words[:position], other, *words[position + 1 :]], 0.85))
     return found
 
 
-_STEMMED_SYNONYMS = {
-    stem_word(word): tuple(stem_word(other) for other in others) for word, others in load_synonyms().items()
-}
+_SYNONYMS = {stem_word(word): tuple(stem_word(other) for other in others) for word, others in load_synonyms().items()}
 
 
 def _list_name_parts(words: Sequence[str]) -> list[tuple[tuple[str, ...], float]]:

@@ -11,7 +11,7 @@ from typing import cast
 
 from ...tools.values.match import ValueMatch
 from .frame import Column, Operand, Operator, Predicate, QueryFrame, Scalar, Value
-from .mentions import NameIndex, QuestionMention
+from .mentions import Mention, NameIndex
 
 _MARK = re.compile(r"@([a-z])(\d+)")
 _KINDS = {"C": "cx", "T": "tx", "V": "vq", "N": "n", "L": "vqn", "O": "o", "S": "s", "A": "a", "K": "cxa", "E": "cxt"}
@@ -32,7 +32,7 @@ class QuestionInput:
 
 
 @dataclass
-class QuestionParseState:
+class ParseState:
     """The state of parsing a question; patterns take words from `text` and fill other fields.
 
     Attributes:
@@ -54,7 +54,7 @@ class QuestionParseState:
     """
 
     question: QuestionInput
-    marks: list[QuestionMention]
+    marks: list[Mention]
     text: str
     base: QueryFrame = NOTHING
     frame: QueryFrame = NOTHING
@@ -89,7 +89,7 @@ class QuestionParseState:
         """Whether the question matches the pattern of a cue, such as a greeting."""
         return CUES[cue].search(self.question.text) is not None
 
-    def get_mention(self, marker: str) -> QuestionMention:
+    def get_mention(self, marker: str) -> Mention:
         """Return the mention that a marker such as `@c3` stands for."""
         return self.marks[int(marker[2:])]
 
@@ -115,11 +115,11 @@ class QuestionParseState:
 
     def list_title_columns(self, table: str) -> tuple[Operand, ...]:
         """Return the columns that hold the name or title of a table's rows, as operands."""
-        return tuple(Operand(column) for column in self.names.choose_title_columns(table))
+        return tuple(Operand(column) for column in self.names.find_titles(table))
 
-    def add_operand(self, term: Operand, like: QuestionMention | None = None) -> str:
+    def add_operand(self, term: Operand, like: Mention | None = None) -> str:
         """Add a mention of a column or an aggregate, and return the new marker."""
-        made = replace(like, kind="a", matches=[]) if like else QuestionMention("a", 0, 0, "")
+        made = replace(like, kind="a", matches=[]) if like else Mention("a", 0, 0, "")
         if not term.aggregate:
             made.kind, made.column = "c", term.column
         self.marks.append(made)
@@ -130,12 +130,12 @@ class QuestionParseState:
     def add(self, term: Operand, operator: Operator, value: Value) -> str:
         """Add a condition on rows, or on groups for an aggregate; return the marker, if any."""
         if not term.aggregate:
-            return self.add_alternative_conditions(Predicate(term, operator, value))
+            return self.add_alternatives(Predicate(term, operator, value))
         self.having.append(Predicate(term, operator, value))
         self.per_subject = True
         return ""
 
-    def add_alternative_conditions(self, *conditions: Predicate) -> str:
+    def add_alternatives(self, *conditions: Predicate) -> str:
         """Add conditions of which at least one must hold, and return one marker for all."""
         self.where.append(conditions)
         return f"@w{len(self.where) - 1}"
@@ -151,9 +151,9 @@ class QuestionParseState:
         found = _MARK.finditer(self.text if text is None else text)
         return [m.group() for m in found if m.group(1) in kinds]
 
-    def parse_clause(self, text: str, *stages: str) -> QuestionParseState:
+    def parse_clause(self, text: str, *stages: str) -> ParseState:
         """Parse a clause separately, with the same mentions; unread words count as dropped."""
-        clause = QuestionParseState(self.question, self.marks, text.strip(), self.base, terms=self.terms)
+        clause = ParseState(self.question, self.marks, text.strip(), self.base, terms=self.terms)
         apply_pattern_stages(clause, *stages)
         self.dropped.append(clause.text)
         clause.tables += map(self.table, clause.find_markers("t"))
@@ -163,7 +163,7 @@ class QuestionParseState:
 class PatternMatch:
     """A match of a pattern in a question; missing named parts are empty."""
 
-    def __init__(self, reading: QuestionParseState, match: re.Match[str]) -> None:
+    def __init__(self, reading: ParseState, match: re.Match[str]) -> None:
         self.reading = reading
         self.text = match[0]
         self.before = reading.text[: match.start()]
@@ -173,7 +173,7 @@ class PatternMatch:
     def __getitem__(self, part: str) -> str:
         return (self._parts.get(part) or "").strip()
 
-    def get_mention(self, part: str) -> QuestionMention:
+    def get_mention(self, part: str) -> Mention:
         """Return the mention in a named part of the match."""
         return self.reading.get_mention(self[part])
 
@@ -216,12 +216,12 @@ class Pattern:
     """A named grammar rule; matched words that the rule does not name count as dropped."""
 
     def __init__(self, name: str, forms: str | list[str]) -> None:
-        spelled = [_expand_pattern_macros(form) for form in ([forms] if isinstance(forms, str) else forms)]
+        spelled = [_expand_macros(form) for form in ([forms] if isinstance(forms, str) else forms)]
         self.name = name
         self._forms = [re.compile(rf"(?<!\S)(?:{form})(?!\S)") for form in spelled]
         self._spoken = frozenset(re.findall(r"[a-z]{2,}", " ".join(spelled)))
 
-    def apply_to_question(self, reading: QuestionParseState) -> None:
+    def apply_to_question(self, reading: ParseState) -> None:
         """Pass each match to the pattern's handler and replace the matched words in the question."""
         for form in self._forms:
             at = 0
@@ -239,12 +239,11 @@ class Pattern:
                 at = len(before)
 
 
-def _expand_pattern_macros(form: str) -> str:
-    """Replace the macros in a pattern with regular expressions."""
+def _expand_macros(form: str) -> str:
 
     def expand_macro(match: re.Match[str]) -> str:
         if match[3]:
-            return _expand_pattern_macros(_WORDS[match[3]])
+            return _expand_macros(_WORDS[match[3]])
         marker = rf"@[{_KINDS[match[2]]}]\d+"
         return f"(?P<{match[1]}>{marker})" if match[1] else marker
 
@@ -256,7 +255,7 @@ _TABLE: dict[str, dict[str, str | list[str]]] = tomllib.loads(
 )
 _WORDS = cast("dict[str, str]", _TABLE.pop("words"))
 CUES = {
-    name: re.compile(_expand_pattern_macros(form), re.IGNORECASE)
+    name: re.compile(_expand_macros(form), re.IGNORECASE)
     for name, form in cast("dict[str, str]", _TABLE.pop("cues")).items()
 }
 """Cues that a question leans on an earlier one, and small talk."""
@@ -264,7 +263,7 @@ STAGES = {stage: [Pattern(*named) for named in table.items()] for stage, table i
 """The table of patterns, in the order in which they are read."""
 
 
-def apply_pattern_stages(reading: QuestionParseState, *stages: str) -> None:
+def apply_pattern_stages(reading: ParseState, *stages: str) -> None:
     """Apply the patterns of the given stages to a question, in order."""
     for stage in stages:
         for one in STAGES[stage]:

@@ -64,13 +64,11 @@ class _QueryBuilder:
     def query(self) -> exp.Query:
         """Build the syntax tree of the whole query."""
         frame = self.frame
-        query = exp.select(*(self._build_output_expression(term) for term in frame.select or (Operand(),)))
+        query = exp.select(*(self._build_output(term) for term in frame.select or (Operand(),)))
         query = self._add_from_and_joins(query)
         if frame.distinct:
             query = query.distinct(copy=False)
-        groups = [
-            exp.or_(*(self._build_condition(condition) for condition in group), copy=False) for group in frame.where
-        ]
+        groups = [exp.or_(*map(self._build_condition, group), copy=False) for group in frame.where]
         query = query.where(*groups, copy=False)
         if frame.group:
             query = query.group_by(*(self._build_column(column) for column in frame.group), copy=False)
@@ -87,7 +85,7 @@ class _QueryBuilder:
     def _build_subquery(self, frame: QueryFrame) -> exp.Query:
         return _QueryBuilder(self.schema, frame, self.stems).query()
 
-    def _build_output_expression(self, term: Operand) -> exp.Expr:
+    def _build_output(self, term: Operand) -> exp.Expr:
         """Return a result column or sort key, in MIN if the engine forbids ungrouped columns."""
         node, frame = self._build_operand(term), self.frame
         grouped = bool(frame.group) or any(one.aggregate for one in frame.select)
@@ -98,25 +96,20 @@ class _QueryBuilder:
         """Return a sort key; NULLs come last if only the first rows are wanted."""
         column = term.column and self.schema.column(term.column.table, term.column.name)
         last = self.frame.limit is not None and not descending and column is not None and column.nulls is True
-        return exp.Ordered(
-            this=self._build_output_expression(term), desc=descending, nulls_first=not descending and not last
-        )
+        return exp.Ordered(this=self._build_output(term), desc=descending, nulls_first=not descending and not last)
 
     def _add_from_and_joins(self, query: exp.Select) -> exp.Select:
         inside = {self.tables[0]}
-        query = query.from_(exp.Table(this=self._build_identifier(self.tables[0])), copy=False)
+        query = query.from_(exp.Table(this=self._quote_name(self.tables[0])), copy=False)
         for key in self.path:
             new = key.ref_table if key.table in inside else key.table
             inside.add(new)
             pairs = zip(key.columns, key.ref_columns, strict=True)
             on = [
-                exp.EQ(
-                    this=self._build_qualified_column(key.table, own),
-                    expression=self._build_qualified_column(key.ref_table, ref),
-                )
+                exp.EQ(this=self._build_qualified(key.table, own), expression=self._build_qualified(key.ref_table, ref))
                 for own, ref in pairs
             ]
-            query = query.join(exp.Table(this=self._build_identifier(new)), on=exp.and_(*on, copy=False), copy=False)
+            query = query.join(exp.Table(this=self._quote_name(new)), on=exp.and_(*on, copy=False), copy=False)
         lost = [table for table in self.tables if table not in inside]
         if lost:
             raise NotUnderstood(
@@ -125,17 +118,17 @@ class _QueryBuilder:
             )
         return query
 
-    def _build_identifier(self, name: str) -> exp.Identifier:
+    def _quote_name(self, name: str) -> exp.Identifier:
         return exp.Identifier(this=name, quoted=not self.rules.naming.can_be_unquoted(name))
 
-    def _build_qualified_column(self, table: str, column: str) -> exp.Column:
-        return exp.Column(this=self._build_identifier(column), table=self._build_identifier(table))
+    def _build_qualified(self, table: str, column: str) -> exp.Column:
+        return exp.Column(this=self._quote_name(column), table=self._quote_name(table))
 
     def _build_column(self, column: Column) -> exp.Column:
         return (
-            self._build_qualified_column(column.table, column.name)
+            self._build_qualified(column.table, column.name)
             if self.path
-            else exp.Column(this=self._build_identifier(column.name))
+            else exp.Column(this=self._quote_name(column.name))
         )
 
     def _build_operand(self, term: Operand) -> exp.Expr:
@@ -144,7 +137,7 @@ class _QueryBuilder:
                 return exp.Count(this=exp.Star())
             owner = (self.frame.tables or self.tables)[0]
             several = len(self.tables) > 1
-            return exp.Column(this=exp.Star(), table=self._build_identifier(owner)) if several else exp.Star()
+            return exp.Column(this=exp.Star(), table=self._quote_name(owner)) if several else exp.Star()
         inner: exp.Expr = self._build_column(term.column)
         if not term.aggregate:
             return inner
@@ -166,9 +159,7 @@ class _QueryBuilder:
                 node = exp.Is(this=term, expression=exp.Null())
             case "between":
                 assert isinstance(value, tuple)
-                node = exp.Between(
-                    this=term, low=_build_literal(value[0], column), high=_build_literal(value[1], column)
-                )
+                node = exp.Between(this=term, low=_build_value(value[0], column), high=_build_value(value[1], column))
             case "in":
                 assert isinstance(value, QueryFrame)
                 node = exp.In(this=term, query=exp.Subquery(this=self._build_subquery(value)))
@@ -177,19 +168,19 @@ class _QueryBuilder:
                 # SQLite's looks at no case, and at numbers as texts.
                 text = exp.cast(term, "text") if column is not None and column.kind != "text" else term
                 node = (exp.Like if self.rules.is_sqlite else exp.ILike)(
-                    this=text, expression=_build_literal(value, None)
+                    this=text, expression=_build_value(value, None)
                 )
             case _:
                 if isinstance(value, QueryFrame):
                     other: exp.Expr = exp.Subquery(this=self._build_subquery(value))
                 else:
                     assert isinstance(value, int | float | str)
-                    other = _build_literal(value, column)
+                    other = _build_value(value, column)
                 node = _COMPARISONS[condition.operator](this=term, expression=other)
         return node if operator == condition.operator else exp.Not(this=node)
 
 
-def _build_literal(value: Scalar, column: ColumnSchema | None) -> exp.Expr:
+def _build_value(value: Scalar, column: ColumnSchema | None) -> exp.Expr:
     """Return a value as an SQL literal of the column's type."""
     if column is not None and column.kind == "boolean" and value in (0, 1):
         return exp.Boolean(this=bool(value))
@@ -205,17 +196,17 @@ class _UnsupportedQueryError(Exception):
 def read_sql(sql: str, schema: Schema) -> QueryFrame | None:
     """Parse a query into a frame; return None if a frame cannot express the query."""
     try:
-        return _convert_query_to_frame(Query.of(sql, schema.dialect).tree, schema)
+        return _read_query(Query.of(sql, schema.dialect).tree, schema)
     except (SQLParseError, _UnsupportedQueryError):
         return None
 
 
-def _convert_query_to_frame(query: exp.Expr, schema: Schema) -> QueryFrame:
+def _read_query(query: exp.Expr, schema: Schema) -> QueryFrame:
     if isinstance(query, exp.Intersect):
-        left = _convert_query_to_frame(query.this, schema)
+        left = _read_query(query.this, schema)
         if left.also:
             raise _UnsupportedQueryError
-        return replace(left, also=_convert_query_to_frame(query.expression, schema))
+        return replace(left, also=_read_query(query.expression, schema))
     if not isinstance(query, exp.Select) or query.args.get("with_") or query.args.get("offset"):
         raise _UnsupportedQueryError
     return _SelectParser(query, schema).build_frame()
@@ -242,19 +233,17 @@ class _SelectParser:
 
     def build_frame(self) -> QueryFrame:
         clauses = self.query.args
-        limit = _read_literal_value(clauses["limit"].expression) if clauses.get("limit") else None
+        limit = _read_literal(clauses["limit"].expression) if clauses.get("limit") else None
         if not isinstance(limit, int | None):
             raise _UnsupportedQueryError
         group, order = (clause.expressions if (clause := clauses.get(name)) else () for name in ("group", "order"))
-        groups = _split_connector_operands(clauses.get("where"), exp.And)
+        groups = _split_operands(clauses.get("where"), exp.And)
         return QueryFrame(
             select=tuple(self._read_operand(item.unalias()) for item in self.query.expressions),
             tables=tuple(self.tables),
-            where=tuple(tuple(map(self._read_condition, _split_connector_operands(group, exp.Or))) for group in groups),
+            where=tuple(tuple(map(self._read_condition, _split_operands(group, exp.Or))) for group in groups),
             group=tuple(self._read_column(item) for item in group),
-            having=tuple(
-                self._read_condition(part) for part in _split_connector_operands(clauses.get("having"), exp.And)
-            ),
+            having=tuple(self._read_condition(part) for part in _split_operands(clauses.get("having"), exp.And)),
             order=tuple((self._read_operand(item.this), bool(item.args.get("desc"))) for item in order),
             limit=limit,
             distinct=bool(clauses.get("distinct")),
@@ -293,42 +282,36 @@ class _SelectParser:
             return Predicate(
                 self._read_operand(node.this),
                 "between",
-                (_read_literal_value(node.args["low"]), _read_literal_value(node.args["high"])),
+                (_read_literal(node.args["low"]), _read_literal(node.args["high"])),
             )
         if isinstance(node, exp.In) and node.args.get("query"):
-            return Predicate(
-                self._read_operand(node.this), "in", _convert_query_to_frame(node.args["query"].unnest(), self.schema)
-            )
+            return Predicate(self._read_operand(node.this), "in", _read_query(node.args["query"].unnest(), self.schema))
         if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
             return Predicate(self._read_operand(node.this), "null")
         if isinstance(node, exp.ILike | exp.Like):
             text, like = (part.this if isinstance(part, exp.Lower) else part for part in (node.this, node.expression))
-            return Predicate(self._read_operand(text), "like", _read_literal_value(like))
+            return Predicate(self._read_operand(text), "like", _read_literal(like))
         operator = _OPERATORS.get(type(node))
         if operator is None:
             raise _UnsupportedQueryError
         other = node.expression
-        value = (
-            _convert_query_to_frame(other.this, self.schema)
-            if isinstance(other, exp.Subquery)
-            else _read_literal_value(other)
-        )
+        value = _read_query(other.this, self.schema) if isinstance(other, exp.Subquery) else _read_literal(other)
         return Predicate(self._read_operand(node.this), operator, value)
 
 
-def _split_connector_operands(node: exp.Expr | None, kind: type[exp.Connector]) -> list[exp.Expr]:
+def _split_operands(node: exp.Expr | None, kind: type[exp.Connector]) -> list[exp.Expr]:
     """Return the operands of a chain of ANDs or ORs, ignoring parentheses."""
     if node is None:
         return []
     node = node.this.unnest() if isinstance(node, exp.Where | exp.Having) else node.unnest()
     if not isinstance(node, kind):
         return [] if node is None else [node]
-    return [part for side in (node.left, node.right) for part in _split_connector_operands(side, kind)]
+    return [part for side in (node.left, node.right) for part in _split_operands(side, kind)]
 
 
-def _read_literal_value(node: exp.Expr) -> Scalar:
+def _read_literal(node: exp.Expr) -> Scalar:
     if isinstance(node, exp.Neg):
-        value = _read_literal_value(node.this)
+        value = _read_literal(node.this)
         return value if isinstance(value, str) else -value
     if isinstance(node, exp.Column) and not node.table and node.this.args.get("quoted"):
         return node.name

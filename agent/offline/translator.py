@@ -28,22 +28,16 @@ from ...tools.values import ValueIndex
 from ...tools.values.match import ValueMatch
 from ..advice import with_fallback
 from ..effects import Body, Done, FunctionEffect
-from .certainty import (
-    compute_reading_confidence,
-    has_important_unread_words,
-    list_unread_words,
-    measure_reading_signals,
-)
+from .certainty import compute_confidence, has_important_unread_words, list_unread_words, measure_signals
 from .compose import edit_base_query, is_follow_up_question
 from .frame import QueryFrame, format_query_as_sentence
 from .grammar import parse
 from .names import NameIndex
-from .reading import CUES, NOTHING, QuestionInput, QuestionParseState
+from .reading import CUES, NOTHING, ParseState, QuestionInput
 from .sql import convert_frame_to_sql, read_sql
-from .words import UNSPEAKABLE, split_question_into_words
+from .words import UNSPOKEN, split_question_into_words
 
-_LONGEST = 1_000
-"""Characters of a question: reading takes longer than its length grows."""
+_LONGEST = 1_000  # characters of a question: reading takes longer than its length grows
 _TRIAL = Limits(seconds=0.05, rows=20)
 _VALUES = 30
 _NEGATION = re.compile(r"(?:#not|#isnot|#except)(?: \S+){0,2}")
@@ -137,14 +131,14 @@ class Parser:
         within.frame, within.editing = edit_base_query(within), True
         return self._build_parsed_answer(within, base)
 
-    def _build_parsed_answer(self, reading: QuestionParseState, unchanged: QueryFrame | None = None) -> ParsedAnswer:
+    def _build_parsed_answer(self, reading: ParseState, unchanged: QueryFrame | None = None) -> ParsedAnswer:
         """Build the answer from a parsed question, and run the query once as a test."""
         left_out = list_unread_words(reading)
-        _check_question_understood(reading, unchanged, left_out)
+        _check_understood(reading, unchanged, left_out)
         stems = {word.stem for word in split_question_into_words(reading.question.text)}
         sql = convert_frame_to_sql(reading.frame, reading.names.schema, stems)
-        found = measure_reading_signals(reading, self._run_trial_query(sql))
-        sure = round(compute_reading_confidence(found), 3)
+        found = measure_signals(reading, self._run_trial_query(sql))
+        sure = round(compute_confidence(found), 3)
         partial = has_important_unread_words(reading)
         return ParsedAnswer(reading.frame, sql, sure, _list_parsing_notes(reading, left_out), left_out, partial, found)
 
@@ -172,19 +166,17 @@ def _parse_base_query(sql: str, schema: Schema) -> QueryFrame | None:
     return read_sql(sql, schema)
 
 
-def _find_unresolved_pronoun(question: str, reading: QuestionParseState) -> re.Match[str] | None:
+def _find_unresolved_pronoun(question: str, reading: ParseState) -> re.Match[str] | None:
     """Return a pronoun in a first question if nothing before the pronoun can be meant by it."""
     found = _PRONOUN.search(question)
     named = [question.lower().find(m.text.lower()) for m in reading.marks if m.kind in "tcxv" and m.text]
     return found if found and not any(-1 < at < found.start() for at in named) else None
 
 
-def _check_question_understood(
-    reading: QuestionParseState, unchanged: QueryFrame | None, words: tuple[str, ...]
-) -> None:
+def _check_understood(reading: ParseState, unchanged: QueryFrame | None, words: tuple[str, ...]) -> None:
     """Raise `NotUnderstood` if a frame does not answer the question."""
     frame = reading.frame
-    beyond = tuple(word for word in reading.text.split() if word in UNSPEAKABLE)
+    beyond = tuple(word for word in reading.text.split() if word in UNSPOKEN)
     if beyond:
         raise NotUnderstood(f"I cannot compute this without a model: {', '.join(beyond)}.", beyond)
     says_nothing = not reading.marks and not reading.pending and unchanged in (None, frame)
@@ -199,7 +191,7 @@ def _check_question_understood(
         raise NotUnderstood("I cannot tell what you want to know: it would only show what you said.", words)
 
 
-def _list_parsing_notes(reading: QuestionParseState, left_out: tuple[str, ...]) -> tuple[str, ...]:
+def _list_parsing_notes(reading: ParseState, left_out: tuple[str, ...]) -> tuple[str, ...]:
     notes = ["read offline, without a model" + ", as a change to the previous query" * reading.editing]
     notes += [meaning for mark in reading.marks if (meaning := mark.meaning())]
     notes += ["patterns: " + ", ".join(dict.fromkeys(reading.fired))] * bool(reading.fired)
@@ -208,17 +200,10 @@ def _list_parsing_notes(reading: QuestionParseState, left_out: tuple[str, ...]) 
 
 
 R = TypeVar("R")
-_DECLINE = 0.12
-"""Confidence below which no SQL is written."""
-
-_DOUBTFUL = 0.4
-"""Confidence below which a person is told that the question was not read well enough."""
-
-_REMEMBERED = 1_024
-"""Answers that are kept from the rephrasing of their questions for the writing of their SQL."""
-
-_OFFERED = 6
-"""Tables of which a person is asked to choose what a word stands for, at most."""
+_DECLINE = 0.12  # confidence below which no SQL is written
+_DOUBTFUL = 0.4  # confidence below which a person is told that the question was not read well enough
+_REMEMBERED = 1_024  # answers that are kept from the rephrasing of their questions for the writing of their SQL
+_OFFERED = 6  # tables of which a person is asked to choose what a word stands for, at most
 
 
 class OfflineTranslator:
@@ -252,7 +237,6 @@ class OfflineTranslator:
         return Done(cast("R", self._dispatch_task(task)))
 
     def _dispatch_task(self, task: object) -> object:
-        """Perform a task by its type, and return the result."""
         match task:
             case RephraseTask():
                 return self._rephrase_question(task)

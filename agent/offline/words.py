@@ -61,7 +61,7 @@ CHAIN = _load_word_set("chain")
 HARMLESS = _load_word_set("harmless")
 """Words that may stay unread without harm."""
 
-UNSPEAKABLE = _load_word_set("unspeakable")
+UNSPOKEN = _load_word_set("unspeakable")
 """Words for what a frame cannot express, unless the schema or a value contains them."""
 
 NUMBERS: Mapping[str, int] = NUMBER_WORDS | _LISTS["numbers"]
@@ -91,7 +91,7 @@ _QUOTES = "\"'“”`"
 
 
 @dataclass(frozen=True)
-class QuestionWord:
+class Token:
     """A word, number, punctuation mark or quoted text of a question.
 
     Attributes:
@@ -118,22 +118,22 @@ def stem_word(word: str) -> str:
     return stem_english_word(word) if len(word) > 2 else word
 
 
-def split_question_into_words(question: str) -> tuple[QuestionWord, ...]:
+def split_question_into_words(question: str) -> tuple[Token, ...]:
     """Split a question into words; hyphenated words stay whole."""
-    found: list[QuestionWord] = []
+    found: list[Token] = []
     # `room no.` is no negation; as long as before, so that offsets stay.
     for match in _TOKEN.finditer(_NUMBER.sub("num ", question.translate(_STRAIGHT))):
         text = match.group()
         quoted = text[0] in _QUOTES and len(text) > 2 and text != "'s"
         text = text[1:-1].strip() if quoted else text
         lower = text.lower()
-        found.append(QuestionWord(text, lower, stem_word(fold(lower)), match.start(), match.end(), quoted))
+        found.append(Token(text, lower, stem_word(fold(lower)), match.start(), match.end(), quoted))
     return tuple(_repeat_shared_noun(found))
 
 
-def _repeat_shared_noun(words: list[QuestionWord]) -> list[QuestionWord]:
+def _repeat_shared_noun(words: list[Token]) -> list[Token]:
     """Rewrite `first and last name` as `first name and last name`; the added word has no width."""
-    found: list[QuestionWord] = []
+    found: list[Token] = []
     for at, word in enumerate(words):
         found.append(word)
         if word.lower not in _PAIRED:
@@ -143,12 +143,12 @@ def _repeat_shared_noun(words: list[QuestionWord]) -> list[QuestionWord]:
             end += 1
         if end < len(words) and words[end - 1].lower in _PAIRED and end > at + 2:
             noun = words[end]
-            found.append(QuestionWord(noun.text, noun.lower, noun.stem, word.end, word.end))
+            found.append(Token(noun.text, noun.lower, noun.stem, word.end, word.end))
     return found
 
 
 @lru_cache(maxsize=20_000)
-def split_identifier_into_words(identifier: str) -> tuple[str, ...]:
+def split_identifier(identifier: str) -> tuple[str, ...]:
     """Split an identifier such as `LName` or `productname` into words, and expand abbreviations."""
     chunks = [chunk for chunk in re.split(r"[_\W]+", identifier) if chunk]
     words = [(chunk.lower(),) if chunk.lower() in ABBREVIATIONS else split_name_into_words(chunk) for chunk in chunks]
@@ -160,11 +160,6 @@ def _split_identifier_part(part: str) -> tuple[str, ...]:
         return ABBREVIATIONS[part]
     for suffix in SUFFIXES:
         head = part.removesuffix(suffix)
-        if (
-            head
-            and head != part
-            and part not in IRREGULAR
-            and (len(head) > 3 or split_identifier_into_words(head) != (head,))
-        ):
-            return (*split_identifier_into_words(head), *ABBREVIATIONS.get(suffix, (suffix,)))
+        if head and head != part and part not in IRREGULAR and (len(head) > 3 or split_identifier(head) != (head,)):
+            return (*split_identifier(head), *ABBREVIATIONS.get(suffix, (suffix,)))
     return (part,)

@@ -141,13 +141,9 @@ class PersonKnowledge:
         key, path = self._key, self._knowledge_path
         if path is None:
             raise KnowledgeError("knowledge is switched off: name a file with --knowledge")
-        others = [
-            known for known in self._read_entries(path) if _is_conflicting_entry(entry, known) and known.rights != key
-        ]
+        others = [known for known in self._read_entries(path) if _conflicts(entry, known) and known.rights != key]
         apart = _get_private_knowledge_path(path, key)
-        if apart is not None and (
-            others or any(_is_conflicting_entry(entry, known) for known in self._read_entries(apart))
-        ):
+        if apart is not None and (others or any(_conflicts(entry, known) for known in self._read_entries(apart))):
             path = apart
         else:
             # Those who wrote it may not be able to see the new one: theirs must not vanish before their eyes.
@@ -191,7 +187,7 @@ def _get_private_knowledge_path(path: Path | None, key: str) -> Path | None:
     return path.with_suffix(f".{key}.yaml") if path and key else None
 
 
-def _is_conflicting_entry(entry: Entry, other: Entry) -> bool:
+def _conflicts(entry: Entry, other: Entry) -> bool:
     """Whether two entries define the same name, or would contradict each other."""
     named = {"term", "metric"}
     if {entry.kind, other.kind} <= named and set(entry.phrases) & set(other.phrases):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ...agent.options import AnnotatorOption, BaseUrlOption, EmbeddingOption, PresetOption, SettingsOption
+from ...agent.options import AnnotatorOption, EmbeddingOption, PresetOption, SettingsOption, UrlOption
 from ...tools.errors import SettingsError
 from ...tools.terminal import say, warn
 
@@ -111,7 +111,7 @@ def evaluate(
     ] = "predicted",
     examples: ExamplesOption = None,
     embedding: EmbeddingOption = "hashed",
-    base_url: BaseUrlOption = None,
+    base_url: UrlOption = None,
     annotator: AnnotatorOption = None,
     jobs: JobsOption = 4,
     engine: Annotated[str, typer.Option(help="Where to run: local, or ray (an extra).")] = "local",
@@ -291,7 +291,7 @@ def experiment(
     model_for: Annotated[
         list[str] | None, typer.Option(help="ROW=MODEL: another model for the row with this name; repeatable.")
     ] = None,
-    base_url: BaseUrlOption = None,
+    base_url: UrlOption = None,
     annotator: AnnotatorOption = None,
     examples: ExamplesOption = None,
     embedding: EmbeddingOption = "hashed",

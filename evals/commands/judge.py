@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ...agent.options import BaseUrlOption, SettingsOption
+from ...agent.options import SettingsOption, UrlOption
 from ...tools.errors import ModelError, SettingsError
 from ...tools.terminal import say, warn
 from .evaluate import DataOption, JobsOption, ModelOption, VerdictsOption, read_settings_fields
@@ -24,7 +24,7 @@ app = typer.Typer(help="Have a model and people judge the answers that gold coun
 def run(
     folder: Annotated[Path, typer.Argument(help="Folder of a finished run.")],
     model: ModelOption = None,
-    base_url: BaseUrlOption = None,
+    base_url: UrlOption = None,
     settings: SettingsOption = None,
     verdicts: VerdictsOption = None,
     calls: Annotated[int | None, typer.Option(min=2, help="The most requests to make; each case takes two.")] = None,

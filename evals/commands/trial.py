@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ...agent.options import BaseUrlOption, PresetOption, SettingsOption
+from ...agent.options import PresetOption, SettingsOption, UrlOption
 from ...tools.terminal import say, warn
 from .evaluate import (
     NAMED,
@@ -39,7 +39,7 @@ def trial(
     preset: PresetOption = None,
     settings: SettingsOption = None,
     examples: ExamplesOption = None,
-    base_url: BaseUrlOption = None,
+    base_url: UrlOption = None,
     tries: Annotated[int, typer.Option(min=1, help="How often to ask each question.")] = 1,
     gate: Annotated[
         float | None, typer.Option(min=0, max=1, help="Exit with 1 if a smaller share of questions passes.")
@@ -132,7 +132,7 @@ def fit(
     preset: PresetOption = None,
     settings: SettingsOption = None,
     examples: ExamplesOption = None,
-    base_url: BaseUrlOption = None,
+    base_url: UrlOption = None,
     jobs: JobsOption = 4,
     trust: TrustOption = None,
     out: Annotated[
@@ -144,7 +144,7 @@ def fit(
 
     Exits with 1 if the labels are too few or too often wrong for a bound, and says how many are missing.
     """
-    from ...tools.examples import get_default_store_folder, has_example_store
+    from ...tools.examples import get_store_folder, has_example_store
     from ..metrics.statistics import find_level
     from ..runner.run import RunProgress
     from ..trial import TrialOptions
@@ -152,7 +152,7 @@ def fit(
 
     fields = read_settings_fields(settings)
     # As at the terminal; without a store there is none to look in.
-    store = examples or (str(get_default_store_folder()) if has_example_store(get_default_store_folder()) else None)
+    store = examples or (str(get_store_folder()) if has_example_store(get_store_folder()) else None)
     options = TrialOptions(db, Path(), model, base_url, preset, fields, store, jobs=jobs)
     path = _find_trust_file(trust, fields)
     least = find_level([], alpha, certainty).missing

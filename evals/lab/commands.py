@@ -13,7 +13,7 @@ import typer
 from typer import Argument, Option
 
 from ...agent.cli.root import RootCommandGroup
-from ...agent.options import AnnotatorOption, BaseUrlOption, expand_option_groups
+from ...agent.options import AnnotatorOption, UrlOption, expand_options
 from ...tools.errors import SettingsError
 from ...tools.terminal import say, warn
 from ..commands.evaluate import DataOption, DatasetOption, JsonOption, LimitOption, SplitOption, WithoutOption
@@ -42,7 +42,7 @@ def bench(
     official: Annotated[Path | None, Option(help="Folder of the official evaluator to compare with.")] = None,
     replies: Annotated[Path | None, Option(help="A JSONL file of stored model replies.")] = None,
     model: Annotated[str | None, Option(help="The model to ask for replies that are not stored yet.")] = None,
-    base_url: BaseUrlOption = None,
+    base_url: UrlOption = None,
 ) -> None:
     """Run a benchmark, or list all benchmarks."""
     from .bench.registry import BENCHES, BenchOptions, run_bench
@@ -242,7 +242,7 @@ class LoraOptions:
 
 
 @sft.command("lora")
-@expand_option_groups()
+@expand_options()
 def train_lora(
     records: Annotated[Path, Option(help="The file that export wrote.")],
     model: Annotated[str, Option(help="The base model: a folder, or a name for transformers.")],

@@ -16,7 +16,7 @@ from statistics import fmean
 from typing import Any
 
 from ...agent import SQLAgent
-from ...agent.evidence.trust import TrustBound, compute_trust_fingerprints, write_trust_bound
+from ...agent.evidence.trust import TrustBound, compute_fingerprints, write_trust_bound
 from ...agent.settings import make_settings
 from ...tools.database import Database
 from ...tools.errors import QueryError, SettingsError
@@ -312,7 +312,7 @@ def fit_trust_bound(
     ) as agent:
         resources, settings = agent.resources, agent.settings
         identity, model = database_identity(resources.database), resources.translator(settings).model
-        prints = compute_trust_fingerprints(resources, settings)
+        prints = compute_fingerprints(resources, settings)
         questions = _read_approved_answers(agent) if labels is None else read_trial_questions(labels)
         # Evaluations change these, and a bound must be set with them as people will ask.
         as_asked = {name: getattr(settings, name) for name in ("conventions", "today", "ledger")}

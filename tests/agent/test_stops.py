@@ -14,7 +14,7 @@ from langchain_core.messages import HumanMessage
 from tableturn.agent import Answer, SQLAgent
 from tableturn.agent.answers.render import render_answer_text
 from tableturn.agent.records import AnswerRecord
-from tableturn.agent.state import dump_record, load
+from tableturn.agent.state import dump, load
 from tableturn.tools.errors import ModelError, TableturnError
 
 from tests.support.scripted import ScriptedModel, writes
@@ -125,7 +125,7 @@ def test_a_conversation_of_an_earlier_version_goes_on(shop: Path) -> None:
     """It has past turns and an answer, and no turn at hand in the form of this version."""
     with SQLAgent(shop, model=writes(NAMES), settings={"examples": "none"}) as agent:
         chat = agent.conversation("old")
-        record = dump_record(agent.ask("Who are the customers?").record)
+        record = dump(agent.ask("Who are the customers?").record)
         old = {key: value for key, value in record.items() if key not in ("stop_kind", "explanation")}
         past = {"question": "How many?", "rephrased": "Give me the number.", "sql": "SELECT 1", "result": "n: 1."}
         config: Any = {"configurable": {"thread_id": "old"}}

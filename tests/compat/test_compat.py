@@ -18,7 +18,7 @@ import pytest
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from tableturn import SQLAgent
-from tableturn.agent.state import UPGRADES, upgrade_state
+from tableturn.agent.state import UPGRADES, upgrade
 from tableturn.tools.errors import ConversationTooNew
 
 from tests.compat.make import BIG, HERE, PARIS, asked, environment, identity, move, room, serving
@@ -145,9 +145,9 @@ def test_states_are_upgraded_step_by_step() -> None:
         lambda state: {"words": state["text"].split()},  # pyright: ignore
         lambda state: {"count": len(state["words"])},  # pyright: ignore
     )
-    assert upgrade_state({"text": "a b"}, steps) == {"words": ["a", "b"], "count": 2, "version": 2}
-    assert upgrade_state({"version": 1, "words": ["a"]}, steps) == {"count": 1, "version": 2}
-    assert upgrade_state({"version": 2}, steps) == {}
+    assert upgrade({"text": "a b"}, steps) == {"words": ["a", "b"], "count": 2, "version": 2}
+    assert upgrade({"version": 1, "words": ["a"]}, steps) == {"count": 1, "version": 2}
+    assert upgrade({"version": 2}, steps) == {}
 
 
 def test_a_query_that_waits_is_approved(folder: Path, saver: SqliteSaver) -> None:

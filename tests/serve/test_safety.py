@@ -122,7 +122,7 @@ async def test_what_is_not_allowed_is_denied(
         connection.execute("CREATE VIEW totals AS SELECT sum(total) AS total FROM orders")
     rules = tmp_path / "people.toml"
     rules.write_text(f'{default}[users.ada]\n[users.bo]\nallow = ["orders", "totals"]\n')
-    agent = agent_over(shop, permissions=PermissionsFile.read(rules).allow_all_without_name())
+    agent = agent_over(shop, permissions=PermissionsFile.read(rules).allow_unnamed())
     async with serving(agent, ServeSettings(user_header="X-User")) as client:
         assert (await client.get("/ready")).status_code == 200
         assert (await client.get("/")).status_code == 200
@@ -143,7 +143,7 @@ async def test_what_somebody_approves_tells_nothing_of_a_wider_persons(
 ) -> None:
     rules = tmp_path / "people.toml"
     rules.write_text('[users.ada]\n[users.bo]\ndeny = ["orders"]\n')
-    agent = agent_over(shop, permissions=PermissionsFile.read(rules).allow_all_without_name())
+    agent = agent_over(shop, permissions=PermissionsFile.read(rules).allow_unnamed())
     customers, orders, question = "SELECT count(*) FROM customers", "SELECT sum(total) FROM orders", "How big are we?"
     async with serving(agent, ServeSettings(user_header="X-User")) as client:
 

@@ -12,7 +12,7 @@ from tableturn.tools.readings import (
     AlternativeReading,
     Outcome,
     ReadingResult,
-    compare_reading_results,
+    compare_readings,
     make_tie_reading,
     summarize,
 )
@@ -33,7 +33,7 @@ def _count_ties(database: Database, sql: str, question: str) -> str | None:
     if reading is None:
         return None
     here, there = (ReadingResult(database.execute(one).rows) for one in (sql, reading.sql))
-    outcome = compare_reading_results(reading, here, there, ordered=True)
+    outcome = compare_readings(reading, here, there, ordered=True)
     return outcome and outcome.says
 
 
@@ -74,7 +74,7 @@ def test_the_line_says_what_changes_alone() -> None:
 )
 def test_a_reading_that_finds_nothing_is_none(rows: tuple[tuple[int | None, ...], ...], says: str | None) -> None:
     reading = AlternativeReading("meaning", "by another date", "", "SELECT 1")
-    outcome = compare_reading_results(reading, ReadingResult(((3,),)), ReadingResult(rows), ordered=False)
+    outcome = compare_readings(reading, ReadingResult(((3,),)), ReadingResult(rows), ordered=False)
     assert (outcome and outcome.says) == says
 
 

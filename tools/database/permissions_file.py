@@ -79,7 +79,7 @@ class PermissionsFile:
         users = {name: lists.permissions() for name, lists in content.users.items()}
         return cls(path, default, users, Egress.of(content.egress))
 
-    def allow_all_without_name(self) -> PermissionsFile:
+    def allow_unnamed(self) -> PermissionsFile:
         """Return these rules with full permissions for an empty name."""
         return replace(self, users={**self.users, "": Permissions()})
 

@@ -15,7 +15,7 @@ from .masking import mask
 from .rights import (
     VERIFIED,
     can_remove_example,
-    choose_best_example_per_question,
+    choose_best_per_question,
     database_identity,
     should_replace_example,
 )
@@ -30,7 +30,7 @@ from .seeds import (
 from .selectors import ExampleQuery, ExampleSelector, SelectorKind, choose_examples, make_selector
 from .soundness import find_contradiction
 from .store import ExampleStore
-from .tables import get_default_store_folder, has_example_store
+from .tables import get_store_folder, has_example_store
 from .verified import VerifiedAnswer, find_verified_answer
 
 __all__ = [
@@ -45,7 +45,7 @@ __all__ = [
     "SelectorKind",
     "VerifiedAnswer",
     "can_remove_example",
-    "choose_best_example_per_question",
+    "choose_best_per_question",
     "choose_examples",
     "compute_shared_example_id",
     "database_identity",
@@ -53,7 +53,7 @@ __all__ = [
     "example_id",
     "find_contradiction",
     "find_verified_answer",
-    "get_default_store_folder",
+    "get_store_folder",
     "has_example_store",
     "load_seed_dialogues",
     "load_seed_programs",

@@ -97,7 +97,7 @@ def restrict_example(example: Example, database: Database) -> Example | None:
         return replace(example, schema="")
 
 
-def choose_best_example_per_question(examples: Iterable[Example], database: Database) -> list[Example]:
+def choose_best_per_question(examples: Iterable[Example], database: Database) -> list[Example]:
     """Return one example per question: the one that ranks highest for the session.
 
     An answer approved under equal rights counts more than one under wider rights, and that one more than one under

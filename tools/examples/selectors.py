@@ -24,7 +24,7 @@ from .embedding import Vectors
 from .entry import compute_shared_example_id, get_sql_skeleton
 from .example import Example, FoundExample, brief_repr
 from .masking import SkeletonForm, mask
-from .rights import choose_best_example_per_question
+from .rights import choose_best_per_question
 from .store import ExampleStore
 
 if TYPE_CHECKING:
@@ -239,7 +239,7 @@ def choose_examples(
     others = [
         (compute_shared_example_id(example), example) for example in make_selector(kind, seen, **numbers).select(query)
     ]
-    return choose_best_example_per_question(_take_distinct_examples([(own, k), (others, len(others))]), database)
+    return choose_best_per_question(_take_distinct_examples([(own, k), (others, len(others))]), database)
 
 
 _WAYS: Mapping[str, Callable[..., Select]] = {

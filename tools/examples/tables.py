@@ -74,7 +74,7 @@ class Row(NamedTuple):
     similarity: float = 1.0
 
 
-def get_default_store_folder() -> Path:
+def get_store_folder() -> Path:
     """Return the default folder of the example store."""
     return data_folder() / "examples"
 

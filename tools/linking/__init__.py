@@ -4,7 +4,7 @@ from .context import LOOK, can_still_run_query, choose_base_turn
 from .join_path import find_joining_foreign_keys
 from .keep import extend_schema_for_query, find_requested_tables
 from .large import (
-    choose_values_to_mention,
+    choose_shown_values,
     drop_samples_of_later_tables,
     find_copied_tables,
     find_table_families,
@@ -23,7 +23,7 @@ __all__ = [
     "SchemaLinker",
     "can_still_run_query",
     "choose_base_turn",
-    "choose_values_to_mention",
+    "choose_shown_values",
     "drop_samples_of_later_tables",
     "extend_schema_for_query",
     "find_copied_tables",

@@ -14,7 +14,7 @@ from ....tools.errors import SettingsError
 from ...answers.answer import Answer
 from ...answers.commands import ConversationAnswers, NumberedAnswer
 from ...answers.paging import PagedResultCache, PageRequest, ResultPage
-from ...answers.phrasing import format_count_with_noun
+from ...answers.phrasing import format_count
 from ...cancel_turn import OpenTurn, cancel_on_ctrl_c
 from ...records import Usage
 from ...verbs import compute_token_cost
@@ -47,16 +47,14 @@ class ConversationCost:
         """The cost of the conversation, as one line of text."""
         spent = self._whole + self._last
         parts = [
-            format_count_with_noun(self.turns, "question", "questions"),
-            format_count_with_noun(spent.llm_calls, "model request", "model requests"),
+            format_count(self.turns, "question", "questions"),
+            format_count(spent.llm_calls, "model request", "model requests"),
             f"{spent.prompt_tokens:,} prompt and {spent.completion_tokens:,} completion tokens",
         ]
         if self.price is not None:
             parts.append(f"${compute_token_cost(spent.prompt_tokens, spent.completion_tokens, self.price):,.4f}")
         if self.ended:
-            parts.append(
-                f"not counted: {format_count_with_noun(self.ended, 'question', 'questions')} without an answer"
-            )
+            parts.append(f"not counted: {format_count(self.ended, 'question', 'questions')} without an answer")
         return ", ".join(parts)
 
 

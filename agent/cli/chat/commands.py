@@ -28,7 +28,7 @@ from ... import verbs
 from ...answers.answer import Answer
 from ...answers.commands import RUN, word_correction
 from ...conversation_files import list_saved_conversations
-from ..display import TerminalTable, highlight_sql, render_answer_reasons, render_rows_as_records
+from ..display import TerminalTable, highlight_sql, render_answer_reasons, render_records
 from ..output import write_chart_file
 from .chat import PAGE, AnswerPages, ChatSession, cancel_on_interrupt
 
@@ -69,7 +69,6 @@ def _get_answer_sql(answer: Answer, what: str) -> str:
 
 
 def _edit_sql_in_editor(text: str) -> str:
-    """Open a query in the person's editor, and return the edited query."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise SettingsError("there is no terminal to edit it in: /sql SELECT ... runs another query")
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
@@ -117,13 +116,13 @@ def _show_row_range(chat: ChatSession, rest: str) -> RenderableType:
     return _make_page_table(pages)
 
 
-def _show_rows_as_records(chat: ChatSession, rest: str) -> RenderableType:
+def _show_records(chat: ChatSession, rest: str) -> RenderableType:
     pages = _get_answer_pages(chat)
     if rest:
         pages.turn(pages.now.offset, _parse_row_count(rest, "/wide 3"), chat)
     now = pages.now
     rows = format_rows(now.rows, pages.answer.formats)
-    return Group(render_rows_as_records(now.headings, rows, now.offset + 1), Text(now.caption, style="dim"))
+    return Group(render_records(now.headings, rows, now.offset + 1), Text(now.caption, style="dim"))
 
 
 def _export_answer_rows(chat: ChatSession, rest: str) -> str:
@@ -156,7 +155,6 @@ class _ChartView:
 
 
 def _make_page_table(pages: AnswerPages) -> RenderableType:
-    """Return the current page of rows as a table."""
     return TerminalTable(pages.now.headings, pages.now.rows, pages.now.caption, pages.answer.formats)
 
 
@@ -229,7 +227,7 @@ def _format_row_count_time(schema: Schema) -> str:
     return f"{datetime.fromtimestamp(schema.counted_at):%Y-%m-%d %H:%M}"
 
 
-def _show_column_values(chat: ChatSession, rest: str) -> RenderableType:
+def _show_values(chat: ChatSession, rest: str) -> RenderableType:
     with cancel_on_interrupt() as cancellation:
         found = verbs.values(rest, chat.resources, cancellation)
     more = f"the first {len(found.rows)} of more" if found.truncated else ""
@@ -328,9 +326,7 @@ COMMANDS: dict[str, tuple[ChatCommand, ...]] = {
         ChatCommand(
             "/rows", "FROM[-TO]", "show the first rows up to a number, or the rows between two numbers", _show_row_range
         ),
-        ChatCommand(
-            "/wide", "[COUNT]", "show rows as records, with the columns below each other", _show_rows_as_records
-        ),
+        ChatCommand("/wide", "[COUNT]", "show rows as records, with the columns below each other", _show_records),
         ChatCommand(
             "/sql",
             "[edit | run | other | SELECT ...]",
@@ -382,9 +378,7 @@ COMMANDS: dict[str, tuple[ChatCommand, ...]] = {
             _list_tables,
         ),
         ChatCommand("/schema", "TABLE", "show a table's columns, keys and values", _show_table_schema, "tables"),
-        ChatCommand(
-            "/values", "COLUMN", "show the values of a column, most frequent first", _show_column_values, "columns"
-        ),
+        ChatCommand("/values", "COLUMN", "show the values of a column, most frequent first", _show_values, "columns"),
     ),
     "Teaching it": (
         ChatCommand(
@@ -406,10 +400,7 @@ COMMANDS: dict[str, tuple[ChatCommand, ...]] = {
         ChatCommand("/lessons", "", "list the saved answers and definitions, with who and when", RUN["/lessons"]),
         ChatCommand("/edit", "ID TEXT", "change a saved answer's question or SQL, or a definition", RUN["/edit"]),
         ChatCommand(
-            "/forget",
-            "NAME",
-            "remove a definition or a saved answer, by name, question or id",
-            RUN["/forget"],
+            "/forget", "NAME", "remove a definition or a saved answer, by name, question or id", RUN["/forget"]
         ),
     ),
 }

@@ -110,9 +110,8 @@ def _print_command_result(said: Said) -> None:
     if isinstance(said, str) and not console.is_terminal:
         warn(said)
     elif isinstance(said, str):
-        console.print(
-            Text(sanitize_text(said)), overflow="ignore", crop=False
-        )  # a path that is longer than a line stays whole
+        # A path that is longer than a line stays whole.
+        console.print(Text(sanitize_text(said)), overflow="ignore", crop=False)
     else:
         console.print(said)
 

@@ -102,9 +102,7 @@ class ChatCompleter(Completer):
         elif kind == "commands":
             yield from _complete_command_names(f"/{rest.lstrip('/')}", len(rest))
         elif kind in ("tables", "columns"):
-            yield from self._complete_schema_names(
-                rest, columns=kind == "columns", tables=kind == "tables", dotted=True
-            )
+            yield from self._complete_names(rest, columns=kind == "columns", tables=kind == "tables", dotted=True)
         else:
             yield from self._complete_names_and_values(rest)
 
@@ -112,7 +110,7 @@ class ChatCompleter(Completer):
         found = _WORD.search(typed)
         if found is None:
             return
-        yield from self._complete_schema_names(found[0], columns=True, tables=True)
+        yield from self._complete_names(found[0], columns=True, tables=True)
         seen: set[str] = set()
         # A value could begin with any of the last few words, the longest run first.
         places = [match.start() for match in re.finditer(r"[^\s,;()\"'?]+", typed)]
@@ -125,9 +123,7 @@ class ChatCompleter(Completer):
                     seen.add(value)
                     yield Completion(value, -len(begun), display_meta=f"{table}.{column}")
 
-    def _complete_schema_names(
-        self, begun: str, *, columns: bool, tables: bool, dotted: bool = False
-    ) -> Iterator[Completion]:
+    def _complete_names(self, begun: str, *, columns: bool, tables: bool, dotted: bool = False) -> Iterator[Completion]:
         schema, low = self._schema(), begun.lower()
         found: dict[str, str] = {}
         for table in schema.tables:

@@ -33,7 +33,7 @@ from ....agent.records import Turn
 from ....agent.resources import Resources, Run
 from ....agent.settings import make_settings
 from ....agent.sqlagent import SQLAgent
-from ....agent.state import dump_record, dump_records, get_current_turn, make_new_turn_update
+from ....agent.state import dump, dump_all, load_turn, make_new_turn_update
 from ....prompts.reply_types import Rephrasing
 from ....tools.database import Schema
 from ....tools.errors import DatabaseUnavailable, SettingsError, SQLParseError
@@ -132,15 +132,15 @@ def _make_training_records(
     for turn, asked in enumerate(turns):
         rephrasing = Rephrasing(asked.text, asked.text, self_contained=not history)
         state: Any = make_new_turn_update(asked.text) | {
-            "turn": dump_record(Turn(asked.text, rephrasing=rephrasing)),
-            "turns": dump_records(history),
+            "turn": dump(Turn(asked.text, rephrasing=rephrasing)),
+            "turns": dump_all(history),
         }
         state |= run_node_body(link(state, node))
         try:
             target = regularize(asked.golds[0], schema)
         except SQLParseError:
             target = ""
-        history.append(PastTurn(asked.text, asked.text, target or asked.golds[0], items=get_current_turn(state).items))
+        history.append(PastTurn(asked.text, asked.text, target or asked.golds[0], items=load_turn(state).items))
         if not target:
             continue
         task = run_node_body(make_generate_task(state, node))

@@ -19,7 +19,7 @@ from tableturn.agent import SQLAgent
 from tableturn.agent.cli.chat.chat import ChatSession, ConversationCost
 from tableturn.agent.cli.chat.commands import BY_NAME
 from tableturn.agent.cli.chat.prompt import ChatCompleter
-from tableturn.agent.cli.display import TerminalTable, count_fitting_columns, render_rows_as_records, show_answer
+from tableturn.agent.cli.display import TerminalTable, count_fitting_columns, render_records, show_answer
 from tableturn.agent.records import Usage
 
 from tests.support.command_line import tableturn
@@ -175,7 +175,7 @@ def test_columns_that_have_no_room_are_named() -> None:
     assert count_fitting_columns(["a"], [["x" * 500]], 80) == 1
     console = Console(width=80, force_terminal=True, no_color=True)
     with console.capture() as captured:
-        console.print(TerminalTable(headings, rows, "1 row"), render_rows_as_records(headings, rows))
+        console.print(TerminalTable(headings, rows, "1 row"), render_records(headings, rows))
     assert "6 more columns: column 3, column 4" in captured.get()
     assert captured.get().count("column 8") == 2
 

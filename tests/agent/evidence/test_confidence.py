@@ -21,7 +21,7 @@ from tableturn.agent.evidence.confidence import (
     estimate_model_accuracy,
     gather_answer_evidence,
     list_answer_doubts,
-    load_confidence_weights,
+    load_weights,
 )
 from tableturn.agent.model.track_record import (
     ModelRunRecord,
@@ -54,7 +54,7 @@ def ran(sql: str = "SELECT 1", value: int | None = 1, **more: Any) -> Attempt:
 
 
 def test_every_signal_has_a_weight_of_the_right_sign() -> None:
-    known = load_confidence_weights().signals
+    known = load_weights().signals
     assert set(known) == set(PLAIN.compute_signals()) - {"unsure", "said"}
     assert {name for name, weight in known.items() if weight > 0} == {"drafts agree", "approved"}
     assert all(known[name] < 0 for name in BY_HAND if name != "approved")

@@ -128,10 +128,10 @@ def test_what_is_hidden_is_not_named(kestrel: Path) -> None:
 
 def test_an_answer_of_an_earlier_version_has_no_basis(kestrel: Path) -> None:
     from tableturn.agent.records import AnswerRecord
-    from tableturn.agent.state import dump_record, load
+    from tableturn.agent.state import dump, load
 
     with SQLAgent(kestrel, model=writes(BOTH), settings=ALONE) as agent:
-        record = dict(dump_record(agent.ask(QUESTION).record))
+        record = dict(dump(agent.ask(QUESTION).record))
     old = {key: value for key, value in record.items() if key not in ("basis", "readings")}
     assert load(AnswerRecord, old).basis is None
     assert load(AnswerRecord, json.loads(json.dumps(record))).basis is not None

@@ -17,8 +17,8 @@ from tableturn.agent.answers.render import render_answer_text
 from tableturn.agent.evidence.trust import (
     TrustBound,
     TrustFingerprints,
-    apply_trust_bound,
-    compute_trust_fingerprints,
+    apply_bound,
+    compute_fingerprints,
     find_trust_bound,
     get_trust_file_path,
     read_trust_bounds,
@@ -56,7 +56,7 @@ def asked(shop: Path, path: Path | str, **settings: Any):
 
 def set_for(shop: Path, path: Path, level: float | None, **settings: Any) -> None:
     with SQLAgent(shop, model="offline", settings={"trust": str(path), **settings}) as agent:
-        prints = compute_trust_fingerprints(agent.resources, agent.settings)
+        prints = compute_fingerprints(agent.resources, agent.settings)
         identity = database_identity(agent.resources.database)
     missing = 0 if level else 20
     write_trust_bound(
@@ -111,7 +111,7 @@ def test_too_few_labels_mark_nothing_and_say_how_many_are_missing(shop: Path, tm
 
 @pytest.mark.parametrize(("confidence", "trusted"), [(0.9, True), (0.899, False)])
 def test_the_level_itself_is_trusted(confidence: float, trusted: bool) -> None:
-    assert apply_trust_bound(confidence, bound(), PRINTS).trusted is trusted
+    assert apply_bound(confidence, bound(), PRINTS).trusted is trusted
 
 
 def test_one_bound_is_kept_for_a_database_and_a_model(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_another_address_of_the_model_or_other_settings_of_approved_answers_with
         key = {"openai_api_key": "x"}
         model = ChatOpenAI(model="m", base_url=url, **key)  # pyright: ignore[reportArgumentType]
         with SQLAgent(shop, model=model, settings=settings) as agent:
-            return compute_trust_fingerprints(agent.resources, agent.settings)
+            return compute_fingerprints(agent.resources, agent.settings)
 
     here = prints("http://a.example/v1")
     assert here.list_changed_conditions(prints("http://a.example/v1/")) == []

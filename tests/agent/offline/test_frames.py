@@ -17,7 +17,7 @@ from tableturn.agent.offline.frame import (
     QueryFrame,
     Scalar,
     format_query_as_sentence,
-    intersect_with_condition,
+    intersect,
 )
 from tableturn.agent.offline.sql import convert_frame_to_sql, list_query_tables, read_sql
 from tableturn.tools.database import Database
@@ -120,7 +120,7 @@ def test_what_meets_two_conditions_that_no_row_meets(zoo: Database, sql: str, ro
     assert frame is not None
     other = Predicate(Operand(Column("animal", "kind")), "=", "lynx")
 
-    both = intersect_with_condition(frame, other, Column("animal", "animal_id"))
+    both = intersect(frame, other, Column("animal", "animal_id"))
     assert [*zoo.execute(convert_frame_to_sql(both, zoo.schema())).rows] == rows
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from tableturn.agent.offline.frame import Column
-from tableturn.agent.offline.mentions import QuestionMention, find_mentions, find_unused_mentions, resolve
+from tableturn.agent.offline.mentions import Mention, find_mentions, find_unused, resolve
 from tableturn.agent.offline.names import NameIndex
 from tableturn.agent.offline.sql import read_sql
-from tableturn.agent.offline.words import split_identifier_into_words, split_question_into_words
+from tableturn.agent.offline.words import split_identifier, split_question_into_words
 from tableturn.tools.database import ColumnSchema, Database, Schema, TableSchema
 from tableturn.tools.values import ValueIndex
 
@@ -38,11 +38,11 @@ def names(school: Database) -> NameIndex:
     return NameIndex(school.schema())
 
 
-def _read(school: Database, names: NameIndex, question: str, folder: Path) -> list[QuestionMention]:
+def _read(school: Database, names: NameIndex, question: str, folder: Path) -> list[Mention]:
     values = ValueIndex.open(school, cache=folder)
     items = find_mentions(split_question_into_words(question), names, values.find(question, 20))
     resolve(items, names)
-    return [item for item in items if isinstance(item, QuestionMention)]
+    return [item for item in items if isinstance(item, Mention)]
 
 
 def test_words_become_tables_columns_values_and_comparisons(school: Database, names: NameIndex, tmp_path: Path) -> None:
@@ -72,11 +72,11 @@ def test_a_column_belongs_to_the_table_that_is_spoken_of(school: Database, names
 
 
 def test_what_the_schema_says(names: NameIndex) -> None:
-    assert names.choose_title_columns("tblStudent") == (Column("tblStudent", "fname"), Column("tblStudent", "lname"))
+    assert names.find_titles("tblStudent") == (Column("tblStudent", "fname"), Column("tblStudent", "lname"))
     assert names.key("course") == Column("course", "course_id")
     assert names.choose_identity_column("course") == Column("course", "course_id")
-    assert names.compute_join_distance("tblStudent", "course") == 2
-    assert names.find_parent_table(Column("enrolled", "stuid")) == "tblStudent"
+    assert names.count_joins("tblStudent", "course") == 2
+    assert names.find_parent(Column("enrolled", "stuid")) == "tblStudent"
 
 
 def test_what_connects_rows_of_two_tables(names: NameIndex) -> None:
@@ -98,7 +98,7 @@ def test_what_connects_rows_of_two_tables(names: NameIndex) -> None:
     ],
 )
 def test_identifiers_are_spelled_out(name: str, words: tuple[str, ...]) -> None:
-    assert split_identifier_into_words(name) == words
+    assert split_identifier(name) == words
 
 
 def test_a_shared_noun_belongs_to_each() -> None:
@@ -125,7 +125,7 @@ def test_mentions_that_a_query_has_no_use_for(
     said = _read(school, names, "First names of students older than 20 in Turin", tmp_path)
     frame = read_sql(sql, names.schema)
     assert frame is not None
-    assert [mark.text for mark in find_unused_mentions(said, frame, names.schema)] == left_out
+    assert [mark.text for mark in find_unused(said, frame, names.schema)] == left_out
 
 
 @pytest.mark.parametrize("name", ["_", "__", "?", "#"])

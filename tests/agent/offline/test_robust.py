@@ -94,7 +94,7 @@ def test_names_without_words_are_no_titles(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as made:
         made.execute('CREATE TABLE "%"(" " INTEGER, "*" TEXT, "?" INTEGER)')
     with Database.open(path) as signs:
-        assert not NameIndex(signs.schema()).has_name_or_title("%")
+        assert not NameIndex(signs.schema()).has_own_name("%")
 
 
 def test_names_that_need_quotes(odd: Parser) -> None:

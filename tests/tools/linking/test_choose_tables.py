@@ -8,7 +8,7 @@ from tableturn.tools.database import ColumnSchema, ForeignKey, Schema, TableSche
 from tableturn.tools.database.schema import CodeMeanings
 from tableturn.tools.linking import (
     SchemaLinker,
-    choose_values_to_mention,
+    choose_shown_values,
     find_copied_tables,
     find_table_families,
     is_empty_or_copied_table,
@@ -186,7 +186,7 @@ def test_values_are_told_of_the_first_tables_and_their_codes_without_guesses() -
         return ValueMatch("c_ord_stat", "txt", value, mention, start, start + len(mention), 0.9, how)
 
     found = (match("withdrawn by buyer", "withdrawn by buyer", "exact"), match("5", "five", "abbreviation"))
-    assert [told.value for told in choose_values_to_mention(text, found, part)] == ["withdrawn by buyer"]
+    assert [told.value for told in choose_shown_values(text, found, part)] == ["withdrawn by buyer"]
 
 
 def test_a_table_of_the_codes_of_many_lists_is_always_shown() -> None:
