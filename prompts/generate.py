@@ -120,13 +120,7 @@ class GenerateSQLTask(Task[SQLDraft]):
 
         if self.declared is not None:
             whole = replace(
-                self,
-                schema=self.declared,
-                declared=None,
-                marked=frozenset(),
-                unshown=(),
-                copies=(),
-                ranked=False,
+                self, schema=self.declared, declared=None, marked=frozenset(), unshown=(), copies=(), ranked=False
             )
             prompt = render_with_cuts(0, replace(whole.parts(), programs=programs), partial(render_parts, whole))
             if prompt.tokens <= budget:

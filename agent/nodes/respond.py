@@ -283,12 +283,7 @@ _LONGEST = 20_000  # characters of a query whose basis is looked for
 
 @with_fallback("basis", None)
 def find_answer_basis(
-    chosen: Attempt | None,
-    query: Query | None,
-    turn: Turn,
-    run: Run,
-    used: Sequence[UsedKnowledge],
-    readings: Readings,
+    chosen: Attempt | None, query: Query | None, turn: Turn, run: Run, used: Sequence[UsedKnowledge], readings: Readings
 ) -> Basis | None:
     """Return the facts on which an answer's query is based; None without a readable query."""
     if chosen is None or chosen.result is None or query is None or len(query.sql) > _LONGEST:

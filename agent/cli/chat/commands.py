@@ -406,10 +406,7 @@ COMMANDS: dict[str, tuple[ChatCommand, ...]] = {
         ChatCommand("/lessons", "", "list the saved answers and definitions, with who and when", RUN["/lessons"]),
         ChatCommand("/edit", "ID TEXT", "change a saved answer's question or SQL, or a definition", RUN["/edit"]),
         ChatCommand(
-            "/forget",
-            "NAME",
-            "remove a definition or a saved answer, by name, question or id",
-            RUN["/forget"],
+            "/forget", "NAME", "remove a definition or a saved answer, by name, question or id", RUN["/forget"]
         ),
     ),
 }
