@@ -169,7 +169,10 @@ def _find_columns_of_kind(table: TableSchema, kind: str, without: Sequence[str])
     return [column for column in table.columns if kind in ("column", column.kind) and column.name not in without]
 
 
-_IN_VAIN = ("What is the carbon footprint of each sale?", "What will next year's turnover be?")
+_IN_VAIN = (
+    "What is the carbon footprint of each sale?",
+    "What will next year's turnover be?",
+)
 """Questions that were declined: no column says."""
 
 
