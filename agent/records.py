@@ -11,7 +11,7 @@ from ..prompts.reply_types import Intent, Rephrasing, WriterComments
 from ..tools.basis.basis import Basis
 from ..tools.database.estimate import Estimate
 from ..tools.database.session import Rights
-from ..tools.database.table import Cell, PlainCell, Table, Withheld, convert_cell_for_json
+from ..tools.database.table import Cell, PlainCell, Table, Withheld, convert_cell
 from ..tools.examples.example import Example
 from ..tools.formats import ColumnFormat
 from ..tools.knowledge.entry import Entry
@@ -407,6 +407,6 @@ def _make_row(row: tuple[Cell, ...]) -> tuple[PlainCell, ...]:
         return cast("tuple[PlainCell, ...]", row)
     # An integer itself may have more digits than Python writes.
     return tuple(
-        str(Decimal(cast("int", cell))) if too_large else convert_cell_for_json(cell)
+        str(Decimal(cast("int", cell))) if too_large else convert_cell(cell)
         for cell, too_large in zip(row, large, strict=True)
     )

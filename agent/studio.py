@@ -17,7 +17,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from ..tools.errors import SettingsError
-from ..tools.examples import make_embedding, open_store_with_seeds
+from ..tools.examples import make_embedding, open_seeded_store
 from ..tools.folders import cache_folder
 from ..tools.sample import build_sample
 from .graph import AgentGraph, build_graph
@@ -33,7 +33,7 @@ def _build_studio_graph() -> AgentGraph:
     examples = None
     if location := os.environ.get("TABLETURN_EXAMPLES"):
         # Opened here: one that cannot be used is seen at the server's start.
-        examples = open_store_with_seeds(location, make_embedding(os.environ.get("TABLETURN_EMBEDDING") or "hashed"))
+        examples = open_seeded_store(location, make_embedding(os.environ.get("TABLETURN_EMBEDDING") or "hashed"))
     agent = SQLAgent(
         os.environ.get("TABLETURN_DB") or (sample if sample.exists() else build_sample(sample)),
         preset=os.environ.get("TABLETURN_PRESET") or None,

@@ -23,13 +23,13 @@ from sqlglot import exp
 from ..prompts.find_sql import begins_sql
 from ..tools.charts import Chart, ChartRequest, Kind
 from ..tools.charts.chart import Picture, can_render_charts, render_chart_image
-from ..tools.charts.wish import read_chart_request
+from ..tools.charts.wish import parse_request
 from ..tools.database import Cancellation, Database, Limits, Notice, Table, render_schema
 from ..tools.database.schema import ColumnSchema, Schema, TableSchema
 from ..tools.errors import ExampleRefused, ExportError, KnowledgeError, SettingsError
 from ..tools.examples import VERIFIED, Example, ExampleStore, FoundExample, database_identity, example_id
-from ..tools.examples.entry import compute_shared_example_id, make_example_from_query, make_example_verifier
-from ..tools.examples.rights import can_remove_example, choose_best_per_question, should_replace_example
+from ..tools.examples.entry import make_example, make_example_verifier, shared_id
+from ..tools.examples.rights import can_remove_example, choose_best_per_question, should_replace
 from ..tools.export import ExportResult, Format, Target, export_query, export_rows, infer_export_format, write_file
 from ..tools.knowledge import Entry, Knowledge
 from ..tools.knowledge.entry import Item
@@ -164,7 +164,7 @@ def _save_example(
 ) -> Saved:
     """Save a correct answer as an example, and remove earlier ones that it replaces."""
     database, store = resources.database, resources.examples.open_store_for_saving()
-    example = make_example_from_query(database, question, sql, author=database.session.identity.name, **more)
+    example = make_example(database, question, sql, author=database.session.identity.name, **more)
     done = store.add([example], make_example_verifier(database, (settings or resources.settings).limits))
     outdated = _find_replaced_example_ids(store, example, database)
     return Saved(example_id(example), example, done.added == 1, store.remove(outdated))
@@ -219,8 +219,8 @@ def _find_replaced_example_ids(store: ExampleStore, example: Example, database: 
         if hit.example.source in VERIFIED
         and hit.example.owner == example.owner
         and hit.example.question.split() == example.question.split()
-        and compute_shared_example_id(hit.example) != compute_shared_example_id(example)
-        and should_replace_example(hit.example, example, database)
+        and shared_id(hit.example) != shared_id(example)
+        and should_replace(hit.example, example, database)
     ]
 
 
@@ -564,7 +564,7 @@ def chart(answer: Answer, kind: Kind | None = None, measure: int | None = None) 
     """Return the chart of an answer, of the given kind if any; None if no chart fits."""
     if kind is None and measure is None:
         return answer.drawn
-    wish = read_chart_request(answer.question) if kind is None else None
+    wish = parse_request(answer.question) if kind is None else None
     return answer.drawn_as(replace(wish or ChartRequest(kind, ""), measure=measure))
 
 

@@ -8,15 +8,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from ..agent.records import convert_cell_for_json
+from ..agent.records import convert_cell
 from ..tools.database import Database, Table
 from ..tools.errors import QueryError, QueryTimeout, ResultTooLarge, SettingsError, SQLParseError
-from ..tools.examples import database_identity, open_existing_store
+from ..tools.examples import database_identity, open_existing
 from ..tools.knowledge import Entry, read_knowledge
 from ..tools.knowledge.proposals import split_statements
 from ..tools.record_files import read_lines
 from ..tools.sql import ALL_COLUMNS, find_used_schema_items
-from ..tools.words import FUNCTION_WORDS, stem_name_words, stem_word, stems
+from ..tools.words import FUNCTION_WORDS, stem_name, stem_word, stems
 from .metrics.judging import GOLD_LIMITS, Unfit, compute_expected_result
 from .runner.record import SHOWN_ROWS
 from .runner.results import RESULTS_FILE, read_results
@@ -92,7 +92,7 @@ def _read_results_folder(folder: Path) -> Iterator[PastAnswer]:
 def read_verified_queries(database: Database, location: str, embedding: str = "hashed") -> list[PastAnswer]:
     """Return the verified queries of a database from an example store, as past answers."""
     identity = database_identity(database)
-    with open_existing_store(location, embedding) as store:
+    with open_existing(location, embedding) as store:
         return [
             PastAnswer(found.example.question, found.example.sql, f"example {found.id[:8]}", status="converged")
             for found in store.list()
@@ -187,7 +187,7 @@ class AnswerReplay:
         self._redefined = [entry for key, entry in (old | new).items() if not (key in old and key in new)]
         self._schemas = before.schema(), after.schema()
         was, now = (
-            {stem for table in schema.tables for part in (table, *table.columns) for stem in stem_name_words(part.name)}
+            {stem for table in schema.tables for part in (table, *table.columns) for stem in stem_name(part.name)}
             for schema in self._schemas
         )
         self._new_words = frozenset(now - was - _COMMON)
@@ -250,7 +250,7 @@ class AnswerReplay:
 
 def _make_displayed_result(table: Table) -> Held:
     """Return the first rows of a result in plain form, with the total number of rows."""
-    rows = tuple(tuple(map(convert_cell_for_json, row)) for row in table.rows[:SHOWN_ROWS])
+    rows = tuple(tuple(map(convert_cell, row)) for row in table.rows[:SHOWN_ROWS])
     return Held(table.columns, rows, len(table.rows))
 
 

@@ -44,7 +44,7 @@ def find_http_status(kind: str) -> int:
     return _STATUS.get(kind, 422)
 
 
-def make_error_body(kind: str, message: str) -> dict[str, Any]:
+def make_error(kind: str, message: str) -> dict[str, Any]:
     """Return the JSON body of an error reply."""
     return {"error": {"kind": kind, "message": message}}
 
@@ -61,17 +61,15 @@ def make_error_reply(request: Request, error: Exception) -> JSONResponse:
     kind = type(error).__name__
     if isinstance(error, TableturnError):
         headers = {"www-authenticate": "Bearer"} if kind == "Unauthorized" else {}
-        return JSONResponse(make_error_body(kind, str(error)), find_http_status(kind), headers)
+        return JSONResponse(make_error(kind, str(error)), find_http_status(kind), headers)
     if isinstance(error, RequestValidationError):
         first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"][1:]) or "body"
-        return JSONResponse(
-            make_error_body("BadRequest", f"{place[:100]}: {first['msg'].removeprefix('Value error, ')}"), 422
-        )
+        at = ".".join(str(part) for part in first["loc"][1:]) or "body"
+        return JSONResponse(make_error("BadRequest", f"{at[:100]}: {first['msg'].removeprefix('Value error, ')}"), 422)
     if isinstance(error, HTTPException):
         kind = _KINDS.get(error.status_code, "BadRequest")
-        return JSONResponse(make_error_body(kind, str(error.detail)), error.status_code, error.headers)
-    return JSONResponse(make_error_body("InternalError", log_internal_error(error)), 500)
+        return JSONResponse(make_error(kind, str(error.detail)), error.status_code, error.headers)
+    return JSONResponse(make_error("InternalError", log_internal_error(error)), 500)
 
 
 def add_error_handlers(app: FastAPI) -> None:

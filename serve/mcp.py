@@ -28,7 +28,7 @@ from tableturn import __version__
 from ..agent import verbs
 from ..agent.answers.render import render_answer_text
 from ..agent.audit import AuditedQuery, run_query
-from ..tools.database.table import convert_cell_for_json
+from ..tools.database.table import convert_cell
 from ..tools.errors import SettingsError, TableturnError
 from ..tools.toolset import format_table_text
 from .running_turns import RunningTurn
@@ -212,7 +212,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
         asker = asker_of()
         resources, limits = asker.agent.resources, asker.agent.settings.limits
         table = await asker.run_query(lambda stop: run_query(AuditedQuery(sql), resources, limits, stop))
-        rows = [[convert_cell_for_json(cell) for cell in row] for row in table.rows[:_ROWS]]
+        rows = [[convert_cell(cell) for cell in row] for row in table.rows[:_ROWS]]
         found = {"columns": list(table.columns), "rows": rows, "text": format_table_text(table)}
         return QueryResult(**asker.mask_json(found), row_count=len(table.rows), truncated=table.truncated)
 
@@ -233,10 +233,8 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
     ) -> ValuesResult:
         """Find which values of the database a text mentions, in the database's own spelling."""
         asker = asker_of()
-        found = await asker.run_query(lambda _: verbs.find_values(text, asker.agent.resources, limit))
-        told = [
-            {"mention": each.mention, "value": each.value, "table": each.table, "column": each.column} for each in found
-        ]
+        hits = await asker.run_query(lambda _: verbs.find_values(text, asker.agent.resources, limit))
+        told = [{"mention": hit.mention, "value": hit.value, "table": hit.table, "column": hit.column} for hit in hits]
         return ValuesResult(values=[ValueFound(**each) for each in asker.mask_json(told)])
 
     @server.tool(annotations=_READS)
@@ -306,12 +304,9 @@ async def _list_sendable_lessons(asker: Asker) -> LessonsResult:
     """Return the lessons that may be sent to a model."""
     resources = asker.agent.resources
     found = await asker.run_query(lambda _: verbs.list_lessons(resources))
-    leaving = [
-        one
-        for one in found
-        if one.kind != "answer" or resources.masked_database.get_egress_level(one.meaning) == "values"
-    ]
-    return LessonsResult.model_validate({"lessons": asker.mask_json([asdict(one) for one in leaving])})
+    masked = resources.masked_database
+    sent = [one for one in found if one.kind != "answer" or masked.get_egress_level(one.meaning) == "values"]
+    return LessonsResult.model_validate({"lessons": asker.mask_json([asdict(one) for one in sent])})
 
 
 def _add_resources(server: MCPServer[Any], asker_of: AskerOf) -> None:
@@ -334,7 +329,7 @@ def _add_resources(server: MCPServer[Any], asker_of: AskerOf) -> None:
     async def threads() -> str:
         """Return the person's own conversations, most recently used first."""
         asker = asker_of()
-        found = await asker.call_store_method(TurnStore.list_threads, listed=False)
+        found = await asker.call_store(TurnStore.list_threads, listed=False)
         return json.dumps(asker.mask_json([{"id": thread.id, "title": thread.title} for thread in found]))
 
     @server.resource("tableturn://threads/{id}", mime_type="text/plain")
@@ -342,10 +337,10 @@ def _add_resources(server: MCPServer[Any], asker_of: AskerOf) -> None:
         """Return the questions and answers of a conversation, as far as they may be sent."""
         asker = asker_of()
         try:
-            await asker.call_store_method(TurnStore.get_thread, id)
+            await asker.call_store(TurnStore.get_thread, id)
         except TableturnError as error:
             raise ResourceNotFoundError(str(error)) from None
-        turns = await asker.call_store_method(TurnStore.list_turns, id)
+        turns = await asker.call_store(TurnStore.list_turns, id)
         told = [
             f"Question: {turn.question}\n{render_answer_text(turn.stored_answer)}"
             for turn in turns

@@ -82,9 +82,7 @@ class RequestCheckMiddleware:
         except (TableturnError, HTTPException) as error:
             await make_error_reply(Request(scope), error)(scope, receive, send_with_security_headers)
             return
-        await self._app(
-            scope, _add_body_timeout(receive, self._settings.limits.body_seconds), send_with_security_headers
-        )
+        await self._app(scope, _add_timeout(receive, self._settings.limits.body_seconds), send_with_security_headers)
 
     def _check_request(self, headers: Headers, scope: Scope) -> None:
         self._check_host_header(headers)
@@ -146,7 +144,7 @@ class RequestRateLimiter:
             raise TooMany(f"too many requests: try again in {math.ceil((1 - left) / self._a_second)} s")
 
 
-def _add_body_timeout(receive: Receive, seconds: float) -> Receive:
+def _add_timeout(receive: Receive, seconds: float) -> Receive:
     """Return a `receive` that raises an error if the request's body takes too long."""
     until = time.monotonic() + seconds
     complete = False

@@ -21,7 +21,7 @@ from ..agent.conversation import NO_DECISION
 from ..agent.effects import make_cancellation_error
 from ..agent.model.turn_budget import observe_task_usage
 from ..tools.errors import NothingToDecide, TableturnError, TurnCancelled
-from .errors import log_internal_error, make_error_body
+from .errors import log_internal_error, make_error
 from .request_checks import TooMany
 from .store import WORKER_SECONDS, Busy, NotKept, NotThere, Owner, StoredTurn, StoreError, TurnRequest, TurnStore
 
@@ -294,9 +294,7 @@ class RunningTurns:
             turn.error = error = gone
         except StoreError as worse:
             _log.error("turn %s: %s", turn.id, worse)
-        turn.add_event(
-            {"event": "error", "turn": turn.id, **make_error_body(type(error).__name__, str(error))["error"]}
-        )
+        turn.add_event({"event": "error", "turn": turn.id, **make_error(type(error).__name__, str(error))["error"]})
 
     def _run_heartbeat(self) -> None:
         """Run this worker's heartbeat in a thread of its own."""

@@ -117,7 +117,7 @@ class Asker:
     agent: SQLAgent  # theirs
     server: Server
 
-    async def call_store_method(
+    async def call_store(
         self, method: Callable[Concatenate[TurnStore, Owner, P], R], *arguments: P.args, **more: P.kwargs
     ) -> R:
         """Call a method of the turn store for this person."""
@@ -126,7 +126,7 @@ class Asker:
 
     async def turn(self, id_: str) -> StoredTurn:
         """Return one of this person's turns, if the current rights allow it."""
-        turn = await self.call_store_method(TurnStore.get_turn, id_)
+        turn = await self.call_store(TurnStore.get_turn, id_)
         if not self.can_see_turn(turn):
             raise NotThere(f"turn {id_[:64]!r} was taken under other permissions: ask again")
         return turn
@@ -166,7 +166,7 @@ class Asker:
 
     async def begin_thread(self, door: str, asked: TurnRequest) -> RunningTurn:
         """Start a turn in a new, unlisted conversation, deleted again if the turn is refused."""
-        thread = await self.call_store_method(TurnStore.add_thread, door=door)
+        thread = await self.call_store(TurnStore.add_thread, door=door)
         try:
             return await self.begin(replace(asked, thread=thread.id))
         except TableturnError:
@@ -188,9 +188,7 @@ class Asker:
         new = await self.begin(
             TurnRequest(self.owner, turn.thread, asked.question, asked.notes, watched=watched, wording=wording)
         )
-        await self.call_store_method(
-            TurnStore.add_feedback, turn.id, {"kind": "correct", "text": words, "turn": new.id}
-        )
+        await self.call_store(TurnStore.add_feedback, turn.id, {"kind": "correct", "text": words, "turn": new.id})
         return new
 
     async def run_query(self, function: Callable[[Cancellation], R]) -> R:

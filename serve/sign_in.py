@@ -146,7 +146,7 @@ class SignIn:
         """Return the owner of a person's threads."""
         return Owner(identity.name, self._database)
 
-    def make_session_cookie(self) -> str:
+    def make_cookie(self) -> str:
         """Return a signed cookie for a new browser session, with the session's end and id."""
         said = f"{int(time.time()) + _SESSION_SECONDS}-{secrets.token_hex(8)}"
         return f"{said}.{self._sign_session(said)}"

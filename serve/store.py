@@ -192,7 +192,7 @@ class TurnStore:
         """Close the store; turns that still run on this worker count as lost."""
         with suppress(StoreError):
             self._store_token_usage()
-        self._execute_in_transaction(delete(WORKERS).where(WORKERS.c.id == self.worker))
+        self._execute(delete(WORKERS).where(WORKERS.c.id == self.worker))
         self._release_resources()
 
     def _release_resources(self) -> None:
@@ -200,7 +200,7 @@ class TurnStore:
         self._engine.dispose()
         self._folder.cleanup()
 
-    def _execute_in_transaction(self, *statements: Executable) -> int:
+    def _execute(self, *statements: Executable) -> int:
         """Execute statements in one transaction; return the row count of the last one."""
         with _translate_database_errors(), self._engine.begin() as on:
             return [on.execute(statement).rowcount for statement in statements][-1]
@@ -256,9 +256,7 @@ class TurnStore:
 
     def mark_turn_as_lost(self, id_: str) -> None:
         """Mark a running turn as lost."""
-        self._execute_in_transaction(
-            update(TURNS).where(TURNS.c.id == id_, RUNNING).values(status="lost", ended=time.time())
-        )
+        self._execute(update(TURNS).where(TURNS.c.id == id_, RUNNING).values(status="lost", ended=time.time()))
 
     def mark_orphaned_turns_as_lost(self) -> int:
         """Mark the running turns of dead workers as lost; return the number of turns."""
@@ -266,7 +264,7 @@ class TurnStore:
         alive = select(WORKERS.c.id).where(WORKERS.c.seen > now - WORKER_SECONDS)
         lost = update(TURNS).where(RUNNING, TURNS.c.worker.not_in(alive), TURNS.c.begun < now - 1)
         gone = delete(WORKERS).where(WORKERS.c.seen < now - 60 * WORKER_SECONDS)
-        return self._execute_in_transaction(gone, lost.values(status="lost", ended=now))
+        return self._execute(gone, lost.values(status="lost", ended=now))
 
     def end_session(self, id_: str, until: float) -> None:
         """End a browser session on all workers."""
@@ -285,16 +283,14 @@ class TurnStore:
         now = time.time()
         thread = Thread(id_ or uuid.uuid4().hex, title, now, now)
         own = {"person": owner.person, "database": owner.database}
-        self._execute_in_transaction(
-            insert(THREADS).values(**own, id=thread.id, title=title, chat=door, created=now, changed=now)
-        )
+        self._execute(insert(THREADS).values(**own, id=thread.id, title=title, chat=door, created=now, changed=now))
         return thread
 
     def list_threads(
         self, owner: Owner, offset: int = 0, limit: int = 100, search: str = "", *, listed: bool = True
     ) -> list[Thread]:
         """Return a person's conversations, last used first; `listed` omits those the page hides."""
-        wanted = _THREAD.where(_make_owner_condition(THREADS, owner)).order_by(THREADS.c.changed.desc())
+        wanted = _THREAD.where(_match_owner(THREADS, owner)).order_by(THREADS.c.changed.desc())
         if search:
             wanted = wanted.where(THREADS.c.title.icontains(search, autoescape=True))
         if listed:
@@ -303,27 +299,23 @@ class TurnStore:
 
     def get_thread(self, owner: Owner, id_: str) -> Thread:
         """Return a person's conversation by id; raise `NotThere` if it does not exist."""
-        for row in self._fetch_rows(_THREAD.where(THREADS.c.id == id_, _make_owner_condition(THREADS, owner))):
+        for row in self._fetch_rows(_THREAD.where(THREADS.c.id == id_, _match_owner(THREADS, owner))):
             return Thread(*row)
         raise NotThere(f"there is no thread {id_[:64]!r}")
 
     def find_chat_thread(self, owner: Owner, digest: str) -> Thread | None:
         """Return the conversation of a chat client by a digest of the chat's messages."""
-        wanted = _THREAD.where(THREADS.c.chat == digest, _make_owner_condition(THREADS, owner))
+        wanted = _THREAD.where(THREADS.c.chat == digest, _match_owner(THREADS, owner))
         rows = self._fetch_rows(wanted.order_by(THREADS.c.changed.desc()).limit(1))
         return Thread(*rows[0]) if rows else None
 
-    def store_chat_digest(self, owner: Owner, id_: str, digest: str) -> None:
+    def store_digest(self, owner: Owner, id_: str, digest: str) -> None:
         """Store the digest of messages by which a chat client continues a conversation."""
-        self._execute_in_transaction(
-            update(THREADS).where(THREADS.c.id == id_, _make_owner_condition(THREADS, owner)).values(chat=digest)
-        )
+        self._execute(update(THREADS).where(THREADS.c.id == id_, _match_owner(THREADS, owner)).values(chat=digest))
 
     def set_thread_title(self, owner: Owner, id_: str, title: str) -> Thread:
         """Set the title of a conversation."""
-        self._execute_in_transaction(
-            update(THREADS).where(THREADS.c.id == id_, _make_owner_condition(THREADS, owner)).values(title=title)
-        )
+        self._execute(update(THREADS).where(THREADS.c.id == id_, _match_owner(THREADS, owner)).values(title=title))
         return self.get_thread(owner, id_)
 
     def begin(self, asked: TurnRequest, rights: Rights | None = None, id_: str | None = None) -> StoredTurn:
@@ -342,7 +334,7 @@ class TurnStore:
         )
         with _translate_database_errors(), self._engine.begin() as on:
             if turn.thread:
-                found = update(THREADS).where(THREADS.c.id == turn.thread, _make_owner_condition(THREADS, asked.owner))
+                found = update(THREADS).where(THREADS.c.id == turn.thread, _match_owner(THREADS, asked.owner))
                 title = case((THREADS.c.title == "", turn.question[:200]), else_=THREADS.c.title)
                 if not on.execute(found.values(changed=turn.begun, title=title)).rowcount:
                     raise NotThere(f"there is no thread {turn.thread[:64]!r}")
@@ -363,7 +355,7 @@ class TurnStore:
             usage = answer.usage
             written |= {"answer": dump(answer), "prompt_tokens": usage.prompt_tokens}
             written |= {"completion_tokens": usage.completion_tokens}
-        if not self._execute_in_transaction(update(TURNS).where(TURNS.c.id == turn.id).values(**written)):
+        if not self._execute(update(TURNS).where(TURNS.c.id == turn.id).values(**written)):
             raise NotThere("this turn was deleted while it ran")
         return ended
 
@@ -380,37 +372,29 @@ class TurnStore:
         return id_
 
     def _make_turn_row(self, owner: Owner, turn: StoredTurn) -> dict[str, Any]:
-        """Return a turn as a row for the table of turns."""
-        records = {
-            "answer": turn.answer and dump(turn.answer),
-            "rights": turn.rights and dump(turn.rights),
-        }
-        row = vars(turn) | records | {"person": owner.person, "database": owner.database, "worker": self.worker}
+        texts = {"answer": turn.answer and dump(turn.answer), "rights": turn.rights and dump(turn.rights)}
+        row = vars(turn) | texts | {"person": owner.person, "database": owner.database, "worker": self.worker}
         return {name: value for name, value in row.items() if value is not None}
 
     def get_turn(self, owner: Owner, id_: str) -> StoredTurn:
         """Return a person's turn by id; raise `NotThere` if it does not exist."""
-        for row in self._fetch_rows(_TURN.where(TURNS.c.id == id_, _make_owner_condition(TURNS, owner))):
+        for row in self._fetch_rows(_TURN.where(TURNS.c.id == id_, _match_owner(TURNS, owner))):
             return _convert_row_to_turn(row)
         raise NotThere(f"there is no turn {id_[:64]!r}")
 
     def list_turns(self, owner: Owner, thread: str) -> tuple[StoredTurn, ...]:
         """Return the turns of a conversation, oldest first."""
-        wanted = _TURN.where(TURNS.c.thread == thread, _make_owner_condition(TURNS, owner)).order_by(TURNS.c.begun)
+        wanted = _TURN.where(TURNS.c.thread == thread, _match_owner(TURNS, owner)).order_by(TURNS.c.begun)
         return tuple(map(_convert_row_to_turn, self._fetch_rows(wanted)))
 
     def request_turn_stop(self, owner: Owner, id_: str) -> None:
         """Ask the worker that runs a turn to stop it."""
-        self._execute_in_transaction(
-            update(TURNS).where(TURNS.c.id == id_, _make_owner_condition(TURNS, owner), RUNNING).values(stop=1)
-        )
+        self._execute(update(TURNS).where(TURNS.c.id == id_, _match_owner(TURNS, owner), RUNNING).values(stop=1))
 
     def add_feedback(self, owner: Owner, id_: str, feedback: dict[str, Any]) -> None:
         """Store a person's feedback on a turn, with the time; replace any earlier feedback."""
         said = feedback | {"at": time.time()}
-        self._execute_in_transaction(
-            update(TURNS).where(TURNS.c.id == id_, _make_owner_condition(TURNS, owner)).values(feedback=said)
-        )
+        self._execute(update(TURNS).where(TURNS.c.id == id_, _match_owner(TURNS, owner)).values(feedback=said))
 
     def list_wrong_answers(self, database: str) -> list[WrongAnswer]:
         """Return the answers that anybody marked as wrong, earliest first."""
@@ -431,7 +415,7 @@ class TurnStore:
         """Delete one conversation of a person, or all of them; return the ids of the deleted ones."""
         with _translate_database_errors(), self._engine.begin() as on:
             threads = delete(THREADS).where(
-                _make_owner_condition(THREADS, owner), *([THREADS.c.id == thread] if thread is not None else [])
+                _match_owner(THREADS, owner), *([THREADS.c.id == thread] if thread is not None else [])
             )
             # Without its thread no turn begins: what runs now is all that there will be.
             ids = tuple(on.execute(threads.returning(THREADS.c.id)).scalars())
@@ -525,12 +509,12 @@ def _create_store_engine(url: str) -> Engine:
     return engine
 
 
-def _make_owner_condition(table: Table, owner: Owner) -> ColumnElement[bool]:
+def _match_owner(table: Table, owner: Owner) -> ColumnElement[bool]:
     return and_(table.c.person == owner.person, table.c.database == owner.database)
 
 
 def _make_turns_condition(owner: Owner, thread: str | None) -> ColumnElement[bool]:
-    own = _make_owner_condition(TURNS, owner)
+    own = _match_owner(TURNS, owner)
     return own if thread is None else and_(own, TURNS.c.thread == thread)
 
 

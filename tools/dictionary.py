@@ -71,9 +71,7 @@ def describe(schema: Schema, rows: Sequence[Sequence[str]]) -> Annotations:
     others = [names for names in others if names is not fields]
     values = next((names for names in others if _are_described_values(tables, fields, names)), ("",) * len(rows))
     plain = [number for number, value in enumerate(values) if not value]
-    texts = [
-        names for names in others if names is not values and _has_multiword_texts([names[number] for number in plain])
-    ]
+    texts = [names for names in others if names is not values and _has_phrases([names[number] for number in plain])]
     texts = texts[:_MOST_TEXTS]
     # A dictionary describes each place once; what describes it again and again is a log of changes.
     if not texts or len({(tables[number], fields[number]) for number in plain}) < len(plain):
@@ -105,7 +103,7 @@ def _are_mostly_true(flags: Sequence[bool]) -> bool:
     return len(flags) >= _FEWEST_ROWS and sum(flags) >= _KNOWN * len(flags)
 
 
-def _has_multiword_texts(texts: Sequence[str]) -> bool:
+def _has_phrases(texts: Sequence[str]) -> bool:
     """Whether enough of the texts have several words."""
     filled = [text for text in texts if text]
     return sum(len(_WORD.findall(text)) > 1 for text in filled) > _WORDY * max(len(filled), 1)

@@ -29,11 +29,11 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 from .database import Database, Limits
 from .database.fetch import Row
-from .database.table import Cell, convert_cell_for_json
+from .database.table import Cell, convert_cell
 from .database.watchdog import Cancellation
 from .errors import ExportError, TableturnError
 from .formats import PLAIN, ColumnFormat, FormatKind, format_rows, parse_date_text
-from .whole_files import replace_file_atomically
+from .whole_files import replace_file
 
 Format = Literal["csv", "json", "jsonl", "md", "xlsx", "parquet"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -124,7 +124,7 @@ def write_file(data: bytes, path: str | Path) -> None:
 def check_export_target(database: Database, target: str | Path) -> None:
     """Raise `ExportError` if a file cannot be written at `target`."""
     _reject_database_target(database, target)
-    folder = _resolve_target_path(target).parent
+    folder = _resolve_path(target).parent
     if not os.access(folder, os.W_OK | os.X_OK):
         raise ExportError(f"cannot write {target}: you may not write into {folder}")
 
@@ -159,7 +159,7 @@ class _ExportSink:
     """A sink that passes a query's rows to a writer, and restarts if the query restarts."""
 
     def __init__(self, file: BinaryIO, form: Format, target: Target, formats: Formats) -> None:
-        self._write = partial(_write_rows_in_format, file, form, target, formats)
+        self._write = partial(_write_rows, file, form, target, formats)
         self._writer: _Writer = self._write(())
         self.rows = 0
 
@@ -185,11 +185,7 @@ class _ExportSink:
 @contextmanager
 def _open_export_target(target: Target) -> Generator[BinaryIO]:
     """Yield a file that replaces the target only if writing succeeds."""
-    opened = (
-        replace_file_atomically(_resolve_target_path(target))
-        if isinstance(target, str | Path)
-        else _open_stream_buffer(target)
-    )
+    opened = replace_file(_resolve_path(target)) if isinstance(target, str | Path) else _open_stream_buffer(target)
     with ExitStack() as stack:
         with _raise_as_export_error(target):
             file = stack.enter_context(opened)
@@ -208,7 +204,7 @@ def _open_stream_buffer(stream: BinaryIO) -> Generator[BinaryIO]:
         stream.flush()
 
 
-def _resolve_target_path(target: str | Path) -> Path:
+def _resolve_path(target: str | Path) -> Path:
     """Return the path with links resolved; raise `ExportError` if it cannot be written."""
     path = Path(os.path.realpath(target))
     if path.exists() and not path.is_file():
@@ -246,9 +242,7 @@ def _reject_database_target(database: Database, target: Target) -> None:
 _Writer: TypeAlias = Generator[None, Sequence[Row] | None]
 
 
-def _write_rows_in_format(
-    file: BinaryIO, form: Format, target: Target, formats: Formats, columns: Sequence[str]
-) -> _Writer:
+def _write_rows(file: BinaryIO, form: Format, target: Target, formats: Formats, columns: Sequence[str]) -> _Writer:
     check_format_installed(form)
     with _raise_as_export_error(target):
         file.seek(0)
@@ -263,9 +257,7 @@ def _write_csv(file: BinaryIO, columns: Sequence[str], _formats: Formats) -> _Wr
     rows: Sequence[Row] | None = [tuple(columns)]
     while rows is not None:
         for row in rows:
-            line = format_line(
-                [_escape_formula(cell) if isinstance(cell, str) else convert_cell_for_json(cell) for cell in row]
-            )
+            line = format_line([_escape_formula(cell) if isinstance(cell, str) else convert_cell(cell) for cell in row])
             # Python's writer has to end lines as CSV does, or it leaves some in cells unquoted; files have Unix's ends.
             file.write((line.removesuffix("\r\n") + "\n").encode("utf-8", "replace"))
         rows = yield
@@ -287,7 +279,7 @@ def _write_json(file: BinaryIO, columns: Sequence[str], _formats: Formats, *, li
     file.write(b"" if lines else b"[")
     while (rows := (yield)) is not None:
         for row in rows:
-            record = dict(zip(names, map(convert_cell_for_json, row), strict=True))
+            record = dict(zip(names, map(convert_cell, row), strict=True))
             # What is no character stays as the escape that JSON has for it.
             file.write(before + json.dumps(record, ensure_ascii=False).encode("utf-8", "backslashreplace") + after)
             before = b"" if lines else b",\n"
@@ -336,7 +328,7 @@ def _write_excel(file: BinaryIO, columns: Sequence[str], formats: Formats) -> _W
     sheet: Any = book.create_sheet("result")
 
     def make_sheet_cell(cell: Cell, bold: bool = False) -> Any:
-        plain = convert_cell_for_json(cell)
+        plain = convert_cell(cell)
         if isinstance(plain, int) and abs(plain) >= _EXACT:
             return str(plain)
         if not isinstance(plain, str):
@@ -469,7 +461,7 @@ def _convert_to_arrow_value(cell: Cell, kind: str) -> Cell:
         return float(cell)  # Arrow refuses whole numbers that a float holds only nearly
     if cell is None or kind != "string":
         return cell
-    return str(convert_cell_for_json(cell)).encode("utf-8", "replace").decode()
+    return str(convert_cell(cell)).encode("utf-8", "replace").decode()
 
 
 _WRITERS: dict[Format, Callable[[BinaryIO, Sequence[str], Formats], _Writer]] = {

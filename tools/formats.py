@@ -21,13 +21,13 @@ from sqlglot import exp
 
 from .database.column_kinds import is_numeric_date_column
 from .database.schema import ColumnSchema, TableSchema
-from .database.table import Cell, convert_cell_for_json
+from .database.table import Cell, convert_cell
 from .errors import SettingsError
 from .sql.dialects import fold
 from .sql.parse import return_default_if_unparsable
 from .sql.query import Query, is_aggregate_call
 from .terminal import sanitize_text
-from .words import split_name_into_words, stem_name_words, stems
+from .words import split_name_into_words, stem_name, stems
 
 if TYPE_CHECKING:
     from babel import Locale
@@ -110,18 +110,18 @@ def choose_column_formats(
         definitions: Texts that say what is measured, by the names of the measures.
         locale: The locale of the formats.
     """
-    meanings = (_read_output_meanings(query, columns) if query else ()) or (_OutputMeaning(),) * len(columns)
+    meanings = (_read_output_meanings(query, columns) if query else ()) or (_Meaning(),) * len(columns)
     defined = {frozenset(stems(name)): _find_unit_in_comment(text) for name, text in (definitions or {}).items()}
     cells = list(zip(*rows[:_LOOKED], strict=True)) or [()] * len(columns)
     formats: list[ColumnFormat] = []
     for name, meaning, values in zip(columns, meanings, cells, strict=True):
-        measure = _find_unit_in_name(name) or defined.get(frozenset(stem_name_words(name))) or meaning.measure
+        measure = _find_unit_in_name(name) or defined.get(frozenset(stem_name(name))) or meaning.measure
         form = _choose_column_format(split_name_into_words(name), replace(meaning, measure=measure), values)
         formats.append(replace(form, locale=locale) if locale else form)
     return tuple(formats)
 
 
-def _choose_column_format(words: Sequence[str], meaning: _OutputMeaning, values: Sequence[Cell]) -> ColumnFormat:
+def _choose_column_format(words: Sequence[str], meaning: _Meaning, values: Sequence[Cell]) -> ColumnFormat:
     known = [value for value in values if value is not None]
     texts = [value for value in known[:_DATES_LOOKED] if isinstance(value, str)]
     numbers = [value for value in known if isinstance(value, int | float)]
@@ -189,7 +189,7 @@ _Role = Literal["", "key", "year", "count", "flag", "rate", "amount", "ratio", "
 
 
 @dataclass(frozen=True)
-class _OutputMeaning:
+class _Meaning:
     """The meaning of a query's output: role, and currency, unit or `%` of the numbers."""
 
     role: _Role = ""
@@ -198,7 +198,7 @@ class _OutputMeaning:
 
 
 @return_default_if_unparsable(())
-def _read_output_meanings(query: Query, columns: Sequence[str]) -> tuple[_OutputMeaning, ...]:
+def _read_output_meanings(query: Query, columns: Sequence[str]) -> tuple[_Meaning, ...]:
     outputs, reader = query.tree.expressions, _OutputMeaningReader(query)
     if not isinstance(query.tree, exp.Select):
         return ()
@@ -219,22 +219,22 @@ class _OutputMeaningReader:
     def __init__(self, query: Query) -> None:
         self._query = query
         self._keys = {(key.table, column) for key in query.schema.foreign_keys for column in key.columns}
-        self._known: dict[int, _OutputMeaning] = {}
+        self._known: dict[int, _Meaning] = {}
 
-    def get_meaning_by_name(self, name: str) -> _OutputMeaning:
+    def get_meaning_by_name(self, name: str) -> _Meaning:
         """Return the meaning that all columns with this name share; empty if they differ."""
         found = [(table, table.column(name)) for table in self._query.tables.values()]
         meanings = {self._read_table_column_meaning(table, column) for table, column in found if column is not None}
-        return meanings.pop() if len(meanings) == 1 else _OutputMeaning()
+        return meanings.pop() if len(meanings) == 1 else _Meaning()
 
-    def read(self, node: exp.Expr) -> _OutputMeaning:
+    def read(self, node: exp.Expr) -> _Meaning:
         """Return the meaning of an expression, from the cache if possible."""
         node = node.unnest()
         if id(node) not in self._known:
             self._known[id(node)] = self._read_expression_meaning(node)
         return self._known[id(node)]
 
-    def _read_expression_meaning(self, node: exp.Expr) -> _OutputMeaning:
+    def _read_expression_meaning(self, node: exp.Expr) -> _Meaning:
         match node:
             case exp.Column():
                 return self._read_column_reference_meaning(node)
@@ -243,7 +243,7 @@ class _OutputMeaningReader:
             case exp.Sum() | exp.Avg():
                 inner, is_sum = self.read(node.this), isinstance(node, exp.Sum)
                 plain = inner.role in ("key", "year", "flag") or (is_sum and inner.measure == "%")
-                return _OutputMeaning("amount", "" if plain else inner.measure)
+                return _Meaning("amount", "" if plain else inner.measure)
             case exp.Coalesce():
                 return self._read_common_meaning([node.this, *node.expressions])
             case exp.Case():
@@ -254,34 +254,34 @@ class _OutputMeaningReader:
             case exp.Mul() | exp.Div():
                 return self._read_product_meaning(node)
             case exp.Year() | exp.Extract():
-                return _OutputMeaning("year" if isinstance(node, exp.Year) or node.name.upper() == "YEAR" else "count")
+                return _Meaning("year" if isinstance(node, exp.Year) or node.name.upper() == "YEAR" else "count")
             case exp.Subquery() if isinstance(node.this, exp.Select) and len(node.this.expressions) == 1:
                 return self.read(node.this.expressions[0].unalias())
             case _ if isinstance(node, _UNCHANGED):
                 return self.read(node.this)
             case _ if isinstance(node, _COUNTS):
-                return _OutputMeaning("count")
+                return _Meaning("count")
             case _ if isinstance(node, _FLAGS):
-                return _OutputMeaning("flag")
+                return _Meaning("flag")
             case _:
-                return _OutputMeaning("amount" if is_aggregate_call(node) else "")
+                return _Meaning("amount" if is_aggregate_call(node) else "")
 
-    def _read_table_column_meaning(self, table: TableSchema, column: ColumnSchema) -> _OutputMeaning:
+    def _read_table_column_meaning(self, table: TableSchema, column: ColumnSchema) -> _Meaning:
         words = split_name_into_words(column.name)
         is_key = column.primary_key or column.likely_key or column.codes or (table.name, column.name) in self._keys
         if is_key or _is_key_name(words) or is_numeric_date_column(column):
-            return _OutputMeaning("key")
+            return _Meaning("key")
         if column.kind == "boolean":
-            return _OutputMeaning("flag")
+            return _Meaning("flag")
         if _has_word_of_kind("rate", words):
-            return _OutputMeaning("rate", stored=True)
+            return _Meaning("rate", stored=True)
         measure = _find_unit_in_name(column.name) or _find_unit_in_comment(column.comment)
         if not measure and _has_word_of_kind("money", words):
             measure = _find_unit_in_comment(table.comment)
         year = _has_word_of_kind("year", words) and not measure
-        return _OutputMeaning("year" if year else "", measure, stored=True)
+        return _Meaning("year" if year else "", measure, stored=True)
 
-    def _read_column_reference_meaning(self, node: exp.Column) -> _OutputMeaning:
+    def _read_column_reference_meaning(self, node: exp.Column) -> _Meaning:
         """Return the meaning of a referenced column of a table or a subquery."""
         if (column := self._query.column(node)) is not None:
             return self._read_table_column_meaning(column.table, column.schema)
@@ -291,32 +291,30 @@ class _OutputMeaningReader:
         outputs = inner.expressions if isinstance(inner, exp.Select) else []
         outputs = [item for item in outputs if fold(item.alias_or_name) == fold(node.name)]
         if len(outputs) != 1:
-            return _OutputMeaning()
+            return _Meaning()
         found = self.read(outputs[0].unalias())
         return replace(found, measure=_find_unit_in_name(node.name) or found.measure)
 
-    def _read_common_meaning(self, parts: Sequence[exp.Expr]) -> _OutputMeaning:
+    def _read_common_meaning(self, parts: Sequence[exp.Expr]) -> _Meaning:
         """Return the meaning that all the expressions share, apart from constants."""
         meanings = {self.read(part) for part in parts if part.find(exp.Column, exp.Func) is not None}
         measures = {meaning.measure for meaning in meanings}
         if len(meanings) == 1:
             return meanings.pop()
-        return _OutputMeaning("amount", measures.pop() if len(measures) == 1 else "")
+        return _Meaning("amount", measures.pop() if len(measures) == 1 else "")
 
-    def _read_product_meaning(self, node: exp.Mul | exp.Div) -> _OutputMeaning:
+    def _read_product_meaning(self, node: exp.Mul | exp.Div) -> _Meaning:
         """Return the meaning of a product or quotient: money divided by money is a ratio."""
         left, right = self.read(node.left), self.read(node.right)
         if isinstance(node, exp.Div):
             if left.measure == right.measure:
-                return _OutputMeaning("share" if left.role == "hundredfold" else "ratio")
-            return _OutputMeaning("amount", "" if right.measure or right.role == "rate" else left.measure)
+                return _Meaning("share" if left.role == "hundredfold" else "ratio")
+            return _Meaning("amount", "" if right.measure or right.role == "rate" else left.measure)
         for factor, other in ((node.left, right), (node.right, left)):
             if self._query.literal(factor) == 100:
-                return (
-                    _OutputMeaning("share") if other.role == "ratio" else _OutputMeaning("hundredfold", other.measure)
-                )
+                return _Meaning("share") if other.role == "ratio" else _Meaning("hundredfold", other.measure)
         single = not (left.measure and right.measure) and "rate" not in (left.role, right.role)
-        return _OutputMeaning("amount", left.measure or right.measure if single else "")
+        return _Meaning("amount", left.measure or right.measure if single else "")
 
 
 # What names and comments say
@@ -376,7 +374,7 @@ def format_cell(cell: Cell, form: ColumnFormat, locale: str = "") -> str:
     if isinstance(cell, str):
         return _format_date_text(cell, form.kind, locale) if form.kind in _DATES else cell
     if isinstance(cell, bytes) or (isinstance(cell, float) and not math.isfinite(cell)):
-        return str(convert_cell_for_json(cell))
+        return str(convert_cell(cell))
     if form.kind == "boolean" and cell in (0, 1):
         return "yes" if cell else "no"
     if form.kind in ("number", "money", "percent"):

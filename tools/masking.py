@@ -43,9 +43,7 @@ _PROOFS: Mapping[MaskKind, Callable[[str], bool]] = {
 def mask(text: str, kinds: Collection[MaskKind]) -> str:
     """Replace personal data in a text with the kind of the data, as in `[email]`."""
     for kind in kinds:
-        text = _PATTERNS[kind].sub(
-            lambda hit, kind=kind: f"[{kind}]" if _is_valid_personal_data(kind, hit[0]) else hit[0], text
-        )
+        text = _PATTERNS[kind].sub(lambda hit, kind=kind: f"[{kind}]" if _is_personal(kind, hit[0]) else hit[0], text)
     return text
 
 
@@ -69,11 +67,11 @@ class PersonalDataPlaceholders:
         return text
 
     def _replace_with_placeholder(self, kind: MaskKind, text: str) -> str:
-        if not _is_valid_personal_data(kind, text):
+        if not _is_personal(kind, text):
             return text
         return self._by_text.setdefault(text, f"[{kind}-{len(self._by_text) + 1}]")
 
 
-def _is_valid_personal_data(kind: MaskKind, text: str) -> bool:
+def _is_personal(kind: MaskKind, text: str) -> bool:
     proof = _PROOFS.get(kind)
     return proof is None or proof(text)

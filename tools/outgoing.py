@@ -87,9 +87,7 @@ class MaskedDatabase:
             return self._database.execute(sql, limits, cancellation)
         self._check_query_compiles(sql)
         if level == "none":
-            columns = tuple(item.alias_or_name or "result" for item in self._list_output_expressions(sql)) or (
-                "result",
-            )
+            columns = tuple(item.alias_or_name or "result" for item in self._list_outputs(sql)) or ("result",)
             marks = (WITHHELD,) * len(columns)
             return Table(columns, ("text",) * len(columns), (marks,), False, 0.0, "all")
         try:
@@ -123,7 +121,7 @@ class MaskedDatabase:
 
     def _mask_result_cells(self, sql: str, table: Table) -> Table:
         """Return the result with all cells masked except counts."""
-        outputs = self._list_output_expressions(sql)
+        outputs = self._list_outputs(sql)
         counts = [isinstance(item.unalias().unnest(), exp.Count) for item in outputs]
         if len(counts) != len(table.columns):
             counts = [False] * len(table.columns)
@@ -132,7 +130,7 @@ class MaskedDatabase:
         )
         return replace(table, rows=rows, withheld="cells", notes=())
 
-    def _list_output_expressions(self, sql: str) -> list[exp.Expr]:
+    def _list_outputs(self, sql: str) -> list[exp.Expr]:
         """Return the output expressions of a single SELECT; empty for any other query."""
         try:
             tree = Query.of(sql, self._database.dialect).tree

@@ -16,7 +16,7 @@ from .results import label_cells, same_result
 from .sql.parse import return_default_if_unparsable
 from .sql.query import Query
 from .sql.scope import Scope
-from .words import make_word_set, stem_name_words, stems, words
+from .words import make_word_set, stem_name, stems, words
 
 Rows = Sequence[Sequence[Cell]] | Sequence[Sequence[PlainCell]]
 
@@ -181,7 +181,7 @@ def make_tie_reading(query: Query, question: str) -> AlternativeReading | None:
     """Return a reading that also shows rows tied with the last one; None without possible ties."""
     if len(query.sql) > _LONGEST:
         return None
-    tree, count, scope = query.tree, query.limit, query.find_select_scope(query.tree)
+    tree, count, scope = query.tree, query.limit, query.find_scope(query.tree)
     if scope is None or query.offset is not None or tree.args.get("distinct"):
         return None
     if not query.order or not isinstance(count, exp.Literal) or not count.is_int or int(count.name) > _MOST_TIED:
@@ -217,7 +217,7 @@ def _is_asking_for_top_item(query: Query, question: str, asked: frozenset[str], 
     values = [column.schema for column in columns if column is not None]
     known = frozenset(stems(question))
     return "what" in asked and not any(
-        value.kind == "time" or known.issuperset(stem_name_words(value.name)) for value in values
+        value.kind == "time" or known.issuperset(stem_name(value.name)) for value in values
     )
 
 

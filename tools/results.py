@@ -25,7 +25,7 @@ class ComparisonLimitExceeded(Exception):
     """The work limit of a comparison is used up before a decision."""
 
 
-class ComparisonWorkLimit:
+class WorkLimit:
     """A work limit shared by comparisons, as a number of cells to examine."""
 
     def __init__(self, cells: int) -> None:
@@ -53,11 +53,7 @@ def same_result(a: Rows, b: Rows, ordered: bool = False, ties: Sequence[Hashable
 
 
 def compare_results(
-    a: Rows,
-    b: Rows,
-    ordered: bool = False,
-    ties: Sequence[Hashable] | None = None,
-    work: ComparisonWorkLimit | None = None,
+    a: Rows, b: Rows, ordered: bool = False, ties: Sequence[Hashable] | None = None, work: WorkLimit | None = None
 ) -> bool | None:
     """Compare two results; return None if the comparison exceeds the work limit."""
     rows_a, rows_b = (result.rows if isinstance(result, Table) else result for result in (a, b))
@@ -74,7 +70,7 @@ def compare_results(
     groupings: Iterable[Column] = [(0,) * len(rows_a)]
     if ordered:
         groupings = [_number_runs_of_equal_labels(ties)] if ties is not None else _guess_tie_groupings(rows_a, left)
-    work = work or ComparisonWorkLimit(_WORK_CELLS + _WORK_LOOKS * len(rows_a) * len(rows_a[0]))
+    work = work or WorkLimit(_WORK_CELLS + _WORK_LOOKS * len(rows_a) * len(rows_a[0]))
     try:
         return any(can_match_columns(left, right, groups, work) for groups in groupings)
     except ComparisonLimitExceeded:
@@ -131,9 +127,7 @@ def _make_sort_key(value: Cell) -> tuple[int, int | float | str | bytes]:
     return (0, 0) if value is None else (1, value)
 
 
-def can_match_columns(
-    left: Sequence[Column], right: Sequence[Column], groups: Column, work: ComparisonWorkLimit
-) -> bool:
+def can_match_columns(left: Sequence[Column], right: Sequence[Column], groups: Column, work: WorkLimit) -> bool:
     """Whether columns can be paired so that both results have the same multiset of rows.
 
     Columns are told apart by refinement: a column by the rows that its values stand in, a row by the columns that its
@@ -145,13 +139,11 @@ def can_match_columns(
     """
     if len(left) != len(right):
         return False
-    return _have_equal_rows(left, right, groups, groups) or _can_match_remaining_columns(
-        left, right, groups, groups, work
-    )
+    return _have_equal_rows(left, right, groups, groups) or _can_match_rest(left, right, groups, groups, work)
 
 
-def _can_match_remaining_columns(
-    left: Sequence[Column], right: Sequence[Column], rows_a: Column, rows_b: Column, work: ComparisonWorkLimit
+def _can_match_rest(
+    left: Sequence[Column], right: Sequence[Column], rows_a: Column, rows_b: Column, work: WorkLimit
 ) -> bool:
     """Whether the remaining columns can be paired, given the row labels so far."""
     colours = _refine_column_colours(left, right, rows_a, rows_b, work)
@@ -167,9 +159,7 @@ def _can_match_remaining_columns(
     # Columns with the same contents are interchangeable: one of them is enough to try.
     for position in {right[position]: position for position in alike[colours[0][chosen]]}.values():
         next_rows = _assign_colours(zip(rows_a, left[chosen], strict=True), zip(rows_b, right[position], strict=True))
-        if next_rows and _can_match_remaining_columns(
-            rest, [*right[:position], *right[position + 1 :]], *next_rows, work
-        ):
+        if next_rows and _can_match_rest(rest, [*right[:position], *right[position + 1 :]], *next_rows, work):
             return True
     return False
 
@@ -179,7 +169,7 @@ def _have_equal_rows(left: Sequence[Column], right: Sequence[Column], rows_a: Co
 
 
 def _refine_column_colours(
-    left: Sequence[Column], right: Sequence[Column], rows_a: Column, rows_b: Column, work: ComparisonWorkLimit
+    left: Sequence[Column], right: Sequence[Column], rows_a: Column, rows_b: Column, work: WorkLimit
 ) -> tuple[Column, Column] | None:
     """Return colours of both results' columns, equal for columns that may match; or None."""
     before = 0
@@ -188,9 +178,7 @@ def _refine_column_colours(
         columns = _assign_colours(_make_column_signatures(left, rows_a), _make_column_signatures(right, rows_b))
         if columns is None or len(set(columns[0])) == len(columns[0]):
             return columns
-        rows = _assign_colours(
-            _make_row_signatures(left, columns[0], rows_a), _make_row_signatures(right, columns[1], rows_b)
-        )
+        rows = _assign_colours(_make_signatures(left, columns[0], rows_a), _make_signatures(right, columns[1], rows_b))
         if rows is None:
             return None
         rows_a, rows_b = rows
@@ -205,7 +193,7 @@ def _make_column_signatures(columns: Sequence[Column], rows: Column) -> Iterator
     return (tuple(sorted(zip(rows, column, strict=True))) for column in columns)
 
 
-def _make_row_signatures(columns: Sequence[Column], colours: Column, rows: Column) -> Iterator[object]:
+def _make_signatures(columns: Sequence[Column], colours: Column, rows: Column) -> Iterator[object]:
     """Yield a signature for each row: the row's colour, and values with column colours."""
     cells = zip(*columns, strict=True)
     return ((row, *sorted(zip(colours, values, strict=True))) for row, values in zip(rows, cells, strict=True))

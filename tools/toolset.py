@@ -213,9 +213,9 @@ def as_tools(
     """
 
     def open_example_store() -> ExampleStore:
-        from .examples import make_default_example_store
+        from .examples import make_default_store
 
-        return examples or make_default_example_store()
+        return examples or make_default_store()
 
     opened = database if isinstance(database, Database) else Database.open(database)
     return Toolset(opened, values or ValueIndex.open(opened), open_example_store, sandbox).all()

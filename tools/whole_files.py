@@ -15,7 +15,7 @@ _lock = threading.Lock()
 
 
 @contextmanager
-def replace_file_atomically(path: Path) -> Generator[BinaryIO]:
+def replace_file(path: Path) -> Generator[BinaryIO]:
     """Yield a file that replaces `path` once it is completely written to disk.
 
     What a link points to is written, and whoever may read it may go on doing so.
@@ -39,7 +39,7 @@ def replace_file_atomically(path: Path) -> Generator[BinaryIO]:
 
 def write_text_atomically(path: Path, text: str) -> None:
     """Write a text file completely or not at all."""
-    with replace_file_atomically(path) as file:
+    with replace_file(path) as file:
         file.write(text.encode())
 
 

@@ -128,7 +128,7 @@ def make_initials(stemmed: Sequence[str]) -> str | None:
 # Words of a name.
 
 _PART = re.compile(r"A+(?!a)|A?a+|0+|x+")
-"""Words in a name's outline; see `_classify_character`."""
+"""Words in a name's outline; see `_classify`."""
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|_+")
 
@@ -163,15 +163,13 @@ _SHORT_FORMS = {
 
 
 @lru_cache(maxsize=50_000)
-def split_name_into_parts(name: str) -> tuple[str, ...]:
+def split_name(name: str) -> tuple[str, ...]:
     """Split a name into folded words at underscores, case changes and digits."""
     plain = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
-    return tuple(
-        fold(plain[part.start() : part.end()]) for part in _PART.finditer("".join(map(_classify_character, plain)))
-    )
+    return tuple(fold(plain[part.start() : part.end()]) for part in _PART.finditer("".join(map(_classify, plain))))
 
 
-def _classify_character(character: str) -> str:
+def _classify(character: str) -> str:
     """Return the character class: `A` upper case, `a` lower, `x` caseless, `0` or `_`."""
     if character.isalpha():
         return "A" if character.isupper() else "a" if character.upper() != character else "x"
@@ -181,13 +179,11 @@ def _classify_character(character: str) -> str:
 @lru_cache(maxsize=50_000)
 def split_name_into_words(name: str) -> tuple[str, ...]:
     """Split a name into lower-case words, and expand common abbreviations."""
-    return tuple(word for part in split_name_into_parts(name) for word in _SHORT_FORMS.get(part, (part,))) or (
-        fold(name),
-    )
+    return tuple(word for part in split_name(name) for word in _SHORT_FORMS.get(part, (part,))) or (fold(name),)
 
 
 @lru_cache(maxsize=50_000)
-def stem_name_words(name: str) -> tuple[str, ...]:
+def stem_name(name: str) -> tuple[str, ...]:
     """Return the stems of a name's words."""
     return tuple(stem_word(word) for word in split_name_into_words(name))
 
@@ -255,7 +251,7 @@ def is_foreign_text(text: str, names: Iterable[str]) -> bool:
         (word.folded in STOP_WORDS and word.folded not in _SHARED) or word.stem in question_words() for word in said
     ):
         return False
-    known = {each for name in names for each in stem_name_words(name)}
+    known = {each for name in names for each in stem_name(name)}
     unknown = [word for word in said if not (word.folded.isdigit() or word.folded in _SHARED or word.stem in known)]
     # Without spaces a question may be one word.
     return sum(1 if word.folded.isascii() else 2 for word in unknown) > 1
@@ -293,7 +289,7 @@ _TAKEN = 84.0
 The word may also be right and mean something else, so that one wrong letter must stand among seven.
 """
 
-OF_A_WORD, _OF_A_VALUE = (4, 9), (6, 12)
+IN_WORD, _OF_A_VALUE = (4, 9), (6, 12)
 """Letters from which what nothing knows may differ in one from what was meant, or in two.
 
 A letter that is missing, too many or wrong counts as one, as do two that have changed places. A whole value needs more:
@@ -324,16 +320,16 @@ def find_intended_word(word: str, known: Iterable[str]) -> tuple[str, float] | N
     return (match[0], match[1] / 100) if match else None
 
 
-def count_allowed_typos(word: str, *, is_value: bool = False) -> int:
+def max_typos(word: str, *, is_value: bool = False) -> int:
     """Return the number of letters that may be wrong in a misspelt word, by length."""
-    return sum(len(word) >= letters for letters in (_OF_A_VALUE if is_value else OF_A_WORD))
+    return sum(len(word) >= letters for letters in (_OF_A_VALUE if is_value else IN_WORD))
 
 
-def find_similar_spellings(word: str, known: Collection[str]) -> list[tuple[int, str]]:
+def find_similar(word: str, known: Collection[str]) -> list[tuple[int, str]]:
     """Return the known words that `word` may misspell, with the number of wrong letters."""
     from rapidfuzz.distance import OSA
 
-    allowed = count_allowed_typos(word)
+    allowed = max_typos(word)
     distances = ((OSA.distance(word, other, score_cutoff=allowed), other) for other in known)
     return sorted(pair for pair in distances if pair[0] <= allowed)
 

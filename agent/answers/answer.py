@@ -9,7 +9,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
-from ...tools.charts import Chart, ChartRequest, Spec, choose, make_vega_lite_spec, read_chart_request
+from ...tools.charts import Chart, ChartRequest, Spec, choose, make_spec, parse_request
 from ...tools.export import export_rows
 from ...tools.formats import PLAIN
 from ..advice import call_with_fallback, collect_failure_notes
@@ -180,7 +180,7 @@ class Answer(AnswerRecord):
     @cached_property
     def _chart_request(self) -> ChartRequest | None:
         """The chart that the question asks for; None if it asks for no chart."""
-        return self._call_chart_function(lambda: read_chart_request(self.question))
+        return self._call_chart_function(lambda: parse_request(self.question))
 
     def _call_chart_function(self, call: Callable[[], R]) -> R | None:
         """Return the result of a chart function; None, with a note, if the function fails."""
@@ -193,7 +193,7 @@ class Answer(AnswerRecord):
     def chart(self) -> Spec | None:
         """The chart as a Vega-Lite specification with its data; None if no chart fits."""
         drawn = self.drawn
-        return self._call_chart_function(lambda: make_vega_lite_spec(drawn)) if drawn else None
+        return self._call_chart_function(lambda: make_spec(drawn)) if drawn else None
 
     @property
     def pictured(self) -> bool:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ...tools.database.table import convert_cell_for_json
+from ...tools.database.table import convert_cell
 from ...tools.errors import ExportError, ResultTooLarge
 from ...tools.export import ExportResult, Format, Target, export_rows
 from ..audit import AuditedQuery, run_and_audit_query
@@ -136,7 +136,7 @@ class _StoredResult:
         select, found, given = self._write_sql(view)
         with self._lock:
             (total,) = self._database.execute(f"SELECT count(*) FROM rows{found}", given).fetchone()
-            rows = tuple(tuple(map(convert_cell_for_json, row)) for row in self._database.execute(select, given))
+            rows = tuple(tuple(map(convert_cell, row)) for row in self._database.execute(select, given))
         return ResultPage(self.columns, self.headings, rows, total, self.truncated, view.offset, self.read_at)
 
     def export(self, view: PageRequest, target: Target, form: Format, answer: Answer) -> ExportResult:

@@ -18,7 +18,7 @@ from ..options import AccessOptions, DatabaseOptions, EmbeddingOption, JsonOptio
 
 if TYPE_CHECKING:
     from ...tools.database import Database
-    from ...tools.examples import AddExamplesResult, Example, ExampleStore, FoundExample
+    from ...tools.examples import AddedExamples, Example, ExampleStore, FoundExample
     from ..context.rephrase_examples import Forms
 
 app = typer.Typer(help="Few-shot examples: add, import, list, search, remove.", no_args_is_help=True)
@@ -41,14 +41,12 @@ class StoreOptions:
     @contextmanager
     def open(self, *, make: bool = True) -> Generator[ExampleStore]:
         """Open the example store, with the built-in examples; `make` creates a missing store."""
-        from ...tools.examples import get_store_folder, make_embedding, open_existing_store, open_store_with_seeds
+        from ...tools.examples import get_store_folder, make_embedding, open_existing, open_seeded_store
 
         place = self.store or get_store_folder()
         # A mistyped place would look empty.
         store = (
-            open_store_with_seeds(place, make_embedding(self.embedding))
-            if make
-            else open_existing_store(place, self.embedding)
+            open_seeded_store(place, make_embedding(self.embedding)) if make else open_existing(place, self.embedding)
         )
         with store as opened:
             yield opened
@@ -77,10 +75,10 @@ def add(
     shared: Annotated[bool, typer.Option("--shared", help="Use it for questions to other databases too.")] = False,
 ) -> None:
     """Add one example. Its SQL must run on the database."""
-    from ...tools.examples import make_example_from_query, make_example_verifier
+    from ...tools.examples import make_example, make_example_verifier
 
     with stored.open() as examples, options.open() as database:
-        example = make_example_from_query(database, question, sql, simplified=simplified, shared=shared)
+        example = make_example(database, question, sql, simplified=simplified, shared=shared)
         _report_additions([examples.add([example], make_example_verifier(database))])
 
 
@@ -152,7 +150,7 @@ def _import_verified(files: list[Path], database: Database, examples: ExampleSto
 
     problems = _ImportProblems()
     doubted = 0
-    done: list[AddExamplesResult] = []
+    done: list[AddedExamples] = []
     for file in files:
         try:
             pairs = read_verified_examples(file, database, examples, author, problems.refuse)
@@ -362,7 +360,7 @@ def reindex(stored: StoreOptions) -> None:
         say(f"indexed {examples.reindex()} examples")
 
 
-def _report_additions(done: Sequence[AddExamplesResult], refused: int = 0, remark: str = "") -> None:
+def _report_additions(done: Sequence[AddedExamples], refused: int = 0, remark: str = "") -> None:
     added, known = sum(part.added for part in done), sum(part.known for part in done)
     updated = sum(part.updated for part in done)
     told = f", simplified anew {updated}" if updated else ""

@@ -13,7 +13,7 @@ from ...prompts.rephrase import RephraseTask, SimplifyTask
 from ...prompts.task import Task
 from ...tools.database import Schema
 from ...tools.errors import ReplyError
-from ...tools.examples import Example, ExampleStore, load_seed_dialogues
+from ...tools.examples import Example, ExampleStore, load_dialogues
 from ...tools.linking import PastTurn
 from ..effects import BudgetTracker, Translator, ask, run
 from ..model.turn_budget import compute_node_budget
@@ -86,7 +86,7 @@ def rephrase_dialogue(dialogue: Dialogue, asker: RequestLimitedTranslator) -> It
                 schema,
                 simplify=False,
                 style="credit",
-                dialogues=load_seed_dialogues(),
+                dialogues=load_dialogues(),
                 asks_back=False,
             )
             reply = asker.ask(task)

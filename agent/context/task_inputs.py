@@ -21,11 +21,11 @@ from ...tools.database import Schema
 from ...tools.examples import database_identity
 from ...tools.linking import (
     PastTurn,
-    drop_samples_of_later_tables,
+    drop_later_samples,
     extend_schema_for_query,
-    find_copied_tables,
+    find_copies,
+    find_families,
     find_requested_tables,
-    find_table_families,
     shorten_schema,
 )
 from ...tools.sql import dialect_notes
@@ -106,7 +106,7 @@ MOST_COLUMNS = 400
 """Columns shown of a large schema, keys aside; the least probable would be the first to leave the prompt anyway."""
 
 MOST_UNSHOWN = 20  # names of tables beyond those shown; they leave the prompt before anything else does
-_MOST_COPIES = 12  # names of find_copied_tables beyond those shown
+_MOST_COPIES = 12  # names of find_copies beyond those shown
 _ROOM_OF_NAMES = 450  # characters of each of both
 
 
@@ -147,7 +147,7 @@ def _limit_names(names: Iterable[str]) -> list[str]:
 
 def _group_similar_tables(shown: Schema, schema: Schema) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Return shown tables, each with hidden tables whose names differ only by numbers."""
-    others = find_table_families(schema)
+    others = find_families(schema)
     first = {id(others[table.name]): table.name for table in reversed(shown.tables) if table.name in others}
     found = ((name, [other for other in others[name] if not shown.table(other)]) for name in reversed(first.values()))
     return tuple((name, tuple(sorted(like))) for name, like in found if like)
@@ -171,7 +171,7 @@ def _build_generate_task(state: AgentState, run: Run) -> GenerateSQLTask:
     settings, turn, database, whole = run.settings, load_turn(state), run.resources.database, run.schema
     own_form, shown = settings.prompt_style == "full", _select_shown_schema(state, whole)
     if whole.shown_column_count > MOST_COLUMNS:
-        shown = shorten_schema(shown, whole) if own_form else drop_samples_of_later_tables(shown)
+        shown = shorten_schema(shown, whole) if own_form else drop_later_samples(shown)
     complete = whole.shown_column_count == shown.shown_column_count and len(whole.tables) == len(shown.tables)
     unshown: list[str] = []
     if settings.tell_unshown and not complete:
@@ -181,8 +181,8 @@ def _build_generate_task(state: AgentState, run: Run) -> GenerateSQLTask:
     copied, alike = list[str](), ()
     if own_form and unshown:
         alike = _group_similar_tables(shown, whole)
-        copied = [name for name in unshown if name in find_copied_tables(whole)]
-        kin, aside = find_table_families(whole), {*copied, *(name for _, names in alike for name in names)}
+        copied = [name for name in unshown if name in find_copies(whole)]
+        kin, aside = find_families(whole), {*copied, *(name for _, names in alike for name in names)}
         rest = {kin.get(name, (name,))[0]: name for name in reversed(unshown) if name not in aside}
         unshown, copied = (_limit_names(sorted(rest.values(), key=unshown.index)), _limit_names(copied)[:_MOST_COPIES])
     attempts, day = get_attempts(state), date.today()

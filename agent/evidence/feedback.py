@@ -13,9 +13,9 @@ from sqlglot import exp
 from ...prompts.templating import estimate_tokens
 from ...tools.database import Schema
 from ...tools.expectation import ExpectedTraits, LinkedItem, predict_query_traits, score_used_items
-from ...tools.sql import Query, QueryFinding, check, find_searched_literals, read_query
+from ...tools.sql import Finding, Query, check, find_searched_literals, read_query
 from ...tools.values import ValueMatch
-from ...tools.words import stem_name_words
+from ...tools.words import stem_name
 from ..advice import call_with_fallback
 from ..context.task_inputs import is_non_english_question, list_readable_turns
 from ..effects import Body, do
@@ -29,7 +29,7 @@ CHECKED_LENGTH = 50_000
 """Longest query that is looked at, in characters, as long as one may be by default: about two seconds of checks."""
 
 
-def check_attempt(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[Attempt, tuple[QueryFinding, ...]]]:
+def check_attempt(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[Attempt, tuple[Finding, ...]]]:
     """Check the query of an attempt; return the attempt with the findings, and the findings."""
     # Of a locked table nothing can be asked either.
     if len(attempt.sql) > CHECKED_LENGTH or attempt.error_kind == "locked":
@@ -37,7 +37,7 @@ def check_attempt(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[A
     turn = load_turn(state)
     several = turn.candidates > 1
 
-    def run_checks() -> tuple[tuple[QueryFinding, ...], Attempt]:
+    def run_checks() -> tuple[tuple[Finding, ...], Attempt]:
         sql, values, database = attempt.sql, run.resources.values, run.resources.database
         schema = database.schema()
         # What the linker and the form expect of a question they read from its English words.
@@ -110,10 +110,10 @@ class FeedbackLimits:
     tokens: int = 1_500  # of the part, by our own estimate
 
 
-def format_problems(attempt: Attempt, findings: Sequence[QueryFinding], settings: Settings) -> str:
+def format_problems(attempt: Attempt, findings: Sequence[Finding], settings: Settings) -> str:
     """Return an attempt's error and the findings, one per line, without repetition."""
     lines: list[str] = []
-    said: QueryFinding | None = None
+    said: Finding | None = None
     if attempt.error and settings.feedback_error and settings.feedback_names:
         # The checks know the nearest right names, and say what failed no worse than the database does.
         of_kind = (finding for finding in findings if finding.kind == attempt.error_kind)
@@ -134,7 +134,7 @@ def format_problems(attempt: Attempt, findings: Sequence[QueryFinding], settings
     return "\n".join(dict.fromkeys(lines))
 
 
-def describe(finding: QueryFinding) -> str:
+def describe(finding: Finding) -> str:
     """Return a finding as one line of text; a doubt becomes a question."""
     if not finding.proof:
         return (
@@ -148,11 +148,9 @@ def format_columns(sql: str, schema: Schema, mentioned: Sequence[ValueMatch]) ->
     """Return values that the question mentions, and sample values of the columns used."""
     within = FeedbackLimits()
     named = [name for table in schema.tables for name in (table.name, *(column.name for column in table.columns))]
-    stems = frozenset(stem for name in named for stem in stem_name_words(name))
+    stems = frozenset(stem for name in named for stem in stem_name(name))
     # Part of a value may be found only because the question names a column so: "city" is no Boise City.
-    values = (
-        match for match in mentioned if match.how != "part" or not stems.issuperset(stem_name_words(match.mention))
-    )
+    values = (match for match in mentioned if match.how != "part" or not stems.issuperset(stem_name(match.mention)))
     lines = [f"{match.table}.{match.column} holds {_format_cell(match.value, within.cell)}" for match in values]
     query = read_query(sql, schema)
     places = sorted(query.used.columns) if query else []

@@ -33,7 +33,7 @@ def get_text(message: AIMessage) -> str:
 def get_reply_usage(message: AIMessage, prompt: int) -> Usage:
     """Return the token usage of one request, as reported by the server or else estimated."""
     metadata = message.response_metadata
-    reported = _get_mapping_or_empty(message.usage_metadata or metadata.get("token_usage") or metadata.get("usage"))
+    reported = _get_map(message.usage_metadata or metadata.get("token_usage") or metadata.get("usage"))
     written = _read_token_count(reported, "completion_tokens", "output_tokens")
     if not written:
         text = get_text(message)
@@ -53,14 +53,14 @@ def is_refused(message: AIMessage) -> bool:
 
 def _read_stop_reason(message: AIMessage) -> str:
     metadata = message.response_metadata
-    incomplete = _get_mapping_or_empty(metadata.get("incomplete_details")).get("reason")
+    incomplete = _get_map(metadata.get("incomplete_details")).get("reason")
     for reason in (incomplete, *(metadata.get(key) for key in ("finish_reason", "stop_reason", "done_reason"))):
         if isinstance(reason, str) and reason:
             return reason.lower()
     return ""
 
 
-def _get_mapping_or_empty(value: object) -> Mapping[str, Any]:
+def _get_map(value: object) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
 
 

@@ -11,10 +11,10 @@ from operator import attrgetter
 from ...prompts.reply_types import SQLDraft
 from ...tools.database import Schema
 from ...tools.errors import ExampleStoreError
-from ...tools.examples import VerifiedAnswer, choose_best_per_question, database_identity, find_verified_answer
+from ...tools.examples import VerifiedAnswer, choose_best_per_question, database_identity, find_verified
 from ...tools.examples.verified import Spelt
 from ...tools.knowledge.entry import SelectedEntries
-from ...tools.linking import LOOK, LinkedSchema, PastTurn, can_still_run_query, choose_base_turn, choose_shown_values
+from ...tools.linking import LOOK, LinkedSchema, PastTurn, can_still_run_query, choose_base_turn, choose_values
 from ...tools.values import ValueIndex, ValueMatch, select_likely_values
 from ..advice import call_with_fallback, with_fallback
 from ..context.knowledge import ASKED, find_definitions, find_unknown_word, list_problem_notes, list_unread_entries
@@ -114,7 +114,7 @@ def link(state: AgentState, run: Run) -> Body[Update]:
 def _choose_likely_values(text: str, found: tuple[ValueMatch, ...], shown: Schema, run: Run) -> tuple[ValueMatch, ...]:
     """Return the values that a text likely means; if few tables are shown, in table order."""
     if run.settings.prompt_style == "full" and run.schema.shown_column_count > MOST_COLUMNS:
-        return choose_shown_values(text, found, shown)
+        return choose_values(text, found, shown)
     values = select_likely_values(text, found, shown)
     if shown.total_tables == len(shown.tables):
         return values
@@ -174,7 +174,7 @@ def find_verified_turn_answer(turn: Turn, history: bool, schema: Schema, run: Ru
                 example for example in found if run.resources.masked_database.get_egress_level(example.sql) == "values"
             ]
             foremost = choose_best_per_question(leaves, database)
-            if answer := find_verified_answer(question, foremost, schema, _make_value_speller(run.resources.values)):
+            if answer := find_verified(question, foremost, schema, _make_value_speller(run.resources.values)):
                 return answer
     except ExampleStoreError:
         pass

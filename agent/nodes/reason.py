@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ...prompts.reason import PandasCodeTask, SQLFromCodeTask
 from ...prompts.reply_types import CodeDraft, SQLDraft
 from ...tools.errors import ModelError, NotUnderstood, ReplyError, SettingsError
-from ...tools.examples import load_seed_programs
+from ...tools.examples import load_programs
 from ..context.task_inputs import make_generate_task
 from ..effects import Body, Done, ask, do
 from ..evidence.feedback import format_code_csv
@@ -39,7 +39,7 @@ def reason(state: AgentState, run: Run) -> Body[Update]:
     mode = "code_blocks" if run.settings.reason == "code_blocks" else "pot"
     notes: list[str] = []
     try:
-        programs = yield from do(load_seed_programs)
+        programs = yield from do(load_programs)
         # Our own form says more of a schema than the paper's: comments, views, what codes mean.
         task = base if base.style == "full" else replace(base, schema_style="frames")
         thought = yield from ask(PandasCodeTask(task, mode, programs))

@@ -14,12 +14,12 @@ from langgraph.types import Overwrite
 
 from ...prompts.rephrase import RephraseTask, SimplifyTask
 from ...prompts.reply_types import Rephrasing
-from ...tools.charts import read_chart_request
+from ...tools.charts import parse_request
 from ...tools.database import Schema
 from ...tools.errors import ModelError, NotUnderstood, ReplyError, TableturnError
-from ...tools.examples import load_seed_dialogues
+from ...tools.examples import load_dialogues
 from ...tools.linking import PastTurn
-from ...tools.words import split_name_into_parts, stem_english_word
+from ...tools.words import split_name, stem_english_word
 from ..advice import call_with_fallback, with_fallback
 from ..context.knowledge import find_definitions, list_unread_entries
 from ..context.task_inputs import (
@@ -57,7 +57,7 @@ def rephrase(state: AgentState, run: Run) -> Body[Update]:
         evidence = (state.get("evidence") or "").strip()
         turn = Turn(question, rights=run.resources.rights, evidence=evidence)
         # Words about a picture stand apart: SQL answers what is asked, not how it looks.
-        if wish := call_with_fallback("charts", lambda: read_chart_request(question), None):
+        if wish := call_with_fallback("charts", lambda: parse_request(question), None):
             turn = replace(turn, question=wish.question, asked=question)
         reset = make_new_turn_update(question) | {"drafts": Overwrite([]), "messages": [message] if message else []}
     notes = list(filter(None, [make_unread_turns_note(state, run)]))
@@ -158,7 +158,7 @@ def _request_rephrasing(
         clarification=turn.clarification,
         simplify=settings.simplify,
         style="credit" if credit else "full",
-        dialogues=(yield from do(load_seed_dialogues)) if credit else (),
+        dialogues=(yield from do(load_dialogues)) if credit else (),
         ranked=ranked,
         asks_back=settings.clarify,
         evidence=turn.evidence,
@@ -254,4 +254,4 @@ def ask_about_ambiguous_column(question: str, schema: Schema) -> Rephrasing | No
 
 
 def _list_name_stems(name: str) -> list[str]:
-    return list(map(stem_english_word, split_name_into_parts(name)))
+    return list(map(stem_english_word, split_name(name)))

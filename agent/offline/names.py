@@ -10,7 +10,7 @@ from functools import cached_property
 from heapq import nlargest
 
 from ...tools.database.schema import ColumnSchema, Schema
-from ...tools.words import find_similar_spellings, load_synonyms, split_name_into_words
+from ...tools.words import find_similar, load_synonyms, split_name_into_words
 from .frame import Column, Scalar
 from .words import COMMANDS, COMPARATIVES, GENERIC, PHRASES, SUPERLATIVES, UNSPOKEN, Token, split_identifier, stem_word
 
@@ -128,7 +128,7 @@ class NameIndex:
         for size in (4, 3):
             if len(word.lower) >= size + 3 and word.lower[:size] in self.short:
                 return word.lower[:size]
-        near = (other for _, other in find_similar_spellings(word.stem, self.vocabulary))
+        near = (other for _, other in find_similar(word.stem, self.vocabulary))
         return next((other for other in near if len(other) > 4 and other[0] == word.stem[0]), word.stem)
 
     def column(self, column: Column) -> ColumnSchema:

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from ...tools.database.schema import ColumnSchema, Schema
 from ...tools.errors import NotUnderstood, SQLParseError
-from ...tools.linking.join_path import find_joining_foreign_keys
+from ...tools.linking.join_path import find_joining_keys
 from ...tools.sql import Query, write_exact_table_names
 from ...tools.sql.dialects import get_dialect_rules
 from .frame import Aggregate, Column, Operand, Operator, Predicate, QueryFrame, Scalar
@@ -46,7 +46,7 @@ def convert_frame_to_sql(frame: QueryFrame, schema: Schema, stems: Collection[st
 def list_query_tables(frame: QueryFrame, schema: Schema) -> frozenset[str]:
     """Return all tables that a frame's query reads, including joined tables and subqueries."""
     used = [table for one in frame.list_queries() for table in one.list_tables()]
-    keys = [key for one in frame.list_queries() for key in find_joining_foreign_keys(schema, one.list_tables())]
+    keys = [key for one in frame.list_queries() for key in find_joining_keys(schema, one.list_tables())]
     return frozenset([*used, *(key.table for key in keys), *(key.ref_table for key in keys)])
 
 
@@ -58,7 +58,7 @@ class _QueryBuilder:
         self.stems = stems
         self.frame = frame
         self.tables = frame.list_tables() or (schema.tables[0].name,)
-        self.path = find_joining_foreign_keys(schema, self.tables, stems)
+        self.path = find_joining_keys(schema, self.tables, stems)
         self.rules = get_dialect_rules(schema.dialect)
 
     def query(self) -> exp.Query:

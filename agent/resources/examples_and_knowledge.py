@@ -37,9 +37,9 @@ class LazyExampleStore:
 
     def open_store_for_search(self) -> ExampleStore:
         """Return the example store to search: the agent's own or the built-in examples."""
-        from ...tools.examples import make_default_example_store
+        from ...tools.examples import make_default_store
 
-        return self.open_own_store() or self._open_store_once("built in", make_default_example_store)
+        return self.open_own_store() or self._open_store_once("built in", make_default_store)
 
     def open_own_store(self) -> ExampleStore | None:
         """Return the agent's own store; None if nothing was ever saved in the store."""
@@ -50,7 +50,7 @@ class LazyExampleStore:
 
     def open_store_for_saving(self) -> ExampleStore:
         """Return the store in which examples are saved; raise an error without a store."""
-        from ...tools.examples import make_embedding, open_store_with_seeds
+        from ...tools.examples import make_embedding, open_seeded_store
 
         place = self._given
         if place is None:
@@ -59,7 +59,7 @@ class LazyExampleStore:
             )
         if not isinstance(place, str | Path):
             return place
-        return self._open_store_once("own", lambda: open_store_with_seeds(place, make_embedding(self._embedding)))
+        return self._open_store_once("own", lambda: open_seeded_store(place, make_embedding(self._embedding)))
 
     def _open_store_once(self, name: str, open_store: Callable[[], ExampleStore]) -> ExampleStore:
         with self._lock:

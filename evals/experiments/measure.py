@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ...agent import make_settings
 from ...agent.nodes.reason import uses_code_result
 from ...tools.errors import DatabaseUnavailable, ModelError, SettingsError, TableturnError
-from ...tools.examples import open_existing_store
+from ...tools.examples import open_existing
 from ...tools.examples.store import ENOUGH_SHARED
 from ...tools.sandbox import find_sandbox_problem, get_default_sandbox_limits
 from ..datasets import Dataset, GoldTurn, load_dataset
@@ -167,7 +167,7 @@ def explain_missing_examples(needs: Needs, place: str | None, embedding: str) ->
         return ""
     if place is None:
         return f"it needs an example store of a training set: make one with {_MAKES['pairs']}, and pass --examples"
-    with open_existing_store(place, embedding) as store:
+    with open_existing(place, embedding) as store:
         pairs = [hit.example for hit in store.list() if hit.example.shared and hit.example.source != "seed"]
     if len(pairs) < ENOUGH_SHARED:
         return (

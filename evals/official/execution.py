@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from ...tools.errors import DatabaseUnavailable, QueryFailed
-from ...tools.results import ComparisonWorkLimit, can_match_columns
+from ...tools.results import WorkLimit, can_match_columns
 from ..datasets.load import ClosingContext, join_operators
 from .exact_match import SchemaNames, group_foreign_keys
 
@@ -104,7 +104,7 @@ def is_column_permutation(
         for rows in (left, right)
     )
     groups = tuple(range(len(left))) if ordered else (0,) * len(left)
-    return can_match_columns(ours, theirs, groups, ComparisonWorkLimit(sys.maxsize))
+    return can_match_columns(ours, theirs, groups, WorkLimit(sys.maxsize))
 
 
 def list_suite_files(main: Path, name: str) -> list[Path]:

@@ -39,7 +39,7 @@ from ...agent.nodes.link import select_most_probable_items
 from ...agent.records import PlainResult, Usage, make_plain_result
 from ...tools.database import Database, Schema
 from ...tools.errors import ModelError, NotUnderstood, QueryError, SettingsError
-from ...tools.examples import open_existing_store
+from ...tools.examples import open_existing
 from ...tools.linking import PastTurn
 from ...tools.sql import Query, explain
 from ..datasets import Dataset, GoldTurn, read_predictions
@@ -261,7 +261,7 @@ class AgentAnswerer:
     annotations: Path | None = None  # the cache folder of its descriptions; None for the user's own
 
     def __post_init__(self) -> None:
-        self._store = open_existing_store(self.examples, self.embedding) if self.examples else None
+        self._store = open_existing(self.examples, self.embedding) if self.examples else None
         self._open: dict[str, SQLAgent] = {}
         self._in_use: Counter[str] = Counter()
         self._checkpoints = InMemorySaver()

@@ -14,7 +14,7 @@ from tableturn import __version__
 
 from ...agent.model.choose_model import get_model_label, resolve_model
 from ...agent.model.track_record import ModelRunRecord, append_run_record
-from ...agent.records import convert_cell_for_json
+from ...agent.records import convert_cell
 from ...tools.database import Schema
 from ...tools.database.server.address import hide_url_secrets
 from ...tools.errors import SettingsError
@@ -196,7 +196,7 @@ def _describe_turn(
         # Revision chain, figure 3.
         "attempts_right": [judge.judge(question, one["sql"]).ex if official else None for one in record.attempts],
         "gold_columns": gold.columns if gold else (),
-        "gold_rows": [[convert_cell_for_json(cell) for cell in row] for row in gold.rows[:SHOWN_ROWS]] if gold else (),
+        "gold_rows": [[convert_cell(cell) for cell in row] for row in gold.rows[:SHOWN_ROWS]] if gold else (),
         "gold_row_count": len(gold.rows) if gold else None,
         "outcome": outcome(record, verdict) if conversational else None,
     }

@@ -14,7 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictFloat,
 from ...tools.database import Table
 from ...tools.errors import SettingsError
 from ...tools.record_files import read_records
-from ...tools.words import stem_name_words
+from ...tools.words import stem_name
 from ..datasets.load import Queries, Text, check_unique_ids, parse_record
 
 _NUMBER = r"[-+]?\d[\d,_ ]*(?:\.\d+)?|[-+]?\.\d+"
@@ -124,9 +124,9 @@ class TrialTurn(BaseModel):
             if not low <= (math.inf if table.truncated else len(table.rows)) <= high:
                 return f"its rows must be {self.rows}, not {len(table.rows)}"
         # Each wanted column needs one of its own whose name has all of its words.
-        left = [set(stem_name_words(column)) for column in table.columns]
-        for name in sorted(self.columns, key=lambda name: -len(set(stem_name_words(name)))):
-            words = set(stem_name_words(name))
+        left = [set(stem_name(column)) for column in table.columns]
+        for name in sorted(self.columns, key=lambda name: -len(set(stem_name(name)))):
+            words = set(stem_name(name))
             found = [column for column in left if words <= column]
             if not found:
                 return f"it lacks the column {name}; it has {', '.join(table.columns)}"

@@ -13,14 +13,14 @@ from starlette.responses import Response, StreamingResponse
 
 from ...agent import Answer, verbs
 from ...agent.answers.paging import PageRequest, ResultPage
-from ...tools.charts import Kind, make_vega_lite_spec
+from ...tools.charts import Kind, make_spec
 from ...tools.database import Cancellation
 from ...tools.errors import ExportError
 from ...tools.export import MEDIA_TYPES, Format, make_file_name
 from ..server import Asker, AskerHere
 from ..store import StoredTurn, TurnStore
 from .bodies import FeedbackBody, LessonBody, RunQueryBody, TurnReply
-from .turns import make_turn_reply
+from .turns import render_turn
 
 router = APIRouter(tags=["answers"])
 
@@ -34,7 +34,7 @@ _Search = Annotated[str, Query(max_length=200, description="Only rows with this 
 @router.get("/turns/{id_}", response_model=TurnReply)
 async def get_turn(id_: str, asker: AskerHere) -> dict[str, Any]:
     """Return a turn, with its answer if there is one."""
-    return await make_turn_reply(await asker.turn(id_), asker)
+    return await render_turn(await asker.turn(id_), asker)
 
 
 @router.get("/turns/{id_}/rows")
@@ -66,7 +66,7 @@ async def get_chart(
     """Return a turn's chart as a Vega-Lite specification; null if none fits."""
     answer = await asker.answer(await asker.turn(id_))
     chart = None if answer is None else verbs.chart(answer, kind, measure)
-    return None if chart is None else make_vega_lite_spec(chart)
+    return None if chart is None else make_spec(chart)
 
 
 @router.get("/turns/{id_}/export", response_class=StreamingResponse)
@@ -94,14 +94,12 @@ async def export_rows(
     name = quote(f"{make_file_name(answer.rephrased or answer.question)}.{form}")
     disposition = f"attachment; filename*=UTF-8''{name}"
 
-    def read_file_in_chunks() -> Iterator[bytes]:
+    def read_chunks() -> Iterator[bytes]:
         with file:
             while part := file.read(_PART):
                 yield part
 
-    return StreamingResponse(
-        read_file_in_chunks(), media_type=MEDIA_TYPES[form], headers={"content-disposition": disposition}
-    )
+    return StreamingResponse(read_chunks(), media_type=MEDIA_TYPES[form], headers={"content-disposition": disposition})
 
 
 @router.post("/turns/{id_}/run", response_model=TurnReply)
@@ -110,9 +108,7 @@ async def run_query(id_: str, body: RunQueryBody, asker: AskerHere) -> dict[str,
     turn = await asker.turn(id_)
     answer = _require_answer(turn)
     new = await asker.run_query(lambda cancellation: verbs.rerun(answer, body.sql, asker.agent.resources, cancellation))
-    return await make_turn_reply(
-        await asker.turn(await asker.call_store_method(TurnStore.add_answer, turn, new.record)), asker
-    )
+    return await render_turn(await asker.turn(await asker.call_store(TurnStore.add_answer, turn, new.record)), asker)
 
 
 @router.post("/turns/{id_}/feedback")
@@ -124,7 +120,7 @@ async def give_feedback(id_: str, body: FeedbackBody, asker: AskerHere) -> dict[
         return {"kind": body.kind, "turn": new.id, "question": new.stored.wording}
     given = await asker.run_query(lambda _: _apply_feedback(turn, body, asker))
     if body.kind != "note":
-        await asker.call_store_method(TurnStore.add_feedback, id_, body.model_dump(exclude_defaults=True))
+        await asker.call_store(TurnStore.add_feedback, id_, body.model_dump(exclude_defaults=True))
     return {"kind": body.kind, **given}
 
 

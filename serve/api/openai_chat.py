@@ -81,9 +81,7 @@ async def list_models(asker: AskerHere) -> dict[str, Any]:
 @router.get("/models/{name}", response_model=None)
 async def get_model(name: str, asker: AskerHere) -> dict[str, Any] | Response:
     """Return the model with the given name, or an error if it is unknown."""
-    return (
-        _MODEL if name == MODEL else _make_error_response(f"unknown model: the only one is {MODEL!r}", 404, "NotThere")
-    )
+    return _MODEL if name == MODEL else _make_error(f"unknown model: the only one is {MODEL!r}", 404, "NotThere")
 
 
 @router.post("/chat/completions", response_model=None)
@@ -91,20 +89,15 @@ async def complete_chat(body: ChatBody, asker: AskerHere) -> Response:
     """Answer the last message of a chat, with the earlier messages as context."""
     question = body.messages[-1].words
     if body.messages[-1].role != "user" or not question.strip() or len(question) > _LONGEST or "\0" in question:
-        return _make_error_response(
-            f"the last message must be a person's, of 1 to {_LONGEST:,} characters without U+0000", 400
-        )
+        return _make_error(f"the last message must be a person's, of 1 to {_LONGEST:,} characters without U+0000", 400)
     turn = await _begin_chat_turn(question, body, asker)
     if body.stream:
         return make_event_stream_response(_stream_reply_chunks(turn, asker, body))
     await turn.wait()
     if turn.answer is None:
         kind = type(turn.error).__name__
-        return _make_error_response(str(turn.error), find_http_status(kind), kind)
-    message = {
-        "role": "assistant",
-        "content": await _render_reply(turn.answer, body.messages, turn.asked.thread, asker),
-    }
+        return _make_error(str(turn.error), find_http_status(kind), kind)
+    message = {"role": "assistant", "content": await _write_reply(turn.answer, body.messages, turn.asked.thread, asker)}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
     return JSONResponse(
         _make_common_reply_fields(turn, "chat.completion")
@@ -114,8 +107,8 @@ async def complete_chat(body: ChatBody, asker: AskerHere) -> Response:
 
 async def _begin_chat_turn(question: str, body: ChatBody, asker: Asker) -> RunningTurn:
     """Start a turn in the stored conversation of these messages, or in a new one with notes."""
-    said = _list_roles_and_texts(body.messages[:-1])
-    found = await asker.call_store_method(TurnStore.find_chat_thread, _hash_chat_messages(said)) if said else None
+    said = _list_texts(body.messages[:-1])
+    found = await asker.call_store(TurnStore.find_chat_thread, _hash_chat(said)) if said else None
     if found is not None:
         return await asker.begin(TurnRequest(asker.owner, found.id, question, watched=body.stream))
     told = (f"{'Asked' if role == 'user' else 'Answered'} before: {words[:1_000]}" for role, words in said[-_HISTORY:])
@@ -123,22 +116,18 @@ async def _begin_chat_turn(question: str, body: ChatBody, asker: Asker) -> Runni
     return await asker.begin_thread("chat", TurnRequest(asker.owner, "", question, notes, watched=body.stream))
 
 
-def _list_roles_and_texts(messages: list[ChatMessage]) -> list[tuple[str, str]]:
+def _list_texts(messages: list[ChatMessage]) -> list[tuple[str, str]]:
     return [(message.role, message.words) for message in messages if message.role in ("user", "assistant")]
 
 
-async def _render_reply(answer: Answer, messages: list[ChatMessage], thread: str, asker: Asker) -> str:
+async def _write_reply(answer: Answer, messages: list[ChatMessage], thread: str, asker: Asker) -> str:
     """Render an answer as a reply, and store the digest by which the chat continues."""
     text = asker.mask_json(render_answer_markdown(await asker.leaving(answer), _ROWS))
-    await asker.call_store_method(
-        TurnStore.store_chat_digest,
-        thread,
-        _hash_chat_messages([*_list_roles_and_texts(messages), ("assistant", text)]),
-    )
+    await asker.call_store(TurnStore.store_digest, thread, _hash_chat([*_list_texts(messages), ("assistant", text)]))
     return text
 
 
-def _hash_chat_messages(said: list[tuple[str, str]]) -> str:
+def _hash_chat(said: list[tuple[str, str]]) -> str:
     plain = json.dumps([(role, " ".join(words.split())) for role, words in said])
     return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -157,7 +146,7 @@ async def _stream_reply_chunks(turn: RunningTurn, asker: Asker, body: ChatBody) 
         error = turn.error
         yield _encode_server_sent_event({"error": {"message": str(error), "type": type(error).__name__}})
     else:
-        for part in re.split(r"(?<=\n\n)", await _render_reply(turn.answer, body.messages, turn.asked.thread, asker)):
+        for part in re.split(r"(?<=\n\n)", await _write_reply(turn.answer, body.messages, turn.asked.thread, asker)):
             yield encode_chunk({"content": part})
         yield encode_chunk({}, "stop")
         if body.stream_options and body.stream_options.include_usage:
@@ -195,5 +184,5 @@ def _make_token_usage(answer: Answer) -> dict[str, int]:
     }
 
 
-def _make_error_response(message: str, status: int, kind: str = "invalid_request_error") -> Response:
+def _make_error(message: str, status: int, kind: str = "invalid_request_error") -> Response:
     return JSONResponse({"error": {"message": message, "type": kind, "param": None, "code": None}}, status)

@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from ...agent import verbs
 from ...agent.answers.labels import list_labels
 from ...agent.evidence.confidence import FAIRLY_SURE, SURE
-from ...tools.database.table import convert_cell_for_json
+from ...tools.database.table import convert_cell
 from ..server import AskerHere, ServerHere
 from ..sign_in import COOKIE, Unauthorized
 from .bodies import TokenBody
@@ -32,7 +32,7 @@ async def get_schema(asker: AskerHere) -> Response:
         told = asdict(verbs.tables(asker.agent.resources))
         told["notices"] = list(map(asdict, verbs.notices(asker.agent.resources)))
         for column in (column for table in told["tables"] for column in table["columns"]):
-            column["samples"] = [convert_cell_for_json(sample) for sample in column["samples"]]
+            column["samples"] = [convert_cell(sample) for sample in column["samples"]]
         return JSONResponse(jsonable_encoder(told))
 
     return await people.read(make_schema_response)
@@ -68,9 +68,7 @@ async def begin_session(body: TokenBody, request: Request, server: ServerHere) -
         raise Unauthorized("wrong token")
     reply = Response(status_code=204)
     secure = request.url.scheme == "https"
-    reply.set_cookie(
-        COOKIE, server.sign_in.make_session_cookie(), httponly=True, samesite="strict", secure=secure, path="/"
-    )
+    reply.set_cookie(COOKIE, server.sign_in.make_cookie(), httponly=True, samesite="strict", secure=secure, path="/")
     return reply
 
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from ..server import AskerHere
 from ..store import Thread, TurnStore
 from .bodies import ThreadBody, ThreadWithTurns
-from .turns import make_turn_reply
+from .turns import render_turn
 
 router = APIRouter(tags=["threads"])
 
@@ -17,7 +17,7 @@ router = APIRouter(tags=["threads"])
 @router.post("/threads", status_code=201)
 async def begin_thread(body: ThreadBody, asker: AskerHere) -> Thread:
     """Start a conversation."""
-    return await asker.call_store_method(TurnStore.add_thread, body.title)
+    return await asker.call_store(TurnStore.add_thread, body.title)
 
 
 @router.get("/threads")
@@ -28,22 +28,22 @@ async def list_threads(
     search: Annotated[str, Query(max_length=200, description="Text of the titles.")] = "",
 ) -> list[Thread]:
     """Return the signed-in person's conversations, last used first."""
-    return await asker.call_store_method(TurnStore.list_threads, offset, limit, search)
+    return await asker.call_store(TurnStore.list_threads, offset, limit, search)
 
 
 @router.get("/threads/{thread}", response_model=ThreadWithTurns)
 async def get_thread(thread: str, asker: AskerHere, rows: Annotated[int, Query(ge=0, le=1_000)] = 20) -> dict[str, Any]:
     """Return a conversation with its turns, with at most `rows` rows per answer."""
-    found = await asker.call_store_method(TurnStore.get_thread, thread)
-    turns = await asker.call_store_method(TurnStore.list_turns, thread)
-    shown = [await make_turn_reply(turn, asker, rows) for turn in turns if asker.can_see_turn(turn)]
+    found = await asker.call_store(TurnStore.get_thread, thread)
+    turns = await asker.call_store(TurnStore.list_turns, thread)
+    shown = [await render_turn(turn, asker, rows) for turn in turns if asker.can_see_turn(turn)]
     return vars(found) | {"turns": shown}
 
 
 @router.patch("/threads/{thread}")
 async def rename_thread(thread: str, body: ThreadBody, asker: AskerHere) -> Thread:
     """Rename a conversation."""
-    return await asker.call_store_method(TurnStore.set_thread_title, thread, body.title)
+    return await asker.call_store(TurnStore.set_thread_title, thread, body.title)
 
 
 @router.delete("/threads/{thread}", status_code=204)

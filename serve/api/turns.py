@@ -11,7 +11,7 @@ from fastapi import APIRouter, Header
 from fastapi.sse import format_sse_event
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from ..errors import find_http_status, make_error_body
+from ..errors import find_http_status, make_error
 from ..running_turns import RunningTurn
 from ..server import Asker, AskerHere
 from ..store import StoredTurn, TurnRequest, TurnStore
@@ -35,11 +35,9 @@ async def ask(body: AskBody, asker: AskerHere) -> Response:
     """Answer a single question, as `tableturn ask --json` does."""
     turn = await asker.begin(TurnRequest(asker.owner, "", body.question, body.notes))
     await turn.wait()
-    return (
-        _make_turn_error_response(turn)
-        if turn.answer is None
-        else JSONResponse(turn.answer.to_dict(), 200, {TURN_HEADER: turn.id})
-    )
+    if turn.answer is None:
+        return _make_turn_error_response(turn)
+    return JSONResponse(turn.answer.to_dict(), 200, {TURN_HEADER: turn.id})
 
 
 @router.post("/threads/{thread}/turns", response_model=TurnReply, responses=_EVENTS)
@@ -57,7 +55,7 @@ async def take_turn(thread: str, body: TurnBody, asker: AskerHere, accept: str =
 async def ask_again(id_: str, asker: AskerHere, body: AskAgainBody | None = None, accept: str = Header("")) -> Response:
     """Ask the question of an earlier turn again, such as a lost, stopped or failed one."""
     turn = await asker.turn(id_)
-    last = (await asker.call_store_method(TurnStore.list_turns, turn.thread))[-1] if turn.thread else turn
+    last = (await asker.call_store(TurnStore.list_turns, turn.thread))[-1] if turn.thread else turn
     if turn.answer is not None or turn.id != last.id:
         await asker.check_no_pending_question(turn)
     approve = turn.approve or False if body is None or body.approve is None else body.approve
@@ -76,13 +74,11 @@ async def watch_turn(id_: str, asker: AskerHere, last_event_id: str = Header("")
     await asker.turn(id_)
 
     async def yield_final_event() -> AsyncIterator[bytes]:
-        turn = await make_turn_reply(await asker.server.turns.wait_for_remote_turn(asker.owner, id_), asker)
+        turn = await render_turn(await asker.server.turns.wait_for_remote_turn(asker.owner, id_), asker)
         if turn["answer"] is not None:
-            yield _format_server_sent_event(
-                1, {"event": "answer", "turn": id_, "answer": turn["answer"], "choices": turn["choices"]}
-            )
+            yield _format_sse(1, {"event": "answer", "turn": id_, "answer": turn["answer"], "choices": turn["choices"]})
         elif turn["status"] != "running":
-            yield _format_server_sent_event(1, {"event": "error", "turn": id_, **(turn["error"] or {})})
+            yield _format_sse(1, {"event": "error", "turn": id_, **(turn["error"] or {})})
 
     return make_event_stream_response(yield_final_event())
 
@@ -90,20 +86,20 @@ async def watch_turn(id_: str, asker: AskerHere, last_event_id: str = Header("")
 @router.post("/turns/{id_}/stop", status_code=202)
 async def stop_turn(id_: str, asker: AskerHere) -> dict[str, str]:
     """Stop a turn; the conversation is then as it was before that turn."""
-    await asker.call_store_method(TurnStore.get_turn, id_)
+    await asker.call_store(TurnStore.get_turn, id_)
     await asker.server.turns.cancel(asker.owner, id_)
     return {"id": id_}
 
 
-async def make_turn_reply(turn: StoredTurn, asker: Asker, rows: int | None = None) -> dict[str, Any]:
+async def render_turn(turn: StoredTurn, asker: Asker, rows: int | None = None) -> dict[str, Any]:
     """Return a turn as JSON, with at most `rows` rows of the answer."""
     answer = await asker.answer(turn)
     told = None if answer is None else answer.to_dict()
     if told is not None and rows is not None:
         told["rows"] = told["rows"][:rows]
-    error = None if turn.error_kind is None else make_error_body(turn.error_kind, turn.error or "")["error"]
+    error = None if turn.error_kind is None else make_error(turn.error_kind, turn.error or "")["error"]
     if turn.status == "lost":
-        error = make_error_body("Lost", "the worker that ran this turn has stopped: ask again")["error"]
+        error = make_error("Lost", "the worker that ran this turn has stopped: ask again")["error"]
     choices = [] if answer is None else list(answer.choices)
     fields = vars(turn) | {"answer": told, "choices": choices, "error": error}
     return {name: fields[name] for name in TurnReply.model_fields}
@@ -115,25 +111,25 @@ async def _make_turn_response(turn: RunningTurn, asker: Asker) -> Response:
     await turn.wait()
     if turn.error is not None:
         return _make_turn_error_response(turn)
-    return JSONResponse(await make_turn_reply(turn.stored, asker), 200, {TURN_HEADER: turn.id})
+    return JSONResponse(await render_turn(turn.stored, asker), 200, {TURN_HEADER: turn.id})
 
 
 def _make_turn_error_response(turn: RunningTurn) -> Response:
     kind = type(turn.error).__name__
-    return JSONResponse(make_error_body(kind, str(turn.error)), find_http_status(kind), {TURN_HEADER: turn.id})
+    return JSONResponse(make_error(kind, str(turn.error)), find_http_status(kind), {TURN_HEADER: turn.id})
 
 
 def _stream_turn_events(turn: RunningTurn, after: int) -> Response:
     async def yield_encoded_events() -> AsyncIterator[bytes]:
         if not after:
-            yield _format_server_sent_event(0, {"event": "begun", "turn": turn.id, "thread": turn.asked.thread})
+            yield _format_sse(0, {"event": "begun", "turn": turn.id, "thread": turn.asked.thread})
         async for number, event in turn.watch(after):
-            yield _format_server_sent_event(number, event)
+            yield _format_sse(number, event)
 
     return make_event_stream_response(yield_encoded_events(), {TURN_HEADER: turn.id})
 
 
-def _format_server_sent_event(number: int, event: dict[str, Any]) -> bytes:
+def _format_sse(number: int, event: dict[str, Any]) -> bytes:
     return format_sse_event(data_str=json.dumps(event, ensure_ascii=False), event=event["event"], id=str(number))
 
 

@@ -157,8 +157,7 @@ def test_what_ends_a_turn_on_purpose_passes(error: BaseException, monkeypatch: p
 
 
 @pytest.mark.parametrize(
-    "error",
-    [DatabaseUnavailable("locked"), QueryTimeout("slow"), sqlite3.OperationalError("database is locked")],
+    "error", [DatabaseUnavailable("locked"), QueryTimeout("slow"), sqlite3.OperationalError("database is locked")]
 )
 def test_a_database_that_fails_under_advice_costs_that_part(
     error: Exception, agent: SQLAgent, monkeypatch: pytest.MonkeyPatch

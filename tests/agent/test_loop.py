@@ -72,10 +72,7 @@ def test_longer_cycles_are_noticed_by_their_results(shop: Path) -> None:
 def test_a_person_and_a_model_are_told_of_a_time_limit_in_their_own_words(shop: Path) -> None:
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
     answer = asked(shop, writes(endless), query_seconds=0.5)
-    assert (answer.status, answer.text) == (
-        "failed",
-        "This took more than 0.5 s. Try a shorter period or fewer rows.",
-    )
+    assert (answer.status, answer.text) == ("failed", "This took more than 0.5 s. Try a shorter period or fewer rows.")
     assert "join on keys" in (answer.attempts[0].error or ""), "its advice is for who writes queries"
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
-from tableturn.tools.charts import Chart, choose, make_vega_lite_spec, read_chart_request
+from tableturn.tools.charts import Chart, choose, make_spec, parse_request
 from tableturn.tools.charts.chart import render_chart_image
 from tableturn.tools.database import Database
 from tableturn.tools.sample import build_sample
@@ -40,16 +40,12 @@ class Piece:
         """The chart that is chosen."""
         table = database.execute(self.sql)
         return choose(
-            table.columns, table.rows, read_chart_request(self.question), title=self.question, partial=table.truncated
+            table.columns, table.rows, parse_request(self.question), title=self.question, partial=table.truncated
         )
 
 
 PIECES = (
-    Piece(
-        "How many customers are there?",
-        "number",
-        "SELECT COUNT(*) AS customers FROM customers",
-    ),
+    Piece("How many customers are there?", "number", "SELECT COUNT(*) AS customers FROM customers"),
     Piece(
         "What is the average order line worth?",
         "number",
@@ -105,11 +101,7 @@ PIECES = (
         "SELECT co.name AS country, COUNT(*) AS customers FROM customers c JOIN countries co USING "
         "(country_code) GROUP BY 1 ORDER BY 2 DESC",
     ),
-    Piece(
-        "Customers by loyalty tier",
-        "bar",
-        "SELECT loyalty_tier, COUNT(*) AS customers FROM customers GROUP BY 1",
-    ),
+    Piece("Customers by loyalty tier", "bar", "SELECT loyalty_tier, COUNT(*) AS customers FROM customers GROUP BY 1"),
     Piece(
         "Share of customers by loyalty tier",
         "stacked",
@@ -132,11 +124,7 @@ PIECES = (
         'SELECT s.name AS store, role, AVG(salary) AS "average salary" FROM employees JOIN stores s '
         "USING (store_id) WHERE s.store_id < 5 GROUP BY 1, 2",
     ),
-    Piece(
-        "Reviews by rating",
-        "bar",
-        "SELECT rating, COUNT(*) AS reviews FROM reviews GROUP BY 1",
-    ),
+    Piece("Reviews by rating", "bar", "SELECT rating, COUNT(*) AS reviews FROM reviews GROUP BY 1"),
     Piece(
         "Orders by month of the year",
         "bar",
@@ -153,11 +141,7 @@ PIECES = (
         'SELECT p.name AS product, SUM(quantity) AS sold FROM "order lines" JOIN products p USING '
         "(product_id) GROUP BY 1 ORDER BY 2 DESC LIMIT 10",
     ),
-    Piece(
-        "Price and weight of products",
-        "point",
-        "SELECT name, price, weight_kg FROM products",
-    ),
+    Piece("Price and weight of products", "point", "SELECT name, price, weight_kg FROM products"),
     Piece(
         "Price and weight by category",
         "point",
@@ -197,15 +181,9 @@ PIECES = (
         "'2023-01-01' GROUP BY 1",
     ),
     Piece(
-        "Plot payments by method as a pie chart",
-        "pie",
-        "SELECT method, SUM(amount) AS amount FROM payments GROUP BY 1",
+        "Plot payments by method as a pie chart", "pie", "SELECT method, SUM(amount) AS amount FROM payments GROUP BY 1"
     ),
-    Piece(
-        "Draw a histogram of prices",
-        "histogram",
-        "SELECT price FROM products",
-    ),
+    Piece("Draw a histogram of prices", "histogram", "SELECT price FROM products"),
     Piece(
         "Plot orders by month as an area chart",
         "area",
@@ -227,28 +205,16 @@ PIECES = (
         "stacked",
         "SELECT country_code AS country, loyalty_tier AS tier, COUNT(*) AS customers FROM customers GROUP BY 1, 2",
     ),
-    Piece(
-        "Names of customers",
-        None,
-        "SELECT first_name, last_name, email FROM customers",
-    ),
-    Piece(
-        "Comments",
-        None,
-        "SELECT comment, rating FROM reviews WHERE comment IS NOT NULL LIMIT 30",
-    ),
-    Piece(
-        "Orders by customer",
-        None,
-        "SELECT customer_id, COUNT(*) AS orders FROM orders GROUP BY 1",
-    ),
+    Piece("Names of customers", None, "SELECT first_name, last_name, email FROM customers"),
+    Piece("Comments", None, "SELECT comment, rating FROM reviews WHERE comment IS NOT NULL LIMIT 30"),
+    Piece("Orders by customer", None, "SELECT customer_id, COUNT(*) AS orders FROM orders GROUP BY 1"),
 )
 """More than thirty results as people ask for them."""
 
 
 def sheet(database: Database, theme: Theme) -> bytes:
     """All charts of the gallery on one sheet, as SVG."""
-    specs = [make_vega_lite_spec(chart) for piece in PIECES if (chart := piece.chart(database))]
+    specs = [make_spec(chart) for piece in PIECES if (chart := piece.chart(database))]
     independent = {"color": "independent"}
     whole: dict[str, Any] = {
         "$schema": specs[0]["$schema"],

@@ -115,7 +115,7 @@ def _faults(query: Query) -> Iterator[tuple[Kind, str, str]]:
     keys = {name for key in query.schema.foreign_keys for name in (*key.columns, *key.ref_columns)}
     filtered = {column.table.name for column in query.columns if column.clause in ("where", "having")}
     plain = any(
-        not isinstance(one.this, exp.Distinct) for one in query.find_aggregate_calls(scope, exp.Sum, exp.Avg, exp.Count)
+        not isinstance(one.this, exp.Distinct) for one in query.find_aggregates(scope, exp.Sum, exp.Avg, exp.Count)
     )
     for key in query.schema.foreign_keys:
         if key.inferred or key.table == key.ref_table or not {key.table, key.ref_table} <= set(tables):
@@ -128,7 +128,7 @@ def _faults(query: Query) -> Iterator[tuple[Kind, str, str]]:
             if plain and not any(other.table == key.ref_table and other.ref_table in tables
                                  for other in query.schema.foreign_keys):  # fmt: skip
                 yield "duplicates", key.ref_table, key.ref_columns[0]
-    for node in query.find_aggregate_calls(scope, exp.Avg):
+    for node in query.find_aggregates(scope, exp.Avg):
         column = query.column(node.this)
         if column is not None and not column.schema.primary_key and column.schema.name not in conditions:
             yield "missing", *column.item
@@ -377,11 +377,7 @@ def run(options: BenchOptions) -> Figures:
         "material": len(material),
         "found": share([one.told and one.exact for one in material]),
         "by_kind": {
-            kind: {
-                "n": len(own),
-                "told": share([one.told for one in own]),
-                "exact": share([one.exact for one in own]),
-            }
+            kind: {"n": len(own), "told": share([one.told for one in own]), "exact": share([one.exact for one in own])}
             for kind, own in by_kind.items()
         },
         "missed": [one.where for one in material if not (one.told and one.exact)],

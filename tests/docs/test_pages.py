@@ -45,12 +45,7 @@ def model() -> Iterator[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_what_a_page_shows_works(
-    page: Path,
-    sample: Path,
-    model: str,
-    eval_example: EvalExample,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    page: Path, sample: Path, model: str, eval_example: EvalExample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not BY_PAGE[page]:
         return

@@ -21,10 +21,7 @@ from .tables.__main__ import CHECK, WRITE, main
 from .tables.source import modules
 
 REFERENCE = ROOT / "docs" / "reference"
-NAMED_ELSEWHERE = {
-    "tableturn.tools.forkserver",
-    "tableturn.evals.lab.bench.harness",
-}
+NAMED_ELSEWHERE = {"tableturn.tools.forkserver", "tableturn.evals.lab.bench.harness"}
 """Modules that read variables whose names others give them; these begin with TABLETURN, and are found as texts."""
 
 

@@ -445,10 +445,7 @@ def test_a_papers_numbers_keep_their_decimals() -> None:
 
 
 def test_a_store_of_another_embedding_is_a_usage_error(benchmarks: Path, store: str, tmp_path: Path) -> None:
-    for command in (
-        ["eval", "--dataset", "spider", "--preset", "craft"],
-        ["experiment", "craft-table-2"],
-    ):
+    for command in (["eval", "--dataset", "spider", "--preset", "craft"], ["experiment", "craft-table-2"]):
         more = ["--model", "offline", "--embedding", "openai:e", "--examples", store, "--data", str(benchmarks)]
         done = CliRunner(env={"OPENAI_API_KEY": "none"}).invoke(app, [*command, *more, "--out", str(tmp_path / "out")])
         assert done.exit_code == 2, done.output

@@ -18,7 +18,7 @@ from tableturn.evals.lab.bench.registry import BenchOptions
 from tableturn.evals.trial import TrialOptions, run_trial
 from tableturn.tools.database import Database
 from tableturn.tools.errors import SettingsError
-from tableturn.tools.examples import ExampleStore, make_example_from_query
+from tableturn.tools.examples import ExampleStore, make_example
 
 from tests.support.command_line import tableturn
 
@@ -233,7 +233,7 @@ def test_a_turn_in_which_one_query_was_refused_still_has_its_answer(tmp_path: Pa
 def test_verified_queries_are_those_of_the_database(tmp_path: Path) -> None:
     before, after = changed(tmp_path, "DROP TABLE club")
     with Database.open(before) as database, ExampleStore.open(tmp_path / "store") as store:
-        store.add([make_example_from_query(database, "Which towns?", "SELECT DISTINCT town FROM club")])
+        store.add([make_example(database, "Which towns?", "SELECT DISTINCT town FROM club")])
     with Database.open(after) as other:
         assert read_verified_queries(other, str(tmp_path / "store")) == []
     command = [

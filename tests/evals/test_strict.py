@@ -62,16 +62,8 @@ TOP = "SELECT name, goals FROM player ORDER BY goals DESC LIMIT {}"
         ("SELECT name, goals FROM player WHERE id = 99", TOP.format(1), False),
         # A limit of two takes the tie whole.
         ("SELECT name, goals FROM player WHERE id IN (3, 2) ORDER BY goals DESC", TOP.format(2), False),
-        (
-            "SELECT id FROM player WHERE id IN (4, 5)",
-            "SELECT id FROM player ORDER BY id > 1 DESC LIMIT 2",
-            True,
-        ),
-        (
-            "SELECT id FROM player WHERE id IN (1, 3)",
-            "SELECT id FROM player ORDER BY id > 1 DESC LIMIT 2",
-            False,
-        ),
+        ("SELECT id FROM player WHERE id IN (4, 5)", "SELECT id FROM player ORDER BY id > 1 DESC LIMIT 2", True),
+        ("SELECT id FROM player WHERE id IN (1, 3)", "SELECT id FROM player ORDER BY id > 1 DESC LIMIT 2", False),
     ],
 )
 def test_any_row_of_a_tie_that_the_limit_cuts_will_do(league: Dataset, predicted: str, gold: str, same: bool) -> None:

@@ -58,15 +58,7 @@ def test_a_prompt_that_cannot_fit_is_a_typed_error() -> None:
 
 def test_things_give_way_in_order() -> None:
     task = generate(schema_style="compact")
-    marks = [
-        "dog WHERE",
-        "count(*) FROM dog",
-        "mentioned as",
-        "'Lyon'",
-        "city",
-        "how many customers?",
-        "list them",
-    ]
+    marks = ["dog WHERE", "count(*) FROM dog", "mentioned as", "'Lyon'", "city", "how many customers?", "list them"]
     gone: list[str] = []
     for budget in range(task.render(100_000).tokens, least(task) - 1, -1):
         shown = said(task.render(budget))

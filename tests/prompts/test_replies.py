@@ -16,7 +16,7 @@ from tableturn.prompts.rephrase import RephraseTask, SimplifyTask
 from tableturn.prompts.reply_text import find_json_object
 from tableturn.prompts.reply_types import CodeDraft, Explanation, Rephrasing
 from tableturn.tools.errors import ReplyError
-from tableturn.tools.examples.seeds import load_seed_programs
+from tableturn.tools.examples.seeds import load_programs
 
 from .samples import HISTORY, SCHEMA, every_task, generate
 
@@ -160,6 +160,6 @@ def test_escapes_of_half_a_surrogate_pair_are_replaced() -> None:
 @pytest.mark.parametrize(("style", "sql"), [("full", "TO_CHAR("), ("craft", "strftime(")])
 def test_worked_examples_are_in_the_databases_sql_but_for_a_papers_form(style: PromptStyle, sql: str) -> None:
     asked = generate(style, schema=replace(SCHEMA, dialect="postgres"), schema_style="frames")
-    prompt = PandasCodeTask(asked, "pot", load_seed_programs()).render(100_000)
+    prompt = PandasCodeTask(asked, "pot", load_programs()).render(100_000)
     said = prompt.messages[-1].content
     assert [name for name in ("TO_CHAR(", "strftime(") if name in said] == [sql]

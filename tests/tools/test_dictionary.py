@@ -74,10 +74,7 @@ def test_values_of_columns_are_told_behind_them(tmp_path: Path) -> None:
     with Database.open(made(tmp_path, TABLES, script)) as database:
         found = read(database)
     assert found.tables == {"T20": "Jobs of cleaning"}
-    assert found.columns == {
-        ("T20", "F1"): "Kind of cleaning; 2 = at the depot; 1 = steam",
-        ("T10", "F1"): "A number",
-    }
+    assert found.columns == {("T20", "F1"): "Kind of cleaning; 2 = at the depot; 1 = steam", ("T10", "F1"): "A number"}
 
 
 @pytest.mark.parametrize(

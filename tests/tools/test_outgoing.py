@@ -138,13 +138,7 @@ def test_without_rules_or_secrets_everything_is_as_it_was(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     "given",
-    [
-        {"columns": {"a.b": "nothing"}},
-        {"default": "all"},
-        {"mask": ["names"]},
-        {"colums": {}},
-        {"columns": ["a.b"]},
-    ],
+    [{"columns": {"a.b": "nothing"}}, {"default": "all"}, {"mask": ["names"]}, {"colums": {}}, {"columns": ["a.b"]}],
 )
 def test_wrong_rules_are_errors(given: dict[str, object]) -> None:
     with pytest.raises(SettingsError):

@@ -46,10 +46,7 @@ def test_what_shares_the_last_place_is_counted(kestrel: Database) -> None:
 
 
 def test_what_reads_no_table_leaves_nothing_open(kestrel: Database) -> None:
-    for sql in (
-        "SELECT * FROM nowhere ORDER BY x LIMIT 1",
-        "SELECT 1 UNION SELECT 2 ORDER BY 1 LIMIT 1",
-    ):
+    for sql in ("SELECT * FROM nowhere ORDER BY x LIMIT 1", "SELECT 1 UNION SELECT 2 ORDER BY 1 LIMIT 1"):
         assert make_tie_reading(read(sql, kestrel.schema()), "Which is it?") is None
 
 
@@ -63,14 +60,7 @@ def test_the_line_says_what_changes_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "says"),
-    [
-        (((3,),), ""),
-        (((4,),), "4"),
-        (((0,),), None),
-        (((None,),), None),
-        ((), None),
-    ],
+    ("rows", "says"), [(((3,),), ""), (((4,),), "4"), (((0,),), None), (((None,),), None), ((), None)]
 )
 def test_a_reading_that_finds_nothing_is_none(rows: tuple[tuple[int | None, ...], ...], says: str | None) -> None:
     reading = AlternativeReading("meaning", "by another date", "", "SELECT 1")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tableturn.tools.database.table import Cell, Table
-from tableturn.tools.results import ComparisonWorkLimit, compare_results, same_result
+from tableturn.tools.results import WorkLimit, compare_results, same_result
 
 
 def table(*rows: tuple[Cell, ...], columns: int | None = None) -> Table:
@@ -124,9 +124,9 @@ def test_many_columns_alike_are_not_enumerated() -> None:
     altered = [*moved[:-1], tuple(1 - cell for cell in moved[-1])]
     cyclic = [tuple(int((i + j) % 24 in (0, 3, 7)) for j in range(24)) for i in range(24)]
     mirrored = [row[::-1] for row in cyclic]
-    assert compare_results(rows, moved, work=ComparisonWorkLimit(200_000)) is True
-    assert compare_results(rows, altered, work=ComparisonWorkLimit(200_000)) is False
-    assert compare_results(cyclic, mirrored, work=ComparisonWorkLimit(200_000)) is True
+    assert compare_results(rows, moved, work=WorkLimit(200_000)) is True
+    assert compare_results(rows, altered, work=WorkLimit(200_000)) is False
+    assert compare_results(cyclic, mirrored, work=WorkLimit(200_000)) is True
 
 
 def test_matrices_made_to_be_hard_end_soon() -> None:
@@ -151,7 +151,7 @@ def test_what_would_take_too_long_is_undecided() -> None:
     assert not same_result(ring(60), ring(30))
     assert compare_results(ring(60), ring(60)) is True
     # Several comparisons may share what they may take.
-    work = ComparisonWorkLimit(20_000)
+    work = WorkLimit(20_000)
     assert compare_results(ring(60), ring(30), work=work) is None
     assert compare_results([(1, 2)], [(3, 4)], work=work) is None
     assert compare_results([(1, 2)], [(3, 4)]) is False
@@ -161,4 +161,4 @@ def test_large_results_take_few_looks_at_each_cell() -> None:
     rng = random.Random(1)
     rows = [(i, rng.random(), f"name {i % 997}", i % 7) for i in range(30_000)]
     moved = [row[::-1] for row in rng.sample(rows, len(rows))]
-    assert compare_results(rows, moved, work=ComparisonWorkLimit(20 * 4 * len(rows))) is True
+    assert compare_results(rows, moved, work=WorkLimit(20 * 4 * len(rows))) is True

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 from tableturn.tools.annotations import Annotations, AnnotationStore
-from tableturn.tools.whole_files import lock_folder_of_file, replace_file_atomically, write_text_atomically
+from tableturn.tools.whole_files import lock_folder_of_file, replace_file, write_text_atomically
 
 
 def test_what_is_broken_off_leaves_the_file_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     write_text_atomically(path, "before")
-    with pytest.raises(KeyboardInterrupt), replace_file_atomically(path):
+    with pytest.raises(KeyboardInterrupt), replace_file(path):
         raise KeyboardInterrupt
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("a.json", "before")]
 

@@ -9,7 +9,7 @@ from typing import Literal
 from sqlglot import exp
 
 from ..sql.parse import guard_nesting_depth
-from ..sql.query import Query, get_aggregate_argument
+from ..sql.query import Query, get_argument
 from ..sql.scope import Scope
 from ..values.match import ValueMatch
 from ..words import humanize_name, join_words
@@ -116,7 +116,7 @@ def _describe_null_handling(scope: Scope, query: Query) -> list[str]:
     """Describe how the SELECT that gives the rows treats missing values."""
     clauses: dict[str, None] = {}
     for node in query.own(scope, exp.Sum, exp.Avg, exp.Count, exp.Min, exp.Max):
-        if name := _find_nullable_column_name(get_aggregate_argument(node), scope, query):
+        if name := _find_nullable_column_name(get_argument(node), scope, query):
             clauses[f"missing {name} is not counted"] = None
     # Under OR, or within anything else, such a condition may fail and the row still be in.
     for part in (condition.node for condition in query.conditions(scope) if condition.clause == "where"):

@@ -75,7 +75,7 @@ def find_date_use(query: Query) -> tuple[DateUse | None, tuple[exp.Expr, ...]]:
 
 def _find_column_day_range(scope: Scope, column: TableColumn, query: Query) -> tuple[str, str, tuple[exp.Expr, ...]]:
     """Return the first and last day allowed, and the conditions that say nothing else."""
-    times = find_date_format(column.schema, is_sqlite=query.rules.is_sqlite)
+    times = find_format(column.schema, is_sqlite=query.rules.is_sqlite)
     if times is None or sum(other.table is column.table for other in scope.sources) > 1:
         return "", "", ()
     first, last, ranged, date_column = "", "", list[exp.Expr](), _DateColumn(column, times, query)
@@ -99,7 +99,7 @@ class _DateColumn:
     times: DateFormat
     query: Query
 
-    def find_date_format(self, node: exp.Expr) -> DateFormat | None:
+    def find_format(self, node: exp.Expr) -> DateFormat | None:
         """Return the date format if an expression is the column or the column's day; else None."""
         node, times = node.unnest(), self.times
         is_cast = isinstance(node, exp.Cast) and node.to.this == exp.DType.DATE and not self.query.rules.is_sqlite
@@ -125,7 +125,7 @@ class _DateColumn:
         return isinstance(node, exp.Extract) and node.name.upper() == "YEAR" and self._is_date_column(node.expression)
 
     def _is_date_column(self, node: exp.Expr) -> bool:
-        return self.find_date_format(node) is not None
+        return self.find_format(node) is not None
 
     def read_date_literal(self, node: exp.Expr) -> str:
         """Return the date and time of a literal; empty for anything else."""
@@ -140,26 +140,20 @@ class _DateColumn:
 
 
 def _find_condition_day_range(part: exp.Expr, column: _DateColumn) -> DayRange:
-    if (
-        isinstance(part, exp.Between)
-        and (times := column.find_date_format(part.this))
-        and not part.args.get("symmetric")
-    ):
+    if isinstance(part, exp.Between) and (times := column.find_format(part.this)) and not part.args.get("symmetric"):
         low = find_comparison_range(">=", column.read_date_literal(part.args["low"]), times)
         high = find_comparison_range("<=", column.read_date_literal(part.args["high"]), times)
         return DayRange(low.first, high.last, low.whole and high.whole)
-    if isinstance(part, exp.Like) and not part.args.get("negate") and column.find_date_format(part.this):
+    if isinstance(part, exp.Like) and not part.args.get("negate") and column.find_format(part.this):
         pattern = column.query.literal(part.expression)
-        return (
-            parse_day_range(pattern[:-1].rstrip("-")) if isinstance(pattern, str) and pattern.endswith("%") else NOTHING
-        )
+        return parse_days(pattern[:-1].rstrip("-")) if isinstance(pattern, str) and pattern.endswith("%") else NOTHING
     if (operator := _OPERATORS.get(type(part))) is None:
         return NOTHING
     left, right = part.this.unnest(), part.expression.unnest()
     year = column.query.literal(right)
     if operator == "=" and column.is_column_year(left, year):
-        return parse_day_range(f"{year:g}" if isinstance(year, float) else str(year or ""))
-    times = column.find_date_format(left)
+        return parse_days(f"{year:g}" if isinstance(year, float) else str(year or ""))
+    times = column.find_format(left)
     return find_comparison_range(operator, column.read_date_literal(right), times) if times is not None else NOTHING
 
 
@@ -183,7 +177,7 @@ class DateFormat:
     timed: str = ""  # with a time of day, after this letter; empty for days alone
 
 
-def find_date_format(column: ColumnSchema, *, is_sqlite: bool) -> DateFormat | None:
+def find_format(column: ColumnSchema, *, is_sqlite: bool) -> DateFormat | None:
     """Return the format of a date column; None if unknown, or if values do not sort by day."""
     kind = column.type.lower()
     if not is_sqlite and kind.startswith(("timestamp", "datetime")):
@@ -209,7 +203,7 @@ def add_days(day: str, days: int) -> str:
         return ""
 
 
-def parse_day_range(text: str) -> DayRange:
+def parse_days(text: str) -> DayRange:
     """Return the range of days of a year, a month or a day."""
     match = _PREFIX.fullmatch(text)
     if match is None:
@@ -241,7 +235,7 @@ def find_comparison_range(operator: Operator, text: str, times: DateFormat) -> D
 
 def _find_month_comparison_range(operator: Operator, text: str) -> DayRange:
     """Return the day range of a comparison with a year or month, which sorts before its days."""
-    first = parse_day_range(text).first if len(text) < 10 else ""
+    first = parse_days(text).first if len(text) < 10 else ""
     if not first or operator == "=":
         return NOTHING
     return DayRange(first, "", True) if operator in (">", ">=") else DayRange("", add_days(first, -1), True)

@@ -11,7 +11,7 @@ from sqlglot import exp
 from ..sql.explain import QueryExplainer
 from ..sql.query import Query, QueryCondition
 from ..values.match import ValueMatch
-from ..words import MONTHS, NUMBER_WORDS, stem_name_words, words
+from ..words import MONTHS, NUMBER_WORDS, stem_name, words
 
 _YEAR = re.compile(r"(1[89]|20)\d\d")
 _AFTER = frozenset({"after", "later", "following", "past"})
@@ -201,7 +201,7 @@ class _QuestionWordFinder:
     def _find_column_words(self, columns: Sequence[tuple[str, str]]) -> str:
         """Return the question's words for a column's name; empty if not found."""
         for _, column in columns:
-            wanted = set(stem_name_words(column)) - {"is", "has", "id", "on", "at", "date", "code"}
+            wanted = set(stem_name(column)) - {"is", "has", "id", "on", "at", "date", "code"}
             matches = [word.text for word in self._words if word.stem in wanted]
             if matches:
                 return " ".join(dict.fromkeys(matches))

@@ -28,7 +28,7 @@ def find_result_grain(query: Query) -> tuple[str, Duplicates]:
     if isinstance(tree, exp.SetOperation):
         all_rows = isinstance(tree, exp.Union) and tree.args.get("distinct") is False
         return "", "kept" if all_rows else "removed"
-    scope = query.find_select_scope(tree)
+    scope = query.find_scope(tree)
     if scope is None:
         return "", "kept"
     select, distinct = scope.select, scope.select.args.get("distinct")

@@ -1,17 +1,7 @@
 """Charts of results, as Vega-Lite, as pictures and in a terminal."""
 
-from .chart import Chart, ChartAxis, ChartMark, Kind, Spec, make_vega_lite_spec
+from .chart import Chart, ChartAxis, ChartMark, Kind, Spec, make_spec
 from .choose_kind import choose
-from .wish import ChartRequest, read_chart_request
+from .wish import ChartRequest, parse_request
 
-__all__ = [
-    "Chart",
-    "ChartAxis",
-    "ChartMark",
-    "ChartRequest",
-    "Kind",
-    "Spec",
-    "choose",
-    "make_vega_lite_spec",
-    "read_chart_request",
-]
+__all__ = ["Chart", "ChartAxis", "ChartMark", "ChartRequest", "Kind", "Spec", "choose", "make_spec", "parse_request"]

@@ -61,7 +61,7 @@ class Chart:
     partial: bool = False  # whether the result had more rows than these
 
 
-def make_vega_lite_spec(chart: Chart) -> Spec:
+def make_spec(chart: Chart) -> Spec:
     """Return the chart's Vega-Lite specification as JSON values.
 
     Fields have names of our own, and what a database wrote stands in values and titles only: no name of a column can be

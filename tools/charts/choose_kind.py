@@ -49,7 +49,7 @@ _KEYS = frozenset({"id", "ids", "key", "code", "zip", "zipcode", "postcode", "ph
 _SHARES = frozenset({"share", "percent", "percentage", "pct", "proportion", "fraction", "%"})
 # Parts of times as numbers, by the word in their column's name.
 _PARTS = {"month": (1, 12), "quarter": (1, 4), "weekday": (0, 7), "day": (1, 31), "hour": (0, 23), "week": (0, 53)}
-# What stands for numbers that are none (`convert_cell_for_json`, and engines' own words).
+# What stands for numbers that are none (`convert_cell`, and engines' own words).
 _NO_NUMBER = frozenset({"nan", "infinity", "-infinity", "inf", "-inf"})
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|%|[^\W\d_a-zA-Z]+")
@@ -116,12 +116,12 @@ class _ChartData:
     def of(self, *roles: str) -> list[_ChartColumn]:
         """Return the columns with the given roles, first those that the chart request names."""
         columns = [column for role in roles for column in self.columns if column.role == role]
-        return sorted(columns, key=lambda column: [not _count_shared_words(column, words) for words in self.wish.x])
+        return sorted(columns, key=lambda column: [not _count_shared(column, words) for words in self.wish.x])
 
     @cached_property
     def time_column(self) -> _ChartColumn | None:
         """The first column of times; None if no column has times."""
-        return _get_first_column(self.of("time"))
+        return _take_first(self.of("time"))
 
     @cached_property
     def measure_columns(self) -> list[_ChartColumn]:
@@ -129,9 +129,7 @@ class _ChartData:
         if self.wish.measure is not None:
             return [column for column in self.of("number") if column.index == self.wish.measure]
         across = " ".join(self.wish.x)
-        return sorted(
-            self.of("number"), key=lambda one: _count_shared_words(one, across) - _count_shared_words(one, self.wish.y)
-        )
+        return sorted(self.of("number"), key=lambda one: _count_shared(one, across) - _count_shared(one, self.wish.y))
 
 
 def choose(
@@ -173,17 +171,15 @@ def _make_line_chart(result: _ChartData, kind: Kind = "line") -> Chart | None:
     time, measures = result.time_column, result.measure_columns
     if time is None or not measures or time.distinct < 3:
         return None
-    groups = _get_first_column(
-        [column for column in result.of("category", "label") if _has_unique_value_pairs(time, column)]
-    )
+    groups = _take_first([column for column in result.of("category", "label") if _has_unique_pairs(time, column)])
     if groups is not None and groups.distinct <= _MOST_GROUPS:
         return _make_chart(kind, time, measures[:1], groups)
-    return _make_chart(kind, time, _find_comparable_measures(measures)) if time.has_unique_values else None
+    return _make_chart(kind, time, _find_alike(measures)) if time.has_unique_values else None
 
 
-def _make_part_to_whole_chart(result: _ChartData, kind: Kind = "stacked", of_any: bool = False) -> Chart | None:
+def _make_share_chart(result: _ChartData, kind: Kind = "stacked", of_any: bool = False) -> Chart | None:
     """Return a pie chart or a stacked bar of the parts of one whole."""
-    measure = _get_first_column([column for column in result.measure_columns if of_any or column.is_share_column])
+    measure = _take_first([column for column in result.measure_columns if of_any or column.is_share_column])
     names = _find_row_name_column(result)
     if names is None or measure is None or not measure.numbers or result.rows > _MOST_GROUPS:
         return None
@@ -203,7 +199,7 @@ def _make_grouped_bar_chart(result: _ChartData, kind: Kind = "bar") -> Chart | N
         and 1 < within.distinct <= _MOST_GROUPS
         and 1 < across.distinct <= _MOST_BARS
         and within.distinct < result.rows > across.distinct
-        and _has_unique_value_pairs(across, within)
+        and _has_unique_pairs(across, within)
     ]
     if not fitting:
         return None
@@ -230,30 +226,30 @@ def _make_scatter_chart(result: _ChartData) -> Chart | None:
         measures = [*measures, *(column for column in result.of("number") if column not in measures)]
     if len(measures) == 1 and result.time_column and result.time_column.distinct >= _FEWEST_POINTS:
         categories = result.of("category")
-        groups = _get_first_column([column for column in categories if 1 < column.distinct <= _MOST_GROUPS])
+        groups = _take_first([column for column in categories if 1 < column.distinct <= _MOST_GROUPS])
         return _make_chart("point", result.time_column, measures, groups) if len(categories) < 2 else None
     if len(measures) < 2 or result.rows < _FEWEST_POINTS or min(column.distinct for column in measures[:2]) < 2:
         return None
     across, up = sorted(measures[:2], key=lambda column: column.index)
     if result.wish.x or result.wish.y or result.wish.measure is not None:
         up, across = measures[0], measures[-1]
-    groups = _get_first_column([column for column in dimensions if 1 < column.distinct <= _MOST_GROUPS < result.rows])
+    groups = _take_first([column for column in dimensions if 1 < column.distinct <= _MOST_GROUPS < result.rows])
     others = [column for column in dimensions if column is not groups]
-    return _make_chart("point", across, [up], groups, _get_first_column(others))
+    return _make_chart("point", across, [up], groups, _take_first(others))
 
 
 def _make_two_scale_scatter_chart(result: _ChartData) -> Chart | None:
     """Return a scatter chart of two measures whose sizes differ too much for one axis."""
     unlike = (
         len(result.measure_columns) == 2
-        and len(_find_comparable_measures(result.measure_columns)) == 1
+        and len(_find_alike(result.measure_columns)) == 1
         and result.rows >= 2 * _FEWEST_POINTS
     )
     return _make_scatter_chart(result) if unlike and _find_row_name_column(result) else None
 
 
 def _make_histogram(result: _ChartData) -> Chart | None:
-    measure = _get_first_column(result.measure_columns)
+    measure = _take_first(result.measure_columns)
     if measure is None or measure.distinct < 2:
         return None
     marks = tuple(ChartMark(value, 1) for value in measure.numbers)
@@ -274,7 +270,7 @@ _Rule = Callable[[_ChartData], Chart | None]
 _RULES: tuple[_Rule, ...] = (
     _make_number_chart,
     _make_line_chart,
-    _make_part_to_whole_chart,
+    _make_share_chart,
     _make_grouped_bar_chart,
     _make_two_scale_scatter_chart,
     _make_bar_chart,
@@ -285,16 +281,14 @@ _WISHED: dict[Kind, _Rule] = {
     "line": _make_any_line_chart,
     "area": lambda result: _make_any_line_chart(result, "area"),
     "bar": lambda result: _make_grouped_bar_chart(result) or _make_bar_chart(result, _MOST_WISHED_BARS),
-    "stacked": lambda result: (
-        _make_grouped_bar_chart(result, "stacked") or _make_part_to_whole_chart(result, of_any=True)
-    ),
-    "pie": lambda result: _make_part_to_whole_chart(result, "pie", of_any=True),
+    "stacked": lambda result: _make_grouped_bar_chart(result, "stacked") or _make_share_chart(result, of_any=True),
+    "pie": lambda result: _make_share_chart(result, "pie", of_any=True),
     "point": _make_scatter_chart,
     "histogram": _make_histogram,
 }
 
 
-def _get_first_column(columns: Sequence[_ChartColumn]) -> _ChartColumn | None:
+def _take_first(columns: Sequence[_ChartColumn]) -> _ChartColumn | None:
     return columns[0] if columns else None
 
 
@@ -303,7 +297,7 @@ def _split_into_words(name: str) -> tuple[str, ...]:
     return tuple(word.lower() for word in _WORD.findall(name))
 
 
-def _count_shared_words(column: _ChartColumn, words: str) -> int:
+def _count_shared(column: _ChartColumn, words: str) -> int:
     """Count the words of the column's name that are in `words`."""
     wanted = set(map(stem_english_word, _split_into_words(words)))
     return len(wanted.intersection(map(stem_english_word, column.words)))
@@ -312,7 +306,7 @@ def _count_shared_words(column: _ChartColumn, words: str) -> int:
 def _find_names_and_measures(result: _ChartData) -> tuple[_ChartColumn | None, list[_ChartColumn]]:
     """Return the column that names each row, and the measures that can share one axis."""
     names = _find_row_name_column(result) or _find_step_column(result)
-    return names, _find_comparable_measures(
+    return names, _find_alike(
         [column for column in result.measure_columns if names is None or column.index != names.index]
     )
 
@@ -326,23 +320,19 @@ def _find_row_name_column(result: _ChartData) -> _ChartColumn | None:
     for column in dimensions:
         if column.has_unique_values and not (column.role == "label" and texts):
             return column
-    return (
-        _combine_columns(texts[:3])
-        if len(texts) > 1
-        else _get_first_column([c for c in dimensions if c.has_unique_values])
-    )
+    return _combine(texts[:3]) if len(texts) > 1 else _take_first([c for c in dimensions if c.has_unique_values])
 
 
 def _find_person_name_column(dimensions: Sequence[_ChartColumn]) -> _ChartColumn | None:
     """Return one column of full names, combined from first and last names."""
     parts = [
-        _get_first_column([column for column in dimensions if column.words[:1] == (word,) and "name" in column.words])
+        _take_first([column for column in dimensions if column.words[:1] == (word,) and "name" in column.words])
         for word in ("first", "last")
     ]
-    return _combine_columns([column for column in parts if column]) if all(parts) else None
+    return _combine([column for column in parts if column]) if all(parts) else None
 
 
-def _combine_columns(columns: Sequence[_ChartColumn]) -> _ChartColumn | None:
+def _combine(columns: Sequence[_ChartColumn]) -> _ChartColumn | None:
     """Combine columns into one; return None if the combined values are not unique."""
     person = columns[0].words[:1] == ("first",)
     title = "name" if person else _shorten_axis_text(", ".join(column.title for column in columns))
@@ -364,12 +354,12 @@ def _find_step_column(result: _ChartData) -> _ChartColumn | None:
     return replace(first, role="label", values=tuple(map(str, first.values)))
 
 
-def _has_unique_value_pairs(a: _ChartColumn, b: _ChartColumn) -> bool:
+def _has_unique_pairs(a: _ChartColumn, b: _ChartColumn) -> bool:
     """Whether no two rows have the same values in both columns."""
     return len(set(zip(a.values, b.values, strict=True))) == len(a.values)
 
 
-def _find_comparable_measures(measures: Sequence[_ChartColumn]) -> list[_ChartColumn]:
+def _find_alike(measures: Sequence[_ChartColumn]) -> list[_ChartColumn]:
     """Return the first measure and up to three others that can share one axis."""
     sizes = [max(map(abs, column.numbers), default=0.0) for column in measures]
     return [

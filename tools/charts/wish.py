@@ -72,7 +72,7 @@ class ChartRequest:
     measure: int | None = None  # the place of the only column to measure, if a person chose one
 
 
-def read_chart_request(question: str) -> ChartRequest | None:
+def parse_request(question: str) -> ChartRequest | None:
     """Return the chart that a question asks for; None if it does not ask for a chart.
 
     Words such as `plot` and `chart` count where they are what is asked for ("plot sales by month", "sales by month as

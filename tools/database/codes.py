@@ -51,7 +51,7 @@ def make_code_table_rows(columns: Sequence[str], rows: Sequence[Sequence[Cell]])
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
-def add_code_meanings(
+def add_codes(
     tables: Sequence[TableSchema], keys: Iterable[ForeignKey], rows: Mapping[str, Rows], includes: Includes
 ) -> tuple[list[TableSchema], tuple[ForeignKey, ...]]:
     """Return the tables with code meanings added to columns, and all foreign keys.
@@ -136,20 +136,18 @@ def _infer_code_columns(
     for each in lists:
         for value in each.values:
             having[value].append(each)
-    for table, column in list_columns_without_foreign_key(tables, keys) if lists else ():
+    for table, column in list_unlinked_columns(tables, keys) if lists else ():
         # What more lists have in common tells nothing.
         seen = min(
             (having.get(sample, []) for sample in column.samples if sample not in (None, "")), key=len, default=[]
         )
         fitting = seen if len(seen) <= _MOST_LISTS else ()
-        named = (
-            _choose_code_list(table, column, fitting) if table.key != (column.name,) and not column.likely_key else None
-        )
+        named = _find_codes(table, column, fitting) if table.key != (column.name,) and not column.likely_key else None
         if named and includes(table.name, column.name, named.table, named.key):
             yield table.name, column.name, named
 
 
-def list_columns_without_foreign_key(
+def list_unlinked_columns(
     tables: Iterable[TableSchema], keys: Iterable[ForeignKey]
 ) -> Iterator[tuple[TableSchema, ColumnSchema]]:
     """Yield each column that no foreign key uses, with its table; views are left out."""
@@ -196,7 +194,7 @@ def _read_combined_code_lists(table: TableSchema, rows: Rows) -> Iterator[_CodeL
             yield _CodeList(codes, columns[1].kind, frozenset(code for code, _ in codes.meanings), words, words)
 
 
-def _choose_code_list(table: TableSchema, column: ColumnSchema, lists: Iterable[_CodeList]) -> CodeMeanings | None:
+def _find_codes(table: TableSchema, column: ColumnSchema, lists: Iterable[_CodeList]) -> CodeMeanings | None:
     """Return the code list that a column likely refers to; None unless one fits best."""
     seen = {sample for sample in column.samples if sample not in (None, "")}
     fitting = [

@@ -11,7 +11,7 @@ from .dialects import check_selects_and_joins
 from .egress import Egress, SchemaEgress
 from .engine import ONLY_FILES, Engine, open_engine
 from .estimate import Estimate, lower_estimate_to_limit, spend
-from .fetch import RowSink
+from .fetch import Sink
 from .schema import Schema, TableSchema
 from .secret_columns import is_secret_text
 from .session import Identity, Permissions, Policy, Rights, Session
@@ -163,11 +163,7 @@ class Database:
         self.engine.close()
 
     def execute(
-        self,
-        sql: str,
-        limits: Limits | None = None,
-        cancellation: Cancellation | None = None,
-        sink: RowSink | None = None,
+        self, sql: str, limits: Limits | None = None, cancellation: Cancellation | None = None, sink: Sink | None = None
     ) -> Table:
         """Run one query and return the result.
 

@@ -25,7 +25,7 @@ def matches(entry: str, name: str) -> bool:
     return re.fullmatch(re.escape(entry).replace(r"\*", ".*"), name, re.DOTALL) is not None
 
 
-def has_matching_entry(entries: Iterable[str], names: Collection[str]) -> bool:
+def has_match(entries: Iterable[str], names: Collection[str]) -> bool:
     """Whether any entry matches any of the names, all in lower case."""
     return any(matches(entry, name) for entry in entries for name in names)
 
@@ -80,21 +80,19 @@ class Egress:
         return cls(default, tuple(sorted(levels.items())), _parse_mask_kinds(given))
 
     @property
-    def has_restricted_columns(self) -> bool:
+    def restricts_columns(self) -> bool:
         """Whether the rules keep the values of some columns from a model, masks not counted."""
         return self.default != "values" or any(level != "values" for _, level in self.columns)
 
     def covers(self, other: Egress) -> bool:
         """Whether these rules surely allow sending everything that the other rules allow."""
         masks = set(self.mask) <= set(other.mask)
-        return masks and (
-            not self.has_restricted_columns or (self.default, self.columns) == (other.default, other.columns)
-        )
+        return masks and (not self.restricts_columns or (self.default, self.columns) == (other.default, other.columns))
 
     def find_level(self, table: str, column: str) -> Level | None:
         """Return the egress level that the entries give a column; None if no entry matches."""
         names = (table.lower(), f"{table}.{column}".lower())
-        found = [each for each in self.columns if has_matching_entry(each[:1], names)]
+        found = [each for each in self.columns if has_match(each[:1], names)]
         exact: list[Level] = [level for entry, level in found if "*" not in entry]
         every: list[Level] = [level for _, level in found]
         return find_strictest_level(exact or every) if found else None
@@ -124,7 +122,7 @@ class SchemaEgress:
         found: dict[tuple[str, str], Level] = {
             place: "statistics" for place in find_secret_columns(self.schema) if self.egress.find_level(*place) is None
         }
-        if not self.egress.has_restricted_columns and not found:
+        if not self.egress.restricts_columns and not found:
             return {}
         for table in self.schema.tables:
             derived: Level = self.egress.default if table.kind == "table" else self.egress.strictest_level
@@ -167,7 +165,7 @@ class SchemaEgress:
             else ""
         )
 
-    def is_column_withheld(self, table: str, column: str) -> bool:
+    def is_withheld(self, table: str, column: str) -> bool:
         """Whether neither values nor statistics of a column may be sent to a model."""
         return self.column_levels.get((table, column)) == "none"
 
@@ -188,16 +186,14 @@ class SchemaEgress:
 
     def _has_withheld_column(self, key: ForeignKey) -> bool:
         """Whether a foreign key connects columns of which nothing may be sent to a model."""
-        own = any(self.is_column_withheld(key.table, column) for column in key.columns)
-        return own or any(self.is_column_withheld(key.ref_table, column) for column in key.ref_columns)
+        own = any(self.is_withheld(key.table, column) for column in key.columns)
+        return own or any(self.is_withheld(key.ref_table, column) for column in key.ref_columns)
 
     def _redact_table(self, table: TableSchema, silenced: bool) -> TableSchema:
         columns = tuple(self._redact_column(table, column) for column in table.columns)
         # How many rows a view has can follow from cells of which nothing may leave.
-        silent = table.kind != "table" and any(
-            self.is_column_withheld(table.name, column.name) for column in table.columns
-        )
-        definition = "" if silenced or self.egress.has_restricted_columns or table.unshown else table.definition
+        silent = table.kind != "table" and any(self.is_withheld(table.name, column.name) for column in table.columns)
+        definition = "" if silenced or self.egress.restricts_columns or table.unshown else table.definition
         return replace(table, columns=columns, row_count=None if silent else table.row_count, definition=definition)
 
     def _redact_column(self, table: TableSchema, column: ColumnSchema) -> ColumnSchema:
@@ -219,7 +215,7 @@ class SchemaEgress:
         names = {table.name.lower() for table in self.schema.tables}
         names |= {f"{table.name}.{column.name}".lower() for table in self.schema.tables for column in table.columns}
         for entry, _ in self.egress.columns:
-            if not has_matching_entry((entry,), names):
+            if not has_match((entry,), names):
                 raise SettingsError(f"egress names {entry!r}, which the database {self.schema.name!r} does not have")
 
 

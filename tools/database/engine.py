@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 from ..errors import DatabaseUnavailable, QueryError, SettingsError
 from .estimate import Estimate
-from .fetch import RowSink
+from .fetch import Sink
 from .schema import Schema, TableSchema
 from .session import Session
 from .table import Cell, Limits, Table
@@ -71,9 +71,7 @@ class Engine(Protocol):
         """
         ...
 
-    def execute(
-        self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: RowSink | None = None
-    ) -> Table:
+    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
         """Run a read-only statement; a sink, if given, receives the rows instead of the table.
 
         Raises:

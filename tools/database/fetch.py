@@ -40,7 +40,7 @@ class RowCursor:
         return list(islice(self._rows, size))
 
 
-class RowSink(Protocol):
+class Sink(Protocol):
     """A receiver of a result's rows in batches, so that the rows are not all in memory.
 
     What it raises ends the query. Where an engine starts a query over, it starts the sink over too.
@@ -55,7 +55,7 @@ class RowSink(Protocol):
         ...
 
 
-def fetch(cursor: Cursor, limits: Limits, sink: RowSink | None = None, start: float = 0.0) -> Table:
+def fetch(cursor: Cursor, limits: Limits, sink: Sink | None = None, start: float = 0.0) -> Table:
     """Return a cursor's result, cut to `limits.rows`; without rows if a sink receives them.
 
     `start` is when the query was started, by the clock `time.monotonic`.

@@ -80,7 +80,7 @@ class EngineProfile:
         """Return the kind of query error that a message describes; None if unknown."""
         return next((kind for kind, pattern in self.messages if pattern.search(message)), None)
 
-    def make_begin_statements(self, seconds: float) -> tuple[str, ...]:
+    def make_begin_sql(self, seconds: float) -> tuple[str, ...]:
         """Return the statements that begin a transaction with a time limit per statement."""
         limit = max(2, round(seconds * 1_000))
         # Shorter than the statement's own limit, so that the server says which of the two passed.

@@ -9,15 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ..words import make_singular
-from .codes import (
-    LARGE,
-    Includes,
-    Rows,
-    add_code_meanings,
-    has_unrelated_table_name,
-    is_count_column,
-    list_columns_without_foreign_key,
-)
+from .codes import LARGE, Includes, Rows, add_codes, has_unrelated_table_name, is_count_column, list_unlinked_columns
 from .column_kinds import choose_sample_values, infer_column_kind
 from .schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from .table import Cell
@@ -50,9 +42,7 @@ _LEAST_CODE, _LONGEST_CODE = 4, 40  # characters of a code that tells what it re
 _MOST_HOLDERS, _MOST_LOOKS = 20, 1_000  # unique columns of one form of codes, and look-ups in them
 
 
-def add_column_statistics(
-    column: ColumnSchema, values: Sequence[Cell], *, complete: bool, seen: bool = True
-) -> ColumnSchema:
+def add_statistics(column: ColumnSchema, values: Sequence[Cell], *, complete: bool, seen: bool = True) -> ColumnSchema:
     """Return a column with kind, samples and counts taken from its values."""
     counts = Counter(values)
     nulls = counts.pop(None, 0) > 0
@@ -72,13 +62,13 @@ def add_inferred_keys_and_codes(schema: Schema, rows: Mapping[str, Rows], unique
     `rows` are those of tables that have few.
     """
     declared = schema.foreign_keys
-    tables = _mark_likely_keys(schema.tables, declared, unique)
-    keys = (*declared, *_infer_foreign_keys(tables, declared, includes))
-    tables, keys = add_code_meanings(tables, keys, rows, includes)
+    tables = _mark_keys(schema.tables, declared, unique)
+    keys = (*declared, *_infer_keys(tables, declared, includes))
+    tables, keys = add_codes(tables, keys, rows, includes)
     return replace(schema, tables=tuple(tables), foreign_keys=keys)
 
 
-class _KeyTarget(NamedTuple):
+class _Target(NamedTuple):
     """A table with a one-column key, and how strongly a column name points to the table."""
 
     table: TableSchema
@@ -86,9 +76,7 @@ class _KeyTarget(NamedTuple):
     strength: int = 0
 
 
-def _mark_likely_keys(
-    tables: Sequence[TableSchema], declared: Iterable[ForeignKey], unique: Unique
-) -> list[TableSchema]:
+def _mark_keys(tables: Sequence[TableSchema], declared: Iterable[ForeignKey], unique: Unique) -> list[TableSchema]:
     """Mark the likely primary key of each table without a declared key."""
     referring = {(key.table, column) for key in declared for column in key.columns}
     names = {_join_words(_split_into_words(table.name)) for table in tables}
@@ -143,20 +131,16 @@ def _find_key_candidates(table: TableSchema, names: Collection[str]) -> list[Col
     return [column for _, column in sorted(ranked, key=lambda entry: entry[0])]
 
 
-def _infer_foreign_keys(
-    tables: Sequence[TableSchema], declared: Iterable[ForeignKey], includes: Includes
-) -> list[ForeignKey]:
+def _infer_keys(tables: Sequence[TableSchema], declared: Iterable[ForeignKey], includes: Includes) -> list[ForeignKey]:
     """Return likely foreign keys by column names, kinds and inclusion of values."""
     targets = _index_key_targets(tables)
     large = sum(len(table.columns) for table in tables) > LARGE
     found: list[ForeignKey] = []
-    for table, column in list_columns_without_foreign_key(tables, declared):
+    for table, column in list_unlinked_columns(tables, declared):
         best = _find_best_targets(table, column, targets)
         if len(best) > 1:
             # In a large schema the others are copies, as a rule, which have no key, or not all of its values.
-            best = (
-                [target for target in best if target.column.primary_key] or _find_original_table(best) if large else []
-            )
+            best = [target for target in best if target.column.primary_key] or _find_original(best) if large else []
         ends = [(target.table.name, target.column.name) for target in best]
         ends = [end for end in ends if includes(table.name, column.name, *end)]
         if len(ends) == 1:
@@ -168,12 +152,12 @@ def _infer_foreign_keys_by_values(
     tables: Sequence[TableSchema], keys: Iterable[ForeignKey], includes: Includes
 ) -> Iterator[ForeignKey]:
     """Yield foreign keys of code columns whose values all occur in one unique column."""
-    unique: dict[str, list[_KeyTarget]] = defaultdict(list)
+    unique: dict[str, list[_Target]] = defaultdict(list)
     other: list[tuple[TableSchema, ColumnSchema, str]] = []
-    for table, column in list_columns_without_foreign_key(tables, keys):
+    for table, column in list_unlinked_columns(tables, keys):
         if form := _find_code_pattern(column):
             if column.distinct == table.row_count:
-                unique[form].append(_KeyTarget(table, column))
+                unique[form].append(_Target(table, column))
             else:
                 other.append((table, column, form))
     looks = _MOST_LOOKS
@@ -181,7 +165,7 @@ def _infer_foreign_keys_by_values(
         holders = unique[form] if len(unique[form]) <= min(_MOST_HOLDERS, looks) else []
         looks -= len(holders)
         held = [to for to in holders if includes(table.name, column.name, to.table.name, to.column.name)]
-        for target in _find_original_table(held) if held else ():
+        for target in _find_original(held) if held else ():
             yield ForeignKey(table.name, (column.name,), target.table.name, (target.column.name,), inferred=True)
 
 
@@ -195,15 +179,15 @@ def _find_code_pattern(column: ColumnSchema) -> str:
     return form if set(form) <= set("A9_/.-") and "A" in form and "9" in form[form.index("A") :] else ""
 
 
-def _find_original_table(targets: Sequence[_KeyTarget]) -> list[_KeyTarget]:
+def _find_original(targets: Sequence[_Target]) -> list[_Target]:
     """Return the target whose table name is part of all other targets' table names."""
     shortest = min(targets, key=lambda target: len(target.table.name))
     return [shortest] if all(shortest.table.name.lower() in target.table.name.lower() for target in targets) else []
 
 
-def _index_key_targets(tables: Sequence[TableSchema]) -> dict[str, list[_KeyTarget]]:
+def _index_key_targets(tables: Sequence[TableSchema]) -> dict[str, list[_Target]]:
     """Return key targets by the column names that would refer to them."""
-    targets: dict[str, list[_KeyTarget]] = defaultdict(list)
+    targets: dict[str, list[_Target]] = defaultdict(list)
     for table in tables:
         column = table.column(table.key[0]) if table.kind == "table" and len(table.key) == 1 else None
         if column is None:
@@ -221,13 +205,11 @@ def _index_key_targets(tables: Sequence[TableSchema]) -> dict[str, list[_KeyTarg
             for start in range(1, len(words)):
                 strengths.setdefault(_join_words(words[start:]) + key, 1)
         for name, strength in strengths.items():
-            targets[name].append(_KeyTarget(table, column, strength))
+            targets[name].append(_Target(table, column, strength))
     return targets
 
 
-def _find_best_targets(
-    table: TableSchema, column: ColumnSchema, targets: Mapping[str, list[_KeyTarget]]
-) -> list[_KeyTarget]:
+def _find_best_targets(table: TableSchema, column: ColumnSchema, targets: Mapping[str, list[_Target]]) -> list[_Target]:
     """Return the key targets that the column's name points to most strongly."""
     own_key = table.key == (column.name,)
     words = _split_into_words(column.name)
@@ -255,7 +237,7 @@ def _find_best_targets(
         return []
     # What names another row of the table: `mgr_id`, `parent_category_id`, `reports_to`.
     named = words[:1] and words[0] in _SUPERIORS and words[1:] in (["id"], _split_into_words(own.name))
-    return [_KeyTarget(table, own)] if named or words == ["report", "to"] else []
+    return [_Target(table, own)] if named or words == ["report", "to"] else []
 
 
 def _split_into_words(name: str) -> list[str]:

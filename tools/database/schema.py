@@ -237,13 +237,11 @@ def select_keys_within_tables(keys: Iterable[ForeignKey], tables: Sequence[Table
     """Return the foreign keys with both ends among the columns of the given tables."""
     named = _index_by_name(tables)
 
-    def has_columns(name: str, columns: tuple[str, ...]) -> bool:
+    def has_all(name: str, columns: tuple[str, ...]) -> bool:
         table = named.get(name) or named.get(name.lower())
         return table is not None and all(map(table.column, columns))
 
-    return tuple(
-        key for key in keys if has_columns(key.table, key.columns) and has_columns(key.ref_table, key.ref_columns)
-    )
+    return tuple(key for key in keys if has_all(key.table, key.columns) and has_all(key.ref_table, key.ref_columns))
 
 
 def _drop_inferred_facts(column: ColumnSchema) -> ColumnSchema:

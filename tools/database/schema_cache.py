@@ -15,7 +15,7 @@ _SHARE = 20
 
 
 @dataclass(frozen=True)
-class _CachedSchema:
+class _CacheEntry:
     catalogue: object
     schema: Schema
     state: str
@@ -38,7 +38,7 @@ class SchemaCache:
         self._pause = pause
         self._is_outdated = is_outdated
         self._lock = threading.Lock()
-        self._last: _CachedSchema | None = None
+        self._last: _CacheEntry | None = None
 
     def get(self, catalogue: object, read: Callable[[bool], Schema]) -> Schema:
         """Return the cached schema of a catalogue, reading it again if it is outdated."""
@@ -56,13 +56,11 @@ class SchemaCache:
         finally:
             self._lock.release()
 
-    def _find_cached_schema(self, catalogue: object) -> _CachedSchema | None:
+    def _find_cached_schema(self, catalogue: object) -> _CacheEntry | None:
         last = self._last
         return last if last is not None and (last.catalogue is catalogue or last.catalogue == catalogue) else None
 
-    def _read_schema(
-        self, catalogue: object, known: _CachedSchema | None, read: Callable[[bool], Schema]
-    ) -> _CachedSchema:
+    def _read_schema(self, catalogue: object, known: _CacheEntry | None, read: Callable[[bool], Schema]) -> _CacheEntry:
         start = time.monotonic()
         try:
             state = self._read_database_state()
@@ -72,9 +70,9 @@ class SchemaCache:
                 raise
             return replace(known, end=time.monotonic())
         end = time.monotonic()
-        return _CachedSchema(catalogue, schema, state, end, end - start)
+        return _CacheEntry(catalogue, schema, state, end, end - start)
 
-    def _is_refresh_due(self, known: _CachedSchema) -> bool:
+    def _is_refresh_due(self, known: _CacheEntry) -> bool:
         if time.monotonic() - known.end < max(self._pause, _SHARE * known.seconds):
             return self._is_outdated(known.schema)
         return self._read_database_state() != known.state

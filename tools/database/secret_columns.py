@@ -122,14 +122,12 @@ def find_secret_columns(schema: Schema) -> set[tuple[str, str]]:
         return found
     from .secret_views import TEXT_KINDS, find_view_columns_with_secrets
 
-    secrets = {
-        text for table, column in columns if (table.name, column.name) in found for text in _list_sample_texts(column)
-    }
+    secrets = {text for table, column in columns if (table.name, column.name) in found for text in _list_texts(column)}
     own = {column.name.lower() for table, column in columns if table.kind == "table"}
     for table, column in columns if found else ():
         # A view, or a copy, may call a secret column something else.
         is_view = table.kind != "table"
-        texts = _list_sample_texts(column)
+        texts = _list_texts(column)
         copied = any(text in secrets and len(text) >= (_COPIED if is_view else _LONG) for text in texts)
         renamed = is_view and column.name.lower() not in own and column.samples and _has_secret_values(column, "token")
         if copied or (renamed and not all(map(_UUID.fullmatch, texts))):
@@ -168,7 +166,7 @@ def is_iban(text: str) -> bool:
 
 
 def _is_secret_column(column: ColumnSchema, table: str) -> bool:
-    texts = _list_sample_texts(column)
+    texts = _list_texts(column)
     if any(_FORMS.search(text) for text in texts):
         return True
     if texts and 2 * sum(is_iban(_SPACED.sub("", text).upper().removeprefix("IBAN")) for text in texts) > len(texts):
@@ -179,7 +177,7 @@ def _is_secret_column(column: ColumnSchema, table: str) -> bool:
 
 def _has_secret_values(column: ColumnSchema, name: str) -> bool:
     """Whether a column's samples look like secrets; without samples, the name decides."""
-    texts = _list_sample_texts(column)
+    texts = _list_texts(column)
     if not column.samples:
         return column.kind in ("text", "binary") and name in _SURE
     if name in _PASSWORDS:
@@ -197,7 +195,7 @@ def _has_secret_values(column: ColumnSchema, name: str) -> bool:
     return 2 * sum(_is_random_text(text, least) for text in texts) > len(column.samples)
 
 
-def _list_sample_texts(column: ColumnSchema) -> list[str]:
+def _list_texts(column: ColumnSchema) -> list[str]:
     texts: list[str] = []
     for sample in column.samples:
         if isinstance(sample, bytes):

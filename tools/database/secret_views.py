@@ -104,9 +104,7 @@ def _find_secret_view_columns(
         if len(view.definition) > _LONGEST:
             raise SqlglotError("too long")
         tree = parse_statement(view.definition, dialect)
-        outputs = _trace_output_columns(
-            tree.expression if isinstance(tree, exp.Create) else tree, _QueryScope(tables, secrets)
-        )
+        outputs = _trace_outputs(tree.expression if isinstance(tree, exp.Create) else tree, _Scope(tables, secrets))
     except (SqlglotError, RecursionError):
         return set(columns)
     if len(outputs) != len(columns):
@@ -115,7 +113,7 @@ def _find_secret_view_columns(
 
 
 @dataclass(frozen=True)
-class _QueryScope:
+class _Scope:
     """The names visible at a place in a query; an ambiguous name has all its meanings.
 
     Attributes:
@@ -131,7 +129,7 @@ class _QueryScope:
     ctes: Mapping[str, _Columns] = field(default_factory=dict[str, _Columns])
     sources: tuple[tuple[str, _Columns], ...] = ()
     before: _Columns = field(default_factory=list[tuple[str, bool]])
-    outer: _QueryScope | None = None
+    outer: _Scope | None = None
 
     def find_table_columns(self, node: exp.Table) -> _Columns:
         """Return the columns of a table or common table expression; empty if it is not readable."""
@@ -154,7 +152,7 @@ class _QueryScope:
     def shows(self, column: exp.Column) -> bool:
         """Whether a column reference, or a star, shows a secret."""
         source, name = column.table.casefold(), column.name.casefold()
-        place: _QueryScope | None = self
+        place: _Scope | None = self
         while place is not None:
             columns = place.find_source_columns(source)
             if not isinstance(column.this, exp.Star):
@@ -171,17 +169,15 @@ class _QueryScope:
         return is_secret_name(column.name) or any(name == secret.casefold() for _, secret in self.secrets)
 
 
-def _trace_output_columns(query: exp.Expr, place: _QueryScope) -> _Columns:
+def _trace_outputs(query: exp.Expr, place: _Scope) -> _Columns:
     """Return the output columns of a query; raise `SqlglotError` if they cannot be traced."""
     if not isinstance(query, exp.Query) or any(query.args.get(part) for part in _UNTRACED_PARTS):
         raise SqlglotError(f"untraced query: {type(query).__name__}")
     place = _add_ctes_to_scope(query, place)
     if isinstance(query, exp.SetOperation):
-        return _merge_union_columns(
-            _trace_output_columns(query.this, place), _trace_output_columns(query.expression, place)
-        )
+        return _merge_union_columns(_trace_outputs(query.this, place), _trace_outputs(query.expression, place))
     if isinstance(query, exp.Subquery) and not query.args.get("joins"):
-        return _trace_output_columns(query.this, place)
+        return _trace_outputs(query.this, place)
     if not isinstance(query, exp.Select):
         raise SqlglotError(f"untraced query: {type(query).__name__}")
     aliases = [output.alias.casefold() for output in query.expressions if output.alias]
@@ -204,7 +200,7 @@ def _trace_output_columns(query: exp.Expr, place: _QueryScope) -> _Columns:
     return outputs
 
 
-def _add_ctes_to_scope(query: exp.Query, place: _QueryScope) -> _QueryScope:
+def _add_ctes_to_scope(query: exp.Query, place: _Scope) -> _Scope:
     clause = query.args.get("with_")
     if clause is None:
         return place
@@ -218,13 +214,13 @@ def _add_ctes_to_scope(query: exp.Query, place: _QueryScope) -> _QueryScope:
         if any(table.name.casefold() in {*later, *own} for table in arms.find_all(exp.Table)):
             raise SqlglotError("a common table expression is used before it stands")
         if clause.args.get("recursive") and isinstance(arms, exp.SetOperation) and not arms.args.get("with_"):
-            first = _apply_column_aliases(_trace_output_columns(arms.this, place), cte)
+            first = _apply_column_aliases(_trace_outputs(arms.this, place), cte)
             place = replace(place, ctes={**place.ctes, name: first})
-            columns = _merge_union_columns(first, _trace_output_columns(arms.expression, place))
+            columns = _merge_union_columns(first, _trace_outputs(arms.expression, place))
             # What the second arm reads of itself may pass from column to column.
             columns = [(column, any(shows for _, shows in columns)) for column, _ in columns]
         else:
-            columns = _apply_column_aliases(_trace_output_columns(cte.this, place), cte)
+            columns = _apply_column_aliases(_trace_outputs(cte.this, place), cte)
         place = replace(place, ctes={**place.ctes, name: columns})
     return place
 
@@ -235,7 +231,7 @@ def _merge_union_columns(first: _Columns, second: _Columns) -> _Columns:
     return [(name, one or other) for (name, one), (_, other) in zip(first, second, strict=True)]
 
 
-def _add_source_to_scope(node: exp.Expr, place: _QueryScope) -> _QueryScope:
+def _add_source_to_scope(node: exp.Expr, place: _Scope) -> _Scope:
     """Return the scope extended by an item of the FROM clause."""
     inner = node.this
     if any(value for part, value in node.args.items() if part not in _SOURCE_PARTS):
@@ -246,7 +242,7 @@ def _add_source_to_scope(node: exp.Expr, place: _QueryScope) -> _QueryScope:
         if isinstance(node, exp.Table) and isinstance(inner, exp.Identifier):
             columns = place.find_table_columns(node)
         elif isinstance(node, exp.Subquery | exp.Lateral) and isinstance(inner, exp.Query):
-            columns = _trace_output_columns(inner, place if isinstance(node, exp.Lateral) else place.outer or place)
+            columns = _trace_outputs(inner, place if isinstance(node, exp.Lateral) else place.outer or place)
         else:
             raise SqlglotError(f"untraced source: {type(node).__name__}")
         source = node.alias_or_name.casefold(), _apply_column_aliases(columns, node)
@@ -264,7 +260,7 @@ def _apply_column_aliases(columns: _Columns, node: exp.Expr) -> _Columns:
     return [(name, shows) for name, (_, shows) in zip(names, columns, strict=True)]
 
 
-def _reveals_secret(value: exp.Expr, place: _QueryScope) -> bool:
+def _reveals_secret(value: exp.Expr, place: _Scope) -> bool:
     """Whether the value of an SQL expression shows a secret."""
     if isinstance(value, exp.Column):
         return place.shows(value)
@@ -273,7 +269,7 @@ def _reveals_secret(value: exp.Expr, place: _QueryScope) -> bool:
     if isinstance(value, _UNTRACED):
         raise SqlglotError(f"untraced value: {type(value).__name__}")
     if isinstance(value, exp.Query):
-        return any(shows for _, shows in _trace_output_columns(value, place))
+        return any(shows for _, shows in _trace_outputs(value, place))
     if isinstance(value, exp.Star):
         return any(shows for _, shows in place.find_source_columns())
     parts = value.iter_expressions()

@@ -15,7 +15,7 @@ from functools import cached_property
 from urllib.parse import quote
 
 from ..errors import SettingsError
-from .egress import Egress, has_matching_entry
+from .egress import Egress, has_match
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Permissions:
         """Whether these permissions allow reading a column."""
         names = (table.lower(), f"{table}.{column}".lower())
         return all(
-            (not layer.allow or has_matching_entry(layer.allow, names)) and not has_matching_entry(layer.deny, names)
+            (not layer.allow or has_match(layer.allow, names)) and not has_match(layer.deny, names)
             for layer in self.list_permission_layers()
         )
 
@@ -84,11 +84,8 @@ class Permissions:
         denied = [entry for layer in other.list_permission_layers() for entry in layer.deny]
         allows = [layer.allow for layer in other.list_permission_layers() if layer.allow]
         return all(
-            all(has_matching_entry(denied, (entry,)) for entry in layer.deny)
-            and (
-                not layer.allow
-                or any(all(has_matching_entry(layer.allow, (entry,)) for entry in allow) for allow in allows)
-            )
+            all(has_match(denied, (entry,)) for entry in layer.deny)
+            and (not layer.allow or any(all(has_match(layer.allow, (entry,)) for entry in allow) for allow in allows))
             for layer in self.list_permission_layers()
         )
 
@@ -202,7 +199,7 @@ def tag_statements_with_thread(thread: str) -> Generator[None]:
         _THREAD.reset(before)
 
 
-def make_sql_comment(identity: Identity) -> str:
+def make_comment(identity: Identity) -> str:
     """Return an SQL comment that names the person who asks, for a server's log.
 
     It has the form that sqlcommenter and OpenTelemetry read: keys in order, values in quotes and percent-encoded, so

@@ -73,10 +73,10 @@ class Table:
 
 
 PlainCell: TypeAlias = int | float | str | None
-"""A value that JSON can carry; see `convert_cell_for_json`."""
+"""A value that JSON can carry; see `convert_cell`."""
 
 
-def convert_cell_for_json(cell: Cell) -> PlainCell:
+def convert_cell(cell: Cell) -> PlainCell:
     """Return a cell as a JSON value: bytes become SQL blob literals, infinities words."""
     if isinstance(cell, bytes):
         return f"x'{cell.hex().upper()}'"

@@ -104,7 +104,7 @@ class RunningQuery:
                 if not self.done:
                     self.connection.interrupt()
 
-    def make_timeout_error(self, seconds: float) -> QueryTimeout:
+    def make_timeout(self, seconds: float) -> QueryTimeout:
         """Return the error for a query that was stopped by time or cancellation."""
         return QueryTimeout(CANCELLED if self.stopped == "cancelled" else OVERDUE.format(seconds=seconds))
 

@@ -47,12 +47,12 @@ _ERRORS: dict[str, type[QueryError]] = {
 _OF_OPENING = {kind.__name__: kind for kind in (DatabaseUnavailable, NothingReadable, SettingsError)}
 
 
-def pack_query_request(sql: str, limits: Limits, in_parts: bool) -> bytes:
+def pack_query(sql: str, limits: Limits, in_parts: bool) -> bytes:
     """Pack a query, its limits, and whether its rows are sent in parts."""
     return ormsgpack.packb((sql.encode("utf-8", "surrogatepass"), tuple(vars(limits).values()), in_parts))
 
 
-def unpack_query_request(data: bytes) -> tuple[str, list[Any], bool]:
+def unpack_query(data: bytes) -> tuple[str, list[Any], bool]:
     """Return the query, the arguments of its `Limits`, and whether its rows are sent in parts."""
     sql, limits, in_parts = ormsgpack.unpackb(data)
     return sql.decode("utf-8", "surrogatepass"), limits, in_parts
@@ -180,7 +180,7 @@ def unpack_table(data: bytes) -> Table:
         raise ValueError(f"no result: {error}") from None
 
 
-def set_soft_limit(kind: int, value: int) -> None:
+def set_limit(kind: int, value: int) -> None:
     """Set a resource limit of this process, as far as the hard limit allows."""
     import resource  # which some systems lack, where there are no workers
 

@@ -22,21 +22,10 @@ import ormsgpack
 
 from ..errors import ResultTooLarge, TableturnError
 from ..sandbox.boundary import confine_reader_process, measure_address_space
-from .fetch import Row, RowSink
+from .fetch import Row, Sink
 from .table import Limits, Table
 from .watchdog import Cancellation
-from .wire import (
-    FAILURE,
-    MESSAGE_BYTES,
-    PART,
-    RESULT,
-    pack_error,
-    pack_table,
-    receive,
-    send,
-    set_soft_limit,
-    unpack_query_request,
-)
+from .wire import FAILURE, MESSAGE_BYTES, PART, RESULT, pack_error, pack_table, receive, send, set_limit, unpack_query
 
 _MEMORY = "the query needs more memory than it may use: ask for less, or aggregate"
 _INFINITE = resource.RLIM_INFINITY
@@ -49,7 +38,7 @@ class QueryRunner(Protocol):
     def about(self) -> bytes: ...
 
     def execute(
-        self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: RowSink | None = None, /
+        self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None, /
     ) -> Table: ...
 
 
@@ -77,7 +66,7 @@ def serve_database(
         os._exit(0)
     send(line, RESULT, ormsgpack.packb((os.getpid(), worker.queries.about)))
     while message := receive(line, MESSAGE_BYTES):
-        sql, limits, in_parts = unpack_query_request(message[1])
+        sql, limits, in_parts = unpack_query(message[1])
         try:
             send(line, RESULT, worker.run(sql, limits, _PartSender(line) if in_parts else None))
         except TableturnError as error:
@@ -99,7 +88,7 @@ class _LimitedDatabase:
         self._files, self._threads = files, threads
         if files:
             highest = max(map(int, os.listdir("/proc/self/fd")))
-            set_soft_limit(resource.RLIMIT_NOFILE, highest + 1 + files)
+            set_limit(resource.RLIMIT_NOFILE, highest + 1 + files)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         # Now that the thread runs that ends queries in time, none is needed any more.
         confine_reader_process()
@@ -107,12 +96,12 @@ class _LimitedDatabase:
         self._limits = Limits()
         self._processor_until = 0.0
 
-    def run(self, sql: str, values: list[Any], sink: RowSink | None) -> bytes:
+    def run(self, sql: str, values: list[Any], sink: Sink | None) -> bytes:
         """Run a query under the given limits and return the packed result."""
         if values != self._values:
             limits = Limits(*values)
-            set_soft_limit(resource.RLIMIT_AS, self._held + limits.memory_bytes if limits.memory_bytes else _INFINITE)
-            set_soft_limit(resource.RLIMIT_FSIZE, limits.disk_bytes // max(1, self._files))
+            set_limit(resource.RLIMIT_AS, self._held + limits.memory_bytes if limits.memory_bytes else _INFINITE)
+            set_limit(resource.RLIMIT_FSIZE, limits.disk_bytes // max(1, self._files))
             # The kernel keeps the memory: SQLite's own limit could never be raised again.
             self._values, self._limits = values, replace(limits, memory_bytes=0)
             self._processor_until = 0.0
@@ -121,7 +110,7 @@ class _LimitedDatabase:
         seconds = self._threads * self._limits.seconds
         if time.process_time() + seconds > self._processor_until:
             used = math.ceil(time.process_time() + 2 * seconds) + 1
-            set_soft_limit(resource.RLIMIT_CPU, used)
+            set_limit(resource.RLIMIT_CPU, used)
             self._processor_until = used
         return pack_table(self.queries.execute(sql, self._limits, None, sink))
 

@@ -18,20 +18,10 @@ import ormsgpack
 
 from ..errors import DatabaseUnavailable, QueryError, QueryTimeout, ResultTooLarge, TableturnError
 from ..forkserver import ForkServer
-from .fetch import RowSink
+from .fetch import Sink
 from .table import Limits, Table
 from .watchdog import OVERDUE, Cancellation, raise_if_cancelled
-from .wire import (
-    ERROR_BYTES,
-    MESSAGE_BYTES,
-    PART,
-    RESULT,
-    pack_query_request,
-    receive,
-    send,
-    unpack_error,
-    unpack_table,
-)
+from .wire import ERROR_BYTES, MESSAGE_BYTES, PART, RESULT, pack_query, receive, send, unpack_error, unpack_table
 
 START_SECONDS = 60.0
 # A worker ends its query by itself at the deadline; this much later it is killed.
@@ -112,11 +102,9 @@ class WorkerPool:
         self._return_worker(worker, usable=True)
         return worker.about
 
-    def execute(
-        self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: RowSink | None = None
-    ) -> Table:
+    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
         raise_if_cancelled(cancellation)
-        order = pack_query_request(sql, limits, sink is not None)
+        order = pack_query(sql, limits, sink is not None)
         worker = self._take_worker(limits, cancellation)
         usable = False
         try:

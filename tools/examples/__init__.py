@@ -1,41 +1,28 @@
 """Few-shot examples: a store, embeddings, selectors, and seeds that come with tableturn.
 
->>> from tableturn.tools.examples import ExampleQuery, make_default_example_store, make_selector
->>> with make_default_example_store() as store:
+>>> from tableturn.tools.examples import ExampleQuery, make_default_store, make_selector
+>>> with make_default_store() as store:
 ...     for example in make_selector("skeleton", store, k1=2, k2=0).select(ExampleQuery("How many boats do we have?")):
 ...         print(example.sql)
 """
 
 from .compact_schema import regularize_example
 from .embedding import embed, make_embedding
-from .entry import compute_shared_example_id, example_id, make_example_from_query, make_example_verifier
-from .example import AddExamplesResult, Example, FoundExample, to_json
+from .entry import example_id, make_example, make_example_verifier, shared_id
+from .example import AddedExamples, Example, FoundExample, to_json
 from .importing import DatabaseFolder, read_examples
 from .masking import mask
-from .rights import (
-    VERIFIED,
-    can_remove_example,
-    choose_best_per_question,
-    database_identity,
-    should_replace_example,
-)
-from .seeds import (
-    load_seed_dialogues,
-    load_seed_programs,
-    make_default_example_store,
-    open_existing_store,
-    open_store_with_seeds,
-    seed_examples,
-)
+from .rights import VERIFIED, can_remove_example, choose_best_per_question, database_identity, should_replace
+from .seeds import load_dialogues, load_programs, make_default_store, open_existing, open_seeded_store, seed_examples
 from .selectors import ExampleQuery, ExampleSelector, SelectorKind, choose_examples, make_selector
 from .soundness import find_contradiction
 from .store import ExampleStore
 from .tables import get_store_folder, has_example_store
-from .verified import VerifiedAnswer, find_verified_answer
+from .verified import VerifiedAnswer, find_verified
 
 __all__ = [
     "VERIFIED",
-    "AddExamplesResult",
+    "AddedExamples",
     "DatabaseFolder",
     "Example",
     "ExampleQuery",
@@ -47,27 +34,27 @@ __all__ = [
     "can_remove_example",
     "choose_best_per_question",
     "choose_examples",
-    "compute_shared_example_id",
     "database_identity",
     "embed",
     "example_id",
     "find_contradiction",
-    "find_verified_answer",
+    "find_verified",
     "get_store_folder",
     "has_example_store",
-    "load_seed_dialogues",
-    "load_seed_programs",
-    "make_default_example_store",
+    "load_dialogues",
+    "load_programs",
+    "make_default_store",
     "make_embedding",
-    "make_example_from_query",
+    "make_example",
     "make_example_verifier",
     "make_selector",
     "mask",
-    "open_existing_store",
-    "open_store_with_seeds",
+    "open_existing",
+    "open_seeded_store",
     "read_examples",
     "regularize_example",
     "seed_examples",
-    "should_replace_example",
+    "shared_id",
+    "should_replace",
     "to_json",
 ]

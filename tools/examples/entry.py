@@ -57,12 +57,12 @@ class ExampleRecord:
     rows: tuple[tuple[str, str, str, Fields], ...]
 
 
-def get_room_name(example: Example) -> str:
+def get_room(example: Example) -> str:
     """Return the name of the room, a partition of the store, that holds an example."""
     return SHARED if example.shared else example.owner or example.database
 
 
-def make_example_from_query(
+def make_example(
     database: Database,
     question: str,
     sql: str,
@@ -136,10 +136,10 @@ def make_record(example: Example, verify: Verify | None = None, id_: str = "") -
     except TableturnError as error:
         raise make_refusal_error(example, error) from error
     texts = dict.fromkeys((example.question, example.simplified or example.question))
-    return build_example_record(example, sql, [mask(text, example.schema) for text in texts], id_)
+    return build_record(example, sql, [mask(text, example.schema) for text in texts], id_)
 
 
-def build_example_record(example: Example, sql: str, keys: Iterable[str], id_: str = "") -> ExampleRecord:
+def build_record(example: Example, sql: str, keys: Iterable[str], id_: str = "") -> ExampleRecord:
     """Return the stored form of an example, given the skeletons of its SQL and questions."""
     id_, sql_id = id_ or example_id(example), _hash_texts(sql)
     skeletons = {_hash_texts(key, sql): key for key in keys}
@@ -181,6 +181,6 @@ def example_id(example: Example) -> str:
     return _hash_texts(*own, example.database, " ".join(example.question.split()), spaced)
 
 
-def compute_shared_example_id(example: Example) -> str:
+def shared_id(example: Example) -> str:
     """Return the id of an example's shared copy, which ignores owner and rights."""
     return example_id(replace(example, shared=True, rights=""))

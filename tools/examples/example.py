@@ -81,7 +81,7 @@ class RefusedExample:
 
 
 @dataclass(frozen=True)
-class AddExamplesResult:
+class AddedExamples:
     """The numbers of examples that were added, already stored, refused and updated."""
 
     added: int = 0

@@ -18,7 +18,7 @@ from ..record_files import read_records
 from ..results import same_result
 from ..sql.parse import join_split_operators
 from ..words import stems
-from .entry import check_example, make_example_from_query, make_refusal_error
+from .entry import check_example, make_example, make_refusal_error
 from .example import Example, brief_repr, one_line, parse_example_fields, parse_example_json
 from .rights import database_identity, render_used_tables
 from .soundness import find_example_fault, fix_string_quotes
@@ -92,26 +92,26 @@ def _iterate_record_parsers(path: Path) -> Iterator[tuple[str, Callable[[], Exam
     if not isinstance(content, list):
         raise ExampleStoreError(f"{path} is not a list of examples; for one example per line, name it .jsonl")
     for number, item in enumerate(cast(list[Any], content), 1):
-        place, fields = f"{path}, item {number}", _get_dict_or_empty(item)
+        place, fields = f"{path}, item {number}", _get_dict(item)
         if not isinstance(turns := fields.get("interaction"), list):
             yield place, partial(_parse_benchmark_example, item, f"import:{path.stem}")
             continue
         dialogue = f"import:{path.stem}-{crc32(text.encode()):08x}#{number}"  # other files may have this one's name
         earlier: tuple[str, ...] = ()
-        for count, turn in enumerate(map(_get_dict_or_empty, cast(list[Any], turns)), 1):
+        for count, turn in enumerate(map(_get_dict, cast(list[Any], turns)), 1):
             asked = {"database": fields.get("database_id"), "turn": count, "earlier": earlier}
             yield f"{place}, turn {count}", partial(_parse_benchmark_example, turn, dialogue, **asked)
             earlier += (str(turn.get("utterance", "")),)
 
 
-def _get_dict_or_empty(item: Any) -> dict[str, Any]:
+def _get_dict(item: Any) -> dict[str, Any]:
     return cast(dict[str, Any], item) if isinstance(item, dict) else {}
 
 
 def _parse_benchmark_example(item: Any, source: str, **place: Any) -> Example:
     if not isinstance(item, dict):
         raise ExampleStoreError("not an object")
-    fields = _get_dict_or_empty(item)
+    fields = _get_dict(item)
     known = {name: next((fields[each] for each in names if each in fields), None) for name, names in _NAMES.items()}
     if isinstance(sql := known["sql"], str):
         known["sql"] = join_split_operators(sql)
@@ -195,9 +195,7 @@ def read_verified_examples(
     pairs: list[CheckedExample] = []
     results: dict[tuple[str, ...], tuple[str, Table]] = {}
     for number, record in enumerate(read_records(path), 1):
-        texts = {
-            name: text for name, text in _get_dict_or_empty(record).items() if isinstance(text, str) and text.strip()
-        }
+        texts = {name: text for name, text in _get_dict(record).items() if isinstance(text, str) and text.strip()}
         question, sql = texts.get("utterance") or texts.get("question"), texts.get("query") or texts.get("sql")
         if not question or not sql:
             missing = "sql" if question else "question"
@@ -205,18 +203,14 @@ def read_verified_examples(
             continue
         try:
             by, simplified = texts.get("author") or author, texts.get("simplified", "")
-            example = make_example_from_query(
-                database, question, sql, simplified=simplified, source="verified", author=by
-            )
+            example = make_example(database, question, sql, simplified=simplified, source="verified", author=by)
             check_example(example)
             result = database.execute(sql)
         except (ExampleRefused, SQLParseError, QueryError) as error:
             refuse(f"refused {one_line(question)!r}: {one_line(error)}")
             continue
         earlier = results.get(asked := tuple(stems(question)))
-        doubt = _find_answer_doubt(example, result) or _find_conflicting_answer(
-            example, result, database, store, earlier
-        )
+        doubt = _find_answer_doubt(example, result) or _find_conflict(example, result, database, store, earlier)
         results.setdefault(asked, (sql, result))
         pairs.append(CheckedExample(example, doubt))
     return pairs
@@ -236,7 +230,7 @@ def _find_answer_doubt(example: Example, result: Table) -> str:
     return ""
 
 
-def _find_conflicting_answer(
+def _find_conflict(
     example: Example, result: Table, database: Database, store: ExampleStore, earlier: tuple[str, Table] | None
 ) -> str:
     """Describe another query for the same question with a different result; empty if none."""

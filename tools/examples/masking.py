@@ -11,7 +11,7 @@ from ..database.schema import Schema
 from ..derived import cache_in_first_argument
 from ..sql import make_question_skeleton
 from ..values.match import ValueMatch
-from ..words import FUNCTION_WORDS, fold, make_word_set, split_name_into_parts, stem_word
+from ..words import FUNCTION_WORDS, fold, make_word_set, split_name, stem_word
 from .compact_schema import parse_compact_schema
 
 SkeletonForm = Literal["marked", "plain"]
@@ -78,6 +78,6 @@ def _index_name_stems(schema: Schema) -> tuple[list[set[str]], dict[str, set[int
     """Return the stems of each table name, and the table numbers for each column name stem."""
     columns: dict[str, set[int]] = {}
     for index, table in enumerate(schema.tables):
-        for word in (word for column in table.columns for word in split_name_into_parts(column.name)):
+        for word in (word for column in table.columns for word in split_name(column.name)):
             columns.setdefault(stem_word(word), set()).add(index)
-    return [set(map(stem_word, split_name_into_parts(table.name))) for table in schema.tables], columns
+    return [set(map(stem_word, split_name(table.name))) for table in schema.tables], columns

@@ -130,7 +130,7 @@ def can_remove_example(example: Example, database: Database) -> bool:
     return readable and database.rights.can_read_all_of(_get_approval_rights(example, database))
 
 
-def should_replace_example(old: Example, new: Example, database: Database) -> bool:
+def should_replace(old: Example, new: Example, database: Database) -> bool:
     """Whether the new example replaces the old one for the same question.
 
     People with narrower rights keep theirs if they may not read the new one: its absence would tell of the new one.

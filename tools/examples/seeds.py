@@ -15,7 +15,7 @@ from sqlglot import transpile
 from ..errors import ExampleStoreError
 from ..sql.dialects import get_dialect_rules
 from .embedding import Embedding, make_embedding
-from .entry import build_example_record
+from .entry import build_record
 from .example import Example
 from .store import ExampleStore
 from .tables import has_example_store
@@ -73,40 +73,38 @@ def seed_examples() -> tuple[Example, ...]:
 
 
 @cache
-def load_seed_dialogues() -> tuple[SeedDialogue, ...]:
+def load_dialogues() -> tuple[SeedDialogue, ...]:
     """Return the built-in example conversations, with a rephrasing of every turn."""
     return _read_seed_records(SeedDialogue, "seed_dialogues.jsonl")
 
 
 @cache
-def load_seed_programs() -> tuple[SeedProgram, ...]:
+def load_programs() -> tuple[SeedProgram, ...]:
     """Return the built-in example questions that are answered in code."""
     return _read_seed_records(SeedProgram, "seed_programs.jsonl")
 
 
-def make_default_example_store(embedding: Embedding | None = None) -> ExampleStore:
+def make_default_store(embedding: Embedding | None = None) -> ExampleStore:
     """Return a new in-memory store of the built-in examples."""
     store = ExampleStore.open(None, embedding)
     # Their keys stand beside them: to find these takes longer than all the rest of a first turn.
     keys = [row["keys"] for row in _read_json_lines("seed_examples.jsonl")]
-    store.put(
-        [build_example_record(seed, sql, texts) for seed, (sql, *texts) in zip(seed_examples(), keys, strict=True)]
-    )
+    store.put([build_record(seed, sql, texts) for seed, (sql, *texts) in zip(seed_examples(), keys, strict=True)])
     return store
 
 
-def open_store_with_seeds(location: str | Path | None = None, embedding: Embedding | None = None) -> ExampleStore:
+def open_seeded_store(location: str | Path | None = None, embedding: Embedding | None = None) -> ExampleStore:
     """Open a store that also offers the built-in examples while it has few shared ones."""
     # A store with the examples of one database alone would leave every other database without any.
-    return ExampleStore.open(location, embedding, partial(make_default_example_store, embedding))
+    return ExampleStore.open(location, embedding, partial(make_default_store, embedding))
 
 
-def open_existing_store(location: str | Path, embedding: str) -> ExampleStore:
+def open_existing(location: str | Path, embedding: str) -> ExampleStore:
     """Open an existing example store; raise `ExampleStoreError` if there is none."""
     chosen = make_embedding(embedding)
     if not has_example_store(location):
         raise ExampleStoreError(f"there is no example store at {location}: `tableturn examples import` makes one")
-    return open_store_with_seeds(location, chosen)
+    return open_seeded_store(location, chosen)
 
 
 def _read_seed_records(kind: type[_T], name: str) -> tuple[_T, ...]:

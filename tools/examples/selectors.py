@@ -21,7 +21,7 @@ from ..sql import vectorize_query
 from ..values.match import ValueMatch
 from .diversity import Method, choose_diverse_rows
 from .embedding import Vectors
-from .entry import compute_shared_example_id, get_sql_skeleton
+from .entry import get_sql_skeleton, shared_id
 from .example import Example, FoundExample, brief_repr
 from .masking import SkeletonForm, mask
 from .rights import choose_best_per_question
@@ -106,9 +106,7 @@ def _make_skeleton_selector(
         asked = [(query.question, k1), (second, k2)] if second else [(query.question, k1 + k2)]
         if form == "plain":
             return _take_distinct_examples(_rank_by_plain_skeleton(store, query, asked, least, simplified))
-        first, *others = [
-            (_rank_examples_by_skeleton(store, text, query, k1 + k2, pool, least), k) for text, k in asked
-        ]
+        first, *others = [(_rank_by_skeleton(store, text, query, k1 + k2, pool, least), k) for text, k in asked]
         return _take_distinct_examples([first, *others, (first[0], k1 + k2)])[: k1 + k2]
 
     return select
@@ -130,7 +128,7 @@ def _take_distinct_examples(rankings: Iterable[tuple[_Ranked, int]]) -> tuple[Ex
     return tuple(chosen.values())
 
 
-def _rank_examples_by_skeleton(
+def _rank_by_skeleton(
     store: ExampleStore, text: str, query: ExampleQuery, k: int, pool: int = _POOL, least: float = 0.0
 ) -> list[tuple[object, Example]]:
     """Rank examples by the similarity of their skeletons to a question's, best first.
@@ -143,7 +141,7 @@ def _rank_examples_by_skeleton(
     votes: dict[str, float] = defaultdict(float)
     nearest: dict[str, FoundExample] = {}
     for hit in hits:
-        kind = hit.skeleton if pool else compute_shared_example_id(hit.example)
+        kind = hit.skeleton if pool else shared_id(hit.example)
         votes[kind] += math.exp(_SHARPNESS * hit.similarity) if pool else 0
         nearest.setdefault(kind, hit)
     kinds = sorted(nearest, key=lambda kind: -votes[kind])
@@ -185,7 +183,7 @@ def _make_draft_selector(store: ExampleStore, k: Count = 8) -> Select:
         if query.draft_sql:
             with suppress(SQLParseError):
                 by_sql = store.near("sql", get_sql_skeleton(query.draft_sql), k, query.database)
-        by_question = _rank_examples_by_skeleton(store, query.question, query, k)
+        by_question = _rank_by_skeleton(store, query.question, query, k)
         in_turn = zip_longest(((hit.skeleton, hit.example) for hit in by_sql), by_question)
         return _take_distinct_examples([(filter(None, chain.from_iterable(in_turn)), k)])
 
@@ -235,10 +233,8 @@ def choose_examples(
         key = mask(query.question, query.schema, query.values)
         alike = seen.near("skeleton", key, _LOOKED_AT * k, query.database, shared=False)
         near += [hit for hit in alike if hit.similarity >= least]
-    own = ((compute_shared_example_id(hit.example), hit.example) for hit in near)
-    others = [
-        (compute_shared_example_id(example), example) for example in make_selector(kind, seen, **numbers).select(query)
-    ]
+    own = ((shared_id(hit.example), hit.example) for hit in near)
+    others = [(shared_id(example), example) for example in make_selector(kind, seen, **numbers).select(query)]
     return choose_best_per_question(_take_distinct_examples([(own, k), (others, len(others))]), database)
 
 

@@ -82,9 +82,7 @@ def fix_string_quotes(example: Example) -> Example:
     known = parse_compact_schema(example.schema) if example.schema else Schema("", ())
     columns = {column.name.lower() for table in known.tables for column in table.columns}
     sql = query.sql
-    found = {
-        node.meta["start"]: node for node in _find_double_quoted_texts(query.tree) if node.name.lower() not in columns
-    }
+    found = {node.meta["start"]: node for node in _find_quoted_texts(query.tree) if node.name.lower() not in columns}
     for start, node in sorted(found.items(), reverse=True):
         end = node.meta["end"] + 1
         if sql[start : start + 1] == '"' == sql[end - 1 : end]:
@@ -92,7 +90,7 @@ def fix_string_quotes(example: Example) -> Example:
     return replace(example, sql=sql) if found else example
 
 
-def _find_double_quoted_texts(tree: exp.Expr) -> Iterator[exp.Identifier]:
+def _find_quoted_texts(tree: exp.Expr) -> Iterator[exp.Identifier]:
     """Yield the double-quoted words that the SQL compares with a column."""
     for node in tree.find_all(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.In, exp.Between):
         for side in (node.args.get("expression"), node.args.get("low"), node.args.get("high"), *node.expressions):

@@ -14,18 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import ExampleRefused
 from .embedding import Embedding, HashedEmbedding, Vectors
-from .entry import (
-    PAIRS,
-    SHARED,
-    ExampleRecord,
-    Verify,
-    check_example,
-    compute_shared_example_id,
-    example_id,
-    get_room_name,
-    make_record,
-)
-from .example import AddExamplesResult, Example, FoundExample, Index, RefusedExample, StoreStats, parse_example_json
+from .entry import PAIRS, SHARED, ExampleRecord, Verify, check_example, example_id, get_room, make_record, shared_id
+from .example import AddedExamples, Example, FoundExample, Index, RefusedExample, StoreStats, parse_example_json
 from .rights import VERIFIED, Standing, rank_example_rights, restrict_example
 from .tables import REBUILT_SUFFIX, ChromaBackend, ChromaTable, Fields, MemoryBackend, MemoryTable, Row
 
@@ -104,21 +94,15 @@ class ExampleStore:
         known = self._standings.setdefault((identity, database.rights, database.schema().version), {})
         new = pairs.get([id_ for id_ in ids if id_ not in known])
         for id_, row in new.items():
-            hit = seen._read_visible_example(row)
+            hit = seen._read_visible(row)
             known[id_] = rank_example_rights(hit.example, database) if hit and hit.example.source in VERIFIED else None
         standings = {id_: standing for id_ in ids if (standing := known.get(id_))}
         vector = self.embedding([question])[0]
         for standing in sorted(set(standings.values()), reverse=True):
             among = [id_ for id_, each in standings.items() if each == standing]
-            yield [
-                hit.example
-                for row in pairs.find_nearest_rows(vector, k, among)
-                if (hit := seen._read_visible_example(row))
-            ]
+            yield [hit.example for row in pairs.find_nearest_rows(vector, k, among) if (hit := seen._read_visible(row))]
 
-    def add(
-        self, examples: Iterable[Example], verify: Verify | None = None, *, strict: bool = True
-    ) -> AddExamplesResult:
+    def add(self, examples: Iterable[Example], verify: Verify | None = None, *, strict: bool = True) -> AddedExamples:
         """Add examples that are not stored yet; `verify` is called with each new one.
 
         If `strict`, a refused example ends the addition, and the batches before it are kept; otherwise the others are
@@ -142,18 +126,18 @@ class ExampleStore:
         given = added = updated = 0
         stream = iter(examples)
         while part := list(islice(stream, _BATCH)):
-            unknown, changed = self._find_new_and_changed_examples(list(check_each_example(part, check_example)))
+            unknown, changed = self._find_new_and_changed(list(check_each_example(part, check_example)))
             entries = list(check_each_example(unknown, lambda example: make_record(example, verify)))
-            for room in dict.fromkeys(get_room_name(entry.example) for entry in entries):
-                added += self._write_records(room, [one for one in entries if get_room_name(one.example) == room])
+            for room in dict.fromkeys(get_room(entry.example) for entry in entries):
+                added += self._put_records(room, [one for one in entries if get_room(one.example) == room])
             for entry in changed:
                 self._replace_record(entry)
             given, updated = given + len(part), updated + len(changed)
-        return AddExamplesResult(added, given - len(refused) - added - updated, tuple(refused), updated)
+        return AddedExamples(added, given - len(refused) - added - updated, tuple(refused), updated)
 
     def put(self, entries: Sequence[ExampleRecord]) -> None:
         """Write records of shared examples that were already checked."""
-        self._write_records(SHARED, entries)
+        self._put_records(SHARED, entries)
 
     def near(self, index: Index, text: str, k: int, database: str = "", *, shared: bool = True) -> list[FoundExample]:
         """Return the k examples most similar to a text by one index, best first.
@@ -176,7 +160,7 @@ class ExampleStore:
         """Return the nearest examples as `near` does, without copies of the same example."""
         first: dict[str, FoundExample] = {}
         for hit in self.near(index, text, k, database, shared=shared):
-            first.setdefault(compute_shared_example_id(hit.example), hit)
+            first.setdefault(shared_id(hit.example), hit)
         return [*first.values()]
 
     def remove(self, ids: Sequence[str]) -> int:
@@ -270,7 +254,7 @@ class ExampleStore:
             return None
         return self._make_further()
 
-    def _read_visible_example(self, row: Row, similarity: float = 1.0, skeleton: str = "") -> FoundExample | None:
+    def _read_visible(self, row: Row, similarity: float = 1.0, skeleton: str = "") -> FoundExample | None:
         """Return the example of a row as the reader may see it; None if hidden from the reader."""
         example = _parse_stored_example(row)
         # Nobody's example of another database needs no look at the rights; most are such.
@@ -284,30 +268,26 @@ class ExampleStore:
         while keys and pairs and k > 0:
             rows = keys.find_nearest_rows(vector, wanted)
             first = pairs.get(list({key.fields["pair"]: key for key in rows})) if index != "question" else {}
-            found = [hit for key in rows if (hit := self._read_example_of_key(index, key, pairs, first))]
+            found = [hit for key in rows if (hit := self._read_by_key(index, key, pairs, first))]
             if len(found) >= k or len(rows) < wanted:
                 return found[:k]
             wanted *= 4
         return []
 
-    def _read_example_of_key(
-        self, index: Index, key: Row, pairs: _Table, first: Mapping[str, Row]
-    ) -> FoundExample | None:
+    def _read_by_key(self, index: Index, key: Row, pairs: _Table, first: Mapping[str, Row]) -> FoundExample | None:
         """Return the example of a key, or another with the same key if the first is unreadable."""
         if index == "question":
-            return self._read_visible_example(key, key.similarity, key.fields["sql"])
+            return self._read_visible(key, key.similarity, key.fields["sql"])
         skeleton = key.fields.get("sql", key.id)
         pair = first.get(key.fields["pair"])
-        if pair and (hit := self._read_visible_example(pair, key.similarity, skeleton)):
+        if pair and (hit := self._read_visible(pair, key.similarity, skeleton)):
             return hit
         others = pairs.find_rows_by_value(_KEY_FIELDS[index], key.id, max(pairs.count(), 1) if self._reader else 1)
-        return next(
-            filter(None, (self._read_visible_example(other, key.similarity, skeleton) for other in others)), None
-        )
+        return next(filter(None, (self._read_visible(other, key.similarity, skeleton) for other in others)), None)
 
     def _scan_room_examples(self, room: str) -> Iterator[FoundExample]:
         pairs = self._backend.find(room, PAIRS)
-        return filter(None, map(self._read_visible_example, pairs.scan() if pairs else ()))
+        return filter(None, map(self._read_visible, pairs.scan() if pairs else ()))
 
     def _count_index_rows(self, index: Index, room: str) -> int:
         table = self._backend.find(room, _TABLES[index])
@@ -317,13 +297,11 @@ class ExampleStore:
         with self._lock:
             self._changes[0] += 1
 
-    def _find_new_and_changed_examples(
-        self, examples: Sequence[Example]
-    ) -> tuple[Sequence[Example], Sequence[ExampleRecord]]:
+    def _find_new_and_changed(self, examples: Sequence[Example]) -> tuple[Sequence[Example], Sequence[ExampleRecord]]:
         """Return the examples that are not stored yet, and records of stored ones that changed."""
         by_room: dict[str, dict[str, Example]] = {}
         for example in examples:
-            given = by_room.setdefault(get_room_name(example), {})
+            given = by_room.setdefault(get_room(example), {})
             first = given.setdefault(id_ := example_id(example), example)
             given[id_] = replace(first, **_get_example_forms(first) | _get_example_forms(example))
         unknown: list[Example] = []
@@ -341,9 +319,7 @@ class ExampleStore:
                     changed.append(make_record(new, id_=id_))
         return unknown, changed
 
-    def _write_records(
-        self, room: str, entries: Sequence[ExampleRecord], suffix: str = "", *, anew: bool = False
-    ) -> int:
+    def _put_records(self, room: str, entries: Sequence[ExampleRecord], suffix: str = "", *, anew: bool = False) -> int:
         """Write records to a room, skipping stored ones; return the number of examples written.
 
         Nothing is made or written before all vectors are there: an embedding that fails leaves no table that is bound
@@ -368,10 +344,10 @@ class ExampleStore:
 
     def _replace_record(self, entry: ExampleRecord) -> None:
         """Replace a stored example and its keys, keys first."""
-        room = get_room_name(entry.example)
+        room = get_room(entry.example)
         pairs = self._backend.make(room, PAIRS)
         before = pairs.get([entry.id])
-        self._write_records(room, [entry], anew=True)
+        self._put_records(room, [entry], anew=True)
         self._standings.clear()
         for row in before.values():
             self._remove_unused_keys(room, pairs, row)
@@ -394,7 +370,7 @@ class ExampleStore:
         for _ in range(2):
             stream = pairs.scan()
             while part := list(islice(stream, _BATCH)):
-                self._write_records(room, [make_record(_parse_stored_example(row)) for row in part], REBUILT_SUFFIX)
+                self._put_records(room, [make_record(_parse_stored_example(row)) for row in part], REBUILT_SUFFIX)
             if pairs.count() == backend.make(room, PAIRS + REBUILT_SUFFIX).count():
                 break  # otherwise somebody wrote meanwhile
         for table in reversed(_TABLES.values()):  # pairs last: they have their keys

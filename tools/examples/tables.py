@@ -222,7 +222,7 @@ class ChromaTable:
     def call(self, method: str, *values: Any, **named: Any) -> Any:
         """Call a method of the Chroma collection by name."""
         find = self.backend.client.get_collection
-        run = self.backend.run_chroma_call
+        run = self.backend.call_chroma
         return run(lambda: getattr(find(self.name, embedding_function=None), method)(*values, **named))
 
 
@@ -239,9 +239,9 @@ class ChromaBackend:
         self._where = str(location)
         self._checked = False
         with _opening:
-            self.client = self.run_chroma_call(lambda: _open_chroma_client(location))
+            self.client = self.call_chroma(lambda: _open_chroma_client(location))
         try:
-            self.batch: int = self.run_chroma_call(self.client.get_max_batch_size)
+            self.batch: int = self.call_chroma(self.client.get_max_batch_size)
             self._check_collections()
         except BaseException:
             _close_chroma_client(self.client)
@@ -258,7 +258,7 @@ class ChromaBackend:
                 return bool(self.client.get_collection(table.name, embedding_function=None))
             return False
 
-        return table if self.run_chroma_call(has_collection) else None
+        return table if self.call_chroma(has_collection) else None
 
     def make(self, room: str, name: str) -> ChromaTable:
         table = ChromaTable(self, _make_collection_name(room, name))
@@ -268,7 +268,7 @@ class ChromaBackend:
             "metadata": {"format": FORMAT, "embedding": self._embedding, "room": room},
             "embedding_function": None,
         }
-        self.run_chroma_call(lambda: self.client.get_or_create_collection(table.name, **settings))
+        self.call_chroma(lambda: self.client.get_or_create_collection(table.name, **settings))
         return table
 
     def list_room_names(self) -> list[str]:
@@ -278,7 +278,7 @@ class ChromaBackend:
         """Remove a table and rename the table `by` to its name, if they exist."""
         full = _make_collection_name(room, name)
         if self.find(room, name):
-            self.run_chroma_call(lambda: self.client.delete_collection(full))
+            self.call_chroma(lambda: self.client.delete_collection(full))
         if by and (other := self.find(room, by)):
             other.call("modify", name=full)
 
@@ -286,7 +286,7 @@ class ChromaBackend:
         with _opening:
             _close_chroma_client(self.client)
 
-    def run_chroma_call(self, call: Callable[[], _T]) -> _T:
+    def call_chroma(self, call: Callable[[], _T]) -> _T:
         """Run a call into Chroma; raise any Chroma error as `ExampleStoreError`."""
         pauses = iter(_PAUSES)
         while True:
@@ -306,9 +306,7 @@ class ChromaBackend:
                 raise ExampleStoreError(text) from error
 
     def _list_collections(self) -> list[Collection]:
-        return [
-            each for each in self.run_chroma_call(self.client.list_collections) if each.name.startswith("tableturn.")
-        ]
+        return [each for each in self.call_chroma(self.client.list_collections) if each.name.startswith("tableturn.")]
 
     def _check_index_files(self) -> None:
         """Check once, before Chroma reads the index files, that none is damaged."""
@@ -335,7 +333,7 @@ class ChromaBackend:
                 )
             name = collection.name.removesuffix(REBUILT_SUFFIX)
             if name not in names:
-                self.run_chroma_call(lambda collection=collection, name=name: collection.modify(name=name))
+                self.call_chroma(lambda collection=collection, name=name: collection.modify(name=name))
 
 
 def _make_collection_name(room: str, name: str) -> str:
@@ -408,9 +406,7 @@ def _is_valid_index(folder: Path) -> bool:
     if count * size > _READ_WHOLE:
         return True
     words = np.fromfile(lowest, "<u4", count * size // _WORD).reshape(count, size // _WORD)
-    return _has_valid_links(words[:, :links], count) and _has_valid_upper_links(
-        folder, count, levels, entry, most_above
-    )
+    return _has_valid_links(words[:, :links], count) and _has_valid_levels(folder, count, levels, entry, most_above)
 
 
 def _has_valid_links(blocks: npt.NDArray[np.uint32], count: int) -> bool:
@@ -420,7 +416,7 @@ def _has_valid_links(blocks: npt.NDArray[np.uint32], count: int) -> bool:
     return bool(np.all(used < blocks.shape[1]) and np.all((blocks[:, 1:] < count) | unused))
 
 
-def _has_valid_upper_links(folder: Path, count: int, levels: int, entry: int, most: int) -> bool:
+def _has_valid_levels(folder: Path, count: int, levels: int, entry: int, most: int) -> bool:
     """Whether the links on upper levels point to elements that exist on these levels."""
     words, block = np.fromfile(folder / "link_lists.bin", "<u4"), most + 1
     places = [0]

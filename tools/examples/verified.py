@@ -50,9 +50,7 @@ class VerifiedAnswer:
     changed: tuple[tuple[str, str], ...] = ()
 
 
-def find_verified_answer(
-    question: str, candidates: Iterable[Example], schema: Schema, spelt: Spelt
-) -> VerifiedAnswer | None:
+def find_verified(question: str, candidates: Iterable[Example], schema: Schema, spelt: Spelt) -> VerifiedAnswer | None:
     """Return the first verified example whose question is the same or differs only in values.
 
     Values count as others only where the query compares a column with the one, and that column holds the other. What
@@ -75,15 +73,11 @@ def find_verified_answer(
 
 def _extract_significant_words(question: str) -> list[Word]:
     """Return a question's words and signs without articles and opening polite phrases."""
-    kept = (
-        word
-        for word in _split_words_and_signs(question.rstrip("!"))
-        if word.folded not in _SMALL or _is_uppercase_name(word)
-    )
-    return list(dropwhile(lambda word: word.folded in _POLITE and not _is_uppercase_name(word), kept))
+    kept = (word for word in _split_words(question.rstrip("!")) if word.folded not in _SMALL or _is_uppercase(word))
+    return list(dropwhile(lambda word: word.folded in _POLITE and not _is_uppercase(word), kept))
 
 
-def _split_words_and_signs(text: str) -> list[Word]:
+def _split_words(text: str) -> list[Word]:
     """Return the words and signs of a text, in text order."""
     signs = (
         Word(sign, place, place + 1, sign, sign)
@@ -93,7 +87,7 @@ def _split_words_and_signs(text: str) -> list[Word]:
     return sorted((*words(text), *signs), key=lambda word: word.start)
 
 
-def _is_uppercase_name(word: Word) -> bool:
+def _is_uppercase(word: Word) -> bool:
     """Whether a word in capitals is a name, as in US or grade A."""
     return word.text.isupper() and word.folded != "i" and (len(word.text) > 1 or word.start > 0)
 
@@ -118,7 +112,7 @@ def _adapt_verified_answer(
     if any(_join_singular_words([word]) not in wanted and word.text.casefold() not in text for word in words_told):
         return None
     query = Query.of(example.sql, schema.dialect, schema)
-    slots = _find_replaceable_constants(query, told)
+    slots = _find_constants(query, told)
     if not 0 < len(slots) <= _SLOTS:
         return None
     longest_first = sorted(slots, key=len, reverse=True)
@@ -143,9 +137,7 @@ def _adapt_verified_answer(
     return VerifiedAnswer(example, sql, tuple(changed)) if changed else None
 
 
-def _find_replaceable_constants(
-    query: Query, told: str
-) -> dict[str, tuple[Sequence[Token], Sequence[tuple[str, str]]]]:
+def _find_constants(query: Query, told: str) -> dict[str, tuple[Sequence[Token], Sequence[tuple[str, str]]]]:
     """Return the query's constants that the question names exactly once, by their words."""
     columns: dict[str, list[tuple[str, str]]] = {}
     comparisons = (exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike)
@@ -156,7 +148,7 @@ def _find_replaceable_constants(
     constants: dict[str, list[Token]] = {}
     for token in query.tokens:
         if token.token_type in (TokenType.STRING, TokenType.NUMBER):
-            constants.setdefault(_join_singular_words(_split_words_and_signs(token.text)), []).append(token)
+            constants.setdefault(_join_singular_words(_split_words(token.text)), []).append(token)
     slots: dict[str, tuple[Sequence[Token], Sequence[tuple[str, str]]]] = {}
     for key, tokens in constants.items():
         (kind, text), *others = {(token.token_type, token.text) for token in tokens}

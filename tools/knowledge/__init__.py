@@ -10,7 +10,7 @@
 from .entry import Entry, SelectedEntries
 from .fragment import expand_named_definitions, find_used_entries
 from .read import build_knowledge_json_schema, knowledge_path, read_knowledge
-from .search import Knowledge, find_unknown_words
+from .search import Knowledge, find_unknown
 from .write import KnowledgeWriter
 
 __all__ = [
@@ -20,7 +20,7 @@ __all__ = [
     "SelectedEntries",
     "build_knowledge_json_schema",
     "expand_named_definitions",
-    "find_unknown_words",
+    "find_unknown",
     "find_used_entries",
     "knowledge_path",
     "read_knowledge",

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Literal
 
 from sqlglot import exp
 
-from ..database.egress import has_matching_entry
+from ..database.egress import has_match
 from ..database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from ..database.table import Limits
 from ..errors import KnowledgeError, QueryError, QueryTimeout, SQLParseError, TableturnError
 from ..sql import Query, write_exact_table_names
 from ..sql.dialects import KEYWORDS, get_dialect_rules
-from ..sql.query import split_condition_at_and
+from ..sql.query import split_at_and
 from ..words import find_nearest_names, format_did_you_mean, join_words, stems
 from .entry import Entry, Item
 from .read import DATABASE
@@ -42,7 +42,7 @@ class SQLFragment:
     columns: tuple[Item, ...]  # what it reads of them
 
 
-def parse_sql_fragment(sql: str, dialect: str) -> exp.Expr:
+def parse_fragment(sql: str, dialect: str) -> exp.Expr:
     """Parse an SQL condition or expression; raise `KnowledgeError` if it is neither."""
     try:
         tree = Query.of(f"SELECT {sql}", dialect).tree
@@ -64,7 +64,6 @@ def classify_fragment(tree: exp.Expr) -> Literal["metric", "term"] | None:
 
 
 def _find_columns_outside_subqueries(tree: exp.Expr) -> list[exp.Column]:
-    """Return the columns of an expression that are outside its sub-queries."""
     return [column for column in tree.find_all(exp.Column) if column.find_ancestor(exp.Select) is None]
 
 
@@ -74,7 +73,7 @@ def resolve_sql_fragment(sql: str, schema: Schema, about: Sequence[str] = ()) ->
     Columns without a table are looked for in the tables `about` first, which are those read where it names none. What
     is no fragment, or names what the schema lacks, raises a `KnowledgeError` that has the nearest name.
     """
-    tree = parse_sql_fragment(write_exact_table_names(f"SELECT {sql}", schema).removeprefix("SELECT "), schema.dialect)
+    tree = parse_fragment(write_exact_table_names(f"SELECT {sql}", schema).removeprefix("SELECT "), schema.dialect)
     columns: list[Item] = []
     for column in _find_columns_outside_subqueries(tree):
         columns.append(_resolve_column(column, schema, about))
@@ -140,7 +139,7 @@ def qualify_column(column: exp.Column, item: Item, schema: Schema) -> None:
 
 def _add_condition_to_aggregates(expression: str, condition: str, dialect: str) -> str:
     """Rewrite the aggregates of an expression to count only rows that meet a condition."""
-    tree, where = parse_sql_fragment(expression, dialect), parse_sql_fragment(condition, dialect)
+    tree, where = parse_fragment(expression, dialect), parse_fragment(condition, dialect)
     aggregates = [node for node in tree.find_all(exp.AggFunc) if node.find_ancestor(exp.AggFunc) is None]
     if not aggregates:
         raise KnowledgeError(f"{expression!r} has no aggregate that `where` can filter: add the condition to it")
@@ -187,9 +186,7 @@ def check_entries(layers: Sequence[Sequence[Entry]], database: Database) -> tupl
         unseen -= visible
         visible |= {f"{table.name}.{column.name}".lower() for table in schema.tables for column in table.columns}
         # What is written under these rights tells nothing that is hidden from them.
-        fitting = [
-            entry for entry in fitting if entry.rights == own or not _may_reveal_hidden_names(entry, visible, unseen)
-        ]
+        fitting = [entry for entry in fitting if entry.rights == own or not _may_reveal_hidden(entry, visible, unseen)]
         # In which file an entry stands, and where, tells whether there is a hidden one of its name.
         fitting.sort(key=lambda entry: (entry.added, entry.key))
     fitting = [entry for entry in fitting if _can_show_to_model(entry, database)]
@@ -290,7 +287,7 @@ def run_entry_sql(entry: Entry, database: Database) -> str:
 def parse_join_entry(entry: Entry, schema: Schema) -> ForeignKey:
     """Return a join entry as a foreign key; raise `KnowledgeError` if it is invalid."""
     ends: list[tuple[Item, Item]] = []
-    for pair in split_condition_at_and(parse_sql_fragment(entry.sql, schema.dialect)):
+    for pair in split_at_and(parse_fragment(entry.sql, schema.dialect)):
         sides = [side for side in (pair.this, pair.args.get("expression")) if isinstance(side, exp.Column)]
         if not isinstance(pair, exp.EQ) or len(sides) != 2:
             raise KnowledgeError("a join is written as visits.customer_ref = customers.id, further pairs after AND")
@@ -303,13 +300,13 @@ def parse_join_entry(entry: Entry, schema: Schema) -> ForeignKey:
     return ForeignKey(left[0][0], tuple(item[1] for item in left), right[0][0], tuple(item[1] for item in right))
 
 
-def _may_reveal_hidden_names(entry: Entry, visible: set[str], unseen: set[str]) -> bool:
+def _may_reveal_hidden(entry: Entry, visible: set[str], unseen: set[str]) -> bool:
     """Whether an entry's words may reveal names that the user may not see."""
     # They do where they hold the name of something that entries of the same files describe and that is not visible, or
     # anything that looks like a name and is none that is.
     text = " ".join((entry.name, entry.text, *entry.also, *(meaning for _, meaning in entry.values)))
     words = set(re.findall(r"\w+", text.lower())) - visible
-    if has_matching_entry(unseen, words) or any(" " in name and name in text.lower() for name in unseen):
+    if has_match(unseen, words) or any(" " in name and name in text.lower() for name in unseen):
         return True
     return any((quoted or plain).lower() not in visible for quoted, plain in _NAMES.findall(text))
 
@@ -319,9 +316,7 @@ def _can_show_to_model(entry: Entry, database: Database) -> bool:
     levels = database.leaving().column_levels
     if entry.kind == "join" or not any(item in levels for item in entry.about):
         return True
-    return not entry.values and (
-        not entry.sql or parse_sql_fragment(entry.sql, database.dialect).find(exp.Literal) is None
-    )
+    return not entry.values and (not entry.sql or parse_fragment(entry.sql, database.dialect).find(exp.Literal) is None)
 
 
 def _drop_conflicting_entries(entries: Sequence[Entry], problems: list[EntryProblem]) -> list[Entry]:
@@ -370,7 +365,7 @@ def expand_named_definitions(sql: str, entries: Sequence[Entry], dialect: str) -
 
 def _apply_query_aliases(entry: Entry, call: exp.Expr, dialect: str) -> exp.Expr:
     """Return an entry's SQL with the table aliases of the query that contains `call`."""
-    fragment = parse_sql_fragment(entry.sql, dialect)
+    fragment = parse_fragment(entry.sql, dialect)
     select = call.find_ancestor(exp.Select)
     sources = (select.args.get("from_"), *(select.args.get("joins") or ())) if select else ()
     aliases: dict[str, str] = {}
@@ -411,11 +406,11 @@ def find_used_entries(query: Query, entries: Sequence[Entry], question: str) -> 
         match entry.kind:
             case "term" | "metric" if entry.sql:
                 try:
-                    tree = parse_sql_fragment(entry.sql, schema.dialect)
+                    tree = parse_fragment(entry.sql, schema.dialect)
                     columns = {_resolve_column(column, schema) for column in _find_columns_outside_subqueries(tree)}
                 except KnowledgeError:
                     return False
-                parts = [_write_normalized_sql(tree)], map(_write_normalized_sql, split_condition_at_and(tree))
+                parts = [_write_normalized_sql(tree)], map(_write_normalized_sql, split_at_and(tree))
                 return columns <= read and any(written.issuperset(part) for part in parts)
             case "term" | "metric":
                 # Words alone show in no SQL: only that it reads what they are about.

@@ -11,7 +11,7 @@ from sqlglot import exp
 from ..database.schema import Schema
 from ..sql import Query, read_query
 from ..sql.parse import find_statement_ends
-from ..words import STOP_WORDS, Word, fold, make_word_set, stem_name_words, words
+from ..words import STOP_WORDS, Word, fold, make_word_set, stem_name, words
 from .entry import Entry, Item
 from .fragment import qualify_column
 from .read import quote
@@ -37,24 +37,18 @@ def propose_entries_from_correction(before: Query, after: Query, question: str) 
     old, new, schema = _QueryParts(before), _QueryParts(after), after.schema
     entries: dict[str, Entry] = {}
     joins = (Entry("join", text, sql=text) for text in new.find_undeclared_joins() if text not in old.conditions)
-    for entry in (
-        *joins,
-        *_find_corrected_values(old, new, question),
-        *_find_word_definition(old, new, question, schema),
-    ):
+    for entry in (*joins, *_find_corrected_values(old, new, question), *_find_definition(old, new, question, schema)):
         entries.setdefault(entry.key, entry)
     return tuple(entries.values())
 
 
 def suggest(queries: Iterable[str], schema: Schema, least: int = 2) -> tuple[EntrySuggestion, ...]:
     """Suggest the entries that occur in at least `least` queries, most frequent first."""
-    queries_by_key: dict[str, tuple[Entry, dict[str, None]]] = {}
+    by_key: dict[str, tuple[Entry, dict[str, None]]] = {}
     for query in islice(dict.fromkeys(queries), MOST):
         for entry in _extract_query_entries(query, schema):
-            queries_by_key.setdefault(entry.key, (entry, {}))[1][query] = None
-    suggestions = (
-        EntrySuggestion(entry, len(having), tuple(having)[:_SHOWN]) for entry, having in queries_by_key.values()
-    )
+            by_key.setdefault(entry.key, (entry, {}))[1][query] = None
+    suggestions = (EntrySuggestion(entry, len(having), tuple(having)[:_SHOWN]) for entry, having in by_key.values())
     return tuple(sorted((one for one in suggestions if one.count >= least), key=lambda one: -one.count))
 
 
@@ -136,7 +130,7 @@ def _find_corrected_values(old: _QueryParts, new: _QueryParts, question: str) ->
             yield Entry.make_item_description(*place, "", values=((text, spelling.strip("%")),))
 
 
-def _find_word_definition(old: _QueryParts, new: _QueryParts, question: str, schema: Schema) -> Iterator[Entry]:
+def _find_definition(old: _QueryParts, new: _QueryParts, question: str, schema: Schema) -> Iterator[Entry]:
     """Yield a term or metric for a word unknown to the schema, with SQL of the correction."""
     name = _find_unexplained_phrase(question, schema)
     if not name:
@@ -160,8 +154,8 @@ def _find_word_definition(old: _QueryParts, new: _QueryParts, question: str, sch
 
 def _find_unexplained_phrase(question: str, schema: Schema) -> str:
     """Return the question's first phrase that no table or column name explains."""
-    names = {word for table in schema.tables for word in stem_name_words(table.name)}
-    columns = {word for table in schema.tables for column in table.columns for word in stem_name_words(column.name)}
+    names = {word for table in schema.tables for word in stem_name(table.name)}
+    columns = {word for table in schema.tables for column in table.columns for word in stem_name(column.name)}
     run: list[Word] = []
     for word in words(question):
         ordinary = fold(word.text) in _ORDINARY or word.text.isdigit() or word.stem in columns

@@ -266,7 +266,7 @@ def parse_knowledge_file(text: str, path: Path) -> KnowledgeFile | tuple[Entry, 
     if path.suffix.lower() in (".md", ".markdown"):
         return _parse_markdown_entries(text, path.name)
     content = load_yaml(text, str(path))
-    fields = _get_mapping_or_empty(content)
+    fields = _get_map(content)
     if "semantic_model" in fields:
         raise KnowledgeError(
             f"{path} is an Ossie semantic model, which is no longer read: write the definitions in a knowledge file "
@@ -421,15 +421,15 @@ def _split_list_items(text: str) -> list[str]:
     return [" ".join(parts) for parts in items if parts]
 
 
-def _get_mapping_or_empty(value: object) -> _Node:
+def _get_map(value: object) -> _Node:
     """Return the value if it is a mapping, else an empty mapping."""
     return cast(_Node, value) if isinstance(value, Mapping) else {}
 
 
-def _get_mappings_in_lists(node: _Node, *keys: str) -> list[_Node]:
+def _list_maps(node: _Node, *keys: str) -> list[_Node]:
     """Return the mappings in the lists under `keys`."""
     lists = [cast("list[Any]", node[key]) for key in keys if isinstance(node.get(key), list)]
-    return [_get_mapping_or_empty(part) for parts in lists for part in parts if isinstance(part, Mapping)]
+    return [_get_map(part) for parts in lists for part in parts if isinstance(part, Mapping)]
 
 
 def _get_text(node: _Node, key: str) -> str:
@@ -439,30 +439,21 @@ def _get_text(node: _Node, key: str) -> str:
 
 
 def _parse_dbt_entries(content: _Node, source: str) -> Iterator[Entry]:
-    models = _get_mappings_in_lists(content, "models", "seeds", "snapshots")
-    for model in (
-        *models,
-        *(
-            table
-            for each in _get_mappings_in_lists(content, "sources")
-            for table in _get_mappings_in_lists(each, "tables")
-        ),
-    ):
+    models = _list_maps(content, "models", "seeds", "snapshots")
+    for model in (*models, *(table for each in _list_maps(content, "sources") for table in _list_maps(each, "tables"))):
         yield from _parse_dbt_model_entries(model, source)
-    metrics = {_get_text(metric, "name"): (metric, "") for metric in _get_mappings_in_lists(content, "metrics")}
-    for model in _get_mappings_in_lists(content, "models"):
+    metrics = {_get_text(metric, "name"): (metric, "") for metric in _list_maps(content, "metrics")}
+    for model in _list_maps(content, "models"):
         table = _get_text(model, "name")
-        metrics |= {_get_text(metric, "name"): (metric, table) for metric in _get_mappings_in_lists(model, "metrics")}
+        metrics |= {_get_text(metric, "name"): (metric, table) for metric in _list_maps(model, "metrics")}
     measures: dict[str, _Placed] = {}
     dimensions: dict[Item, str] = {}
-    for model in _get_mappings_in_lists(content, "semantic_models"):
+    for model in _list_maps(content, "semantic_models"):
         table = _find_referenced_table(_get_text(model, "model")) or _get_text(model, "name")
         if meaning := _get_text(model, "description"):
             yield Entry.make_item_description(table, "", meaning, source=source)
-        measures |= {
-            _get_text(measure, "name"): (measure, table) for measure in _get_mappings_in_lists(model, "measures")
-        }
-        for dimension in _get_mappings_in_lists(model, "dimensions"):
+        measures |= {_get_text(measure, "name"): (measure, table) for measure in _list_maps(model, "measures")}
+        for dimension in _list_maps(model, "dimensions"):
             name, meaning = _get_text(dimension, "name"), _get_text(dimension, "description")
             column = _get_text(dimension, "expr") or name
             dimensions[table, name] = _qualify_column(column, table)
@@ -482,19 +473,17 @@ def _parse_dbt_entries(content: _Node, source: str) -> Iterator[Entry]:
 
 
 def _parse_dbt_model_entries(model: _Node, source: str) -> Iterator[Entry]:
-    config = _get_mapping_or_empty(model.get("config"))
+    config = _get_map(model.get("config"))
     table = _get_text(config, "alias") or _get_text(model, "identifier") or _get_text(model, "name")
     if meaning := _get_text(model, "description"):
         yield Entry.make_item_description(table, "", meaning, source=source)
-    for column in _get_mappings_in_lists(model, "columns"):
+    for column in _list_maps(model, "columns"):
         name, meaning = _get_text(column, "name"), _get_text(column, "description")
         values: tuple[tuple[str, str], ...] = ()
-        for test in _get_mappings_in_lists(column, "tests", "data_tests"):
+        for test in _list_maps(column, "tests", "data_tests"):
             for kind, given in test.items():
                 # In the form before dbt 1.10, and in the one since.
-                arguments = _get_mapping_or_empty(
-                    _get_mapping_or_empty(given).get("arguments")
-                ) or _get_mapping_or_empty(given)
+                arguments = _get_map(_get_map(given).get("arguments")) or _get_map(given)
                 target, accepted = _find_referenced_table(_get_text(arguments, "to")), arguments.get("values")
                 if kind == "relationships" and target:
                     on = f"{quote(table)}.{quote(name)} = {quote(target)}.{quote(_get_text(arguments, 'field'))}"
@@ -526,12 +515,12 @@ class _DbtMetricConverter:
         if name not in self.metrics:
             return self._write_measure_aggregate(self.measures.get(name), name, filters)
         metric, _ = self.metrics[name]
-        given = _get_mapping_or_empty(metric.get("type_params")) or metric
+        given = _get_map(metric.get("type_params")) or metric
         filters = [*filters, *_read_filter_conditions(metric)]
 
         def part(node: Any) -> str:
             """Write the SQL of an input metric or measure with its filters."""
-            inner = _get_mapping_or_empty(node) or {"name": node}
+            inner = _get_map(node) or {"name": node}
             if any(inner.get(key) for key in ("offset_window", "offset_to_grain")):
                 raise KnowledgeError("it compares with another time (an offset), which is not an expression over rows")
             called, own = str(inner.get("name") or ""), [*filters, *_read_filter_conditions(inner)]
@@ -548,9 +537,7 @@ class _DbtMetricConverter:
                 return f"({part(given.get('numerator'))}) * 1.0 / NULLIF({part(given.get('denominator'))}, 0)"
             case "derived":
                 parts = {
-                    _get_text(_get_mapping_or_empty(one), "alias")
-                    or _get_text(_get_mapping_or_empty(one), "name")
-                    or str(one): f"({part(one)})"
+                    _get_text(_get_map(one), "alias") or _get_text(_get_map(one), "name") or str(one): f"({part(one)})"
                     for key in ("metrics", "input_metrics")
                     for one in given.get(key) or ()
                 }

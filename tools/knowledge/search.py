@@ -22,7 +22,7 @@ from ..words import (
     load_synonyms,
     make_word_set,
     question_words,
-    stem_name_words,
+    stem_name,
     stem_word,
     stems,
 )
@@ -140,7 +140,7 @@ def is_abbreviation(short: str, words: Sequence[str]) -> bool:
 @lru_cache(maxsize=20_000)
 def _split_name_stems(name: str) -> tuple[str, ...]:
     """Return the word stems of a name, without `id`."""
-    return tuple(word for word in stem_name_words(name) if word != "id") if name else ()
+    return tuple(word for word in stem_name(name) if word != "id") if name else ()
 
 
 class Knowledge:
@@ -217,7 +217,7 @@ class _KnowledgeIndex:
         self.rarity = {word: math.log(1 + len(entries) / len(held)) / whole for word, held in self.words.items()}
         self.keys = {(key.table, column): key.ref_table for key in schema.foreign_keys for column in key.columns}
         items = [item for table in schema.tables for item in (table, *table.columns)]
-        self.schema_words = frozenset(word for item in items for word in stem_name_words(item.name))
+        self.schema_words = frozenset(word for item in items for word in stem_name(item.name))
         self.common = self.schema_words | _STOP | question_words() | frozenset(map(stem_word, STOP_WORDS))
         self.known = frozenset(word for names in self.names for name in names for word in name)
         self.wording = WordIndex(self.known, self.known | self.words.keys() | self.schema_words)
@@ -287,9 +287,7 @@ class _KnowledgeSearch:
     def _add_descriptions_and_rules(self) -> None:
         """Add descriptions and rules of the tables and columns that the question concerns."""
         weights = self._compute_shared_word_weights(self._meanings)
-        tables = {table for table, _ in (*self._p, *self._read)} | set(
-            filter(self._mentions_any_name, self._index.ruled)
-        )
+        tables = {table for table, _ in (*self._p, *self._read)} | set(filter(self._says_any, self._index.ruled))
         tables |= {table for (table, _), goal in self._index.keys.items() if goal in self._tables}
         ruled = {number for table in tables for number in self._index.ruled.get(table, ())}
         for number in ruled - self.scores.keys():
@@ -324,11 +322,11 @@ class _KnowledgeSearch:
         counts = {word: _COMMON if word in self._index.common else self._index.rarity[word] for word in name}
         return sum(self._said_weights.get(word, 0.0) * count for word, count in counts.items()) / sum(counts.values())
 
-    def _mentions_any_name(self, *names: str) -> bool:
+    def _says_any(self, *names: str) -> bool:
         """Whether the question mentions a word of any of the names."""
         return any(word in self._said_weights for name in names for word in _split_name_stems(name))
 
-    def _mentions_all_words(self, *names: str, learned: Collection[str] = ()) -> bool:
+    def _says_all(self, *names: str, learned: Collection[str] = ()) -> bool:
         """Whether the question mentions every word of the names; `learned` words count too."""
         words = [word for name in names for word in _split_name_stems(name)]
         return bool(words) and all(word in self._said_weights or word in learned for word in words)
@@ -341,53 +339,44 @@ class _KnowledgeSearch:
                 return near or any(
                     item in self._likely
                     or item in self._read
-                    or (
-                        item[0] in self._tables
-                        and item in self._p
-                        and self._mentions_all_words(item[1], learned=self._learned)
-                    )
+                    or (item[0] in self._tables and item in self._p and self._says_all(item[1], learned=self._learned))
                     for item in entry.about
                 )
             case "convention":
                 # The question speaks of it: a value found in it is not enough.
                 return near or any(
-                    (item in self._likely and self._mentions_any_name(*item))
-                    or (bool(item[1]) and self._mentions_all_words(*item))
+                    (item in self._likely and self._says_any(*item)) or (bool(item[1]) and self._says_all(*item))
                     for item in [item for item in entry.about if item[1]] or entry.about
                 )
             case "never":
                 # It is about what must be used instead, and does not say of which table.
-                return any(map(self._is_item_likely_used, entry.about)) or any(
-                    column
-                    and entry.text.startswith(f"use {table}.{column} instead")
-                    and not self._mentions_any_name(table)
+                return any(map(self._is_likely_used, entry.about)) or any(
+                    column and entry.text.startswith(f"use {table}.{column} instead") and not self._says_any(table)
                     for table, column in self._likely
                 )
             case "join":
                 both = all(table in self._tables for table, _ in entry.about)
-                means = (self._mentions_all_words(column, learned=self._learned) for _, column in entry.about if column)
+                means = (self._says_all(column, learned=self._learned) for _, column in entry.about if column)
                 return both and (shares or all(means))
             case _:
                 return False
 
-    def _is_item_likely_used(self, item: Item) -> bool:
+    def _is_likely_used(self, item: Item) -> bool:
         """Whether a query would likely use a table or column."""
         table, column = item
         if item in self._likely:
             best = max(p for (other, held), p in self._p.items() if other == table and bool(held) == bool(column))
-            return self._p[item] >= best or self._mentions_any_name(column)
+            return self._p[item] >= best or self._says_any(column)
         reached = any(other in self._tables and target == table for (other, _), target in self._index.keys.items())
         return self._index.keys.get(item) in self._tables and (reached or table in self._tables)
 
 
-def find_unknown_words(
-    question: str, schema: Schema, values: Iterable[ValueMatch], knowledge: Knowledge
-) -> tuple[str, ...]:
+def find_unknown(question: str, schema: Schema, values: Iterable[ValueMatch], knowledge: Knowledge) -> tuple[str, ...]:
     """Return abbreviations and quoted words that no name, value or definition explains."""
     if question.isupper():
         return ()
     items = [item.name for table in schema.tables for item in (table, *table.columns)]
-    names = {word for item in items for word in stem_name_words(item)}
+    names = {word for item in items for word in stem_name(item)}
     whole = set(map(fold, items))
     mentioned = [(match.start, match.end) for match in values]
     unknown: list[str] = []
@@ -396,12 +385,10 @@ def find_unknown_words(
         if hit[1] and (word in _FAMILIAR or re.fullmatch(r"[QH][1-4]|[A-Z]?\d+[A-Z]?", word)):
             continue
         parts = re.findall(r"\w+", word)
-        explained = (
-            all(stem_word(fold(part)) in names or knowledge.knows(part) for part in parts) or fold(word) in whole
-        )
+        known = all(stem_word(fold(part)) in names or knowledge.knows(part) for part in parts) or fold(word) in whole
         in_value = any(start < hit.end() and hit.start() < end for start, end in mentioned)
         sample = any(word.lower() in str(cell).lower() for t in schema.tables for c in t.columns for cell in c.samples)
-        if not (explained or in_value or sample):
+        if not (known or in_value or sample):
             unknown.append(word)
     return tuple(dict.fromkeys(unknown))
 
@@ -410,7 +397,7 @@ def _list_entry_phrases(entry: Entry) -> list[tuple[str, ...]]:
     """Return the phrases by which a question may ask for an entry."""
     phrases = list(entry.phrases)
     if entry.kind == "table":
-        phrases.append(stem_name_words(entry.about[0][0]))
+        phrases.append(stem_name(entry.about[0][0]))
     phrases += [tuple(_split_word_stems(meaning)) for _, meaning in entry.values]
     return [phrase for phrase in dict.fromkeys(phrases) if any(word not in _STOP for word in phrase)]
 

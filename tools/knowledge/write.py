@@ -99,7 +99,7 @@ def _put_entry(content: Any, entry: Entry, stamped: dict[str, Any]) -> bool:
             place, fields = "never", _drop_empty_fields(use=entry.name, why=text)
     if field := _TEXTS.get(place):
         parts = _get_or_add_part(content, place, [])
-        if any(_normalize_text(_read_field(part, field)) == _normalize_text(fields[field]) for part in parts):
+        if any(_normalize(_read_field(part, field)) == _normalize(fields[field]) for part in parts):
             return False
         parts.append(fields | stamped)
     else:
@@ -112,7 +112,6 @@ def _put_entry(content: Any, entry: Entry, stamped: dict[str, Any]) -> bool:
 
 
 def _drop_empty_fields(**fields: Any) -> dict[str, Any]:
-    """Return the fields that are not empty."""
     return {name: value for name, value in fields.items() if value}
 
 
@@ -123,7 +122,7 @@ def _get_or_add_part(content: Any, name: str, empty: Any) -> Any:
     return content[name]
 
 
-def _normalize_text(text: object) -> str:
+def _normalize(text: object) -> str:
     return " ".join(str(text).lower().split())
 
 
@@ -149,11 +148,7 @@ def _write_item_description(tables: Any, entry: Entry, stamped: dict[str, str]) 
 
 def _get_or_add_definition(parts: Any, name: str) -> Any:
     """Return a definition as a mapping, created if it is missing or only a text."""
-    there = (
-        name
-        if name in parts
-        else next((known for known in parts if _normalize_text(known) == _normalize_text(name)), name)
-    )
+    there = name if name in parts else next((known for known in parts if _normalize(known) == _normalize(name)), name)
     known: Any = parts.get(there)
     if not isinstance(known, dict):
         parts[there] = {"means": known} if known else {}
@@ -166,10 +161,7 @@ def _remove_entry(content: Any, name: str, rights: str | None) -> bool:
         parts = content.get(kind) or {}
         for key, part in enumerate(parts) if field else parts.items():
             own = part.get("rights", "") if isinstance(part, Mapping) else ""
-            if _normalize_text(_read_field(part, field) if field else key) == _normalize_text(name) and rights in (
-                None,
-                own,
-            ):
+            if _normalize(_read_field(part, field) if field else key) == _normalize(name) and rights in (None, own):
                 del parts[key]
                 return True
     return False

@@ -13,20 +13,11 @@ from ..database.rendering.text import one_line
 from ..database.schema import ColumnSchema
 from ..database.table import Cell
 from ..sql.parse import return_default_if_unparsable
-from ..sql.query import Query, TableColumn, get_aggregate_argument
+from ..sql.query import Query, TableColumn, get_argument
 from ..sql.scope import QuerySource, Scope
-from ..words import stem_name_words, words
+from ..words import stem_name, words
 from .ledger import MATERIAL, JoinCount, Ledger, MissingCount, NewestDate, VariantCount
-from .path import (
-    NO_SUBJECT,
-    Filter,
-    JoinPath,
-    JoinStep,
-    NotCountedError,
-    check_scope_is_countable,
-    find_join_path,
-    make_source_column,
-)
+from .path import NO_SUBJECT, Filter, JoinPath, JoinStep, NotCountedError, check_countable, find_path, make_column
 
 Count = Callable[[str], Sequence[Sequence[Cell]]]
 """Runs a query within the time that is left and returns its rows; raises `NotCountedError` if it gets none."""
@@ -123,7 +114,7 @@ class _LedgerCounter:
         """Add the counts of one SELECT, as far as its rows can be counted."""
         read = ", ".join(map(_get_source_name, scope.sources))
         try:
-            path = find_join_path(self.query, scope)
+            path = find_path(self.query, scope)
         except NotCountedError as reason:
             if len(scope.sources) > 1:
                 self.not_counted.append(f"the rows of {read}: {reason}")
@@ -170,33 +161,26 @@ class _LedgerCounter:
         return key
 
     def _add_join_counts(self, path: JoinPath) -> None:
-        columns, value, key = (
-            _list_grouped_or_averaged_columns(path),
-            _find_summed_expression(path),
-            self._find_counting_key(path),
-        )
+        columns, value, key = (_list_grouped_or_averaged_columns(path), _find_sum(path), self._find_counting_key(path))
         if not (path.steps or columns):
             return
         comes = {id(step): _list_conditions_before_join(path, step) for step in path.steps}
         chosen = _find_filtering_sources(path)
-        outputs = [_make_count_expression([], key)]
+        outputs = [_make_count([], key)]
         for step in path.steps:
             # Without conditions on other tables what comes to a join is what those before it leave.
-            outputs += [_make_count_expression(comes[id(step)], key)] if path.filters else []
+            outputs += [_make_count(comes[id(step)], key)] if path.filters else []
             # Of the partners of a row that is there several times one is enough.
             found = step.missing if key is None else exp.not_(step.missing, copy=False)
-            outputs.append(_make_count_expression([*comes[id(step)], found], key))
+            outputs.append(_make_count([*comes[id(step)], found], key))
             if step.source in chosen:
                 # Who asks about some of a table does not ask about rows that refer to none of it.
                 alone = [step.missing] if key is None else []
-                outputs.append(_make_count_expression([*comes[id(step)], *alone, step.reference_condition], key))
+                outputs.append(_make_count([*comes[id(step)], *alone, step.reference_condition], key))
         stays = [*_list_match_conditions(path), *(part.node for part in path.filters)]
         outputs += [
-            _make_count_expression(stays, key),
-            *(
-                _make_count_expression([*stays, _write_missing_condition(column, use)], key)
-                for column, use, _ in columns
-            ),
+            _make_count(stays, key),
+            *(_make_count([*stays, _write_missing(column, use)], key) for column, use, _ in columns),
         ]
         (row,) = self._run_select(_build_join_path_select(path, outputs, path.own), path.scope)
         numbers = map(_to_int, row)
@@ -211,7 +195,7 @@ class _LedgerCounter:
             if material and lost < MATERIAL * rows:
                 material = value is not None and self._is_large_part_of_sum(path, comes[id(step)], step, value)
             shown = self._find_lost_row_examples(path, step) if material and self.examples else ()
-            names = (_get_source_name(step.source), _write_join_condition(self.query, step), lost, 0)
+            names = (_get_source_name(step.source), _write_condition(self.query, step), lost, 0)
             self.joins.append(JoinCount(*names, _get_source_name(path.subject), rows, step.kept, material, shown))
         all_rows = next(numbers)
         for (column, use, hidden), number in zip(columns, numbers, strict=True):
@@ -223,9 +207,7 @@ class _LedgerCounter:
 
     def _is_large_part_of_sum(self, path: JoinPath, comes: list[exp.Expr], step: JoinStep, value: exp.Expr) -> bool:
         """Whether the rows that a join leaves out make up 1 % of the sum or more."""
-        parts = (
-            exp.Sum(this=exp.Abs(this=_make_case_expression(one, value))) for one in (comes, [*comes, step.missing])
-        )
+        parts = (exp.Sum(this=exp.Abs(this=_make_case(one, value))) for one in (comes, [*comes, step.missing]))
         try:
             ((every, lost),) = self._run_select(_build_join_path_select(path, [*parts], path.own), path.scope)
         except NotCountedError as reason:
@@ -266,7 +248,7 @@ class _LedgerCounter:
         terms = self.query.resolve_group_by_terms(path.scope) if path is not None and path.steps else None
         if path is None or not terms or any(map(path.scope.select.args.get, ("having", "limit", "offset", "qualify"))):
             return
-        sources = [self.query.find_sources_in_expression(term, path.scope) for term in terms]
+        sources = [self.query.find_sources(term, path.scope) for term in terms]
         step = next((one for one in path.steps if all(named == [one.source] for named in sources)), None)
         if step is None or step.source.table is None:
             return
@@ -288,13 +270,7 @@ class _LedgerCounter:
         lost = _to_int(rows) - groups if rows in different else 0
         if lost > 0:
             material = lost >= MATERIAL * _to_int(rows) and _asks_for_each(question, one)
-            names = (
-                _get_source_name(path.subject),
-                _write_join_condition(self.query, step),
-                lost,
-                0,
-                _get_source_name(one),
-            )
+            names = (_get_source_name(path.subject), _write_condition(self.query, step), lost, 0, _get_source_name(one))
             self.joins.append(JoinCount(*names, _to_int(rows), material=material, ones=True))
 
     # Rows that joins repeat
@@ -321,9 +297,7 @@ class _LedgerCounter:
         more, rows = counted
         # What is summed may mean the rows it is joined to; an average weighted by them does more often than not.
         kinds = (exp.Sum,) if path.single is not path.subject else (exp.Sum, exp.Avg, exp.Count)
-        plain = any(
-            not isinstance(one.this, exp.Distinct) for one in self.query.find_aggregate_calls(path.scope, *kinds)
-        )
+        plain = any(not isinstance(one.this, exp.Distinct) for one in self.query.find_aggregates(path.scope, *kinds))
         material, of = plain and more >= MATERIAL * rows, _get_source_name(path.single)
         table, key = " or ".join(map(_get_source_name, path.repeating)), ""
         for place, join in enumerate(self.joins):
@@ -340,7 +314,7 @@ class _LedgerCounter:
     # Groups that differ only in how they are written
 
     def _add_value_variants(self, scope: Scope, column: TableColumn) -> None:
-        check_scope_is_countable(self.query, scope)
+        check_countable(self.query, scope)
         if len(scope.sources) > 1:
             # Most tables have none, and the column's own is quicker to look through than the joins.
             alone = _select_from(_copy_source_node(column.source), exp.Star())
@@ -379,21 +353,21 @@ def _get_source_name(source: QuerySource) -> str:
     return source.table.name if source.table is not None else source.label
 
 
-def _write_join_condition(query: Query, step: JoinStep) -> str:
+def _write_condition(query: Query, step: JoinStep) -> str:
     return " and ".join(query.text(link.condition or link.ends[0][1]) for link in step.links)
 
 
-def _make_case_expression(conditions: Sequence[exp.Expr], value: exp.Expr) -> exp.Expr:
+def _make_case(conditions: Sequence[exp.Expr], value: exp.Expr) -> exp.Expr:
     if not conditions:
         return value.copy()
     return exp.Case(ifs=[exp.If(this=exp.and_(*conditions), true=value.copy())])
 
 
-def _make_count_expression(conditions: Sequence[exp.Expr], key: exp.Expr | None) -> exp.Expr:
+def _make_count(conditions: Sequence[exp.Expr], key: exp.Expr | None) -> exp.Expr:
     """Return an expression that counts the rows, or distinct keys, that meet conditions."""
     if key is not None:
-        return exp.Count(this=exp.Distinct(expressions=[_make_case_expression(conditions, key)]))
-    return exp.Count(this=_make_case_expression(conditions, exp.Literal.number(1)) if conditions else exp.Star())
+        return exp.Count(this=exp.Distinct(expressions=[_make_case(conditions, key)]))
+    return exp.Count(this=_make_case(conditions, exp.Literal.number(1)) if conditions else exp.Star())
 
 
 def _list_conditions_before_join(path: JoinPath, step: JoinStep) -> list[exp.Expr]:
@@ -424,7 +398,7 @@ def _expects_every_row_to_match(query: Query, step: JoinStep) -> bool:
         return False  # no reference: a condition on several tables
     tables = [one.table for one in (source, before) if one.table is not None]
     if source.table is None or before.table is None:
-        scope = query.find_select_scope(source.query) if source.query is not None else None
+        scope = query.find_scope(source.query) if source.query is not None else None
         narrowed = scope is None or len(scope.tables) != 1 or any(map(scope.select.args.get, ("where", *_SHAPING)))
         return source.table is not None or not narrowed
     if source.table is before.table:
@@ -446,7 +420,7 @@ def _expects_every_row_to_match(query: Query, step: JoinStep) -> bool:
 def _find_filtering_sources(path: JoinPath) -> list[QuerySource]:
     """Return the sources that filter rows or rank top groups, and the sources joined before."""
     terms = (path.query.resolve_group_by_terms(path.scope) or []) if path.scope.select.args.get("limit") else []
-    named = [source for term in terms for source in path.query.find_sources_in_expression(term, path.scope)]
+    named = [source for term in terms for source in path.query.find_sources(term, path.scope)]
     named += [source for part in path.filters for source in part.named]
     for step in reversed(path.steps):
         if step.source in named:
@@ -454,15 +428,11 @@ def _find_filtering_sources(path: JoinPath) -> list[QuerySource]:
     return [source for source in named if source is not path.subject]
 
 
-def _find_summed_expression(path: JoinPath) -> exp.Expr | None:
+def _find_sum(path: JoinPath) -> exp.Expr | None:
     """Return the expression that the SELECT sums over the counted rows; None if none."""
-    for node in path.query.find_aggregate_calls(path.scope, exp.Sum):
-        inner = get_aggregate_argument(node)
-        named = (
-            path.query.find_sources_in_expression(inner, path.scope)
-            if inner is not None and not inner.find(exp.Query)
-            else []
-        )
+    for node in path.query.find_aggregates(path.scope, exp.Sum):
+        inner = get_argument(node)
+        named = path.query.find_sources(inner, path.scope) if inner is not None and not inner.find(exp.Query) else []
         if inner is not None and named and all(one is path.subject for one in named):
             return inner.unnest()
     return None
@@ -472,7 +442,7 @@ def _asks_for_each(question: str, source: QuerySource) -> bool:
     """Whether a question says "each", "every" or "all" of a table's name, or of one of its columns' names."""
     table = source.table
     names = (
-        {stem for name in (table.name, *(one.name for one in table.columns)) for stem in stem_name_words(name)}
+        {stem for name in (table.name, *(one.name for one in table.columns)) for stem in stem_name(name)}
         if table
         else ()
     )
@@ -540,15 +510,13 @@ def _list_key_columns(query: Query, source: QuerySource) -> Iterator[exp.Expr]:
         names = ("rowid",)
     if not names:
         raise NotCountedError(f"{_get_source_name(source)} has no primary key")
-    yield from (make_source_column(source, name) for name in names)
+    yield from (make_column(source, name) for name in names)
 
 
 def _list_grouped_text_columns(query: Query, scope: Scope) -> Iterator[TableColumn]:
     """Yield the text columns that a SELECT groups by or counts the distinct values of."""
     counted = [
-        get_aggregate_argument(node)
-        for node in query.find_aggregate_calls(scope, exp.Count)
-        if isinstance(node.this, exp.Distinct)
+        get_argument(node) for node in query.find_aggregates(scope, exp.Count) if isinstance(node.this, exp.Distinct)
     ]
     columns = map(query.column, [*(query.resolve_group_by_terms(scope) or ()), *counted])
     own = [one for one in columns if one is not None and one.scope is scope and not one.is_primary_key]
@@ -565,14 +533,14 @@ def _list_grouped_or_averaged_columns(path: JoinPath) -> list[tuple[TableColumn,
     query, scope = path.query, path.scope
     is_cut = scope.select.args.get("limit") is not None or scope.select is not query.tree
     grouped = [(query.column(term), "grouped", is_cut) for term in query.resolve_group_by_terms(scope) or ()]
-    inner = [get_aggregate_argument(node) for node in query.find_aggregate_calls(scope, exp.Avg)]
+    inner = [get_argument(node) for node in query.find_aggregates(scope, exp.Avg)]
     averaged = [(query.column(one.this if isinstance(one, exp.Cast) else one), "averaged", True) for one in inner]
     every = [(column, use, hidden) for column, use, hidden in (*grouped, *averaged) if column is not None]
     own = [one for one in every if one[0].scope is scope and not one[0].is_primary_key]
     return list({(one[0].place, one[1]): one for one in own}.values())
 
 
-def _write_missing_condition(column: TableColumn, use: str) -> exp.Expr:
+def _write_missing(column: TableColumn, use: str) -> exp.Expr:
     """Return the condition that a column's value is NULL, or blank if it is a grouped text."""
     missing: exp.Expr = column.node.is_(exp.Null())
     if use == "averaged" or not _is_text_column(column.schema):

@@ -133,9 +133,7 @@ def _describe_join(join: JoinCount, ending: str) -> Iterator[str]:
     if join.lost and not join.kept:
         shown = f" ({', '.join(join.examples)})" if join.examples else ""
         left_out = " and is left out" if join.lost == 1 else " and are left out"
-        part = (
-            f"{join.lost:,} more {_conjugate_have(join.lost)}" if ending else _say_part(join.lost, join.rows, join.of)
-        )
+        part = f"{join.lost:,} more {_write_have(join.lost)}" if ending else _say_part(join.lost, join.rows, join.of)
         if join.ones:  # there may be partners that do not meet the query's conditions
             of = f"{join.lost:,} of {join.rows:,} rows of {humanize_name(join.of)}"
             verb, them = ("is", "it") if join.lost == 1 else ("are", "them")
@@ -155,8 +153,8 @@ def _say_part(count: int, rows: int, table: str) -> str:
         if not table
         else (f"row of {humanize_name(table)}", f"rows of {humanize_name(table)}")
     )
-    return f"the one {named[0]} has" if rows == 1 else f"{count:,} of {rows:,} {named[1]} {_conjugate_have(count)}"
+    return f"the one {named[0]} has" if rows == 1 else f"{count:,} of {rows:,} {named[1]} {_write_have(count)}"
 
 
-def _conjugate_have(count: int) -> str:
+def _write_have(count: int) -> str:
     return "has" if count == 1 else "have"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from ..sql.query import Query, QueryCondition, get_aggregate_argument, is_source_key_bound
+from ..sql.query import Query, QueryCondition, get_argument, is_source_key_bound
 from ..sql.scope import QuerySource, Scope, SourceColumn, iterate_enclosing_scopes
 
 _KINDS = ("", "INNER", "OUTER", "CROSS", "STRAIGHT")
@@ -97,13 +97,13 @@ class JoinPath:
     open_ends: tuple[QuerySource, ...]  # sources of steps that compare no declared key
 
 
-def find_join_path(query: Query, scope: Scope) -> JoinPath:
+def find_path(query: Query, scope: Scope) -> JoinPath:
     """Return the joins that the counted rows of a SELECT pass through.
 
     Raises:
         NotCountedError: There is something in it that is not counted.
     """
-    check_scope_is_countable(query, scope)
+    check_countable(query, scope)
     links, rest = _split_join_conditions(query, scope)
     finest, summed = _find_finest_and_summed_source(query, scope, links)
     if (subject := finest or summed) is None:
@@ -114,9 +114,7 @@ def find_join_path(query: Query, scope: Scope) -> JoinPath:
     narrowed = [one.source for one in rest if one not in held]
     if any(end in narrowed for step in steps for link in step.links for end, _ in link.ends if end is not step.source):
         raise NotCountedError("a join goes through a LEFT JOIN with a condition of its own")
-    filters = [
-        Filter(one.node, tuple(dict.fromkeys(query.find_sources_in_expression(one.node, scope)))) for one in held
-    ]
+    filters = [Filter(one.node, tuple(dict.fromkeys(query.find_sources(one.node, scope)))) for one in held]
     own = [one for one in filters if all(source is subject for source in one.named)]
     others = [one for one in filters if one not in own]
     fixed, _ = query.find_column_equalities(scope)
@@ -139,7 +137,7 @@ def find_join_path(query: Query, scope: Scope) -> JoinPath:
     )
 
 
-def check_scope_is_countable(query: Query, scope: Scope) -> None:
+def check_countable(query: Query, scope: Scope) -> None:
     """Raise `NotCountedError` if the rows of a SELECT cannot be counted."""
     joins = [source.join for source in scope.sources if source.join is not None]
     problems = {
@@ -170,9 +168,9 @@ def _find_finest_and_summed_source(
         return scope.sources[0], None
     named: set[int] = set()
     added: dict[int, QuerySource] = {}
-    for node in query.find_aggregate_calls(scope):
-        inner = get_aggregate_argument(node)
-        sources = query.find_sources_in_expression(inner, scope) if inner is not None else []
+    for node in query.find_aggregates(scope):
+        inner = get_argument(node)
+        sources = query.find_sources(inner, scope) if inner is not None else []
         named |= {id(one) for one in sources}
         if isinstance(node, exp.Sum | exp.Avg) and not isinstance(node.this, exp.Distinct):
             added.update((id(one), one) for one in sources)
@@ -225,11 +223,11 @@ def _list_using_joins(scope: Scope) -> Iterator[JoinEquality]:
             other = next((other for other in scope.sources[:place] if name in (other.columns or ())), None)
             if other is None or other.columns is None or source.columns is None:
                 raise NotCountedError("the columns of USING are not known")
-            first, second = (make_source_column(one, (one.columns or {})[name]) for one in (source, other))
+            first, second = (make_column(one, (one.columns or {})[name]) for one in (source, other))
             yield JoinEquality(((source, first), (other, second)), None)
 
 
-def make_source_column(source: QuerySource, column: str) -> exp.Column:
+def make_column(source: QuerySource, column: str) -> exp.Column:
     """Return a column expression, qualified by the alias or name of its source."""
     alias = source.node.args.get("alias")
     named = (alias.this if isinstance(alias, exp.TableAlias) else None) or source.node.this
@@ -243,10 +241,7 @@ def _read_join_equality(query: Query, condition: QueryCondition) -> JoinEquality
     node = condition.node
     if not isinstance(node, exp.EQ) or node.find(exp.Query, exp.AggFunc, *_UNLIKE_NULL) is not None:
         return None
-    ends = [
-        {id(one): one for one in query.find_sources_in_expression(side, condition.scope)}
-        for side in (node.left, node.right)
-    ]
+    ends = [{id(one): one for one in query.find_sources(side, condition.scope)} for side in (node.left, node.right)]
     if any(len(end) != 1 for end in ends) or ends[0].keys() == ends[1].keys():
         return None
     first, second = (next(iter(end.values())) for end in ends)

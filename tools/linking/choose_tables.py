@@ -15,21 +15,21 @@ from dataclasses import dataclass, replace
 
 from ..database import ForeignKey, Schema, TableSchema
 from ..database.rendering.compact import render_table_line
-from ..database.rendering.text import IdentifierFormatter
+from ..database.rendering.text import NameFormatter
 from ..values import ValueMatch, select_likely_values
 from ..values.match import TokenizedQuestion
-from ..words import MONTHS, stem_name_words, stem_word, stems
-from .join_path import find_joining_foreign_keys
+from ..words import MONTHS, stem_name, stem_word, stems
+from .join_path import find_joining_keys
 from .large import (
     WHOLE,
     TableShortener,
     extract_copy_words,
     find_code_tables,
-    find_copied_tables,
-    find_shared_code_tables,
-    find_table_families,
+    find_copies,
+    find_families,
+    find_shared_codes,
     find_tables_of_views,
-    find_union_views,
+    find_unions,
 )
 from .linked import SchemaItem
 
@@ -71,13 +71,9 @@ class TableChooser:
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
-        self._written = IdentifierFormatter(schema, samples=_SAMPLES)
-        self._lists, self._views, united = (
-            find_code_tables(schema),
-            find_tables_of_views(schema),
-            find_union_views(schema),
-        )
-        self._members = {**find_table_families(schema), **united}
+        self._written = NameFormatter(schema, samples=_SAMPLES)
+        self._lists, self._views, united = (find_code_tables(schema), find_tables_of_views(schema), find_unions(schema))
+        self._members = {**find_families(schema), **united}
         self._heads = {name: view for view, members in united.items() for name in members}
         # Looked up by several threads at once: a look adds nothing.
         self._from: dict[str, list[ForeignKey]] = {table.name: [] for table in schema.tables}
@@ -92,7 +88,7 @@ class TableChooser:
         self._standing: dict[str, float] = {}
         self._named: dict[str, dict[str, float]] = defaultdict(dict)
         for table in schema.tables:
-            if table.name in find_copied_tables(schema):
+            if table.name in find_copies(schema):
                 self._copies[table.name] = frozenset(map(stem_word, extract_copy_words(table)))
             weight = _ASIDE if table.name in self._copies or table.row_count == 0 else 1.0
             self._standing[table.name] = weight
@@ -100,17 +96,17 @@ class TableChooser:
             told = [table.comment, *(column.comment for column in table.columns)]
             told += [text for _, text in codes.meanings] if codes else []
             known = {part for text in told for part in stems(text)}
-            known.update(part for column in table.columns for part in stem_name_words(column.name))
-            own = dict.fromkeys(stem_name_words(table.name), weight * _IN_TABLE)
+            known.update(part for column in table.columns for part in stem_name(column.name))
+            own = dict.fromkeys(stem_name(table.name), weight * _IN_TABLE)
             for word, counts in {**dict.fromkeys(known, weight), **own}.items():
                 self._named[word][table.name] = counts
-        self._rarity = {word: self._compute_word_rarity(names) for word, names in self._named.items()}
+        self._rarity = {word: self._compute_rarity(names) for word, names in self._named.items()}
 
     def _get_family_representative(self, name: str) -> str:
         """Return the name of the table that represents a table's family of similar tables."""
         return self._members.get(name, (name,))[0]
 
-    def _compute_word_rarity(self, holders: Iterable[str]) -> float:
+    def _compute_rarity(self, holders: Iterable[str]) -> float:
         """Return the weight of a word: higher if fewer tables have it; copies are not counted."""
         known = {self._get_family_representative(name) for name in holders if name not in self._copies}
         return math.log((len(self._schema.tables) + 1) / (len(known) + 0.5))
@@ -151,19 +147,9 @@ class TableChooser:
                 first.setdefault(self._get_family_representative(name), name)
         things = list(first.values()) or list(ranked)
         likeliest = things[:_JOINED]
-        between = [
-            name for key in find_joining_foreign_keys(self._joinable, likeliest) for name in (key.table, key.ref_table)
-        ]
+        between = [name for key in find_joining_keys(self._joinable, likeliest) for name in (key.table, key.ref_table)]
         told = [key.ref_table for name in things[:_LISTS] for key in self._from[name] if key.ref_table in self._lists]
-        return [
-            *things[:WHOLE],
-            *sorted(used),
-            *likeliest,
-            *between,
-            *find_shared_code_tables(self._schema),
-            *told,
-            *ranked,
-        ]
+        return [*things[:WHOLE], *sorted(used), *likeliest, *between, *find_shared_codes(self._schema), *told, *ranked]
 
     def _score_tables(
         self, question: TokenizedQuestion, items: Sequence[SchemaItem], values: Sequence[ValueMatch]
@@ -267,9 +253,7 @@ class TableChooser:
             holders[match.start, match.end].add(match.table)
         for match in meant:
             words = question.get_words_in_range(match.start, match.end)
-            weight = (
-                match.score * self._compute_word_rarity(holders[match.start, match.end]) * self._standing[match.table]
-            )
+            weight = match.score * self._compute_rarity(holders[match.start, match.end]) * self._standing[match.table]
             for word in words:
                 count(word.stem, match.table, weight * len(words) ** -0.5)
         return weighed

@@ -18,11 +18,7 @@ def build_first_table_features(e: LinkingEvidence) -> Features:
     """Return the features of tables for the first stage."""
     shape, last = e.shape, e.tables_before.last
     explained, exclusive, new = _compute_explained_words(e)
-    by_columns = {
-        **_build_best_column_features(e),
-        "value_share": shape.max_column_by_table(e.value_share),
-        "explained": explained,
-    }
+    by_columns = {**_build_best_features(e), "value_share": shape.max_by_table(e.value_share), "explained": explained}
     by_columns["exclusive"] = exclusive
     beside = {"": e.tables.share, "_exclusive": exclusive, "_last": last}
     return {
@@ -32,9 +28,9 @@ def build_first_table_features(e: LinkingEvidence) -> Features:
         "new": new,
         "new_most": _scale_to_greatest(new),
         "columns_said": shape.sum_columns_by_table(e.columns.share),
-        "column_place": 1 - shape.max_column_by_table(1 - e.columns.position),
-        "column_before": shape.max_column_by_table(e.columns_before.before),
-        "column_latest": shape.max_column_by_table(e.columns_before.latest),
+        "column_place": 1 - shape.max_by_table(1 - e.columns.position),
+        "column_before": shape.max_by_table(e.columns_before.before),
+        "column_latest": shape.max_by_table(e.columns_before.latest),
         "neighbour_value": shape.get_best_neighbour_values(by_columns["value"])[0],
         **{
             f"{place}{name}": best
@@ -45,7 +41,7 @@ def build_first_table_features(e: LinkingEvidence) -> Features:
         "last_said": (last * e.tables.share).max(initial=0.0),
         "others_said": ((1 - last) * e.tables.share).max(initial=0.0),
         "star_last": e.star_last,
-        **{f"{role}_last": shape.max_column_by_table(used) for role, used in e.roles.items()},
+        **{f"{role}_last": shape.max_by_table(used) for role, used in e.roles.items()},
         "columns_last": shape.sum_columns_by_table(e.columns_before.last),
         "leaving": shape.leaving,
         "arriving": shape.arriving,
@@ -59,7 +55,7 @@ def build_second_table_features(e: LinkingEvidence, tables: Shares, columns: Sha
     """Return the features of tables for the second stage, with first-stage probabilities."""
     shape, last = e.shape, e.tables_before.last
     neighbour, bridge = shape.get_best_neighbour_values(tables)
-    by_columns = shape.max_column_by_table(columns)
+    by_columns = shape.max_by_table(columns)
     ranks = np.empty(shape.tables)
     ranks[np.argsort(-tables, kind="stable")] = np.arange(shape.tables)
     # The best of all the others.
@@ -73,8 +69,8 @@ def build_second_table_features(e: LinkingEvidence, tables: Shares, columns: Sha
         "p_best_other": np.where(tables == first, second, first),
         "p_column": by_columns,
         "p_column_most": _scale_to_greatest(by_columns),
-        "p_key": shape.max_column_by_table(columns * shape.keys),
-        "p_own": shape.max_column_by_table(columns * (1 - shape.keys)),
+        "p_key": shape.max_by_table(columns * shape.keys),
+        "p_own": shape.max_by_table(columns * (1 - shape.keys)),
         "p_columns": shape.sum_columns_by_table(columns),
         "p_neighbour": neighbour,
         "p_bridge": bridge,
@@ -96,7 +92,7 @@ def build_first_column_features(e: LinkingEvidence, tables: Shares) -> Features:
         "associated": e.columns.associated_sum,
         "value": e.value,
     }
-    best = {name: shape.max_column_by_table(share)[shape.table_of] for name, share in in_table.items()}
+    best = {name: shape.max_by_table(share)[shape.table_of] for name, share in in_table.items()}
     return {
         "table": table,
         "table_most": _scale_to_greatest(table),
@@ -139,7 +135,7 @@ def build_second_column_features(e: LinkingEvidence, tables: Shares, columns: Sh
     return {
         **build_first_column_features(e, tables),
         "p": columns,
-        "p_less": shape.max_column_by_table(columns)[shape.table_of] - columns,
+        "p_less": shape.max_by_table(columns)[shape.table_of] - columns,
         "p_others": shape.sum_columns_by_table(columns)[shape.table_of] - columns,
         "p_own_others": shape.sum_columns_by_table(own)[shape.table_of] - own,
         "p_all": columns.sum(),
@@ -156,13 +152,13 @@ def build_star_features(e: LinkingEvidence, tables: Shares) -> Features:
         "table_most": _scale_to_greatest(tables),
         "asked": e.turn["all_columns"] * tables,
         "last": e.star_last,
-        **_build_best_column_features(e),
+        **_build_best_features(e),
         "size": e.shape.sizes,
         **_build_turn_features(e),
     }
 
 
-def _build_best_column_features(e: LinkingEvidence) -> dict[str, Shares]:
+def _build_best_features(e: LinkingEvidence) -> dict[str, Shares]:
     """Return the best feature values among each table's columns."""
     by_columns = {
         "column_said": e.columns.share,
@@ -170,7 +166,7 @@ def _build_best_column_features(e: LinkingEvidence) -> dict[str, Shares]:
         "column_associated": e.columns.associated,
         "value": e.value,
     }
-    return {name: e.shape.max_column_by_table(share) for name, share in by_columns.items()}
+    return {name: e.shape.max_by_table(share) for name, share in by_columns.items()}
 
 
 def _build_name_features(mentioned: MentionScores, past: PastMentions) -> Features:

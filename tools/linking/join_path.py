@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count
 
 from ..database.schema import ForeignKey, Schema
-from ..words import stem_name_words
+from ..words import stem_name
 
 _INFERRED_COST = 1.5  # an inferred key is taken only where it saves a table
 
@@ -15,9 +15,7 @@ _Links = Mapping[str, list[tuple[float, ForeignKey, str]]]
 _Way = tuple[tuple[ForeignKey, str], ...]
 
 
-def find_joining_foreign_keys(
-    schema: Schema, tables: Iterable[str], mentioned: Collection[str] = ()
-) -> tuple[ForeignKey, ...]:
+def find_joining_keys(schema: Schema, tables: Iterable[str], mentioned: Collection[str] = ()) -> tuple[ForeignKey, ...]:
     """Return the cheapest foreign keys that connect tables, also through other tables.
 
     They come in the order in which a FROM clause can join them, starting at the first table. Tables that no keys
@@ -54,7 +52,7 @@ def _find_join_trees(
 
 def _build_join_graph(schema: Schema, mentioned: frozenset[str]) -> _Links:
     def get_mention_sort_key(key: ForeignKey) -> int:
-        return -len(mentioned & {stem for column in key.columns for stem in stem_name_words(column)})
+        return -len(mentioned & {stem for column in key.columns for stem in stem_name(column)})
 
     links: dict[str, list[tuple[float, ForeignKey, str]]] = {table.name: [] for table in schema.tables}
     for key in sorted(schema.foreign_keys, key=get_mention_sort_key):

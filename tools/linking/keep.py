@@ -21,9 +21,7 @@ _LIKELY = 0.1
 """Where not all are shown, tables in between are added for those that are so probable; Track-SQL's threshold."""
 
 
-def keep_likely_tables_and_columns(
-    schema: Schema, items: Sequence[SchemaItem], threshold: float, max_columns: int | None
-) -> Schema:
+def keep_likely_items(schema: Schema, items: Sequence[SchemaItem], threshold: float, max_columns: int | None) -> Schema:
     """Return the schema's tables and columns over the threshold, with their join keys.
 
     Keys stay whatever their probability: the primary key of each table shown and both ends of each join between

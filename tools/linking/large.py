@@ -56,7 +56,7 @@ class TableShortener:
 
     def __init__(self, schema: Schema) -> None:
         self._schema, self._lists = schema, find_code_tables(schema)
-        self._family = {**find_table_families(schema), **find_union_views(schema)}
+        self._family = {**find_families(schema), **find_unions(schema)}
         self._whole = WHOLE
         self._first: dict[str, str] = {}
         self._columns: dict[str, list[str]] = {}
@@ -77,9 +77,7 @@ class TableShortener:
         if table.name in self._family:
             self._first[self._family[table.name][0]] = table.name
         # Where the columns' names say nothing (`f1`, `k`), values have to.
-        if table.name in find_shared_code_tables(self._schema) or not any(
-            map(_TELLING.search, self._columns[table.name])
-        ):
+        if table.name in find_shared_codes(self._schema) or not any(map(_TELLING.search, self._columns[table.name])):
             return table
         if not self.is_table_shown_whole(table):
             return _shorten_table(table)
@@ -110,7 +108,7 @@ def shorten_schema(part: Schema, schema: Schema) -> Schema:
     )
 
 
-def choose_shown_values(text: str, found: Sequence[ValueMatch], part: Schema) -> tuple[ValueMatch, ...]:
+def choose_values(text: str, found: Sequence[ValueMatch], part: Schema) -> tuple[ValueMatch, ...]:
     """Choose which values found in the question are mentioned with a part of the schema.
 
     Of values with the same words, only those of its first tables and their codes are returned.
@@ -127,7 +125,7 @@ def choose_shown_values(text: str, found: Sequence[ValueMatch], part: Schema) ->
     return tuple(match for match in meant if place[match.table] <= first[match.start, match.end])
 
 
-def drop_samples_of_later_tables(part: Schema) -> Schema:
+def drop_later_samples(part: Schema) -> Schema:
     """Remove sample values and view queries from all but the first tables of a schema."""
     return replace(part, tables=(*part.tables[:_SAMPLED], *map(_drop_table_contents, part.tables[_SAMPLED:])))
 
@@ -171,23 +169,23 @@ def find_tables_of_views(schema: Schema) -> Mapping[str, Sequence[str]]:
 
 
 @cache_in_first_argument
-def find_union_views(schema: Schema) -> Mapping[str, Sequence[str]]:
+def find_unions(schema: Schema) -> Mapping[str, Sequence[str]]:
     """Map each view that unites tables of one family to the names of the family's tables."""
     united: dict[str, Sequence[str]] = {}
     for name, tables in find_tables_of_views(schema).items():
-        members = max((find_table_families(schema).get(table, ()) for table in tables), key=len, default=())
+        members = max((find_families(schema).get(table, ()) for table in tables), key=len, default=())
         if len({*members} & {*tables}) > 1 and {*members} >= {
-            table for table in tables if table in find_table_families(schema)
+            table for table in tables if table in find_families(schema)
         }:
             united[name] = members
     return united
 
 
 @cache_in_first_argument
-def find_shared_code_tables(schema: Schema) -> Sequence[str]:
+def find_shared_codes(schema: Schema) -> Sequence[str]:
     """Return the names of tables that each hold the codes of several lists."""
     joined = {name for key in schema.foreign_keys for name in (key.table, key.ref_table)}
-    apart = [table for table in schema.tables if table.name not in joined | find_copied_tables(schema)]
+    apart = [table for table in schema.tables if table.name not in joined | find_copies(schema)]
     return [table.name for table in apart if _is_shared_code_table(table)][:_REGISTERS]
 
 
@@ -209,16 +207,16 @@ def _is_shared_code_table(table: TableSchema) -> bool:
 # Copies of others, and parts of one that numbers in their names tell apart.
 
 
-def is_empty_or_copied_table(table: TableSchema, others: Schema) -> bool:
+def is_empty_or_copied(table: TableSchema, others: Schema) -> bool:
     """Whether a table is empty, deprecated or a copy of another table."""
-    return table.row_count == 0 or table.name in find_copied_tables(others)
+    return table.row_count == 0 or table.name in find_copies(others)
 
 
 @cache_in_first_argument
-def find_copied_tables(schema: Schema) -> frozenset[str]:
+def find_copies(schema: Schema) -> frozenset[str]:
     """Return the names of tables that are likely copies, backups, staging or deprecated."""
     # A hint in a name counts if the table without the hint exists.
-    numbered = find_table_families(schema)
+    numbered = find_families(schema)
     originals = [
         table
         for table in schema.tables
@@ -239,16 +237,12 @@ def _is_named_or_described_as_copy(table: TableSchema, schema: Schema) -> bool:
     dated = _DATED.sub("", table.name)
     if {words[0], words[-1]} & _SET_ASIDE or _SAID_ASIDE.search(f"{table.name.replace('_', ' ')}. {table.comment}"):
         return True
-    return dated != table.name and schema.table(dated) is not None and table.name not in find_table_families(schema)
+    return dated != table.name and schema.table(dated) is not None and table.name not in find_families(schema)
 
 
 def _is_copy_of(table: TableSchema, other: TableSchema, schema: Schema) -> bool:
     """Whether `table` is likely a copy of `other`: similar columns and a telltale difference."""
-    kin, own, theirs = (
-        find_table_families(schema).get(table.name, ()),
-        _get_column_names(table),
-        _get_column_names(other),
-    )
+    kin, own, theirs = (find_families(schema).get(table.name, ()), _get_column_names(table), _get_column_names(other))
     if table is other or other.name in kin or len(theirs) < 2 or len(own & theirs) < _SAME * len(own | theirs):
         return False
     # Tables that hold together about as many rows as the other one are its partitions.
@@ -269,19 +263,17 @@ def extract_copy_words(table: TableSchema) -> frozenset[str]:
 
 
 @cache_in_first_argument
-def find_table_families(schema: Schema) -> Mapping[str, Sequence[str]]:
+def find_families(schema: Schema) -> Mapping[str, Sequence[str]]:
     """Map each table to its family: tables whose names differ only in sequential numbers."""
     members: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for table in schema.tables:
         if _NUMBERS.search(table.name):
             parts = (part for column in table.columns for part in (column.name, column.comment))
             members[_NUMBERS.sub("0", table.name), *parts].append(table.name)
-    return {
-        name: names for names in members.values() if len(names) > 1 and _has_sequential_numbers(names) for name in names
-    }
+    return {name: names for names in members.values() if len(names) > 1 and _has_sequence(names) for name in names}
 
 
-def _has_sequential_numbers(names: Sequence[str]) -> bool:
+def _has_sequence(names: Sequence[str]) -> bool:
     """Whether the numbers in table names are years or consecutive."""
     numbers = [[int(number) for number in _NUMBERS.findall(name)] for name in names]
     if all(any(1900 <= int(str(number)[:4]) < 2100 for number in each) for each in numbers):

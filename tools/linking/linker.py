@@ -9,7 +9,7 @@ from ..database import Schema
 from ..values import ValueIndex, ValueMatch
 from .choose_tables import TableChooser
 from .evidence import NameIndex, gather
-from .keep import keep_likely_tables_and_columns
+from .keep import keep_likely_items
 from .linked import STAR, LinkedSchema, PastTurn, SchemaItem
 from .scoring import load_shipped_model
 from .vocabulary import load_shipped_associations
@@ -58,7 +58,7 @@ class SchemaLinker:
         items = self._score_schema_items(question, history, values[:EVIDENCE])
         if choose_tables and not threshold and self._schema.shown_column_count > (max_columns or 0):
             return LinkedSchema(items, self._table_chooser.choose(question, items, values))
-        return LinkedSchema(items, keep_likely_tables_and_columns(self._schema, items, threshold, max_columns))
+        return LinkedSchema(items, keep_likely_items(self._schema, items, threshold, max_columns))
 
     @cached_property
     def _table_chooser(self) -> TableChooser:

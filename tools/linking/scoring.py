@@ -75,7 +75,7 @@ class DecisionForest:
         odds = self.base + self.value[node].sum(axis=1, dtype=np.float64)
         return 1 / (1 + np.exp(-odds))
 
-    def predict_selected_rows(self, features: Features, rows: Numbers, others: Shares) -> Shares:
+    def predict_rows(self, features: Features, rows: Numbers, others: Shares) -> Shares:
         """Return `others` with the values at `rows` replaced by predicted probabilities."""
         filled = others.copy()
         if len(rows):
@@ -257,18 +257,14 @@ class LinkingModel:
     def score(self, e: LinkingEvidence) -> tuple[Shares, Shares, Shares]:
         """Return the probabilities of tables, columns and `table.*`."""
         rows = _select_tables_to_score(e)
-        tables = self.tables.predict_selected_rows(build_first_table_features(e), rows, np.full(e.shape.tables, _FLOOR))
+        tables = self.tables.predict_rows(build_first_table_features(e), rows, np.full(e.shape.tables, _FLOOR))
         table = tables[e.shape.table_of]
-        columns = self.columns.predict_selected_rows(
+        columns = self.columns.predict_rows(
             build_first_column_features(e, tables), np.flatnonzero(table >= COLUMNS_FROM), table * _UNSCORED
         )
         if self.net:
             tables, columns = self.net(e, tables, columns, rows)
-        return (
-            tables,
-            columns,
-            self.stars.predict_selected_rows(build_star_features(e, tables), rows, tables * _UNSCORED),
-        )
+        return (tables, columns, self.stars.predict_rows(build_star_features(e, tables), rows, tables * _UNSCORED))
 
 
 def _select_tables_to_score(e: LinkingEvidence) -> Numbers:
@@ -280,8 +276,8 @@ def _select_tables_to_score(e: LinkingEvidence) -> Numbers:
         2 * e.tables.share
         + e.tables.head
         + e.tables.associated
-        + shape.max_column_by_table(e.columns.share + e.own_parts.share + e.columns.associated)
-        + 2 * shape.max_column_by_table(e.value)
+        + shape.max_by_table(e.columns.share + e.own_parts.share + e.columns.associated)
+        + 2 * shape.max_by_table(e.value)
         + 4 * e.tables_before.last
         + 2 * e.tables_before.earlier
         + e.tables_before.before

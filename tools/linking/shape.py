@@ -116,7 +116,7 @@ class SchemaShape(SchemaGraph):
         """Return, for each table, the sum of the values of its columns."""
         return np.bincount(self.table_of, weights=columns, minlength=self.tables).astype(np.float64)
 
-    def max_column_by_table(self, columns: Shares) -> Shares:
+    def max_by_table(self, columns: Shares) -> Shares:
         """Return, for each table, the highest of the values of its columns."""
         best = np.zeros(self.tables)
         np.maximum.at(best, self.table_of, columns)

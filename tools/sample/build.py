@@ -75,7 +75,7 @@ def _make_table_rows(random: Random) -> Iterator[tuple[str, list[Row]]]:
     yield "repairs", _make_repairs(random, employees)
 
 
-def _choose_random_date(random: Random, first: date = FIRST_DAY, last: date = LAST_DAY) -> date:
+def _choose_date(random: Random, first: date = FIRST_DAY, last: date = LAST_DAY) -> date:
     return first + timedelta(days=random.randrange((last - first).days + 1))
 
 
@@ -86,7 +86,7 @@ def _make_stores(random: Random) -> list[Row]:
             name,
             city,
             country,
-            _choose_random_date(random, date(2008, 3, 1), date(2018, 11, 30)).isoformat(),
+            _choose_date(random, date(2008, 3, 1), date(2018, 11, 30)).isoformat(),
             None if name == "Web Shop" else random.randrange(120, 900, 10),
         )
         for number, (name, city, country) in enumerate(vocabulary.STORES, 1)
@@ -99,12 +99,8 @@ def _make_employees(random: Random, stores: list[Row]) -> list[Row]:
         manager = len(rows) + 1
         for place in range(random.randrange(6, 11)):
             role, pay = vocabulary.ROLES[0] if place == 0 else random.choice(vocabulary.ROLES[1:])
-            hired = _choose_random_date(random, date(2012, 1, 1), date(2023, 12, 31))
-            gone = (
-                _choose_random_date(random, max(hired, FIRST_DAY), LAST_DAY)
-                if place and random.random() < 0.2
-                else None
-            )
+            hired = _choose_date(random, date(2012, 1, 1), date(2023, 12, 31))
+            gone = _choose_date(random, max(hired, FIRST_DAY), LAST_DAY) if place and random.random() < 0.2 else None
             rows.append(
                 (
                     len(rows) + 1,
@@ -136,7 +132,7 @@ def _make_customers(random: Random) -> list[Row]:
                 None if random.random() < 0.12 else mail,
                 random.choice(vocabulary.CITIES[country]),
                 country,
-                _choose_random_date(random, date(2018, 1, 1), date(2024, 10, 31)).isoformat(),
+                _choose_date(random, date(2018, 1, 1), date(2024, 10, 31)).isoformat(),
                 random.choices([None, "Bronze", "Silver", "Gold"], [55, 25, 14, 6])[0],
             )
         )
@@ -183,7 +179,7 @@ def _make_orders_and_payments(
     for employee in employees:
         staff.setdefault(employee[4], []).append(employee[0])
     web = len(vocabulary.STORES)
-    days = sorted(_choose_random_date(random) for _ in range(ORDERS))
+    days = sorted(_choose_date(random) for _ in range(ORDERS))
     for number, day in enumerate(days, 1):
         store = random.choices(range(1, web + 1), [5] * (web - 1) + [25])[0]
         state = random.choices(["shipped", "returned", "cancelled", "open"], [86, 5, 4, 5])[0]
@@ -237,7 +233,7 @@ def _make_reviews(random: Random, products: list[Row]) -> list[Row]:
             random.randrange(CUSTOMERS) + 1,
             random.choices([1, 2, 3, 4, 5], [6, 8, 16, 36, 34])[0],
             None if random.random() < 0.35 else random.choice(vocabulary.COMMENTS),
-            _choose_random_date(random).isoformat(),
+            _choose_date(random).isoformat(),
         )
         for number in range(1, REVIEWS + 1)
     ]
@@ -247,7 +243,7 @@ def _make_repairs(random: Random, employees: list[Row]) -> list[Row]:
     mechanics = [employee[0] for employee in employees if "Mechanic" in employee[3]]
     rows: list[Row] = []
     for number in range(1, REPAIRS + 1):
-        received = _choose_random_date(random)
+        received = _choose_date(random)
         finished = received + timedelta(days=random.randrange(1, 21))
         done = finished <= LAST_DAY and random.random() < 0.97
         rows.append(

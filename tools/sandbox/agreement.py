@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ..database.table import Cell, Table
-from ..results import ComparisonWorkLimit, compare_results
+from ..results import WorkLimit, compare_results
 from .terms import SandboxResult
 
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(:\d\d)?(\.\d+)?$", re.ASCII)
@@ -45,7 +45,7 @@ def compare_code_and_sql_results(
     ran = code if isinstance(code, SandboxResult) else SandboxResult(code, "", None, 0.0)
     if ran.table is None:
         return ResultComparison(False, False, "The code gave no result.")
-    work = ComparisonWorkLimit(_WORK_CELLS)
+    work = WorkLimit(_WORK_CELLS)
     readings = list(_yield_possible_tables(ran, ran.table))
     truncated = ran.table.truncated or sql.truncated
     if truncated and not sampled and all(_are_certainly_different(reading, sql) for reading in readings):
@@ -59,10 +59,7 @@ def compare_code_and_sql_results(
         return ResultComparison(False, False, "A result was cut at its limit of rows.")
     if verdict is None:
         return ResultComparison(False, False, "The results are too intricate to be compared in time.")
-    if any(
-        _is_any_reading_equal([reading], _convert_digits_to_numbers(sql, reading), ordered, work)
-        for reading in readings
-    ):
+    if any(_is_any_reading_equal([reading], _convert_digits(sql, reading), ordered, work) for reading in readings):
         return ResultComparison(False, False, "The code gives numbers where the SQL gives the same as text.")
     return ResultComparison(False, True, _describe_result_difference(ran.table, sql, ordered, work))
 
@@ -89,9 +86,7 @@ def _replace_table_rows(table: Table, rows: Sequence[Sequence[Cell]]) -> Table:
     return replace(table, columns=("",) * width, types=("mixed",) * width, rows=tuple(map(tuple, rows)))
 
 
-def _is_any_reading_equal(
-    readings: Sequence[Table], sql: Table, ordered: bool, work: ComparisonWorkLimit
-) -> bool | None:
+def _is_any_reading_equal(readings: Sequence[Table], sql: Table, ordered: bool, work: WorkLimit) -> bool | None:
     """Whether any reading equals the SQL's result; None if the work limit is reached."""
     expected = _normalize_table_times(sql)
     verdicts = [compare_results(expected, _normalize_table_times(reading), ordered, work=work) for reading in readings]
@@ -111,7 +106,7 @@ def _normalize_time_cell(cell: Cell) -> Cell:
     return cell
 
 
-def _convert_digits_to_numbers(sql: Table, code: Table) -> Table:
+def _convert_digits(sql: Table, code: Table) -> Table:
     """Return `sql` with digit texts as numbers, except in columns that `code` also has."""
     known = {frozenset(Counter(column).items()) for column in zip(*code.rows, strict=True)}
     columns = [
@@ -123,7 +118,7 @@ def _convert_digits_to_numbers(sql: Table, code: Table) -> Table:
     return replace(sql, rows=tuple(zip(*columns, strict=True)))
 
 
-def _describe_result_difference(code: Table, sql: Table, ordered: bool, work: ComparisonWorkLimit) -> str:
+def _describe_result_difference(code: Table, sql: Table, ordered: bool, work: WorkLimit) -> str:
     columns, rows = len(code.columns), len(code.rows)
     if columns != len(sql.columns):
         return f"The code gives {columns} column{'s' if columns != 1 else ''}, the SQL {len(sql.columns)}."

@@ -48,9 +48,7 @@ def convert_value_to_answer(value: object, limit: int) -> CodeAnswer:
     # Column by column and by position: names may repeat.
     cells = [[_convert_to_plain_value(value) for value in head.iloc[:, position]] for position in range(head.shape[1])]
     rows = [list(row) for row in zip(*cells, strict=True)]
-    return CodeAnswer(
-        [_format_column_name(name) for name in frame.columns], rows, len(frame) > limit, index_columns, labelled
-    )
+    return CodeAnswer([_format_name(name) for name in frame.columns], rows, len(frame) > limit, index_columns, labelled)
 
 
 def _convert_to_data_frame(value: object) -> tuple[pd.DataFrame, int, bool]:
@@ -113,7 +111,7 @@ def _is_row(item: object) -> bool:
     return isinstance(item, Iterable) and not isinstance(item, str | bytes)
 
 
-def _format_column_name(name: object) -> str:
+def _format_name(name: object) -> str:
     if isinstance(name, tuple):
         return " ".join(str(part) for part in name if part != "")
     return "" if name is None else str(name)

@@ -106,9 +106,7 @@ def _convert_to_data_frame(rows: Table, table: TableSchema) -> pandas.DataFrame:
 
     cells: list[tuple[Cell, ...]] = list(zip(*rows.rows, strict=True)) or [()] * len(rows.columns)
     columns = [table.column(name) or ColumnSchema(name) for name in rows.columns]
-    data = {
-        column.name: _convert_to_series(list(values), column) for column, values in zip(columns, cells, strict=True)
-    }
+    data = {column.name: _make_series(list(values), column) for column, values in zip(columns, cells, strict=True)}
     return pandas.DataFrame(data)
 
 
@@ -122,7 +120,7 @@ def _find_string_constants(code: str) -> list[str]:
     return list(dict.fromkeys(texts))
 
 
-def _convert_to_series(values: list[Cell], column: ColumnSchema) -> pandas.Series[Any]:
+def _make_series(values: list[Cell], column: ColumnSchema) -> pandas.Series[Any]:
     import pandas
 
     kinds = {type(value) for value in values} - {type(None)}

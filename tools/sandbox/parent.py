@@ -131,7 +131,7 @@ def exchange_with_worker(
                 os.close(end)
             few = _RunOutcome(problem="this process has too many open files to run code")
             return few if data == PIPES_FOLLOW else _explain_missing_reply(data, limits)
-        reply = _exchange_pipe_bytes(pipes[0], pipes[1], request, limits.result_bytes, wait)
+        reply = _pipe_bytes(pipes[0], pipes[1], request, limits.result_bytes, wait)
         if reply is None:
             return _RunOutcome(problem=f"the result has more than {limits.result_bytes:,} bytes")
         # A whole reply is all that is wanted; without one, the reason is.
@@ -148,9 +148,7 @@ def exchange_with_worker(
         return _explain_missing_reply(b"", limits)
 
 
-def _exchange_pipe_bytes(
-    ours: int, theirs: int, request: list[memoryview], most: int, wait: _CancellableWait
-) -> bytes | None:
+def _pipe_bytes(ours: int, theirs: int, request: list[memoryview], most: int, wait: _CancellableWait) -> bytes | None:
     """Write the request and return the bytes of the reply; None if more than `most`."""
     open_ends = {ours, theirs}
     poll = select.poll()

@@ -33,7 +33,7 @@ _ENDING = struct.Struct("<Bi")
 _CAUSES = ("exit", "signal", "timeout", "fork")
 
 
-def format_omission_note(count: int) -> str:
+def format_omission(count: int) -> str:
     """Return the note that is appended to truncated text."""
     return f"\n[{count:,} more characters]"
 

@@ -19,7 +19,7 @@ from ..errors import SandboxUnavailable
 from .boundary import MISSING_LANDLOCK, MISSING_SECCOMP, has_seccomp, landlock_version
 from .frames import DEFAULT_LIMITS, LoadedFrames, load_frames
 from .parent import PARENT, RunCancelled, exchange_with_worker, take_turn
-from .protocol import ERROR_CHARS, MOST_COLUMNS, TOO_WIDE, Request, RunOrder, format_omission_note
+from .protocol import ERROR_CHARS, MOST_COLUMNS, TOO_WIDE, Request, RunOrder, format_omission
 from .static_check import find_size_problem, refuse
 from .syscalls import MACHINES, get_processor_architecture
 from .terms import SANDBOX_VARIABLE, Boundary, SandboxLimits, SandboxResult
@@ -142,11 +142,9 @@ def _parse_reply(reply: bytes, limits: SandboxLimits, elapsed: float) -> Sandbox
     if not isinstance(content, dict):
         raise TypeError("a reply is an object")
     content = cast(dict[str, Any], content)
-    output = _replace_lone_surrogates(content.get("output", ""))[
-        : limits.output_chars + len(format_omission_note(_MOST_DROPPED))
-    ]
+    output = _replace_surrogates(content.get("output", ""))[: limits.output_chars + len(format_omission(_MOST_DROPPED))]
     if (error := content.get("error")) is not None:
-        return SandboxResult(None, output, _replace_lone_surrogates(error)[:ERROR_CHARS], elapsed)
+        return SandboxResult(None, output, _replace_surrogates(error)[:ERROR_CHARS], elapsed)
     if len(content["columns"]) > MOST_COLUMNS:
         return SandboxResult(None, output, TOO_WIDE, elapsed)
     table = _parse_reply_table(content, limits, elapsed)
@@ -162,7 +160,7 @@ def _parse_reply_table(content: dict[str, Any], limits: SandboxLimits, elapsed: 
     names, lines = content["columns"], content["rows"]
     if not isinstance(names, list) or not isinstance(lines, list) or len(lines) > limits.rows:
         raise ValueError("the reply has values other than lists, or more rows than requested")
-    columns = tuple(_replace_lone_surrogates(column) for column in names)
+    columns = tuple(_replace_surrogates(column) for column in names)
     if any(len(line) != len(columns) for line in lines):
         raise ValueError("rows and columns differ")
     rows = tuple(tuple(_parse_reply_cell(cell) for cell in line) for line in lines)
@@ -174,7 +172,7 @@ def _parse_reply_table(content: dict[str, Any], limits: SandboxLimits, elapsed: 
 def _parse_reply_cell(cell: Any) -> Cell:
     """Convert a cell of the reply to a type that SQLite stores."""
     if isinstance(cell, str):
-        return _replace_lone_surrogates(cell)
+        return _replace_surrogates(cell)
     if isinstance(cell, float):
         return None if math.isnan(cell) else cell
     if isinstance(cell, int):
@@ -182,6 +180,6 @@ def _parse_reply_cell(cell: Any) -> Cell:
     return None if cell is None else base64.b64decode(cell["b64"], validate=True)
 
 
-def _replace_lone_surrogates(text: object) -> str:
+def _replace_surrogates(text: object) -> str:
     """Replace lone surrogates in a text, because UTF-8 cannot encode them."""
     return str(text).encode("utf-8", "replace").decode()

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from .answer import AnswerTooLarge, CodeAnswer, convert_value_to_answer
-from .protocol import CODE_NAME, ERROR_CHARS, Request, format_omission_note, read_request
+from .protocol import CODE_NAME, ERROR_CHARS, Request, format_omission, read_request
 from .wire import decode
 
 _LAST = "__last_value__"
@@ -38,7 +38,7 @@ class PrintedText(io.TextIOBase):
         return len(text)
 
     def text(self) -> str:
-        return "".join(self._parts) + (format_omission_note(-self._room) if self._room < 0 else "")
+        return "".join(self._parts) + (format_omission(-self._room) if self._room < 0 else "")
 
 
 def work(request_fd: int, reply_fd: int) -> None:

@@ -16,7 +16,7 @@ cannot be parsed as one query raises `SQLParseError`, unless something is said o
 from .checks import check
 from .dialect_notes import dialect_notes
 from .explain import ColumnHeading, explain, headings
-from .findings import QueryFinding
+from .findings import Finding
 from .literals import SearchedLiteral, find_searched_literals
 from .mend import CorrectedQuery, mend_names, write_exact_table_names
 from .parse import parse_query_tree, writes
@@ -30,8 +30,8 @@ __all__ = [
     "FEATURES",
     "ColumnHeading",
     "CorrectedQuery",
+    "Finding",
     "Query",
-    "QueryFinding",
     "SearchedLiteral",
     "check",
     "compute_skeleton_similarity",

@@ -59,13 +59,13 @@ class DialectRules:
             return ""
         return self.naming.key(identifier.name, in_quotes=bool(identifier.args.get("quoted")))
 
-    def format_suggested_name(self, name: str) -> str:
+    def spell_name(self, name: str) -> str:
         """Return a declared name as suggestions to the user spell it."""
         return name if self.is_sqlite else self.naming.quote_name_if_needed(name)
 
-    def format_suggested_table(self, table: str, schema: Schema) -> str:
+    def spell_table(self, table: str, schema: Schema) -> str:
         """Return a table's name as suggestions to the user spell it."""
-        return ".".join(map(self.format_suggested_name, schema.path(table)))
+        return ".".join(map(self.spell_name, schema.path(table)))
 
     @property
     def is_sqlite(self) -> bool:

@@ -16,7 +16,7 @@ from sqlglot import exp
 from ..words import humanize_name, join_words
 from .dialects import quote_string_literal
 from .parse import guard_nesting_depth, return_default_if_unparsable
-from .query import Query, get_aggregate_argument, get_join_conditions, get_limit_count
+from .query import Query, get_argument, get_join_conditions, get_limit_count
 from .scope import QuerySource, Scope, iterate_enclosing_scopes
 
 _VERBS: dict[type[exp.Expr], tuple[str, str]] = {
@@ -101,7 +101,7 @@ class QueryExplainer:
         elif isinstance(node, exp.Subquery):
             words = self.describe_query(node.this)
         else:
-            words = f"the values {self.describe_expressions(node.expressions)}"
+            words = f"the values {self.describe_all(node.expressions)}"
         with_ = node.args.get("with_")
         if with_ is None:
             return words
@@ -126,13 +126,13 @@ class QueryExplainer:
             return None
         first, second = map(self.say, wheres)
         source = self._describe_from_clause(self._get_select_scope(sides[0]))
-        base = f"{self.describe_expressions(sides[0].expressions)}{source}"
+        base = f"{self.describe_all(sides[0].expressions)}{source}"
         verb = "found also" if node.key == "intersect" else "not found"
         return f"{base} where {first}, {verb} where {second}, each once"
 
     def _describe_select(self, node: exp.Select) -> str:
         scope = self._get_select_scope(node)
-        outputs = self.describe_expressions(node.expressions)
+        outputs = self.describe_all(node.expressions)
         kind = "values" if len(node.expressions) == 1 else "combinations"
         unique = f"the different {kind} of " if node.args.get("distinct") is not None else ""
         parts = [f"{unique}{outputs}", self._describe_from_clause(scope)]
@@ -184,7 +184,7 @@ class QueryExplainer:
         return ends == {(keys[0].table, keys[0].columns[0]), (keys[0].ref_table, keys[0].ref_columns[0])}
 
     def _get_select_scope(self, select: exp.Expr) -> Scope:
-        scope = self.query.find_select_scope(select)
+        scope = self.query.find_scope(select)
         assert scope is not None
         return scope
 
@@ -221,7 +221,7 @@ class QueryExplainer:
             return self.describe_condition(node)
         if isinstance(node, exp.Query):
             return f"({self.describe_query(node)})"
-        for kinds, method in self._expression_describers:
+        for kinds, method in self._describers:
             if isinstance(node, kinds):
                 return method(node)
         return f"`{self.query.text(node)}`"
@@ -231,13 +231,13 @@ class QueryExplainer:
         for part in node.find_all(exp.Func, exp.Interval):
             if isinstance(part, (*_CONDITIONS, exp.Query)):
                 continue
-            method = next((method for kinds, method in self._expression_describers if isinstance(part, kinds)), None)
+            method = next((method for kinds, method in self._describers if isinstance(part, kinds)), None)
             arguments = [one for one in part.iter_expressions() if not isinstance(one, exp.Identifier)]
             if method is None or (method == self._describe_function and len(arguments) != 1):
                 return False
         return True
 
-    def describe_expressions(self, nodes: list[exp.Expr], last: str = "and") -> str:
+    def describe_all(self, nodes: list[exp.Expr], last: str = "and") -> str:
         """Describe a list of expressions in words."""
         return join_words([self.say(node) for node in nodes], last)
 
@@ -269,7 +269,7 @@ class QueryExplainer:
             return f"{inner} called {source.name!r}" if source.name else inner
         if not isinstance(source.node.this, exp.Identifier):
             called = source.node.this or source.node
-            return f"the parts of {self.describe_expressions(called.expressions or called.args.get('rows_from') or [])}"
+            return f"the parts of {self.describe_all(called.expressions or called.args.get('rows_from') or [])}"
         return self.describe_source_name(source)
 
     def describe_source_name(self, source: QuerySource) -> str:
@@ -318,13 +318,13 @@ class QueryExplainer:
         if inner is None or isinstance(inner, exp.Star):
             return "the number of rows"
         if isinstance(inner, exp.Distinct):
-            return f"the number of different values of {self.describe_expressions(inner.expressions)}"
+            return f"the number of different values of {self.describe_all(inner.expressions)}"
         return f"the number of known values of {self.say(inner)}"
 
     def _describe_aggregate(self, node: exp.Expr) -> str:
         inner = node.this
         if isinstance(inner, exp.Distinct):
-            return f"{_AGGREGATES[type(node)]} different {self.describe_expressions(inner.expressions)}"
+            return f"{_AGGREGATES[type(node)]} different {self.describe_all(inner.expressions)}"
         separator = node.args.get("separator")
         between = f" with {self.say(separator)} between them" if separator is not None else ""
         words = self.say(inner)
@@ -355,7 +355,7 @@ class QueryExplainer:
     def _describe_window(self, node: exp.Expr) -> str:
         parts = [] if isinstance(node.this, exp.Identifier) else [self.say(node.this)]
         if node.args.get("partition_by"):
-            parts.append(f"within each {self.describe_expressions(node.args['partition_by'])}")
+            parts.append(f"within each {self.describe_all(node.args['partition_by'])}")
         if node.args.get("order") is not None:
             parts.append(f"in the order of {self.describe_order_by(node.args['order'])}")
         if node.args.get("spec") is not None:
@@ -386,9 +386,7 @@ class QueryExplainer:
         return f"{plain} of {join_words(words)}" if words else plain
 
     @cached_property
-    def _expression_describers(
-        self,
-    ) -> tuple[tuple[type[exp.Expr] | tuple[type[exp.Expr], ...], Callable[[exp.Expr], str]], ...]:
+    def _describers(self) -> tuple[tuple[type[exp.Expr] | tuple[type[exp.Expr], ...], Callable[[exp.Expr], str]], ...]:
         return (
             (exp.Column, self._describe_column),
             (exp.Literal, lambda node: quote_string_literal(node.name) if node.args.get("is_string") else node.name),
@@ -402,15 +400,12 @@ class QueryExplainer:
             (exp.Case, self._describe_case),
             (exp.If, self._describe_if),
             (exp.Window, self._describe_window),
-            (exp.Distinct, lambda node: f"different {self.describe_expressions(node.expressions)}"),
-            (exp.Tuple, lambda node: f"({self.describe_expressions(node.expressions)})"),
+            (exp.Distinct, lambda node: f"different {self.describe_all(node.expressions)}"),
+            (exp.Tuple, lambda node: f"({self.describe_all(node.expressions)})"),
             (exp.Filter, lambda node: f"{self.say(node.this)} only where {self.say(node.expression.this)}"),
             ((exp.JSONExtract, exp.JSONExtractScalar), self._describe_json_extraction),
             (exp.Round, self._describe_round),
-            (
-                exp.Coalesce,
-                lambda node: f"the first known of {self.describe_expressions([node.this, *node.expressions])}",
-            ),
+            (exp.Coalesce, lambda node: f"the first known of {self.describe_all([node.this, *node.expressions])}"),
             (exp.Cast, lambda node: f"{self.say(node.this)} as {node.args['to'].sql().lower()}"),
             (exp.Collate, lambda node: f"{self.say(node.this)} (compared as {node.expression.name.lower()})"),
             (exp.TimeToStr, self._describe_strftime),
@@ -469,7 +464,7 @@ class QueryExplainer:
         if node.args.get("field") is not None:
             return f"{left} {is_} among the rows of {self.say(node.args['field'])}"
         one_of = "one of " if len(node.expressions) > 1 else ""
-        return f"{left} {is_} {one_of}{self.describe_expressions(node.expressions, 'or')}"
+        return f"{left} {is_} {one_of}{self.describe_all(node.expressions, 'or')}"
 
     def _describe_like_condition(self, node: exp.Like | exp.ILike, negated: bool) -> str:
         negated ^= bool(node.args.get("negate"))
@@ -526,13 +521,13 @@ def _make_column_heading(item: exp.Expr, name: str, query: Query) -> ColumnHeadi
 
 def _get_counted_table_name(node: exp.Count, query: Query) -> str:
     """Return the plain name of the table whose rows COUNT counts; empty if there is none."""
-    inner, scope = node.this, query.find_select_scope(query.tree)
+    inner, scope = node.this, query.find_scope(query.tree)
     assert scope is not None
     if inner is None or isinstance(inner, exp.Star):
         source = query.find_unreferenced_source(scope)
         outer = any(other.side for other in scope.sources)
         return humanize_name(source.table.name) if source and source.table and not outer else ""
-    column = query.column(get_aggregate_argument(node))
+    column = query.column(get_argument(node))
     if column is None or column.scope is not scope:
         return ""
     alone = isinstance(node.this, exp.Distinct) or len(scope.sources) == 1

@@ -14,7 +14,7 @@ Severity = Literal["error", "warning", "info"]
 
 
 @dataclass(frozen=True)
-class QueryFinding:
+class Finding:
     """An error in a query or a doubt about a query, found by a check."""
 
     kind: FindingKind

@@ -15,7 +15,7 @@ from .query import Query, normalize_constant_text
 from .scope import Scope
 
 
-class ColumnContentLookup(ColumnValueLookup, Protocol):
+class ContentLookup(ColumnValueLookup, Protocol):
     """A look-up of column values and patterns, such as `tools.values.ValueIndex`."""
 
     def matches(self, table: str, column: str, pattern: str, *, any_case: bool = False) -> bool:
@@ -52,7 +52,7 @@ class SearchedLiteral:
 
 
 @return_default_if_unparsable(())
-def find_searched_literals(query: Query, contents: ColumnContentLookup) -> tuple[SearchedLiteral, ...]:
+def find_searched_literals(query: Query, contents: ContentLookup) -> tuple[SearchedLiteral, ...]:
     """Return the literals that a query compares with columns by =, !=, IN and LIKE."""
     comparisons = (
         (node, scope)
@@ -60,15 +60,11 @@ def find_searched_literals(query: Query, contents: ColumnContentLookup) -> tuple
         for node in query.own(scope, exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike)
         if not isinstance(node.parent, exp.Escape)  # its pattern is another without the escape
     )
-    searched = chain.from_iterable(
-        _find_comparison_literals(node, query, scope, contents) for node, scope in comparisons
-    )
+    searched = chain.from_iterable(_find_literals(node, query, scope, contents) for node, scope in comparisons)
     return tuple(dict.fromkeys(islice(searched, MOST_LOOKED_UP)))
 
 
-def _find_comparison_literals(
-    node: exp.Expr, query: Query, scope: Scope, contents: ColumnContentLookup
-) -> Iterator[SearchedLiteral]:
+def _find_literals(node: exp.Expr, query: Query, scope: Scope, contents: ContentLookup) -> Iterator[SearchedLiteral]:
     """Yield the literals of one comparison, each with whether the database has it."""
     literals: list[tuple[tuple[str, str], str, str, bool]] = []
     for column, operand in query.iterate_column_comparisons(node):
@@ -90,9 +86,7 @@ def _find_comparison_literals(
         sought = bool(text) and (held or not excluded)
         alike = contents.nearest(*item, written, 2) if sought and not held and written else ()
         near = alike[0] if len(alike) == 1 else ""
-        yield SearchedLiteral(
-            *item, text, held, sought, near, written, not near or _is_comparison_needed(node, query, scope)
-        )
+        yield SearchedLiteral(*item, text, held, sought, near, written, not near or _is_needed(node, query, scope))
 
 
 _PASSED_ON = (
@@ -102,12 +96,10 @@ _PASSED_ON = (
 """What gives nothing, or holds for no row, where a sub-query in it gives nothing."""
 
 
-def _is_comparison_needed(node: exp.Expr, query: Query, scope: Scope) -> bool:
+def _is_needed(node: exp.Expr, query: Query, scope: Scope) -> bool:
     """Whether the query has no result if no row meets a comparison."""
     own = (condition for condition in query.conditions(scope) if condition.node is node)
-    return any(one.clause != "on" or one.is_required_for_every_row for one in own) and _makes_query_empty(
-        scope.select, query, set()
-    )
+    return any(one.clause != "on" or one.is_required for one in own) and _makes_query_empty(scope.select, query, set())
 
 
 def _makes_query_empty(node: exp.Expr, query: Query, seen: set[str]) -> bool:

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from ..database.quoting import NamingRules
 from ..database.schema import Schema
-from ..words import find_similar_spellings
+from ..words import find_similar
 from .parse import return_default_if_unparsable
 from .query import Query
 from .scope import NameResolution, QuerySource
@@ -43,9 +43,7 @@ def mend_names(sql: str, part: Schema, avoid: Collection[str] = ()) -> Corrected
     paths = {table.name: table.path for table in part.tables if table.name not in avoid}
     resolution = query.resolution
     unknown = [source for scope in resolution.scopes for source in scope.sources if not source.known]
-    fixes = list(
-        _find_table_corrections(unknown, paths, resolution) if unknown else _find_column_corrections(resolution)
-    )
+    fixes = list(_correct_tables(unknown, paths, resolution) if unknown else _correct_columns(resolution))
     if not fixes or not all(place.text for place in fixes):
         return None
     names = {_join_name_parts(place.parts): place.meant for place in fixes if place.meant}
@@ -56,23 +54,19 @@ def mend_names(sql: str, part: Schema, avoid: Collection[str] = ()) -> Corrected
 def _rewrite_table_names(sql: str, schema: Schema) -> str:
     query = Query.of(sql, schema.dialect, schema)
     naming, sources = query.rules.naming, [source for scope in query.scopes for source in scope.sources]
-    wrong = {
-        one: path
-        for one in sources
-        if (path := _find_table_path(one, schema)) and not _is_spelled_exactly(one, path, naming)
-    }
+    wrong = {one: path for one in sources if (path := _find_path(one, schema)) and not _is_exact(one, path, naming)}
     called = Counter(naming.key(wrong[source][-1]) if source in wrong else source.name for source in sources)
     # Beside another of its name, one keeps the name that it is called by.
     kept = {source for source, path in wrong.items() if not source.node.alias and called[naming.key(path[-1])] > 1}
     rows = {source.name: source for source in wrong}
     places: list[_NameCorrection] = []
     for source, path in wrong.items():
-        parts = _get_table_name_parts(source.node)[-len(path) :]
+        parts = _get_name_parts(source.node)[-len(path) :]
         alias = f" AS {query.text(parts[-1])}" if source in kept else ""
         places.append(_NameCorrection(parts, naming.format_table_path(path) + alias))
     for reference in query.resolution.references:
         node, source = reference.node, reference.source
-        qualifier = _get_table_name_parts(node)
+        qualifier = _get_name_parts(node)
         if source is None and not qualifier:  # a whole row, as in count(t)
             source, qualifier = rows.get(query.rules.key(node.this)), [node.this]
         if source in wrong and source not in kept and qualifier and not source.node.alias:
@@ -88,19 +82,17 @@ def write_exact_table_names(sql: str, schema: Schema) -> str:
     return sql if schema.dialect == "sqlite" else _rewrite_table_names(sql, schema) or sql
 
 
-def _find_table_path(source: QuerySource, schema: Schema) -> Sequence[str]:
+def _find_path(source: QuerySource, schema: Schema) -> Sequence[str]:
     """Return the path of a source's table; empty if the source is not a table."""
     if not isinstance(source.node, exp.Table) or source.query is not None:
         return ()
-    table = source.table or (
-        None if source.known else schema.table(_join_name_parts(_get_table_name_parts(source.node)))
-    )
+    table = source.table or (None if source.known else schema.table(_join_name_parts(_get_name_parts(source.node))))
     return table.path if table else ()
 
 
-def _is_spelled_exactly(source: QuerySource, path: Sequence[str], naming: NamingRules) -> bool:
+def _is_exact(source: QuerySource, path: Sequence[str], naming: NamingRules) -> bool:
     """Whether the query spells the name of a table exactly as the engine does."""
-    parts = _get_table_name_parts(source.node)
+    parts = _get_name_parts(source.node)
     return len(parts) >= len(path) and all(
         naming.key(part.name, in_quotes=part.quoted) == naming.key(name)
         and (part.name == name or not naming.tables_exact)
@@ -108,7 +100,7 @@ def _is_spelled_exactly(source: QuerySource, path: Sequence[str], naming: Naming
     )
 
 
-def _get_table_name_parts(node: exp.Expr) -> list[exp.Identifier]:
+def _get_name_parts(node: exp.Expr) -> list[exp.Identifier]:
     """Return the parts of a table's name, or of the table name that qualifies a column."""
     keys = ("catalog", "db", "this" if isinstance(node, exp.Table) else "table")
     return [part for key in keys if isinstance(part := node.args.get(key), exp.Identifier)]
@@ -126,7 +118,7 @@ def _apply_name_corrections(query: Query, places: Iterable[_NameCorrection]) -> 
     return text
 
 
-def _find_table_corrections(
+def _correct_tables(
     unknown: list[QuerySource], paths: Mapping[str, Sequence[str]], resolution: NameResolution
 ) -> Iterator[_NameCorrection]:
     """Yield corrections of unknown tables; the text is empty if no name is similar."""
@@ -134,18 +126,16 @@ def _find_table_corrections(
     for source in unknown:
         if not isinstance(source.node, exp.Table):
             continue
-        parts = _get_table_name_parts(source.node)
-        meant = _find_only_nearest_name(source.node.name, paths) or _find_only_nearest_name(
-            _join_name_parts(parts), paths
-        )
+        parts = _get_name_parts(source.node)
+        meant = _find_nearest(source.node.name, paths) or _find_nearest(_join_name_parts(parts), paths)
         path = paths.get(meant, ())
         yield _NameCorrection(parts[-len(path) :], naming.format_table_path(path), meant)
         for reference in resolution.references if not source.node.alias else ():
             if reference.node.table == source.node.name:
-                yield _NameCorrection(_get_table_name_parts(reference.node)[-1:], naming.format_table_path(path[-1:]))
+                yield _NameCorrection(_get_name_parts(reference.node)[-1:], naming.format_table_path(path[-1:]))
 
 
-def _find_column_corrections(resolution: NameResolution) -> Iterator[_NameCorrection]:
+def _correct_columns(resolution: NameResolution) -> Iterator[_NameCorrection]:
     """Yield corrections of unknown columns; the text is empty if no name is similar."""
     naming = resolution.rules.naming
     for reference in resolution.references:
@@ -155,13 +145,13 @@ def _find_column_corrections(resolution: NameResolution) -> Iterator[_NameCorrec
         known = {name for source in sources for name in (source.columns or {}).values()}
         node = reference.node.this
         if isinstance(node, exp.Identifier) and "start" in node.meta:
-            meant = _find_only_nearest_name(node.name, sorted(known))
+            meant = _find_nearest(node.name, sorted(known))
             yield _NameCorrection([node], naming.quote_name_if_needed(meant) if meant else "", meant)
 
 
-def _find_only_nearest_name(name: str, known: Collection[str]) -> str:
+def _find_nearest(name: str, known: Collection[str]) -> str:
     """Return the only known name that is similar to `name`; empty if none or several are."""
-    near = find_similar_spellings(_normalize_name(name), list(map(_normalize_name, known)))
+    near = find_similar(_normalize_name(name), list(map(_normalize_name, known)))
     only = near and (len(near) == 1 or near[0][0] < near[1][0])
     return next(other for other in known if _normalize_name(other) == near[0][1]) if only else ""
 

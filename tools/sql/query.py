@@ -84,7 +84,7 @@ class QueryCondition:
     source: QuerySource | None = None  # the source that its ON brought in
 
     @property
-    def is_required_for_every_row(self) -> bool:
+    def is_required(self) -> bool:
         """Whether every row must meet the condition: in WHERE, or in ON of an inner join."""
         inner = self.source is not None and self.source.side not in ("LEFT", "RIGHT", "FULL")
         return self.clause == "where" or inner
@@ -186,7 +186,7 @@ class Query(ParsedQuery):
         columns = self.columns if within is None else map(self.column, within.find_all(exp.Column))
         return [column for column in columns if column is not None and column.scope is scope]
 
-    def find_sources_in_expression(self, node: exp.Expr, scope: Scope) -> list[QuerySource]:
+    def find_sources(self, node: exp.Expr, scope: Scope) -> list[QuerySource]:
         """Return the sources of a SELECT that an expression names, with repetitions."""
         named = map(self.at, node.find_all(exp.Column))
         return [one.source for one in named if one is not None and one.owner is scope and one.source is not None]
@@ -260,7 +260,7 @@ class Query(ParsedQuery):
     def _scopes_by_select(self) -> dict[int, Scope]:
         return {id(scope.select): scope for scope in self.scopes}
 
-    def find_select_scope(self, select: exp.Expr) -> Scope | None:
+    def find_scope(self, select: exp.Expr) -> Scope | None:
         """Return the scope of a SELECT; None for any other expression."""
         return self._scopes_by_select.get(id(select))
 
@@ -269,9 +269,7 @@ class Query(ParsedQuery):
         """The outer SELECT, then each that is the only source of the previous; () for a UNION."""
         scopes: list[Scope] = []
         query: exp.Expr | None = self.tree
-        while (
-            query is not None and (scope := self.find_select_scope(query.unnest())) is not None and scope not in scopes
-        ):
+        while query is not None and (scope := self.find_scope(query.unnest())) is not None and scope not in scopes:
             scopes.append(scope)
             query = scope.sources[0].query if len(scope.sources) == 1 and scope.has_only_listed_sources else None
         return tuple(scopes)
@@ -285,7 +283,7 @@ class Query(ParsedQuery):
         found = node.find_ancestor(*kinds, exp.Select)
         return found if isinstance(found, kinds) else None
 
-    def find_aggregate_calls(self, scope: Scope, *kinds: type[exp.Expr]) -> list[exp.Expr]:
+    def find_aggregates(self, scope: Scope, *kinds: type[exp.Expr]) -> list[exp.Expr]:
         """Return the aggregate calls in a SELECT, without sub-queries and window functions."""
         own = (node for node in self.own(scope, *(kinds or (exp.AggFunc, exp.Anonymous))) if is_aggregate_call(node))
         called = ((node, node.parent.parent if isinstance(node.parent, exp.Filter) else node.parent) for node in own)
@@ -323,7 +321,7 @@ class Query(ParsedQuery):
 
     def list_required_conditions(self, scope: Scope) -> list[exp.Expr]:
         """Return the conditions of a SELECT that every row must meet."""
-        return [condition.node for condition in self.conditions(scope) if condition.is_required_for_every_row]
+        return [condition.node for condition in self.conditions(scope) if condition.is_required]
 
     def holds(self, condition: QueryCondition) -> bool:
         """Whether every row, or every group, of the result meets the condition."""
@@ -336,20 +334,16 @@ class Query(ParsedQuery):
 
     def _iterate_conditions(self, scope: Scope) -> Iterator[QueryCondition]:
         args = scope.select.args
-        yield from (QueryCondition(part, scope, "where") for part in split_condition_at_and(args.get("where")))
+        yield from (QueryCondition(part, scope, "where") for part in split_at_and(args.get("where")))
         for source in scope.sources:
             yield from (QueryCondition(part, scope, "on", source) for part in get_join_conditions(source))
-        yield from (QueryCondition(part, scope, "qualify") for part in split_condition_at_and(args.get("qualify")))
-        yield from (QueryCondition(part, scope, "having") for part in split_condition_at_and(args.get("having")))
+        yield from (QueryCondition(part, scope, "qualify") for part in split_at_and(args.get("qualify")))
+        yield from (QueryCondition(part, scope, "having") for part in split_at_and(args.get("having")))
         for node in self.own(scope, exp.Filter, exp.Func):
             if isinstance(node, exp.Filter):
-                yield from (
-                    QueryCondition(part, scope, "counted") for part in split_condition_at_and(node.expression.this)
-                )
+                yield from (QueryCondition(part, scope, "counted") for part in split_at_and(node.expression.this))
             elif is_aggregate_call(node) and isinstance(node.this, exp.Expr):
-                yield from (
-                    QueryCondition(part, scope, "counted") for part in _find_counted_conditions(node.this, scope.select)
-                )
+                yield from (QueryCondition(part, scope, "counted") for part in _find_counted(node.this, scope.select))
 
     # What FROM gives
 
@@ -483,13 +477,13 @@ def is_aggregate_call(node: exp.Expr) -> bool:
     return untyped or isinstance(node, exp.AggFunc)
 
 
-def get_aggregate_argument(aggregate: exp.Expr) -> exp.Expr | None:
+def get_argument(aggregate: exp.Expr) -> exp.Expr | None:
     """Return the argument of an aggregate call, without a DISTINCT."""
     node = aggregate.this
     return node.expressions[0] if isinstance(node, exp.Distinct) and len(node.expressions) == 1 else node
 
 
-def split_condition_at_and(condition: exp.Expr | None) -> list[exp.Expr]:
+def split_at_and(condition: exp.Expr | None) -> list[exp.Expr]:
     """Split a condition or clause into the parts that AND connects; [] for None."""
     parts: list[exp.Expr] = []
     stack = [condition] if condition is not None else []
@@ -506,7 +500,7 @@ def split_condition_at_and(condition: exp.Expr | None) -> list[exp.Expr]:
 
 def get_join_conditions(source: QuerySource) -> list[exp.Expr]:
     """Return the conditions of the ON clause that joins a source, split at AND."""
-    return split_condition_at_and(source.join and source.join.args.get("on"))
+    return split_at_and(source.join and source.join.args.get("on"))
 
 
 def get_limit_count(query: exp.Expr) -> exp.Expr | None:
@@ -520,14 +514,14 @@ def normalize_constant_text(text: str) -> str:
     return text.strip("% ").casefold()
 
 
-def _find_counted_conditions(inner: exp.Expr, select: exp.Select) -> Iterator[exp.Expr]:
+def _find_counted(inner: exp.Expr, select: exp.Select) -> Iterator[exp.Expr]:
     """Yield the conditions on rows in an aggregate: of CASE or IF, or a summed condition."""
     if isinstance(inner, exp.Predicate | exp.Connector):
         yield inner
     for branch in inner.find_all(exp.If):
         if branch.find_ancestor(exp.Select) is select:
             simple = isinstance(branch.parent, exp.Case) and branch.parent.this is not None
-            yield from [branch.parent] if simple and branch.parent else split_condition_at_and(branch.this)
+            yield from [branch.parent] if simple and branch.parent else split_at_and(branch.this)
 
 
 def is_source_key_bound(source: QuerySource, bound: Collection[SourceColumn]) -> bool:

@@ -36,12 +36,7 @@ _NOT_FUNCTIONS = make_word_set(
 )
 """Words that may stand before a parenthesis without being a function."""
 
-_SPELLED = {
-    "==": "=",
-    "<>": "!=",
-    "ISNULL": "IS NULL",
-    "NOTNULL": "IS NOT NULL",
-}
+_SPELLED = {"==": "=", "<>": "!=", "ISNULL": "IS NULL", "NOTNULL": "IS NOT NULL"}
 _LITERALS = frozenset(
     {
         TokenType.NUMBER,
@@ -105,7 +100,7 @@ def make_regularizing_edits(query: Query) -> TokenEdits:
             if naming.tables_exact and named is not None and "start" in named.meta:
                 edits.text[named.meta["start"]] = _get_own_table_name(source, naming)
     for reference in resolution.references:
-        _edit_column_reference(reference, kept, edits, naming)
+        _edit_reference(reference, kept, edits, naming)
     return edits
 
 
@@ -132,17 +127,13 @@ def _find_sources_keeping_alias(resolution: NameResolution) -> set[QuerySource]:
         reference.source for reference in resolution.references if reference.source and reference.node.args.get("db")
     }
     while True:
-        clashing = {
-            loser
-            for pair in _pair_sources_to_distinguish(resolution)
-            if (loser := _find_clashing_source(*pair, kept)) is not None
-        }
+        clashing = {loser for pair in _pair_sources(resolution) if (loser := _find_clashing(*pair, kept)) is not None}
         if not clashing:
             return kept
         kept |= clashing
 
 
-def _pair_sources_to_distinguish(resolution: NameResolution) -> Iterator[tuple[QuerySource, QuerySource]]:
+def _pair_sources(resolution: NameResolution) -> Iterator[tuple[QuerySource, QuerySource]]:
     """Yield pairs of sources whose visible names must differ."""
     for scope in resolution.scopes:
         yield from combinations(scope.sources, 2)
@@ -151,7 +142,7 @@ def _pair_sources_to_distinguish(resolution: NameResolution) -> Iterator[tuple[Q
             yield from ((reference.source, between) for between in _iterate_sources_between(reference))
 
 
-def _find_clashing_source(first: QuerySource, second: QuerySource, kept: set[QuerySource]) -> QuerySource | None:
+def _find_clashing(first: QuerySource, second: QuerySource, kept: set[QuerySource]) -> QuerySource | None:
     """Return the source that must keep its alias because visible names clash, or None."""
     if _get_visible_name(first, kept) != _get_visible_name(second, kept):
         return None
@@ -186,9 +177,7 @@ def _drop_source_alias(source: QuerySource, kept: set[QuerySource], edits: Token
         edits.dropped.add(start)
 
 
-def _edit_column_reference(
-    reference: Reference, kept: set[QuerySource], edits: TokenEdits, naming: NamingRules
-) -> None:
+def _edit_reference(reference: Reference, kept: set[QuerySource], edits: TokenEdits, naming: NamingRules) -> None:
     node, source = reference.node, reference.source
     start = node.this.meta.get("start")
     if reference.kind == "string":
@@ -205,15 +194,11 @@ def _edit_column_reference(
             edits.text[qualifier.meta["start"]] = written
         return
     key = naming.key(node.name, in_quotes=bool(node.this.args.get("quoted")))
-    if (
-        reference.kind in ("column", "rowid")
-        and start is not None
-        and _can_qualify_reference(reference, key, visible, kept)
-    ):
+    if reference.kind in ("column", "rowid") and start is not None and _can_qualify(reference, key, visible, kept):
         edits.text[start] = f"{written}.{quote_regular_name(key, naming)}"
 
 
-def _can_qualify_reference(reference: Reference, key: str, visible: str, kept: set[QuerySource]) -> bool:
+def _can_qualify(reference: Reference, key: str, visible: str, kept: set[QuerySource]) -> bool:
     owner = reference.owner
     if not visible or owner is None or owner.is_merged_column(key):
         return False
@@ -239,16 +224,14 @@ _BEFORE_OPERAND = _OPERATORS | {"SELECT", "DISTINCT", "WHERE", "AND", "OR", "ON"
 
 def write(query: Query, edits: TokenEdits) -> str:
     """Write a query in regular form, with the edits applied."""
-    return _join_pieces_with_spaces(
-        _rewrite_limit_with_offset(_remove_column_parentheses(_write_token_pieces(query, edits)))
-    )
+    return _join_pieces(_rewrite_limit(_remove_column_parentheses(_write_token_pieces(query, edits))))
 
 
 def _write_token_pieces(query: Query, edits: TokenEdits) -> list[Piece]:
     pieces: list[Piece] = []
     tokens = [*query.tokens, None]
     before: Token | None = None
-    for token, following in pairwise(tokens):
+    for token, after in pairwise(tokens):
         assert token is not None
         last = pieces[-1] if pieces else None
         if token.start in edits.dropped:
@@ -263,14 +246,12 @@ def _write_token_pieces(query: Query, edits: TokenEdits) -> list[Piece]:
         elif last in ("<", ">") and before is not None and token.text == last and token.start == before.end + 1:
             pieces[-1] = Piece(last * 2, "mark")  # sqlglot's tokens halve the shift operators
         else:
-            pieces += _spell_token(query.sql, before, token, following, edits.mask)
+            pieces += _spell_token(query.sql, before, token, after, edits.mask)
         before = token
     return pieces
 
 
-def _spell_token(
-    sql: str, before: Token | None, token: Token, following: Token | None, mask: str | None
-) -> list[Piece]:
+def _spell_token(sql: str, before: Token | None, token: Token, after: Token | None, mask: str | None) -> list[Piece]:
     """Return the pieces of a token that is not a name; none if it is redundant."""
     raw = sql[token.start : token.end + 1]
     if token.token_type in _LITERALS:
@@ -279,7 +260,7 @@ def _spell_token(
     if not (word[:1].isalpha() or word[:1] == "_"):
         return [Piece(_SPELLED.get(word, word), "mark")]
     upper = word.upper()
-    if following is not None and following.token_type is TokenType.L_PAREN and word.lower() not in _NOT_FUNCTIONS:
+    if after is not None and after.token_type is TokenType.L_PAREN and word.lower() not in _NOT_FUNCTIONS:
         is_type = before is not None and before.token_type is TokenType.ALIAS
         return [Piece(upper if is_type else word.lower(), "function")]
     if upper in ("INNER", "OUTER", "ASC") or (upper == "ALL" and before and before.token_type is TokenType.SELECT):
@@ -313,7 +294,7 @@ def _remove_column_parentheses(pieces: list[Piece]) -> list[Piece]:
     return left
 
 
-def _rewrite_limit_with_offset(pieces: list[Piece]) -> list[Piece]:
+def _rewrite_limit(pieces: list[Piece]) -> list[Piece]:
     """Rewrite `LIMIT a, b` as `LIMIT b OFFSET a`."""
     for index, piece in enumerate(pieces):
         if piece != "LIMIT" or piece.role != "word":
@@ -328,15 +309,11 @@ def _rewrite_limit_with_offset(pieces: list[Piece]) -> list[Piece]:
                 comma = position
         if comma is not None:
             swapped = [*pieces[comma + 1 : end], Piece("OFFSET", "word"), *pieces[index + 1 : comma]]
-            return [
-                *pieces[: index + 1],
-                *_rewrite_limit_with_offset(swapped),
-                *_rewrite_limit_with_offset(pieces[end:]),
-            ]
+            return [*pieces[: index + 1], *_rewrite_limit(swapped), *_rewrite_limit(pieces[end:])]
     return pieces
 
 
-def _join_pieces_with_spaces(pieces: list[Piece]) -> str:
+def _join_pieces(pieces: list[Piece]) -> str:
     written: list[str] = []
     before: Piece | None = None
     unary = False

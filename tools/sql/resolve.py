@@ -107,10 +107,10 @@ class _NameResolver:
         # resolved is registered first. Elsewhere its own name in it is the table's of that name.
         mutual = self.rules.is_sqlite or clause.args.get("recursive")
         for cte in clause.expressions if mutual else ():
-            names = self._get_alias_column_names(cte) or self._guess_output_names(cte.this)
+            names = self._get_alias_names(cte) or self._guess_output_names(cte.this)
             self.ctes[self._get_alias_key(cte)] = cte.this, _QueryOutputs(names)
         for cte in clause.expressions:
-            shape, declared = self.resolve_query(cte.this, parent), self._get_alias_column_names(cte)
+            shape, declared = self.resolve_query(cte.this, parent), self._get_alias_names(cte)
             self.ctes[self._get_alias_key(cte)] = cte.this, _QueryOutputs(declared) if declared else shape
 
     def _resolve_compound_query(self, node: exp.SetOperation, parent: Scope | None) -> _QueryOutputs:
@@ -181,19 +181,13 @@ class _NameResolver:
         elif isinstance(node, exp.Subquery | exp.Values):
             shape = self.resolve_query(node, scope if self.rules.name == "duckdb" else scope.parent)
             inner = node.this if isinstance(node, exp.Subquery) else node
-            name, columns = (
-                self._get_alias_key(node),
-                self._index_names_by_key(self._get_alias_column_names(node) or shape.outputs),
-            )
+            name, columns = (self._get_alias_key(node), self._key_names(self._get_alias_names(node) or shape.outputs))
             if node.args.get("pivots"):
                 columns = None
             _append_source(scope, QuerySource(name, "", None, columns, node, query=inner, join=join, texts=shape.texts))
         elif isinstance(node, exp.Lateral) and isinstance(node.this, exp.Subquery):
             shape = self.resolve_query(node.this, scope)
-            name, columns = (
-                self._get_alias_key(node),
-                self._index_names_by_key(self._get_alias_column_names(node) or shape.outputs),
-            )
+            name, columns = (self._get_alias_key(node), self._key_names(self._get_alias_names(node) or shape.outputs))
             _append_source(scope, QuerySource(name, "", None, columns, node, query=node.this.this, join=join))
         else:
             self._add_column_references(node, scope, "from")
@@ -213,15 +207,13 @@ class _NameResolver:
         visible = self._get_alias_key(node) or own
         if own in self.ctes and not node.args.get("db"):
             query, shape = self.ctes[own]
-            return QuerySource(
-                visible, own, None, self._index_names_by_key(shape.outputs), node, query=query, texts=shape.texts
-            )
+            return QuerySource(visible, own, None, self._key_names(shape.outputs), node, query=query, texts=shape.texts)
         table = self._find_schema_table(node, own)
         if table is None:
             known = own.startswith(self.rules.system) or node.db.lower() == "information_schema"
             return QuerySource(visible, own, None, None, node, known=known)
-        given = [] if self.rules.is_sqlite else self._get_alias_column_names(node)
-        columns = self._index_names_by_key([*given, *(column.name for column in table.columns[len(given) :])])
+        given = [] if self.rules.is_sqlite else self._get_alias_names(node)
+        columns = self._key_names([*given, *(column.name for column in table.columns[len(given) :])])
         renamed = {name: column.name for name, column in zip(given, table.columns, strict=False) if name}
         shown = None if node.args.get("pivots") else columns
         return QuerySource(visible, own, table, shown, node, renamed=MappingProxyType(renamed))
@@ -249,12 +241,12 @@ class _NameResolver:
             else:
                 stack.extend(reversed(list(top.iter_expressions())))
 
-    def _get_alias_column_names(self, node: exp.Expr) -> list[str]:
+    def _get_alias_names(self, node: exp.Expr) -> list[str]:
         """Return the column names that an alias declares, as in `AS t(a, b)`."""
         alias = node.args.get("alias")
         return [self.rules.key(column) for column in alias.columns] if isinstance(alias, exp.TableAlias) else []
 
-    def _index_names_by_key(self, outputs: Sequence[str | None] | None) -> Mapping[str, str] | None:
+    def _key_names(self, outputs: Sequence[str | None] | None) -> Mapping[str, str] | None:
         if outputs is None:
             return None
         named: dict[str, str] = {}
@@ -283,10 +275,10 @@ class _NameResolver:
             elif isinstance(inner, exp.Columns):
                 return None
             else:
-                names.append(self._get_output_name(item))
+                names.append(self._name_output(item))
         return tuple(names)
 
-    def _get_output_name(self, item: exp.Expr) -> str | None:
+    def _name_output(self, item: exp.Expr) -> str | None:
         """Return the name of a result column; None if it has none."""
         inner = item.unnest()
         if isinstance(item, exp.Alias):
@@ -310,9 +302,7 @@ class _NameResolver:
     def _guess_output_names(self, node: exp.Expr) -> list[str | None] | None:
         """Return the result column names of an unresolved query; None if it selects a star."""
         items = node.selects if isinstance(node, exp.Query) else []
-        return (
-            [self._get_output_name(one) for one in items] if items and not any(one.is_star for one in items) else None
-        )
+        return [self._name_output(one) for one in items] if items and not any(one.is_star for one in items) else None
 
     def _list_unnamed_output_texts(self, node: exp.Select) -> frozenset[str]:
         if node.parent is None or not self.rules.expressions_as_names:
@@ -358,11 +348,7 @@ class _NameResolver:
     def _resolve_qualified_column(self, node: exp.Column, name: str, scope: Scope | None, refer: _Refer) -> Reference:
         wanted = self.rules.key(node.args["table"])
         for level in iterate_enclosing_scopes(scope):
-            named = [
-                one
-                for one in level.sources
-                if one.name == wanted and self._can_belong_to_schema(one, node.args.get("db"))
-            ]
+            named = [one for one in level.sources if one.name == wanted and self._fits_schema(one, node.args.get("db"))]
             holders = [source for source in named if source.columns is None or name in source.columns]
             if len(holders) > 1:
                 return refer("ambiguous", level, holders[0], node.name, tuple(holders))
@@ -381,7 +367,7 @@ class _NameResolver:
             return refer("open", scope, column=node.name)
         return refer("unknown_source", column=node.name)
 
-    def _can_belong_to_schema(self, source: QuerySource, schema: exp.Expr | None) -> bool:
+    def _fits_schema(self, source: QuerySource, schema: exp.Expr | None) -> bool:
         """Whether a source may belong to the schema that qualifies its name in the query."""
         known = source.table.schema if source.table else ""
         return not schema or not known or self.rules.key(schema) == self.rules.naming.key(known)

@@ -87,9 +87,8 @@ class Scope:
     select: exp.Select
     parent: Scope | None  # the enclosing SELECT, where names are looked up next; None at the top
     sources: tuple[QuerySource, ...] = ()  # in FROM order
-    aliases: Mapping[str, exp.Expr] = field(
-        default_factory=lambda: _NONE
-    )  # folded result aliases and their expressions
+    # Folded result aliases and their expressions.
+    aliases: Mapping[str, exp.Expr] = field(default_factory=lambda: _NONE)
     # Result column names, None for one that has none; None altogether if not known.
     outputs: tuple[str | None, ...] | None = None
 

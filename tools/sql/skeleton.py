@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from ..database.schema import Schema
 from ..derived import cache_in_first_argument
-from ..words import FUNCTION_WORDS, fold, make_word_set, split_name_into_parts, stem_english_word
+from ..words import FUNCTION_WORDS, fold, make_word_set, split_name, stem_english_word
 from .parse import guard_nesting_depth
 from .query import Query
 from .regular import TokenEdits, is_alias_name, write
@@ -91,4 +91,4 @@ def _mask_value_mentions(question: str, values: Iterable[ValueMatch]) -> str:
 def _get_maskable_stems(schema: Schema, every_name: bool) -> frozenset[str]:
     names = (name for table in schema.tables for name in (table.name, *(column.name for column in table.columns)))
     kept = map(stem_english_word, FUNCTION_WORDS if every_name else _COMMON)
-    return frozenset(stem_english_word(part) for name in names for part in split_name_into_parts(name)).difference(kept)
+    return frozenset(stem_english_word(part) for name in names for part in split_name(name)).difference(kept)

@@ -67,11 +67,7 @@ class ValueIndex:
         start, begun = key([*map(stem_word, whole), last[:_STEM]]), text.casefold()
 
         def find_stored_values(indexed: IndexedValues) -> tuple[tuple[str, str, str], ...]:
-            found = [
-                value
-                for value in indexed.store.find_values_by_key_prefix(start)
-                if value.text.casefold().startswith(begun)
-            ]
+            found = [value for value in indexed.store.find_by_prefix(start) if value.text.casefold().startswith(begun)]
             places = [(indexed.columns[value.column], value.text) for value in found[:limit]]
             return tuple((column.table, column.name, text) for column, text in places)
 
@@ -92,7 +88,7 @@ class ValueIndex:
             return False if stored and stored.state == "whole" else None
 
         held = self._query_value_store(check_stored_values)
-        return self._has_value_in_database(table, column, exp.EQ, text) if held is None else held
+        return self._has_value(table, column, exp.EQ, text) if held is None else held
 
     def matches(self, table: str, column: str, pattern: str, *, any_case: bool = False) -> bool:
         """Whether a column has a value LIKE the pattern, or ILIKE with `any_case`.
@@ -100,9 +96,7 @@ class ValueIndex:
         True if the look-up takes too long, or if the column's values may not leave.
         """
         comparison = exp.ILike if any_case else exp.Like
-        return self._is_withheld_column(table, column) or self._has_value_in_database(
-            table, column, comparison, pattern
-        )
+        return self._is_withheld_column(table, column) or self._has_value(table, column, comparison, pattern)
 
     def nearest(self, table: str, column: str, text: str, limit: int = 3) -> tuple[str, ...]:
         """Return the column's values most similar to a text, most similar first."""
@@ -121,9 +115,7 @@ class ValueIndex:
         found, held = leaving.schema.table(table), leaving.schema.column(table, column)
         return bool(found and held and (found.name, held.name) in leaving.column_levels)
 
-    def _has_value_in_database(
-        self, table: str, column: str, comparison: type[exp.EQ | exp.Like | exp.ILike], text: str
-    ) -> bool:
+    def _has_value(self, table: str, column: str, comparison: type[exp.EQ | exp.Like | exp.ILike], text: str) -> bool:
         schema = self._database.schema()
         found, held = schema.table(table), schema.column(table, column)
         if not found or not held:
@@ -148,10 +140,7 @@ class ValueIndex:
         database, state = self._database, _make_contents_key(self._database)
         if self._indexed is None or state != self._state:
             self._close_value_store()
-            self._indexed, self._state = (
-                IndexedValues(_open_value_store(database, self._folder), database.schema()),
-                state,
-            )
+            self._indexed, self._state = (IndexedValues(_open_store(database, self._folder), database.schema()), state)
         if not self._complete:
             # Another process may be building, or the disk be full: what is there has to do.
             with suppress(sqlite3.OperationalError):
@@ -166,7 +155,7 @@ class ValueIndex:
         self._complete = False
 
 
-def _open_value_store(database: Database, folder: Path) -> ValueStore:
+def _open_store(database: Database, folder: Path) -> ValueStore:
     """Open the current index file of a database, or an index in memory; remove old files."""
     schema = database.schema()
     columns = list_columns_to_index(schema, database.leaving().column_levels)

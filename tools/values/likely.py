@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence, Set
 
 from ..database import Schema
 from ..derived import cache_in_first_argument
-from ..words import STOP_WORDS, Word, question_words, stem_name_words, stems
+from ..words import STOP_WORDS, Word, question_words, stem_name, stems
 from .match import NO, NOT, WHOLE, TokenizedQuestion, ValueMatch, get_schema_name_stems
 
 Place = tuple[str, str]
@@ -52,10 +52,7 @@ def select_likely_values(text: str, found: Sequence[ValueMatch], schema: Schema)
         if not (schema.column(match.table, match.column) and reader.is_value_meant(match)):
             continue
         same = [other for other in shown if (other.start, other.end) == (match.start, match.end)]
-        copy = any(
-            other.value == match.value and _get_column_key(other) in ends.get(_get_column_key(match), ())
-            for other in same
-        )
+        copy = any(other.value == match.value and _get_key(other) in ends.get(_get_key(match), ()) for other in same)
         if not copy and len(same) < _A_MENTION:
             shown.append(match)
     return tuple(shown)
@@ -68,12 +65,10 @@ def select_certain_values(text: str, meant: Sequence[ValueMatch]) -> tuple[Value
     beside its word; a misspelt name is no word in small letters; a short number is any number.
     """
     words = TokenizedQuestion.of(text).words
-    return tuple(
-        match for match in meant if _is_certain_match(match, [w.folded for w in words if w.start < match.start])
-    )
+    return tuple(match for match in meant if _is_certain(match, [w.folded for w in words if w.start < match.start]))
 
 
-def _is_certain_match(match: ValueMatch, before: Sequence[str]) -> bool:
+def _is_certain(match: ValueMatch, before: Sequence[str]) -> bool:
     said, value = stems(match.mention), stems(match.value)
     if match.how == "flag":
         return match.value.casefold() not in NO or not NOT.isdisjoint(before[-_DENIED_BEFORE:])
@@ -91,11 +86,11 @@ def _is_certain_match(match: ValueMatch, before: Sequence[str]) -> bool:
     return True
 
 
-def _is_short_code(value: str) -> bool:
+def _is_code(value: str) -> bool:
     return len(value) <= _CODE_LENGTH and value.isupper()
 
 
-def _get_column_key(match: ValueMatch) -> Place:
+def _get_key(match: ValueMatch) -> Place:
     return match.table.lower(), match.column.lower()
 
 
@@ -117,7 +112,7 @@ class _MentionClassifier:
     def __init__(self, question: TokenizedQuestion, schema: Schema, found: Sequence[ValueMatch]) -> None:
         self.question, self.schema, self.found = question, schema, found
         self._names = get_schema_name_stems(schema)
-        self._things = frozenset(stem_name_words(table.name)[-1] for table in schema.tables)
+        self._things = frozenset(stem_name(table.name)[-1] for table in schema.tables)
         self._whole = [(match.start, match.end) for match in found if match.how in WHOLE]
 
     def is_value_meant(self, match: ValueMatch) -> bool:
@@ -126,51 +121,40 @@ class _MentionClassifier:
         small = all(map(self._is_common_word, words))
         if match.how == "flag":
             # No other value of a flag fits the question as well: yes, unless something is denied.
-            flags = (
-                other
-                for other in self.found
-                if other.how == "flag" and _get_column_key(other) == _get_column_key(match)
-            )
+            flags = (other for other in self.found if other.how == "flag" and _get_key(other) == _get_key(match))
             return match.score == max(other.score for other in flags) and not (words and small)
         if not words:
             return False  # found further on
         if self.question.is_whole_quotation(match.start, match.end):
             return True
-        own = set(stem_name_words(match.column))
+        own = set(stem_name(match.column))
         if self.question.is_inside_larger_range(match.start, match.end, self._whole, own):
             return False
         # Whether the question names the column too, by other words than these, or its table.
         beside = {word.stem for word in self.question.words} - {word.stem for word in words}
         named = bool(own & beside)
         # "total" is asked of many things, and one word is the value of many columns.
-        ordinary = (
-            match.mention.islower() and len(words) == 1 and not (named or beside & {*stem_name_words(match.table)})
-        )
+        ordinary = match.mention.islower() and len(words) == 1 and not (named or beside & {*stem_name(match.table)})
         if ordinary and (words[0].stem in question_words() or self._is_value_of_other_column(match, beside)):
             return False
         before = self.question.get_words_in_range(0, match.start)[-2:]
         if match.value.replace(" ", "").isdigit():
             # It may be the value of a column that is named too; of one that counts, only right behind its name.
-            behind = stem_name_words(match.column)[-1:] != ("id",) or any(word.stem in own for word in before)
+            behind = stem_name(match.column)[-1:] != ("id",) or any(word.stem in own for word in before)
             if not (named and behind) or self._is_part_of_number(match):
                 return False
         if small and not self._is_in_name_position(match, own - {word.stem for word in words}, before):
             return False
-        if {word.stem for word in words} == {"id"} and not (named or self._is_written_as_category_or_code(match)):
+        if {word.stem for word in words} == {"id"} and not (named or self._is_category_or_code(match)):
             return False
-        if (
-            match.mention.islower()
-            and _is_short_code(match.value)
-            and match.how in ("case", "inflection")
-            and not named
-        ):
+        if match.mention.islower() and _is_code(match.value) and match.how in ("case", "inflection") and not named:
             return False
         return self._is_distinctive_mention(match, words)
 
     def _is_value_of_other_column(self, match: ValueMatch, beside: Set[str]) -> bool:
         """Whether the mention is also a value of another column that the question points to."""
         return any(
-            beside & {*stem_name_words(other.column), *stem_name_words(other.table)}
+            beside & {*stem_name(other.column), *stem_name(other.table)}
             for other in self.found
             if (other.start, other.end) == (match.start, match.end) and other.how in WHOLE
             if self.schema.column(other.table, other.column)
@@ -189,7 +173,7 @@ class _MentionClassifier:
             said, letters = sum(len(word.stem) for word in words), sum(map(len, stems(match.value)))
             few = {*hows} <= {"part", "flag"} and hows.count("part") <= _PARTS
             return few and not ordinary and (capital or said >= _PART_SHARE * letters)
-        if match.how == "abbreviation" and _is_short_code(match.value) and len(match.value) < len(match.mention):
+        if match.how == "abbreviation" and _is_code(match.value) and len(match.value) < len(match.mention):
             # If a column holds these very words, no code of them is needed.
             same = (other.how for other in over if (other.start, other.end) == (match.start, match.end))
             if {*same} & {"exact", "case"}:
@@ -217,12 +201,10 @@ class _MentionClassifier:
         if match.mention.islower() or self.question.is_sentence_start(match.start):
             return False
         if not match.mention.isupper() or (len(match.mention) == 1 and match.mention != "I"):
-            return self._is_written_as_category_or_code(match)
-        return (
-            self._is_written_as_category_or_code(match) and ends and bool(before) and before[-1].text in _BEFORE_NAMES
-        )
+            return self._is_category_or_code(match)
+        return self._is_category_or_code(match) and ends and bool(before) and before[-1].text in _BEFORE_NAMES
 
-    def _is_written_as_category_or_code(self, match: ValueMatch) -> bool:
+    def _is_category_or_code(self, match: ValueMatch) -> bool:
         """Whether a common word is written like a category or a code, such as May, A or US."""
         kind = match.how == "exact" and not match.mention.islower() and self._is_category_value(match)
         return kind or (match.how == "abbreviation" and match.mention.isupper())

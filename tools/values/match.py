@@ -17,19 +17,7 @@ from rapidfuzz.distance import OSA
 from ..database import Schema
 from ..database.column_kinds import STAND_INS
 from ..derived import cache_in_first_argument
-from ..words import (
-    OF_A_WORD,
-    STOP_WORDS,
-    Word,
-    count_allowed_typos,
-    find_similar_spellings,
-    fold,
-    key,
-    stem_name_words,
-    stem_word,
-    stems,
-    words,
-)
+from ..words import IN_WORD, STOP_WORDS, Word, find_similar, fold, key, max_typos, stem_name, stem_word, stems, words
 from .store import StoredColumn, StoredValue, ValueStore
 
 WHOLE = frozenset(("exact", "case", "inflection"))  # how a whole value is mentioned, spelt right
@@ -170,16 +158,15 @@ _LONGEST_INITIALS = 6
 
 _LEAST_SHARE = 0.35  # how much of a value, in letters, must be said: less is chance more often than not
 _CODE = 3  # other names of at most so many letters are codes: they are compared as written, as "US" is not "us"
-Candidate = tuple[
-    StoredValue, MentionSpan, float, str
-]  # a value that a span may mention, and score and `how` as in a match
+# A value that a span may mention, and score and `how` as in a match.
+Candidate = tuple[StoredValue, MentionSpan, float, str]
 
 
 @cache_in_first_argument
 def get_schema_name_stems(schema: Schema) -> frozenset[str]:
     """Return the stems of all words in the names of tables and columns."""
     items = [item for table in schema.tables for item in (table, *table.columns)]
-    return frozenset(part for item in items for part in stem_name_words(item.name))
+    return frozenset(part for item in items for part in stem_name(item.name))
 
 
 class IndexedValues:
@@ -240,13 +227,13 @@ def _score_mention_candidate(
         * sum(not word.text[0].islower() and not question.is_sentence_start(word.start) for word in words)
         / len(words)
     )
-    own = set(stem_name_words(column.name))
+    own = set(stem_name(column.name))
     if question.is_inside_larger_range(span.start, span.end, taken, own):
         rank -= 0.5
     if how != "flag" and all(word.stem in names for word in words):
         rank -= 0.35
     said = {word.stem for word in question.words}
-    for weight, parts in ((0.15, own), (0.1, set(stem_name_words(column.table)))):
+    for weight, parts in ((0.15, own), (0.1, set(stem_name(column.table)))):
         rank += weight * len(parts & said) / len(parts) if parts else 0.0
     return rank
 
@@ -279,7 +266,7 @@ def _find_flag_values(question: TokenizedQuestion, indexed: IndexedValues) -> It
     numbers = {word.stem: number for number, word in reversed(tuple(enumerate(question.words)))}
     negated = any(word.folded in NOT for word in question.words)
     for column, values in indexed.flags:
-        name = set(stem_name_words(column.name)) - _ASIDE - set(stem_name_words(column.table))
+        name = set(stem_name(column.name)) - _ASIDE - set(stem_name(column.table))
         if stem_word(fold(column.name)) in numbers:  # a name such as WiFi is written as one word
             name = {stem_word(fold(column.name))}
         named = [numbers[part] for part in name if part in numbers]
@@ -295,16 +282,14 @@ def _find_values_by_alias(
 ) -> Iterator[Candidate]:
     """Yield values that the question mentions by an alias or by initials."""
     store, spans = indexed.store, [span for group in by_key.values() for span in group]
-    wanted = {
-        alias: span for span in spans if span.similarity == 1 for alias in find_value_aliases(span.text, span.key)
-    }
+    wanted = {alias: span for span in spans if span.similarity == 1 for alias in find_aliases(span.text, span.key)}
     found = store.find_values_by_field("key", {alias.key for alias in wanted})
     for alias, span in wanted.items():
         for value in found:
             if value.key != alias.key or (alias.is_code and value.text.strip() != alias.text):
                 continue
             column = indexed.columns[value.column]
-            if not alias.columns or alias.columns & {*stem_name_words(column.name), *stem_name_words(column.table)}:
+            if not alias.columns or alias.columns & {*stem_name(column.name), *stem_name(column.table)}:
                 yield value, span, 0.75 if alias.is_code else 0.85, "abbreviation"
     upper = {span.text.lower(): span for span in spans if _is_initials(span.text)}
     for value in store.find_values_by_field("initials", upper):
@@ -331,11 +316,9 @@ def _find_misspelt_words(question: TokenizedQuestion, indexed: IndexedValues) ->
     respelt: dict[int, list[tuple[str, float]]] = {}
     for number, word in enumerate(question.words):
         known = word.stem in indexed.names or question.is_common_word(number)
-        if known or len(word.stem) < OF_A_WORD[0] or word.stem.isdigit():
+        if known or len(word.stem) < IN_WORD[0] or word.stem.isdigit():
             continue
-        if not indexed.store.has_word_stem(word.stem) and (
-            near := _find_nearest_stored_words(word.stem, indexed.store)
-        ):
+        if not indexed.store.has_word_stem(word.stem) and (near := _find_nearest_words(word.stem, indexed.store)):
             respelt[number] = [(other, 1 - distance / len(word.stem)) for distance, other in near]
     return respelt
 
@@ -395,7 +378,7 @@ class ValueAlias:
     is_code: bool  # whether it stands only for exactly this text
 
 
-def find_value_aliases(mention: str, mention_key: str) -> tuple[ValueAlias, ...]:
+def find_aliases(mention: str, mention_key: str) -> tuple[ValueAlias, ...]:
     """Return the other names of the thing that a question mentions by one name."""
     groups = (
         group
@@ -434,22 +417,18 @@ _PART = 4  # letters and digits from which a text may be a part of what was mean
 def find_nearest_values(store: ValueStore, column: StoredColumn, text: str, limit: int) -> tuple[str, ...]:
     """Return the values of a column that a text may mean: similar spellings and aliases."""
     stemmed = stems(text)
-    others = find_value_aliases(text.strip(), key(stemmed))
+    others = find_aliases(text.strip(), key(stemmed))
     named = [
         value.text
         for value in store.find_values_by_field("key", [other.key for other in others])
         if value.column == column.id and (len(value.text) > 1 or any(value.text == other.text for other in others))
     ]
-    choices = (
-        store.list_column_values(column.id, _FEW)
-        if column.held <= _FEW
-        else _find_values_with_similar_words(store, column, stemmed)
-    )
+    choices = store.list_values(column.id, _FEW) if column.held <= _FEW else _find_by_words(store, column, stemmed)
     found = process.extract(
         text, choices, scorer=fuzz.WRatio, processor=utils.default_process, limit=_LOOKED_AT, score_cutoff=_LEAST
     )
     alike = [choice for choice, _, _ in found]
-    same = [choice for choice in alike if _split_into_folded_words(choice) == _split_into_folded_words(text)]
+    same = [choice for choice in alike if _fold_words(choice) == _fold_words(text)]
     same = same or [choice for choice in alike if stemmed and key(stems(choice)) == key(stemmed)]
     near = same or [*named, *(choice for choice in alike if _is_similar_to_value(text, choice))]
     return tuple(dict.fromkeys(near))[:limit]
@@ -459,33 +438,28 @@ def _is_similar_to_value(text: str, value: str) -> bool:
     """Whether a text is a misspelt value, or consists of whole words of the value."""
     if text.strip().casefold() in STAND_INS:
         return False  # it asks for rows without a value: none is meant by it
-    meant, held = "".join(_split_into_folded_words(text)), "".join(_split_into_folded_words(value))
-    if (
-        len(meant) >= _PART
-        and f" {' '.join(_split_into_folded_words(text))} " in f" {' '.join(_split_into_folded_words(value))} "
-    ):
+    meant, held = "".join(_fold_words(text)), "".join(_fold_words(value))
+    if len(meant) >= _PART and f" {' '.join(_fold_words(text))} " in f" {' '.join(_fold_words(value))} ":
         return True
-    allowed = count_allowed_typos(min(meant, held, key=len), is_value=True)
+    allowed = max_typos(min(meant, held, key=len), is_value=True)
     if not allowed or meant[0] != held[0] or re.findall(r"\d+", meant) != re.findall(r"\d+", held):
         return False
     return OSA.distance(meant, held) <= allowed
 
 
-def _split_into_folded_words(text: str) -> list[str]:
+def _fold_words(text: str) -> list[str]:
     return [fold(word) for word in _WORD.findall(text)]
 
 
-def _find_values_with_similar_words(store: ValueStore, column: StoredColumn, stemmed: list[str]) -> list[str]:
-    alike = (
-        other for word in stemmed for other in (word, *(near for _, near in _find_nearest_stored_words(word, store)))
-    )
+def _find_by_words(store: ValueStore, column: StoredColumn, stemmed: list[str]) -> list[str]:
+    alike = (other for word in stemmed for other in (word, *(near for _, near in _find_nearest_words(word, store))))
     ids = {number for word in dict.fromkeys(alike) for number in store.find_value_ids_by_words((word,), _WORD_HOLDERS)}
     return [value.text for value in store.find_values_by_field("id", ids) if value.column == column.id]
 
 
-def _find_nearest_stored_words(word: str, store: ValueStore) -> list[tuple[int, str]]:
+def _find_nearest_words(word: str, store: ValueStore) -> list[tuple[int, str]]:
     """Return up to three indexed words most similar to a stem, with their edit distances.
 
     Only words that begin or end like it are considered: of a word with one wrong letter, one half is right.
     """
-    return find_similar_spellings(word, store.find_similar_words(word, count_allowed_typos(word)))[:3]
+    return find_similar(word, store.find_similar_words(word, max_typos(word)))[:3]

@@ -119,12 +119,12 @@ class ValueStore:
         """Return the stored values with these ids, keys or initials, up to the row limit."""
         return self._read_stored_values(f"WHERE {field} IN ({','.join('?' * len(wanted))}) LIMIT {_ROWS}", *wanted)
 
-    def find_values_by_key_prefix(self, start: str) -> list[StoredValue]:
+    def find_by_prefix(self, start: str) -> list[StoredValue]:
         """Return stored values whose keys begin with `start`, sorted by key."""
         which = f"WHERE key >= ? AND key < ? ORDER BY key LIMIT {_ROWS}"
         return self._read_stored_values(which, start, start + "\U0010ffff")
 
-    def list_column_values(self, column: int, limit: int) -> list[str]:
+    def list_values(self, column: int, limit: int) -> list[str]:
         """Return up to `limit` values of a column, in the order of its rows."""
         return self._read_first_column("SELECT text FROM val WHERE col = ? LIMIT ?", column, limit)
 
@@ -211,7 +211,7 @@ def fill_value_store(store: ValueStore, database: Database, bounds: IndexBounds)
     for column in waiting:
         table = schema.table(column.table)
         left -= _UNCOUNTED if table is None or table.row_count is None else table.row_count
-        texts, state = _read_column_texts(database, column, bounds.values - held + column.held, bounds)
+        texts, state = _read_texts(database, column, bounds.values - held + column.held, bounds)
         held += len(texts) - column.held
         for start in range(column.held, max(len(texts), column.held + 1), _CHUNK):
             chunk, last = texts[start : start + _CHUNK], start + _CHUNK >= len(texts)
@@ -222,9 +222,7 @@ def fill_value_store(store: ValueStore, database: Database, bounds: IndexBounds)
     return True
 
 
-def _read_column_texts(
-    database: Database, column: StoredColumn, room: int, bounds: IndexBounds
-) -> tuple[list[str], str]:
+def _read_texts(database: Database, column: StoredColumn, room: int, bounds: IndexBounds) -> tuple[list[str], str]:
     """Return distinct texts of a column, with `whole` if these are all values, else `part`."""
     if room <= 0:
         return [], "part"

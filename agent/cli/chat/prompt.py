@@ -175,7 +175,7 @@ def read_lines(chat: ChatSession) -> Iterator[str]:
     )  # the first question, or Tab, would have to wait for the index
     while True:
         try:
-            yield _replace_lone_surrogates(session.prompt())
+            yield _replace_surrogates(session.prompt())
         except KeyboardInterrupt:
             continue
         except EOFError:
@@ -186,7 +186,7 @@ def _edit_text_at_prompt(session: PromptSession[str], prompt: str, text: str) ->
     """Show a text at a prompt for editing, and return the edited text."""
     asked: PromptSession[str] = PromptSession(output=session.output)
     try:
-        return _replace_lone_surrogates(asked.prompt(prompt, default=text)).strip() or text
+        return _replace_surrogates(asked.prompt(prompt, default=text)).strip() or text
     except (KeyboardInterrupt, EOFError):
         raise SettingsError("nothing was saved") from None
 
@@ -215,10 +215,10 @@ class _RobustFileHistory(FileHistory):
 
     def store_string(self, string: str) -> None:
         try:
-            super().store_string(_replace_lone_surrogates(string))
+            super().store_string(_replace_surrogates(string))
         except OSError as error:
             warn(f"tableturn: this line cannot be saved in the history: {error.strerror or error}")
 
 
-def _replace_lone_surrogates(line: str) -> str:
+def _replace_surrogates(line: str) -> str:
     return line.encode("utf-8", "replace").decode()

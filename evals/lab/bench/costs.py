@@ -27,7 +27,7 @@ from tests.support.scripted import ScriptedModel, ScriptedPrompt
 from ....agent import SQLAgent, make_settings
 from ....tools.database import Database, Schema
 from ....tools.database.quoting import quote
-from ....tools.database.rendering.text import IdentifierFormatter
+from ....tools.database.rendering.text import NameFormatter
 from ....tools.errors import DatabaseUnavailable, QueryError, SQLParseError
 from ....tools.linking import STAR, PastTurn
 from ....tools.sql import Query, find_used_schema_items
@@ -106,10 +106,10 @@ def _read_questions_by_database(options: BenchOptions) -> Iterator[tuple[str, Pa
 
 def _has_gold_schema_items(prompt: str, gold: str, schema: Schema) -> bool:
     """Whether a prompt's compact schema has all tables and columns that the gold uses."""
-    used, written = find_used_schema_items(gold, schema), IdentifierFormatter(schema)
+    used, written = find_used_schema_items(gold, schema), NameFormatter(schema)
     for table in used.tables:
         columns = [written(column) for of, column in used.columns if of == table and column != STAR]
-        line = re.search(rf"^{re.escape(written.format_table_name(table))}\^?\((.*)$", prompt, re.MULTILINE)
+        line = re.search(rf"^{re.escape(written.quote_table(table))}\^?\((.*)$", prompt, re.MULTILINE)
         if line is None or not all(re.search(rf"(^|, ){re.escape(column)}[*~^]*[ ,)]", line[1]) for column in columns):
             return False
     return True

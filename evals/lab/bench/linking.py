@@ -17,7 +17,7 @@ from pandas import DataFrame
 from ....agent.context.task_inputs import MOST_COLUMNS
 from ....tools.database import ColumnSchema, ForeignKey, Schema, TableSchema
 from ....tools.linking import STAR, PastTurn, SchemaLinker
-from ....tools.linking.keep import keep_likely_tables_and_columns
+from ....tools.linking.keep import keep_likely_items
 from ....tools.linking.scoring import load_shipped_model
 from ....tools.linking.vocabulary import Shares, load_shipped_associations
 from ...datasets import load_dataset
@@ -135,7 +135,7 @@ def _link_on_large_schema(case: _InCrowd) -> Iterator[Mapping[str, float]]:
         used = names.past_use(question.gold)
         first = [item.table for item in linked.items if item.column is None][:_FIRST]
         needed = {(new[table], column) for table, column in used.columns if column != STAR}
-        cut = keep_likely_tables_and_columns(schema, linked.items, _CUT, MOST_COLUMNS)
+        cut = keep_likely_items(schema, linked.items, _CUT, MOST_COLUMNS)
         yield {
             "ms": 1000 * spent,
             "tables": len(used.tables),

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from ....tools.database import Database, render_schema
-from ....tools.examples import Example, ExampleStore, database_identity, embed, find_verified_answer
+from ....tools.examples import Example, ExampleStore, database_identity, embed, find_verified
 from ....tools.knowledge import Entry, Knowledge
 from ....tools.linking import SchemaLinker
 from ....tools.values import ValueIndex
@@ -243,7 +243,7 @@ def measure_knowledge_scale(options: BenchOptions) -> Figures:
             def has_verified_query(text: str) -> bool:
                 knowledge.find(text, linked[text])
                 near = store.nearest("question", text, _LOOKED_THROUGH, identity, shared=False)
-                return find_verified_answer(text, [hit.example for hit in near], schema, find_stored_value) is not None
+                return find_verified(text, [hit.example for hit in near], schema, find_stored_value) is not None
 
             answered, milliseconds = _time_calls(has_verified_query, linked)
     return {"terms": len(knowledge.entries), "queries": size, "answered": sum(answered), **milliseconds}

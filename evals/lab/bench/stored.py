@@ -35,7 +35,7 @@ from ....agent.settings import Settings, make_settings
 from ....prompts.judge import Word
 from ....tools.database import Database
 from ....tools.errors import DatabaseUnavailable, ModelError, SettingsError
-from ....tools.examples import ExampleStore, make_example_from_query, open_store_with_seeds
+from ....tools.examples import ExampleStore, make_example, open_seeded_store
 from ....tools.record_files import read_lines
 from ...adjudication.judging import JudgeCase, agreement, judge_cases
 from ...adjudication.ruling import Adjudicator, is_ruling_on, read_rulings
@@ -303,11 +303,9 @@ async def _answer_questions_per_arm(
             path, folder = dataset.database(name), stack.enter_context(tempfile.TemporaryDirectory())
             own = [pair for pair in pairs if pair["db_id"] == name][:arm]
             with ExampleStore.open(folder) as store, Database.open(path) as opened:
-                examples = [
-                    make_example_from_query(opened, pair["question"], pair["query"], source="verified") for pair in own
-                ]
+                examples = [make_example(opened, pair["question"], pair["query"], source="verified") for pair in own]
                 store.add(examples, strict=False)
-            held = stack.enter_context(open_store_with_seeds(folder))
+            held = stack.enter_context(open_seeded_store(folder))
             agent = SQLAgent(path, model=model, settings=settings, examples=held)
             agents[arm, name] = stack.enter_context(agent)
         return dict(await asyncio.gather(*(answer_question(arm, turn) for arm in ARMS for turn in dataset.questions)))

@@ -42,7 +42,7 @@ from ....tools.linking.scoring import (
     combine_log_odds,
 )
 from ....tools.linking.vocabulary import Shares, WordAssociations
-from ....tools.whole_files import replace_file_atomically, write_text_atomically
+from ....tools.whole_files import replace_file, write_text_atomically
 from ....tools.words import split_name_into_words, stem_word, words
 from ...datasets import load_dataset
 from ...metrics.summary import COUNTED
@@ -385,7 +385,7 @@ def _shift_probabilities(p: Shares, shift: float) -> Shares:
 
 def write(model: LinkingModel, associations: WordAssociations, folder: Path) -> None:
     """Write the linker's files: `forests.npz` and `associations.json`."""
-    with replace_file_atomically(folder / "forests.npz") as file:
+    with replace_file(folder / "forests.npz") as file:
         np.savez_compressed(file, allow_pickle=False, **model.pack())
     stored = {"pairs": associations.pairs, "usual": associations.usual}
     write_text_atomically(folder / "associations.json", json.dumps(stored, sort_keys=True) + "\n")

@@ -157,10 +157,7 @@ REVENUE = "SELECT DATE('2024-01-05') AS day, 1234.5000000001 AS revenue_eur, 123
 
 @pytest.mark.parametrize(
     ("locale", "revenue", "day", "missing"),
-    [
-        ("", "€1,234.50", "5 Jan 2024", "no value"),
-        ("de", "1.234,50\N{NO-BREAK SPACE}€", "05.01.2024", "kein Wert"),
-    ],
+    [("", "€1,234.50", "5 Jan 2024", "no value"), ("de", "1.234,50\N{NO-BREAK SPACE}€", "05.01.2024", "kein Wert")],
 )
 def test_people_read_formatted_cells_and_programs_exact_ones(
     shop: Path, capsys: pytest.CaptureFixture[str], locale: str, revenue: str, day: str, missing: str

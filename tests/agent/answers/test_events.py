@@ -75,7 +75,7 @@ async def test_an_answer_is_told_before_its_rows_are_counted_and_again_after(sho
         assert last["text"].startswith(f"{first['text']} 3 more have no match in customers")
         assert last["confidence"] == alone.confidence < first["confidence"]
         assert {key for key in first if first[key] != last[key]} <= {
-            *("text", "confidence", "confidence_reason", "ledger", "basis"),
+            *("text", "confidence", "confidence_reason", "ledger", "basis")
         }
 
 

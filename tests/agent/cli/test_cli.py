@@ -92,8 +92,7 @@ def test_a_locked_database_is_one_line_and_exit_2(shop: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [["--preset", "best"], ["--model", "nobody:knows"], ["--settings", "none.toml"], ["--model", "openai:"]],
+    "wrong", [["--preset", "best"], ["--model", "nobody:knows"], ["--settings", "none.toml"], ["--model", "openai:"]]
 )
 def test_wrong_choices_are_one_line_and_exit_2(shop: Path, wrong: list[str]) -> None:
     ran = tableturn("ask", "--db", str(shop), *wrong, "How many customers are there?")

@@ -60,10 +60,7 @@ def test_every_signal_has_a_weight_of_the_right_sign() -> None:
     assert all(known[name] < 0 for name in BY_HAND if name != "approved")
 
 
-@pytest.mark.parametrize(
-    "change",
-    [{"differing": 2}, {"unfinished": True}],
-)
+@pytest.mark.parametrize("change", [{"differing": 2}, {"unfinished": True}])
 @pytest.mark.parametrize("base", [PLAIN, SAID])
 def test_what_was_found_lowers_it_with_and_without_the_models_word(
     base: AnswerEvidence, change: dict[str, Any]
@@ -145,10 +142,7 @@ def test_what_is_known_of_an_attempt() -> None:
     assert (
         gather_answer_evidence(ran(comments=WriterComments(0.4))).sure,
         gather_answer_evidence(ran(confidence=0.8)).sure,
-    ) == (
-        0.4,
-        0.8,
-    )
+    ) == (0.4, 0.8)
 
 
 def test_each_signal_is_a_share_or_a_number_within_bounds() -> None:
@@ -270,8 +264,7 @@ def test_conditions_that_never_hold_are_told_where_nothing_came_out(shop: Path, 
 
 
 @pytest.mark.parametrize(
-    "condition",
-    ["city ILIKE '%berlin%'", "NOT (city = 'Berlinn')", "NOT (city = 'Hamburg' OR city LIKE 'Paris%')"],
+    "condition", ["city ILIKE '%berlin%'", "NOT (city = 'Berlinn')", "NOT (city = 'Hamburg' OR city LIKE 'Paris%')"]
 )
 def test_a_text_that_is_held_or_excluded_is_not_called_missing(tmp_path: Path, condition: str) -> None:
     with closing(duckdb.connect(str(tmp_path / "shop.duckdb"))) as connection:

@@ -70,10 +70,7 @@ def test_a_choice_is_asked_for_and_its_query_runs_without_a_request(kestrel: Pat
         chat = agent.conversation()
         asked = chat.ask(QUESTION)
         assert asked.status == "needs_clarification"
-        assert asked.choices == (
-            "as it stands (1,631)",
-            "by the day of shipping (1,551)",
-        )
+        assert asked.choices == ("as it stands (1,631)", "by the day of shipping (1,551)")
         answer = chat.ask("2")
     assert (answer.rows, answer.status, answer.intent) == (((1551,),), "converged", "answerable")
     assert len(model.prompts) == 1

@@ -82,12 +82,7 @@ CASES = [
         "What are their titles?",
         "SELECT title FROM book WHERE genre = 'Novel'",
     ),
-    (
-        "other-count",
-        "SELECT count(*) FROM author",
-        "How about books?",
-        "SELECT count(*) FROM book",
-    ),
+    ("other-count", "SELECT count(*) FROM author", "How about books?", "SELECT count(*) FROM book"),
     ("group", "SELECT count(*) FROM book", "Show it for each genre", "SELECT genre, count(*) FROM book GROUP BY genre"),
     ("fresh", OSLO, "How many books are there?", "SELECT count(*) FROM book"),
     ("fresh-their", OSLO, "List the titles of books and their prices", "SELECT title, price FROM book"),

@@ -20,11 +20,7 @@ CASES = [
     ("aggregates", "What is the average and maximum price of books?", "SELECT avg(price), max(price) FROM book"),
     ("aggregates", "What is the lowest price of a book?", "SELECT min(price) FROM book"),
     ("name_of_column", "What are the names of all cities of members?", "SELECT city FROM member"),
-    (
-        "order",
-        "List the titles of books in descending order of pages",
-        "SELECT title FROM book ORDER BY pages DESC",
-    ),
+    ("order", "List the titles of books in descending order of pages", "SELECT title FROM book ORDER BY pages DESC"),
     ("order", "Titles of all books sorted by year", "SELECT title FROM book ORDER BY year"),
     ("order", "Titles of books ordered by descending price", "SELECT title FROM book ORDER BY price DESC"),
     ("order", "List the names of authors in alphabetical order", "SELECT name FROM author ORDER BY name"),
@@ -40,11 +36,7 @@ CASES = [
         "SELECT title FROM book WHERE price > (SELECT min(price) FROM book WHERE genre = 'Science')",
     ),
     ("contains", "Titles of books that contain the letter a", "SELECT title FROM book WHERE title LIKE '%a%'"),
-    (
-        "order",
-        "Titles of books in descending lexicographical order",
-        "SELECT title FROM book ORDER BY title DESC",
-    ),
+    ("order", "Titles of books in descending lexicographical order", "SELECT title FROM book ORDER BY title DESC"),
     (
         "most_common",
         "What is the most common genre of books?",
@@ -121,11 +113,7 @@ CASES = [
     ("compare", "Last names of members above age 35", "SELECT last_name FROM member WHERE age > 35"),
     ("compare", "Last names of members older than 35", "SELECT last_name FROM member WHERE age > 35"),
     ("compare", "Last names of members of age 41 or older", "SELECT last_name FROM member WHERE age >= 41"),
-    (
-        "unequal",
-        "Titles of books whose genre is not 'Novel'",
-        "SELECT title FROM book WHERE genre != 'Novel'",
-    ),
+    ("unequal", "Titles of books whose genre is not 'Novel'", "SELECT title FROM book WHERE genre != 'Novel'"),
     ("unequal", "Last names of members not from Oslo", "SELECT last_name FROM member WHERE city != 'Oslo'"),
     ("equal", "Titles of books with genre Poetry", "SELECT title FROM book WHERE genre = 'Poetry'"),
     (
@@ -133,11 +121,7 @@ CASES = [
         "Names of authors with books in both genre Novel and genre Poetry",
         "SELECT name FROM author WHERE author_id = 1",
     ),
-    (
-        "value",
-        "Last names of members from Oslo or Lima",
-        "SELECT last_name FROM member WHERE city IN ('Oslo', 'Lima')",
-    ),
+    ("value", "Last names of members from Oslo or Lima", "SELECT last_name FROM member WHERE city IN ('Oslo', 'Lima')"),
     ("count", "How many rare books are there?", "SELECT 2"),
     ("unequal", "All books but Novel", "SELECT title FROM book WHERE genre != 'Novel'"),
     ("null", "Names of authors without a country", "SELECT 'Eli Stone'"),
@@ -150,11 +134,7 @@ CASES = [
         "Last names of members without any loans",
         "SELECT last_name FROM member WHERE member_id NOT IN (SELECT member_id FROM loan)",
     ),
-    (
-        "order",
-        "Titles of books sorted by price from greatest to least",
-        "SELECT title FROM book ORDER BY price DESC",
-    ),
+    ("order", "Titles of books sorted by price from greatest to least", "SELECT title FROM book ORDER BY price DESC"),
     ("compare", "Titles of books that have 500 pages", "SELECT title FROM book WHERE pages = 500"),
     (
         "against_average",

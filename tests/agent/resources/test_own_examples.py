@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tableturn.agent import SQLAgent
 from tableturn.tools.database import Database
-from tableturn.tools.examples import ExampleStore, make_example_from_query, make_example_verifier
+from tableturn.tools.examples import ExampleStore, make_example, make_example_verifier
 
 from ...support.scripted import writes
 
@@ -20,8 +20,7 @@ def test_an_approved_answer_is_shown_for_its_own_database_alone(shop: Path, tmp_
     with ExampleStore.open() as store:
         with Database.open(shop) as database:
             store.add(
-                [make_example_from_query(database, "Which customers are in project Nimbus?", SQL)],
-                make_example_verifier(database),
+                [make_example(database, "Which customers are in project Nimbus?", SQL)], make_example_verifier(database)
             )
         shown: list[bool] = []
         for path in (shop, Path(other)):
@@ -34,7 +33,7 @@ def test_an_approved_answer_is_shown_for_its_own_database_alone(shop: Path, tmp_
 
 def test_no_more_of_its_own_are_shown_than_settings_say(shop: Path) -> None:
     with ExampleStore.open() as store, Database.open(shop) as database:
-        store.add(make_example_from_query(database, f"Who is in project Nimbus {n}?", SQL) for n in range(5))
+        store.add(make_example(database, f"Who is in project Nimbus {n}?", SQL) for n in range(5))
         for most in (0, 2):
             model = writes(SQL)
             settings = {"own_examples": most, "examples": "random"}
@@ -49,7 +48,7 @@ def test_no_more_of_its_own_are_shown_than_settings_say(shop: Path) -> None:
 def test_one_that_is_far_is_not_shown(shop: Path) -> None:
     with ExampleStore.open() as store, Database.open(shop) as database:
         far = "List every warehouse shipment that arrived late, newest first, with its carrier."
-        store.add([make_example_from_query(database, far, SQL)], make_example_verifier(database))
+        store.add([make_example(database, far, SQL)], make_example_verifier(database))
         for likeness, shown in ((0.8, False), (0.0, True)):
             model = writes(SQL)
             settings = {"example_likeness": likeness}

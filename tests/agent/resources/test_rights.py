@@ -16,7 +16,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from tableturn.agent import Saved, SQLAgent, TableturnError, verbs
 from tableturn.tools.database import Database, Identity, Permissions, PermissionsFile, Rights, Session
 from tableturn.tools.errors import AuditError, DatabaseUnavailable, ExampleRefused, KnowledgeError, SettingsError
-from tableturn.tools.examples import ExampleStore, example_id, make_example_from_query
+from tableturn.tools.examples import ExampleStore, example_id, make_example
 from tableturn.tools.examples.entry import make_record
 from tableturn.tools.knowledge import Entry
 
@@ -109,7 +109,7 @@ def test_a_file_of_what_may_leave_hides_nothing(tmp_path: Path) -> None:
     file = PermissionsFile.read(written(tmp_path / "p.toml", '[egress.columns]\n"customers.name" = "none"'))
     assert not file.of("")
     assert not file.of("ada")
-    assert file.egress.has_restricted_columns
+    assert file.egress.restricts_columns
 
 
 @pytest.mark.parametrize(
@@ -456,7 +456,7 @@ def test_a_store_of_before_keeps_its_identifiers_and_counts_as_made_under_all_ri
     staff: SQLAgent, tmp_path: Path
 ) -> None:
     database = staff.for_user("ada").resources.database
-    old = replace(make_example_from_query(database, TEAM, HEADS), rights="")
+    old = replace(make_example(database, TEAM, HEADS), rights="")
     with ExampleStore.open(tmp_path / "store") as store:
         assert store.add([old]).added == 1
     assert told(staff, "bo") == "SELECT 1"
@@ -469,7 +469,7 @@ def test_a_record_of_other_rights_under_an_identifier_of_before_is_written_anew(
     staff: SQLAgent, tmp_path: Path
 ) -> None:
     bo, ada = (staff.for_user(name).resources.database for name in ("bo", "ada"))
-    old = make_example_from_query(bo, TEAM, HEADS)
+    old = make_example(bo, TEAM, HEADS)
     before = replace(old, rights="")
     with ExampleStore.open(tmp_path / "store") as store:
         store.add([before])

@@ -45,14 +45,8 @@ def schema(league: Dataset) -> Schema:
                 "SELECT name FROM player",
             },
         ),
-        (
-            "SELECT max(goals) FROM player",
-            {"SELECT MIN(goals) FROM player"},
-        ),
-        (
-            "SELECT DISTINCT town FROM club",
-            {"SELECT town FROM club", 'SELECT DISTINCT "title" FROM club'},
-        ),
+        ("SELECT max(goals) FROM player", {"SELECT MIN(goals) FROM player"}),
+        ("SELECT DISTINCT town FROM club", {"SELECT town FROM club", 'SELECT DISTINCT "title" FROM club'}),
         ("SELECT nonsense FROM", set[str]()),
     ],
 )

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
-from tableturn.tools.charts import Chart, ChartRequest, Kind, choose, make_vega_lite_spec, read_chart_request
+from tableturn.tools.charts import Chart, ChartRequest, Kind, choose, make_spec, parse_request
 from tableturn.tools.charts.draw import draw_chart
 from tableturn.tools.database import Database
 from tableturn.tools.sample import build_sample
@@ -28,7 +28,7 @@ def kestrel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
 
 def valid(chart: Chart) -> dict[str, Any]:
     """The specification, after Vega-Lite's own schema and strict JSON have accepted it."""
-    spec = make_vega_lite_spec(chart)
+    spec = make_spec(chart)
     altair.Chart.from_dict(json.loads(json.dumps(spec, allow_nan=False)), validate=True)
     return spec
 
@@ -103,7 +103,7 @@ def test_any_result_has_a_chart_that_can_be_drawn_or_none(
 
 
 def kind(titles: list[str], rows: list[tuple[Any, ...]], question: str = "") -> str | None:
-    chart = choose(titles, rows, read_chart_request(question))
+    chart = choose(titles, rows, parse_request(question))
     return chart and chart.kind
 
 
@@ -133,9 +133,7 @@ def test_rows_are_not_drawn_over_one_another() -> None:
 def test_axes_follow_the_question() -> None:
     rows = [(2020 + n // 3, "abc"[n % 3], n, 10 - n) for n in range(9)]
     chart = choose(
-        ["year", "region", "sales", "returns"],
-        rows,
-        read_chart_request("Plot returns by region and year as stacked bars"),
+        ["year", "region", "sales", "returns"], rows, parse_request("Plot returns by region and year as stacked bars")
     )
     assert chart is not None
     assert chart.x is not None

@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import pytest
 from rich.console import Console
-from tableturn.tools.charts import choose, make_vega_lite_spec, read_chart_request
+from tableturn.tools.charts import choose, make_spec, parse_request
 from tableturn.tools.charts.chart import Kind
 from tableturn.tools.charts.draw import draw_chart
 from tableturn.tools.charts.wish import ChartRequest
@@ -30,14 +30,14 @@ OTHERS = (["month", "part", "sales"], MONTHS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_kind_can_be_asked_for_chosen_and_drawn(kind: Kind) -> None:
     name = "scatter" if kind == "point" else kind
-    wish = read_chart_request(f"draw a {name} chart of sales by month") or read_chart_request(f"show a {name} of sales")
-    histogram = read_chart_request("draw a histogram of prices")
+    wish = parse_request(f"draw a {name} chart of sales by month") or parse_request(f"show a {name} of sales")
+    histogram = parse_request("draw a histogram of prices")
     assert kind in {found.kind for found in (wish, histogram) if found}
     columns, rows = ROWS.get(kind, OTHERS)
     chart = choose(columns, rows, ChartRequest(kind, ""))
     assert chart is not None
     assert chart.kind in (kind, "stacked" if kind == "bar" else kind)
-    assert make_vega_lite_spec(chart)["data"]["values"]
+    assert make_spec(chart)["data"]["values"]
     console = Console(width=80, force_terminal=False)
     with console.capture() as printed:
         console.print(draw_chart(chart, console))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
-from tableturn.tools.charts import choose, make_vega_lite_spec
+from tableturn.tools.charts import choose, make_spec
 from tableturn.tools.charts.chart import render_chart_image
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\x00\u2028"
@@ -30,7 +30,7 @@ class Tags(HTMLParser):
 def hostile() -> dict[str, object]:
     chart = choose([HOSTILE, "datum['x']"], [(HOSTILE, 1), ("b", 2), ("c\ud800", 3)], title=HOSTILE)
     assert chart is not None
-    return make_vega_lite_spec(chart)
+    return make_spec(chart)
 
 
 def test_a_page_holds_no_tag_of_the_database() -> None:

@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tableturn.tools.charts import Kind, read_chart_request
+from tableturn.tools.charts import Kind, parse_request
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ from tableturn.tools.charts import Kind, read_chart_request
     ],
 )
 def test_pictures_are_asked_for(question: str, kind: str | None, left: str, x: tuple[str, ...]) -> None:
-    wish = read_chart_request(question)
+    wish = parse_request(question)
     assert wish is not None
     assert (wish.kind, wish.question, wish.x) == (kind, left, x)
 
@@ -50,10 +50,10 @@ def test_pictures_are_asked_for(question: str, kind: str | None, left: str, x: t
     ],
 )
 def test_words_of_the_data_are_no_wish(question: str) -> None:
-    assert read_chart_request(question) is None
+    assert parse_request(question) is None
 
 
 @given(st.text(alphabet="plot chart as a bar of by ,.?\n", max_size=120))
 def test_any_question_can_be_looked_at(question: str) -> None:
-    wish = read_chart_request(question)
+    wish = parse_request(question)
     assert wish is None or wish.kind is None or wish.kind in get_args(Kind)

@@ -70,13 +70,7 @@ _FILES = (
         "SELECT min(zip), sum(n) FROM us_zip",
         ("01234", 3),
     ),
-    Messy(
-        "us_codes.csv",
-        "sku,n\n1E5,1\n2E7,2\n",
-        ("sku codes",),
-        "SELECT max(sku), sum(n) FROM us_codes",
-        ("2E7", 3),
-    ),
+    Messy("us_codes.csv", "sku,n\n1E5,1\n2E7,2\n", ("sku codes",), "SELECT max(sku), sum(n) FROM us_codes", ("2E7", 3)),
     Messy(
         "us_dates.csv",
         "day,n\n01/02/2024,1\n03/04/2024,2\n",
@@ -166,11 +160,7 @@ _FILES = (
         (282761,),
     ),
     Messy(
-        "de_keine.csv",
-        "Ort;Wert\nUlm;1,5\nHof;k.A.\nJena;2,5\n",
-        ("missing",),
-        "SELECT sum(Wert) FROM de_keine",
-        (4,),
+        "de_keine.csv", "Ort;Wert\nUlm;1,5\nHof;k.A.\nJena;2,5\n", ("missing",), "SELECT sum(Wert) FROM de_keine", (4,)
     ),
     Messy(
         "de_gemischt.csv",
@@ -193,13 +183,7 @@ _FILES = (
         "SELECT sum(n) FROM de_monate",
         (3,),
     ),
-    Messy(
-        "de_ohne.csv",
-        "1;Ulm;3,5\n2;Hof;4,5\n",
-        ("header",),
-        "SELECT sum(column2), count(*) FROM de_ohne",
-        (8, 2),
-    ),
+    Messy("de_ohne.csv", "1;Ulm;3,5\n2;Hof;4,5\n", ("header",), "SELECT sum(column2), count(*) FROM de_ohne", (8, 2)),
     # France
     Messy(
         "fr_milliers.csv",

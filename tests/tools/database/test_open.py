@@ -15,8 +15,7 @@ from .traces import trace
 
 
 @pytest.mark.parametrize(
-    "form",
-    ["{path}", "sqlite:///{path}", "sqlite:///file:{path}?mode=ro&uri=true", "sqlite:///file:{path}?uri=true"],
+    "form", ["{path}", "sqlite:///{path}", "sqlite:///file:{path}?mode=ro&uri=true", "sqlite:///file:{path}?uri=true"]
 )
 def test_forms_of_a_name(shop_path: Path, form: str) -> None:
     with Database.open(form.format(path=shop_path)) as database:

@@ -29,8 +29,7 @@ def test_a_letter_that_changes_with_its_case_makes_no_other_function(sql: str) -
 
 
 @pytest.mark.parametrize(
-    "where",
-    ["WHERE 'default' IN system.users", "WHERE 1 IN (vault)", "SETTINGS readonly = 0", "FORMAT Null"],
+    "where", ["WHERE 'default' IN system.users", "WHERE 1 IN (vault)", "SETTINGS readonly = 0", "FORMAT Null"]
 )
 @pytest.mark.parametrize("name", ["clickhouse", "clickhousedb"])
 def test_what_clickhouse_reads_beyond_its_tables_is_refused(name: str, where: str) -> None:

@@ -416,10 +416,7 @@ def accounts(tmp_path: Path) -> Path:
 
 
 def test_no_value_of_theirs_is_in_a_prompt(accounts: Path, tmp_path: Path) -> None:
-    asked = (
-        "Who has the token CaNaRy3?",
-        "Show all users",
-    )
+    asked = ("Who has the token CaNaRy3?", "Show all users")
     statements = (
         "SELECT name, api_token FROM users",
         "SELECT * FROM users",

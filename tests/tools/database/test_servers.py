@@ -7,12 +7,7 @@ from uuid import uuid4
 
 import pytest
 from tableturn.tools.database import Database, Identity, Session
-from tableturn.tools.errors import (
-    DatabaseUnavailable,
-    QueryError,
-    QueryFailed,
-    SettingsError,
-)
+from tableturn.tools.errors import DatabaseUnavailable, QueryError, QueryFailed, SettingsError
 
 from .people import READER, SUFFIX, TENANTS
 from .servers import MARIADB, POSTGRES, Server
@@ -36,7 +31,7 @@ def test_postgres_schema(postgres: str) -> None:
         assert (felt.samples, felt.comment) == (("sad", "calm", "glad"), "when they left")
         assert shouted.generated
         assert [column.kind for column in person.columns] == [
-            *("number", "text", "text", "text", "text", "number", "time", "time", "text", "boolean", "binary", "text"),
+            *("number", "text", "text", "text", "text", "number", "time", "time", "text", "boolean", "binary", "text")
         ]
         kinds = {table.name: table.kind for table in schema.tables}
         assert kinds == {

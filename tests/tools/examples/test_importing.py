@@ -18,8 +18,8 @@ from tableturn.tools.examples import (
     Example,
     ExampleStore,
     database_identity,
-    make_default_example_store,
-    make_example_from_query,
+    make_default_store,
+    make_example,
     make_example_verifier,
     read_examples,
     to_json,
@@ -64,16 +64,8 @@ def test_cosqls_layout_keeps_dialogues_apart(tmp_path: Path) -> None:
         ("a.jsonl", "{", r"a.jsonl, line 1: not a line of JSON"),
         ("a.jsonl", "7", r"a.jsonl, line 1: an example is a JSON object"),
         ("a.jsonl", '{"question": "a", "sql": "b", "database": "c", "color": 1}', "field 'color': Unexpected"),
-        (
-            "a.jsonl",
-            '{"question": "a", "sql": "b", "database": "c", "shared": "so"}',
-            "boolean.*, not 'so'",
-        ),
-        (
-            "a.jsonl",
-            '{"question": "a", "sql": "b", "database": "c", "earlier": [1]}',
-            "'earlier': .* string, not 1",
-        ),
+        ("a.jsonl", '{"question": "a", "sql": "b", "database": "c", "shared": "so"}', "boolean.*, not 'so'"),
+        ("a.jsonl", '{"question": "a", "sql": "b", "database": "c", "earlier": [1]}', "'earlier': .* string, not 1"),
         ("a.jsonl", '{"question": "a", "sql": "b", "database": "c", "added": "noon"}', "datetime.*, not 'noon'"),
         ("a.json", '{"question": 1}', "not a list of examples"),
         ("a.json", "[3]", "item 1: not an object"),
@@ -155,8 +147,8 @@ def test_private_examples_are_given_to_the_databases_of_the_folder(folder: Path)
 
 
 def test_an_approved_answer_is_found_by_its_database_alone(folder: Path) -> None:
-    with Database.open(folder / "harbour.sqlite") as database, make_default_example_store() as store:
-        approved = make_example_from_query(database, "How many vessels lie here?", "SELECT count(*) FROM boat")
+    with Database.open(folder / "harbour.sqlite") as database, make_default_store() as store:
+        approved = make_example(database, "How many vessels lie here?", "SELECT count(*) FROM boat")
         assert (approved.source, approved.shared, approved.database) == ("approved", False, "harbour")
         store.add([approved])
         found = store.nearest("question", "How many vessels lie here?", 1, database_identity(database))

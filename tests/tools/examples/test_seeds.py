@@ -15,11 +15,11 @@ from tableturn.tools.examples import (
     Example,
     ExampleQuery,
     ExampleStore,
-    load_seed_dialogues,
-    load_seed_programs,
-    make_default_example_store,
+    load_dialogues,
+    load_programs,
+    make_default_store,
     make_selector,
-    open_store_with_seeds,
+    open_seeded_store,
     seed_examples,
 )
 from tableturn.tools.examples.compact_schema import parse_compact_schema
@@ -47,7 +47,7 @@ def test_every_seed_runs_on_its_schema(seed: Example, databases: dict[str, sqlit
 
 
 def test_seeds_stand_beside_the_keys_that_are_found_for_them() -> None:
-    with make_default_example_store() as store, ExampleStore.open() as anew:
+    with make_default_store() as store, ExampleStore.open() as anew:
         anew.add(seed_examples())
         keys: list[tuple[Index, str]] = [
             ("question", "Which is the oldest?"),
@@ -74,7 +74,7 @@ def test_the_seeds_show_many_forms() -> None:
 
 
 def test_dialogues_build_on_their_turns() -> None:
-    dialogues = load_seed_dialogues()
+    dialogues = load_dialogues()
     assert len(dialogues) >= 10
     for dialogue in dialogues:
         assert len(dialogue.turns) >= 2
@@ -83,7 +83,7 @@ def test_dialogues_build_on_their_turns() -> None:
 
 
 def test_the_default_store_holds_the_seeds_and_can_be_added_to() -> None:
-    with make_default_example_store() as store, make_default_example_store() as other:
+    with make_default_store() as store, make_default_store() as other:
         assert store.count() == len(seed_examples())
         store.remove([next(store.list()).id])
         assert store.count() == other.count() - 1
@@ -92,7 +92,7 @@ def test_the_default_store_holds_the_seeds_and_can_be_added_to() -> None:
 def test_the_seeds_stand_in_while_few_examples_are_shared_and_are_not_written(tmp_path: Path) -> None:
     """A store in which one answer was approved must not leave every other question without examples."""
     own = Example("How many boats?", "SELECT count(*) FROM boat", "regatta", shared=False, owner="regatta@1")
-    with open_store_with_seeds(tmp_path) as store:
+    with open_seeded_store(tmp_path) as store:
         store.add([own])
         chosen = make_selector("skeleton", store).select(ExampleQuery("How many boats?", database="regatta@1"))
         assert own in [replace(example, added=None) for example in chosen]
@@ -129,7 +129,7 @@ INSERT INTO lesson VALUES (1, 1, 1, '2024-01-01', 30), (2, 1, 2, '2024-01-02', 3
 """
 
 
-@pytest.mark.parametrize("program", load_seed_programs(), ids=lambda program: program.question)
+@pytest.mark.parametrize("program", load_programs(), ids=lambda program: program.question)
 def test_code_and_sql_of_a_program_agree(program: SeedProgram) -> None:
     """The code is ours: it runs here as it stands."""
     tables = parse_compact_schema(load_seed_schemas()[program.database]).tables

@@ -17,8 +17,8 @@ from tableturn.tools.examples import (
     choose_examples,
     database_identity,
     example_id,
-    make_default_example_store,
-    make_example_from_query,
+    make_default_store,
+    make_example,
     make_example_verifier,
     make_selector,
     seed_examples,
@@ -33,7 +33,7 @@ QUERY = ExampleQuery("How many boats are there?", schema=parse_compact_schema(SC
 
 @pytest.fixture(scope="module")
 def seeds() -> ExampleStore:
-    return make_default_example_store()
+    return make_default_store()
 
 
 def skeletons(kind: SelectorKind, seeds: ExampleStore, query: ExampleQuery, **numbers: int) -> list[str]:
@@ -97,7 +97,7 @@ def test_by_question_finds_the_same_words(seeds: ExampleStore) -> None:
 
 
 def test_voted_examples_are_the_same_for_all_questions_until_the_store_changes() -> None:
-    store = make_default_example_store()
+    store = make_default_store()
     first = make_selector("voted", store, m=3).select(QUERY)
     assert make_selector("voted", store, m=3).select(ExampleQuery("Something else?")) is first
     assert len(set(first)) == 18
@@ -154,9 +154,7 @@ def _payroll(folder: Path) -> Database:
 def test_databases_in_files_of_one_name_do_not_share_private_examples(tmp_path: Path, kind: SelectorKind) -> None:
     with _payroll(tmp_path / "a") as mine, _payroll(tmp_path / "b") as other, ExampleStore.open() as store:
         sql = "SELECT pay FROM salary WHERE employee = 'Ann'"
-        store.add(
-            [make_example_from_query(mine, "What does Ann get for project Nimbus?", sql)], make_example_verifier(mine)
-        )
+        store.add([make_example(mine, "What does Ann get for project Nimbus?", sql)], make_example_verifier(mine))
         seen = {
             name: make_selector(kind, store).select(ExampleQuery("What does Ann get?", draft_sql=sql, database=name))
             for name in (database_identity(mine), database_identity(other), "main", "")
@@ -166,9 +164,7 @@ def test_databases_in_files_of_one_name_do_not_share_private_examples(tmp_path: 
 
 def test_an_example_is_not_taken_over_by_another_database_of_its_name(tmp_path: Path) -> None:
     with _payroll(tmp_path / "a") as mine, _payroll(tmp_path / "b") as other, ExampleStore.open() as store:
-        own, theirs = (
-            make_example_from_query(database, "Who?", "SELECT pay FROM salary") for database in (mine, other)
-        )
+        own, theirs = (make_example(database, "Who?", "SELECT pay FROM salary") for database in (mine, other))
         with pytest.raises(ExampleRefused, match="another database called 'main'"):
             store.add([own], make_example_verifier(other))
         assert store.add([own, theirs]).added == 2
@@ -178,18 +174,15 @@ def test_an_example_is_not_taken_over_by_another_database_of_its_name(tmp_path: 
 
 def test_an_example_that_is_private_and_shared_is_shown_once(tmp_path: Path) -> None:
     with _payroll(tmp_path / "a") as database, ExampleStore.open() as store:
-        own = make_example_from_query(database, "Who?", "SELECT pay FROM salary")
+        own = make_example(database, "Who?", "SELECT pay FROM salary")
         store.add([own, replace(own, shared=True, owner="")])
         assert len(store.nearest("question", "Who?", 5, database_identity(database))) == 1
 
 
 def test_its_own_examples_come_before_those_of_other_data(tmp_path: Path) -> None:
-    with _payroll(tmp_path / "a") as mine, make_default_example_store() as store:
+    with _payroll(tmp_path / "a") as mine, make_default_store() as store:
         asked = [f"What does Ann get for {thing}?" for thing in ("Nimbus", "Stratus", "Cirrus")]
-        own = [
-            make_example_from_query(mine, text, f"SELECT pay FROM salary WHERE pay > {n}")
-            for n, text in enumerate(asked)
-        ]
+        own = [make_example(mine, text, f"SELECT pay FROM salary WHERE pay > {n}") for n, text in enumerate(asked)]
         store.add([*own, replace(own[0], shared=True)])
         query = ExampleQuery("What does Ann get for Cirrus and Stratus?", database=database_identity(mine))
         others = make_selector("skeleton", store).select(query)

@@ -43,10 +43,7 @@ def test_what_would_teach_wrong(question: str, sql: str) -> None:
         ("Show the boat with the highest place.", "SELECT name FROM boat ORDER BY place LIMIT 1"),
         ("Which boats have at most 3 seats?", "SELECT name FROM boat WHERE seats <= 3 ORDER BY seats LIMIT 9"),
         ("How many boats are there for each owner?", "SELECT owner, count(*) FROM boat GROUP BY owner"),
-        (
-            "What is the share of each owner?",
-            "SELECT owner, 1.0 * count(*) / 9 FROM boat GROUP BY 1",
-        ),
+        ("What is the share of each owner?", "SELECT owner, 1.0 * count(*) / 9 FROM boat GROUP BY 1"),
     ],
 )
 def test_what_is_sound(question: str, sql: str) -> None:

@@ -12,7 +12,7 @@ import pytest
 from tableturn.tools.database import Database
 from tableturn.tools.errors import ExampleRefused
 from tableturn.tools.examples import (
-    AddExamplesResult,
+    AddedExamples,
     Example,
     ExampleQuery,
     ExampleStore,
@@ -40,9 +40,9 @@ def regatta(tmp_path: Path) -> Database:
 
 
 def test_adding_is_idempotent_whatever_the_spacing(store: ExampleStore) -> None:
-    assert store.add(BOATS) == AddExamplesResult(4, 0)
+    assert store.add(BOATS) == AddedExamples(4, 0)
     again = [example("How many  boats are there?", "SELECT  count(*)\nFROM boat"), *BOATS, *BOATS]
-    assert store.add(again) == AddExamplesResult(0, 9)
+    assert store.add(again) == AddedExamples(0, 9)
     assert store.count() == 4
 
 
@@ -252,8 +252,8 @@ def test_spaces_count_within_literals_only(one: str, other: str, same: bool) -> 
 def test_adding_again_with_a_simplified_form_fills_it_in(store: ExampleStore) -> None:
     bare = replace(BOATS[3], simplified="")
     store.add([bare, BOATS[0]])
-    assert store.add([BOATS[3], BOATS[0]]) == AddExamplesResult(0, 1, updated=1)
-    assert store.add([bare, BOATS[3]]) == AddExamplesResult(0, 2)
+    assert store.add([BOATS[3], BOATS[0]]) == AddedExamples(0, 1, updated=1)
+    assert store.add([bare, BOATS[3]]) == AddedExamples(0, 2)
     (found,) = [hit for hit in store.list() if hit.example.question == bare.question]
     assert found.example.simplified == BOATS[3].simplified
     (hit,) = store.nearest("skeleton", mask(BOATS[3].simplified, SCHEMA), 1)
@@ -270,7 +270,7 @@ def test_a_form_that_is_replaced_is_no_key_any_more(store: ExampleStore) -> None
 
 
 def test_a_form_given_later_in_one_import_counts(store: ExampleStore) -> None:
-    assert store.add([replace(BOATS[3], simplified=""), BOATS[3]]) == AddExamplesResult(1, 1)
+    assert store.add([replace(BOATS[3], simplified=""), BOATS[3]]) == AddedExamples(1, 1)
     assert [hit.example.simplified for hit in store.list()] == [BOATS[3].simplified]
 
 

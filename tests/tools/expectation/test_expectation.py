@@ -58,11 +58,7 @@ def test_what_has_no_form_or_no_items_has_no_fit() -> None:
 def test_expected_items_fit_better() -> None:
     fits = [
         score_used_items(read(sql, SCHEMA), ITEMS)
-        for sql in (
-            "SELECT name FROM customer",
-            "SELECT id, name FROM customer",
-            "SELECT price FROM goods",
-        )
+        for sql in ("SELECT name FROM customer", "SELECT id, name FROM customer", "SELECT price FROM goods")
     ]
     known = [fit for fit in fits if fit is not None]
     assert known == sorted(known, reverse=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tableturn.tools.knowledge import Knowledge, find_unknown_words, find_used_entries
+from tableturn.tools.knowledge import Knowledge, find_unknown, find_used_entries
 
 from tests.support.queries import read
 
@@ -44,7 +44,7 @@ def test_words_that_nothing_explains(known: Known) -> None:
     schema = knowledge.schema
 
     def unknown(question: str) -> tuple[str, ...]:
-        return find_unknown_words(question, schema, (), knowledge)
+        return find_unknown(question, schema, (), knowledge)
 
     assert unknown("What is the SPM of customers in the USA?") == ("SPM",)
     assert unknown('How many "zombie" customers?') == ("zombie",)

@@ -8,10 +8,10 @@ from tableturn.tools.database import ColumnSchema, ForeignKey, Schema, TableSche
 from tableturn.tools.database.schema import CodeMeanings
 from tableturn.tools.linking import (
     SchemaLinker,
-    choose_shown_values,
-    find_copied_tables,
-    find_table_families,
-    is_empty_or_copied_table,
+    choose_values,
+    find_copies,
+    find_families,
+    is_empty_or_copied,
     shorten_schema,
 )
 from tableturn.tools.values import ValueMatch
@@ -108,17 +108,17 @@ def test_of_tables_that_numbers_tell_apart_one_is_shown() -> None:
     kept = SchemaLinker(schema).link("How many visits are there by page?", max_columns=400, choose_tables=True).kept
     shown = [table.name for table in kept.tables if table.name.startswith("visits")]
     assert len(shown) == 1
-    assert set(find_table_families(schema)[shown[0]]) == {table.name for table in months}
+    assert set(find_families(schema)[shown[0]]) == {table.name for table in months}
 
 
 def test_tables_whose_columns_are_described_otherwise_are_no_family() -> None:
     tables = [_table(f"F_{number}", "C01", "C02") for number in (17, 18)]
-    assert find_table_families(Schema("w", tuple(tables)))
+    assert find_families(Schema("w", tuple(tables)))
     told = [
         replace(table, columns=tuple(replace(column, comment=f"{word} {column.name}") for column in table.columns))
         for table, word in zip(tables, ("inspection", "meter"), strict=True)
     ]
-    assert not find_table_families(Schema("w", tuple(told)))
+    assert not find_families(Schema("w", tuple(told)))
 
 
 def test_the_months_that_a_question_names_are_shown_and_the_view_of_all() -> None:
@@ -186,7 +186,7 @@ def test_values_are_told_of_the_first_tables_and_their_codes_without_guesses() -
         return ValueMatch("c_ord_stat", "txt", value, mention, start, start + len(mention), 0.9, how)
 
     found = (match("withdrawn by buyer", "withdrawn by buyer", "exact"), match("5", "five", "abbreviation"))
-    assert [told.value for told in choose_shown_values(text, found, part)] == ["withdrawn by buyer"]
+    assert [told.value for told in choose_values(text, found, part)] == ["withdrawn by buyer"]
 
 
 def test_a_table_of_the_codes_of_many_lists_is_always_shown() -> None:
@@ -202,8 +202,8 @@ def test_a_table_without_a_key_that_has_the_columns_of_one_with_a_key_is_a_copy(
     original = _table("claim", "claim_id", "paid", "filed_on", "insurer")
     loose = _table("in_clm", "claim_id", "paid", "filed_on", "insurer", "rec_no")
     loose = replace(loose, columns=tuple(replace(column, primary_key=0) for column in loose.columns))
-    assert is_empty_or_copied_table(loose, Schema("s", (original, loose)))
-    assert not is_empty_or_copied_table(original, Schema("s", (original, loose)))
+    assert is_empty_or_copied(loose, Schema("s", (original, loose)))
+    assert not is_empty_or_copied(original, Schema("s", (original, loose)))
 
 
 def test_what_is_set_aside() -> None:
@@ -223,7 +223,7 @@ def test_what_is_set_aside() -> None:
         _table("items_2024", "item_id", "shelf", "room"),
     )
     schema = Schema("s", tables)
-    aside = {table.name for table in tables if is_empty_or_copied_table(table, schema)}
+    aside = {table.name for table in tables if is_empty_or_copied(table, schema)}
     assert aside >= {"orders_20240101", "stg_orders", "orders_backup", "orders_v1", "returns"}
     assert aside >= {"raw_items", "items_test_2"}, "the columns of another, and a name that tells a copy"
     assert not aside & {"orders", "stores", "items", "raw_materials", "items_2024"}
@@ -232,8 +232,8 @@ def test_what_is_set_aside() -> None:
 def test_partitions_beside_their_table_are_no_copies() -> None:
     parts = [_table(f"visits_2024_{month:02}", "visit_id", "visitor", "page", rows=month) for month in range(1, 5)]
     whole, stale = (_table("visits", "visit_id", "visitor", "page", rows=rows) for rows in (10, 900))
-    assert not find_copied_tables(Schema("w", (whole, *parts)))
-    assert find_copied_tables(Schema("w", (stale, *parts))) == {table.name for table in parts}, "snapshots of it"
+    assert not find_copies(Schema("w", (whole, *parts)))
+    assert find_copies(Schema("w", (stale, *parts))) == {table.name for table in parts}, "snapshots of it"
 
 
 def test_later_tables_show_how_dates_are_written_in_numbers() -> None:

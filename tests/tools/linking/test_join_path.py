@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tableturn.tools.database import ColumnSchema, ForeignKey, Schema, TableSchema
-from tableturn.tools.linking import find_joining_foreign_keys
+from tableturn.tools.linking import find_joining_keys
 
 
 def table(name: str, *columns: str) -> TableSchema:
@@ -56,12 +56,12 @@ SCHOOL = Schema(
     ],
 )
 def test_join_path(tables: list[str], path: list[str]) -> None:
-    assert [f"{step.table}.{step.columns[0]}" for step in find_joining_foreign_keys(SCHOOL, tables)] == path
+    assert [f"{step.table}.{step.columns[0]}" for step in find_joining_keys(SCHOOL, tables)] == path
 
 
 def test_each_key_joins_one_more_table() -> None:
     joined = {"staff"}
-    for step in find_joining_foreign_keys(SCHOOL, ["staff", "student", "course", "takes"]):
+    for step in find_joining_keys(SCHOOL, ["staff", "student", "course", "takes"]):
         ends = {step.table, step.ref_table}
         assert len(ends & joined) == 1
         joined |= ends
@@ -70,18 +70,18 @@ def test_each_key_joins_one_more_table() -> None:
 
 def test_a_declared_key_goes_before_an_inferred_one() -> None:
     both = Schema("both", SCHOOL.tables, (key("student.id", "dept.id", inferred=True), key("student.dept", "dept.id")))
-    assert find_joining_foreign_keys(both, ["student", "dept"])[0].columns == ("dept",)
+    assert find_joining_keys(both, ["student", "dept"])[0].columns == ("dept",)
 
 
 def test_a_large_schema_is_quick() -> None:
     tables = tuple(table(f"t{number}", "id", "next") for number in range(1000))
     keys = tuple(key(f"t{number}.next", f"t{number + 1}.id") for number in range(999))
-    assert len(find_joining_foreign_keys(Schema("chain", tables, keys), ["t0", "t999", "t500"])) == 999
+    assert len(find_joining_keys(Schema("chain", tables, keys), ["t0", "t999", "t500"])) == 999
 
 
 def test_of_two_keys_the_one_that_is_said() -> None:
     keys = (key("ticket.closed_by", "staff.id"), key("ticket.reported_by", "staff.id"))
     desk = Schema("desk", (table("ticket", "id", "closed_by", "reported_by"), table("staff", "id")), keys)
 
-    assert find_joining_foreign_keys(desk, ["ticket", "staff"]) == keys[:1]
-    assert find_joining_foreign_keys(desk, ["ticket", "staff"], {"report", "by"}) == keys[1:]
+    assert find_joining_keys(desk, ["ticket", "staff"]) == keys[:1]
+    assert find_joining_keys(desk, ["ticket", "staff"], {"report", "by"}) == keys[1:]

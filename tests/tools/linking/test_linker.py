@@ -6,7 +6,7 @@ import pytest
 from tableturn.tools.database import ColumnSchema, ForeignKey, Schema, TableSchema
 from tableturn.tools.linking import STAR, LinkedSchema, PastTurn, SchemaItem, SchemaLinker, extend_schema_for_query
 from tableturn.tools.linking.evidence import NameIndex, gather
-from tableturn.tools.linking.keep import keep_likely_tables_and_columns
+from tableturn.tools.linking.keep import keep_likely_items
 from tableturn.tools.linking.linked import PastQueryUsage, find_past_query_usage
 from tableturn.tools.linking.vocabulary import WordAssociations
 from tableturn.tools.values import ValueMatch
@@ -172,7 +172,7 @@ def test_what_is_kept_can_be_joined(linker: SchemaLinker) -> None:
 def test_a_table_without_keys_does_not_keep_others_from_being_joined() -> None:
     schema = Schema("c", (table("weather", "day", "rainfall"), *CONCERTS.tables), CONCERTS.foreign_keys)
     items = [SchemaItem(name, None, p) for name, p in (("weather", 0.9), ("singer", 0.8), ("stadium", 0.7))]
-    part = keep_likely_tables_and_columns(schema, items, 0.1, None)
+    part = keep_likely_items(schema, items, 0.1, None)
     assert [one.name for one in part.tables][:3] == ["weather", "singer", "stadium"]
     assert len(part.foreign_keys) == 3, "by way of concerts and who sang in them"
 
@@ -186,7 +186,7 @@ def test_only_likely_tables_bring_those_in_between() -> None:
     ]
     schema = Schema("pairs", tuple(one for three in pairs for one in three), tuple(keys))
     items = [SchemaItem(f"{end}{n}", None, 0.9 if n < 5 else 0.01) for n in range(50) for end in "ac"]
-    part = keep_likely_tables_and_columns(schema, sorted(items, key=lambda item: -item.p), 0.0, 100)
+    part = keep_likely_items(schema, sorted(items, key=lambda item: -item.p), 0.0, 100)
     assert len(part.tables) == 20 + 5
     assert {f"b{n}" for n in range(5)} < {one.name for one in part.tables}
 

@@ -109,10 +109,7 @@ class TestAgreement:
         ).conclusive
 
     def test_a_cut_result_has_more_rows_than_a_whole_one_that_is_no_longer(self) -> None:
-        for code, sql in (
-            (ran((1,)), table((1,), truncated=True)),
-            (ran((1,), (2,), truncated=True), table((1,))),
-        ):
+        for code, sql in ((ran((1,)), table((1,), truncated=True)), (ran((1,), (2,), truncated=True), table((1,)))):
             differs = compare_code_and_sql_results(code, sql, ordered=False)
             assert (differs.agree, differs.conclusive) == (False, True)
             assert "more than" in differs.reason

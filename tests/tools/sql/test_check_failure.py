@@ -7,13 +7,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tableturn.tools.database.schema import ColumnSchema, Schema, TableSchema
 from tableturn.tools.database.sqlite.functions import PROFILE
-from tableturn.tools.sql import QueryFinding, check
+from tableturn.tools.sql import Finding, check
 
 from .random_queries import queries
 from .shop import SHOP, connect
 
 
-def _errors(sql: str) -> list[QueryFinding]:
+def _errors(sql: str) -> list[Finding]:
     return [finding for finding in check(sql, SHOP) if finding.severity == "error" and finding.kind != "always_empty"]
 
 

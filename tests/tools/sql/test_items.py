@@ -15,11 +15,7 @@ from .shop import SHOP
         ("SELECT * FROM CUSTOMER", {"customer"}, {"customer.*"}),
         ("SELECT count(*) FROM customer", {"customer"}, set[str]()),
         ('SELECT NAME FROM customer WHERE country = "France"', {"customer"}, {"customer.name", "customer.country"}),
-        (
-            "SELECT c.*, o.id FROM customer c, orders o",
-            {"customer", "orders"},
-            {"customer.*", "orders.id"},
-        ),
+        ("SELECT c.*, o.id FROM customer c, orders o", {"customer", "orders"}, {"customer.*", "orders.id"}),
         (
             'SELECT name FROM customer WHERE id IN (SELECT customer_id FROM orders WHERE total > "birth year")',
             {"customer", "orders"},
@@ -30,11 +26,7 @@ from .shop import SHOP
             {"customer", "orders"},
             {"orders.note", "customer.id", "orders.id"},
         ),
-        (
-            "WITH b AS (SELECT name AS n FROM product) SELECT n FROM b ORDER BY n",
-            {"product"},
-            {"product.name"},
-        ),
+        ("WITH b AS (SELECT name AS n FROM product) SELECT n FROM b ORDER BY n", {"product"}, {"product.name"}),
         ("SELECT x FROM nowhere", set[str](), set[str]()),
     ],
 )

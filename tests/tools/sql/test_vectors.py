@@ -32,10 +32,7 @@ def _counted(sql: str) -> dict[str, float]:
                 "wh_pm": 1,
             },
         ),
-        (
-            "SELECT x FROM a WHERE n BETWEEN -1 AND 2",
-            {"sel_col": 1, "from_tb": 1, "wh_between": 1},
-        ),
+        ("SELECT x FROM a WHERE n BETWEEN -1 AND 2", {"sel_col": 1, "from_tb": 1, "wh_between": 1}),
         (
             "SELECT x FROM a WHERE y NOT IN (SELECT z FROM b WHERE w = 1)",
             {"sel_col": 1, "from_tb": 1, "wh_in": 1, "wh_subq": 1, "wh_eq": 1},
@@ -57,20 +54,9 @@ def _counted(sql: str) -> dict[str, float]:
         ),
         (
             "SELECT x FROM a ORDER BY count(*) DESC, y LIMIT 3",
-            {
-                "sel_col": 1,
-                "from_tb": 1,
-                "order_n": 2,
-                "order_count": 1,
-                "order_desc": 1,
-                "order_asc": 1,
-                "limit": 1,
-            },
+            {"sel_col": 1, "from_tb": 1, "order_n": 2, "order_count": 1, "order_desc": 1, "order_asc": 1, "limit": 1},
         ),
-        (
-            "WITH c AS (SELECT 1) SELECT x FROM c JOIN (SELECT 2) JOIN d",
-            {"sel_col": 1, "from_ext": 2, "from_tb": 1},
-        ),
+        ("WITH c AS (SELECT 1) SELECT x FROM c JOIN (SELECT 2) JOIN d", {"sel_col": 1, "from_ext": 2, "from_tb": 1}),
     ],
 )
 def test_each_feature_counts_what_it_says(sql: str, counted: dict[str, float]) -> None:

@@ -19,7 +19,7 @@ import ormsgpack
 from ...errors import TableturnError
 from ...forkserver import can_limit_processes
 from ..estimate import Estimate
-from ..fetch import RowCursor, RowSink
+from ..fetch import RowCursor, Sink
 from ..profile import ConnectionLost
 from ..schema import ColumnSchema
 from ..server.catalogue import Catalogue
@@ -110,7 +110,7 @@ class DuckDBConnection(ServerConnection):
     def end(self) -> None:
         pass
 
-    def table(self, sql: str, limits: Limits, sink: RowSink | None = None) -> Table:
+    def table(self, sql: str, limits: Limits, sink: Sink | None = None) -> Table:
         """Run a statement and return the result."""
         return self._snapshot.queries.execute(sql, limits, self._running, sink)
 
@@ -242,9 +242,7 @@ class DuckDBEngine(ServerEngine):
         self._pool.raise_if_closed()
         return self._duckdb.contents.state()
 
-    def execute(
-        self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: RowSink | None = None
-    ) -> Table:
+    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
         def run_on_connection(connection: ServerConnection, statement: str) -> Table:
             assert isinstance(connection, DuckDBConnection)
             return connection.table(statement, limits, sink)
@@ -258,7 +256,7 @@ class DuckDBEngine(ServerEngine):
             return super().distinct_values(table, column, limit, seconds)
         name, source = self._duckdb.quote_identifier(column), self._duckdb.source(relation)
         part = f"(SELECT {name} FROM {source} LIMIT {_PART_ROWS}) AS part"
-        return self._fetch_column_values(
+        return self._fetch_values(
             f"SELECT DISTINCT {name} FROM {part} WHERE {name} IS NOT NULL LIMIT {int(limit)}", limit, seconds
         )
 

@@ -49,7 +49,7 @@ class TableEntry(Relation):
     notices: tuple[Notice, ...] = ()
 
     @property
-    def is_redeclared_view(self) -> bool:
+    def is_redeclared(self) -> bool:
         """Whether this entry is a view that is declared again by its own query."""
         return bool(self.anew) and self.scan == self.anew
 
@@ -124,9 +124,7 @@ def select_visible_entries(entries: Sequence[TableEntry], permissions: Permissio
         if entry.reads is None or not entry.reads <= kept.keys() or not entry.columns:
             return None
         read = map(kept.__getitem__, entry.reads)
-        if entry.is_redeclared_view or not any(
-            each.is_redeclared_view or len(each.columns) < whole[each.key] for each in read
-        ):
+        if entry.is_redeclared or not any(each.is_redeclared or len(each.columns) < whole[each.key] for each in read):
             return entry
         return replace(entry, scan=entry.anew) if entry.anew else None
 

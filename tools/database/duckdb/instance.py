@@ -31,7 +31,7 @@ from ...errors import (
     TableturnError,
 )
 from ..dialects import parse_statement
-from ..fetch import RowSink, fetch
+from ..fetch import Sink, fetch
 from ..quoting import literal, quote
 from ..schema import ForeignKey, TableSchema, select_keys_within_tables
 from ..server.address import redact_message
@@ -99,9 +99,7 @@ def _attach_database_file(connection: duckdb.DuckDBPyConnection, path: Path, pri
         raise DatabaseUnavailable(f"{path} cannot be opened: {failure(error)}") from None
 
 
-def _read_attached_tables(
-    connection: duckdb.DuckDBPyConnection, private: str
-) -> tuple[list[TableEntry], list[ForeignKey]]:
+def _read_attached(connection: duckdb.DuckDBPyConnection, private: str) -> tuple[list[TableEntry], list[ForeignKey]]:
     """Return the tables and views of an attached file, and its declared foreign keys."""
 
     def fetch_rows(sql: str) -> list[tuple[Any, ...]]:
@@ -115,19 +113,15 @@ def _read_attached_tables(
     for schema, name, kind, comment, estimate, sql, columns in tables:
         names = [each["name"] for each in columns]
         computed = {} if kind == "view" else _find_generated_columns(sql, names)
-        more: dict[str, Any] = (
-            _read_view_definition(sql, schema, names, macros) if kind == "view" else {"computed": computed}
-        )
+        more: dict[str, Any] = _read_view(sql, schema, names, macros) if kind == "view" else {"computed": computed}
         described = tuple(make_column_schema(**each, generated=each["name"].lower() in computed) for each in columns)
         shown = name if schema == "main" else f"{schema}.{name}"
         scan = f"{quote(private)}.{quote(schema)}.{quote(name)}"
         entries.append(TableEntry(schema, name, shown, described, kind, comment, estimate, scan=scan, **more))
-    return entries, [
-        ForeignKey(table, tuple(own), other, tuple(names)) for table, own, other, names in fetch_rows(_KEYS)
-    ]
+    return entries, [ForeignKey(table, tuple(own), ref, tuple(names)) for table, own, ref, names in fetch_rows(_KEYS)]
 
 
-def _read_view_definition(sql: str, schema: str, names: Sequence[str], macros: set[str]) -> dict[str, Any]:
+def _read_view(sql: str, schema: str, names: Sequence[str], macros: set[str]) -> dict[str, Any]:
     """Return a view's definition and the tables that it reads; None if they are unknown.
 
     With it comes its query, to be declared anew, if it names all that it reads.
@@ -217,7 +211,7 @@ class DuckDBInstance:
         try:
             if database is not None:
                 _attach_database_file(self._root, database, self._private)
-                entries, keys = _read_attached_tables(self._root, self._private)
+                entries, keys = _read_attached(self._root, self._private)
             shown = select_visible_entries(entries, permissions)
             # Before any of what was read from files is declared.
             paths = ", ".join(literal(self._files.address(entry.path)) for entry in shown if entry.path is not None)
@@ -244,9 +238,7 @@ class DuckDBInstance:
         """Open another connection to the instance."""
         return self._root.cursor()
 
-    def execute(
-        self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: RowSink | None = None
-    ) -> Table:
+    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
         """Run one SELECT and return the result, or the plan if the SQL begins with `EXPLAIN`."""
         start = time.monotonic()
         connection = self.connect()
@@ -263,9 +255,7 @@ class DuckDBInstance:
                 columns = [entry[0] for entry in connection.description or ()]
                 return fetch(BoundedRowCursor(connection, columns, limits), limits, sink, start)
         except (duckdb.Error, MemoryError) as error:
-            raise (
-                query.make_timeout_error(limits.seconds) if query.stopped else failure(error, self._private)
-            ) from None
+            raise (query.make_timeout(limits.seconds) if query.stopped else failure(error, self._private)) from None
         finally:
             connection.close()
 
@@ -278,9 +268,7 @@ class DuckDBInstance:
             self._root.execute(f"CREATE SCHEMA IF NOT EXISTS {quote(schema)}")
         waiting = list(entries)
         # A view that is declared anew comes after all that it reads; where one of those is not made, neither is it.
-        while ready := [
-            entry for entry in waiting if not entry.is_redeclared_view or (entry.reads or set()) <= made.keys()
-        ]:
+        while ready := [entry for entry in waiting if not entry.is_redeclared or (entry.reads or set()) <= made.keys()]:
             waiting = [entry for entry in waiting if entry not in ready]
             made |= {entry.key: entry for entry in ready if self._create_view(entry)}
         return tuple(entry for entry in entries if entry.key in made)

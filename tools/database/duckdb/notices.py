@@ -130,9 +130,9 @@ _COMPARED = 5_000_000  # cells of all pairs of totals; where there are more, the
 
 def find_stray_rows(noticing: NoticeCollector, header: Cells, rows: Sequence[Cells]) -> set[int]:
     """Return the positions of rows to leave out: repeated headers, footnotes and totals."""
-    names = [_fold_cell_text(cell) for cell in header]
-    repeated = {at for at, row in enumerate(rows) if names and _fold_cell_text(row[0] if row else "") == names[0]}
-    repeated = {at for at in repeated if any(names) and [*map(_fold_cell_text, rows[at])] == names}
+    names = [_fold_cell(cell) for cell in header]
+    repeated = {at for at, row in enumerate(rows) if names and _fold_cell(row[0] if row else "") == names[0]}
+    repeated = {at for at in repeated if any(names) and [*map(_fold_cell, rows[at])] == names}
     notes = _find_footnotes(rows, sum(map(bool, names)))
     left_out = _TotalRows(rows, repeated | notes).find_totals_to_leave_out(noticing)
     for kind, places, what in (
@@ -178,7 +178,7 @@ def is_note_sheet(rows: Sequence[Cells]) -> bool:
     return (
         len(cells) <= len(rows) <= _NOTES
         and all(isinstance(cell, str) for cell in cells)
-        and (len(cells) == 1 or any(_is_note_or_sentence(cell) for cell in cells))
+        and (len(cells) == 1 or any(_is_note(cell) for cell in cells))
     )
 
 
@@ -191,11 +191,11 @@ def _format_decision(is_turned: bool) -> str:
     return ": kept, as you said" if is_turned else ": left out"
 
 
-def _fold_cell_text(cell: object) -> str:
+def _fold_cell(cell: object) -> str:
     return "" if cell is None else str(cell).strip().casefold()
 
 
-def _is_note_or_sentence(cell: object) -> bool:
+def _is_note(cell: object) -> bool:
     return isinstance(cell, str) and (bool(_NOTE.match(cell)) or len(cell.split()) >= _WORDS)
 
 
@@ -203,10 +203,8 @@ def _find_footnotes(rows: Sequence[Cells], width: int) -> set[int]:
     """Return the positions of the footnote rows at the end of a table."""
     found: set[int] = set()
     for at in reversed(range(len(rows) if width > 1 else 0)):
-        filled = [cell for cell in rows[at] if _fold_cell_text(cell)]
-        if filled and not (
-            _NOTE.match(_fold_cell_text(rows[at][0])) or (len(filled) == 1 and _is_note_or_sentence(filled[0]))
-        ):
+        filled = [cell for cell in rows[at] if _fold_cell(cell)]
+        if filled and not (_NOTE.match(_fold_cell(rows[at][0])) or (len(filled) == 1 and _is_note(filled[0]))):
             break
         found |= {at} if filled else set()
     return found if 2 * len(found) < len(rows) else set()
@@ -217,7 +215,7 @@ class _TotalRows:
 
     def __init__(self, rows: Sequence[Cells], without: set[int]) -> None:
         self._rows = rows
-        self._places = [at for at, row in enumerate(rows) if at not in without and any(map(_fold_cell_text, row))]
+        self._places = [at for at, row in enumerate(rows) if at not in without and any(map(_fold_cell, row))]
         texts = {cell for cell in set(chain.from_iterable(rows)) if isinstance(cell, str) and len(cell) <= _LABEL}
         labels = {text for text in texts if _TOTAL.fullmatch(text.strip(" \t:*\u00a0"))}
         self._labelled = {
@@ -227,11 +225,7 @@ class _TotalRows:
         }
         # A last row may have no label where all others have one.
         *others, last = self._places or [0]
-        if (
-            len(others) > 1
-            and not _fold_cell_text(rows[last][0])
-            and all(_fold_cell_text(rows[at][0]) for at in others)
-        ):
+        if len(others) > 1 and not _fold_cell(rows[last][0]) and all(_fold_cell(rows[at][0]) for at in others):
             self._labelled.setdefault(last, "")
 
     def find_totals_to_leave_out(self, noticing: NoticeCollector) -> set[int]:

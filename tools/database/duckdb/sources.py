@@ -131,9 +131,7 @@ def find_sources(text: str) -> TableSources:
     if path.is_file() and kind_of(path) is None:
         start = _read_first_bytes(path)
         if start.startswith(_MAGIC, _MAGIC_AT):
-            return TableSources(
-                _replace_undecodable_bytes(path.stem), _replace_undecodable_bytes(str(path.resolve())), path
-            )
+            return TableSources(_replace_bytes(path.stem), _replace_bytes(str(path.resolve())), path)
         if b"\0" in start and not start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             raise DatabaseUnavailable(
                 f"{path} cannot be read: it is neither an SQLite or DuckDB database nor a table file ({_READ}, or any"
@@ -148,9 +146,7 @@ def find_sources(text: str) -> TableSources:
         folder = folder.parent
     name = _get_file_stem(path) if path.is_file() else folder.name
     location = path.resolve() if path.exists() else path
-    found = TableSources(
-        _replace_undecodable_bytes(make_table_name(name)), _replace_undecodable_bytes(str(location)), pattern=str(path)
-    )
+    found = TableSources(_replace_bytes(make_table_name(name)), _replace_bytes(str(location)), pattern=str(path))
     found.files()
     return found
 
@@ -188,6 +184,6 @@ def _make_file_state_key(path: Path) -> str:
     return f"{held.st_dev}.{held.st_ino}.{held.st_size}.{held.st_mtime_ns}"
 
 
-def _replace_undecodable_bytes(text: str) -> str:
+def _replace_bytes(text: str) -> str:
     """Return a name with undecodable bytes replaced, for prompts and stores."""
     return os.fsencode(text).decode("utf-8", "replace")

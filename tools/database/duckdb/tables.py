@@ -20,7 +20,7 @@ from ..quoting import quote
 from ..server.address import redact_message
 from .notices import MISSING, NoticeCollector, find_stray_rows, is_note_sheet
 from .sources import make_column_names, make_table_name, number_repeated_names
-from .text_files import find_header_row, is_filled_cell, join_title_rows
+from .text_files import find_header_row, is_filled, join_titles
 
 if TYPE_CHECKING:
     import pandas
@@ -70,14 +70,14 @@ def _convert_rows_to_sheet(noticing: NoticeCollector, rows: list[tuple[Any, ...]
     if not rows:
         noticing.add("empty", "an empty sheet is not made a table")
     elif is_note and not noticing.is_guess_reversed("sheets"):
-        noticing.add("sheets", "a sheet of notes is not made a table", example=join_title_rows(rows))
+        noticing.add("sheets", "a sheet of notes is not made a table", example=join_titles(rows))
     if not rows or (is_note and not noticing.is_guess_reversed("sheets")):
         return WorkbookSheet(noticing)
     at = find_header_row(rows)
     header, table = rows[at], rows[at + 1 :]
     strays = find_stray_rows(noticing, header, table)
     kept = [header, *(row for place, row in enumerate(table) if place not in strays)]
-    return WorkbookSheet(noticing, pandas.DataFrame(_build_columns(kept, noticing)), join_title_rows(rows[:at]))
+    return WorkbookSheet(noticing, pandas.DataFrame(_build_columns(kept, noticing)), join_titles(rows[:at]))
 
 
 def _read_sheet_rows(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
@@ -99,7 +99,7 @@ def _read_sheet_rows(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str
                     # What a sheet says of its size need not be true.
                     sheet.reset_dimensions()
                     rows = sheet.iter_rows(max_row=_MOST_ROWS, values_only=True)
-                    yield sheet.title, [row for row in rows if any(map(is_filled_cell, row))]
+                    yield sheet.title, [row for row in rows if any(map(is_filled, row))]
             finally:
                 book.close()
     except (DatabaseUnavailable, MemoryError):
@@ -112,7 +112,7 @@ def _read_sheet_rows(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str
 def _build_columns(rows: Sequence[Sequence[Any]], noticing: NoticeCollector) -> dict[str, pandas.Series[Any]]:
     """Return the columns of rows by name, without empty ones; the first row is the header."""
     every = ([row[place] if place < len(row) else None for row in rows] for place in range(max(map(len, rows))))
-    columns = [column for column in every if any(map(is_filled_cell, column))]
+    columns = [column for column in every if any(map(is_filled, column))]
     names = make_column_names([column[0] for column in columns])
     return {name: _build_column_series(column[1:], name, noticing) for name, column in zip(names, columns, strict=True)}
 
@@ -121,7 +121,7 @@ def _build_column_series(values: Sequence[Any], name: str, noticing: NoticeColle
     """Return a column as a series of one type; as text if the values have several types."""
     import pandas
 
-    filled = [value if is_filled_cell(value) else None for value in values]
+    filled = [value if is_filled(value) else None for value in values]
     words = {value for value in filled if isinstance(value, str)}
     if words and words.issubset(MISSING) and not all(value is None or value in words for value in filled):
         noticing.add(

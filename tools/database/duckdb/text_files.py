@@ -147,7 +147,7 @@ class _CsvReader:
         return replace(self, options=options, delimiter=str(delimiter), details=details, columns=named, **layout)
 
     @property
-    def typed_column_count(self) -> int:
+    def typed_count(self) -> int:
         """The number of columns whose type is not text."""
         return sum(kind != "VARCHAR" for _, kind in self.columns)
 
@@ -188,9 +188,7 @@ def _detect_layout(read: _CsvReader, head: Sequence[str]) -> tuple[_CsvReader, s
     at = find_header_row([row for row, _ in rows])
     if not at:
         return first, ""
-    return first.sniff_options(f", skip = {rows[at - 1][1]}, header = true"), join_title_rows(
-        [row for row, _ in rows[:at]]
-    )
+    return first.sniff_options(f", skip = {rows[at - 1][1]}, header = true"), join_titles([row for row, _ in rows[:at]])
 
 
 def _copy_without_stray_rows(
@@ -267,7 +265,7 @@ def _detect_missing_values(first: _CsvReader, noticing: NoticeCollector) -> tupl
     if words:
         empty = first.sniff_options(f", nullstr = ['', {', '.join(map(literal, sorted(words)))}]")
         other, dated = _detect_date_order(_detect_number_format(empty, with_empty), with_empty)
-        if len(other.columns) == len(first.columns) and other.typed_column_count > best[0].typed_column_count:
+        if len(other.columns) == len(first.columns) and other.typed_count > best[0].typed_count:
             noticing.add("missing", f"{', '.join(sorted(words))} read as empty cells, in columns of text too")
             noticing.found += with_empty.found
             return other, dated
@@ -290,7 +288,7 @@ def _detect_number_format(first: _CsvReader, noticing: NoticeCollector) -> _CsvR
         if first.delimiter != "," or decimal != ",":
             read = first.sniff_options(_build_number_options(decimal, thousands))
             found.append(_keep_ungrouped_as_text(first, read, decimal, thousands) if thousands else read)
-    best = max(found, key=lambda each: each.typed_column_count * (len(each.columns) == len(first.columns)))
+    best = max(found, key=lambda each: each.typed_count * (len(each.columns) == len(first.columns)))
     return _resolve_ambiguous_numbers(first, best, noticing)
 
 
@@ -362,11 +360,9 @@ def _detect_date_order(best: _CsvReader, noticing: NoticeCollector) -> tuple[_Cs
     texts = {name for name, kind in best.columns if kind == "VARCHAR" and not _detect_date_formats(written[name])}
     found = (best.sniff_options(formats.format(*order)) for order in _ORDERS)
     day_first, month_first = read = [each.with_text_columns(texts) for each in found]
-    is_tie = day_first.typed_column_count == month_first.typed_column_count
-    chosen = int(
-        noticing.is_guess_reversed("dates") if is_tie else month_first.typed_column_count > day_first.typed_column_count
-    )
-    if read[chosen].typed_column_count < best.typed_column_count:
+    is_tie = day_first.typed_count == month_first.typed_count
+    chosen = int(noticing.is_guess_reversed("dates") if is_tie else month_first.typed_count > day_first.typed_count)
+    if read[chosen].typed_count < best.typed_count:
         return best, {}
     if not is_tie:
         # Where another column fits in one order only, that is the file's.
@@ -432,7 +428,7 @@ _YEARS = range(1900, 2101)
 _LONGEST_TITLE = 200
 
 
-def is_filled_cell(cell: object) -> bool:
+def is_filled(cell: object) -> bool:
     """Whether a cell is neither None nor an empty text."""
     return cell is not None and cell != ""
 
@@ -440,20 +436,18 @@ def is_filled_cell(cell: object) -> bool:
 def find_header_row(rows: Sequence[Sequence[object]]) -> int:
     """Return the index of the header row; 0 unless a later row is clearly the header."""
     # A title fills the first column and at most half of all; below titles, a header is a row of words.
-    places = {place for row in rows for place, cell in enumerate(row) if is_filled_cell(cell)}
+    places = {place for row in rows for place, cell in enumerate(row) if is_filled(cell)}
     for at, row in enumerate(rows):
-        filled = [cell for cell in row if is_filled_cell(cell)]
-        is_title = not filled or (2 * len(filled) <= len(places) and is_filled_cell(row[min(places)]))
+        filled = [cell for cell in row if is_filled(cell)]
+        is_title = not filled or (2 * len(filled) <= len(places) and is_filled(row[min(places)]))
         if not is_title:
             return at if all(map(_can_be_column_name, filled)) else 0
     return 0
 
 
-def join_title_rows(rows: Sequence[Sequence[object]]) -> str:
+def join_titles(rows: Sequence[Sequence[object]]) -> str:
     """Return the text of the rows above the header on one line."""
-    return " ".join(" ".join(str(cell).split()) for row in rows for cell in row if is_filled_cell(cell))[
-        :_LONGEST_TITLE
-    ]
+    return " ".join(" ".join(str(cell).split()) for row in rows for cell in row if is_filled(cell))[:_LONGEST_TITLE]
 
 
 def _can_be_column_name(cell: object) -> bool:

@@ -27,7 +27,7 @@ from ..wire import (
     pack_error,
     receive,
     send,
-    set_soft_limit,
+    set_limit,
     unpack_open_request,
 )
 from ..worker import serve_database
@@ -79,15 +79,15 @@ def _serve_file_requests(
         # This has all encodings loaded.
         chardet.detect_all("имя;\n".encode("cp1251"))
     reader = FileReader(Path(os.fsdecode(folder)), thorough=thorough, turned=frozenset(turned))
-    set_soft_limit(resource.RLIMIT_AS, measure_address_space() + READING_BYTES)
-    set_soft_limit(resource.RLIMIT_FSIZE, DISK_BYTES)
-    set_soft_limit(resource.RLIMIT_CORE, 0)
+    set_limit(resource.RLIMIT_AS, measure_address_space() + READING_BYTES)
+    set_limit(resource.RLIMIT_FSIZE, DISK_BYTES)
+    set_limit(resource.RLIMIT_CORE, 0)
     # DuckDB's threads run by now, and no more are needed.
     confine_reader_process()
     send(line, RESULT, b"")
     while message := receive(line, MESSAGE_BYTES):
         path, kind, table, seconds = ormsgpack.unpackb(message[1])
-        set_soft_limit(resource.RLIMIT_CPU, math.ceil(time.process_time() + seconds))
+        set_limit(resource.RLIMIT_CPU, math.ceil(time.process_time() + seconds))
         try:
             entries = reader.entries(TableFile(Path(os.fsdecode(path)), kind, table))
             send(line, RESULT, ormsgpack.packb(list(map(pack_entry, entries))))

@@ -26,9 +26,9 @@ from ..quoting import literal, quote
 from ..schema import ColumnSchema
 from ..server.address import ServerAddress, hide_url_secrets, parse_server_url, redact_message
 from ..server.catalogue import Catalogue
-from ..server.connection import CUT, SHORT, Backend, ServerConnection, StatementInterrupter
+from ..server.connection import CUT, SHORT, Backend, Interrupter, ServerConnection
 from ..server.engine import ServerEngine
-from ..session import Session, make_sql_comment
+from ..session import Session, make_comment
 from ..table import Cell, Limits
 from .dialect import ALONE, GRAMMAR, PROFILE, TOO_LARGE, estimate, failure
 
@@ -49,9 +49,7 @@ class PostgresConnection(ServerConnection):
         self._session = session
         self._remark = remark
         self._sent: Generator[Row] | None = None
-        self._interrupter = StatementInterrupter(
-            lambda: connection.cancel_safe(timeout=_CANCEL_SECONDS), self._disconnect
-        )
+        self._interrupter = Interrupter(lambda: connection.cancel_safe(timeout=_CANCEL_SECONDS), self._disconnect)
 
     def read_version(self) -> str:
         version = self._connection.info.server_version
@@ -62,9 +60,7 @@ class PostgresConnection(ServerConnection):
         return self._connection.info.transaction_status == pq.TransactionStatus.IDLE
 
     def begin(self, seconds: float) -> None:
-        self._connection.execute(
-            (self._remark() + "; ".join(PROFILE.make_begin_statements(seconds)) + self._session).encode()
-        )
+        self._connection.execute((self._remark() + "; ".join(PROFILE.make_begin_sql(seconds)) + self._session).encode())
 
     def end(self) -> None:
         try:
@@ -81,7 +77,7 @@ class PostgresConnection(ServerConnection):
         described = self._describe_result(sql)
         columns = [(described.fname(at) or b"").decode("utf-8", "replace") for at in range(described.nfields)]
         types = [described.ftype(at) for at in range(described.nfields)]
-        statement = (self._remark() + wrap_with_row_limit(sql, types, limits)).encode()
+        statement = (self._remark() + limit_rows(sql, types, limits)).encode()
         chunk = max(1, min(_CHUNK, limits.result_bytes // max(1, limits.cell_bytes)))
         self._sent = sent = cast("Generator[Row]", self._connection.cursor().stream(statement, size=chunk))
         return RowCursor(columns, _stream_limited_rows(sent, limits.rows + 1))
@@ -130,7 +126,7 @@ _SHORT = frozenset({16, 18, 20, 21, 23, 26, 700, 701, 790, 1082, 1083, 1114, 118
 _MEASURED = frozenset({17, 25, 1042, 1043})
 
 
-def wrap_with_row_limit(sql: str, types: Sequence[int], limits: Limits) -> str:
+def limit_rows(sql: str, types: Sequence[int], limits: Limits) -> str:
     """Return the statement limited to the wanted rows, with an added last column of nulls.
 
     Whole rows have to be taken from the server, and a value may have a gigabyte. So the server itself is made to fail
@@ -235,9 +231,7 @@ class PostgresBackend(Backend):
         path = ", ".join(map(quote, self._address.schemas))
         searched = (f"SET search_path = {path}",) if path else ()
         connection.execute("; ".join((*PROFILE.setup, *searched)).encode())
-        return PostgresConnection(
-            connection, self._build_person_settings_sql(), partial(make_sql_comment, self._session.identity)
-        )
+        return PostgresConnection(connection, self._build_settings_sql(), partial(make_comment, self._session.identity))
 
     def state(self, connection: ServerConnection) -> str:
         # How many rows were ever written, by the server's statistics.
@@ -277,7 +271,7 @@ class PostgresBackend(Backend):
             message = redact_message(error, [str(conninfo_to_dict(self._conninfo).get("password") or "")])
             raise DatabaseUnavailable(f"PostgreSQL cannot be reached: {message}") from None
 
-    def _build_person_settings_sql(self) -> str:
+    def _build_settings_sql(self) -> str:
         """Return SQL that sets the person's policy settings and role for a transaction."""
         identity = self._session.identity
         groups, claims = json.dumps(identity.groups), json.dumps(dict(identity.claims))

@@ -11,7 +11,7 @@ from ..column_kinds import is_date_or_time_text, is_numeric_date_column
 from ..schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from ..table import Cell
 from .text import (
-    IdentifierFormatter,
+    NameFormatter,
     format_identifier,
     format_literal,
     format_sample_values,
@@ -37,7 +37,7 @@ _STRUCTURED = re.compile(
 )
 
 
-def render_compact_schema(written: IdentifierFormatter) -> str:
+def render_compact_schema(written: NameFormatter) -> str:
     """Render the schema in compact form: the database, a legend, then one line per table."""
     return _render_compact_text(written.schema, written.marked, written.samples)
 
@@ -45,7 +45,7 @@ def render_compact_schema(written: IdentifierFormatter) -> str:
 @cache_in_first_argument
 def _render_compact_text(schema: Schema, marked: frozenset[tuple[str, str]], samples: int) -> str:
     # A whole schema is shown the same way turn after turn.
-    written, keys = IdentifierFormatter(schema, marked, samples), group_foreign_keys_by_table(schema)
+    written, keys = NameFormatter(schema, marked, samples), group_foreign_keys_by_table(schema)
     shown, total = len(schema.tables), schema.total_tables
     title = f"Database {one_line(schema.name, _LONGEST_TITLE)}"
     lines = [f"{title}: {shown} of its {total} tables" if shown < total else title, _render_legend(written)]
@@ -61,20 +61,20 @@ def group_foreign_keys_by_table(schema: Schema) -> defaultdict[str, list[Foreign
     return keys
 
 
-def render_table_line(table: TableSchema, keys: Sequence[ForeignKey], written: IdentifierFormatter) -> str:
+def render_table_line(table: TableSchema, keys: Sequence[ForeignKey], written: NameFormatter) -> str:
     """Render a table with its columns and references on one line."""
     # A reference of a single column stands at the column, one of several columns at the table's end.
-    name = f"{written.format_table_name(table.name)}{'^' if (table.name.lower(), '') in written.marked else ''}"
+    name = f"{written.quote_table(table.name)}{'^' if (table.name.lower(), '') in written.marked else ''}"
     if table.like:
-        return f"{name}(columns as {written.format_table_name(table.like)}){_render_table_facts(table, 0)}"
+        return f"{name}(columns as {written.quote_table(table.like)}){_render_table_facts(table, 0)}"
     simple: dict[str, list[ForeignKey]] = defaultdict(list)
     for key in keys:
         if len(key.columns) == 1:
             simple[key.columns[0].lower()].append(key)
     columns = [_render_column(column, table, simple[column.name.lower()], written) for column in table.columns]
     columns += [
-        f"({', '.join(map(written, key.columns))}) {_render_reference_arrow(key)} "
-        f"{written.format_table_name(key.ref_table)}"
+        f"({', '.join(map(written, key.columns))}) {_render_arrow(key)} "
+        f"{written.quote_table(key.ref_table)}"
         f"({', '.join(map(written, key.ref_columns))})"
         for key in keys
         if len(key.columns) > 1
@@ -82,7 +82,7 @@ def render_table_line(table: TableSchema, keys: Sequence[ForeignKey], written: I
     return f"{name}({', '.join(columns)}){_render_table_facts(table, written.samples)}"
 
 
-def _render_legend(written: IdentifierFormatter) -> str:
+def _render_legend(written: NameFormatter) -> str:
     schema, samples = written.schema, written.samples
     columns = [column for table in schema.tables for column in table.columns]
     shows = any(schema.column(table, column) if column else schema.table(table) for table, column in written.marked)
@@ -102,20 +102,18 @@ def _render_legend(written: IdentifierFormatter) -> str:
     return _LEGEND.format(values=values, key=key) + "".join(others)
 
 
-def _render_column(
-    column: ColumnSchema, table: TableSchema, keys: Sequence[ForeignKey], written: IdentifierFormatter
-) -> str:
+def _render_column(column: ColumnSchema, table: TableSchema, keys: Sequence[ForeignKey], written: NameFormatter) -> str:
     references, codes = "", column.codes
     for key in keys:
         same = table.brief and key.ref_columns[0].lower() == column.name.lower()
         other = "" if same else "." + written(key.ref_columns[0])
-        references += f" {_render_reference_arrow(key)} {written.format_table_name(key.ref_table)}{other}"
+        references += f" {_render_arrow(key)} {written.quote_table(key.ref_table)}{other}"
     if codes and not (keys or codes.part) and (codes.table if table.brief else written.samples):
         # Nothing of the table of codes is shown here.
-        references = f" -> {written.format_table_name(codes.table)}{'' if table.brief else '.' + written(codes.key)}"
+        references = f" -> {written.quote_table(codes.table)}{'' if table.brief else '.' + written(codes.key)}"
     marked = "^" if (table.name.lower(), column.name.lower()) in written.marked else ""
     if table.brief:
-        return _render_brief_column(column, marked, references, bool(keys), written.samples, written.schema.dialect)
+        return _render_brief(column, marked, references, bool(keys), written.samples, written.schema.dialect)
     return _render_column_with_values(column, marked, references, written.samples, written.schema.dialect)
 
 
@@ -125,9 +123,7 @@ def _render_column_name(column: ColumnSchema, marked: str, dialect: str) -> str:
 
 
 @cache_in_first_argument
-def _render_brief_column(
-    column: ColumnSchema, marked: str, references: str, keyed: bool, samples: int, dialect: str
-) -> str:
+def _render_brief(column: ColumnSchema, marked: str, references: str, keyed: bool, samples: int, dialect: str) -> str:
     """Render a column of a later table: types of dates and text keys, date formats, codes."""
     text, codes = _render_column_name(column, marked, dialect), column.codes
     if column.kind == "time":
@@ -218,7 +214,7 @@ def _count_samples_to_show(column: ColumnSchema, samples: int) -> int:
     return samples if few else min(samples, 1)
 
 
-def _render_reference_arrow(key: ForeignKey) -> str:
+def _render_arrow(key: ForeignKey) -> str:
     return "~>" if key.inferred else "->"
 
 

@@ -8,28 +8,26 @@ from typing import Literal
 
 from ..schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from .compact import group_foreign_keys_by_table, render_compact_schema
-from .text import IdentifierFormatter, format_sample_values, list_column_pitfalls, one_line, quote_comment
+from .text import NameFormatter, format_sample_values, list_column_pitfalls, one_line, quote_comment
 
 _LONGEST_TYPE = 40
 _USED = "used by earlier queries"
 _PLAIN_TYPE = re.compile(r"\w+( \w+){0,3} ?(\( ?\d+ ?(, ?\d+ ?)?\))?\Z", re.ASCII)
 
 
-def render_ddl(written: IdentifierFormatter) -> str:
+def render_ddl(written: NameFormatter) -> str:
     """Render one CREATE TABLE statement per table; comments mark views and likely keys."""
     schema, keys = written.schema, group_foreign_keys_by_table(written.schema)
     tables = (_render_create_table(table, written, keys[table.name.lower()]) for table in schema.tables)
     return "\n".join((*_render_table_count_note(schema, "-- {}"), *tables))
 
 
-def _render_create_table(table: TableSchema, written: IdentifierFormatter, keys: list[ForeignKey]) -> str:
+def _render_create_table(table: TableSchema, written: NameFormatter, keys: list[ForeignKey]) -> str:
     single = len(table.primary_key) == 1
     entries = [
         (
             _render_column_definition(column, written, single),
-            _render_column_comment(
-                column, written.is_used_by_earlier_queries(table.name, column.name), written.samples
-            ),
+            _render_column_comment(column, written.is_used_before(table.name, column.name), written.samples),
         )
         for column in table.columns
     ]
@@ -37,7 +35,7 @@ def _render_create_table(table: TableSchema, written: IdentifierFormatter, keys:
         entries.append((f"PRIMARY KEY ({', '.join(map(written, table.primary_key))})", ""))
     for key in keys:
         columns, ref_columns = (", ".join(map(written, names)) for names in (key.columns, key.ref_columns))
-        text = f"FOREIGN KEY ({columns}) REFERENCES {written.format_table_name(key.ref_table)} ({ref_columns})"
+        text = f"FOREIGN KEY ({columns}) REFERENCES {written.quote_table(key.ref_table)} ({ref_columns})"
         entries.append((text, "probable, not declared" if key.inferred else ""))
     lines = [
         f"  {text}{',' if place < len(entries) else ''}{f' -- {note}' if note else ''}"
@@ -47,15 +45,13 @@ def _render_create_table(table: TableSchema, written: IdentifierFormatter, keys:
         {"table": "", "view": "a view", "virtual": "a virtual table"}[table.kind],
         "" if table.row_count is None else f"{table.row_count} rows",
         quote_comment(table.comment),
-        _USED if written.is_used_by_earlier_queries(table.name) else "",
+        _USED if written.is_used_before(table.name) else "",
     )
     told = ", ".join(filter(None, facts))
-    return "\n".join(
-        (f"CREATE TABLE {written.format_table_name(table.name)} ({f' -- {told}' if told else ''}", *lines, ");")
-    )
+    return "\n".join((f"CREATE TABLE {written.quote_table(table.name)} ({f' -- {told}' if told else ''}", *lines, ");"))
 
 
-def _render_column_definition(column: ColumnSchema, written: IdentifierFormatter, single_key: bool) -> str:
+def _render_column_definition(column: ColumnSchema, written: NameFormatter, single_key: bool) -> str:
     text = written(column.name)
     if column.type:
         # It may be any text at all: in quotes unless it looks like a type.
@@ -77,18 +73,18 @@ _LONGEST_NAME = 100
 _MARK = "[SN]"
 
 
-def render_credit_schema(written: IdentifierFormatter) -> str:
+def render_credit_schema(written: NameFormatter) -> str:
     """Render the schema as in CREDIT-SQL, appendix C: a line per table, then the foreign keys."""
     schema = written.schema
     lines = [f"Database: {one_line(schema.name, _LONGEST_NAME)}", *_render_table_count_note(schema)]
     for table in schema.tables:
         names = ", ".join(["*", *(written(column.name) for column in table.columns)])
-        lines.append(f"Table {written.format_table_name(table.name)}, columns = [{names}]")
+        lines.append(f"Table {written.quote_table(table.name)}, columns = [{names}]")
     lines.append(f"Foreign_keys = [{', '.join(_render_foreign_key_pairs(written))}]")
     return "\n".join(lines)
 
 
-def render_track_schema(written: IdentifierFormatter, all_columns: tuple[tuple[str, int], ...] = ()) -> str:
+def render_track_schema(written: NameFormatter, all_columns: tuple[tuple[str, int], ...] = ()) -> str:
     """Render the schema as in Track-SQL, appendix B.4: `table : column, column | table : ...`.
 
     The most relevant tables come first, foreign keys last. What earlier queries used is marked `[SN]`; `*` stands among
@@ -98,27 +94,25 @@ def render_track_schema(written: IdentifierFormatter, all_columns: tuple[tuple[s
     parts: list[str] = []
     for table in written.schema.tables:
         columns = [
-            written(column.name) + (f" {_MARK}" if written.is_used_by_earlier_queries(table.name, column.name) else "")
+            written(column.name) + (f" {_MARK}" if written.is_used_before(table.name, column.name) else "")
             for column in table.columns
         ]
         if (place := places.get(table.name.lower())) is not None:
-            columns.insert(place, f"* {_MARK}" if written.is_used_by_earlier_queries(table.name, "*") else "*")
-        parts.append(f"{written.format_table_name(table.name)} : {', '.join(columns)}")
+            columns.insert(place, f"* {_MARK}" if written.is_used_before(table.name, "*") else "*")
+        parts.append(f"{written.quote_table(table.name)} : {', '.join(columns)}")
     if keys := _render_foreign_key_pairs(written):
         parts.append(f"foreign keys : {', '.join(keys)}")
     return "\n".join((*_render_table_count_note(written.schema), " | ".join(parts)))
 
 
-def render_craft_schema(written: IdentifierFormatter) -> str:
+def render_craft_schema(written: NameFormatter) -> str:
     """Render the schema as in SQL-CRAFT, appendix A.4, with keys written as SQL."""
     tables = written.schema.tables
-    primary = (
-        f"{written.format_table_name(table.name)}.{written(name)}" for table in tables for name in table.primary_key
-    )
+    primary = (f"{written.quote_table(table.name)}.{written(name)}" for table in tables for name in table.primary_key)
     return _render_craft_sections(written, primary, _render_foreign_key_pairs(written))
 
 
-def render_pandas_schema(written: IdentifierFormatter) -> str:
+def render_pandas_schema(written: NameFormatter) -> str:
     """Render the schema as in SQL-CRAFT, appendix A.4, with keys written as pandas code."""
     schema = written.schema
     primary = (
@@ -130,22 +124,22 @@ def render_pandas_schema(written: IdentifierFormatter) -> str:
     return _render_craft_sections(names, primary, (_render_pandas_merge(key, schema) for key in schema.foreign_keys))
 
 
-class _PandasNameFormatter(IdentifierFormatter):
+class _PandasNameFormatter(NameFormatter):
     """A formatter of names for pandas code; names that SQL must quote become Python strings."""
 
     def __call__(self, column: str) -> str:
         return column if super().__call__(column) == column else _quote_python_string(column)
 
-    def format_table_name(self, name: str) -> str:
+    def quote_table(self, name: str) -> str:
         return self(name)
 
 
-def _render_craft_sections(written: IdentifierFormatter, primary: Iterable[str], foreign: Iterable[str]) -> str:
+def _render_craft_sections(written: NameFormatter, primary: Iterable[str], foreign: Iterable[str]) -> str:
     schema, samples = written.schema, written.samples
     lines = [
         f"Database name: {one_line(schema.name, _LONGEST_NAME)}",
         *_render_table_count_note(schema),
-        f"Tables: {', '.join(written.format_table_name(table.name) for table in schema.tables)}",
+        f"Tables: {', '.join(written.quote_table(table.name) for table in schema.tables)}",
         f"Primary Keys: {', '.join(primary)}",
         "Foreign Key:",
         *foreign,
@@ -153,13 +147,13 @@ def _render_craft_sections(written: IdentifierFormatter, primary: Iterable[str],
     ]
     for table in schema.tables:
         columns = ", ".join(f"{written(column.name)} ({column.kind})" for column in table.columns)
-        lines.append(f"Table {written.format_table_name(table.name)}: {columns}")
+        lines.append(f"Table {written.quote_table(table.name)}: {columns}")
     if samples:
         lines.append("Examples:")
         for table in schema.tables:
             held = [(column.name, format_sample_values(column, samples)) for column in table.columns]
             shown = "; ".join(f"{written(name)}: {values}" for name, values in held if values)
-            lines.append(f"Table {written.format_table_name(table.name)}: {shown}")
+            lines.append(f"Table {written.quote_table(table.name)}: {shown}")
     return "\n".join(lines)
 
 
@@ -169,8 +163,8 @@ def _render_table_count_note(schema: Schema, form: str = "({})") -> tuple[str, .
     return (form.format(f"{len(schema.tables)} of the database's {schema.total_tables} tables"),)
 
 
-def _render_foreign_key_pairs(written: IdentifierFormatter) -> list[str]:
-    table = written.format_table_name
+def _render_foreign_key_pairs(written: NameFormatter) -> list[str]:
+    table = written.quote_table
     return [
         f"{table(key.table)}.{written(column)} = {table(key.ref_table)}.{written(ref_column)}"
         for key in written.schema.foreign_keys
@@ -214,7 +208,7 @@ SchemaStyle = Literal["compact", "ddl", "credit", "track", "craft", "frames"]
 """`compact` is our own; `ddl` is CREATE statements; the others are the papers' forms, SQL-CRAFT's for SQL and
 for pandas (`frames`)."""
 
-_RENDERERS: Mapping[SchemaStyle, Callable[[IdentifierFormatter], str]] = {
+_RENDERERS: Mapping[SchemaStyle, Callable[[NameFormatter], str]] = {
     "compact": render_compact_schema,
     "ddl": render_ddl,
     "credit": render_credit_schema,
@@ -248,5 +242,5 @@ def render_schema(
     marked = frozenset((table.lower(), column.lower()) for table, column in marked)
     if style != "compact":
         schema = schema.declared_only()
-    written = IdentifierFormatter(schema, marked, samples)
+    written = NameFormatter(schema, marked, samples)
     return render_track_schema(written, all_columns) if style == "track" else _RENDERERS[style](written)

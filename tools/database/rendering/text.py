@@ -30,7 +30,7 @@ def format_identifier(name: str, dialect: str) -> str:
 
 
 @dataclass(frozen=True)
-class IdentifierFormatter:
+class NameFormatter:
     """A formatter of names as SQL identifiers; calling it formats a column's name.
 
     Attributes:
@@ -45,11 +45,11 @@ class IdentifierFormatter:
     def __call__(self, column: str) -> str:
         return format_identifier(column, self.schema.dialect)
 
-    def format_table_name(self, name: str) -> str:
+    def quote_table(self, name: str) -> str:
         """Return a table's name as SQL, with the schema's name if needed."""
         return ".".join(map(self, self.schema.path(name)))
 
-    def is_used_by_earlier_queries(self, table: str, column: str = "") -> bool:
+    def is_used_before(self, table: str, column: str = "") -> bool:
         """Whether earlier queries used a table or one of its columns."""
         return (table.lower(), column.lower()) in self.marked
 

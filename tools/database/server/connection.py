@@ -30,7 +30,7 @@ _AGAIN_SECONDS = 0.5
 _HANG_UP_SECONDS = 3.0
 
 
-class StatementInterrupter:
+class Interrupter:
     """An interrupter that ends a running statement from a thread, over a new connection.
 
     Of what it is given, one asks the server to, and one hangs up, later; both may raise, and are then tried again.
@@ -131,7 +131,7 @@ class ServerConnection(ABC):
     """A server connection for one thread at a time; only `interrupt` may come from another."""
 
     errors: tuple[type[Exception], ...] = ()  # what the driver raises
-    _interrupter: StatementInterrupter
+    _interrupter: Interrupter
     _longest = Limits().cell_bytes  # bytes of the longest value that the last query may give
 
     @property
@@ -246,7 +246,7 @@ class Backend(ABC):
         del connection, most
         raise DatabaseUnavailable(f"{self.name} keeps no queries that could be read: give a file of SQL")
 
-    def check_statement_text(self, statement: str) -> None:
+    def check_text(self, statement: str) -> None:
         """Raise `QueryRejected` if the server would read a statement differently from the check."""
         del statement
 

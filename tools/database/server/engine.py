@@ -21,7 +21,7 @@ from ...errors import (
     TableLocked,
 )
 from ..estimate import Estimate
-from ..fetch import RowSink, fetch
+from ..fetch import Sink, fetch
 from ..profile import ConnectionLost
 from ..schema import Schema, TableSchema
 from ..schema_cache import SchemaCache
@@ -118,7 +118,7 @@ class ServerEngine:
         self._state = ("", -_STATE_SECONDS)
         self._seconds = _CATALOGUE_SECONDS * backend.patience
         try:
-            self.version, self.warnings, self._catalogue = self._run_in_transaction(
+            self.version, self.warnings, self._catalogue = self._run_transaction(
                 self._seconds,
                 lambda connection: (
                     connection.read_version(),
@@ -149,7 +149,7 @@ class ServerEngine:
             state, looked = self._state
             now = time.monotonic()
             if now - looked > _STATE_SECONDS:
-                state = self._run_in_transaction(self._seconds, self._backend.state)
+                state = self._run_transaction(self._seconds, self._backend.state)
                 self._state = (state, now)
             return state
 
@@ -164,13 +164,11 @@ class ServerEngine:
                 current = self._backend.catalogue(connection) if again else catalogue
                 return read_schema(connection, self._backend, current)
 
-            return self._run_in_transaction(self._seconds, read_schema_on_connection)
+            return self._run_transaction(self._seconds, read_schema_on_connection)
 
         return self._schemas.get(catalogue, read_current_schema)
 
-    def execute(
-        self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: RowSink | None = None
-    ) -> Table:
+    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
         start = time.monotonic()
 
         def fetch_result_table(connection: ServerConnection, statement: str) -> Table:
@@ -192,9 +190,7 @@ class ServerEngine:
         Raises:
             DatabaseUnavailable: It keeps none, or does not show them; the message says what to do.
         """
-        return self._run_in_transaction(
-            self._seconds, lambda connection: self._backend.read_query_log(connection, most)
-        )
+        return self._run_transaction(self._seconds, lambda connection: self._backend.read_query_log(connection, most))
 
     def compile_check(self, sql: str, tables: Sequence[TableSchema]) -> QueryError | None:
         seconds = _COMPILE_SECONDS * self._backend.patience
@@ -218,16 +214,14 @@ class ServerEngine:
         # Where all of a table cannot be read in time, the values of its first rows.
         for rows in (filled, f"(SELECT {name} FROM {filled} LIMIT {_PART_ROWS}) AS part"):
             try:
-                return self._fetch_column_values(
-                    f"SELECT DISTINCT {name} FROM {rows} LIMIT {int(limit)}", limit, seconds
-                )
+                return self._fetch_values(f"SELECT DISTINCT {name} FROM {rows} LIMIT {int(limit)}", limit, seconds)
             except QueryTimeout:
                 continue
         return ()
 
-    def _fetch_column_values(self, sql: str, limit: int, seconds: float) -> tuple[Cell, ...]:
+    def _fetch_values(self, sql: str, limit: int, seconds: float) -> tuple[Cell, ...]:
         limits = Limits(seconds=seconds, rows=limit, result_bytes=200_000_000)
-        found = self._run_in_transaction(seconds, lambda connection: fetch(connection.query(sql, limits), limits))
+        found = self._run_transaction(seconds, lambda connection: fetch(connection.query(sql, limits), limits))
         return tuple([value for (value,) in found.rows])
 
     def _run_checked_statement(
@@ -244,8 +238,8 @@ class ServerEngine:
 
         def check_and_run_statement() -> R:
             statement = self._reader.read(sql, self._catalogue)
-            self._backend.check_statement_text(statement)
-            return self._run_in_transaction(seconds, lambda connection: work(connection, statement), cancellation)
+            self._backend.check_text(statement)
+            return self._run_transaction(seconds, lambda connection: work(connection, statement), cancellation)
 
         known = self._catalogue
         try:
@@ -264,25 +258,23 @@ class ServerEngine:
 
         with self._lock:
             if at_once or time.monotonic() - self._looked > _FRESH_SECONDS:
-                self._catalogue = self._run_in_transaction(self._seconds, read_catalogue_if_changed)
+                self._catalogue = self._run_transaction(self._seconds, read_catalogue_if_changed)
                 self._looked = time.monotonic()
             return self._catalogue
 
-    def _run_in_transaction(
+    def _run_transaction(
         self, seconds: float, work: Callable[[ServerConnection], R], cancellation: Cancellation | None = None
     ) -> R:
         """Run `work` in a read-only transaction, and again if the connection was lost."""
         for _ in range(2):
             try:
-                return self._run_transaction_once(seconds, work, cancellation)
+                return self._run_once(seconds, work, cancellation)
             except ConnectionLost:
                 # The others are likely to be dropped too.
                 self._pool.close_idle_connections()
         raise DatabaseUnavailable(f"the connection to {self.location} was lost: is the server running?")
 
-    def _run_transaction_once(
-        self, seconds: float, work: Callable[[ServerConnection], R], cancellation: Cancellation | None
-    ) -> R:
+    def _run_once(self, seconds: float, work: Callable[[ServerConnection], R], cancellation: Cancellation | None) -> R:
         raise_if_cancelled(cancellation)
         connection = self._pool.take()
         query = RunningQuery(connection, time.monotonic() + seconds + _GRACE_SECONDS, cancellation)
@@ -291,10 +283,8 @@ class ServerEngine:
                 connection.begin(seconds)
                 return work(connection)
         except connection.errors as error:
-            failed = connection.failure(error)
-            raise (
-                query.make_timeout_error(seconds) if query.stopped or isinstance(failed, QueryTimeout) else failed
-            ) from None
+            cause = connection.failure(error)
+            raise query.make_timeout(seconds) if query.stopped or isinstance(cause, QueryTimeout) else cause from None
         finally:
             if not query.stopped:
                 connection.end()

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...errors import QueryError
 from ..codes import Rows, make_code_table_rows
-from ..profiling import add_column_statistics, add_inferred_keys_and_codes
+from ..profiling import add_inferred_keys_and_codes, add_statistics
 from ..schema import Schema, TableSchema
 from ..table import Cell
 from .catalogue import Catalogue, Relation
@@ -61,7 +61,7 @@ class _TableProfiler:
         return TableSchema(
             relation.shown,
             tuple(
-                add_column_statistics(column, values, seen=rows is not None, complete=complete)
+                add_statistics(column, values, seen=rows is not None, complete=complete)
                 for column, values in zip(relation.columns, held, strict=True)
             ),
             relation.kind,

@@ -242,14 +242,14 @@ class StatementChecker:
                 raise QueryRejected(f"only tables and functions may stand in FROM, not {_get_node_name(table.this)}")
             return None
         parts = [part for part in table.parts if isinstance(part, exp.Identifier)]
-        if len(parts) == 1 and self._is_cte_in_scope(table, self._fold_identifier_case(parts[0])):
+        if len(parts) == 1 and self._is_cte_in_scope(table, self._fold_case(parts[0])):
             return None
-        relation = catalogue.find(*map(self._fold_identifier_case, parts))
+        relation = catalogue.find(*map(self._fold_case, parts))
         if relation is None:
             name = ".".join(part.name for part in parts)
             raise QueryFailed(f"no such table: {name[:_LONGEST_NAME]}", "unknown_table")
         written = parts[-1]
-        known_as = self._fold_identifier_case(written)
+        known_as = self._fold_case(written)
         table.set("catalog", None)
         table.set("db", exp.to_identifier(relation.schema, quoted=True) if relation.schema else None)
         table.set("this", exp.to_identifier(relation.name, quoted=True))
@@ -284,7 +284,7 @@ class StatementChecker:
                 self._add_grouped_key_columns(scope, table.alias, relation)
         for column in tree.find_all(exp.Column):
             if column.args.get("db"):  # a sub-query has no schema
-                place = self._fold_identifier_case(column.args["db"]), self._fold_identifier_case(column.args["table"])
+                place = self._fold_case(column.args["db"]), self._fold_case(column.args["table"])
                 scope = column.find_ancestor(exp.Select)
                 while scope is not None and (id(scope), *place) not in plain:
                     scope = scope.find_ancestor(exp.Select)
@@ -340,13 +340,9 @@ class StatementChecker:
         if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
             return set()
         table = node.args.get("table")
-        return (
-            {self._fold_identifier_case(node.this)}
-            if table is None or self._fold_identifier_case(table) == alias
-            else set()
-        )
+        return {self._fold_case(node.this)} if table is None or self._fold_case(table) == alias else set()
 
-    def _fold_identifier_case(self, name: exp.Identifier) -> str:
+    def _fold_case(self, name: exp.Identifier) -> str:
         return name.name if name.quoted else self._grammar.fold(name.name)
 
     def _is_cte_in_scope(self, table: exp.Table, name: str) -> bool:
@@ -364,7 +360,7 @@ class StatementChecker:
             else:
                 held = above.args.get("with_")
                 candidates = held.expressions if isinstance(held, exp.With) and held is not inside else []
-            if any(self._fold_identifier_case(candidate.args["alias"].this) == name for candidate in candidates):
+            if any(self._fold_case(candidate.args["alias"].this) == name for candidate in candidates):
                 return True
             inside, above = above, above.parent
         return False

@@ -28,21 +28,12 @@ from ..quoting import quote
 from ..schema import ColumnSchema
 from ..server.address import ServerAddress, hide_url_secrets, parse_server_url, redact_message
 from ..server.catalogue import Catalogue, Relation
-from ..server.connection import CUT, SHORT, Backend, ServerConnection, StatementInterrupter, convert_to_cell
+from ..server.connection import CUT, SHORT, Backend, Interrupter, ServerConnection, convert_to_cell
 from ..server.engine import ServerEngine
-from ..session import Session, compute_digest, make_sql_comment
+from ..session import Session, compute_digest, make_comment
 from ..table import Cell, Limits
 from ..watchdog import WATCHDOG, RunningQuery
-from .statements import (
-    GRAMMAR,
-    PROFILE,
-    TOO_LARGE,
-    check_query_plan,
-    check_statement_text,
-    convert_column_for_client,
-    wrap_as_subquery,
-    wrap_with_row_limit,
-)
+from .statements import GRAMMAR, PROFILE, TOO_LARGE, check_plan, check_text, convert_column, limit_rows, wrap_query
 
 Client = Any
 """Pyspark's `SparkConnectClient`: an extra, without its types."""
@@ -106,7 +97,7 @@ class SparkConnection(ServerConnection):
         self.errors = self._driver.errors
         self._usable = True
         self._client = self._driver.connect(backend.address.url)
-        self._remark = make_sql_comment(backend.session.identity)
+        self._remark = make_comment(backend.session.identity)
         self._begun = False
         self._seconds = 0.0
         self._running = ExitStack()
@@ -154,9 +145,7 @@ class SparkConnection(ServerConnection):
         self._running.enter_context(self._watch_running_query())
         fields = self._analyse_statement(sql)
         types = [str(field.dataType.simpleString()) for field in fields]
-        return RowCursor(
-            [str(field.name) for field in fields], self._send_statement(wrap_with_row_limit(sql, types, limits))
-        )
+        return RowCursor([str(field.name) for field in fields], self._send_statement(limit_rows(sql, types, limits)))
 
     def rows(self, sql: str) -> list[Row]:
         with self._watch_running_query():
@@ -176,9 +165,9 @@ class SparkConnection(ServerConnection):
 
     def _analyse_statement(self, sql: str) -> list[Any]:
         """Check a statement's plan, and return its result columns, without running it."""
-        plan = self._driver.make_statement_plan(self._remark + wrap_as_subquery(sql))
+        plan = self._driver.make_statement_plan(self._remark + wrap_query(sql))
         fields: list[Any] = list(self._client.schema(plan).fields)
-        check_query_plan(self._client.explain_string(plan, "extended"), self._backend.readable)
+        check_plan(self._client.explain_string(plan, "extended"), self._backend.readable)
         return fields
 
     def _send_statement(self, sql: str) -> Iterator[Row]:
@@ -188,16 +177,14 @@ class SparkConnection(ServerConnection):
     def _record_progress(self, stages: Iterable[object] | None = None, **_: object) -> None:
         self._works = self._works or bool(list(stages or ()))
 
-    def _make_interrupter(self) -> StatementInterrupter:
-        def end_unless_planning(how: Callable[[], None]) -> None:
+    def _make_interrupter(self) -> Interrupter:
+        def end_running(how: Callable[[], None]) -> None:
             # Spark forgets a query that is interrupted while it is planned, and then works on it all the same, with
             # nothing left that could end it. So it is not interrupted before it works.
             if self._works or time.monotonic() - self._sent > _PLANNING_SECONDS:
                 how()
 
-        return StatementInterrupter(
-            partial(end_unless_planning, self._client.interrupt_all), partial(end_unless_planning, self._client.close)
-        )
+        return Interrupter(partial(end_running, self._client.interrupt_all), partial(end_running, self._client.close))
 
     def _watch_running_query(self) -> AbstractContextManager[RunningQuery]:
         # A session may have several statements at once.
@@ -334,12 +321,12 @@ class SparkBackend(Backend):
             found.append("Spark would let this login write to tables")
         return (*found, _REMEDY) if found else ()
 
-    def check_statement_text(self, statement: str) -> None:
-        check_statement_text(statement)
+    def check_text(self, statement: str) -> None:
+        check_text(statement)
 
     def cut(self, column: ColumnSchema) -> str:
         name = self.quote_identifier(column.name)
-        value = convert_column_for_client(name, column.type)
+        value = convert_column(name, column.type)
         return name if value == name and column.kind in SHORT else f"left({value}, {CUT})"
 
 

@@ -2,7 +2,7 @@
 
 Standing in FROM, a statement that does anything but read is a mistake of syntax to Spark: it would run every other one.
 The plan is a second look, after the parser's, at what would really be read: Spark's own analysis has then found every
-name. What it tells is text, a line an operator; lines can only be added to it by what `check_statement_text` refuses,
+name. What it tells is text, a line an operator; lines can only be added to it by what `check_text` refuses,
 never taken away.
 """
 
@@ -60,7 +60,7 @@ _READING = {
 """Operators that read, and where they name what they read; files that a query names by their paths have no name."""
 
 
-def check_statement_text(statement: str) -> None:
+def check_text(statement: str) -> None:
     """Refuse a statement with server variables, or with line breaks in its texts or names."""
     if _SUBSTITUTED in statement:
         raise QueryRejected("'${' may not be used here, for Spark reads settings by it: write concat('$', '{')")
@@ -69,12 +69,12 @@ def check_statement_text(statement: str) -> None:
             raise QueryRejected("texts and names with line breaks may not be used here: write chr(10) for one")
 
 
-def wrap_as_subquery(sql: str) -> str:
+def wrap_query(sql: str) -> str:
     """Return the statement as a sub-query, so that Spark accepts nothing but a query."""
     return f"SELECT * FROM ({sql})"
 
 
-def wrap_with_row_limit(sql: str, types: Sequence[str], limits: Limits) -> str:
+def limit_rows(sql: str, types: Sequence[str], limits: Limits) -> str:
     """Return a checked SELECT limited to the wanted rows.
 
     `types` are those of its columns, as Spark names them: `array<int>`. Values that are neither numbers, times, texts
@@ -82,21 +82,19 @@ def wrap_with_row_limit(sql: str, types: Sequence[str], limits: Limits) -> str:
     """
     names = [f"c{at}" for at in range(1, len(types) + 1)]
     listed = ", ".join(names)
-    sent = ", ".join(
-        _render_length_checked_column(name, kind, limits.cell_bytes) for name, kind in zip(names, types, strict=True)
-    )
+    sent = ", ".join(_render_checked(name, kind, limits.cell_bytes) for name, kind in zip(names, types, strict=True))
     return f"SELECT {sent} FROM (SELECT * FROM ({sql}) AS s({listed}) LIMIT {int(limits.rows) + 1}) AS r({listed})"
 
 
-def convert_column_for_client(name: str, kind: str) -> str:
+def convert_column(name: str, kind: str) -> str:
     """Return SQL for a column in a form that the client can receive: unchanged or as text."""
     if kind.startswith(_PLAIN) and not kind.startswith(_NOT_PLAIN):
         return name
     return f"to_json({name})" if kind.startswith(_NESTED) else f"CAST({name} AS STRING)"
 
 
-def _render_length_checked_column(name: str, kind: str, longest: int) -> str:
-    value = convert_column_for_client(name, kind)
+def _render_checked(name: str, kind: str, longest: int) -> str:
+    value = convert_column(name, kind)
     if value == name and not kind.startswith(_MEASURED):
         return name
     return (
@@ -104,7 +102,7 @@ def _render_length_checked_column(name: str, kind: str, longest: int) -> str:
     )
 
 
-def check_query_plan(explained: str, relations: Collection[tuple[str, str, str]]) -> None:
+def check_plan(explained: str, relations: Collection[tuple[str, str, str]]) -> None:
     """Raise an error for a plan that does more than read the catalogue's tables and views.
 
     `relations` are catalogue, schema and name of what may be read. What a view reads is for its maker to say.

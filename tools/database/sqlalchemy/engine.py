@@ -27,10 +27,10 @@ from ..postgres import dialect as postgres
 from ..profile import ConnectionLost, EngineProfile, read_engine_profile
 from ..server.address import hide_url_secrets, parse_server_url, redact_message
 from ..server.catalogue import Catalogue, Relation
-from ..server.connection import Backend, BoundedRowCursor, ServerConnection, StatementInterrupter, convert_to_cell
+from ..server.connection import Backend, BoundedRowCursor, Interrupter, ServerConnection, convert_to_cell
 from ..server.engine import ServerEngine
 from ..server.statement_check import StatementGrammar
-from ..session import Session, compute_digest, make_sql_comment
+from ..session import Session, compute_digest, make_comment
 from ..table import Cell, Limits
 
 Row = tuple[Cell, ...]
@@ -63,7 +63,7 @@ class SQLAlchemyConnection(ServerConnection):
         self._sent: Any = None
         driver = self.driver
         hang_up = partial(driver._sock.shutdown, SHUT_RDWR) if hasattr(driver, "_sock") else ends
-        self._interrupter = StatementInterrupter(ends, hang_up)
+        self._interrupter = Interrupter(ends, hang_up)
         self._execute_statements(*profile.setup)
         dialect: Any = connection.dialect
         if dialect.name in ("mysql", "mariadb"):
@@ -71,8 +71,8 @@ class SQLAlchemyConnection(ServerConnection):
             dialect.identifier_preparer = dialect.preparer(dialect, server_ansiquotes=False)
         self.connection.rollback()
 
-    def _make_statement_remark(self) -> str:
-        return make_sql_comment(self._session.identity)
+    def _make_remark(self) -> str:
+        return make_comment(self._session.identity)
 
     @property
     def driver(self) -> Any:
@@ -88,7 +88,7 @@ class SQLAlchemyConnection(ServerConnection):
         return not self.connection.closed and not self.connection.invalidated
 
     def begin(self, seconds: float) -> None:
-        self._execute_statements(*self._profile.make_begin_statements(seconds))
+        self._execute_statements(*self._profile.make_begin_sql(seconds))
 
     def end(self) -> None:
         try:
@@ -105,7 +105,7 @@ class SQLAlchemyConnection(ServerConnection):
         self._longest = limits.cell_bytes
         if "limit" in self._profile.statements:
             self._execute_statements(self._profile.statements["limit"].format(rows=limits.rows + 1))
-        result = self.connection.exec_driver_sql(self._make_statement_remark() + sql, execution_options=_STREAMED)
+        result = self.connection.exec_driver_sql(self._make_remark() + sql, execution_options=_STREAMED)
         self._result = BoundedRowCursor(result, map(str, result.keys()), limits)
         # PyMySQL's own result, which outlives the cursor.
         self._sent = getattr(result.cursor, "_result", None)
@@ -118,30 +118,28 @@ class SQLAlchemyConnection(ServerConnection):
         return mysql.read_server_warnings(int(getattr(self._sent, "warning_count", 0)), self.rows)
 
     def rows(self, sql: str) -> list[Row]:
-        result = self.connection.exec_driver_sql(self._make_statement_remark() + sql, execution_options=_PLAIN)
+        result = self.connection.exec_driver_sql(self._make_remark() + sql, execution_options=_PLAIN)
         return [tuple(map(convert_to_cell, row)) for row in result]
 
     def compile(self, sql: str) -> None:
         # A dialect without a way to have a statement only read is asked for no rows of it.
         match self.connection.dialect.name:
             case "mysql" | "mariadb":
-                self.connection.execute(
-                    sqlalchemy.text("SET @tableturn = :sql"), {"sql": self._make_statement_remark() + sql}
-                )
+                self.connection.execute(sqlalchemy.text("SET @tableturn = :sql"), {"sql": self._make_remark() + sql})
                 self._execute_statements("PREPARE tableturn FROM @tableturn", "DEALLOCATE PREPARE tableturn")
             case "postgresql":
                 self._execute_statements(f"PREPARE tableturn AS {sql}", "DEALLOCATE tableturn")
             case "sqlite":
                 self._execute_statements(f"EXPLAIN {sql}")
             # It may compute what needs no row, and its message quote that: with rules of what may leave, nobody asks.
-            case _ if not self._session.policy.egress.has_restricted_columns:
+            case _ if not self._session.policy.egress.restricts_columns:
                 self.rows(f"SELECT 1 FROM ({sql}) AS q WHERE 1 = 0")
             case _:
                 return
 
     def _execute_statements(self, *statements: str) -> None:
         for statement in statements:
-            self.connection.exec_driver_sql(self._make_statement_remark() + statement, execution_options=_PLAIN)
+            self.connection.exec_driver_sql(self._make_remark() + statement, execution_options=_PLAIN)
 
     def estimate(self, sql: str, catalogue: Catalogue) -> Estimate | None:
         # As the engine of its own does, where there is one for the dialect.
@@ -151,7 +149,7 @@ class SQLAlchemyConnection(ServerConnection):
                 self._execute_statements(postgres.ALONE)
                 return postgres.estimate(sql, self.rows)
             case "mysql" | "mariadb":
-                explained = f"{self._make_statement_remark()}{self._profile.statements['explain']} {sql}"
+                explained = f"{self._make_remark()}{self._profile.statements['explain']} {sql}"
                 result = self.connection.exec_driver_sql(explained, execution_options=_PLAIN)
                 return mysql.estimate([dict(line) for line in result.mappings()])
             case _:
@@ -188,9 +186,7 @@ def drop_unread_rows(driver: Any) -> None:
         driver._result = None
 
 
-def read_inspector_rows(
-    inspector: sqlalchemy.Inspector, schemas: Sequence[str | None], name: str
-) -> list[tuple[Any, ...]]:
+def inspect_rows(inspector: sqlalchemy.Inspector, schemas: Sequence[str | None], name: str) -> list[tuple[Any, ...]]:
     """Return an inspector's rows for a profile statement's name in some schemas.
 
     Names are looked up in the first. The version changes with names alone: more would take reading all columns.
@@ -319,7 +315,7 @@ class SQLAlchemyBackend(Backend):
         with warnings.catch_warnings():
             # Types that the dialect does not know are left without a name.
             warnings.simplefilter("ignore", SAWarning)
-            return read_inspector_rows(held.inspector, self._schemas, name)
+            return inspect_rows(held.inspector, self._schemas, name)
 
     def warnings(self, connection: ServerConnection) -> tuple[str, ...]:
         """Return the guarantees that this dialect lacks, and the remedies."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ...errors import DatabaseUnavailable
 from ..quoting import quote
 from ..session import Permissions
-from .visibility import FULL_TEXT, DeclaredTable, TableVisibility, parse_virtual_table, resolve
+from .visibility import FULL_TEXT, DeclaredTable, Visibility, parse_virtual_table, resolve
 
 # The suffixes of the tables in which SQLite's own virtual tables (FTS3 to FTS5, R-tree) keep their content.
 _SHADOWS = ("content", "idx", "data", "docsize", "config", "segments", "segdir", "stat", "node", "rowid", "parent")
@@ -58,7 +58,7 @@ class FileCatalogue:
 
     version: tuple[int, int, int]
     entries: tuple[DeclaredTable, ...]
-    visibility: TableVisibility
+    visibility: Visibility
     encoding: str = "UTF-8"
 
     @cached_property

@@ -21,7 +21,7 @@ from .bounded_work import compute_value_limit, count_word_with_ctes_expanded
 from .functions import declare_table_functions
 from .guard import QueryAuthorizer, failure
 from .tokens import words
-from .visibility import TableVisibility
+from .visibility import Visibility
 
 _PLAIN_TYPE = re.compile(r"[A-Za-z][A-Za-z ]*(\(\s*\d+\s*(,\s*\d+\s*)?\))?\Z")
 
@@ -42,7 +42,7 @@ def refusal(sql: str, tables: Iterable[TableSchema]) -> QueryError | None:
     if count_word_with_ctes_expanded(words(sql), "select") > _SELECTS:
         raise QueryTooComplex
     declared = list(tables)
-    visibility = TableVisibility(frozenset(table.name.lower() for table in declared), frozenset(), {})
+    visibility = Visibility(frozenset(table.name.lower() for table in declared), frozenset(), {})
     guard = None
     connection = sqlite3.connect(":memory:", isolation_level=None)
     try:

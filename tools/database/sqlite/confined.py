@@ -59,7 +59,7 @@ class SchemaChanged(Exception):
 
 
 @dataclass(frozen=True)
-class ConnectionConfinement:
+class Confinement:
     """The schema, blocked names and reserved names of a confined connection, in lower case."""
 
     schema: str  # the name under which the file is attached; nobody else knows it
@@ -96,14 +96,14 @@ class ConnectionConfinement:
             raise SchemaChanged
 
 
-def confine(connection: sqlite3.Connection, uri: str, catalogue: FileCatalogue) -> ConnectionConfinement:
+def confine(connection: sqlite3.Connection, uri: str, catalogue: FileCatalogue) -> Confinement:
     """Attach a database file to an empty database, and declare views of the visible tables."""
     schema = f"t{secrets.token_hex(16)}"
     _attach_database_file(connection, uri, schema)
     names = _list_query_names(connection, schema)
     reserved = frozenset(name for name in names if name.startswith(_RESERVED))
     direct = {_folded(entry.name) for entry in catalogue.visible if entry.kind == "virtual"}
-    confinement = ConnectionConfinement(schema, catalogue.version[2], names - reserved - direct, reserved | _OWN_TABLES)
+    confinement = Confinement(schema, catalogue.version[2], names - reserved - direct, reserved | _OWN_TABLES)
     confinement.begin(connection)
     try:
         return replace(confinement, blocked=_declare_views(connection, confinement, catalogue))
@@ -127,9 +127,7 @@ def _attach_database_file(connection: sqlite3.Connection, uri: str, schema: str)
             connection.execute("PRAGMA writable_schema = OFF").close()
 
 
-def _declare_views(
-    connection: sqlite3.Connection, made: ConnectionConfinement, catalogue: FileCatalogue
-) -> frozenset[str]:
+def _declare_views(connection: sqlite3.Connection, made: Confinement, catalogue: FileCatalogue) -> frozenset[str]:
     """Declare a view for each visible table, and return the names that cannot be used."""
     visibility = catalogue.visibility
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ..quoting import quote
 from .catalogue import FileCatalogue
-from .confined import ConnectionConfinement, confine
+from .confined import Confinement, confine
 from .functions import PROFILE, declare_table_functions
 from .guard import QueryAuthorizer
 from .location import make_read_only_uri
@@ -22,7 +22,7 @@ SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
 """What Python raises for SQLite's errors; the second if the message quotes a damaged file."""
 
 NOT_UTF8 = "Could not decode to UTF-8"
-"""How the message begins with which Python refuses a text that is not UTF-8; `decode_text_leniently` can read it."""
+"""How the message begins with which Python refuses a text that is not UTF-8; `decode_leniently` can read it."""
 
 _QUERY_ONLY = "PRAGMA query_only = ON"
 
@@ -45,7 +45,7 @@ class QueryConnection:
     guard: QueryAuthorizer
     catalogue: FileCatalogue
     immutable: bool
-    confinement: ConnectionConfinement | None = None  # None if nothing is hidden
+    confinement: Confinement | None = None  # None if nothing is hidden
     suspect: bool = False  # something may have been left half done, so that no further query should use it
 
     @contextmanager
@@ -113,7 +113,7 @@ def guard_connection(
     connection: sqlite3.Connection,
     catalogue: FileCatalogue,
     immutable: bool = False,
-    confinement: ConnectionConfinement | None = None,
+    confinement: Confinement | None = None,
 ) -> QueryConnection:
     """Guard an open connection for queries; close the connection if that fails."""
     try:
@@ -132,7 +132,7 @@ def guard_connection(
 
 
 @contextmanager
-def decode_text_leniently(connection: sqlite3.Connection) -> Generator[None]:
+def decode_leniently(connection: sqlite3.Connection) -> Generator[None]:
     """Let a connection also read text that is not UTF-8 while a block runs."""
     connection.text_factory = _decode_utf8_leniently
     try:

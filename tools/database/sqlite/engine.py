@@ -17,7 +17,7 @@ from ...errors import NothingReadable, QueryError
 from ...forkserver import can_limit_processes
 from ..dialects import parse_statement
 from ..estimate import Estimate
-from ..fetch import RowSink
+from ..fetch import Sink
 from ..quoting import quote
 from ..schema import Schema, TableSchema
 from ..schema_cache import SchemaCache
@@ -28,7 +28,7 @@ from ..wire import pack_open_request
 from ..workers import WorkerPool, make_query_fork_server
 from .catalogue import FileCatalogue, read_file_states
 from .compile_check import refusal
-from .connection import SQLITE_ERRORS, connect, decode_text_leniently
+from .connection import SQLITE_ERRORS, connect, decode_leniently
 from .location import locate, make_unavailable_error
 from .pool import LIMITS_HERE, ConnectionPool
 from .read_schema import read_schema
@@ -75,9 +75,7 @@ class SQLiteEngine:
     def state(self) -> str:
         return " ".join(".".join(map(str, file)) for file in read_file_states(self.path) if file)
 
-    def execute(
-        self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: RowSink | None = None
-    ) -> Table:
+    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
         return self._queries.execute(sql, limits, cancellation, sink)
 
     def compile_check(self, sql: str, tables: Sequence[TableSchema]) -> QueryError | None:
@@ -105,7 +103,7 @@ class SQLiteEngine:
     def _read_schema(self, catalogue: FileCatalogue) -> Schema:
         with self._pool.borrow_connection() as guarded:
             try:
-                with closing(connect(self.path).sqlite) as reader, decode_text_leniently(guarded.sqlite):
+                with closing(connect(self.path).sqlite) as reader, decode_leniently(guarded.sqlite):
                     return read_schema(reader, guarded.sqlite, self.database, catalogue, self._policy.egress)
             except SQLITE_ERRORS as error:
                 raise make_unavailable_error(self.path, error) from None

@@ -16,7 +16,7 @@ from typing import Literal
 from ...errors import QueryError, QueryFailed, QueryRejected, ResultTooLarge, TableLocked
 from .bounded_work import LIKE_PATTERN_LENGTH, STATEMENT_LENGTH
 from .functions import PROFILE, TABLE_FUNCTIONS
-from .visibility import TableVisibility
+from .visibility import Visibility
 
 _CATALOGUE = frozenset({"sqlite_master", "sqlite_schema", "sqlite_sequence", "sqlite_stat1"})
 _TEMPORARY = frozenset({"sqlite_temp_master", "sqlite_temp_schema"})
@@ -54,7 +54,7 @@ class RefusedAction:
 class QueryAuthorizer:
     """The SQLite authorizer of a connection; `refusal` is a statement's first refused action."""
 
-    def __init__(self, visibility: TableVisibility, connection: sqlite3.Connection) -> None:
+    def __init__(self, visibility: Visibility, connection: sqlite3.Connection) -> None:
         """Check every later statement of a connection, and limit its work."""
         self.refusal: RefusedAction | None = None
         self._open = False

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ...errors import DatabaseUnavailable, QueryError, QueryFailed, QueryRejected, SettingsError, TableLocked
-from ..fetch import RowSink, fetch
+from ..fetch import Sink, fetch
 from ..quoting import quote
 from ..session import Permissions
 from ..table import Cell, Limits, Table
@@ -18,14 +18,7 @@ from ..watchdog import WATCHDOG, Cancellation, RunningQuery, raise_if_cancelled
 from .bounded_work import compute_value_limit
 from .catalogue import FileCatalogue, FileState, read_catalogue, read_file_states, read_schema_version
 from .confined import SchemaChanged
-from .connection import (
-    NOT_UTF8,
-    SQLITE_ERRORS,
-    QueryConnection,
-    connect,
-    decode_text_leniently,
-    open_guarded_connection,
-)
+from .connection import NOT_UTF8, SQLITE_ERRORS, QueryConnection, connect, decode_leniently, open_guarded_connection
 from .guard import failure
 from .location import has_no_writer, make_unavailable_error
 from .tokens import words
@@ -38,7 +31,7 @@ LIMITS_HERE = (
 
 
 def run_query(
-    connection: QueryConnection, sql: str, limits: Limits, cancellation: Cancellation | None, sink: RowSink | None
+    connection: QueryConnection, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None
 ) -> Table:
     """Run one statement on a guarded connection within the limits."""
     confinement = connection.confinement
@@ -57,24 +50,22 @@ def run_query(
     try:
         with connection.open_transaction(), WATCHDOG.watch(query):
             try:
-                return _fetch_result_table(sqlite, sql, limits, sink, start)
+                return _fetch_table(sqlite, sql, limits, sink, start)
             except sqlite3.OperationalError as error:
                 if not str(error).startswith(NOT_UTF8):
                     raise
-                with decode_text_leniently(sqlite):
-                    return _fetch_result_table(sqlite, sql, limits, sink, start)
+                with decode_leniently(sqlite):
+                    return _fetch_table(sqlite, sql, limits, sink, start)
     except (sqlite3.Error, sqlite3.Warning, MemoryError, ValueError) as error:
         connection.record_connection_error(error)
         query.check(time.monotonic())  # the transaction's wait is not watched
         if query.stopped:
-            raise query.make_timeout_error(limits.seconds) from None
+            raise query.make_timeout(limits.seconds) from None
         failed = failure(error, sql, connection.guard.refusal, longest)
         raise (confinement.conceal_hidden_names(failed) if confinement else failed) from None
 
 
-def _fetch_result_table(
-    sqlite: sqlite3.Connection, sql: str, limits: Limits, sink: RowSink | None, start: float
-) -> Table:
+def _fetch_table(sqlite: sqlite3.Connection, sql: str, limits: Limits, sink: Sink | None, start: float) -> Table:
     cursor = sqlite.execute(sql)
     try:
         if cursor.description is None:
@@ -169,9 +160,7 @@ class ConnectionPool:
                 return
         connection.sqlite.close()
 
-    def execute(
-        self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: RowSink | None = None
-    ) -> Table:
+    def execute(self, sql: str, limits: Limits, cancellation: Cancellation | None, sink: Sink | None = None) -> Table:
         self._limit_process_heap(limits.memory_bytes)
         with self.borrow_connection() as connection:
             try:
@@ -196,7 +185,7 @@ class ConnectionPool:
             sqlite.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _CELL_BYTES)
             query = RunningQuery(sqlite, time.monotonic() + seconds)
             try:
-                with decode_text_leniently(sqlite), WATCHDOG.watch(query):
+                with decode_leniently(sqlite), WATCHDOG.watch(query):
                     for (value,) in sqlite.execute(sql):
                         values.append(value)
             except (*SQLITE_ERRORS, MemoryError) as error:

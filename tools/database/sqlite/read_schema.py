@@ -21,7 +21,7 @@ from ..codes import Rows, make_code_table_rows
 from ..column_kinds import infer_column_kind
 from ..egress import Egress, SchemaEgress
 from ..fetch import estimate_rows_size
-from ..profiling import add_column_statistics, add_inferred_keys_and_codes
+from ..profiling import add_inferred_keys_and_codes, add_statistics
 from ..quoting import quote
 from ..schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from ..session import compute_digest
@@ -69,10 +69,7 @@ def read_schema(
     keys = _read_foreign_keys(connection, {table.name.lower(): table for table in bare})
     leaving = SchemaEgress(egress, Schema(name, tuple(bare), tuple(keys)))
     profiler = TableProfiler(
-        guarded,
-        pages * size,
-        leaving.is_column_withheld,
-        egress.has_restricted_columns or catalogue.visibility.restricted,
+        guarded, pages * size, leaving.is_withheld, egress.restricts_columns or catalogue.visibility.restricted
     )
     tables: list[TableSchema] = []
     for table in bare:
@@ -100,7 +97,7 @@ def _read_declared_table(connection: sqlite3.Connection, entry: DeclaredTable, c
         rows = []
     visibility = catalogue.visibility
     comment, comments = parse_ddl_comments(entry.sql) if entry.kind == "table" else ("", {})
-    comment, comments = visibility.select_visible_comments(entry.name, comment, comments)
+    comment, comments = visibility.select_comments(entry.name, comment, comments)
     # Part of a key would tell that there is another part.
     whole_key = all(visibility.shows(entry.name, row[1]) for row in rows if row[5])
     columns = tuple(
@@ -213,7 +210,7 @@ class TableProfiler:
         profiles: dict[str, ColumnSchema] = {}
         for column, values in zip(columns, held, strict=True):
             # What is declared here says little: values tell more of a kind.
-            profile = add_column_statistics(replace(column, kind="other"), values, complete=complete)
+            profile = add_statistics(replace(column, kind="other"), values, complete=complete)
             if self.sorts:
                 ordered = sorted(profile.samples, key=lambda cell: (type(cell).__name__, cell))
                 profile = replace(profile, samples=tuple(ordered))

@@ -70,7 +70,7 @@ def _find_revealing_tables(
     virtual = [entry for entry in entries if entry.kind == "virtual"]
     plain = visible.intersection(entry.key for entry in entries if entry.kind != "view")
 
-    def can_reveal_hidden_names(entry: DeclaredTable) -> bool:
+    def reveals_hidden(entry: DeclaredTable) -> bool:
         module, arguments = parse_virtual_table(entry.sql)
         read = _find_source_table(module, arguments)
         if read is None:
@@ -79,7 +79,7 @@ def _find_revealing_tables(
             return read not in plain or read in hidden or read in gone
         return module in FULL_TEXT and entry.key not in allowed and not columns.isdisjoint(entry.columns)
 
-    while more := {entry.key for entry in virtual if entry.key not in gone and can_reveal_hidden_names(entry)}:
+    while more := {entry.key for entry in virtual if entry.key not in gone and reveals_hidden(entry)}:
         gone |= more
     return gone
 
@@ -132,7 +132,7 @@ _NOTHING: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
-class TableVisibility:
+class Visibility:
     """The visible and hidden names of tables and columns, in lower case."""
 
     tables: frozenset[str]  # tables, views and virtual tables that may be read, and the shadow tables of the last
@@ -147,30 +147,22 @@ class TableVisibility:
         name = table.lower()
         return name in self.tables and column.lower() not in self.hidden_columns.get(name, _NOTHING)
 
-    def select_visible_comments(
-        self, table: str, comment: str, columns: Mapping[str, str]
-    ) -> tuple[str, Mapping[str, str]]:
+    def select_comments(self, table: str, comment: str, columns: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
         """Return the comments of a table and its columns that cannot reveal hidden names."""
         if not self.restricted:
             return comment, columns
         hidden = self.hidden_columns.get(table.lower(), _NOTHING)
 
-        def can_reveal_hidden_names(text: str) -> bool:
+        def reveals_hidden(text: str) -> bool:
             lowered = text.lower()
             return any(name in lowered for name in hidden | self.hidden_tables)
 
-        shown = {
-            column: text
-            for column, text in columns.items()
-            if column not in hidden and not can_reveal_hidden_names(text)
-        }
+        shown = {column: text for column, text in columns.items() if column not in hidden and not reveals_hidden(text)}
         # A table's own comment may describe its hidden columns by other words.
-        return "" if hidden or can_reveal_hidden_names(comment) else comment, shown
+        return "" if hidden or reveals_hidden(comment) else comment, shown
 
 
-def resolve(
-    rules: Permissions, entries: Sequence[DeclaredTable], shadows: Mapping[str, Iterable[str]]
-) -> TableVisibility:
+def resolve(rules: Permissions, entries: Sequence[DeclaredTable], shadows: Mapping[str, Iterable[str]]) -> Visibility:
     """Return the visibility that allow and deny lists give the declared tables.
 
     Args:
@@ -209,4 +201,4 @@ def resolve(
     for name in sorted(TABLE_FUNCTIONS & everything - shown):
         # It takes the function's place, so that the function's absence would tell of it.
         raise SettingsError(f"the table {name} has the name of a function of SQLite, and cannot be hidden: rename it")
-    return TableVisibility(shown, frozenset(everything - shown), hidden, columns, bool(rules))
+    return Visibility(shown, frozenset(everything - shown), hidden, columns, bool(rules))

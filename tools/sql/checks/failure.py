@@ -11,7 +11,7 @@ from ...database.schema import ForeignKey, Schema
 from ...errors import QueryError, QueryErrorKind
 from ...words import find_nearest_names, format_did_you_mean, join_words
 from ..dialects import DialectRules, fold
-from ..findings import QueryFinding
+from ..findings import Finding
 from ..query import Query, is_aggregate_call, is_source_key_bound
 from ..scope import QuerySource, Reference, Scope, SourceColumn, iterate_enclosing_scopes
 from .advice import advise_on_syntax_error, suggest_substitute_function
@@ -22,7 +22,7 @@ _NEAR = re.compile(r"near (?:\"(.*?)\"|'(\S*).*' at line)", re.DOTALL)
 _QUOTED = re.compile(r"[\"'`]([^\"'`]+)[\"'`]")
 
 
-def find_failure_causes(sql: str, error: QueryError, query: Query | None, schema: Schema) -> list[QueryFinding]:
+def find_failure_causes(sql: str, error: QueryError, query: Query | None, schema: Schema) -> list[Finding]:
     """Return findings on a query that the database refused, those on its error first.
 
     The error's kind comes from the engine's codes, its message is shown; the query is None if it could not be parsed.
@@ -31,14 +31,14 @@ def find_failure_causes(sql: str, error: QueryError, query: Query | None, schema
     findings = list(find_invalid_names(query)) if query is not None else []
     of_kind = [finding for finding in findings if finding.kind == kind]
     if not of_kind:
-        return [_report_engine_error(kind, sql, message, query, schema), *findings]
+        return [_report_error(kind, sql, message, query, schema), *findings]
     # Those whose place the database's message names, last or in quotes, come before the others.
     named = {fold(name) for name in (message.rpartition(": ")[2], *_QUOTED.findall(message))}
     of_kind.sort(key=lambda finding: fold(finding.place) not in named)
     return of_kind + [finding for finding in findings if finding.kind != kind]
 
 
-def find_invalid_names(query: Query) -> Iterator[QueryFinding]:
+def find_invalid_names(query: Query) -> Iterator[Finding]:
     """Yield a finding for each unknown or ambiguous table or column of a query."""
     for scope in query.scopes:
         for source in scope.sources:
@@ -52,80 +52,71 @@ def find_invalid_names(query: Query) -> Iterator[QueryFinding]:
             yield finding
 
 
-def find_invalid_limits(query: Query) -> Iterator[QueryFinding]:
+def find_invalid_limits(query: Query) -> Iterator[Finding]:
     """Yield a finding for each LIMIT or OFFSET that is not a whole number, in SQLite only."""
     for clause in query.tree.find_all(exp.Limit, exp.Offset) if query.rules.is_sqlite else ():
         given = clause.expression
         if isinstance(given, exp.Null) or (isinstance(given, exp.Literal) and not _WHOLE.fullmatch(given.name)):
             place = query.text(clause).strip()
-            yield QueryFinding("other", "error", "The limit is no whole number.", place, "write a whole number")
+            yield Finding("other", "error", "The limit is no whole number.", place, "write a whole number")
 
 
-def _report_unknown_table(source: QuerySource, query: Query) -> QueryFinding:
+def _report_unknown_table(source: QuerySource, query: Query) -> Finding:
     schema, rules = query.schema, query.rules
     near = find_nearest_names(source.node.name, (table.name for table in schema.tables))
-    names = [rules.format_suggested_table(table.name, schema) for table in schema.tables[:12]]
-    suggestion = (
-        _suggest_names([rules.format_suggested_table(name, schema) for name in near])
-        or f"the tables are {', '.join(names)}"
-    )
-    return QueryFinding(
-        "unknown_table", "error", f"There is no table {source.node.name}.", source.node.name, suggestion
-    )
+    names = [rules.spell_table(table.name, schema) for table in schema.tables[:12]]
+    suggestion = _suggest([rules.spell_table(name, schema) for name in near]) or f"the tables are {', '.join(names)}"
+    return Finding("unknown_table", "error", f"There is no table {source.node.name}.", source.node.name, suggestion)
 
 
-def _report_invalid_reference(reference: Reference, query: Query) -> QueryFinding | None:
+def _report_invalid_reference(reference: Reference, query: Query) -> Finding | None:
     if reference.kind not in ("ambiguous", "unknown", "unknown_source"):
         return None
     place = query.text(reference.node)
     if reference.kind == "ambiguous":
         choices = [f"{source.label}.{reference.column}" for source in reference.candidates]
         message = f"The column {place} is in more than one table of the query."
-        return QueryFinding("ambiguous_column", "error", message, place, f"write {join_words(choices, 'or')}")
+        return Finding("ambiguous_column", "error", message, place, f"write {join_words(choices, 'or')}")
     if reference.kind == "unknown":
         sources = _list_reachable_sources(reference) if reference.source is None else [reference.source]
         read = join_words([source.node.name or source.label for source in sources], "or") or "the query"
         message = f"There is no column {reference.column} in {read}."
-        advice = _advise_on_unknown_column(reference, sources, query.schema, query.rules)
-        return QueryFinding("unknown_column", "error", message, place, advice)
+        advice = _advise_on_column(reference, sources, query.schema, query.rules)
+        return Finding("unknown_column", "error", message, place, advice)
     return _report_unknown_source(reference, place, query)
 
 
-def _advise_on_unknown_column(
-    reference: Reference, sources: list[QuerySource], schema: Schema, rules: DialectRules
-) -> str:
+def _advise_on_column(reference: Reference, sources: list[QuerySource], schema: Schema, rules: DialectRules) -> str:
     """Return advice on a column that the given sources do not have."""
     reachable = _list_reachable_sources(reference)
-    owners = _find_sources_with_column(reference, reachable, rules)
+    owners = _find_holders(reference, reachable, rules)
     if owners:
         return f"use {owners[0].label}.{reference.column}"
     columns = [name for source in sources for name in (source.columns or {}).values()]
-    in_other_case = [rules.format_suggested_name(name) for name in columns if fold(name) == fold(reference.column)]
+    in_other_case = [rules.spell_name(name) for name in columns if fold(name) == fold(reference.column)]
     if in_other_case:
         return f"write {join_words(in_other_case, 'or')}"
-    near = [rules.format_suggested_name(name) for name in find_nearest_names(reference.column, columns)]
+    near = [rules.spell_name(name) for name in find_nearest_names(reference.column, columns)]
     alias = reference.scope.aliases.get(rules.key(reference.node.this)) if reference.scope is not None else None
     if alias is not None and not reference.node.table and not rules.is_sqlite:
         return f"an alias cannot be used here: write {alias.sql(dialect=rules.grammar)}"
     holder = next((table.name for table in schema.tables if table.column(reference.column)), None)
     if holder is not None:
-        return _advise_joining_table(
-            schema, [source.table.name for source in reachable if source.table], holder, near, rules
-        )
+        return _advise_joining(schema, [source.table.name for source in reachable if source.table], holder, near, rules)
     if near or not columns:
-        return _suggest_names(near)
-    return f"the columns are {', '.join(map(rules.format_suggested_name, columns[:12]))}"
+        return _suggest(near)
+    return f"the columns are {', '.join(map(rules.spell_name, columns[:12]))}"
 
 
-def _advise_joining_table(schema: Schema, starts: list[str], table: str, near: list[str], rules: DialectRules) -> str:
+def _advise_joining(schema: Schema, starts: list[str], table: str, near: list[str], rules: DialectRules) -> str:
     path = _find_foreign_key_path(schema, starts, table)
-    advice = f"the table {rules.format_suggested_table(table, schema)} has it"
+    advice = f"the table {rules.spell_table(table, schema)} has it"
     if path:
         advice += f": join it {_format_join_conditions(path, rules, schema)}"
-    return f"{advice}; or {_suggest_names(near)}" if near else advice
+    return f"{advice}; or {_suggest(near)}" if near else advice
 
 
-def _suggest_names(near: Sequence[str]) -> str:
+def _suggest(near: Sequence[str]) -> str:
     """Return advice to use the most similar names."""
     return f"use {near[0]}" if len(near) == 1 else format_did_you_mean(near)
 
@@ -134,12 +125,8 @@ def _format_join_conditions(path: Sequence[ForeignKey], rules: DialectRules, sch
     """Return the join conditions as text: `ON a.x = b.y and ON b.z = c.w`."""
     conditions: list[str] = []
     for key in path:
-        table, ref_table = (rules.format_suggested_table(name, schema) for name in (key.table, key.ref_table))
-        pairs = zip(
-            map(rules.format_suggested_name, key.columns),
-            map(rules.format_suggested_name, key.ref_columns),
-            strict=True,
-        )
+        table, ref_table = (rules.spell_table(name, schema) for name in (key.table, key.ref_table))
+        pairs = zip(map(rules.spell_name, key.columns), map(rules.spell_name, key.ref_columns), strict=True)
         conditions.append("ON " + " AND ".join(f"{table}.{column} = {ref_table}.{other}" for column, other in pairs))
     return " and ".join(conditions)
 
@@ -162,7 +149,7 @@ def _find_foreign_key_path(schema: Schema, starts: Iterable[str], goal: str) -> 
     return reached.get(fold(goal), [])
 
 
-def _report_unknown_source(reference: Reference, place: str, query: Query) -> QueryFinding:
+def _report_unknown_source(reference: Reference, place: str, query: Query) -> Finding:
     qualifier, rules = reference.node.table, query.rules
     reachable, key = _list_reachable_sources(reference), rules.key(reference.node.args["table"])
     message = f"{qualifier} is not among the tables of this SELECT."
@@ -176,14 +163,12 @@ def _report_unknown_source(reference: Reference, place: str, query: Query) -> Qu
         path = _format_join_conditions(_find_foreign_key_path(query.schema, starts, table.name), rules, query.schema)
         advice = f"join {'.'.join(table.path)} {path}".strip()
     else:
-        labels = [source.label for source in _find_sources_with_column(reference, reachable, rules) or reachable]
+        labels = [source.label for source in _find_holders(reference, reachable, rules) or reachable]
         advice = f"write {join_words([f'{label}.{reference.column}' for label in labels], 'or')}" if labels else ""
-    return QueryFinding("unknown_column", "error", message, place, advice)
+    return Finding("unknown_column", "error", message, place, advice)
 
 
-def _find_sources_with_column(
-    reference: Reference, sources: list[QuerySource], rules: DialectRules
-) -> list[QuerySource]:
+def _find_holders(reference: Reference, sources: list[QuerySource], rules: DialectRules) -> list[QuerySource]:
     """Return the sources that have the referenced column."""
     key = rules.key(reference.node.this)
     return [source for source in sources if key in (source.columns or {})]
@@ -193,28 +178,26 @@ def _list_reachable_sources(reference: Reference) -> list[QuerySource]:
     return [source for level in iterate_enclosing_scopes(reference.scope) for source in level.sources]
 
 
-def _report_engine_error(
-    kind: QueryErrorKind, sql: str, message: str, query: Query | None, schema: Schema
-) -> QueryFinding:
+def _report_error(kind: QueryErrorKind, sql: str, message: str, query: Query | None, schema: Schema) -> Finding:
     """Return the finding for an error that unknown names do not explain."""
     text = message[:1].upper() + message[1:].rstrip(".") + "."
     if kind == "unknown_function" and (named := _FUNCTION.search(message)):
         function = named[1].lower()
-        return QueryFinding(kind, "error", text, named[1], suggest_substitute_function(function, schema.dialect))
+        return Finding(kind, "error", text, named[1], suggest_substitute_function(function, schema.dialect))
     if kind == "rejected":
         named = _FUNCTION.search(message)
-        return QueryFinding(kind, "error", text, named[1] if named else "", "write one SELECT that only reads")
+        return Finding(kind, "error", text, named[1] if named else "", "write one SELECT that only reads")
     if kind == "aggregate_misuse":
         return _report_aggregate_misuse(text, message, query)
     if kind == "syntax":
         match = _NEAR.search(message)
         near = (match[1] or match[2] or "") if match else ""
-        return QueryFinding(kind, "error", text, near, advise_on_syntax_error(sql, message, near, schema))
+        return Finding(kind, "error", text, near, advise_on_syntax_error(sql, message, near, schema))
     advice = "convert one side with CAST, or use a value of the other's type" if kind == "type_mismatch" else ""
-    return QueryFinding(kind, "error", text, "", advice)
+    return Finding(kind, "error", text, "", advice)
 
 
-def _report_aggregate_misuse(text: str, message: str, query: Query | None) -> QueryFinding:
+def _report_aggregate_misuse(text: str, message: str, query: Query | None) -> Finding:
     """Return the finding for a misplaced aggregate or an ungrouped column."""
     place = message.partition(":")[2].strip()
     advice = "aggregate in a sub-query first, and use its result here"
@@ -233,14 +216,14 @@ def _report_aggregate_misuse(text: str, message: str, query: Query | None) -> Qu
         else:
             continue
         break
-    return QueryFinding("aggregate_misuse", "error", text, place, advice)
+    return Finding("aggregate_misuse", "error", text, place, advice)
 
 
 def find_ungrouped_columns(scope: Scope, query: Query, rules: DialectRules) -> list[Reference]:
     """Return a SELECT's columns that need GROUP BY or an aggregate under strict rules."""
     select, terms = scope.select, query.resolve_group_by_terms(scope)
     outputs = [item.unalias() for item in select.expressions]
-    if terms is None and (select.args.get("group") is not None or not query.find_aggregate_calls(scope)):
+    if terms is None and (select.args.get("group") is not None or not query.find_aggregates(scope)):
         return []
     grouped = [query.at(term) for term in terms or ()]
     keys = {reference.place for reference in grouped if reference is not None and reference.source is not None}

@@ -10,14 +10,14 @@ from sqlglot import exp
 
 from ...words import join_words
 from ..dialects import quote_string_literal
-from ..findings import ColumnValueLookup, QueryFinding
+from ..findings import ColumnValueLookup, Finding
 from ..query import Query
 from ..scope import Scope, SourceColumn
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d(?!\d)")
 
 
-def find_query_pitfalls(query: Query, values: ColumnValueLookup | None) -> Iterator[QueryFinding]:
+def find_query_pitfalls(query: Query, values: ColumnValueLookup | None) -> Iterator[Finding]:
     """Yield findings on conditions that are never true and on texts that no row has."""
     for scope in query.scopes:
         yield from _find_contradictory_conditions(scope, query)
@@ -26,14 +26,14 @@ def find_query_pitfalls(query: Query, values: ColumnValueLookup | None) -> Itera
                 better = f"{query.text(part.this)} IS {'NOT ' if isinstance(part, exp.NEQ) else ''}NULL"
                 place = query.text(part)
                 message = f"{place} never holds: NULL equals nothing."
-                yield QueryFinding("always_empty", "error", message, place, f"write {better}")
+                yield Finding("always_empty", "error", message, place, f"write {better}")
             elif isinstance(part, exp.Between):
                 yield from _check_between_bounds(part, query)
             elif isinstance(part, exp.EQ | exp.In) and values is not None:
                 yield from _find_absent_values(part, query, values)
 
 
-def _find_absent_values(part: exp.Expr, query: Query, values: ColumnValueLookup) -> Iterator[QueryFinding]:
+def _find_absent_values(part: exp.Expr, query: Query, values: ColumnValueLookup) -> Iterator[Finding]:
     """Yield findings on texts that no row has, if the column has similar texts or numbers."""
     compared = query.iterate_column_comparisons(part)
     texts = [query.literal(operand) for _, operand in compared]
@@ -52,15 +52,13 @@ def _find_absent_values(part: exp.Expr, query: Query, values: ColumnValueLookup)
             numbers = column.samples and not any(isinstance(sample, str) for sample in column.samples)
             if numbers and not _is_numeric_text(text):
                 null = "write IS NULL for missing values" if text.lower() in ("null", "none") else ""
-                yield QueryFinding(
-                    "type_mismatch", "warning", f"{message}, which holds numbers.", place, null, proof=True
-                )
+                yield Finding("type_mismatch", "warning", f"{message}, which holds numbers.", place, null, proof=True)
         elif near := values.nearest(table, column.name, text):
             advice = f"use {join_words([quote_string_literal(other) for other in near], 'or')}"
-            yield QueryFinding("unknown_value", "warning", f"{message}.", place, advice)
+            yield Finding("unknown_value", "warning", f"{message}.", place, advice)
 
 
-def _check_between_bounds(node: exp.Between, query: Query) -> Iterator[QueryFinding]:
+def _check_between_bounds(node: exp.Between, query: Query) -> Iterator[Finding]:
     low, high = (query.literal(node.args[key]) for key in ("low", "high"))
     turned = isinstance(low, float) and isinstance(high, float) and low > high
     if isinstance(low, str) and isinstance(high, str):
@@ -68,10 +66,10 @@ def _check_between_bounds(node: exp.Between, query: Query) -> Iterator[QueryFind
         turned = bool(_DAY.match(low) and _DAY.match(high)) and low[:10] > high[:10]
     if turned and not node.args.get("symmetric"):
         place = query.text(node)
-        yield QueryFinding("always_empty", "error", f"{place} never holds: its bounds are the wrong way round.", place)
+        yield Finding("always_empty", "error", f"{place} never holds: its bounds are the wrong way round.", place)
 
 
-def _find_contradictory_conditions(scope: Scope, query: Query) -> Iterator[QueryFinding]:
+def _find_contradictory_conditions(scope: Scope, query: Query) -> Iterator[Finding]:
     """Yield findings on conditions that contradict each other for one column."""
     equal: dict[SourceColumn, tuple[str | float, exp.Expr]] = {}
     for part in query.list_required_conditions(scope):
@@ -84,11 +82,11 @@ def _find_contradictory_conditions(scope: Scope, query: Query) -> Iterator[Query
                 place = f"{query.text(before[1])} AND {query.text(part)}"
                 message = f"{place} never holds: one row has one {column.schema.name}."
                 advice = "use OR or IN for either, or INTERSECT for both"
-                yield QueryFinding("always_empty", "error", message, place, advice)
+                yield Finding("always_empty", "error", message, place, advice)
     yield from _find_contradictory_bounds(scope, query)
 
 
-def _find_contradictory_bounds(scope: Scope, query: Query) -> Iterator[QueryFinding]:
+def _find_contradictory_bounds(scope: Scope, query: Query) -> Iterator[Finding]:
     """Yield findings on pairs of bounds that exclude every number or date."""
     bounds: dict[SourceColumn, list[tuple[bool, bool, str | float, exp.Expr]]] = {}
     for part in query.list_required_conditions(scope):
@@ -106,7 +104,7 @@ def _find_contradictory_bounds(scope: Scope, query: Query) -> Iterator[QueryFind
                 first, second = (one, other) if entries.index(one) < entries.index(other) else (other, one)
                 place = f"{query.text(first[3])} AND {query.text(second[3])}"
                 # People are told; what the papers feed back to a model stays as it was.
-                yield QueryFinding("always_empty", "info", f"{place} never holds: nothing lies between.", place)
+                yield Finding("always_empty", "info", f"{place} never holds: nothing lies between.", place)
 
 
 def _is_range_empty(low: str | float, high: str | float, *, strict: bool) -> bool:

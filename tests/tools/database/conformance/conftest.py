@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tableturn.tools.database import Cancellation, Database, Limits, Table
-from tableturn.tools.database.fetch import RowSink
+from tableturn.tools.database.fetch import Sink
 
 from ..own_client import own_rows, plain
 from .candidate import Candidate
@@ -59,11 +59,7 @@ class _Compared(Database):
     url = ""
 
     def execute(
-        self,
-        sql: str,
-        limits: Limits | None = None,
-        cancellation: Cancellation | None = None,
-        sink: RowSink | None = None,
+        self, sql: str, limits: Limits | None = None, cancellation: Cancellation | None = None, sink: Sink | None = None
     ) -> Table:
         found = super().execute(sql, limits, cancellation, sink)
         if sink is None and not found.truncated and self.url:

@@ -56,14 +56,7 @@ def test_hidden_things_are_not_there(restricted: Database, sql: str) -> None:
 
 def test_nothing_hidden_is_listed(restricted: Database) -> None:
     schema = restricted.schema()
-    assert {table.name for table in schema.tables} == {
-        "customer",
-        "orders",
-        "line",
-        "spare",
-        "numbers",
-        "large_orders",
-    }
+    assert {table.name for table in schema.tables} == {"customer", "orders", "line", "spare", "numbers", "large_orders"}
     customer = schema.table("customer")
     assert customer is not None
     assert [column.name for column in customer.columns] == ["id", "name"]

@@ -202,11 +202,7 @@ def test_commas_that_part_no_thousands(tmp_path: Path) -> None:
     path = tmp_path / "prices.csv"
     lines = ["id,price,total,ratio", '1,"1,50","1,234.50",0.5', '2,"12,5","1,234",0.25', "3,7,99,1", ""]
     path.write_text("\n".join(lines), encoding="utf-8")
-    assert _rows(path, "prices") == (
-        (1, "1,50", 1234.5, 0.5),
-        (2, "12,5", 1234, 0.25),
-        (3, "7", 99, 1),
-    )
+    assert _rows(path, "prices") == ((1, "1,50", 1234.5, 0.5), (2, "12,5", 1234, 0.25), (3, "7", 99, 1))
 
 
 def test_commas_that_part_no_thousands_beside_dates(tmp_path: Path) -> None:

@@ -9,13 +9,7 @@ from tableturn.tools.database import Database
 from tableturn.tools.database.server.address import hide_url_secrets
 from tableturn.tools.database.server.catalogue import Catalogue, Relation
 from tableturn.tools.database.server.statement_check import StatementChecker
-from tableturn.tools.database.spark.statements import (
-    GRAMMAR,
-    check_query_plan,
-    check_statement_text,
-    wrap_as_subquery,
-    wrap_with_row_limit,
-)
+from tableturn.tools.database.spark.statements import GRAMMAR, check_plan, check_text, limit_rows, wrap_query
 from tableturn.tools.database.table import Limits
 from tableturn.tools.errors import DatabaseUnavailable, QueryError, QueryFailed, QueryRejected
 
@@ -54,10 +48,10 @@ def _plan(*lines: str) -> str:
 )
 def test_tables_of_the_catalogue_may_be_read(lines: list[str]) -> None:
     plan = _plan(*lines)
-    check_query_plan(plan, _RELATIONS)
+    check_plan(plan, _RELATIONS)
     if "CTERelation" not in plan:
         with pytest.raises(QueryRejected):
-            check_query_plan(plan, set())
+            check_plan(plan, set())
 
 
 @pytest.mark.parametrize(
@@ -82,12 +76,12 @@ def test_tables_of_the_catalogue_may_be_read(lines: list[str]) -> None:
 )
 def test_nothing_else_is_read_or_done(lines: list[str]) -> None:
     with pytest.raises(QueryRejected):
-        check_query_plan(_plan(*lines), _RELATIONS)
+        check_plan(_plan(*lines), _RELATIONS)
 
 
 def test_a_plan_that_is_not_told_is_refused() -> None:
     with pytest.raises(QueryRejected, match="does not tell"):
-        check_query_plan("Error occurred during query planning", _RELATIONS)
+        check_plan("Error occurred during query planning", _RELATIONS)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +97,7 @@ def test_a_plan_that_is_not_told_is_refused() -> None:
 )
 def test_what_the_server_would_read_otherwise_is_refused(sql: str) -> None:
     with pytest.raises(QueryRejected):
-        check_statement_text(StatementChecker(GRAMMAR).read(sql, _CATALOGUE))
+        check_text(StatementChecker(GRAMMAR).read(sql, _CATALOGUE))
 
 
 @pytest.mark.parametrize(
@@ -117,7 +111,7 @@ def test_what_the_server_would_read_otherwise_is_refused(sql: str) -> None:
 )
 def test_texts_and_names_keep_their_meaning(sql: str, written: str) -> None:
     found = StatementChecker(GRAMMAR).read(sql, _CATALOGUE)
-    check_statement_text(found)
+    check_text(found)
     assert found == written
 
 
@@ -140,13 +134,13 @@ def test_statements_are_checked_before_they_are_sent(sql: str) -> None:
 
 def test_no_command_can_stand_where_a_query_is_sent() -> None:
     # Whatever is sent begins with SELECT, and what was checked stands in parentheses.
-    for sent in (wrap_as_subquery("DROP TABLE x"), wrap_with_row_limit("DROP TABLE x", ["int"], Limits())):
+    for sent in (wrap_query("DROP TABLE x"), limit_rows("DROP TABLE x", ["int"], Limits())):
         with pytest.raises(QueryFailed):
             StatementChecker(GRAMMAR).read(sent, _CATALOGUE)
 
 
 def test_values_are_bounded_by_their_types() -> None:
-    sent = wrap_with_row_limit(
+    sent = limit_rows(
         "SELECT 1", ["int", "string", "array<int>", "interval day", "decimal(10,2)"], Limits(cell_bytes=7)
     )
     assert sent.startswith("SELECT c1, CASE WHEN octet_length(c2) > 7 ")
