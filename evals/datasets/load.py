@@ -411,7 +411,7 @@ def read_predictions(path: Path, dataset: Dataset, part: Dataset | None = None) 
         wanted = f"{where} has {len(dataset.questions)} questions"
         if part is not None and len(part.questions) < len(dataset.questions):
             wanted += f", {len(part.questions)} of them asked"
-        raise SettingsError(f"predictions: {path} has {len(records)} predicted queries, but {wanted}")
+        raise SettingsError(f"predictions: {path} has {len(records)} queries, but {wanted}")
     found = [parse_record(Prediction, one, f"predictions: {path}, record {n}") for n, one in enumerate(records, 1)]
     known = {question.id for question in dataset.questions}
     predictions = {str(one.id): one.sql or "" for one in found}

@@ -45,7 +45,9 @@ def test_a_kind_can_be_asked_for_chosen_and_drawn(kind: Kind) -> None:
 
 
 def test_the_page_and_the_manual_name_each_kind() -> None:
-    listed = re.search(r"const KINDS = \{(.*)\}", (ROOT / "serve" / "page" / "chart.js").read_text("utf-8"))
+    listed = re.search(
+        r"const KINDS = \{(.*?)\};", (ROOT / "serve" / "page" / "chart.js").read_text("utf-8"), re.DOTALL
+    )
     assert listed is not None
     assert set(re.findall(r"(\w+): \"", listed[1])) == set(KINDS)
     manual = re.search(r"The kinds are ([^.]*)\.", (ROOT / "docs" / "ask.md").read_text("utf-8"))
