@@ -509,7 +509,7 @@ def _list_key_columns(query: Query, source: QuerySource) -> Iterator[exp.Expr]:
     if not names and table is not None and table.kind == "table" and "rowid" in query.rules.hidden:
         names = ("rowid",)
     if not names:
-        raise NotCountedError(f"{_get_source_name(source)} has no primary key")
+        raise NotCountedError(f"{_get_source_name(source)} has no key")
     yield from (make_column(source, name) for name in names)
 
 
