@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Literal
+from itertools import pairwise
+from typing import Literal, get_args
 
 from sqlglot import exp
 
@@ -31,7 +32,8 @@ _GAP = "\0"  # stands for a place where the words around it are looked at
 _PLACE = re.compile(r"\{([^{}]{1,200})\}")
 _PICK = re.compile(r"(?P<column>.+?)(?:@(?P<by>.+))?\.(?P<pick>first|last|max|min)", re.IGNORECASE)
 _MARKUP = re.compile(
-    r"[<>\[\]{}|\\`*@#=^~‰]|://|\bwww\.|[\w\0]\.[^\W\d_]{2}|[a-z]:[^\W\d_]|\b(?:mailto|tel|sms|javascript|data):\S",
+    r"[<>\[\]{}|\\`*@#=^~‰]|://|\bwww\.|[\w\0]\.[^\W\d_]{2}|[a-z]:[^\W\d_]|\bdot (?:com|net|org|[a-z]{2})\b"
+    r"|\b(?:mailto|tel|sms|javascript|data):\S",
     re.IGNORECASE,
 )
 """Signs of markup, of links and of addresses: many a front end makes a link of `example.com` or `mailto:ada`."""
@@ -60,13 +62,17 @@ _CONDITION = re.compile(
 )
 """A comparison with a number of the question or the query, as in `more than 5`, claims nothing new."""
 
+_ALL_OF_THEM = re.compile(r"\ball of (?:them|these|those)\b", re.IGNORECASE)
+_IN_ALL = re.compile(r"\bin all(?=\s*(?:[^\w\s]|$))", re.IGNORECASE)
 _PRONOUN = re.compile(r"\bthe one (?=with|who|whose|that)\b", re.IGNORECASE)
 
 _SPELLED = re.compile(r"[\u0e00-\u0eff\u2e80-\ud7ff]|[^\W_\u0e00-\u0eff\u2e80-\ud7ff]+")
 _BREAKS = re.compile(r"\s*[\x00-\x1f\x7f-\x9f\u2028\u2029]+\s*")
 
-Claim = Literal["numbers", "amounts", "high", "low", "either", "times", "trends"]
-_CLAIMS: tuple[Claim, ...] = ("numbers", "amounts", "high", "low", "either", "times", "trends")
+Claim = Literal[
+    "numbers", "amounts", "high", "low", "either", "times", "trends", "orders", "totals", "averages", "every"
+]
+_CLAIMS: tuple[Claim, ...] = get_args(Claim)
 """What words claim; see data/claims.toml."""
 
 
@@ -128,7 +134,16 @@ def fill_sentence(
         return None
     named = f"{question} {' '.join(result.columns)}"
     measures = [number for number, form in enumerate(formats) if form.kind in ("number", "money", "percent")]
-    if not all(_is_supported(claim, places, result, query, measures) for claim in _find_sentence_claims(gapped, named)):
+    labels = _find_labels(places, result, measures)
+    claims = _find_sentence_claims(gapped, named)
+    said = _find_sentence_claims(gapped, "")
+    aggregates = said & {"totals", "averages", "every"}
+    bounded = bool(labels or said & {"high", "low"})
+    if not (
+        _is_paired(places, labels, result, measures)
+        and all(_is_supported(claim, places, result, query, measures) for claim in claims - aggregates)
+        and all(_is_aggregate(each, places, result, query, measures, each in claims, bounded) for each in aggregates)
+    ):
         return None
     hundredfold = any(isinstance(each.parent, exp.Mul) and each.name in ("100", "100.0") for each in literals)
     return _build_sentence(
@@ -258,8 +273,8 @@ def _load_claim_words() -> _ClaimWords:
 
 
 def _make_word_pattern(listed: str) -> str:
-    """Return a regular expression of words; `*` at the end of a word matches any ending."""
-    return "|".join(fold(each.rstrip("*")) + (r"\w*" if each.endswith("*") else "") for each in listed.split())
+    """Return a regular expression of words; a `*` matches any letters."""
+    return "|".join(r"\w*".join(map(fold, each.split("*"))) for each in listed.split())
 
 
 def _has_only_given_numbers(gapped: str, given: str) -> bool:
@@ -300,8 +315,10 @@ def _find_sentence_claims(gapped: str, named: str) -> set[Claim]:
     """Return the claims of a sentence that are not in the question or the column names."""
     patterns = _load_claim_words().patterns
     said = {form for word in words(named) for form in (word.folded, word.stem)}
-    new = [word.folded for word in words(_CONDITION.sub(" ", gapped)) if said.isdisjoint((word.folded, word.stem))]
-    return {claim for claim in _CLAIMS[2:] if any(map(patterns[claim].fullmatch, new))}
+    plain = _IN_ALL.sub(" overall ", _CONDITION.sub(" ", gapped))
+    new = [word.folded for word in words(plain) if said.isdisjoint((word.folded, word.stem))]
+    found = {claim for claim in _CLAIMS[2:] if any(map(patterns[claim].fullmatch, new))}
+    return found | {"trends"} if _ALL_OF_THEM.search(gapped) and not _ALL_OF_THEM.search(named) else found
 
 
 def _is_supported(
@@ -314,6 +331,65 @@ def _is_supported(
     return any(
         _is_extreme(place, pick, result, query, measures) for place in places for pick in picks if place.column >= 0
     )
+
+
+def _find_labels(places: Sequence[_Placeholder], result: PlainResult, measures: Sequence[int]) -> list[_Placeholder]:
+    """Return the placeholders that name a row; the ends of a span, as in `from May to July`, name none."""
+    labels = [place for place in places if place.column >= 0 and place.column not in measures]
+    for start, end in pairwise(places):
+        ends = [str(result.rows[each.row][each.column]) for each in (start, end) if each.column >= 0]
+        if (
+            start.column == end.column
+            and (start.pick, end.pick) in (("first", "last"), ("min", "max"))
+            and all(each.isdecimal() or _DATE.fullmatch(each) for each in ends)
+        ):
+            labels = [label for label in labels if label not in (start, end)]
+    return labels
+
+
+def _is_paired(
+    places: Sequence[_Placeholder], labels: Sequence[_Placeholder], result: PlainResult, measures: Sequence[int]
+) -> bool:
+    """Whether the numbers beside labels are of the labels' rows: of the label before each, or in the same order."""
+    named, first = list(dict.fromkeys(label.row for label in labels)), places.index(labels[0]) if labels else 0
+    for column in {place.column for place in places if place.column in measures} if labels else ():
+        found = [(number, place) for number, place in enumerate(places) if place.column == column]
+        if {"min", "max"} <= {place.pick for number, place in found if number < first}:
+            continue  # `from 3 to 70` before any label is said of all rows
+        before = [next((each.row for each in places[number::-1] if each in labels), None) for number, _ in found]
+        cells = [result.rows[place.row][column] for _, place in found]
+        if not any(
+            len(rows) == len(cells)
+            and all(row is not None and result.rows[row][column] == cell for row, cell in zip(rows, cells, strict=True))
+            for rows in (before, named)
+        ):
+            return False
+    return True
+
+
+def _is_aggregate(
+    claim: Claim,
+    places: Sequence[_Placeholder],
+    result: PlainResult,
+    query: Query,
+    measures: Sequence[int],
+    new: bool,
+    bounded: bool,
+) -> bool:
+    """Whether the numbers beside a word such as `total` or `average` are one."""
+    found = [place for place in places if place.column in measures]
+    one_of_many = query.tree.args.get("group") and query.tree.args.get("limit")
+    if not found or (claim == "totals" and any(place.column < 0 for place in places)):
+        return True
+    if not bounded and (one_of_many or not _has_single_row(result)):
+        return False
+    # A column of the database, or a result that a person asked for in these words, may be an average of its own.
+    if not new or claim == "every" or (claim == "totals" and not _has_single_row(result)):
+        return True
+    kinds = (exp.Sum, exp.Count) if claim == "totals" else (exp.Avg, exp.Div, exp.Median, exp.PercentileCont)
+    columns = query.tree.selects if len(query.tree.selects) == len(result.columns) else []
+    scopes = [columns[place.column] for place in found] if columns else []
+    return any((scope if scope.find(exp.AggFunc) else query.tree).find(*kinds) for scope in scopes or [query.tree])
 
 
 def _is_extreme(place: _Placeholder, pick: str, result: PlainResult, query: Query, measures: Sequence[int]) -> bool:

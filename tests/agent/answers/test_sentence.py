@@ -328,3 +328,104 @@ def test_words_of_a_reading_are_plain_and_without_numbers_of_their_own() -> None
         "",
     ):
         assert not is_harmless(words, given)
+
+
+BY_PATIENTS = "SELECT ort, count(*) AS patienten FROM p GROUP BY ort ORDER BY patienten DESC"
+BY_COST = "SELECT monat, sum(k) AS kosten_eur FROM k GROUP BY monat ORDER BY monat"
+TOWNS: Rows = (("Neuss", 86), ("Bonn", 80), ("Hamm", 71))
+
+
+@pytest.mark.parametrize(
+    ("say", "filled"),
+    [
+        ("{ort.first} has {patienten.last} patients.", None),
+        ("{ort.last} has {patienten.max} patients.", None),
+        ("{patienten.min} patients live in {ort @ patienten.max}.", None),
+        ("{ort.first} has {patienten.last}, {ort.last} has {patienten.first}.", None),
+        ("{ort.first} and {ort.last} have {patienten.last} and {patienten.first}.", None),
+        ("{ort @ patienten.max} has the most patients, {patienten.max}.", "Neuss has the most patients, 86."),
+        ("{ort.first} has {patienten.first}, {ort.last} comes last.", "Neuss has 86, Hamm comes last."),
+        (
+            "From {ort.first} with {patienten.first} to {ort.last} with {patienten.last}.",
+            "From Neuss with 86 to Hamm with 71.",
+        ),
+        ("{ort.first} and {ort.last} have {patienten.first} and {patienten.last}.", "Neuss and Hamm have 86 and 71."),
+        ("From {patienten.min} to {patienten.max}, the most in {ort.first}.", "From 71 to 86, the most in Neuss."),
+        ("Each town has {patienten.max} patients.", None),
+        ("In total there are {patienten.first} patients.", None),
+        ("Altogether, {patienten.max} patients came.", None),
+        ("We have {patienten.max} patients in all.", None),
+        ("Insgesamt sind es {patienten.max}.", None),
+        ("Jeder Ort hat {patienten.first} Patienten.", None),
+        ("总共有{patienten.max}。", None),
+        ("Overall, {ort.first} has the most, {patienten.first}.", "Overall, Neuss has the most, 86."),
+        ("There are {rows} towns in total, up to {patienten.max}.", "There are 3 towns in total, up to 86."),
+        ("{ort.last} tops the list.", None),
+        ("The bulk live in {ort.last}.", None),
+        ("Patients mainly live in {ort.last}.", None),
+        ("{ort.first} tops the list.", "Neuss tops the list."),
+        ("Spitzenreiter ist {ort.first}.", "Spitzenreiter ist Neuss."),
+        ("All of them live in {ort.last}.", None),
+        ("Enter your password for {ort.first}.", None),
+        ("Click here: {ort.first}.", None),
+        ("Visit {ort.first} at evil dot com.", None),
+    ],
+)
+def test_a_sentence_pairs_and_sums_up_as_the_rows_do(say: str, filled: str | None) -> None:
+    assert fill(say, TOWNS, ("ort", "patienten"), sql=BY_PATIENTS, question="Patients by town") == filled
+
+
+@pytest.mark.parametrize(
+    "say",
+    [
+        "{ort} liegt vorn.",
+        "{ort} in testa.",
+        "{ort}遥遥领先",
+        "{ort}最好",
+        "{ort} is ahead.",
+        "{ort} beats others.",
+        "{ort} führt.",
+        "{ort} encabeza.",
+        "{ort} en tête.",
+    ],
+)
+def test_who_leads_is_borne_out(say: str) -> None:
+    one = "SELECT ort, count(*) AS patienten FROM p WHERE ort = 'Bonn'"
+    assert fill(say, TOWNS[1:2], ("ort", "patienten"), sql=one) is None
+    assert fill(say.replace("ort", "ort@patienten.max"), TOWNS, ("ort", "patienten"), sql=BY_PATIENTS) is not None
+
+
+@pytest.mark.parametrize(
+    ("say", "filled"),
+    [
+        ("On average we took {kosten_eur.max} a month.", None),
+        ("Im Durchschnitt waren es {kosten_eur.last}.", None),
+        ("The highest total was {kosten_eur.max}.", "The highest total was 70."),
+        (
+            "From {monat.first} to {monat.last}, costs ran to {kosten_eur.max}.",
+            "From 2024-01 to 2024-03, costs ran to 70.",
+        ),
+        ("In {monat.first} it was {kosten_eur.min}, in {monat.last} {kosten_eur.max}.", None),
+    ],
+)
+def test_a_month_is_no_average(say: str, filled: str | None) -> None:
+    asked = "What did we take on average a month?"
+    assert fill(say, MONTHS, ("monat", "kosten_eur"), sql=BY_COST, question=asked) == filled
+
+
+@pytest.mark.parametrize(
+    ("say", "sql", "supported"),
+    [
+        ("There are {n} patients in total.", "SELECT count(*) AS n FROM p", True),
+        ("In total it was {n}.", "SELECT sum(k) AS n FROM p", True),
+        ("In total it was {n}.", "SELECT max(k) AS n FROM p", False),
+        ("In total it was {n}.", "SELECT count(*) AS n FROM p GROUP BY ort ORDER BY n DESC LIMIT 1", False),
+        ("The average is {n}.", "SELECT avg(k) AS n FROM p", True),
+        ("The average is {n}.", "SELECT sum(k) / count(*) AS n FROM p", True),
+        ("The average is {n}.", "SELECT max(k) AS n FROM p", False),
+        ("La moyenne est {n}.", "SELECT sum(k) AS n FROM p", False),
+        ("The average is {n}.", "SELECT n FROM (SELECT avg(k) AS n FROM p)", True),
+    ],
+)
+def test_a_total_and_an_average_are_the_querys(say: str, sql: str, supported: bool) -> None:
+    assert (fill(say, ((86,),), ["n"], sql=sql, question="How much?") is not None) == supported
