@@ -317,8 +317,10 @@ def _find_sentence_claims(gapped: str, named: str) -> set[Claim]:
     said = {form for word in words(named) for form in (word.folded, word.stem)}
     plain = _IN_ALL.sub(" overall ", _CONDITION.sub(" ", gapped))
     new = [word.folded for word in words(plain) if said.isdisjoint((word.folded, word.stem))]
-    found = {claim for claim in _CLAIMS[2:] if any(map(patterns[claim].fullmatch, new))}
-    return found | {"trends"} if _ALL_OF_THEM.search(gapped) and not _ALL_OF_THEM.search(named) else found
+    found: set[Claim] = {claim for claim in _CLAIMS[2:] if any(map(patterns[claim].fullmatch, new))}
+    if _ALL_OF_THEM.search(gapped) and not _ALL_OF_THEM.search(named):
+        found.add("trends")  # never borne out
+    return found
 
 
 def _is_supported(
@@ -387,7 +389,8 @@ def _is_aggregate(
     if not new or claim == "every" or (claim == "totals" and not _has_single_row(result)):
         return True
     kinds = (exp.Sum, exp.Count) if claim == "totals" else (exp.Avg, exp.Div, exp.Median, exp.PercentileCont)
-    columns = query.tree.selects if len(query.tree.selects) == len(result.columns) else []
+    selects: list[exp.Expr] = query.tree.selects if isinstance(query.tree, exp.Query) else []
+    columns = selects if len(selects) == len(result.columns) else []
     scopes = [columns[place.column] for place in found] if columns else []
     return any((scope if scope.find(exp.AggFunc) else query.tree).find(*kinds) for scope in scopes or [query.tree])
 
