@@ -33,7 +33,7 @@ from ..tools.examples.rights import can_remove_example, choose_best_per_question
 from ..tools.export import ExportResult, Format, Target, export_query, export_rows, infer_export_format, write_file
 from ..tools.knowledge import Entry, Knowledge
 from ..tools.knowledge.entry import Item
-from ..tools.knowledge.fragment import classify_fragment, resolve_sql_fragment, run_entry_sql
+from ..tools.knowledge.fragment import classify_fragment, is_comparison, resolve_sql_fragment, run_entry_sql
 from ..tools.outgoing import MaskedDatabase
 from ..tools.sql import read_query
 from ..tools.values import ValueMatch
@@ -345,6 +345,10 @@ def _parse_definition(
     except KnowledgeError as error:
         if only_sql:
             raise KnowledgeError(f"not saved: {error}; a meaning in words is written {name} means ...") from None
+        if is_comparison(meaning):
+            raise KnowledgeError(
+                f"not saved: {error}; a meaning in words is written as a sentence, a rule as rule: TEXT"
+            ) from None
         return Entry("term", name, meaning, about=tuple(about))
     counted = () if fragment.columns else tuple((table, "") for table in fragment.tables)
     return Entry(kind, name, "" if kind == "metric" else meaning, fragment.sql, about=counted)

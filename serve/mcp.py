@@ -25,9 +25,10 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 from tableturn import __version__
 
-from ..agent import verbs
+from ..agent import Answer, verbs
 from ..agent.answers.render import render_answer_text
 from ..agent.audit import AuditedQuery, run_query
+from ..prompts.find_sql import begins_sql
 from ..tools.database.table import convert_cell
 from ..tools.errors import SettingsError, TableturnError
 from ..tools.toolset import format_table_text
@@ -261,12 +262,25 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
     async def correct(
         turn: Annotated[str, Field(max_length=64, description="The turn whose answer a person found wrong.")],
         text: Annotated[
-            str, Field(min_length=1, max_length=2_000, description="What is wrong, in the person's words.")
+            str,
+            Field(
+                min_length=1, max_length=2_000, description="What is wrong, in the person's words; or the right query."
+            ),
         ],
     ) -> AskResult:
-        """Answer a question again with what a person says is wrong; `approve` saves the new answer, if it is right."""
+        """Answer again with what a person says is wrong, for `approve` to save; the right query is saved at once."""
         asker = asker_of()
-        return await _wait_for_ask_result(await asker.begin_correction(await asker.turn(turn), text), asker)
+        stored = await asker.turn(turn)
+        if not begins_sql(text):
+            return await _wait_for_ask_result(await asker.begin_correction(stored, text), asker)
+        if (answer := stored.stored_answer) is None:
+            raise ToolError(f"turn {turn!r} has no answer to correct")
+        correction, new = await asker.run_query(lambda _: asker.save_correction(stored, answer, text, ""))
+        await asker.call_store(TurnStore.add_feedback, turn, {"kind": "correct", "sql": text})
+        wording = correction.saved.example.question
+        result = await _make_ask_result(correction.answer, new, wording, asker)
+        result.notes.append(asker.mask_json(f"saved as the answer to: {wording}"))
+        return result
 
     @server.tool(annotations=_READS)
     async def lessons() -> LessonsResult:
@@ -292,11 +306,16 @@ async def _wait_for_ask_result(turn: RunningTurn, asker: Asker) -> AskResult:
     if turn.answer is None:
         assert turn.error is not None
         raise turn.error
-    answer = await asker.leaving(turn.answer)
-    told = answer.to_dict() | {"wording": turn.stored.wording or answer.rephrased}
+    return await _make_ask_result(turn.answer, turn.id, turn.stored.wording or turn.answer.rephrased, asker)
+
+
+async def _make_ask_result(given: Answer, turn: str, wording: str, asker: Asker) -> AskResult:
+    """Return a turn's answer as far as it may be sent to a model."""
+    answer = await asker.leaving(given)
+    told = answer.to_dict() | {"wording": wording}
     told["rows"] = told["rows"][:_ROWS]
     fields = {name: told[name] for name in AskResult.model_fields if name in told}
-    more = {"turn": turn.id, "thread": answer.thread, "choices": asker.mask_json(list(answer.choices))}
+    more = {"turn": turn, "thread": answer.thread, "choices": asker.mask_json(list(answer.choices))}
     return AskResult.model_validate(asker.mask_json(fields) | more)
 
 

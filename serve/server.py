@@ -191,6 +191,13 @@ class Asker:
         await self.call_store(TurnStore.add_feedback, turn.id, {"kind": "correct", "text": words, "turn": new.id})
         return new
 
+    def save_correction(
+        self, turn: StoredTurn, answer: Answer, sql: str, question: str
+    ) -> tuple[verbs.Correction, str]:
+        """Run and save the right query; return the correction and the id of its new turn."""
+        correction = verbs.correct(answer, sql, self.agent.resources, question=question or turn.wording or "")
+        return correction, self.server.store.add_answer(self.owner, turn, correction.answer.record)
+
     async def run_query(self, function: Callable[[Cancellation], R]) -> R:
         """Run a query of this person, or another blocking function, outside turns."""
         return await self.server.side_queries.run(self.owner, function)

@@ -138,8 +138,7 @@ def _apply_feedback(turn: StoredTurn, body: FeedbackBody, asker: Asker) -> dict[
         return {"entry": asdict(verbs.save_knowledge_entry(answer.proposals[body.number - 1], agent.resources))}
     if body.kind == "approve":
         return {"saved": _dump_saved_answer(verbs.approve(answer, agent.resources, question=question))}
-    correction = verbs.correct(answer, body.sql, agent.resources, question=question)
-    new = asker.server.store.add_answer(asker.owner, turn, correction.answer.record)
+    correction, new = asker.save_correction(turn, answer, body.sql, question)
     return {
         "saved": _dump_saved_answer(correction.saved),
         "turn": new,

@@ -1,7 +1,7 @@
 // Right, wrong in words or with the right query, and definitions to note; each is one step.
 import { get, post } from "./api.js";
 import { Lessons, Line } from "./dialogs.js";
-import { html, useState } from "./html.js";
+import { html, useRef, useState } from "./html.js";
 import { Icon } from "./icons.js";
 import { say } from "./labels.js";
 import { Editor } from "./sql.js";
@@ -14,6 +14,8 @@ export function Feedback({ turn, tools }) {
   const [proposed, setProposed] = useState({ lines: [] });
   const [noted, setNoted] = useState(null);
   const [lessons, setLessons] = useState(false);
+  const [wording, setWording] = useState(turn.wording ?? turn.answer.rephrased);
+  const place = useRef(null);
   const given = turn.feedback?.kind;
   const give = async (feedback, id = turn.id) => {
     try {
@@ -26,7 +28,7 @@ export function Feedback({ turn, tools }) {
       if (told.turn) tools.add(await get(`turns/${told.turn}`));
     } catch (error) {
       setProblem(error);
-      if (error.kind === "ExampleRefused" && feedback.kind === "approve") setOpen("right");
+      if (error.kind === "ExampleRefused" && feedback.kind === "approve") unfold("right");
     }
   };
   const accept = async (number) => {
@@ -34,9 +36,14 @@ export function Feedback({ turn, tools }) {
     setProposed({ ...proposed, lines: proposed.lines.map((line, place) => (place === number - 1 ? null : line)) });
   };
   const done = DONE[noted ?? given];
-  const toggle = (what) => setOpen(open === what ? null : what);
-  const right = () => (tools.turns[0]?.id === turn.id ? give({ kind: "approve" }) : toggle("right"));
-  return html`<div class="feedback">
+  const unfold = (what) => {
+    setOpen(what);
+    if (what) setTimeout(() => show(place.current?.querySelector(".panel")));
+  };
+  const toggle = (what) => unfold(open === what ? null : what);
+  const first = tools.turns[0]?.id === turn.id;
+  const right = () => (first ? give({ kind: "approve" }) : toggle("right"));
+  return html`<div class="feedback" ref=${place}>
     <div class="buttons">
       ${turn.answer.answered && html`<button aria-pressed=${String(given === "approve")} aria-expanded=${String(open === "right")} onClick=${right}><${Icon} name="up" />${say("page_right")}</button>`}
       ${(turn.answer.sql || turn.answer.status !== "failed") && html`<button aria-pressed=${String(given === "down" || given === "correct")} aria-expanded=${String(open === "wrong")} onClick=${() => toggle("wrong")}><${Icon} name="down" />${say("page_wrong")}</button>`}
@@ -49,8 +56,9 @@ export function Feedback({ turn, tools }) {
     ${open === "wrong" && html`<div class="panel">
       <${Line} label=${say("page_what_wrong")} button=${say("page_answer_again")} needed
         other=${[say("page_only_wrong"), (text) => give({ kind: "down", text })]} onGiven=${(text) => give({ kind: "correct", text })} />
-      ${turn.answer.sql && html`<details class="more"><summary>${say("page_write_right")}</summary>
-        <${Editor} text=${turn.answer.sql} label=${say("page_right_query")} actions=${[[say("page_save_right"), (sql) => give({ kind: "correct", sql })]]} onCancel=${() => setOpen(null)} /></details>`}
+      ${turn.answer.sql && html`<details class="more" onToggle=${({ target }) => target.open && show(target, "textarea")}><summary>${say("page_write_right")}</summary>
+        ${!first && html`<div class="line"><label>${say("page_save_answer")}<input maxlength="10000" value=${wording} onInput=${(event) => setWording(event.target.value)} /></label></div>`}
+        <${Editor} text=${turn.answer.sql} label=${say("page_right_query")} actions=${[[say("page_save_right"), (sql) => give({ kind: "correct", sql, question: first ? "" : wording.trim() })]]} onCancel=${() => setOpen(null)} /></details>`}
     </div>`}
     ${open === "note" && html`<div class="panel">
       <${Line} label=${say("page_what_means")} button=${say("page_note_it")} needed
@@ -60,4 +68,10 @@ export function Feedback({ turn, tools }) {
       ${proposed.lines.map((line, place) => line && html`<p><button onClick=${() => accept(place + 1)}>${say("page_note_it")}</button> ${line}</p>`)}</div>`}
     <${Lessons} open=${lessons} onClose=${() => setLessons(false)} />
   </div>`;
+}
+
+/** Brings an opened part into sight, and the keys into its field. */
+function show(part, field = "input") {
+  part?.querySelector(field)?.focus({ preventScroll: true });
+  part?.scrollIntoView({ block: "nearest" });
 }

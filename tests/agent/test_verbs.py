@@ -30,7 +30,7 @@ PAGE = "the page shows it with the answer"
 
 TABLE: dict[str, dict[str, str]] = {
     "approve": {"terminal": ASKS},
-    "correct": {"terminal": ASKS, "mcp": "a person corrects it in words"},
+    "correct": {"terminal": ASKS},
     "word_correction": {"terminal": ASKS},
     "rerun": {"terminal": ASKS, "mcp": "`run_sql` runs a query that has no answer", "studio": TEACHES},
     "note": {},

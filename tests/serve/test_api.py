@@ -258,6 +258,20 @@ async def test_an_answer_is_corrected_in_words(client: Client) -> None:
     assert (saved["question"], saved["new"]) == ("Who are the customers?", True)
 
 
+async def test_a_follow_up_is_saved_under_words_that_stand_alone_and_are_told(
+    shop: Path, agent_over: Callable[..., SQLAgent]
+) -> None:
+    async with serving(agent_over(shop, model="offline")) as client:
+        thread = await thread_of(client)
+        for question in ("Show the names of the customers", "Only those in Paris"):
+            turn = (await client.post(f"/threads/{thread}/turns", json={"question": question})).json()["id"]
+            await client.get(f"/turns/{turn}/events")
+        rephrased = (await client.get(f"/turns/{turn}")).json()["answer"]["rephrased"]
+        for body in ({"kind": "approve"}, {"kind": "correct", "sql": "SELECT name FROM customers WHERE city = 'Lyon'"}):
+            saved = (await client.post(f"/turns/{turn}/feedback", json=body)).json()["saved"]
+            assert saved["question"] == rephrased != "Only those in Paris"
+
+
 async def test_what_was_marked_wrong_is_a_list_for_whoever_runs_the_server(
     shop: Path, agent_over: Callable[..., SQLAgent], tmp_path: Path
 ) -> None:

@@ -104,6 +104,23 @@ async def test_every_tool(shop: Path, agent_over: Callable[..., SQLAgent]) -> No
         assert term["meaning"] == "orders.total > 9"
 
 
+async def test_the_right_query_is_saved_at_once_under_words_that_stand_alone(
+    shop: Path, agent_over: Callable[..., SQLAgent]
+) -> None:
+    async with calling(agent_over(shop, model="offline")) as client:
+        first = await called(client, "ask", question="Show the names of the customers")
+        turn = await called(client, "ask", question="Only those in Paris", thread=first["thread"])
+        right = await called(
+            client, "correct", turn=turn["turn"], text="SELECT name FROM customers WHERE city = 'Lyon'"
+        )
+        assert right["rows"] == [["Bo"]]
+        assert right["wording"] == turn["wording"] != "Only those in Paris"
+        assert f"saved as the answer to: {right['wording']}" in right["notes"]
+        (saved,) = (await called(client, "lessons"))["lessons"]
+        assert (saved["name"], saved["meaning"]) == (right["wording"], right["sql"])
+        assert not (await called(client, "approve", turn=right["turn"]))["new"]
+
+
 async def test_bad_arguments_are_refused_by_name(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
     async with calling(agent_over(shop)) as client:
         assert "question" in await refused(client, "ask")

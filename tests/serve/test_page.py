@@ -132,6 +132,36 @@ def test_an_answer_is_corrected_in_words_and_the_new_one_saved_with_its_question
     dialog.get_by_role("button", name="Close").click()
 
 
+def test_a_follow_up_is_corrected_with_a_query_under_words_that_are_shown(visit: Visit, shop: Path) -> None:
+    page = visit(shop, [sql(NAMES), sql("SELECT name FROM customers WHERE city = 'Paris'")])
+    ask(page, "Who are the customers?")
+    ask(page, "only those in Lyon")
+    turn = page.locator(".turn").nth(1)
+    turn.get_by_role("button", name="Wrong").click()
+    field = turn.get_by_label("What is wrong?")
+    turn.locator(".panel input:focus").wait_for()
+    page.keyboard.type("n?")
+    assert field.input_value() == "n?"
+    assert page.locator(".turn").count() == 2, "no key of these begins a conversation"
+    panel, composer = turn.locator(".panel").bounding_box(), page.get_by_role("textbox", name="Your").bounding_box()
+    assert panel["y"] >= 0
+    assert panel["y"] + panel["height"] <= composer["y"]
+    turn.get_by_text("Or write the right query").click()
+    turn.locator(".panel textarea:focus").wait_for()
+    wording = turn.get_by_label("Save it as the answer to")
+    assert wording.input_value() == "only those in Lyon"
+    wording.fill("Which customers are from Lyon?")
+    turn.get_by_label("The right query").fill("SELECT name FROM customers WHERE city = 'Lyon'")
+    turn.get_by_role("button", name="Save the right query").click()
+    turn.get_by_text("Corrected below.").wait_for()
+    page.locator(".turn").nth(2).wait_for()
+    last(page).get_by_role("button", name="Note a definition").click()
+    last(page).get_by_role("button", name="See and change").click()
+    page.get_by_role("dialog", name="What was saved").get_by_role(
+        "region", name="Which customers are from Lyon?"
+    ).wait_for()
+
+
 def test_what_is_asked_back_is_answered_with_a_button(visit: Visit, shop: Path) -> None:
     page = visit(shop, [says("Ask back: Which ones?\n1. in Paris\n2. all of them"), sql(NAMES)], examples="none")
     ask(page, "Who are they?")

@@ -30,6 +30,9 @@ _CALL = re.compile(r"\b(?:METRIC|TERM)\s*\(\s*'", re.IGNORECASE)
 _LONGEST = 20_000  # characters of a query in which definitions are looked for
 _CONTRADICTS = "it contradicts"
 
+# A comparison of one name that only columns have, with one value or none yet: `orders.total > 5`, `net_price >`.
+_COMPARISON = re.compile(r"(?=\w*[._])[^\W\d]\w*(?:\.\w+)*\s*(?:[<>]=?|<>|!=|==?)\s*(?:'[^']*'|\"[^\"]*\"|[\w.+-]*)")
+
 
 @dataclass(frozen=True)
 class SQLFragment:
@@ -52,6 +55,11 @@ def parse_fragment(sql: str, dialect: str) -> exp.Expr:
     if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or parts != {"expressions"}:
         raise KnowledgeError(f"{sql!r} is more than one expression: give a condition, or what is computed")
     return tree.expressions[0].unalias().copy()
+
+
+def is_comparison(text: str) -> bool:
+    """Whether a text is surely meant as an SQL condition, even if it does not resolve."""
+    return _COMPARISON.fullmatch(text.strip().rstrip(";")) is not None
 
 
 def classify_fragment(tree: exp.Expr) -> Literal["metric", "term"] | None:

@@ -263,6 +263,29 @@ def test_notes_with_an_equals_sign_are_sql_or_not_kept(shop: Path, known: Path) 
         assert agent.note("mean order = ROUND(AVG(orders.total), 1)").kind == "metric"
 
 
+def test_a_condition_that_does_not_resolve_is_not_kept_as_words(shop: Path, known: Path) -> None:
+    text = known.read_text()
+    with SQLAgent(shop, model=writes("SELECT 1")) as agent:
+        for wrong, name in (
+            ("vip means nope_col > 5", "no column 'nope_col'"),
+            ("vip means orders.totl >= 5;", "orders has no column 'totl'"),
+            ("vip: nope.city = 'Paris'", "no table 'nope'"),
+            ("vip: orders.total >", "'orders.total >' is not an SQL expression"),
+        ):
+            with pytest.raises(KnowledgeError, match=f"{name}.*a meaning in words is written as a sentence"):
+                agent.note(wrong)
+        assert known.read_text().strip() == text.strip()
+        for words in (
+            "more than 5 of nope_col",
+            "nope_col",
+            "pays > 5 euros",
+            "spent > 5",
+            "who has paid_up > 5 times",
+        ):
+            assert agent.note(f"vip means {words}").text == words
+        assert agent.note("rule: nope_col > 5").kind == "convention"
+
+
 def test_a_change_in_a_file_underneath_is_seen_at_once(shop: Path, known: Path) -> None:
     notes = known.with_name("notes.md")
     notes.write_text("- **loyal**: ordered twice\n")
