@@ -112,3 +112,4 @@ def test_the_built_in_translator_is_asked_in_english(visit: Visit, shop: Path) -
     page.get_by_text("Zu jeder Antwort gehört die Abfrage").wait_for()
     page.get_by_role("button", name="How many orders are there?").click()
     last(page).locator(".figure").wait_for()
+    assert page.evaluate("document.documentElement.lang") == "de"

@@ -283,6 +283,7 @@ def test_missing_values_are_said_to_be_out_only_where_they_are(schema: Schema, c
         ("SELECT name FROM stores LIMIT 5", "any 5 rows, in no order", ""),
         ("SELECT name FROM stores ORDER BY 1 LIMIT 3 OFFSET 3", "rows 4 to 6", "are cut as they come"),
         ("SELECT name FROM stores LIMIT 3 OFFSET 3", "any 3 rows after 3 others, in no order", ""),
+        ("(SELECT name FROM stores ORDER BY 1 LIMIT 3 OFFSET 3)", "rows 4 to 6", "are cut as they come"),
         ("SELECT COUNT(*) FROM stores ORDER BY 1 LIMIT 1", "", ""),
         ("SELECT COUNT(*) FROM stores LIMIT 0", "any 0 rows, in no order", ""),
         ("SELECT name FROM stores ORDER BY 1 FETCH FIRST 3 ROWS WITH TIES", "the first 3 rows", "are in"),

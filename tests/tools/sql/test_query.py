@@ -181,6 +181,13 @@ def test_names_are_resolved_by_the_rules_of_the_statement() -> None:
     assert kinds == {"sqlite": "string", "postgres": "unknown"}
 
 
+def test_a_cte_of_a_tables_name_reads_the_table_but_where_it_may_read_itself() -> None:
+    sql = "WITH customer AS (SELECT name FROM customer) SELECT name FROM customer"
+    schema = replace(SHOP, dialect="duckdb")
+    assert list(Query.of(sql, "duckdb", schema).tables) == ["customer"]
+    assert list(Query.of(sql.replace("WITH", "WITH RECURSIVE"), "duckdb", schema).tables) == []
+
+
 def test_a_turn_resolves_each_statement_once(work: Work) -> None:
     drafts = [
         "SELECT COUNT(*) FROM customers WHERE country = 'France'",
