@@ -86,7 +86,7 @@ def test_the_reference_has_types_and_docstrings(built: Path) -> None:
     page = (built / "reference" / "python.html").read_text("utf-8")
     for name in ("SQLAgent", "Conversation", "Settings", "build_graph"):
         assert f">{name}<" in page
-    assert "Answer one question on its own." in page
+    assert "Answer one question, outside of any conversation." in page
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")

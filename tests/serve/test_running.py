@@ -111,7 +111,7 @@ async def test_turns_end_when_the_signal_comes_not_when_connections_are_closed()
     done, told = asyncio.Event(), list[int]()
 
     class Lifecycle:
-        async def wind_down(self) -> None:
+        async def stop_turns_gracefully(self) -> None:
             done.set()
 
     before = signal.signal(signal.SIGTERM, lambda number, _: told.append(number))
