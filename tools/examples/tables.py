@@ -235,6 +235,8 @@ class ChromaBackend:
         Raises:
             ExampleStoreError: It cannot be opened, or was made by another version or with another embedding.
         """
+        if "://" not in str(location):
+            location = Path(location).absolute()  # Chroma shares clients by path, and opens files again later
         self._embedding = embedding
         self._where = str(location)
         self._checked = False

@@ -58,6 +58,22 @@ def test_a_store_outlives_the_process(tmp_path: Path) -> None:
         assert store.nearest("question", BOATS[2].question, 1)[0].example.question == BOATS[2].question
 
 
+def test_a_relative_folder_stays_where_it_was_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    with ExampleStore.open("examples") as here:
+        here.add(BOATS[:1])
+        monkeypatch.chdir(tmp_path / "there")
+        with ExampleStore.open("examples") as there:
+            assert there.count() == 0
+            there.add(BOATS)
+            assert (here.count(), there.count()) == (1, 4)
+        here.add(BOATS[:2])
+        assert here.count() == 2
+    assert (tmp_path / "there" / "examples").is_dir()
+
+
 def test_two_stores_in_memory_are_strangers() -> None:
     with ExampleStore.open() as one, ExampleStore.open() as two:
         one.add(BOATS)
