@@ -81,19 +81,18 @@ _TEXTS = {"conventions": "says", "joins": "on", "never": "use"}
 
 def _put_entry(content: Any, entry: Entry, stamped: dict[str, Any]) -> bool:
     """Add or replace an entry in a file's content; return whether the content changes."""
-    text, also = entry.text, list(entry.also)
+    text, also, about = entry.text, list(entry.also), [".".join(filter(None, item)) for item in entry.about]
     match entry.kind:
         case "column" | "table":
             _write_item_description(_get_or_add_part(content, "tables", {}), entry, stamped)
             return True
         case "term":
-            place, fields = "terms", _drop_empty_fields(means=text or entry.name, sql=entry.sql, also=also)
+            place, fields = "terms", _drop_empty_fields(means=text or entry.name, sql=entry.sql, also=also, about=about)
         case "metric":
-            place, fields = "metrics", _drop_empty_fields(expression=entry.sql, means=text, also=also)
+            place, fields = "metrics", _drop_empty_fields(expression=entry.sql, means=text, also=also, about=about)
         case "join":
             place, fields = "joins", _drop_empty_fields(on=entry.sql or entry.name, means=text)
         case "convention":
-            about = [".".join(filter(None, item)) for item in entry.about]
             place, fields = "conventions", _drop_empty_fields(says=text, about=about)
         case "never":
             place, fields = "never", _drop_empty_fields(use=entry.name, why=text)
