@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -40,12 +41,29 @@ def losses(face: str, old: str, new: str) -> list[str]:
     if face == "python":
         return python.breakages(old, new)
     before, now = set(old.splitlines()), set(new.splitlines())
-    gone = {line for line in before - now if line.removesuffix(schemas.REQUIRED) not in now}
+    gone = {
+        line
+        for line in before - now
+        if line.removesuffix(schemas.REQUIRED) not in now and not any(_takes_more(line, one) for one in now - before)
+    }
     return sorted(gone) + [
         f"{line} (new)"
         for line in sorted(now - before)
         if line.endswith(schemas.REQUIRED) and _owner(line, now) in before
     ]
+
+
+_GIVEN = re.compile(r" (?:query|body|takes)[ .]| --")
+_VALUES = re.compile(r'"[^"]*"(?:\|"[^"]*")*|<[^<>]*>')
+"""A list of values: `"csv"|"json"`, or `<csv|json>` on the command line."""
+
+
+def _takes_more(old: str, new: str) -> bool:
+    """Whether a new line is the old one with more values that a caller may give."""
+    if not _GIVEN.search(old) or _VALUES.sub("", old) != _VALUES.sub("", new):
+        return False
+    values = [[set(found.strip("<>").split("|")) for found in _VALUES.findall(line)] for line in (old, new)]
+    return all(before <= now for before, now in zip(*values, strict=True))
 
 
 def _owner(line: str, lines: Iterable[str]) -> str:

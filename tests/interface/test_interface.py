@@ -61,7 +61,9 @@ def test_losses_of_python(old: str, new: str, told: str) -> None:
     assert unlisted("python", lost, {"python": {f"{told}s": "something else"}}) == lost
 
 
-LINES = "shop\nshop buy\nshop buy --count NUMBER [default: 1]\nshop sell\nshop sell item required\n"
+LINES = 'GET /till query form: "csv"|"json"\nGET /till 200.state: "open"|"shut"\n' + (
+    "shop\nshop buy\nshop buy --count NUMBER [default: 1]\nshop sell\nshop sell item required\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -71,6 +73,9 @@ LINES = "shop\nshop buy\nshop buy --count NUMBER [default: 1]\nshop sell\nshop s
         ("shop sell\n", "shop sell\nshop sell --gift\n", []),
         ("shop sell item required", "shop sell item", []),
         ("shop sell\n", "shop sell\nshop sell price required\n", ["shop sell price required (new)"]),
+        ('"csv"|"json"', '"csv"|"xlsx"|"json"', []),
+        ('"csv"|"json"', '"csv"', ['GET /till query form: "csv"|"json"']),
+        ('"open"|"shut"', '"open"|"shut"|"new"', ['GET /till 200.state: "open"|"shut"']),
         ("default: 1", "default: 2", ["shop buy --count NUMBER [default: 1]"]),
         ("shop buy --count NUMBER [default: 1]\n", "", ["shop buy --count NUMBER [default: 1]"]),
     ],
@@ -78,7 +83,10 @@ LINES = "shop\nshop buy\nshop buy --count NUMBER [default: 1]\nshop sell\nshop s
 def test_losses_of_lines(old: str, new: str, told: list[str]) -> None:
     lost = losses("commands", LINES, LINES.replace(old, new))
     assert lost == told
-    assert unlisted("commands", lost, {"commands": {"shop buy": "shop order", "shop sell price": "-"}}) == []
+    assert (
+        unlisted("commands", lost, {"commands": {"shop buy": "shop order", "shop sell price": "-", "GET /till": "-"}})
+        == []
+    )
 
 
 def test_a_key_that_the_code_renames_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:

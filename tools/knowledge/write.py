@@ -81,20 +81,20 @@ _TEXTS = {"conventions": "says", "joins": "on", "never": "use"}
 
 def _put_entry(content: Any, entry: Entry, stamped: dict[str, Any]) -> bool:
     """Add or replace an entry in a file's content; return whether the content changes."""
-    text, also = entry.text, list(entry.also)
+    text = entry.text
+    more = {"also": list(entry.also), "about": [".".join(filter(None, item)) for item in entry.about]}
     match entry.kind:
         case "column" | "table":
             _write_item_description(_get_or_add_part(content, "tables", {}), entry, stamped)
             return True
         case "term":
-            place, fields = "terms", _drop_empty_fields(means=text or entry.name, sql=entry.sql, also=also)
+            place, fields = "terms", _drop_empty_fields(means=text or entry.name, sql=entry.sql, **more)
         case "metric":
-            place, fields = "metrics", _drop_empty_fields(expression=entry.sql, means=text, also=also)
+            place, fields = "metrics", _drop_empty_fields(expression=entry.sql, means=text, **more)
         case "join":
             place, fields = "joins", _drop_empty_fields(on=entry.sql or entry.name, means=text)
         case "convention":
-            about = [".".join(filter(None, item)) for item in entry.about]
-            place, fields = "conventions", _drop_empty_fields(says=text, about=about)
+            place, fields = "conventions", _drop_empty_fields(says=text, **more)
         case "never":
             place, fields = "never", _drop_empty_fields(use=entry.name, why=text)
     if field := _TEXTS.get(place):
@@ -105,7 +105,7 @@ def _put_entry(content: Any, entry: Entry, stamped: dict[str, Any]) -> bool:
     else:
         known = _get_or_add_definition(_get_or_add_part(content, place, {}), entry.name)
         # Of what is there comments and other words stay, what it said goes.
-        for name in set(known) - {*fields, *stamped, "also", "about"}:
+        for name in set(known) - {*fields, *stamped, *more}:
             del known[name]
         known.update(fields | stamped)
     return True

@@ -6,10 +6,14 @@ import json
 import multiprocessing
 import stat
 from pathlib import Path
+from typing import Any, cast, get_args, get_origin
 
 import pytest
+from pydantic import BaseModel
 from tableturn.tools.errors import KnowledgeError
 from tableturn.tools.knowledge import Entry, KnowledgeWriter, read_knowledge
+from tableturn.tools.knowledge.read import KnowledgeFile
+from tableturn.tools.knowledge.write import build_knowledge_content
 
 EACH = 12
 
@@ -100,3 +104,42 @@ def test_a_page_of_aliases_is_not_unfolded_and_no_device_is_read(tmp_path: Path)
     path.write_text("extends: [/dev/zero]")
     with pytest.raises(KnowledgeError, match="not a regular file"):
         read_knowledge(path)
+
+
+def fill(model: type[BaseModel], place: str = "") -> dict[str, Any]:
+    """Every field of a section, with texts that stand nowhere else."""
+    return {name: fill_one(field.annotation, f"{place}_{name}") for name, field in model.model_fields.items()}
+
+
+def fill_one(kind: Any, place: str) -> Any:
+    """A value of a field's type."""
+    match get_origin(kind), get_args(kind):
+        case None, _:
+            return fill(kind, place) if isinstance(kind, type) and issubclass(kind, BaseModel) else place
+        case origin, (inner,) if origin is list:
+            return [fill_one(inner, place)]
+        case origin, (_, inner) if origin is dict:
+            return {f"{place}_key": fill_one(inner, place)}
+        case _, (inner, *_):
+            return fill_one(inner, place)
+        case _:
+            raise AssertionError(kind)
+
+
+def list_texts(value: Any) -> list[str]:
+    """All keys of a person's own and all texts in a part of a file."""
+    if isinstance(value, dict):
+        parts = cast("dict[str, Any]", value)
+        return [key for key in parts if key.endswith("_key")] + list_texts(list(parts.values()))
+    return [value] if isinstance(value, str) else [text for part in value for text in list_texts(part)]
+
+
+def test_no_field_is_lost_in_an_export(tmp_path: Path) -> None:
+    # Each entry names its author, an export is one file, and its rights are the reader's.
+    whole = {name: value for name, value in fill(KnowledgeFile).items() if name not in ("author", "extends")}
+    path = tmp_path / "k.json"
+    path.write_text(json.dumps(whole))
+    (layer,) = read_knowledge(path)
+    exported = json.dumps(build_knowledge_content(layer))
+    lost = [text for text in list_texts(whole) if text not in exported]
+    assert [text for text in lost if not text.endswith("_rights")] == []
