@@ -432,6 +432,23 @@ def test_sheets_of_notes_are_not_told_of_under_permissions(tmp_path: Path) -> No
         assert [table.name for table in database.schema().tables] == ["Notes"]
 
 
+def test_cells_merged_over_rows_are_told_and_those_of_a_header_are_not(tmp_path: Path) -> None:
+    for merged, told in (("A2:A3", {"merged"}), ("A1:B1", set[str]())):
+        book = openpyxl.Workbook()
+        for row in (["group", "item", "n"], ["fruit", "apple", 1], [None, "pear", 2], ["veg", "leek", 3]):
+            book.active.append(row)
+        book.active.merge_cells(merged)
+        book.save(tmp_path / "stock.xlsx")
+        with Database.open(tmp_path / "stock.xlsx") as database:
+            assert {each.kind for each in database.notices} == told
+
+
+def test_blanks_that_part_thousands_are_read_in_any_spelling(tmp_path: Path) -> None:
+    (tmp_path / "ventes.csv").write_text("ville;montant\nParis;1\u202f234,50\nLyon;2 000,00\nNice;12\u00a0500,25\n")
+    with Database.open(tmp_path / "ventes.csv") as database:
+        assert database.execute("SELECT sum(montant) FROM ventes").rows == ((15734.75,),)
+
+
 def test_formulas_without_results_are_told(tmp_path: Path) -> None:
     sheets = {"t": [["a", "b", "n"], ["x", 1, "=B2*2"], ["y", 2, "=B3*2"]]}
     with Database.open(_write(tmp_path, Messy("book.xlsx", sheets, (), "", ()))) as database:

@@ -29,8 +29,13 @@ _UNPACKED_BYTES = 500_000_000
 _SEARCHED_BYTES = 100_000_000
 _MOST_ROWS = 1_048_576  # of a sheet
 _INCOMING = "tableturn_incoming"
-# A formula whose result no program has stored.
-_UNCOMPUTED = re.compile(rb"</f>(?:<v\s*/>|<v></v>)?</c>")
+_FLAWS = (
+    ("formulas", re.compile(rb"</f>(?:<v\s*/>|<v></v>)?</c>"),
+     "formulas without a stored result are empty cells: save the workbook in a spreadsheet program"),
+    ("merged", re.compile(rb'<mergeCell ref="[A-Z]+(\d+):[A-Z]+(?!\1")\d+"'),
+     "of cells merged over several rows only the first row has the value: unmerge and fill them"),
+)  # fmt: skip
+"""What is wrong with a sheet if its part of the file matches a pattern."""
 _AS_EMPTY, _AS_TEXT = "read as empty cells", "kept, and the column as text"
 
 
@@ -55,11 +60,13 @@ def read_workbook(path: Path, turned: frozenset[str] = frozenset()) -> list[Work
     ]
     if "sheets" not in turned and not any(sheet.frame is not None for sheet in sheets):
         return read_workbook(path, turned | {"sheets"})
+    found: set[tuple[str, str]] = set()
     with zipfile.ZipFile(path) as packed:
         parts = [part for part in packed.infolist() if part.filename.startswith("xl/worksheets/")]
-        if sheets and any(part.file_size < _SEARCHED_BYTES and _UNCOMPUTED.search(packed.read(part)) for part in parts):
-            text = "formulas without a stored result are empty cells: save the workbook in a spreadsheet program"
-            sheets[0].noticing.add("formulas", text)
+        for content in (packed.read(part) for part in parts if sheets and part.file_size < _SEARCHED_BYTES):
+            found |= {(kind, text) for kind, pattern, text in _FLAWS if pattern.search(content)}
+    for kind, text in sorted(found):
+        sheets[0].noticing.add(kind, text)
     return sheets
 
 

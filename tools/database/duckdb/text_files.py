@@ -199,7 +199,7 @@ def _copy_without_stray_rows(
         return None
     with open_decompressed_file(path) as file:
         text = file.read().decode(encoding, "replace")
-    plain = _PARTING.sub("'", text)
+    plain = _PARTING.sub(lambda sign: "'" if sign[0] == "’" else " ", text)
     lines, skipped = list(io.StringIO(plain, newline="")), first.skipped
 
     def read_csv_rows(some: Sequence[str]) -> Iterator[tuple[list[str], int]]:
