@@ -23,7 +23,6 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypedDict
 
 import httpx2 as httpx
-import numpy as np
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from pandas import DataFrame
@@ -144,7 +143,7 @@ def measure_overhead(options: BenchOptions) -> Figures:
     with make_sample_db() as path, SQLAgent(path, model=model, settings={"record": "off"}) as agent:
         run_conversation(0)
         with Stopwatch() as spent:
-            turns = np.array([run_conversation(number) for number in range(conversations)])
+            turns = [run_conversation(number) for number in range(conversations)]
     builder = StateGraph(_CounterState)
     builder.add_sequence([(f"node{number}", increment_count) for number in range(10)])
     builder.add_edge(START, "node0")
@@ -152,11 +151,12 @@ def measure_overhead(options: BenchOptions) -> Figures:
     threads = range(conversations + 1)
     _, alone = time_calls(lambda n: graph.invoke({"count": 0}, {"configurable": {"thread_id": str(n)}}), threads)
     figures: Figures = {"conversations": conversations}
-    for name, seconds in (("first_turn", turns[:, 0]), ("fifth_turn", turns[:, -1])):
+    by_turn = list(zip(*turns, strict=True))
+    for name, seconds in (("first_turn", by_turn[0]), ("fifth_turn", by_turn[-1])):
         for percent in (50, 95):
             figures[f"{name}_p{percent}_ms"] = round(compute_percentile_ms(seconds, percent), 2)
     return figures | {
-        "cpu_ms_a_turn": round(1000 * spent.cpu / turns.size, 2),
+        "cpu_ms_a_turn": round(1000 * spent.cpu / (conversations * len(TURNS)), 2),
         "ten_node_graph_ms": round(compute_percentile_ms(alone[1:], 50), 2),
     }
 

@@ -291,11 +291,13 @@ def _compare_arms(table: DataFrame) -> Figures:
     """
     figures: Figures = {}
     right: dict[int, dict[str, JudgedOutcome]] = {}
-    for arm, rows in table.groupby("arm"):
+    for arm in ARMS:
+        rows = table[table["arm"] == arm]
         ex = {"ex_gold": share(rows["right"]), "ex_verdict": share(rows["accepted"])}
         figures[str(arm)] = {"n": len(rows), **ex, "unjudged": rows["unjudged"].sum()}
         # Each question is a cluster of its own.
-        right[arm] = {key: JudgedOutcome(key, each, key) for key, each in rows.set_index("id")["right"].items()}
+        pairs = zip(rows["id"], rows["right"], strict=True)
+        right[arm] = {key: JudgedOutcome(key, bool(each), key) for key, each in pairs}
     change = compare(right[ARMS[0]], right[ARMS[-1]])
     between = [round(change.interval.low, 4), round(change.interval.high, 4)] if change.interval else None
     return figures | {"difference": round(change.difference, 4), "interval": between, "p": round(change.p, 4)}

@@ -65,7 +65,7 @@ def fit(answers: pd.DataFrame) -> ConfidenceWeights:
 
 def train_evidence_weights(out: Path, data: Path, limit: int | None = None) -> str:
     """Fit the evidence weights on all sets of answers, write them, and report the counts."""
-    answers = pd.DataFrame(play_draft_sets(BenchOptions(data, limit)))
+    answers = pd.DataFrame([dict(row) for row in play_draft_sets(BenchOptions(data, limit))])
     weights = fit(answers)
     kept = {name: weights.signals[name] for name in SIGNALS}
     write_text_atomically(
