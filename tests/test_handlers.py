@@ -69,7 +69,6 @@ LISTED = {
     "evals/adjudication/ruling.py:read_rulings": FILE,
     "evals/lab/bench/impact.py:_make_changed_databases": "a choice among places that a schema does not have",
     "evals/lab/bench/stored.py:ReplyFileCache.__init__": FILE,
-    "evals/lab/bench/translate.py:translate_to_dialect": f"sqlglot on a gold query: {FOREIGN}",
     "evals/datasets/load.py:DatasetLayout.questions": FILE,
     "evals/impact.py:read_past_answers": FILE,
     "evals/datasets/load.py:read_predictions": FILE,

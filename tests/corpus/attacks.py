@@ -8,7 +8,6 @@ import re
 import sqlite3
 import tempfile
 import threading
-import time
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
@@ -16,15 +15,15 @@ from pathlib import Path
 from typing import Any
 
 from tableturn.evals.datasets import load_dataset
-from tableturn.evals.lab.bench.harness import list_process_tree, sum_resident_memory, use_cache_folder
+from tableturn.evals.lab.bench.harness import Stopwatch, list_process_tree, sum_resident_memory, use_cache_folder
 from tableturn.evals.lab.bench.registry import BenchOptions, Figures
-from tableturn.evals.lab.bench.translate import translate_to_dialect
 from tableturn.tools.database import Database, Limits
 from tableturn.tools.errors import DatabaseUnavailable, QueryError, SQLParseError
 
 from tests.support.transcript import Transcript, steady, take_turns
 from tests.tools.database.carried import ENGINES, carry, explain_missing
 from tests.tools.database.traces import trace
+from tests.tools.database.translated import translate_to_dialect
 
 from . import bombs, egress, hidden, poisoned, statements
 
@@ -210,9 +209,9 @@ def measure_limits(options: BenchOptions) -> Figures:
         for sql in islice(bombs.bombs(), options.limit):
             watch = _Watch()
             watch.start()
-            start = time.monotonic()
-            ended[_outcome(database, sql, _BOMBED)] += 1
-            seconds.append(time.monotonic() - start - _BOMBED.seconds)
+            with Stopwatch() as spent:
+                ended[_outcome(database, sql, _BOMBED)] += 1
+            seconds.append(spent.seconds - _BOMBED.seconds)
             watch.stop()
             memory.append(watch.most_memory - before - _BOMBED.memory_bytes)
             disk.append(watch.most_disk)
@@ -238,19 +237,17 @@ def measure_fuzz(options: BenchOptions) -> Figures:
         connection.executescript(statements.SCHEMA)
         connection.close()
         before = trace(folder)
-        start = time.monotonic()
-        with Database.open(path) as database:
+        with Stopwatch() as spent, Database.open(path) as database:
             outcomes = Counter(
                 _outcome(database, sql, _FUZZED) for sql in islice(statements.statements(_SEED, name), count)
             )
-        elapsed = time.monotonic() - start
         unchanged = trace(folder) == before
     return {
         "statements": count,
         "file_unchanged": unchanged,
         "ran": outcomes.pop("ran", 0),
         "refused": dict(outcomes.most_common()),
-        "seconds": round(elapsed, 1),
+        "seconds": round(spent.seconds, 1),
     }
 
 

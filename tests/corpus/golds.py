@@ -66,8 +66,12 @@ def _tell_regular(table: DataFrame) -> Figures:
 measure_regularize = Measure(_golds(*ALL_SPLITS), _regularize, _tell_regular)
 
 
+_training_golds = _golds(("spider", "train"), ("spider", "train_others"), ("cosql", "train"))
+
+
 def _drafts(options: BenchOptions) -> Iterator[tuple[str, Query]]:
-    """Yield published drafts and a strong model's, each with whether it is right or wrong."""
+    """Yield training golds, published drafts and a strong model's, each with whether it is a gold, right or wrong."""
+    yield from (("golds", case) for case in _training_golds(options))
     data, limit = options.folder, options.limit
     replays = [read_strong_model_drafts(data, limit), read_published_drafts(data, limit)]
     for name, system in (("sparc", "gpt-5.2"), ("sparc", "gemini-3-pro"), ("cosql", "gemini-3-pro")):
@@ -82,39 +86,47 @@ def _drafts(options: BenchOptions) -> Iterator[tuple[str, Query]]:
                         yield ("right" if right else "wrong"), (question.database, question.text, sql, databases)
 
 
-def measure_check(options: BenchOptions) -> Figures:
+def _check(case: tuple[str, Query]) -> Iterator[Mapping[str, object]]:
+    """Yield the kinds of a query's findings, what they say of a gold, and whether a draft that fails was foreseen."""
+    group, (name, _, sql, databases) = case
+    database = databases.open(name)
+    findings = check(sql, database.schema(), values=_values(database), compiles=database.compile_check)
+    failed = databases.run(name, sql) if group != "golds" else None
+    errors = [finding.kind for finding in findings if finding.severity == "error"]
+    is_error = isinstance(failed, QueryError)
+    yield {
+        "group": group,
+        "kinds": {"queries", *(finding.kind for finding in findings)},
+        "said": [f"{name}: {finding.message} {sql}" for finding in findings],
+        "failing": is_error,
+        "foreseen": is_error and bool(errors),
+        "right_reason": is_error and failed.kind in errors[:1],
+        "failed": f"{name}: {sql}: {failed.kind} ({failed})" if is_error else "",
+    }
+
+
+def _tell_findings(table: DataFrame) -> Figures:
     """Return how many golds, right drafts and wrong ones have a finding of each kind, and what it says of golds.
 
     Of the drafts that do not run, `foreseen` are those with an error, and `right_reason` those with the engine's.
     """
     counts: dict[str, Counter[str]] = defaultdict(Counter)
-    accused, missed = list[str](), list[str]()
-    failing = foreseen = 0
-    training = _golds(("spider", "train"), ("spider", "train_others"), ("cosql", "train"))
-    for group, case in chain((("golds", case) for case in training(options)), _drafts(options)):
-        name, _, sql, databases = case
-        database = databases.open(name)
-        findings = check(sql, database.schema(), values=_values(database), compiles=database.compile_check)
-        counts["queries"][group] += 1
-        for kind in {finding.kind for finding in findings}:
+    for group, kinds in zip(table["group"], table["kinds"], strict=True):
+        for kind in kinds:
             counts[kind][group] += 1
-        if group == "golds":
-            accused += [f"{name}: {finding.message} {sql}" for finding in findings]
-        elif isinstance(failed := databases.run(name, sql), QueryError):
-            kinds = [finding.kind for finding in findings if finding.severity == "error"]
-            failing, foreseen = failing + 1, foreseen + bool(kinds)
-            if failed.kind not in kinds[:1]:
-                missed.append(f"{name}: {sql}: {failed.kind} ({failed})")
-    right_reason = failing - len(missed)
+    failing, foreseen, right_reason = (int(table[name].sum()) for name in ("failing", "foreseen", "right_reason"))
     return {
         **counts,
-        "accused_golds": accused,
+        "accused_golds": list(chain(*table["said"][table["group"] == "golds"])),
         "failing": failing,
         "foreseen": foreseen,
         "right_reason": right_reason,
         "failing_predictions_foreseen": divide(right_reason, failing) if failing else 1.0,
-        "missed": missed[:20],
+        "missed": list(table["failed"][table["failing"] & ~table["right_reason"]])[:20],
     }
+
+
+measure_check = Measure(_drafts, _check, _tell_findings)
 
 
 @cache
@@ -130,28 +142,42 @@ class Outcome(TypedDict):
     hardness: str
 
 
-def measure_parity(options: BenchOptions) -> Figures:
-    """Return each system's differences from the official tool's outcomes; questions that differ are named."""
+Judged = tuple[str, list[Verdict], list[Outcome]]
+"""A system, our verdicts on its predictions, and the official outcomes of the same questions."""
+
+
+def _judge_predictions(options: BenchOptions) -> Iterator[Judged]:
     whole = load_dataset("spider", "dev", options.folder)
     dataset = whole.first(options.limit)
-    figures: Figures = {}
     for path in sorted((options.folder / "predictions" / "spider_dev").glob("*.sql")):
         predictions = read_predictions(path, whole)
         outcomes = options.folder / "official_scores" / f"spider_dev.{path.stem}.json"
         with OfficialJudge(dataset) as judge:
             verdicts = [judge.judge(question, predictions[question.id]) for question in dataset.questions]
-        expected = cast("list[Outcome]", json.loads(outcomes.read_text(encoding="utf-8")))
-        figures[path.stem] = compare(verdicts, expected)
+        yield path.stem, verdicts, cast("list[Outcome]", json.loads(outcomes.read_text(encoding="utf-8")))
+
+
+def _compare(case: Judged) -> Iterator[Mapping[str, object]]:
+    """Yield in what each of our verdicts differs from the official outcome of the same question."""
+    system, verdicts, expected = case
+    for verdict, outcome in zip(verdicts, expected, strict=False):
+        yield {
+            "system": system,
+            "question": verdict.question.id,
+            "ex": verdict.ex != bool(outcome["exec"]),
+            "em": verdict.em != bool(outcome["exact"]),
+            "hardness": verdict.hardness != outcome["hardness"],
+        }
+
+
+def _tell_differences(table: DataFrame) -> Figures:
+    """Return each system's differences from the official tool's outcomes; questions that differ are named."""
+    figures: Figures = {}
+    for system, rows in table.groupby("system"):
+        differing = {name: list(rows["question"][rows[name]]) for name in ("ex", "em", "hardness")}
+        counts: dict[str, object] = {f"{name}_differences": len(ids) for name, ids in differing.items()}
+        figures[str(system)] = {**counts, "n": len(rows), "differing": differing}
     return figures
 
 
-def compare(verdicts: list[Verdict], expected: list[Outcome]) -> dict[str, object]:
-    """Count differences between our verdicts and the official outcomes of the same questions."""
-    pairs = list(zip(verdicts, expected, strict=False))
-    differing = {
-        "ex": [verdict.question.id for verdict, outcome in pairs if verdict.ex != bool(outcome["exec"])],
-        "em": [verdict.question.id for verdict, outcome in pairs if verdict.em != bool(outcome["exact"])],
-        "hardness": [verdict.question.id for verdict, outcome in pairs if verdict.hardness != outcome["hardness"]],
-    }
-    counts: dict[str, object] = {f"{name}_differences": len(ids) for name, ids in differing.items()}
-    return {**counts, "n": len(pairs), "differing": differing}
+measure_parity = Measure(_judge_predictions, _compare, _tell_differences)

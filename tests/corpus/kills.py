@@ -277,7 +277,7 @@ def _evals(home: Home, kills: int) -> None:
 
 def _trust(home: Home, kills: int) -> None:
     """Bounds for one database after another, then for two at once."""
-    labels = _written(home, "labels.jsonl", [pair | {"right": True} for pair in _questions()])
+    labels = _written(home, "labels.jsonl", _questions())
 
     def fit(number: int) -> tuple[str, ...]:
         database = home.folder / f"copy{number}.sqlite"

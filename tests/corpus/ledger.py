@@ -21,7 +21,6 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal, TypeVar
 
 import duckdb
-import numpy as np
 from rich.console import Console
 from rich.progress import track
 from sqlglot import exp
@@ -29,6 +28,7 @@ from tableturn.agent.evidence.ledger import LONGEST_SECONDS, SHORTEST_SECONDS
 from tableturn.evals.datasets import load_dataset
 from tableturn.evals.datasets.load import Dataset
 from tableturn.evals.lab.bench.gold import group_golds
+from tableturn.evals.lab.bench.harness import Stopwatch, compute_percentile_ms
 from tableturn.evals.lab.bench.registry import BenchOptions, Figures, divide, share
 from tableturn.tools.basis import NewestDateCache
 from tableturn.tools.database import Database, Limits
@@ -339,16 +339,16 @@ def _times(folder: Path, rows: int) -> Iterator[tuple[str, dict[str, float]]]:
                     sql = f"SELECT {group}, SUM(amount) FROM fact {joined} GROUP BY {group}"
                 query, added, partial = list[float](), list[float](), 0
                 for _ in range(ROWS[rows]):
-                    start = time.perf_counter()
-                    database.execute(sql, Limits(seconds=120))
-                    query.append(time.perf_counter() - start)
+                    with Stopwatch() as spent:
+                        database.execute(sql, Limits(seconds=120))
+                    query.append(spent.seconds)
                     until = time.perf_counter() + min(max(SHORTEST_SECONDS, query[-1]), LONGEST_SECONDS)
-                    start = time.perf_counter()
-                    ledger = _ledger(database, sql, lambda until=until: until - time.perf_counter())
-                    added.append(time.perf_counter() - start)
+                    with Stopwatch() as spent:
+                        ledger = _ledger(database, sql, lambda until=until: until - time.perf_counter())
+                    added.append(spent.seconds)
                     partial += bool(ledger.not_counted)
-                p50, p95 = (1000 * float(np.percentile(added, percent)) for percent in (50, 95))
-                told = {"query": 1000 * float(np.median(query)), "added_p50": p50, "added_p95": p95}
+                told = {"query": compute_percentile_ms(query, 50)}
+                told |= {f"added_p{percent}": compute_percentile_ms(added, percent) for percent in (50, 95)}
                 shares = {"not_counted": partial / ROWS[rows], "runs": ROWS[rows]}
                 name = f"{engine}, {rows:,} rows, {joins} joins"
                 yield name, {key: round(value, 2) for key, value in (told | shares).items()}

@@ -19,6 +19,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from langchain_core.messages import AIMessage, ToolMessage
+from pandas import DataFrame
 from sqlalchemy.exc import DBAPIError
 from sqlglot import exp
 
@@ -35,7 +36,7 @@ from ...baselines.langchain import LangChainAgent
 from ...datasets import Dataset, GoldTurn, load_dataset
 from ...official.execution import open_database_read_only
 from .gold import PARTIAL
-from .registry import BenchOptions, Figures
+from .registry import BenchOptions, Figures, Measure, Row, keep_row
 from .replays import Drafts, play, read_strong_model_drafts
 from .way import CHARACTERS_A_TOKEN
 
@@ -51,46 +52,6 @@ LARGE = "large"
 QUESTIONS, SEED = 60, 7
 
 
-def measure_turn_cost(options: BenchOptions) -> Figures:
-    """Return calls and tokens per turn and the cacheable share of prompts, by set.
-
-    Questions are asked one after another on a database, and the model replies with stored queries. `large` asks about a
-    database of all others' tables: `gold_shown` is the share of its questions whose prompt shows all tables and columns
-    that gold uses.
-    """
-    figures: Figures = {}
-    for name, groups in groupby(_read_questions_by_database(options), lambda group: group[0]):
-        turns = shown = 0
-        sizes: list[int] = []
-        repeated: list[float] = []
-        for _, path, asked in groups:
-            turns += len(asked)
-            model = ScriptedModel(script=lambda prompt: "")
-            with SQLAgent(path, model=model, settings={"record": "off"}) as agent:
-                schema = agent.resources.database.schema()
-                if name == LARGE:
-                    agent.resources.values.find("")  # goes on with the index as long as a turn may
-                for _, conversation in groupby(asked, attrgetter("interaction")):
-                    chat = agent.conversation()
-                    for turn in conversation:
-                        model.script = lambda prompt, sql=turn.golds[0]: f"```sql\n{sql}\n```\nSure: 90"
-                        before = len(model.prompts)
-                        chat.ask(turn.text)
-                        shown += name == LARGE and _has_gold_schema_items(model.prompts[before], turn.golds[0], schema)
-            sizes += map(len, model.prompts)
-            for pair in pairwise(model.prompts):
-                same = takewhile(lambda both: both[0] == both[1], zip(*pair, strict=False))
-                repeated.append(sum(1 for _ in same) / len(pair[1]))
-        figures[name] = {
-            "n": turns,
-            "calls": round(len(sizes) / turns, 3),
-            "prompt_tokens": round(sum(sizes) / CHARACTERS_A_TOKEN / turns),
-            "cacheable_share": round(sum(repeated) / len(repeated), 3) if repeated else None,
-            **({"gold_shown": round(shown / turns, 3)} if name == LARGE else {}),
-        }
-    return figures
-
-
 def _read_questions_by_database(options: BenchOptions) -> Iterator[tuple[str, Path, Sequence[GoldTurn]]]:
     """Yield the questions of each set and database; gold is the query that the model replies."""
     strong = read_strong_model_drafts(options.folder, None)
@@ -102,6 +63,58 @@ def _read_questions_by_database(options: BenchOptions) -> Iterator[tuple[str, Pa
     with tempfile.TemporaryDirectory() as folder:
         large = build_large_dataset(load_dataset("spider", "dev", options.folder), Path(folder)).first(options.limit)
         yield LARGE, large.database(LARGE), large.questions
+
+
+def _ask_with_stored_replies(case: tuple[str, Path, Sequence[GoldTurn]]) -> Iterator[Row]:
+    """Yield the requests of each turn: their size, the share that repeats the one before, and if they show gold."""
+    name, path, asked = case
+    model = ScriptedModel(script=lambda prompt: "")
+    with SQLAgent(path, model=model, settings={"record": "off"}) as agent:
+        schema = agent.resources.database.schema()
+        if name == LARGE:
+            agent.resources.values.find("")  # goes on with the index as long as a turn may
+        for _, conversation in groupby(asked, attrgetter("interaction")):
+            chat = agent.conversation()
+            for turn in conversation:
+                model.script = lambda prompt, sql=turn.golds[0]: f"```sql\n{sql}\n```\nSure: 90"
+                before = len(model.prompts)
+                chat.ask(turn.text)
+                sent = model.prompts[before:]
+                pairs = list(pairwise(model.prompts[max(before - 1, 0) :]))
+                same = (takewhile(lambda both: both[0] == both[1], zip(*pair, strict=False)) for pair in pairs)
+                yield {
+                    "set": name,
+                    "calls": len(sent),
+                    "characters": sum(map(len, sent)),
+                    "pairs": len(pairs),
+                    "repeated": sum(
+                        sum(1 for _ in each) / len(new) for each, (_, new) in zip(same, pairs, strict=True)
+                    ),
+                    "shown": name == LARGE and _has_gold_schema_items(sent[0], turn.golds[0], schema),
+                }
+
+
+def _compute_costs_by_set(table: DataFrame) -> Figures:
+    """Return calls and tokens per turn and the cacheable share of prompts, by set.
+
+    Questions are asked one after another on a database, and the model replies with stored queries. `large` asks about a
+    database of all others' tables: `gold_shown` is the share of its questions whose prompt shows all tables and columns
+    that gold uses.
+    """
+    figures: Figures = {}
+    for name, rows in table.groupby("set", sort=False):
+        n, total = len(rows), rows[["calls", "characters", "pairs", "repeated", "shown"]].sum()
+        figures[str(name)] = {
+            "n": n,
+            "calls": round(total["calls"] / n, 3),
+            "prompt_tokens": round(total["characters"] / CHARACTERS_A_TOKEN / n),
+            "cacheable_share": round(total["repeated"] / total["pairs"], 3) if total["pairs"] else None,
+            **({"gold_shown": round(total["shown"] / n, 3)} if name == LARGE else {}),
+        }
+    return figures
+
+
+measure_turn_cost = Measure(_read_questions_by_database, _ask_with_stored_replies, _compute_costs_by_set)
 
 
 def _has_gold_schema_items(prompt: str, gold: str, schema: Schema) -> bool:
@@ -119,7 +132,21 @@ TurnCosts = Mapping[str, tuple[int, int]]
 """Requests and prompt tokens by the turn's id."""
 
 
-def measure_langchain(options: BenchOptions) -> Figures:
+def _play_both_agents(options: BenchOptions) -> Iterator[Row]:
+    """Yield the cost of each turn that ends with our agent, and with LangChain's."""
+    strong = read_strong_model_drafts(options.folder, options.limit)
+    asked, drafts = strong.asked, strong.drafts[ARM]
+    costs: dict[str, TurnCosts] = {
+        "tableturn": {record.id: (record.calls, record.tokens[0]) for record, _ in play(asked, [drafts], {})},
+        "langchain": measure_langchain_turn_costs(asked, drafts, checks=True),
+        "langchain_unchecked": measure_langchain_turn_costs(asked, drafts, checks=False),
+    }
+    for agent, found in costs.items():
+        for turn, (calls, tokens) in found.items():
+            yield {"agent": agent, "turn": turn, "calls": calls, "prompt_tokens": tokens}
+
+
+def _compare_costs(table: DataFrame) -> Figures:
     """Return the cost of the same stored queries for our agent and for LangChain's.
 
     LangChain's model is played at its best: it looks at the schema of the tables that its query reads and at no other,
@@ -128,19 +155,18 @@ def measure_langchain(options: BenchOptions) -> Figures:
     provider counts too, and the arguments of calls are left out. Only turns that all three end are counted;
     `langchain_failed` are those in which the toolkit cannot read the schema.
     """
-    strong = read_strong_model_drafts(options.folder, options.limit)
-    asked, drafts = strong.asked, strong.drafts[ARM]
-    costs: dict[str, TurnCosts] = {
-        "tableturn": {record.id: (record.calls, record.tokens[0]) for record, _ in play(asked, [drafts], {})},
-        "langchain": measure_langchain_turn_costs(asked, drafts, checks=True),
-        "langchain_unchecked": measure_langchain_turn_costs(asked, drafts, checks=False),
-    }
-    ended = set[str].intersection(*map(set, costs.values()))
-    figures: Figures = {"n": len(ended), "langchain_failed": len(asked.questions) - len(costs["langchain"])}
-    for name, found in costs.items():
-        calls, tokens = (sum(found[turn][place] for turn in ended) / max(len(ended), 1) for place in (0, 1))
-        figures[name] = {"calls": round(calls, 3), "prompt_tokens": round(tokens)}
+    turns = table["agent"].value_counts()
+    ended = table[table.groupby("turn")["agent"].transform("size") == len(turns)]
+    figures: Figures = {"n": len(ended) // len(turns), "langchain_failed": turns["tableturn"] - turns["langchain"]}
+    for agent, rows in ended.groupby("agent", sort=False):
+        figures[str(agent)] = {
+            "calls": round(rows["calls"].mean(), 3),
+            "prompt_tokens": round(rows["prompt_tokens"].mean()),
+        }
     return figures
+
+
+measure_langchain = Measure(_play_both_agents, keep_row, _compare_costs)
 
 
 def measure_langchain_turn_costs(asked: Dataset, drafts: Drafts, *, checks: bool) -> TurnCosts:

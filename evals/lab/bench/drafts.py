@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
 
 from pandas import DataFrame
 from sqlglot import exp
@@ -18,7 +17,7 @@ from ....tools.errors import QueryError, SQLParseError
 from ....tools.sql import parse_query_tree
 from ...datasets import Dataset, GoldTurn, load_dataset
 from .gold import DatasetDatabases
-from .registry import BenchOptions, Figures, Measure, divide, share
+from .registry import BenchOptions, Figures, Measure, Row, divide, share
 from .replays import (
     SYSTEMS,
     Drafts,
@@ -195,7 +194,7 @@ def _compute_gate_figures(table: DataFrame) -> Figures:
 measure_gate = Measure(_list_published_drafts, _check_one_call_drafts, _compute_gate_figures)
 
 
-def _check_drafts_sent_back(case: tuple[str, StoredDrafts, Drafts]) -> Iterator[Mapping[str, Any]]:
+def _check_drafts_sent_back(case: tuple[str, StoredDrafts, Drafts]) -> Iterator[Row]:
     """Yield whether each draft is right, and whether it is sent back for revision."""
     name, replay, drafts = case
     for record, verdict in play(replay.asked, [drafts], {"max_attempts": 2}):
@@ -236,7 +235,7 @@ def _read_draft_groups(options: BenchOptions) -> Iterator[tuple[str, StoredDraft
 measure_alarms = Measure(_read_draft_groups, _check_drafts_sent_back, _compute_alarm_figures)
 
 
-def _check_revised_drafts(replay: StoredDrafts) -> Iterator[Mapping[str, Any]]:
+def _check_revised_drafts(replay: StoredDrafts) -> Iterator[Row]:
     """Yield whether each DAIL-SQL draft is right before and after each kind of revision."""
     asked = replay.asked
     drafts, next_best = (replay.drafts[name] for name in SYSTEMS[:2])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from importlib.resources import as_file, files
@@ -21,6 +20,7 @@ from ...metrics.judging import OfficialJudge, Verdict
 from ...trial import TrialOptions, run_trial
 from ..suite import build_random_suite, build_suite
 from .gold import group_golds
+from .harness import Stopwatch
 from .registry import BenchOptions, Figures, Measure
 
 # The official script asks NLTK for sentence boundaries, for which NLTK wants a download; one query is one sentence.
@@ -45,37 +45,35 @@ def measure_score_speed(options: BenchOptions) -> Figures:
     """
     spider = options.folder / "spider"
     predictions = options.folder / "predictions" / "spider_dev" / "dail_sql_gpt4.sql"
-    start = time.perf_counter()
-    dataset = load_dataset("spider", "dev", options.folder)
-    found = read_predictions(predictions, dataset)
-    verdicts = _judge_predictions(dataset, found)
-    ours = time.perf_counter() - start
+    with Stopwatch() as ours:
+        dataset = load_dataset("spider", "dev", options.folder)
+        found = read_predictions(predictions, dataset)
+        verdicts = _judge_predictions(dataset, found)
     figures: Figures = {
         "n": len(verdicts),
         "ex": sum(verdict.ex is True for verdict in verdicts),
         "em": sum(verdict.em is True for verdict in verdicts),
-        "ours_s": round(ours, 3),
+        "ours_s": round(ours.seconds, 3),
     }
     if options.official is None:
         return figures
     compared: list[object] = ["--gold", spider / "dev_gold.sql", "--pred", predictions]
     tables = [*compared, "--db", spider / "database", "--table", spider / "tables.json", "--etype", "all"]
     official, _ = _run_official_evaluator(options.official, tables)
-    figures |= {"official_s": round(official, 3), "ratio": round(ours / official, 3)}
+    figures |= {"official_s": round(official, 3), "ratio": round(ours.seconds / official, 3)}
     with tempfile.TemporaryDirectory() as folder:
         for name, queries in group_golds(dataset.questions).items():
             build_random_suite(dataset.database(name), queries, Path(folder), _SUITE)
-        start = time.perf_counter()
-        right = sum(verdict.ex is True for verdict in _judge_predictions(dataset.on(Path(folder)), found))
-        ours = time.perf_counter() - start
+        with Stopwatch() as ours:
+            right = sum(verdict.ex is True for verdict in _judge_predictions(dataset.on(Path(folder)), found))
         official, output = _run_official_evaluator(options.official, [*compared, "--db", folder, "--etype", "exec"])
     shares = next(line.split() for line in output.splitlines() if line.startswith("execution "))
     return figures | {
         "ts": right,
         "ts_official_share": float(shares[-1]),
-        "ts_ours_s": round(ours, 3),
+        "ts_ours_s": round(ours.seconds, 3),
         "ts_official_s": round(official, 3),
-        "ts_ratio": round(ours / official, 3),
+        "ts_ratio": round(ours.seconds / official, 3),
     }
 
 
@@ -87,12 +85,12 @@ def _judge_predictions(dataset: Dataset, found: Mapping[str, str]) -> Sequence[V
 def _run_official_evaluator(folder: Path, arguments: Sequence[object]) -> tuple[float, str]:
     """Run the official script; return its seconds and output."""
     command = [sys.executable, "-c", _OFFICIAL, str(folder.absolute()), *map(str, arguments)]
-    start = time.perf_counter()
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - named by the caller
+    with Stopwatch() as spent:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - named by the caller
     if done.returncode:
         last = done.stderr.strip().splitlines()[-1:] or ["no message"]
         raise SettingsError(f"the official script in {folder} failed: {last[0]}")
-    return time.perf_counter() - start, done.stdout
+    return spent.seconds, done.stdout
 
 
 def measure_trial(options: BenchOptions) -> Figures:

@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self, TypeVar
 from unittest.mock import patch
 
 import httpx2 as httpx
@@ -25,6 +25,8 @@ from ....tools.folders import CACHE_VARIABLE
 
 _START_SECONDS = 120.0
 _TICKS = os.sysconf("SC_CLK_TCK")
+
+T = TypeVar("T")
 
 
 def use_cache_folder(folder: Path) -> AbstractContextManager[object]:
@@ -37,6 +39,30 @@ def compute_percentile_ms(seconds: Sequence[float], percent: int) -> float:
     return 1000 * float(np.percentile(seconds, percent))
 
 
+class Stopwatch:
+    """The clock's seconds, and this process's processor seconds, of a `with` block."""
+
+    seconds = cpu = 0.0
+
+    def __enter__(self) -> Self:
+        self._start = time.perf_counter(), time.process_time()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.seconds, self.cpu = time.perf_counter() - self._start[0], time.process_time() - self._start[1]
+
+
+def time_calls(call: Callable[[T], object], arguments: Iterable[T]) -> tuple[list[Any], list[float]]:
+    """Call a function with one argument after another; return the results, and the seconds of each call."""
+    found: list[Any] = []
+    seconds: list[float] = []
+    for argument in arguments:
+        with Stopwatch() as spent:
+            found.append(call(argument))
+        seconds.append(spent.seconds)
+    return found, seconds
+
+
 def measure_least_seconds(sides: Sequence[Callable[[], object]], passes: int) -> list[float]:
     """Return the shortest time of each function over several passes in alternating order.
 
@@ -46,9 +72,9 @@ def measure_least_seconds(sides: Sequence[Callable[[], object]], passes: int) ->
     for number in range(passes):
         places = range(len(sides))
         for place in places if number % 2 else reversed(places):
-            start = time.perf_counter()
-            sides[place]()
-            best[place] = min(best[place], time.perf_counter() - start)
+            with Stopwatch() as spent:
+                sides[place]()
+            best[place] = min(best[place], spent.seconds)
     return best
 
 

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from itertools import islice, zip_longest
 from pathlib import Path
 from random import Random
-from typing import Any
 
 from pandas import DataFrame
 
@@ -24,7 +23,7 @@ from ....tools.database import ColumnSchema, Database, Schema, TableSchema
 from ....tools.database.quoting import get_naming_rules
 from ....tools.sample import build_sample
 from ...impact import AnswerReplay, PastAnswer
-from .registry import BenchOptions, Figures, Measure, divide, share
+from .registry import BenchOptions, Figures, Measure, Row, divide, share
 
 SEED = 11
 TURNS = 300
@@ -249,7 +248,7 @@ def _make_replay_cases(options: BenchOptions) -> Iterator[_Replayed]:
                     yield before, past, old, name, path
 
 
-def _replay_past_turns(case: _Replayed) -> Iterator[Mapping[str, Any]]:
+def _replay_past_turns(case: _Replayed) -> Iterator[Row]:
     """Yield whether each answer really changes, is listed as changed, and is decided."""
     before, past, old, name, path = case
     with Database.open(path) as after:

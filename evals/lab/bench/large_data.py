@@ -7,7 +7,6 @@ import random
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 from tests.support.spark_cluster import WORKERS, SparkCluster, missing
@@ -16,7 +15,7 @@ from tests.tools.database.conformance.candidates.spark import Spark
 from ....agent import SQLAgent
 from ....tools.errors import DatabaseUnavailable
 from .engines import run_attacks
-from .harness import use_cache_folder
+from .harness import Stopwatch, use_cache_folder
 from .registry import BenchOptions, Figures
 
 _QUESTION = "How many sales are there for each city?"
@@ -94,11 +93,13 @@ def measure_spark(options: BenchOptions) -> Figures:
             step = -(-rows // _PARTS)
             for begin in range(0, rows, step):
                 cluster.run(_SALES.format(start=begin, end=min(begin + step, rows)))
-            with use_cache_folder(Path(folder) / "cache"):
-                start = time.perf_counter()
-                with SQLAgent(cluster.url, model="offline", settings={"query_seconds": _QUERY_SECONDS}) as agent:
-                    answer = agent.ask(_QUESTION)
-                seconds = round(time.perf_counter() - start, 2) if answer.rows else None
+            with (
+                use_cache_folder(Path(folder) / "cache"),
+                Stopwatch() as spent,
+                SQLAgent(cluster.url, model="offline", settings={"query_seconds": _QUERY_SECONDS}) as agent,
+            ):
+                answer = agent.ask(_QUESTION)
+            seconds = round(spent.seconds, 2) if answer.rows else None
             candidate = Spark()
             candidate.cluster = cluster
             attacks = run_attacks(candidate)

@@ -6,7 +6,6 @@ Nothing here needs a model: what the parts do to EX is measured by `tableturn ex
 from __future__ import annotations
 
 import tempfile
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -35,7 +34,8 @@ from ..training.fit_linker_turns import (
     stand_in,
 )
 from .gold import DatasetDatabases
-from .registry import BenchOptions, Figures, Measure, divide
+from .harness import Stopwatch
+from .registry import BenchOptions, Figures, Measure, Row, divide, keep_row
 
 _TAKEN: Mapping[str, Given] = {
     "whole": keep_evidence,
@@ -59,30 +59,43 @@ def _read_dialogue_sets(options: BenchOptions) -> Iterator[tuple[str, list[Train
             yield name, read_dialogues(dataset, Path(cache))
 
 
-def measure_linking(options: BenchOptions) -> Figures:
-    """Return the schema linker's TRS, CRS and recall, with gold and with its own history.
+def _score_histories(options: BenchOptions) -> Iterator[Row]:
+    """Yield the schema linker's TRS, CRS and recall, with gold and with its own history.
 
     With its own history, the turns before hold not gold SQL but what the linker itself found in them (every item of
     probability 0.5 and over), from the first turn on; no translator takes part.
     """
-    return {
-        f"{name}_{history}": _score_linked_turns(dialogues, own=history == "own")
-        for name, dialogues in _read_dialogue_sets(options)
-        for history in ("gold", "own")
-    }
-
-
-def measure_linking_ablations(options: BenchOptions) -> Figures:
-    """Return the shipped linker's scores with each part of its input removed."""
-    figures: Figures = {}
     for name, dialogues in _read_dialogue_sets(options):
+        for history in ("gold", "own"):
+            yield {"input": f"{name}_{history}", **_score_linked_turns(dialogues, own=history == "own")}
+
+
+def _tell_scores(table: DataFrame) -> Figures:
+    return {str(name): scores for name, scores in table.set_index("input").to_dict("index").items()}
+
+
+measure_linking = Measure(_score_histories, keep_row, _tell_scores)
+
+
+def _score_ablations(options: BenchOptions) -> Iterator[Row]:
+    """Yield the shipped linker's scores with each part of its input removed."""
+    for name, dialogues in _read_dialogue_sets(options):
+        for part, given in _TAKEN.items():
+            yield {"set": name, "input": part, **_score_linked_turns(dialogues, given=given)}
         without_keys = [
             replace(each, database=LinkedDatabase.of(replace(each.database.names.schema, foreign_keys=())))
             for each in dialogues
         ]
-        taken = {part: _score_linked_turns(dialogues, given=given) for part, given in _TAKEN.items()}
-        figures[name] = {**taken, "without_keys": _score_linked_turns(without_keys)}
-    return figures
+        yield {"set": name, "input": "without_keys", **_score_linked_turns(without_keys)}
+
+
+measure_linking_ablations = Measure(
+    _score_ablations,
+    keep_row,
+    lambda table: {
+        str(name): _tell_scores(rows.drop(columns="set")) for name, rows in table.groupby("set", sort=False)
+    },
+)
 
 
 def _score_linked_turns(
@@ -118,7 +131,7 @@ def _read_large_schema_dialogues(options: BenchOptions) -> Iterator[_InCrowd]:
     yield from ((schema, linker, renamed[each.database.names.schema.name], each) for each in dialogues)
 
 
-def _link_on_large_schema(case: _InCrowd) -> Iterator[Mapping[str, float]]:
+def _link_on_large_schema(case: _InCrowd) -> Iterator[Row]:
     """Yield per question how many items gold uses, and how many of them the linker finds.
 
     The values that a question mentions are those of its own database, so that what is measured is linking and not the
@@ -129,15 +142,14 @@ def _link_on_large_schema(case: _InCrowd) -> Iterator[Mapping[str, float]]:
     history: list[PastTurn] = []
     for question in dialogue.questions:
         values = [replace(match, table=new[match.table]) for match in question.values]
-        start = time.process_time()
-        linked = linker.link(question.text, history[-WINDOW:], values, max_columns=MOST_COLUMNS)
-        spent = time.process_time() - start
+        with Stopwatch() as spent:
+            linked = linker.link(question.text, history[-WINDOW:], values, max_columns=MOST_COLUMNS)
         used = names.past_use(question.gold)
         first = [item.table for item in linked.items if item.column is None][:_FIRST]
         needed = {(new[table], column) for table, column in used.columns if column != STAR}
         cut = keep_likely_items(schema, linked.items, _CUT, MOST_COLUMNS)
         yield {
-            "ms": 1000 * spent,
+            "ms": 1000 * spent.cpu,
             "tables": len(used.tables),
             "found": len({new[table] for table in used.tables} & set(first)),
             "columns": len(needed),

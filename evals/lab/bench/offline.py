@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
 
 from pandas import DataFrame
 
@@ -31,7 +30,7 @@ from ...metrics.summary import summarize
 from ...official.execution import same_rows
 from .engines import find_determined_results
 from .gold import LIMITS, PARTIAL, DatasetDatabases, Rows
-from .registry import BenchOptions, Figures, Measure, share
+from .registry import BenchOptions, Figures, Measure, Row, keep_row, share
 
 _GATE = 0.8
 """Confidence from which a draft is taken without another look."""
@@ -63,7 +62,7 @@ def _read_dev_sets(options: BenchOptions) -> Iterator[Dataset]:
         yield dataset.first(options.limit)
 
 
-def _answer_and_judge_questions(dataset: Dataset) -> Iterator[Mapping[str, Any]]:
+def _answer_and_judge_questions(dataset: Dataset) -> Iterator[Row]:
     """Yield whether each question is right, and whether its query is sure or missing."""
     translators: dict[str, OfflineTranslator] = {}
     with DatasetDatabases(dataset) as databases, OfficialJudge(dataset) as judge:
@@ -103,8 +102,8 @@ def _compute_dataset_figures(table: DataFrame) -> Figures:
 measure_offline = Measure(_read_dev_sets, _answer_and_judge_questions, _compute_dataset_figures)
 
 
-def measure_engines_offline(options: BenchOptions) -> Figures:
-    """Return EX on each engine over questions whose gold rows SQL determines.
+def _answer_on_engines(options: BenchOptions) -> Iterator[Row]:
+    """Yield whether questions whose gold rows SQL determines are right on each engine that is there.
 
     Databases whose rows break their own foreign keys are left out: DuckDB cannot hold such keys, and without them the
     translator does not know what to join. The limit takes that many questions from all over the set.
@@ -114,32 +113,33 @@ def measure_engines_offline(options: BenchOptions) -> Figures:
     by_database: dict[str, list[GoldTurn]] = defaultdict(list)
     for question in dataset.questions[::step][: options.limit]:
         by_database[question.database].append(question)
-    left_out: list[str] = []
-    held: dict[Path, list[tuple[str, ExpectedResult]]] = {}
     for name, questions in by_database.items():
         path = dataset.database(name)
         if any(not reference.kept for table in read_tables(path) for reference in table.references):
-            left_out.append(name)
+            yield {"engine": "left out", "database": name, "right": False}
             continue
         with Database.open(path) as database:
             known = find_determined_results(database, [question.golds[0] for question in questions])
-        held[path] = [(one.text, known[one.golds[0]]) for one in questions if one.golds[0] in known]
-    figures: Figures = {"left_out": left_out, "questions": sum(map(len, held.values()))}
+        for engine in (engine for engine in _ENGINES if not explain_missing(engine)):
+            with tempfile.TemporaryDirectory() as folder, Database.open(carry(path, engine, Path(folder))) as database:
+                translator = OfflineTranslator(database)
+                for one in (one for one in questions if one.golds[0] in known):
+                    sql, _, _ = _translate(translator, database, one.text)
+                    right = _has_gold_rows(database, sql, known[one.golds[0]])
+                    yield {"engine": engine, "database": name, "right": right}
+
+
+def _compute_ex_by_engine(table: DataFrame) -> Figures:
+    """Return EX on each engine over questions whose gold rows SQL determines."""
+    rows = {engine: table[table["engine"] == engine] for engine in ("left out", *_ENGINES)}
+    figures: Figures = {"left_out": list(rows["left out"]["database"]), "questions": len(rows["sqlite"])}
     for engine in _ENGINES:
-        if missing := explain_missing(engine):
-            figures[engine] = {"not run": missing}
-            continue
-        right: list[bool] = []
-        with tempfile.TemporaryDirectory() as folder:
-            for path, asked in held.items():
-                with Database.open(carry(path, engine, Path(folder))) as database:
-                    translator = OfflineTranslator(database)
-                    right += [
-                        _has_gold_rows(database, _translate(translator, database, text)[0], expected)
-                        for text, expected in asked
-                    ]
-        figures[engine] = share(right)
+        missing = explain_missing(engine)
+        figures[engine] = {"not run": missing} if missing else share(rows[engine]["right"])
     return figures
+
+
+measure_engines_offline = Measure(_answer_on_engines, keep_row, _compute_ex_by_engine)
 
 
 def _has_gold_rows(database: Database, sql: str, wanted: ExpectedResult) -> bool:

@@ -60,6 +60,9 @@ def divide(part: float, whole: float) -> float:
     return round(part / whole, 4) if whole else 0.0
 
 
+Row = Mapping[str, Any]
+"""What came of a case, or of a part of it."""
+
 Case = TypeVar("Case")
 
 
@@ -74,7 +77,7 @@ class Measure(Generic[Case]):
     """
 
     cases: Callable[[BenchOptions], Iterable[Case]]
-    ask: Callable[[Case], Iterable[Mapping[str, Any]]]
+    ask: Callable[[Case], Iterable[Row]]
     figures: Callable[[DataFrame], Figures]
 
     def __call__(self, options: BenchOptions) -> Figures:
@@ -92,6 +95,11 @@ class Measure(Generic[Case]):
         if not rows:
             raise SettingsError("there is nothing to measure: check that the databases exist")
         return self.figures(DataFrame(rows))
+
+
+def keep_row(case: Row) -> Iterable[Row]:
+    """Return a case that is a row already: what is asked all at once, or with much that is opened once, yields rows."""
+    return (case,)
 
 
 @dataclass(frozen=True)

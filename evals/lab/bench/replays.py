@@ -9,8 +9,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import pandas as pd
-
 from ....tools.record_files import read_lines
 from ...datasets import Dataset, GoldTurn, load_dataset, read_predictions
 from ...metrics.judging import OfficialJudge, Verdict
@@ -18,6 +16,7 @@ from ...runner.record import RunSpec, TurnRecord
 from ...runner.run import run_evaluation
 from ..disputes import read_dialogues
 from .gold import PARTIAL
+from .registry import BenchOptions, Row
 
 SYSTEMS = ("dail_sql_gpt4", "din_sql_gpt4", "c3_chatgpt", "gpt4_few_shot", "din_sql_codex", "gpt4_zero_shot")
 """The published systems on Spider dev."""
@@ -126,33 +125,33 @@ def judge_drafts_officially(asked: Dataset, drafts: Drafts) -> dict[str, bool]:
         return {turn.id: judge.judge(turn, drafts.get(turn.id, "")).ex is True for turn in asked.questions}
 
 
-def play_draft_sets(data: Path, limit: int | None = None) -> pd.DataFrame:
-    """Play stored drafts of published systems and a strong model; return a table of answers.
+def play_draft_sets(options: BenchOptions) -> Iterator[Row]:
+    """Play stored drafts of published systems and a strong model; yield the answers with a query that ran, set by set.
 
-    A row is an answer: its `set`, which is looked at together; the `family` of sets that share its questions, none of
-    which is calibrated on another; the question's `id`, its `database`, whose drafts they are (`model`), what its
-    confidence weighs (`signals`), and whether it is `right`. If no query ran there is none.
+    A `set` is looked at together; the sets of a `family` share its questions, and none of them is calibrated on
+    another. `model` is whose drafts they are, `signals` what confidence weighs.
 
     Published drafts are judged by the official rules, the strong model's by a reader's verdict, else strictly. All are
     of development and test questions: none were published of training questions.
     """
+    data, limit = options.folder, options.limit
     published, strong = read_published_drafts(data, limit), read_strong_model_drafts(data, limit)
     some, fewer = published.select_every_nth(_EVERY), published.select_every_nth(_EVERY_SIX)
     played = [(f"spider {name}", "spider", name, some, [name]) for name in _SINGLE]
     played.append((SIX, "spider", "six", fewer, list(fewer.drafts)))
     for dataset, name in _DIALOGUES:
         played.append((f"{dataset} {name}", dataset, name, read_dialogue_drafts(data, dataset, [name], limit), [name]))
-    played += [("", STRONG, STRONG, strong, [arm]) for arm in strong.drafts]
+    for dataset in dict.fromkeys(question.id.partition("/")[0] for question in strong.asked.questions):
+        own = tuple(one for one in strong.asked.questions if one.id.startswith(f"{dataset}/"))
+        part = replace(strong, asked=replace(strong.asked, questions=own))
+        played += [(f"{STRONG} {dataset}", STRONG, STRONG, part, [arm]) for arm in strong.drafts]
     played.append((TOGETHER, STRONG, STRONG, strong, list(strong.drafts)))
-    rows = [
-        {"set": name or f"{STRONG} {key.partition('/')[0]}", "family": family, "model": model, "id": key, **answer}
-        for name, family, model, replay, systems in played
-        for key, answer in _play_and_judge_drafts(replay, systems)
-    ]
-    return pd.DataFrame(rows).sort_values("set", key=lambda sets: pd.factorize(sets)[0], kind="stable")
+    for name, family, model, replay, systems in played:
+        about = {"set": name, "family": family, "model": model}
+        yield from ({**about, **answer} for answer in _play_and_judge_drafts(replay, systems))
 
 
-def _play_and_judge_drafts(replay: StoredDrafts, systems: Sequence[str]) -> Iterator[tuple[str, dict[str, object]]]:
+def _play_and_judge_drafts(replay: StoredDrafts, systems: Sequence[str]) -> Iterator[Row]:
     settings: dict[str, Any] = {"max_attempts": 1}
     if len(systems) > 1:
         settings |= {"merge": False, "candidates": len(systems)}
@@ -163,4 +162,5 @@ def _play_and_judge_drafts(replay: StoredDrafts, systems: Sequence[str]) -> Iter
             else:
                 right = judge.judge(verdict.question, record.sql).ex is True
             if right is not None and record.evidence:
-                yield record.id, {"database": verdict.question.database, "signals": record.evidence, "right": right}
+                about = {"id": record.id, "database": verdict.question.database}
+                yield {**about, "signals": record.evidence, "right": right}

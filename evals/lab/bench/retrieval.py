@@ -36,7 +36,7 @@ from ....tools.sql.query import Query
 from ....tools.values import IndexBounds, ValueIndex, select_likely_values
 from ...datasets import Dataset, GoldTurn, load_dataset, read_predictions
 from .gold import DatasetDatabases
-from .registry import BenchOptions, Figures, Measure, divide, share
+from .registry import BenchOptions, Figures, Measure, Row, divide, keep_row, share
 
 DATA = Path(__file__).parent / "data"
 _OUR_QUESTIONS, _OUR_ENTRIES = 10, 20
@@ -107,7 +107,7 @@ def _find_own_entries(name: str, questions: Sequence[_KnowledgeQuestion], theirs
     return (*kept, *free[: max(0, _OUR_ENTRIES - len(kept))])
 
 
-def _count_shown_entries(case: _Needing) -> Iterator[Mapping[str, Any]]:
+def _count_shown_entries(case: _Needing) -> Iterator[Row]:
     """Yield the numbers of entries that a question needs, that are shown, and that are both."""
     one, entries, knowledge, linker = case
     if missing := sorted(one.needs.difference(entry.key for entry in knowledge.entries)):
@@ -151,58 +151,61 @@ FOLDS = 5
 _SYSTEMS = ("dail_sql_gpt4", "din_sql_gpt4", "c3_chatgpt", "gpt4_zero_shot")
 
 
-def measure_examples_skeleton(options: BenchOptions) -> Figures:
-    """Measure how often one of 8 retrieved examples has the gold query's SQL skeleton.
+def _find_gold_skeletons(options: BenchOptions) -> Iterator[Row]:
+    """Yield whether one of 8 retrieved examples has the gold query's SQL skeleton, by the way they are retrieved.
 
-    `hit_at_8` goes by the question alone with the default embedding and settings; `by_draft_hit_at_8` knows
-    DAIL-SQL + GPT-4's published SQL as a draft. `held_out_hit_at_8` is the figure that was developed on: questions of
-    a fifth of the training databases against the other four. The details give the ways for comparison: the nearest
-    skeletons without votes (`plain`), nearest whole questions, random ones, the most that retrieval can reach, and for
-    each system's drafts how often the draft itself has the gold's skeleton.
+    `hit_at_8` goes by the question alone with the default embedding and settings; `by_draft` knows a system's published
+    SQL as a draft. `held_out_hit_at_8` is the figure that was developed on: questions of a fifth of the training
+    databases against the other four. For comparison: the nearest skeletons without votes (`plain`), nearest whole
+    questions, random ones, the most that retrieval can reach, and the draft itself.
     """
     data = options.folder
     train = [load_dataset("spider", split, data) for split in ("train", "train_others")]
     whole = load_dataset("spider", "dev", data)
-    dev = whole.first(options.limit).questions
     questions = [question for part in train for question in part.questions]
     held_out = set(sorted({question.database for question in train[0].questions})[::FOLDS])
     rest = [question for question in questions if question.database not in held_out]
-    asked = [question for question in train[0].questions if question.database in held_out][: options.limit]
     known = {_get_skeleton(question.golds[0]) for question in questions}
+    # A file has a line for each question of the whole split, however few are measured.
+    predictions = data / "predictions" / "spider_dev"
+    drafts = {name: read_predictions(predictions / f"{name}.sql", whole) for name in _SYSTEMS}
     with DatasetDatabases(whole) as opened, _make_store(rest, opened) as held, _make_store(questions, opened) as store:
 
-        def compute_hit_rate(
-            selector: ExampleSelector, asked: Sequence[GoldTurn] = dev, drafts: Mapping[str, str] | None = None
-        ) -> float:
-            found: list[bool] = []
-            for one in asked:
-                draft = (drafts or {}).get(one.id, "")
-                query = ExampleQuery(one.text, schema=opened.schema(one.database), draft_sql=draft)
-                gold = _get_skeleton(one.golds[0])
-                found.append(any(_get_skeleton(example.sql) == gold for example in selector.select(query)))
-            return share(found)
+        def is_hit(selector: ExampleSelector, one: GoldTurn, gold: str | None, draft: str = "") -> bool:
+            query = ExampleQuery(one.text, schema=opened.schema(one.database), draft_sql=draft)
+            return any(_get_skeleton(example.sql) == gold for example in selector.select(query))
 
-        by_draft: dict[str, dict[str, float]] = {}
-        for name in _SYSTEMS:
-            # The file has a line for each question of the whole split, however few are measured.
-            drafts = read_predictions(data / "predictions" / "spider_dev" / f"{name}.sql", whole)
-            by_draft[name] = {
-                "hit_at_8": compute_hit_rate(make_selector("draft", store, k=K), dev, drafts),
-                "draft_itself": share([_get_skeleton(drafts[one.id]) == _get_skeleton(one.golds[0]) for one in dev]),
-            }
-        return {
-            "hit_at_8": compute_hit_rate(make_selector("skeleton", store)),
-            "by_draft_hit_at_8": by_draft[_SYSTEMS[0]]["hit_at_8"],
-            "held_out_hit_at_8": compute_hit_rate(make_selector("skeleton", held), asked),
-            "questions": len(dev),
-            "details": {
-                "plain": compute_hit_rate(make_selector("skeleton", store, pool=0)),
-                "question": compute_hit_rate(make_selector("question", store, k=K)),
-                "random": compute_hit_rate(make_selector("random", store, k=K)),
-                "most": share([_get_skeleton(one.golds[0]) in known for one in dev]),
-                "by_draft": by_draft,
-            },
+        ways = {
+            "hit_at_8": make_selector("skeleton", store),
+            "plain": make_selector("skeleton", store, pool=0),
+            "question": make_selector("question", store, k=K),
+            "random": make_selector("random", store, k=K),
         }
+        by_draft, by_others = make_selector("draft", store, k=K), make_selector("skeleton", held)
+        for one in whole.first(options.limit).questions:
+            gold = _get_skeleton(one.golds[0])
+            yield from ({"way": way, "hit": is_hit(selector, one, gold)} for way, selector in ways.items())
+            yield {"way": "most", "hit": gold in known}
+            for name, found in drafts.items():
+                yield {"way": f"{name} hit_at_8", "hit": is_hit(by_draft, one, gold, found[one.id])}
+                yield {"way": f"{name} draft_itself", "hit": _get_skeleton(found[one.id]) == gold}
+        for one in [one for one in train[0].questions if one.database in held_out][: options.limit]:
+            yield {"way": "held_out_hit_at_8", "hit": is_hit(by_others, one, _get_skeleton(one.golds[0]))}
+
+
+def _compute_hit_rates(table: DataFrame) -> Figures:
+    rates = table.groupby("way")["hit"].agg(share)
+    by_draft = {name: {key: rates[f"{name} {key}"] for key in ("hit_at_8", "draft_itself")} for name in _SYSTEMS}
+    return {
+        "hit_at_8": rates["hit_at_8"],
+        "by_draft_hit_at_8": by_draft[_SYSTEMS[0]]["hit_at_8"],
+        "held_out_hit_at_8": rates["held_out_hit_at_8"],
+        "questions": (table["way"] == "hit_at_8").sum(),
+        "details": {**{way: rates[way] for way in ("plain", "question", "random", "most")}, "by_draft": by_draft},
+    }
+
+
+measure_examples_skeleton = Measure(_find_gold_skeletons, keep_row, _compute_hit_rates)
 
 
 def _make_store(questions: Sequence[GoldTurn], schemas: DatasetDatabases) -> ExampleStore:
@@ -294,7 +297,7 @@ def find_text_literals(sql: str, schema: Schema) -> list[Literal]:
     return list(found)
 
 
-def count_found_literals(asked: ValueSearchQuestion) -> Iterator[Mapping[str, Any]]:
+def count_found_literals(asked: ValueSearchQuestion) -> Iterator[Row]:
     """Yield the numbers of gold literals found by the index, in the database, and absent.
 
     A literal is found if one of the first five matches per literal of its query is this very text in the column that
@@ -322,7 +325,7 @@ def compute_recall_by_dataset(table: DataFrame) -> Figures:
 measure_values = Measure(partial(_read_value_sets, sets=_SETS), count_found_literals, compute_recall_by_dataset)
 
 
-def _count_shown_values(asked: ValueSearchQuestion) -> Iterator[Mapping[str, Any]]:
+def _count_shown_values(asked: ValueSearchQuestion) -> Iterator[Row]:
     """Yield the numbers of values that prompts show, of right ones, and of gold texts found.
 
     A value is shown if it is among the candidates that a prompt lists for the question (`Settings.values` at most); in

@@ -10,10 +10,9 @@ import random
 import resource
 import sqlite3
 import tempfile
-import time
 import timeit
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from dataclasses import replace
@@ -28,7 +27,7 @@ from ....tools.examples import Example, ExampleStore, database_identity, embed, 
 from ....tools.knowledge import Entry, Knowledge
 from ....tools.linking import SchemaLinker
 from ....tools.values import ValueIndex
-from .harness import compute_percentile_ms
+from .harness import Stopwatch, compute_percentile_ms, time_calls
 from .registry import BenchOptions, Figures
 
 _TABLES, _COLUMNS, _ROWS = 1_000, 10, 100
@@ -78,15 +77,13 @@ def measure_schema_scale(options: BenchOptions) -> Figures:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "large.sqlite"
         build_large_database(path, options.limit or _TABLES)
-        start = time.perf_counter()
-        with Database.open(path) as database:
+        with Stopwatch() as reading, Database.open(path) as database:
             schema = database.schema()
-        read = time.perf_counter() - start
     rendered = timeit.repeat(lambda: render_schema(schema, "compact"), number=1, repeat=_PASSES)
     return {
         "tables": len(schema.tables),
         "columns": sum(len(table.columns) for table in schema.tables),
-        "read_s": round(read, 3),
+        "read_s": round(reading.seconds, 3),
         "render_ms": round(1000 * min(rendered), 1),
     }
 
@@ -142,15 +139,8 @@ def _make_table_pairs() -> list[tuple[str, str, list[str], list[str]]]:
     return [(table, other, numbers, texts) for (table, other), numbers, texts in drawn]
 
 
-def _time_calls(call: Callable[[str], object], questions: Iterable[str]) -> tuple[list[Any], dict[str, float]]:
-    """Return the call's result for each question, and percentiles of the milliseconds per call."""
-    found: list[Any] = []
-    times: list[float] = []
-    for question in questions:
-        start = time.perf_counter()
-        found.append(call(question))
-        times.append(time.perf_counter() - start)
-    return found, {f"p{percent}_ms": round(compute_percentile_ms(times, percent), 2) for percent in (50, 95)}
+def _tell_percentiles(seconds: Sequence[float]) -> dict[str, float]:
+    return {f"p{percent}_ms": round(compute_percentile_ms(seconds, percent), 2) for percent in (50, 95)}
 
 
 def measure_examples_scale(options: BenchOptions) -> Figures:
@@ -195,19 +185,18 @@ def _run_in_own_process(function: Callable[..., Any], *arguments: object) -> Any
 
 
 def _time_example_import(folder: str, size: int) -> float:
-    start = time.perf_counter()
-    with ExampleStore.open(folder) as store:
+    with Stopwatch() as spent, ExampleStore.open(folder) as store:
         store.add(islice(generate_example_pairs(seed=0), size))
-    return time.perf_counter() - start
+    return spent.seconds
 
 
 def _time_example_lookups(folder: str, asked: Sequence[str]) -> tuple[list[list[float]], dict[str, float], int]:
     """Return the similarities found, percentiles of lookup times, and peak memory in KiB."""
     with ExampleStore.open(folder) as store:
         store.nearest("question", asked[0], K)  # loads the index
-        found, milliseconds = _time_calls(lambda question: store.nearest("question", question, K), asked)
+        found, seconds = time_calls(lambda question: store.nearest("question", question, K), asked)
     similarities = [[hit.similarity for hit in hits] for hits in found]
-    return similarities, milliseconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return similarities, _tell_percentiles(seconds), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def measure_knowledge_scale(options: BenchOptions) -> Figures:
@@ -245,8 +234,8 @@ def measure_knowledge_scale(options: BenchOptions) -> Figures:
                 near = store.nearest("question", text, _LOOKED_THROUGH, identity, shared=False)
                 return find_verified(text, [hit.example for hit in near], schema, find_stored_value) is not None
 
-            answered, milliseconds = _time_calls(has_verified_query, linked)
-    return {"terms": len(knowledge.entries), "queries": size, "answered": sum(answered), **milliseconds}
+            answered, seconds = time_calls(has_verified_query, linked)
+    return {"terms": len(knowledge.entries), "queries": size, "answered": sum(answered), **_tell_percentiles(seconds)}
 
 
 def _build_example_database(path: Path) -> None:

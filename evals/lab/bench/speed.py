@@ -15,6 +15,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import closing
 from itertools import count
 from pathlib import Path
@@ -24,6 +25,7 @@ from typing import Any, TypedDict
 import httpx2 as httpx
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
+from pandas import DataFrame
 
 from tests.support.openai_server import HANG, Behaviour, OpenAIServer, says
 from tests.support.scripted import ScriptedModel
@@ -33,8 +35,16 @@ from ....agent import SQLAgent
 from ....tools.database import Database
 from ....tools.errors import QueryError, SettingsError
 from .gold import LIMITS, read_gold_queries_by_file
-from .harness import ServerProcess, compute_percentile_ms, make_http_client, measure_least_seconds, run_server
-from .registry import BenchOptions, Figures
+from .harness import (
+    ServerProcess,
+    Stopwatch,
+    compute_percentile_ms,
+    make_http_client,
+    measure_least_seconds,
+    run_server,
+    time_calls,
+)
+from .registry import BenchOptions, Figures, Measure, Row
 from .scale import build_large_database
 from .stand_in import ROOT, TURNS, make_sample_db, reply_to, run_slow_server
 
@@ -122,35 +132,31 @@ def measure_overhead(options: BenchOptions) -> Figures:
         return {"count": state["count"] + 1}
 
     conversations = options.limit or 100
-    turns: dict[str, list[float]] = {question: [] for question, _ in TURNS}
-    cpu = 0.0
+    questions = [question for question, _ in TURNS]
     model = ScriptedModel(script=reply_to, usage=None)
+
+    def run_conversation(_: int) -> list[float]:
+        answers, seconds = time_calls(agent.conversation().ask, questions)
+        assert all(answer.answered for answer in answers), answers
+        return seconds
+
     with make_sample_db() as path, SQLAgent(path, model=model, settings={"record": "off"}) as agent:
-        for number in range(conversations + 1):
-            if number == 1:
-                cpu = time.process_time()
-            conversation = agent.conversation()
-            for question, spent in turns.items():
-                start = time.perf_counter()
-                answer = conversation.ask(question)
-                spent.append(time.perf_counter() - start)
-                assert answer.answered, answer
-        cpu = time.process_time() - cpu
+        run_conversation(0)
+        with Stopwatch() as spent:
+            turns = [run_conversation(number) for number in range(conversations)]
     builder = StateGraph(_CounterState)
     builder.add_sequence([(f"node{number}", increment_count) for number in range(10)])
     builder.add_edge(START, "node0")
     graph = builder.compile(checkpointer=InMemorySaver())
-    alone: list[float] = []
-    for number in range(conversations + 1):
-        start = time.perf_counter()
-        graph.invoke({"count": 0}, {"configurable": {"thread_id": str(number)}})
-        alone.append(time.perf_counter() - start)
+    threads = range(conversations + 1)
+    _, alone = time_calls(lambda n: graph.invoke({"count": 0}, {"configurable": {"thread_id": str(n)}}), threads)
     figures: Figures = {"conversations": conversations}
-    for name, (question, _) in (("first_turn", TURNS[0]), ("fifth_turn", TURNS[-1])):
+    by_turn = list(zip(*turns, strict=True))
+    for name, seconds in (("first_turn", by_turn[0]), ("fifth_turn", by_turn[-1])):
         for percent in (50, 95):
-            figures[f"{name}_p{percent}_ms"] = round(compute_percentile_ms(turns[question][1:], percent), 2)
+            figures[f"{name}_p{percent}_ms"] = round(compute_percentile_ms(seconds, percent), 2)
     return figures | {
-        "cpu_ms_a_turn": round(1000 * cpu / (conversations * len(TURNS)), 2),
+        "cpu_ms_a_turn": round(1000 * spent.cpu / (conversations * len(TURNS)), 2),
         "ten_node_graph_ms": round(compute_percentile_ms(alone[1:], 50), 2),
     }
 
@@ -176,49 +182,32 @@ async def _run_concurrent_conversations(conversations: int) -> Figures:
         SQLAgent(path, model="openai:m", base_url=url) as agent,
     ):
         await agent.aask(TURNS[0][0])
-        start, cpu = time.perf_counter(), time.process_time()
-        replies = await asyncio.gather(*(run_conversation() for _ in range(conversations)))
-        spent, cpu = time.perf_counter() - start, time.process_time() - cpu
+        with Stopwatch() as spent:
+            replies = await asyncio.gather(*(run_conversation() for _ in range(conversations)))
     turns = conversations * len(TURNS)
     # Each conversation waits for its own replies one after the other; all conversations wait at once.
     ideal = turns / (max(replies) * _SECONDS_A_REPLY)
     return {
         "conversations": conversations,
         "turns": turns,
-        "turns_per_s": round(turns / spent, 2),
-        "share_of_ideal": round(turns / spent / ideal, 3),
-        "cpu_ms_a_turn": round(1000 * cpu / turns, 2),
+        "turns_per_s": round(turns / spent.seconds, 2),
+        "share_of_ideal": round(turns / spent.seconds / ideal, 3),
+        "cpu_ms_a_turn": round(1000 * spent.cpu / turns, 2),
     }
 
 
-def measure_readonly_cost(options: BenchOptions) -> Figures:
-    """Measure how much slower gold queries run behind the read-only guard."""
-    queries = ran = 0
-    times = [0.0, 0.0]
-    differing: list[str] = []
+def _read_gold_queries(options: BenchOptions) -> Iterator[tuple[str, sqlite3.Connection, Database]]:
     for path, golds in read_gold_queries_by_file(options.folder).items():
         with closing(sqlite3.connect(path)) as plain, Database.open(path) as database:
-            for sql in golds[: options.limit]:
-                found, both = _run_plain_and_guarded(sql, plain, database)
-                queries += 1
-                if found[0] is not None:
-                    ran += 1
-                    times = [sum(pair) for pair in zip(times, both, strict=True)]
-                    differing += [sql] if found[0] != found[1] else []
-    return {
-        "queries": queries,
-        "ran": ran,
-        "same_rows": ran - len(differing),
-        "differing": differing[:10],
-        "ratio": round(times[1] / times[0], 3),
-    }
+            yield from ((sql, plain, database) for sql in golds[: options.limit])
 
 
-def _run_plain_and_guarded(sql: str, plain: sqlite3.Connection, database: Database) -> tuple[list[object], list[float]]:
-    """Return a query's results and least times, on a plain connection and behind the guard.
+def _run_plain_and_guarded(case: tuple[str, sqlite3.Connection, Database]) -> Iterator[Row]:
+    """Yield whether a query runs and gives the same rows behind the guard, and its least times.
 
     It is compiled anew every time: a comment makes its text unique.
     """
+    sql, plain, database = case
     found: list[object] = [None, None]
     texts = (f"{sql.rstrip().rstrip(';')} --{number}" for number in count())
 
@@ -236,7 +225,24 @@ def _run_plain_and_guarded(sql: str, plain: sqlite3.Connection, database: Databa
         except QueryError:
             found[1] = None
 
-    return found, measure_least_seconds([run_query_plain, run_query_guarded], _PASSES)
+    seconds = measure_least_seconds([run_query_plain, run_query_guarded], _PASSES)
+    yield {"sql": sql, "ran": found[0] is not None, "same": found[0] == found[1], "seconds": seconds}
+
+
+def _compute_guard_cost(table: DataFrame) -> Figures:
+    """Return how much slower gold queries run behind the read-only guard."""
+    ran = table[table["ran"]]
+    plain, guarded = map(sum, zip(*ran["seconds"], strict=True))
+    return {
+        "queries": len(table),
+        "ran": len(ran),
+        "same_rows": ran["same"].sum(),
+        "differing": list(ran["sql"][~ran["same"]])[:10],
+        "ratio": round(guarded / plain, 3),
+    }
+
+
+measure_readonly_cost = Measure(_read_gold_queries, _run_plain_and_guarded, _compute_guard_cost)
 
 
 _OPEN_SECONDS = 60.0
@@ -302,16 +308,16 @@ async def _measure_latency_with_newcomers(people: int, tables: int, *, own_right
             ada = {"X-User": "ada"}
             await client.post("/ask", json={"question": TURNS[0][0]}, headers=ada)
             coming = asyncio.gather(*(open_page_and_ask(f"new{number}") for number in range(people)))
-            start, seconds = time.perf_counter(), list[float]()
-            while not coming.done():
-                asked = time.perf_counter()
-                (await client.get("/threads", headers=ada)).raise_for_status()
-                seconds.append(time.perf_counter() - asked)
-                await asyncio.sleep(0.02)
-            took = time.perf_counter() - start
+            seconds: list[float] = []
+            with Stopwatch() as all_of_it:
+                while not coming.done():
+                    with Stopwatch() as listing:
+                        (await client.get("/threads", headers=ada)).raise_for_status()
+                    seconds.append(listing.seconds)
+                    await asyncio.sleep(0.02)
     return {
         "answered": sum(await coming),
-        "seconds": round(took, 1),
+        "seconds": round(all_of_it.seconds, 1),
         "others_p95_ms": round(compute_percentile_ms(seconds, 95), 1),
         "others_longest_ms": round(1000 * max(seconds), 1),
     }
@@ -321,16 +327,17 @@ async def _measure_server_throughput(serving: ServerProcess, conversations: int)
     """Return the throughput of concurrent conversations, and the server's memory over time."""
     async with make_http_client(serving) as client:
         await _run_http_conversation(client)  # what is opened at the first question
-        start, cpu = time.perf_counter(), serving.measure_cpu_seconds()
-        tasks = [asyncio.create_task(_run_http_conversation(client)) for _ in range(conversations)]
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        before = serving.measure_memory_and_descriptors()
-        answered = sum(await asyncio.gather(*tasks))
-        seconds, cpu = time.perf_counter() - start, serving.measure_cpu_seconds() - cpu
+        cpu = serving.measure_cpu_seconds()
+        with Stopwatch() as spent:
+            tasks = [asyncio.create_task(_run_http_conversation(client)) for _ in range(conversations)]
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            before = serving.measure_memory_and_descriptors()
+            answered = sum(await asyncio.gather(*tasks))
+        cpu = serving.measure_cpu_seconds() - cpu
     memory, descriptors = map(list, zip(before, serving.measure_memory_and_descriptors(), strict=True))
     return {
         "conversations": conversations,
-        "turns_per_s": round(answered / seconds, 2),
+        "turns_per_s": round(answered / spent.seconds, 2),
         "cpu_ms_a_turn": round(1000 * cpu / max(answered, 1), 1),
         "errors": conversations * len(TURNS) - answered,
     }, {"memory_mb": memory, "descriptors": descriptors}
@@ -353,9 +360,9 @@ async def _measure_latency(serving: ServerProcess, rate: float, seconds: float) 
     """Return the 95th percentile of a turn's milliseconds beyond the model's replies."""
 
     async def measure_added_seconds() -> float:
-        begun = time.perf_counter()
-        reply = (await client.post("/ask", json={"question": TURNS[0][0]})).json()
-        return time.perf_counter() - begun - reply["usage"]["llm_calls"] * _SECONDS_A_REPLY
+        with Stopwatch() as spent:
+            reply = (await client.post("/ask", json={"question": TURNS[0][0]})).json()
+        return spent.seconds - reply["usage"]["llm_calls"] * _SECONDS_A_REPLY
 
     async with make_http_client(serving) as client:
         tasks: list[asyncio.Task[float]] = []

@@ -14,11 +14,11 @@ import hashlib
 import json
 import random
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
-from itertools import islice, zip_longest
+from itertools import chain, islice, product, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from langchain_core.caches import RETURN_VAL_TYPE, InMemoryCache
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, Generation
+from pandas import DataFrame
 
 from tests.support.scripted import ScriptedModel
 
@@ -47,7 +48,7 @@ from ...runner.record import RunSpec, TurnRecord
 from ...runner.run import make_run_settings
 from ..disputes import GoldQueries, find_disputes, read_published_predictions
 from ..suite.mutants import generate_query_mutants
-from .registry import BenchOptions, Figures, share
+from .registry import BenchOptions, Figures, Measure, Row, keep_row, share
 
 DATA = Path(__file__).parent / "data"
 DECLINES = DATA / "decline_replies.jsonl"
@@ -159,11 +160,8 @@ def check_all_replies_stored(model: BaseChatModel) -> None:
         )
 
 
-def measure_declines(options: BenchOptions) -> Figures:
-    """Measure how often the agent declines answerable and unanswerable questions.
-
-    `unanswerable_verified` are those of `unanswerable` that a reader finds to be so, `unanswerable_doubted` those that
-    the reader finds an answer to.
+def _answer_sampled_questions(options: BenchOptions) -> Iterator[Row]:
+    """Yield whether questions are declined, with their sort and what a reader says of each.
 
     Raises:
         ModelError: A question could not be asked.
@@ -176,10 +174,26 @@ def measure_declines(options: BenchOptions) -> Figures:
     check_all_replies_stored(model)
     labels: list[Any] = read_lines(LABELS.read_text("utf-8"))
     verdicts = {label["question"]: label["verdict"] for label in labels}
+    for sort, turns in sorts.items():
+        for turn in turns:
+            declined = records[turn.id].status == "unanswerable"
+            yield {"sort": sort, "verdict": verdicts.get(turn.id), "declined": declined}
+
+
+def _compute_declined_shares(table: DataFrame) -> Figures:
+    """Return how often answerable and unanswerable questions are declined.
+
+    `unanswerable_verified` are those of `unanswerable` that a reader finds to be so, `unanswerable_doubted` those that
+    the reader finds an answer to.
+    """
+    sorts = {sort: table[table["sort"] == sort] for sort in _SORTS}
     for verdict, sort in (("unanswerable", "unanswerable_verified"), ("answerable", "unanswerable_doubted")):
-        sorts[sort] = [turn for turn in sorts["unanswerable"] if verdicts.get(turn.id) == verdict]
-    declined = {sort: [records[turn.id].status == "unanswerable" for turn in turns] for sort, turns in sorts.items()}
-    return {sort: {"n": len(flags), "declined": share(flags) if flags else None} for sort, flags in declined.items()}
+        sorts[sort] = sorts["unanswerable"][sorts["unanswerable"]["verdict"] == verdict]
+    shares = {sort: share(rows["declined"]) if len(rows) else None for sort, rows in sorts.items()}
+    return {sort: {"n": len(sorts[sort]), "declined": declined} for sort, declined in shares.items()}
+
+
+measure_declines = Measure(_answer_sampled_questions, keep_row, _compute_declined_shares)
 
 
 def read_dialogue_acts(folder: Path) -> Dataset:
@@ -251,36 +265,45 @@ async def _answer_turns(dataset: Dataset, model: BaseChatModel, asked: Sequence[
         return {record.id: record for record in await asyncio.gather(*map(answer_turn, asked))}
 
 
-def measure_learning(options: BenchOptions) -> Figures:
-    """Measure how accuracy changes with the number of verified queries per database.
-
-    `ex_verdict` goes by careful readers' verdicts, and by gold if there is none; `unjudged` counts answers that gold
-    calls wrong and nobody has judged.
-    """
+def _judge_arms(options: BenchOptions) -> Iterator[Row]:
+    """Yield whether each answer is right by gold, by a reader's verdict or else by gold, and whether there is one."""
     dataset = load_dataset("kaggle-dbqa", "test", options.folder).first(options.limit)
     model = open_stored_model(options.replies, options.model, options.base_url, _LEARNING["request_seconds"])
     pairs: Any = json.loads((options.folder / "kaggle-dbqa" / "fewshot.json").read_text(encoding="utf-8"))
     answers = asyncio.run(_answer_questions_per_arm(dataset, model, pairs))
     check_all_replies_stored(model)
-    figures: Figures = {}
-    right: dict[int, dict[str, JudgedOutcome]] = {}
     rulings = read_rulings(options.folder / "strong_model" / "verdicts.jsonl")
     with StrictJudge(dataset) as judge, Adjudicator(dataset, rulings) as adjudicator:
-        for arm in ARMS:
-            right[arm], accepted, unjudged = {}, list[bool](), 0
-            for question in dataset.questions:
-                sql = answers[arm, question.id]
-                verdict = judge.judge(question, sql)
-                outcome = adjudicator.outcome(question, sql, verdict.ex, verdict.valid)
-                # Each question is a cluster of its own.
-                right[arm][question.id] = JudgedOutcome(question.id, verdict.ex is True, question.id)
-                accepted.append(outcome.verdict == "right" if outcome.verdict else verdict.ex is True)
-                unjudged += outcome.verdict is None
-            ex = share([one.right for one in right[arm].values()])
-            figures[str(arm)] = {"n": len(accepted), "ex_gold": ex, "ex_verdict": share(accepted), "unjudged": unjudged}
+        for arm, question in product(ARMS, dataset.questions):
+            sql = answers[arm, question.id]
+            verdict = judge.judge(question, sql)
+            ruled = adjudicator.outcome(question, sql, verdict.ex, verdict.valid).verdict
+            right = verdict.ex is True
+            accepted = ruled == "right" if ruled else right
+            yield {"arm": arm, "id": question.id, "right": right, "accepted": accepted, "unjudged": ruled is None}
+
+
+def _compare_arms(table: DataFrame) -> Figures:
+    """Return how accuracy changes with the number of verified queries per database.
+
+    `ex_verdict` goes by careful readers' verdicts, and by gold if there is none; `unjudged` counts answers that gold
+    calls wrong and nobody has judged.
+    """
+    figures: Figures = {}
+    right: dict[int, dict[str, JudgedOutcome]] = {}
+    for arm in ARMS:
+        rows = table[table["arm"] == arm]
+        ex = {"ex_gold": share(rows["right"]), "ex_verdict": share(rows["accepted"])}
+        figures[str(arm)] = {"n": len(rows), **ex, "unjudged": rows["unjudged"].sum()}
+        # Each question is a cluster of its own.
+        pairs = zip(rows["id"], rows["right"], strict=True)
+        right[arm] = {key: JudgedOutcome(key, bool(each), key) for key, each in pairs}
     change = compare(right[ARMS[0]], right[ARMS[-1]])
     between = [round(change.interval.low, 4), round(change.interval.high, 4)] if change.interval else None
     return figures | {"difference": round(change.difference, 4), "interval": between, "p": round(change.p, 4)}
+
+
+measure_learning = Measure(_judge_arms, keep_row, _compare_arms)
 
 
 async def _answer_questions_per_arm(
@@ -331,32 +354,42 @@ _FAIR = ("LEFT JOIN", "DISTINCT")
 """Changes that a fair reading may make, too."""
 
 
-def measure_disputes(options: BenchOptions) -> Figures:
-    """Count the gold queries, the disputed ones and the reviewed ones of each dataset.
-
-    Of 50 golds that were drawn from all that were listed, `sample` counts those still listed, and `sound_in_sample`
-    those of them that a reader of question, query and data finds nothing wrong with. Readers' verdicts count if the
-    data folder has them.
-    """
+def _find_disputed_golds(options: BenchOptions) -> Iterator[Row]:
+    """Yield the kinds of every gold query's disputes; readers' verdicts count if the data folder has them."""
     verdicts = options.folder / "strong_model" / "verdicts.jsonl"
     rulings = read_rulings(verdicts) if verdicts.exists() else []
     reviewed: list[Any] = read_lines(REVIEWED.read_text(encoding="utf-8"))
-    figures: Figures = {}
+    sound = {(one["dataset"], one["split"], one["id"]): one["sound"] for one in reviewed}
     for name, split in SPLITS.items():
         whole = load_dataset(name, split, options.folder)
         asked = whole.first(options.limit)
-        found = find_disputes(asked, rulings, read_published_predictions(options.folder, whole))
-        kinds = {(dispute.question.id, dispute.kind) for dispute in found}
-        disputed = {question for question, _ in kinds}
-        here = [one for one in reviewed if (one["dataset"], one["split"]) == (name, split) and one["id"] in disputed]
-        figures[name] = {
-            "golds": len(asked.questions),
+        kinds: dict[str, set[str]] = defaultdict(set)
+        for dispute in find_disputes(asked, rulings, read_published_predictions(options.folder, whole)):
+            kinds[dispute.question.id].add(dispute.kind)
+        for question in asked.questions:
+            yield {"set": name, "kinds": kinds[question.id], "sound": sound.get((name, split, question.id))}
+
+
+def _count_disputes(table: DataFrame) -> Figures:
+    """Return the numbers of gold queries, disputed ones and reviewed ones by dataset.
+
+    Of 50 golds that were drawn from all that were listed, `sample` counts those still listed, and `sound_in_sample`
+    those of them that a reader of question, query and data finds nothing wrong with.
+    """
+    figures: Figures = {}
+    for name, rows in table.groupby("set", sort=False):
+        disputed = rows[rows["kinds"].astype(bool)]
+        figures[str(name)] = {
+            "golds": len(rows),
             "disputed": len(disputed),
-            "kinds": dict(sorted(Counter(kind for _, kind in kinds).items())),
-            "sample": len(here),
-            "sound_in_sample": sum(one["sound"] for one in here),
+            "kinds": dict(sorted(Counter(chain(*disputed["kinds"])).items())),
+            "sample": disputed["sound"].notna().sum(),
+            "sound_in_sample": disputed["sound"].eq(True).sum(),
         }
     return figures
+
+
+measure_disputes = Measure(_find_disputed_golds, keep_row, _count_disputes)
 
 
 @dataclass(frozen=True)
@@ -407,8 +440,8 @@ def _make_wrong_mutant(golds: GoldQueries, question: GoldTurn) -> str:
     return next((sql for sql in fair if golds.contradicts(question, sql)), "")
 
 
-def measure_judge_agreement(options: BenchOptions) -> Figures:
-    """Measure how often the judge agrees with known verdicts, over all cases and per part.
+def _judge_labelled_cases(options: BenchOptions) -> Iterator[Row]:
+    """Yield the known verdicts on cases, and the judge's.
 
     Raises:
         ModelError: A case could not be asked.
@@ -424,8 +457,17 @@ def measure_judge_agreement(options: BenchOptions) -> Figures:
             cases, dataset, PromptedTranslator(model), lambda c, a, _: said.setdefault(c, a.verdict), jobs=_AT_ONCE
         )
         check_all_replies_stored(model)
+    yield from ({"part": one.part, "verdict": one.verdict, "said": said[one.case]} for one in labelled)
+
+
+def _compute_agreement(table: DataFrame) -> Figures:
+    """Return how often the judge agrees with known verdicts, over all cases and per part."""
     figures: dict[str, Figures] = {}
     for name in ("", "verdicts", "mutants"):
-        found = agreement([(one.verdict, said[one.case]) for one in labelled if name in ("", one.part)])
+        rows = table[table["part"] == name] if name else table
+        found = agreement(list(zip(rows["verdict"], rows["said"], strict=True)))
         figures[name] = {key: round(v, 4) if isinstance(v, float) else v for key, v in asdict(found).items()}
     return {**figures.pop(""), **figures}
+
+
+measure_judge_agreement = Measure(_judge_labelled_cases, keep_row, _compute_agreement)

@@ -16,7 +16,7 @@ from ....agent.evidence.confidence import ConfidenceWeights, confidence
 from ....agent.model.track_record import ModelScore, ModelTrackRecord
 from ...metrics.statistics import find_level
 from ..training.fit_evidence import fit
-from .registry import BenchOptions, Figures, divide, share
+from .registry import Figures, Measure, divide, keep_row, share
 from .replays import SIX, STRONG, TOGETHER, play_draft_sets
 
 BINS = 10
@@ -45,14 +45,13 @@ Answers = Mapping[str, Sequence[tuple[float, bool]]]
 """Confidence and rightness of the answers to each question."""
 
 
-def measure_confidence(options: BenchOptions) -> Figures:
-    """Measure the calibration error and ROC area of confidence, by set of answers.
+def _compute_confidence_figures(answers: pd.DataFrame) -> Figures:
+    """Return the calibration error and ROC area of confidence, by set of answers.
 
     Weights are fitted without the set and all that share its questions. `record` is how many judged answers of the same
     model, of its other sets, the confidence knows; `ece_recorded` is the error if it knows those on all other
     databases. Small sets are pooled as `small`, all single drafts of the strong model as `strong`.
     """
-    answers = play_draft_sets(options.folder, options.limit)
     weights = {family: fit(answers[answers["family"] != family]) for family in answers["family"].unique()}
     figures: Figures = {}
     pooled: dict[str, list[Scored]] = {STRONG: [], "small": []}
@@ -78,6 +77,9 @@ def measure_confidence(options: BenchOptions) -> Figures:
         else:
             figures[str(name)] = {**_compute_calibration_figures(scored), "record": record.n}
     return figures | {name: _compute_calibration_figures(scored) for name, scored in pooled.items() if scored}
+
+
+measure_confidence = Measure(play_draft_sets, keep_row, _compute_confidence_figures)
 
 
 def _iterate_rows(answers: pd.DataFrame) -> Iterable[Any]:
@@ -122,8 +124,8 @@ def area(sure: Numbers, right: Numbers) -> float:
     return float(roc_auc_score(right, sure)) if 0 < right.sum() < len(right) else float("nan")
 
 
-def measure_trust(options: BenchOptions) -> Figures:
-    """Measure how often answers that a bound marks as trusted are wrong, over resamples.
+def _compute_trust_figures(answers: pd.DataFrame) -> Figures:
+    """Return how often answers that a bound marks as trusted are wrong, over resamples.
 
     `realised_error_over` is the share of resamples in which more than `alpha` of the marked answers are wrong: on each
     database of 120 questions or more, with the drafts of all systems mixed and weights fitted without that database.
@@ -131,7 +133,6 @@ def measure_trust(options: BenchOptions) -> Figures:
     show nothing counted as none; `strong_drafts` has it for single drafts and for three side by side, by labels. No
     system that is wrong on a fifth of its answers is marked at 5 %: `loose` has both at a bound that lets it be.
     """
-    answers = play_draft_sets(options.folder, options.limit)
     asked = answers.drop_duplicates(["family", "id"])["database"].value_counts()
     large: dict[str, Answers] = {}
     for name in sorted(asked[asked >= LEAST_QUESTIONS].index):
@@ -164,6 +165,9 @@ def measure_trust(options: BenchOptions) -> Figures:
         },
         "by_database": by_database,
     }
+
+
+measure_trust = Measure(play_draft_sets, keep_row, _compute_trust_figures)
 
 
 def _compute_confidence(answers: pd.DataFrame, weights: ConfidenceWeights) -> Answers:

@@ -20,6 +20,7 @@ from scipy.special import expit, logit
 
 from ....agent.evidence.confidence import BY_HAND, STRENGTH, AnswerEvidence, ConfidenceWeights
 from ....tools.whole_files import write_text_atomically
+from ..bench.registry import BenchOptions
 from ..bench.replays import play_draft_sets
 
 PENALTY = 2.0
@@ -64,7 +65,7 @@ def fit(answers: pd.DataFrame) -> ConfidenceWeights:
 
 def train_evidence_weights(out: Path, data: Path, limit: int | None = None) -> str:
     """Fit the evidence weights on all sets of answers, write them, and report the counts."""
-    answers = play_draft_sets(data, limit)
+    answers = pd.DataFrame([dict(row) for row in play_draft_sets(BenchOptions(data, limit))])
     weights = fit(answers)
     kept = {name: weights.signals[name] for name in SIGNALS}
     write_text_atomically(

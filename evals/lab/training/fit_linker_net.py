@@ -1,4 +1,4 @@
-"""Training of the linker's net with torch; `tools/linking/net.py` runs it without."""
+"""Training of the linker's net with torch; `tools/linking/scoring.py` runs it without."""
 
 from __future__ import annotations
 

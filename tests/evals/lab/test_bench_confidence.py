@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 from tableturn.agent.evidence.confidence import AnswerEvidence
 from tableturn.evals.lab.bench import trust
-from tableturn.evals.lab.bench.registry import BenchOptions
 from tableturn.evals.lab.training.fit_evidence import LEAST, fit
 
 
@@ -36,10 +33,6 @@ SETS = pd.DataFrame(
 )
 
 
-def replayed(data: Path, limit: int | None) -> pd.DataFrame:
-    return SETS
-
-
 def test_signals_weigh_as_they_tell_and_never_the_wrong_way() -> None:
     weights = fit(SETS)
     assert weights.signals["nested"] < -0.5
@@ -49,9 +42,8 @@ def test_signals_weigh_as_they_tell_and_never_the_wrong_way() -> None:
 
 
 @pytest.mark.whole
-def test_a_set_is_measured_by_weights_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trust, "play_draft_sets", replayed)
-    found = trust.measure_confidence(BenchOptions(Path()))
+def test_a_set_is_measured_by_weights_of_others() -> None:
+    found = trust.measure_confidence.figures(SETS)
     assert set(found) == {"one", "two", "strong x", "strong", "small"}
     one = found["one"]
     assert isinstance(one, dict)
@@ -68,8 +60,7 @@ def test_the_area_and_the_error_are_what_they_are_called() -> None:
 
 def test_what_is_marked_is_within_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trust, "RESAMPLES", 20)
-    monkeypatch.setattr(trust, "play_draft_sets", replayed)
-    found = trust.measure_trust(BenchOptions(Path()))
+    found = trust.measure_trust.figures(SETS)
     assert (found["alpha"], found["labels"], found["databases"]) == (0.05, 100, 3)
     over = found["realised_error_over"]
     assert isinstance(over, float)

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from tableturn.evals.datasets import load_dataset, read_predictions
-from tableturn.evals.metrics.judging import OfficialJudge
+from tableturn.evals.datasets import load_dataset
+from tableturn.evals.lab.bench.registry import BenchOptions, run_bench
 from tableturn.evals.official.exact_match import (
     Unparsed,
     compare_clauses,
@@ -15,22 +15,13 @@ from tableturn.evals.official.exact_match import (
 )
 from tableturn.evals.official.execution import OfficialDatabases, execute_and_compare
 
-from tests.corpus.golds import compare
-
-SYSTEMS = ["c3_chatgpt", "dail_sql_gpt4", "din_sql_codex", "din_sql_gpt4", "gpt4_few_shot", "gpt4_zero_shot"]
-
 
 @pytest.mark.data
-@pytest.mark.parametrize("system", SYSTEMS)
-def test_official_mode_equals_the_official_tool(data_dir: Path, system: str) -> None:
-    dataset = load_dataset("spider", "dev", data_dir)
-    expected = json.loads((data_dir / "official_scores" / f"spider_dev.{system}.json").read_text())
-    predictions = read_predictions(data_dir / "predictions" / "spider_dev" / f"{system}.sql", dataset)
-    with OfficialJudge(dataset) as judge:
-        verdicts = [judge.judge(question, predictions[question.id]) for question in dataset.questions]
-    differences = compare(verdicts, expected)
-    assert len(verdicts) == len(expected) == 1034
-    assert differences["differing"] == {"ex": [], "em": [], "hardness": []}
+def test_official_mode_equals_the_official_tool(data_dir: Path) -> None:
+    found = run_bench("parity", BenchOptions(data_dir))
+    assert len(found) == 6
+    same = {"ex": [], "em": [], "hardness": []}
+    assert {name: each for name, each in found.items() if (each["n"], each["differing"]) != (1034, same)} == {}  # type: ignore[index]
 
 
 @pytest.mark.data

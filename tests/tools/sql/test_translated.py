@@ -5,11 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tableturn.evals.lab.bench.translate import translate_to_dialect
 from tableturn.tools.database import Database
 from tableturn.tools.sql import check, explain, find_used_schema_items, make_sql_skeleton, regularize, vectorize_query
 
 from tests.support.queries import read
+from tests.tools.database.translated import translate_to_dialect
 
 from .shop import SHOP
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
-
-from ....tools.database.schema import Schema
-from ....tools.errors import SQLParseError
-from ....tools.sql.checks.failure import find_ungrouped_columns
-from ....tools.sql.dialects import DialectRules, get_dialect_rules
-from ....tools.sql.parse import parse
-from ....tools.sql.query import Query
+from tableturn.tools.database.schema import Schema
+from tableturn.tools.errors import SQLParseError
+from tableturn.tools.sql.checks.failure import find_ungrouped_columns
+from tableturn.tools.sql.dialects import DialectRules, get_dialect_rules
+from tableturn.tools.sql.parse import parse
+from tableturn.tools.sql.query import Query
 
 # MySQL's depends on the collation.
 _CASE_SENSITIVE_LIKE = frozenset(
