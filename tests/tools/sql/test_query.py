@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import FrozenInstanceError, replace
+from threading import Barrier
 from types import MappingProxyType
 from typing import Any
 
@@ -44,6 +44,7 @@ from tableturn.tools.sql import (
 from tableturn.tools.sql import parse as parse_module
 from tableturn.tools.sql import query as query_module
 from tableturn.tools.sql.dialects import DialectRules
+from tableturn.tools.sql.parse import TextCache
 from tableturn.tools.sql.reads import may_read
 from tableturn.tools.sql.scope import NameResolution
 
@@ -63,7 +64,7 @@ _STATEMENTS = (
 
 
 @pytest.fixture
-def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
+def work(monkeypatch: pytest.MonkeyPatch) -> Work:
     """Count parses of each text, resolutions of each tree against a schema or a part of it, and copied expressions."""
     counts: Work = Counter()
     parse, resolve, copy = dialects_module.parse_tokens, query_module.resolve, Expression.__deepcopy__
@@ -84,10 +85,15 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
     monkeypatch.setattr(dialects_module, "parse_tokens", count_parse)
     monkeypatch.setattr(query_module, "resolve", count_resolve)
     monkeypatch.setattr(Expression, "__deepcopy__", count_copy)
-    for remembered in (dialects_module.read_text, parse_module._read_cached, query_module._read_cached):
-        remembered.cache_clear()
-    yield counts
-    query_module._read_cached.cache_clear()
+    dialects_module.read_text.cache_clear()
+    _forget_readings(monkeypatch)
+    return counts
+
+
+def _forget_readings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a test read every statement anew."""
+    monkeypatch.setattr(parse_module, "_parse_cached", TextCache(parse_module._parse_or_get_error, 512))
+    monkeypatch.setattr(query_module, "_read_cached", TextCache(query_module._analyze_query, 128))
 
 
 def _read_in_all_ways(sql: str, schema: Schema) -> None:
@@ -150,15 +156,16 @@ def test_what_a_query_hands_out_cannot_be_changed() -> None:
     for record in (query, query.resolution, scope, scope.sources[0], query.resolution.references[0]):
         with pytest.raises(FrozenInstanceError):
             record.name = "other"  # pyright: ignore
+    with pytest.raises(AttributeError):
+        query.tokens[0].text = "DELETE"  # pyright: ignore
 
 
-def test_a_changed_tree_is_found_and_named() -> None:
+def test_a_changed_tree_is_found_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    _forget_readings(monkeypatch)
     sql = "SELECT name FROM customer WHERE id = 417"
     Query.of(sql, "sqlite", SHOP).tree.set("where", None)
     with pytest.raises(AssertionError, match=re.escape(repr(sql))):
         check_trees()
-    query_module._read_cached.cache_clear()
-    parse_module._read_cached.cache_clear()
 
 
 def test_other_schemas_and_dialects_have_their_own_readings() -> None:
@@ -236,6 +243,24 @@ def test_parentheses_around_a_statement_hide_neither_order_nor_limit(sql: str) -
     assert [term.this.name for term in query.order] == ["a"]
     assert query.limit is not None
     assert query.limit.name == "3"
+
+
+def test_threads_that_ask_first_share_one_query(monkeypatch: pytest.MonkeyPatch) -> None:
+    together = Barrier(4)
+    reading = parse_module.read_text
+
+    def slow(text: str, dialect: str) -> Any:
+        time.sleep(0.05)
+        return reading(text, dialect)
+
+    def ask() -> Query:
+        together.wait()
+        return Query.of("SELECT 'asked first' FROM t", "sqlite", SHOP)
+
+    monkeypatch.setattr(parse_module, "read_text", slow)
+    with ThreadPoolExecutor(4) as pool:
+        first, *others = [each.result() for each in [pool.submit(ask) for _ in range(4)]]
+    assert all(one is first for one in others)
 
 
 def test_threads_share_one_resolution(monkeypatch: pytest.MonkeyPatch) -> None:
