@@ -149,7 +149,7 @@ def _parse_query(sql: str, dialect: str) -> ParsedQuery:
         if "|>" in text and any(token.token_type is TokenType.PIPE_GT for token in rules.grammar.tokenize(text)):
             # sqlglot drops what it has no place for: DISTINCT and INTO after `|> SELECT`.
             raise SQLParseError("Steps after |> are not read; write one SELECT with sub-queries.")
-        tokens, trees = read_text(text, dialect)
+        tokens, trees = read_text(text, rules.grammar)
     except SqlglotError as error:
         raise SQLParseError(_shorten_parse_error(error)) from None
     statements = [tree for tree in trees if tree is not None]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import FrozenInstanceError, replace
 from threading import Barrier
@@ -19,8 +20,12 @@ from sqlglot.tokenizer_core import Token
 from tableturn import SQLAgent
 from tableturn.evals.lab.bench.stand_in import make_sample_db
 from tableturn.tools.basis import build_query_basis
-from tableturn.tools.database import Schema
+from tableturn.tools.database import ColumnSchema, Schema
 from tableturn.tools.database import dialects as dialects_module
+from tableturn.tools.database.duckdb import grammar as duckdb
+from tableturn.tools.database.postgres import dialect as postgres
+from tableturn.tools.database.server.catalogue import Catalogue, Relation
+from tableturn.tools.database.server.statement_check import StatementChecker, StatementGrammar
 from tableturn.tools.errors import SQLParseError
 from tableturn.tools.expectation import extract_query_traits, score_used_items
 from tableturn.tools.knowledge import Entry
@@ -73,10 +78,12 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Work:
         counts[f"parse {text}"] += 1
         return parse(tokens, text, grammar)
 
-    def count_resolve(tree: exp.Expr, schema: Schema, rules: DialectRules) -> NameResolution:
+    def count_resolve(
+        tree: exp.Expr, schema: Schema, rules: DialectRules, among: Collection[str] | None = None
+    ) -> NameResolution:
         tables = ", ".join(table.name for table in schema.tables)  # a part of a schema is another schema
         counts[f"resolve {tree.sql(copy=False)} {schema.version} {tables}"] += 1
-        return resolve(tree, schema, rules)
+        return resolve(tree, schema, rules, among)
 
     def count_copy(self: Expression, memo: object) -> exp.Expr:
         counts[f"copy {type(self).__name__}"] += 1
@@ -122,8 +129,21 @@ def _read_in_all_ways(sql: str, schema: Schema) -> None:
 def test_all_readers_share_one_resolution(work: Work, sql: str) -> None:
     _read_in_all_ways(sql, SHOP)
     _read_in_all_ways(sql, replace(SHOP))
-    assert [count for name, count in work.items() if name.startswith("resolve")] == [1]
+    # The statement, and the definition that it may have used.
+    assert [count for name, count in work.items() if name.startswith("resolve")] == [1, 1]
     assert work[f"parse {sql}"] == 1, work
+
+
+@pytest.mark.parametrize("grammar", [duckdb.GRAMMAR, postgres.GRAMMAR], ids=["duckdb", "postgres"])
+def test_the_check_of_a_statement_shares_its_reading_and_leaves_it(work: Work, grammar: StatementGrammar) -> None:
+    catalogue = Catalogue("1", (Relation("main", "customer", "customer", (ColumnSchema("id"),), hides=True),))
+    sql = "SELECT c.id FROM customer AS c"
+    query = Query.of(sql, "duckdb" if grammar is duckdb.GRAMMAR else "postgres", SHOP)
+    before = query.tree.copy()
+    sent = StatementChecker(grammar).read(sql, catalogue)
+    assert '(SELECT "id" FROM "main"."customer") AS c' in sent
+    assert query.tree == before
+    assert work[f"parse {sql}"] == 1
 
 
 @pytest.mark.parametrize("sql", _STATEMENTS)
