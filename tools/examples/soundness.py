@@ -57,6 +57,7 @@ _MASKED = re.compile(
     r"\[?\b(?:MASK|VALUE|UNK)\b\]?|<\s*(?:mask|value|unk|literal)\s*>|\[(?:mask|value|unk|literal)\]|_{2,}"
 )
 _MASKED_TEXTS = make_word_set("? _ [mask] <mask> mask terminal value [value] <value> <unk>")
+_RANKS = (exp.Order, exp.Max, exp.Min, exp.RowNumber, exp.All)
 _MAKES_ONE = (exp.Max, exp.Min, exp.Limit, exp.Fetch, exp.Window, exp.Subquery, exp.Exists, exp.All)
 
 
@@ -149,6 +150,12 @@ def _selects_extreme_row(query: Query, question: str) -> bool:
     words = set(re.findall(r"\w+est\b|\bmost\b", question.lower()))
     named = any(word in column.name.lower() for column in query.tree.find_all(exp.Column) for word in words)
     return named or query.limit is not None or query.tree.unnest().find(*_MAKES_ONE) is not None
+
+
+def ranks_rows(query: Query) -> bool:
+    """Whether the SQL orders or compares rows, such as by ORDER BY, MAX, NOT EXISTS or ALL."""
+    absent = (each.parent for each in query.tree.find_all(exp.Exists))
+    return query.tree.find(*_RANKS) is not None or any(isinstance(parent, exp.Not) for parent in absent)
 
 
 def _has_reversed_order(query: Query, question: str) -> bool:

@@ -78,10 +78,6 @@ def classify_fragment(tree: exp.Expr) -> Literal["metric", "term"] | None:
     return None if value else "term"
 
 
-def _find_columns_outside_subqueries(tree: exp.Expr) -> list[exp.Column]:
-    return [column for column in tree.find_all(exp.Column) if column.find_ancestor(exp.Select) is None]
-
-
 def resolve_sql_fragment(sql: str, schema: Schema, about: Sequence[str] = ()) -> SQLFragment:
     """Parse an SQL fragment and spell its names as the schema does.
 
@@ -128,7 +124,7 @@ def _find_table_or_column(schema: Schema, table: str, column: str = "", within: 
     """Return a table or column as the schema spells it; raise `KnowledgeError` if missing."""
     held = schema.table(f"{within}.{table}") or schema.table(table)
     if held is None:
-        if holders := _find_tables_with_column(schema, table):
+        if holders := [each.name for each in schema.tables if each.column(table)]:
             raise KnowledgeError(f"{table!r} is a column of {join_words(holders, 'or')}: qualify it by its table")
         raise KnowledgeError(f"there is no table {table!r}{_suggest_similar_names(table, schema.tables)}")
     if not column:
@@ -136,10 +132,6 @@ def _find_table_or_column(schema: Schema, table: str, column: str = "", within: 
     if (found := held.column(column)) is None:
         raise KnowledgeError(f"{held.name} has no column {column!r}{_suggest_similar_names(column, held.columns)}")
     return held.name, found.name
-
-
-def _find_tables_with_column(schema: Schema, column: str) -> list[str]:
-    return [table.name for table in schema.tables if table.column(column) is not None]
 
 
 def _suggest_similar_names(name: str, known: Iterable[TableSchema | ColumnSchema]) -> str:
@@ -392,7 +384,7 @@ def _apply_query_aliases(entry: Entry, call: exp.Expr, dialect: str) -> exp.Expr
         if isinstance(node.this, exp.Table):
             aliases.setdefault(_join_name_parts(node.this.parts), node.this.alias_or_name)
             aliases.setdefault(node.this.name.lower(), node.this.alias_or_name)
-    for column in _find_columns_outside_subqueries(fragment):
+    for column in [each for each in fragment.find_all(exp.Column) if each.find_ancestor(exp.Select) is None]:
         alias = aliases.get(_join_name_parts(column.parts[:-1]))
         if alias is not None and alias.lower() != column.table.lower():
             column.set("db", None)

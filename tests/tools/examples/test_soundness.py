@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from tableturn.tools.examples import Example, read_examples, seed_examples
-from tableturn.tools.examples.soundness import find_example_fault, fix_string_quotes
+from tableturn.tools.examples.soundness import find_example_fault, fix_string_quotes, ranks_rows
+from tableturn.tools.sql import Query
 
 
 @pytest.mark.parametrize(
@@ -89,3 +90,18 @@ def test_built_in_examples_are_sound() -> None:
 @pytest.mark.parametrize("part", ["strftime", "over (", "left join", "1.0 *", "partition by", "coalesce"])
 def test_built_in_examples_show_what_is_hard(part: str) -> None:
     assert any(part in seed.sql.lower() for seed in seed_examples())
+
+
+@pytest.mark.parametrize(
+    ("sql", "ranks"),
+    [
+        ("SELECT name FROM boat WHERE note <> 'order by' LIMIT 3", False),
+        ("SELECT name FROM boat WHERE owner IN (SELECT id FROM crew)", False),
+        ("(SELECT name FROM boat ORDER BY length) LIMIT 3", True),
+        ("SELECT name FROM boat b WHERE NOT EXISTS (SELECT 1 FROM boat c WHERE c.length > b.length)", True),
+        ("SELECT name FROM boat WHERE length = (SELECT max(length) FROM boat)", True),
+        ("SELECT name, row_number() OVER () FROM boat", True),
+    ],
+)
+def test_what_ranks_rows_is_read_from_the_query(sql: str, ranks: bool) -> None:
+    assert ranks_rows(Query.of(sql, "sqlite")) == ranks
