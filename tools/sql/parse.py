@@ -6,8 +6,8 @@ import logging
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
-from typing import Concatenate, Generic, NamedTuple, ParamSpec, TypeVar
+from functools import lru_cache, wraps
+from typing import NamedTuple, ParamSpec, TypeVar
 
 from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
@@ -15,7 +15,6 @@ from sqlglot.tokenizer_core import TokenType
 
 from ..database.dialects import MOST_PARTS, count_selects_and_joins, read_text
 from ..errors import SQLParseError
-from ..keyed_cache import KeyedCache
 from .dialects import DialectRules, get_dialect_rules
 
 P = ParamSpec("P")
@@ -27,8 +26,6 @@ MAX_LENGTH = 50_000
 
 REMEMBERED_LENGTH = 4_000
 """Of longer queries only the last few are remembered, so that what is remembered stays small."""
-
-_MOST_LONG = 8
 
 _SPLIT_OPERATOR = re.compile(
     r"""'(?:[^']|'')*' | "(?:[^"]|"")*" | `[^`]*` | \[[^\]]*\] | --[^\n]* | /\*.*?\*/
@@ -74,19 +71,6 @@ def return_default_if_unparsable(otherwise: D) -> Callable[[Callable[P, T]], Cal
     return decorate_function
 
 
-class TextCache(Generic[P, T]):
-    """A cache of what is made of an SQL text, once whichever threads ask; only the last few long texts are kept."""
-
-    def __init__(self, make: Callable[Concatenate[str, P], T], most: int) -> None:
-        self._make = make
-        self._short, self._long = KeyedCache[tuple[object, ...], T](most), KeyedCache[tuple[object, ...], T](_MOST_LONG)
-
-    def __call__(self, sql: str, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Return what is made of a text; an error is not kept."""
-        cache = self._short if len(sql) <= REMEMBERED_LENGTH else self._long
-        return cache.get((sql, *args), lambda: self._make(sql, *args, **kwargs))
-
-
 class QueryToken(NamedTuple):
     """A token of a query; `start` and `end` are offsets into its text, both inclusive."""
 
@@ -124,7 +108,7 @@ def parse(sql: str, dialect: str = "sqlite") -> ParsedQuery:
     """
     if len(sql) > MAX_LENGTH:
         raise SQLParseError(f"The SQL has {len(sql):,} characters; at most {MAX_LENGTH:,} are read.")
-    found = _parse_cached(sql, dialect)
+    found = _read_cached(sql, dialect) if len(sql) <= REMEMBERED_LENGTH else _read_long_cached(sql, dialect)
     if isinstance(found, str):
         raise SQLParseError(found)
     return found
@@ -171,7 +155,7 @@ def _parse_query(sql: str, dialect: str) -> ParsedQuery:
     return ParsedQuery(text, tuple(own), tree, rules)
 
 
-_parse_cached = TextCache(_parse_or_get_error, 512)
+_read_cached, _read_long_cached = lru_cache(512)(_parse_or_get_error), lru_cache(8)(_parse_or_get_error)
 
 
 def parse_query_tree(sql: str, dialect: str = "sqlite") -> exp.Expr:

@@ -9,15 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal, TypeVar
 
 from sqlglot import exp
 
 from ..database.schema import ColumnSchema, Schema, TableSchema
-from ..derived import cache_in_first_argument, locked_cached_property
+from ..derived import LOCK, cache_in_first_argument, locked_cached_property
 from .dialects import Clause, fold
-from .parse import ParsedQuery, TextCache, guard_nesting_depth, parse, return_default_if_unparsable
+from .parse import REMEMBERED_LENGTH, ParsedQuery, guard_nesting_depth, parse, return_default_if_unparsable
 from .resolve import resolve
 from .scope import NameResolution, QuerySource, Reference, Scope, SourceColumn
 
@@ -126,7 +127,9 @@ class Query(ParsedQuery):
     @staticmethod
     def of(sql: str, dialect: str, schema: Schema | None = None) -> Query:
         """Return the cached analysis of a query; without a schema, no tables are known."""
-        return _read_cached(sql, dialect, None if schema is None else _SchemaKey(schema))
+        read = _read_cached if len(sql) <= REMEMBERED_LENGTH else _read_long_cached
+        with LOCK:  # of threads that ask first for a text, one reads it
+            return read(sql, dialect, None if schema is None else _SchemaKey(schema))
 
     def edit(self) -> QueryCopy:
         """Return a copy of the query that may be changed."""
@@ -485,7 +488,7 @@ def _analyze_query(sql: str, dialect: str, schema: _SchemaKey | None) -> Query:
     return Query(**vars(parse(sql, dialect)), schema=known)
 
 
-_read_cached = TextCache(_analyze_query, 128)
+_read_cached, _read_long_cached = lru_cache(128)(_analyze_query), lru_cache(8)(_analyze_query)
 
 
 def is_aggregate_call(node: exp.Expr) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import FrozenInstanceError, replace
 from threading import Barrier
@@ -49,7 +49,6 @@ from tableturn.tools.sql import (
 from tableturn.tools.sql import parse as parse_module
 from tableturn.tools.sql import query as query_module
 from tableturn.tools.sql.dialects import DialectRules
-from tableturn.tools.sql.parse import TextCache
 from tableturn.tools.sql.reads import may_read
 from tableturn.tools.sql.scope import NameResolution
 
@@ -69,7 +68,7 @@ _STATEMENTS = (
 
 
 @pytest.fixture
-def work(monkeypatch: pytest.MonkeyPatch) -> Work:
+def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
     """Count parses of each text, resolutions of each tree against a schema or a part of it, and copied expressions."""
     counts: Work = Counter()
     parse, resolve, copy = dialects_module.parse_tokens, query_module.resolve, Expression.__deepcopy__
@@ -92,15 +91,10 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Work:
     monkeypatch.setattr(dialects_module, "parse_tokens", count_parse)
     monkeypatch.setattr(query_module, "resolve", count_resolve)
     monkeypatch.setattr(Expression, "__deepcopy__", count_copy)
-    dialects_module.read_text.cache_clear()
-    _forget_readings(monkeypatch)
-    return counts
-
-
-def _forget_readings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a test read every statement anew."""
-    monkeypatch.setattr(parse_module, "_parse_cached", TextCache(parse_module._parse_or_get_error, 512))
-    monkeypatch.setattr(query_module, "_read_cached", TextCache(query_module._analyze_query, 128))
+    for remembered in (dialects_module.read_text, parse_module._read_cached, query_module._read_cached):
+        remembered.cache_clear()
+    yield counts
+    query_module._read_cached.cache_clear()
 
 
 def _read_in_all_ways(sql: str, schema: Schema) -> None:
@@ -180,12 +174,13 @@ def test_what_a_query_hands_out_cannot_be_changed() -> None:
         query.tokens[0].text = "DELETE"  # pyright: ignore
 
 
-def test_a_changed_tree_is_found_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    _forget_readings(monkeypatch)
+def test_a_changed_tree_is_found_and_named() -> None:
     sql = "SELECT name FROM customer WHERE id = 417"
     Query.of(sql, "sqlite", SHOP).tree.set("where", None)
     with pytest.raises(AssertionError, match=re.escape(repr(sql))):
         check_trees()
+    query_module._read_cached.cache_clear()
+    parse_module._read_cached.cache_clear()
 
 
 def test_other_schemas_and_dialects_have_their_own_readings() -> None:
