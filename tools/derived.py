@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_LOCK = RLock()
+LOCK = RLock()
+"""Held while what threads share is derived."""
 
 
 class locked_cached_property(cached_property[R]):  # noqa: N801 - a decorator, as the one that it extends
@@ -19,7 +20,7 @@ class locked_cached_property(cached_property[R]):  # noqa: N801 - a decorator, a
     if not TYPE_CHECKING:
 
         def __get__(self, instance, owner=None):
-            with _LOCK:
+            with LOCK:
                 return super().__get__(instance, owner)
 
 

@@ -130,6 +130,8 @@ def make_initials(stemmed: Sequence[str]) -> str | None:
 _PART = re.compile(r"A+(?!a)|A?a+|0+|x+")
 """Words in a name's outline; see `_classify`."""
 
+_PART_WITH_DIGITS = re.compile(r"(?:A+(?!a)|A?a+)0*|0+|x+")
+
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|_+")
 
 _SHORT_FORMS = {
@@ -163,10 +165,11 @@ _SHORT_FORMS = {
 
 
 @lru_cache(maxsize=50_000)
-def split_name(name: str) -> tuple[str, ...]:
-    """Split a name into folded words at underscores, case changes and digits."""
+def split_name(name: str, *, keep_digits: bool = False) -> tuple[str, ...]:
+    """Split a name into folded words; with `keep_digits`, digits stay at their word's end."""
+    part = _PART_WITH_DIGITS if keep_digits else _PART
     plain = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
-    return tuple(fold(plain[part.start() : part.end()]) for part in _PART.finditer("".join(map(_classify, plain))))
+    return tuple(fold(plain[word.start() : word.end()]) for word in part.finditer("".join(map(_classify, plain))))
 
 
 def _classify(character: str) -> str:
@@ -259,13 +262,18 @@ def is_foreign_text(text: str, names: Iterable[str]) -> bool:
 
 # Numbers and months.
 
-NUMBER_WORDS: Mapping[str, int] = {
+LONE_NUMBER_WORDS: Mapping[str, int] = {
     word: number
     for number, word in enumerate(
         """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
-        seventeen eighteen nineteen twenty""".split()  # noqa: SIM905 - read as a sentence
+        seventeen eighteen nineteen""".split()  # noqa: SIM905 - read as a sentence
     )
-} | {"thirty": 30, "forty": 40, "fifty": 50, "hundred": 100, "thousand": 1_000, "million": 1_000_000}
+}
+"""Numbers that are spelled out and that no other word goes on, as `one` goes on `twenty`."""
+
+NUMBER_WORDS = LONE_NUMBER_WORDS | {
+    "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "hundred": 100, "thousand": 1_000, "million": 1_000_000,
+}  # fmt: skip
 """Numbers as they are spelled out."""
 
 MONTHS = tuple(
@@ -277,8 +285,10 @@ MONTHS = tuple(
 # Names that were likely meant. There are two thresholds, because there are two things to do with such a name; where a
 # word is certainly wrong, letters are counted instead.
 
-_OFFERED = 60.0
+OFFERED = 60.0
 """Least likeness, of 100, of a name that is offered: whoever reads `did you mean` chooses, and leaves what is wrong.
+
+Of values those that are as like are looked at closely (`tools/values`): of a long one, a text may be a part.
 
 Parts of names count too, so that `dept` finds `department_id`.
 """
@@ -303,7 +313,7 @@ def find_nearest_names(name: str, known: Iterable[str], limit: int = 3) -> tuple
 
     choices = list(dict.fromkeys(known))
     wanted, *spread = (each.lower().replace("_", " ") for each in (name, *choices))
-    matches = process.extract(wanted, spread, scorer=fuzz.WRatio, limit=limit, score_cutoff=_OFFERED)
+    matches = process.extract(wanted, spread, scorer=fuzz.WRatio, limit=limit, score_cutoff=OFFERED)
     return tuple(choices[index] for _, _, index in matches)
 
 

@@ -21,7 +21,7 @@ from sqlglot import exp
 from ...tools.database import Database
 from ...tools.formats import ColumnFormat, find_measure, format_cell
 from ...tools.sql import Query, read_query
-from ...tools.words import fold, words
+from ...tools.words import LONE_NUMBER_WORDS, fold, words
 from ..advice import with_fallback
 from ..records import AnswerRecord, PlainCell, PlainResult
 from .phrasing import TEXT_CHARACTERS, cut
@@ -257,8 +257,9 @@ class _ClaimWords:
 def _load_claim_words() -> _ClaimWords:
     languages = tomllib.loads((files(__package__ or "") / "data" / "claims.toml").read_text("utf-8"))
     ordinary = _make_word_pattern(languages["en"]["ordinary"])
-    values: dict[str, int] = {}
+    values = dict(LONE_NUMBER_WORDS)
     spelled: dict[Claim, list[str]] = {claim: [] for claim in _CLAIMS}
+    spelled["numbers"] += LONE_NUMBER_WORDS
     for language in languages.values():
         numbers = [one.split("/") for one in language.get("numbers", "").split()]
         values |= {fold(each): number for number, one in enumerate(numbers) for each in one if each != "_"}

@@ -5,7 +5,9 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from tableturn.tools.words import is_foreign_text, stem_english_word
+from tableturn.tools.database import ColumnSchema
+from tableturn.tools.database.codes import is_count_column
+from tableturn.tools.words import is_foreign_text, split_name, stem_english_word
 
 WORDS = [
     f"{stem}{ending}"
@@ -55,3 +57,9 @@ def test_a_question_in_another_language_is_told_from_english(question: str) -> N
 )
 def test_names_and_a_word_of_english_are_english_enough(question: str) -> None:
     assert not is_foreign_text(question, ["customers", "city", "total"])
+
+
+def test_a_name_is_split_alike_with_and_without_accents() -> None:
+    assert split_name("prénomÉlève2") == split_name("prenomEleve2") == ("prenom", "eleve", "2")
+    assert split_name("HTTPSha256_of", keep_digits=True) == ("http", "sha256", "of")
+    assert is_count_column(ColumnSchema("salles_réservées", "INTEGER", "number"))

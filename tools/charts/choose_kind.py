@@ -19,7 +19,7 @@ from typing import Literal, TypeAlias, get_args
 from ..database.table import Cell
 from ..formats import PLAIN, PLAIN_NUMBER, ColumnFormat, choose_column_formats
 from ..terminal import sanitize_text
-from ..words import stem_english_word
+from ..words import split_name, stem_english_word
 from .chart import Chart, ChartAxis, ChartMark, Kind, TimeUnit, format_time_by_unit
 from .wish import ChartRequest
 
@@ -46,13 +46,12 @@ _NOT_ADDED = re.compile(
     r"|rating|temperature|rank|rounded)\b"
 )
 _KEYS = frozenset({"id", "ids", "key", "code", "zip", "zipcode", "postcode", "phone", "isbn", "sku", "uuid", "number"})
-_SHARES = frozenset({"share", "percent", "percentage", "pct", "proportion", "fraction", "%"})
+_SHARES = frozenset({"share", "percent", "percentage", "pct", "proportion", "fraction"})
 # Parts of times as numbers, by the word in their column's name.
 _PARTS = {"month": (1, 12), "quarter": (1, 4), "weekday": (0, 7), "day": (1, 31), "hour": (0, 23), "week": (0, 53)}
 # What stands for numbers that are none (`convert_cell`, and engines' own words).
 _NO_NUMBER = frozenset({"nan", "infinity", "-infinity", "inf", "-inf"})
 
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|%|[^\W\d_a-zA-Z]+")
 _BLOB = re.compile(r"x'(?:[0-9A-Fa-f]{2})*'")
 _QUARTER = re.compile(r"(\d{4})[- ]?Q([1-4])", re.IGNORECASE)
 _TIME = re.compile(
@@ -293,8 +292,8 @@ def _take_first(columns: Sequence[_ChartColumn]) -> _ChartColumn | None:
 
 
 def _split_into_words(name: str) -> tuple[str, ...]:
-    """Return the lower-case words of a name, split at case changes and symbols."""
-    return tuple(word.lower() for word in _WORD.findall(name))
+    """Return the folded words of a name, with `%` as a word."""
+    return split_name(name.replace("%", " percent "))
 
 
 def _count_shared(column: _ChartColumn, words: str) -> int:

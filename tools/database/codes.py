@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from ..words import make_singular, make_word_set
+from ..words import make_singular, make_word_set, split_name
 from .schema import CodeMeanings, ColumnSchema, ForeignKey, TableSchema
 from .secret_columns import is_secret_text
 from .table import Cell
@@ -38,7 +38,6 @@ _LABELS = ("name", "label", "meaning", "description", "desc", "title", "text", "
 _SURE = 0.75
 """Least share of a list's codes that a column has that is not named like the list."""
 
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+")
 _CODE_WORDS = make_word_set("c cd cod code codes dim id k key list lkp lookup lov no ref t tbl")
 _ENGLISH = frozenset({"E", "EN", "en", "eng", "ENG"})  # what a column of languages says of rows in English
 _KIND_WORDS = frozenset(("class", "flag", "kind", "stat", "state", "status", "typ", "type"))
@@ -250,7 +249,7 @@ def _are_common_codes(codes: Collection[Cell]) -> bool:
 
 
 def _split_into_words(name: str) -> list[str]:
-    return [word.lower() for word in _WORD.findall(name)]
+    return [word for word in split_name(name) if not word.isdecimal()]
 
 
 def _is_word_or_abbreviation(word: str, others: Iterable[str]) -> bool:
@@ -267,5 +266,5 @@ def _is_word_or_abbreviation(word: str, others: Iterable[str]) -> bool:
 
 def is_count_column(column: ColumnSchema) -> bool:
     """Whether a column's name means a number of things, such as `planned_beds`."""
-    last = _WORD.findall(column.name.lower())[-1:]
+    last = _split_into_words(column.name.lower())[-1:]
     return column.kind == "number" and list(map(make_singular, last)) != last

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable
 from typing import Literal
 
-from ..words import split_name_into_words
+from ..words import MONTHS, split_name_into_words
 from .schema import ColumnKind, ColumnSchema
 from .table import Cell
 
@@ -19,7 +19,7 @@ _BY_TYPE: tuple[tuple[re.Pattern[str], ColumnKind], ...] = (
 )
 # Their names begin, or end, as those of numbers and times do.
 _COMPOUND = re.compile(r"RANGE$|^(MULTI)?POINT$|\]$")
-_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+_MONTH = rf"(?:{'|'.join(month[:3] for month in MONTHS)})[a-z]*"
 _TIME_LIKE = re.compile(
     rf"""\d{{4}}-\d{{1,2}}-\d{{1,2}}(?:[T ]\d{{1,2}}:\d{{2}}(?::\d{{2}}(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?
     |(?:\d{{4}}(?P<a>[/.])\d{{1,2}}(?P=a)\d{{1,2}}|\d{{1,2}}(?P<b>[/.])\d{{1,2}}(?P=b)(?:\d{{4}}|\d{{2}}))

@@ -87,18 +87,18 @@ def parse_tokens(tokens: list[Token], sql: str, grammar: Dialect) -> list[exp.Ex
         raise ParseError(f"the parser fails at it ({type(error).__name__})") from error
 
 
-# What a turn runs is estimated, checked and explained: these are one reading.
+# What a turn runs is estimated, checked and explained: these are one reading. A grammar counts by its class, as sqlglot
+# compares them; none here has settings of its own.
 @lru_cache(8)
-def read_text(sql: str, dialect: str) -> tuple[Sequence[Token], Sequence[exp.Expr | None]]:
+def read_text(sql: str, grammar: Dialect) -> tuple[Sequence[Token], Sequence[exp.Expr | None]]:
     """Return the tokens and syntax trees of an SQL text from a cache; do not change them."""
-    grammar = get_sqlglot_dialect(dialect)
     tokens = grammar.tokenize(sql)
     return tokens, parse_tokens(tokens, sql, grammar)
 
 
 def parse_statement(sql: str, dialect: str) -> exp.Expr:
     """Return the cached syntax tree of the first statement in a text; do not change the tree."""
-    tree = next(iter(read_text(sql, dialect)[1]), None)
+    tree = next(iter(read_text(sql, get_sqlglot_dialect(dialect))[1]), None)
     if tree is None:
         raise ParseError("there is no statement")
     return tree

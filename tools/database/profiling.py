@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from typing import NamedTuple
 
-from ..words import make_singular
+from ..words import make_singular, split_name
 from .codes import LARGE, Includes, Rows, add_codes, has_unrelated_table_name, is_count_column, list_unlinked_columns
 from .column_kinds import choose_sample_values, infer_column_kind
 from .schema import ColumnSchema, ForeignKey, Schema, TableSchema
@@ -18,7 +18,6 @@ from .table import Cell
 _GENERIC = frozenset(
     {"id", "key", "code", "name", "no", "nr", "num", "number", "rowid", "uuid", "title", "type", "year"}
 )
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 
 _KEY_WORDS = frozenset({"id", "key", "code", "no", "nr", "num", "number", "uuid", "guid"})
 """What a table's own name stands before in the name of its key, or what stands alone as its first column."""
@@ -241,7 +240,7 @@ def _find_best_targets(table: TableSchema, column: ColumnSchema, targets: Mappin
 
 
 def _split_into_words(name: str) -> list[str]:
-    return [_CODE if word == "cd" else word for word in (make_singular(found.lower()) for found in _WORD.findall(name))]
+    return [_CODE if word == "cd" else word for word in map(make_singular, split_name(name))]
 
 
 def _join_words(words: Sequence[str]) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections import Counter
 from functools import lru_cache
 
+from ..words import split_name
 from .column_kinds import is_date_or_time_text
 from .schema import ColumnSchema, Schema
 
@@ -102,7 +102,6 @@ _PUBLIC = _parse_comma_list(
 
 _PASSWORD_IN_URL = re.compile(r"\w://[^/\s:@]*:[^/\s@]+@")
 _NAME = re.compile(r'"[^"]+"|`[^`]+`|\w+')
-_WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+|[^\W\d_A-Za-z]+")
 _FLAGS = _parse_comma_list("pass, fail, passed, failed, yes, true, false, none, null, unset, strong, weak, medium")
 _OPAQUE = re.compile(r"[A-Za-z0-9+/=_.:~$!@#%^&*|-]+")
 _RUN = re.compile(r"[A-Za-z0-9+/_-]{20,}={0,2}")
@@ -232,11 +231,8 @@ def _classify_secret_name(name: str, table: str) -> str:
 
 
 def _split_into_words(name: str) -> list[str]:
-    # Without accents, and with letters of the usual width.
-    signs = unicodedata.normalize("NFKD", name.replace("ł", "l"))
-    plain = unicodedata.normalize("NFC", "".join(sign for sign in signs if not unicodedata.combining(sign)))
-    words = [word.casefold() for word in _WORD.findall(plain)]
-    words = [word if word in _NAMES or word in _AFTER else word.rstrip("0123456789") for word in words]
+    found = split_name(name.replace("ł", "l"), keep_digits=True)
+    words = [word if word in _NAMES or word in _AFTER else word.rstrip("0123456789") for word in found]
     return [word if word in _AFTER or word.endswith("ss") else word.removesuffix("s") for word in words if word]
 
 

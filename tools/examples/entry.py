@@ -16,7 +16,7 @@ from ..sql import make_sql_skeleton
 from .example import Example, brief_repr, one_line, to_json
 from .masking import mask
 from .rights import database_identity, parse_approval_record, render_used_tables, write_approval_record
-from .soundness import find_contradiction
+from .soundness import OTHER_DIALECTS, find_contradiction
 from .tables import Fields
 
 Verify = Callable[[Example], object]
@@ -28,8 +28,6 @@ SHARED = ""
 
 LONGEST = 100_000
 """Characters of one text of an example; no prompt would show more."""
-
-_OTHER_DIALECTS = ("postgres", "mysql", "duckdb")
 
 _NO_CHARACTER = re.compile("[\x00\ud800-\udfff]")
 """What neither UTF-8 nor a database's text can hold: NUL and halves of surrogate pairs."""
@@ -156,7 +154,7 @@ def get_sql_skeleton(sql: str) -> str:
     """Return the skeleton of an SQL query, cached; raise `SQLParseError` if not one query."""
     plain = _LITERAL.sub(lambda match: match["kept"] or ("''" if match[0][0] == "'" else "1"), sql)
     # The query may be another engine's, whose texts end elsewhere too: the skeleton is the same in every dialect.
-    for text, dialect in ((plain, "sqlite"), *((sql, dialect) for dialect in _OTHER_DIALECTS)):
+    for text, dialect in ((plain, "sqlite"), *((sql, dialect) for dialect in OTHER_DIALECTS)):
         with suppress(SQLParseError):
             return _remembered_skeleton(text, dialect)
     return make_sql_skeleton(sql)

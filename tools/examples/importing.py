@@ -16,12 +16,13 @@ from ..database import Database, Table, render_schema
 from ..errors import DatabaseUnavailable, ExampleRefused, ExampleStoreError, QueryError, SQLParseError
 from ..record_files import read_records
 from ..results import same_result
+from ..sql import Query, read_query
 from ..sql.parse import join_split_operators
 from ..words import stems
 from .entry import check_example, make_example, make_refusal_error
 from .example import Example, brief_repr, one_line, parse_example_fields, parse_example_json
 from .rights import database_identity, render_used_tables
-from .soundness import find_example_fault, fix_string_quotes
+from .soundness import find_example_fault, fix_string_quotes, ranks_rows
 from .store import ExampleStore
 
 _NAMES = {
@@ -38,9 +39,6 @@ _SUPERLATIVE = re.compile(
     r"(?<!\bat )\b(?:most|least|top \w+|highest|lowest|largest|smallest|biggest|oldest|youngest|newest|latest|earliest"
     r"|longest|shortest|cheapest|best|worst|maximum|minimum)\b(?!\s+(?:of the time|likely))",
     re.IGNORECASE,
-)
-_RANKS = re.compile(
-    r"\b(?:order\s+by|max\s*\(|min\s*\(|rank\s*\(|row_number\s*\(|not\s+exists|>=?\s*all)", re.IGNORECASE
 )
 
 
@@ -148,8 +146,6 @@ class DatabaseFolder:
         """Yield the examples, with missing schemas and owners filled in.
 
         Examples whose database is not in the folder are unchanged: adding them gives the reason.
-
-        Those whose database is not here come back as they are: adding them gives the reason.
         """
         for example in examples:
             try:
@@ -210,22 +206,24 @@ def read_verified_examples(
             refuse(f"refused {one_line(question)!r}: {one_line(error)}")
             continue
         earlier = results.get(asked := tuple(stems(question)))
-        doubt = _find_answer_doubt(example, result) or _find_conflict(example, result, database, store, earlier)
+        query = read_query(sql, database.schema())
+        doubt = _find_answer_doubt(example, query, result) or _find_conflict(example, result, database, store, earlier)
         results.setdefault(asked, (sql, result))
         pairs.append(CheckedExample(example, doubt))
     return pairs
 
 
-def _find_answer_doubt(example: Example, result: Table) -> str:
+def _find_answer_doubt(example: Example, query: Query | None, result: Table) -> str:
     """Return why an example's SQL may not answer its question; empty if nothing is wrong."""
     superlative = _SUPERLATIVE.search(example.question)
-    if superlative and not _RANKS.search(example.sql):
+    ranks = query is None or ranks_rows(query)
+    if superlative and not ranks:
         return f"the question asks for {superlative[0]!r}, and the query ranks nothing"
     if not result.rows:
         return "its result is empty"
     if len(result.rows) == 1 and all(cell is None for cell in result.rows[0]):
         return "its result is NULL"
-    if re.search(r"\blimit\b", example.sql, re.IGNORECASE) and not _RANKS.search(example.sql):
+    if not ranks and query is not None and query.limit is not None:
         return "it takes the first rows of no order"
     return ""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 from sqlglot import exp
@@ -11,7 +12,8 @@ from sqlglot import exp
 from ..database.schema import Schema
 from ..errors import SQLParseError
 from ..sql import Query
-from ..words import make_word_set
+from ..sql.parse import return_default_if_unparsable
+from ..words import NUMBER_WORDS, make_word_set
 from .compact_schema import parse_compact_schema
 from .example import Example
 
@@ -26,17 +28,19 @@ _DESCENDING = re.compile(r"\bdescending\b|\bdesc\b|\b(?:from )?(?:high(?:est)?|l
 _DOWNWARDS = re.compile(
     rf"{_HIGHEST.pattern}|{_DESCENDING.pattern}|\b(?:most|latest|newest|best|recent|youngest|last)\b", re.I
 )
-_TOP = re.compile(r"\btop (?:\d+|two|three|four|five|six|seven|eight|nine|ten)\b", re.I)
-_ORDER = re.compile(r"\border\s+by\b(.*)", re.I | re.S)
-_ONE = re.compile(r"\border\s+by\s+(?P<by>(?:(?!\border\s+by\b).)*)\blimit\s+1\s*;?\s*\Z", re.I | re.S)
-_DOWN = re.compile(r"\bdesc\b|\border\s+by\s+-", re.I)
+OTHER_DIALECTS = ("postgres", "mysql", "duckdb")
+"""Dialects that SQL may be of that is not read as SQLite's."""
+
+_COUNT = rf"(?:\d+|{'|'.join(NUMBER_WORDS)})"
+_ORDER = re.compile(r"\border\s+by\b", re.I)
+_TOP = re.compile(rf"\btop {_COUNT}\b", re.I)
 
 _ASKED = r"\b(?:which|what|who|whose|find|show|list|name|give)\b.*"
 _EXTREME = r"fewest|highest|lowest|largest|smallest"
 _SUPERLATIVE = re.compile(
     rf"{_ASKED}\b(?:has|have|had|with|by|is|are|was|were)\s+(?:\w+\s+)?the\s+"
     rf"(?:most|least|{_EXTREME}|greatest|longest|shortest|oldest|youngest|cheapest)\b"
-    rf"|^{_ASKED}\bthe (?:(?:\d+|one|two|three|four|five|ten) )?"
+    rf"|^{_ASKED}\bthe (?:{_COUNT} )?"
     rf"(?:(?:most|least) (?!of\b|common\b|one\b|recent\b)|(?:{_EXTREME}|cheapest)\b)",
     re.I | re.S,
 )
@@ -53,24 +57,43 @@ _MASKED = re.compile(
     r"\[?\b(?:MASK|VALUE|UNK)\b\]?|<\s*(?:mask|value|unk|literal)\s*>|\[(?:mask|value|unk|literal)\]|_{2,}"
 )
 _MASKED_TEXTS = make_word_set("? _ [mask] <mask> mask terminal value [value] <value> <unk>")
+_RANKS = (exp.Order, exp.Max, exp.Min, exp.RowNumber, exp.All)
 _MAKES_ONE = (exp.Max, exp.Min, exp.Limit, exp.Fetch, exp.Window, exp.Subquery, exp.Exists, exp.All)
 
 
 def find_contradiction(question: str, sql: str) -> str:
     """Return why the SQL contradicts the words of the question; empty if nothing is wrong."""
-    if one := _ONE.search(sql):
-        down = bool(_DOWN.search(one["by"]) or one["by"].lstrip().startswith("-"))
+    if not any(each.search(question) for each in (_HIGHEST, _LOWEST, _DESCENDING, _TOP)) or not _ORDER.search(sql):
+        return ""  # most examples, whose SQL need not be read
+    query = _read_in_any_dialect(sql)
+    if query is None:
+        return ""
+    if query.order and query.limit is not None and query.limit.name == "1" and query.offset is None:
+        down = any(map(_is_descending, query.order))
         if not down and _HIGHEST.search(question) and not _UPWARDS.search(question):
             return "the question asks for the most, and the SQL takes the least"
         if down and _LOWEST.search(question) and not _DOWNWARDS.search(question):
             return "the question asks for the least, and the SQL takes the most"
-    if not _ORDER.search(sql) or _DOWN.search(sql) or _UPWARDS.search(question):
+    terms = [term for order in query.tree.find_all(exp.Order) for term in order.expressions]
+    if not terms or any(map(_is_descending, terms)) or _UPWARDS.search(question):
         return ""
     if _DESCENDING.search(question):
         return "the question asks for descending order, and the SQL orders the other way"
     if _TOP.search(question):
         return "the question asks for the top ones, and the SQL orders from the lowest up"
     return ""
+
+
+def _read_in_any_dialect(sql: str) -> Query | None:
+    """Return the analysis of an example's SQL, whose engine it does not name; None if unparsable."""
+    for dialect in ("sqlite", *OTHER_DIALECTS):
+        with suppress(SQLParseError):
+            return Query.of(sql, dialect)
+    return None
+
+
+def _is_descending(term: exp.Expr) -> bool:
+    return bool(term.args.get("desc")) or isinstance(term.this, exp.Neg)
 
 
 def fix_string_quotes(example: Example) -> Example:
@@ -100,18 +123,17 @@ def _find_quoted_texts(tree: exp.Expr) -> Iterator[exp.Identifier]:
                     yield identifier
 
 
+@return_default_if_unparsable("")
 def find_example_fault(question: str, sql: str) -> str:
     """Return why an example would mislead a model; empty if nothing is wrong."""
-    try:
-        tree = Query.of(sql, "sqlite").tree
-    except SQLParseError:
-        return ""
+    query = Query.of(sql, "sqlite")
+    tree = query.tree.unnest()
     texts = (literal.name.strip().lower() for literal in tree.find_all(exp.Literal) if literal.is_string)
     if _MASKED.search(question) or not _MASKED_TEXTS.isdisjoint(texts):
         return "a value is masked: it stands for nothing that the question says"
-    if _SUPERLATIVE.search(question) and not _SORTED.search(question) and not _selects_extreme_row(tree, question):
+    if _SUPERLATIVE.search(question) and not _SORTED.search(question) and not _selects_extreme_row(query, question):
         return "the question asks for the one with the most or the least, and the SQL does not pick it"
-    if _has_reversed_order(tree, question):
+    if _has_reversed_order(query, question):
         return "the question asks for the most or the least, and the SQL puts the opposite first"
     counts = any(each.find(exp.Count, exp.Sum, exp.Avg) for each in tree.expressions)
     groups = tree.args.get("group") or tree.args.get("distinct") or tree.find(exp.Window, exp.Subquery)
@@ -120,23 +142,28 @@ def find_example_fault(question: str, sql: str) -> str:
     return ""
 
 
-def _selects_extreme_row(tree: exp.Expr, question: str) -> bool:
+def _selects_extreme_row(query: Query, question: str) -> bool:
     """Whether the SQL selects an extreme row, by LIMIT, MAX, MIN, a window or a sub-query.
 
     Where a column is called so ("the highest position"), it may be what the question means.
     """
     words = set(re.findall(r"\w+est\b|\bmost\b", question.lower()))
-    named = any(word in column.name.lower() for column in tree.find_all(exp.Column) for word in words)
-    return named or tree.find(*_MAKES_ONE) is not None
+    named = any(word in column.name.lower() for column in query.tree.find_all(exp.Column) for word in words)
+    return named or query.limit is not None or query.tree.unnest().find(*_MAKES_ONE) is not None
 
 
-def _has_reversed_order(tree: exp.Expr, question: str) -> bool:
+def ranks_rows(query: Query) -> bool:
+    """Whether the SQL orders or compares rows, such as by ORDER BY, MAX, NOT EXISTS or ALL."""
+    absent = (each.parent for each in query.tree.find_all(exp.Exists))
+    return query.tree.find(*_RANKS) is not None or any(isinstance(parent, exp.Not) for parent in absent)
+
+
+def _has_reversed_order(query: Query, question: str) -> bool:
     """Whether the SQL's ORDER BY and LIMIT sort opposite to the question's superlative."""
     most, least = _HIGHEST.search(question), _LOWEST.search(question)
-    order = tree.args.get("order")
-    if bool(most) == bool(least) or order is None or tree.args.get("limit") is None or len(order.expressions) != 1:
+    if bool(most) == bool(least) or query.limit is None or len(query.order) != 1:
         return False
-    term = order.expressions[0]
+    term = query.order[0]
     key = term.this.unnest()
     if not isinstance(key, exp.Column | exp.Count | exp.Sum | exp.Avg | exp.Max | exp.Min):
         return False

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from itertools import dropwhile
 
 from sqlglot import exp
-from sqlglot.tokenizer_core import Token, TokenType
+from sqlglot.tokenizer_core import TokenType
 
 from ..database.schema import Schema
 from ..sql import Query
 from ..sql.dialects import quote_string_literal
-from ..sql.parse import return_default_if_unparsable
+from ..sql.parse import QueryToken, return_default_if_unparsable
 from ..sql.query import normalize_constant_text
 from ..words import Word, make_word_set, words
 from .example import Example
@@ -119,7 +119,7 @@ def _adapt_verified_answer(
     pieces = re.split(f"({'|'.join(map(re.escape, longest_first))})", told)
     matched = re.fullmatch("".join(_VALUE if n % 2 else re.escape(piece) for n, piece in enumerate(pieces)), wanted)
     changed: list[tuple[str, str]] = []
-    edits: list[tuple[Token, str]] = []
+    edits: list[tuple[QueryToken, str]] = []
     for number, key in enumerate(pieces[1::2] if matched else (), 1):
         if not matched or matched[number] == key:
             continue
@@ -137,7 +137,7 @@ def _adapt_verified_answer(
     return VerifiedAnswer(example, sql, tuple(changed)) if changed else None
 
 
-def _find_constants(query: Query, told: str) -> dict[str, tuple[Sequence[Token], Sequence[tuple[str, str]]]]:
+def _find_constants(query: Query, told: str) -> dict[str, tuple[Sequence[QueryToken], Sequence[tuple[str, str]]]]:
     """Return the query's constants that the question names exactly once, by their words."""
     columns: dict[str, list[tuple[str, str]]] = {}
     comparisons = (exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike)
@@ -145,11 +145,11 @@ def _find_constants(query: Query, told: str) -> dict[str, tuple[Sequence[Token],
         for column, operand in () if isinstance(node.parent, exp.Escape) else query.iterate_column_comparisons(node):
             if isinstance(text := query.literal(operand), str):
                 columns.setdefault(normalize_constant_text(text), []).append(column.item)
-    constants: dict[str, list[Token]] = {}
+    constants: dict[str, list[QueryToken]] = {}
     for token in query.tokens:
         if token.token_type in (TokenType.STRING, TokenType.NUMBER):
             constants.setdefault(_join_singular_words(_split_words(token.text)), []).append(token)
-    slots: dict[str, tuple[Sequence[Token], Sequence[tuple[str, str]]]] = {}
+    slots: dict[str, tuple[Sequence[QueryToken], Sequence[tuple[str, str]]]] = {}
     for key, tokens in constants.items():
         (kind, text), *others = {(token.token_type, token.text) for token in tokens}
         compared = columns.get(text.casefold(), ()) if kind == TokenType.STRING else ()

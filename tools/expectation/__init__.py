@@ -135,7 +135,7 @@ def extract_words_and_pairs(question: str) -> frozenset[str]:
 @return_default_if_unparsable(None)
 def extract_query_traits(query: Query) -> Traits | None:
     """Return the traits of a query; None if the query cannot be parsed."""
-    tree = query.tree
+    tree = query.tree.unnest()
     outputs = tree.selects if isinstance(tree, exp.Query) else []
     if not outputs:
         return None
@@ -144,7 +144,7 @@ def extract_query_traits(query: Query) -> Traits | None:
         "aggregates": _list_aggregate_functions(outputs),
         "tables": str(min(len(list(tree.find_all(exp.Table))), _MOST)),
         "outer_join": _yes_or_no(any((join.side or "") != "" for join in tree.find_all(exp.Join))),
-        "order": _describe_sort_order(tree),
+        "order": _describe_sort_order(query),
         "inner_order": _yes_or_no(any(s.args.get("order") for s in tree.find_all(exp.Select) if s is not tree)),
         "group": _report_node_presence(tree, exp.Group),
         "having": _report_node_presence(tree, exp.Having),
@@ -184,12 +184,11 @@ def _list_aggregate_functions(outputs: list[exp.Expr]) -> str:
     return ",".join(sorted(kinds)) or _NONE
 
 
-def _describe_sort_order(tree: exp.Expr) -> str:
-    order = tree.args.get("order")
-    if order is None:
+def _describe_sort_order(query: Query) -> str:
+    if not query.order:
         return _NONE
-    direction = "desc" if order.expressions[0].args.get("desc") else "asc"
-    return f"{direction}+limit" if tree.args.get("limit") else direction
+    direction = "desc" if query.order[0].args.get("desc") else "asc"
+    return direction if query.limit is None else f"{direction}+limit"
 
 
 def _describe_subquery_use(tree: exp.Expr) -> str:

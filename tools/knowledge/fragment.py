@@ -17,6 +17,7 @@ from ..errors import KnowledgeError, QueryError, QueryTimeout, SQLParseError, Ta
 from ..sql import Query, write_exact_table_names
 from ..sql.dialects import KEYWORDS, get_dialect_rules
 from ..sql.query import split_at_and
+from ..sql.scope import Reference
 from ..words import find_nearest_names, format_did_you_mean, join_words, stems
 from .entry import Entry, Item
 from .read import DATABASE
@@ -45,16 +46,22 @@ class SQLFragment:
     columns: tuple[Item, ...]  # what it reads of them
 
 
-def parse_fragment(sql: str, dialect: str) -> exp.Expr:
-    """Parse an SQL condition or expression; raise `KnowledgeError` if it is neither."""
+def _read_fragment(sql: str, dialect: str, schema: Schema | None = None) -> tuple[Query, exp.Expr]:
+    """Return the analysis of `SELECT` before a fragment, and the fragment in it."""
     try:
-        tree = Query.of(f"SELECT {sql}", dialect).tree
+        query = Query.of(f"SELECT {sql}", dialect, schema)
     except SQLParseError as error:
         raise KnowledgeError(f"{sql!r} is not an SQL expression: {error}") from None
+    tree = query.tree
     parts = {name for name, part in tree.args.items() if part}
     if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or parts != {"expressions"}:
         raise KnowledgeError(f"{sql!r} is more than one expression: give a condition, or what is computed")
-    return tree.expressions[0].unalias().copy()
+    return query, tree.expressions[0].unalias()
+
+
+def parse_fragment(sql: str, dialect: str) -> exp.Expr:
+    """Parse an SQL condition or expression; raise `KnowledgeError` if it is neither."""
+    return _read_fragment(sql, dialect)[1].copy()
 
 
 def is_comparison(text: str) -> bool:
@@ -71,21 +78,19 @@ def classify_fragment(tree: exp.Expr) -> Literal["metric", "term"] | None:
     return None if value else "term"
 
 
-def _find_columns_outside_subqueries(tree: exp.Expr) -> list[exp.Column]:
-    return [column for column in tree.find_all(exp.Column) if column.find_ancestor(exp.Select) is None]
-
-
 def resolve_sql_fragment(sql: str, schema: Schema, about: Sequence[str] = ()) -> SQLFragment:
     """Parse an SQL fragment and spell its names as the schema does.
 
     Columns without a table are looked for in the tables `about` first, which are those read where it names none. What
     is no fragment, or names what the schema lacks, raises a `KnowledgeError` that has the nearest name.
     """
-    tree = parse_fragment(write_exact_table_names(f"SELECT {sql}", schema).removeprefix("SELECT "), schema.dialect)
-    columns: list[Item] = []
-    for column in _find_columns_outside_subqueries(tree):
-        columns.append(_resolve_column(column, schema, about))
-        qualify_column(column, columns[-1], schema)
+    exact = write_exact_table_names(f"SELECT {sql}", schema).removeprefix("SELECT ")
+    query, written = _read_fragment(exact, schema.dialect, schema)
+    edit, columns = query.edit(), list[Item]()
+    for reference in query.resolve_among(tuple(about)):
+        columns.append(_get_item(reference, schema))
+        qualify_column(edit.of(reference.node), columns[-1], schema)
+    tree = edit.of(written).pop()
     inner = tuple(_find_table_or_column(schema, node.name, within=node.db)[0] for node in tree.find_all(exp.Table))
     if not columns and not (about and classify_fragment(tree) == "metric"):
         raise KnowledgeError(
@@ -101,25 +106,25 @@ def resolve_sql_fragment(sql: str, schema: Schema, about: Sequence[str] = ()) ->
     return SQLFragment(tree.sql(dialect=schema.dialect), tree, tables, inner, tuple(dict.fromkeys(columns)))
 
 
-def _resolve_column(column: exp.Column, schema: Schema, about: Sequence[str] = ()) -> Item:
-    """Return the table and column that a column names; raise `KnowledgeError` if unclear."""
-    if column.table:
-        return _find_table_or_column(schema, column.table, column.name, column.db)
-    holders = _find_tables_with_column(schema, column.name)
-    likely = [table for table in holders if table in about] or holders
-    if not likely:
+def _get_item(reference: Reference, schema: Schema) -> Item:
+    """Return the table and column that a fragment's column names; raise `KnowledgeError` if unclear."""
+    column, source = reference.node, reference.source
+    if reference.kind == "ambiguous":
+        held = [each.table.name for each in reference.candidates if each.table is not None]
+        raise KnowledgeError(f"{column.name!r} is a column of {join_words(held, 'or')}: qualify it by its table")
+    if source is None or source.table is None:
+        if column.table:
+            return _find_table_or_column(schema, column.table, column.name, column.db)
         columns = (held for table in schema.tables for held in table.columns)
         raise KnowledgeError(f"there is no column {column.name!r}{_suggest_similar_names(column.name, columns)}")
-    if len(likely) > 1:
-        raise KnowledgeError(f"{column.name!r} is a column of {join_words(likely, 'or')}: qualify it by its table")
-    return _find_table_or_column(schema, likely[0], column.name)
+    return _find_table_or_column(schema, source.table.name, reference.column)
 
 
 def _find_table_or_column(schema: Schema, table: str, column: str = "", within: str = "") -> Item:
     """Return a table or column as the schema spells it; raise `KnowledgeError` if missing."""
     held = schema.table(f"{within}.{table}") or schema.table(table)
     if held is None:
-        if holders := _find_tables_with_column(schema, table):
+        if holders := [each.name for each in schema.tables if each.column(table)]:
             raise KnowledgeError(f"{table!r} is a column of {join_words(holders, 'or')}: qualify it by its table")
         raise KnowledgeError(f"there is no table {table!r}{_suggest_similar_names(table, schema.tables)}")
     if not column:
@@ -127,10 +132,6 @@ def _find_table_or_column(schema: Schema, table: str, column: str = "", within: 
     if (found := held.column(column)) is None:
         raise KnowledgeError(f"{held.name} has no column {column!r}{_suggest_similar_names(column, held.columns)}")
     return held.name, found.name
-
-
-def _find_tables_with_column(schema: Schema, column: str) -> list[str]:
-    return [table.name for table in schema.tables if table.column(column) is not None]
 
 
 def _suggest_similar_names(name: str, known: Iterable[TableSchema | ColumnSchema]) -> str:
@@ -295,13 +296,15 @@ def run_entry_sql(entry: Entry, database: Database) -> str:
 def parse_join_entry(entry: Entry, schema: Schema) -> ForeignKey:
     """Return a join entry as a foreign key; raise `KnowledgeError` if it is invalid."""
     ends: list[tuple[Item, Item]] = []
-    for pair in split_at_and(parse_fragment(entry.sql, schema.dialect)):
+    query, condition = _read_fragment(entry.sql, schema.dialect, schema)
+    named = {id(one.node): one for one in query.resolve_among()}
+    for pair in split_at_and(condition):
         sides = [side for side in (pair.this, pair.args.get("expression")) if isinstance(side, exp.Column)]
         if not isinstance(pair, exp.EQ) or len(sides) != 2:
             raise KnowledgeError("a join is written as visits.customer_ref = customers.id, further pairs after AND")
         if not all(side.table for side in sides):
             raise KnowledgeError(f"{pair.sql()!r} lacks a table: write visits.customer_ref = customers.id")
-        ends.append((_resolve_column(sides[0], schema), _resolve_column(sides[1], schema)))
+        ends.append((_get_item(named[id(sides[0])], schema), _get_item(named[id(sides[1])], schema)))
     if len({(left[0], right[0]) for left, right in ends}) != 1:
         raise KnowledgeError("a join is of two tables: write each pair in the same order")
     left, right = zip(*ends, strict=True)
@@ -381,7 +384,7 @@ def _apply_query_aliases(entry: Entry, call: exp.Expr, dialect: str) -> exp.Expr
         if isinstance(node.this, exp.Table):
             aliases.setdefault(_join_name_parts(node.this.parts), node.this.alias_or_name)
             aliases.setdefault(node.this.name.lower(), node.this.alias_or_name)
-    for column in _find_columns_outside_subqueries(fragment):
+    for column in [each for each in fragment.find_all(exp.Column) if each.find_ancestor(exp.Select) is None]:
         alias = aliases.get(_join_name_parts(column.parts[:-1]))
         if alias is not None and alias.lower() != column.table.lower():
             column.set("db", None)
@@ -414,8 +417,8 @@ def find_used_entries(query: Query, entries: Sequence[Entry], question: str) -> 
         match entry.kind:
             case "term" | "metric" if entry.sql:
                 try:
-                    tree = parse_fragment(entry.sql, schema.dialect)
-                    columns = {_resolve_column(column, schema) for column in _find_columns_outside_subqueries(tree)}
+                    fragment, tree = _read_fragment(entry.sql, schema.dialect, schema)
+                    columns = {_get_item(one, schema) for one in fragment.resolve_among()}
                 except KnowledgeError:
                     return False
                 parts = [_write_normalized_sql(tree)], map(_write_normalized_sql, split_at_and(tree))

@@ -7,11 +7,11 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, wraps
-from typing import ParamSpec, TypeVar
+from typing import NamedTuple, ParamSpec, TypeVar
 
 from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
-from sqlglot.tokenizer_core import Token, TokenType
+from sqlglot.tokenizer_core import TokenType
 
 from ..database.dialects import MOST_PARTS, count_selects_and_joins, read_text
 from ..errors import SQLParseError
@@ -71,12 +71,21 @@ def return_default_if_unparsable(otherwise: D) -> Callable[[Callable[P, T]], Cal
     return decorate_function
 
 
+class QueryToken(NamedTuple):
+    """A token of a query; `start` and `end` are offsets into its text, both inclusive."""
+
+    token_type: TokenType
+    text: str
+    start: int
+    end: int
+
+
 @dataclass(frozen=True, eq=False)
 class ParsedQuery:
     """A parsed query: text, tokens, syntax tree and rules of the dialect."""
 
     sql: str  # the text that was parsed, with split operators joined
-    tokens: tuple[Token, ...]  # sqlglot's tokens; `start` and `end` are offsets into `sql`, both inclusive
+    tokens: tuple[QueryToken, ...]
     tree: exp.Expr  # a query (`SELECT`, compound, `VALUES`), with `start` and `end` in each identifier's `meta`
     rules: DialectRules
 
@@ -124,7 +133,7 @@ def _parse_query(sql: str, dialect: str) -> ParsedQuery:
         if "|>" in text and any(token.token_type is TokenType.PIPE_GT for token in rules.grammar.tokenize(text)):
             # sqlglot drops what it has no place for: DISTINCT and INTO after `|> SELECT`.
             raise SQLParseError("Steps after |> are not read; write one SELECT with sub-queries.")
-        tokens, trees = read_text(text, dialect)
+        tokens, trees = read_text(text, rules.grammar)
     except SqlglotError as error:
         raise SQLParseError(_shorten_parse_error(error)) from None
     statements = [tree for tree in trees if tree is not None]
@@ -142,7 +151,8 @@ def _parse_query(sql: str, dialect: str) -> ParsedQuery:
         tree = _expand_in_tables(tree)
     if rules.words_as_text:
         _mark_bracketed_names(text, tree)
-    return ParsedQuery(text, tuple(tokens), tree, rules)
+    own = (QueryToken(token.token_type, token.text, token.start, token.end) for token in tokens)
+    return ParsedQuery(text, tuple(own), tree, rules)
 
 
 _read_cached, _read_long_cached = lru_cache(512)(_parse_or_get_error), lru_cache(8)(_parse_or_get_error)

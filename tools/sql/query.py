@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal, TypeVar
@@ -16,7 +16,7 @@ from typing import Literal, TypeVar
 from sqlglot import exp
 
 from ..database.schema import ColumnSchema, Schema, TableSchema
-from ..derived import locked_cached_property
+from ..derived import LOCK, cache_in_first_argument, locked_cached_property
 from .dialects import Clause, fold
 from .parse import REMEMBERED_LENGTH, ParsedQuery, guard_nesting_depth, parse, return_default_if_unparsable
 from .resolve import resolve
@@ -128,7 +128,8 @@ class Query(ParsedQuery):
     def of(sql: str, dialect: str, schema: Schema | None = None) -> Query:
         """Return the cached analysis of a query; without a schema, no tables are known."""
         read = _read_cached if len(sql) <= REMEMBERED_LENGTH else _read_long_cached
-        return read(sql, dialect, None if schema is None else _SchemaKey(schema))
+        with LOCK:  # of threads that ask first for a text, one reads it
+            return read(sql, dialect, None if schema is None else _SchemaKey(schema))
 
     def edit(self) -> QueryCopy:
         """Return a copy of the query that may be changed."""
@@ -147,6 +148,25 @@ class Query(ParsedQuery):
     def resolution(self) -> NameResolution:
         """The scopes and the resolved column references of the query."""
         return resolve(self.tree, self.schema, self.rules)
+
+    @cache_in_first_argument
+    @guard_nesting_depth
+    def resolve_among(self, tables: tuple[str, ...] = ()) -> tuple[Reference, ...]:
+        """Return the references of the outermost SELECT, as if it stood among the schema's tables.
+
+        Columns of `tables` come before those of others. What is nothing by the dialect's rules is taken in any case.
+        """
+
+        def misfit(one: Reference) -> tuple[bool, bool]:
+            table = one.source and one.source.table
+            return one.kind != "column", table is None or table.name not in tables
+
+        loose = replace(self.rules, naming=replace(self.rules.naming, case="ignored"))
+        rules = dict.fromkeys((self.rules, loose))
+        readings = (resolve(self.tree, self.schema, each, tables).references for each in rules)
+        found = (min(both, key=misfit) for both in zip(*readings, strict=True))
+        own = {id(one.node): one for one in found if one.scope is not None and one.scope.select is self.tree}
+        return tuple(own[id(node)] for node in self.tree.find_all(exp.Column) if id(node) in own)
 
     @property
     def scopes(self) -> tuple[Scope, ...]:

@@ -18,13 +18,13 @@ from dataclasses import dataclass, field
 from itertools import combinations, pairwise, takewhile
 
 from sqlglot import exp
-from sqlglot.tokenizer_core import Token, TokenType
+from sqlglot.tokenizer_core import TokenType
 
 from ..database.quoting import NamingRules
 from ..database.schema import Schema
 from ..words import make_word_set
 from .dialects import quote_regular_name, quote_string_literal
-from .parse import guard_nesting_depth, return_default_if_unparsable
+from .parse import QueryToken, guard_nesting_depth, return_default_if_unparsable
 from .query import Query
 from .scope import NameResolution, QuerySource, Reference, iterate_enclosing_scopes
 
@@ -230,7 +230,7 @@ def write(query: Query, edits: TokenEdits) -> str:
 def _write_token_pieces(query: Query, edits: TokenEdits) -> list[Piece]:
     pieces: list[Piece] = []
     tokens = [*query.tokens, None]
-    before: Token | None = None
+    before: QueryToken | None = None
     for token, after in pairwise(tokens):
         assert token is not None
         last = pieces[-1] if pieces else None
@@ -251,7 +251,9 @@ def _write_token_pieces(query: Query, edits: TokenEdits) -> list[Piece]:
     return pieces
 
 
-def _spell_token(sql: str, before: Token | None, token: Token, after: Token | None, mask: str | None) -> list[Piece]:
+def _spell_token(
+    sql: str, before: QueryToken | None, token: QueryToken, after: QueryToken | None, mask: str | None
+) -> list[Piece]:
     """Return the pieces of a token that is not a name; none if it is redundant."""
     raw = sql[token.start : token.end + 1]
     if token.token_type in _LITERALS:

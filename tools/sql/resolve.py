@@ -7,7 +7,7 @@ unseen. What is resolved here is the ground that regularisation, checks, explana
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
@@ -15,6 +15,7 @@ from types import MappingProxyType
 from sqlglot import exp
 
 from ..database.schema import Schema, TableSchema
+from ..derived import cache_in_first_argument
 from .dialects import Clause, DialectRules, remove_spaces_and_case
 from .parse import guard_nesting_depth
 from .scope import NameResolution, QuerySource, Reference, ReferenceKind, Scope, iterate_enclosing_scopes
@@ -50,15 +51,32 @@ _Refer = Callable[..., Reference]
 
 
 @guard_nesting_depth
-def resolve(tree: exp.Expr, schema: Schema, rules: DialectRules) -> NameResolution:
-    """Resolve every name in a query against a schema.
+def resolve(
+    tree: exp.Expr, schema: Schema, rules: DialectRules, among: Collection[str] | None = None
+) -> NameResolution:
+    """Resolve every name in a query against a schema; raise `SQLParseError` if it is not understood.
 
-    Raises:
-        SQLParseError: It has what is not understood.
+    With `among`, columns of all tables may be named, as in a sub-query of theirs: those of the tables in it first.
     """
-    resolver = _NameResolver(schema, rules)
-    resolver.resolve_query(tree, None)
+    resolver, around = _NameResolver(schema, rules), None
+    if among is not None:
+        every = _make_table_sources(schema, rules)
+        first = tuple(source for source in every if source.table is not None and source.table.name in among)
+        around = Scope(exp.Select(), Scope(exp.Select(), None, every), first)
+    resolver.resolve_query(tree, around)
     return NameResolution(tuple(resolver.scopes), tuple(resolver.references), resolver.rules)
+
+
+@cache_in_first_argument
+def _make_table_sources(schema: Schema, rules: DialectRules) -> tuple[QuerySource, ...]:
+    """Return a source for each table, as if all stood in one FROM clause."""
+
+    def make_source(table: TableSchema) -> QuerySource:
+        columns = {rules.naming.key(column.name): column.name for column in reversed(table.columns)}
+        name = rules.naming.key(table.path[-1])
+        return QuerySource(name, name, table, MappingProxyType(columns), exp.table_(*table.path[::-1], quoted=True))
+
+    return tuple(map(make_source, schema.tables))
 
 
 class _NameResolver:

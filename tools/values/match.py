@@ -17,7 +17,20 @@ from rapidfuzz.distance import OSA
 from ..database import Schema
 from ..database.column_kinds import STAND_INS
 from ..derived import cache_in_first_argument
-from ..words import IN_WORD, STOP_WORDS, Word, find_similar, fold, key, max_typos, stem_name, stem_word, stems, words
+from ..words import (
+    IN_WORD,
+    OFFERED,
+    STOP_WORDS,
+    Word,
+    find_similar,
+    fold,
+    key,
+    max_typos,
+    stem_name,
+    stem_word,
+    stems,
+    words,
+)
 from .store import StoredColumn, StoredValue, ValueStore
 
 WHOLE = frozenset(("exact", "case", "inflection"))  # how a whole value is mentioned, spelt right
@@ -407,8 +420,7 @@ _FEW = 5_000
 
 _WORD_HOLDERS = 500  # values taken for one word
 
-_LEAST, _LOOKED_AT = 60.0, 30
-"""Least similarity, from 0 to 100, of what is looked at closely, and how many values are at most."""
+_LOOKED_AT = 30  # values that are compared closely
 
 _WORD = re.compile(r"[^\W_]+")
 _PART = 4  # letters and digits from which a text may be a part of what was meant
@@ -425,7 +437,7 @@ def find_nearest_values(store: ValueStore, column: StoredColumn, text: str, limi
     ]
     choices = store.list_values(column.id, _FEW) if column.held <= _FEW else _find_by_words(store, column, stemmed)
     found = process.extract(
-        text, choices, scorer=fuzz.WRatio, processor=utils.default_process, limit=_LOOKED_AT, score_cutoff=_LEAST
+        text, choices, scorer=fuzz.WRatio, processor=utils.default_process, limit=_LOOKED_AT, score_cutoff=OFFERED
     )
     alike = [choice for choice, _, _ in found]
     same = [choice for choice in alike if _fold_words(choice) == _fold_words(text)]

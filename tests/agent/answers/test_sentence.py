@@ -330,6 +330,13 @@ def test_words_of_a_reading_are_plain_and_without_numbers_of_their_own() -> None
         assert not is_harmless(words, given)
 
 
+def test_a_spelled_number_is_the_querys_own_and_no_part_of_a_larger_one() -> None:
+    given = "SELECT name FROM t WHERE n > 100 AND d > date('now', '-13 days') LIMIT 2"
+    assert is_harmless("the thirteen days before", given)
+    for words in ("two hundred days", "twenty days", "fourteen days", "twenty-two days"):
+        assert not is_harmless(words, given)
+
+
 BY_PATIENTS = "SELECT ort, count(*) AS patienten FROM p GROUP BY ort ORDER BY patienten DESC"
 BY_COST = "SELECT monat, sum(k) AS kosten_eur FROM k GROUP BY monat ORDER BY monat"
 TOWNS: Rows = (("Neuss", 86), ("Bonn", 80), ("Hamm", 71))

@@ -30,5 +30,13 @@ def test_what_may_be_right_is_not(question: str, sql: str) -> None:
     assert find_contradiction(question, sql) == ""
 
 
+@pytest.mark.parametrize("limit", ["LIMIT 1", "FETCH FIRST 1 ROW ONLY"])
+@pytest.mark.parametrize(
+    "form", ["(SELECT name FROM boat ORDER BY length {})", "(SELECT name FROM boat) ORDER BY length {}"]
+)
+def test_parentheses_hide_neither_order_nor_limit(form: str, limit: str) -> None:
+    assert "takes the least" in find_contradiction("Which boat has the greatest length?", form.format(limit))
+
+
 def test_no_seed_contradicts_itself() -> None:
     assert [seed.question for seed in seed_examples() if find_contradiction(seed.question, seed.sql)] == []

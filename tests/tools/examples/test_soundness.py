@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from tableturn.tools.examples import Example, read_examples, seed_examples
-from tableturn.tools.examples.soundness import find_example_fault, fix_string_quotes
+from tableturn.tools.examples.soundness import find_example_fault, fix_string_quotes, ranks_rows
+from tableturn.tools.sql import Query
 
 
 @pytest.mark.parametrize(
@@ -21,6 +22,10 @@ from tableturn.tools.examples.soundness import find_example_fault, fix_string_qu
         ("Which owner bought the most boats?", "SELECT owner FROM boat GROUP BY owner"),
         ("Show the cheapest boat", "SELECT name FROM boat ORDER BY price DESC LIMIT 1"),
         ("Show the cheapest boat", "SELECT name FROM boat ORDER BY price"),
+        ("Show the cheapest boat", "(SELECT name FROM boat ORDER BY price DESC LIMIT 1)"),
+        ("Show the cheapest boat", "(SELECT name FROM boat ORDER BY price)"),
+        ("Show the seven cheapest boats", "SELECT name FROM boat ORDER BY price"),
+        ("How many boats are there for each owner?", "(SELECT count(*) FROM boat)"),
         ("How many boats are there for each owner?", "SELECT count(*) FROM boat"),
         ("How many boats are there for each owner?", "SELECT owner, count(*) FROM boat"),
         ("For each owner, how many boats are there?", "SELECT owner, count(*) FROM boat"),
@@ -40,6 +45,7 @@ def test_what_would_teach_wrong(question: str, sql: str) -> None:
         ("Show the boats with the highest position.", "SELECT name FROM boat WHERE highest_position = 1"),
         ("List boats sorted by the one with the most points first.", "SELECT name FROM boat ORDER BY points DESC"),
         ("Show the cheapest boat", "SELECT name FROM boat ORDER BY price LIMIT 1"),
+        ("Which boat has the most points?", "(SELECT name FROM boat) ORDER BY points DESC LIMIT 1"),
         ("Show the boat with the highest place.", "SELECT name FROM boat ORDER BY place LIMIT 1"),
         ("Which boats have at most 3 seats?", "SELECT name FROM boat WHERE seats <= 3 ORDER BY seats LIMIT 9"),
         ("How many boats are there for each owner?", "SELECT owner, count(*) FROM boat GROUP BY owner"),
@@ -84,3 +90,18 @@ def test_built_in_examples_are_sound() -> None:
 @pytest.mark.parametrize("part", ["strftime", "over (", "left join", "1.0 *", "partition by", "coalesce"])
 def test_built_in_examples_show_what_is_hard(part: str) -> None:
     assert any(part in seed.sql.lower() for seed in seed_examples())
+
+
+@pytest.mark.parametrize(
+    ("sql", "ranks"),
+    [
+        ("SELECT name FROM boat WHERE note <> 'order by' LIMIT 3", False),
+        ("SELECT name FROM boat WHERE owner IN (SELECT id FROM crew)", False),
+        ("(SELECT name FROM boat ORDER BY length) LIMIT 3", True),
+        ("SELECT name FROM boat b WHERE NOT EXISTS (SELECT 1 FROM boat c WHERE c.length > b.length)", True),
+        ("SELECT name FROM boat WHERE length = (SELECT max(length) FROM boat)", True),
+        ("SELECT name, row_number() OVER () FROM boat", True),
+    ],
+)
+def test_what_ranks_rows_is_read_from_the_query(sql: str, ranks: bool) -> None:
+    assert ranks_rows(Query.of(sql, "sqlite")) == ranks

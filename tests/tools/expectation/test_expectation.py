@@ -78,6 +78,10 @@ def test_values_do_not_count_as_words() -> None:
         ("SELECT a FROM t WHERE b NOT IN (SELECT c FROM s)", "nested", "not in"),
         ("SELECT a FROM t LEFT JOIN s ON t.x = s.x", "outer_join", "yes"),
         ("SELECT a FROM t ORDER BY b DESC LIMIT 3", "order", "desc+limit"),
+        ("(SELECT a FROM t ORDER BY b DESC LIMIT 3)", "order", "desc+limit"),
+        ("(SELECT a FROM t ORDER BY b DESC LIMIT 3)", "inner_order", "no"),
+        ("(SELECT a FROM t) ORDER BY b LIMIT 3", "order", "asc+limit"),
+        ("(SELECT a FROM t EXCEPT SELECT b FROM t)", "compound", "except"),
         ("WITH x AS (SELECT 1 AS a) SELECT a FROM x", "with", "yes"),
     ],
 )

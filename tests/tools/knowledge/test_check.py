@@ -6,9 +6,10 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from tableturn.tools.database import Database
+from tableturn.tools.database import ColumnSchema, Database, Schema, TableSchema
 from tableturn.tools.errors import KnowledgeError
 from tableturn.tools.knowledge import Knowledge, build_knowledge_json_schema, read_knowledge
+from tableturn.tools.knowledge.fragment import resolve_sql_fragment
 from tableturn.tools.knowledge.read import load_yaml
 
 from .conftest import Known
@@ -140,3 +141,32 @@ def test_values_that_may_not_leave_are_not_told(shop: Path, tmp_path: Path) -> N
     assert "customers.status" not in names
     assert "active" not in names
     assert "customers.city" in names
+
+
+_SPELLED = Schema(
+    "shop",
+    (
+        TableSchema("Orders", tuple(ColumnSchema(name, kind="number") for name in ("total", "Total", "customerId"))),
+        TableSchema("visits", tuple(ColumnSchema(name, kind="number") for name in ("customerid", "place"))),
+    ),
+    dialect="postgres",
+)
+
+
+@pytest.mark.parametrize(
+    ("sql", "about", "written"),
+    [
+        ('"Orders".Total > 5', (), '"Orders".total > 5'),
+        ('"Orders"."Total" > 5', (), '"Orders"."Total" > 5'),
+        ("orders.total > 5", (), '"Orders".total > 5'),
+        ("customerId > 5", (), "visits.customerid > 5"),
+        ("customerId > 5", ("Orders",), '"Orders"."customerId" > 5'),
+        (
+            "total + total > (SELECT max(place) FROM visits)",
+            (),
+            '"Orders".total + "Orders".total > (SELECT MAX(place) FROM visits)',
+        ),
+    ],
+)
+def test_names_of_a_definition_are_read_as_those_of_a_query(sql: str, about: tuple[str, ...], written: str) -> None:
+    assert resolve_sql_fragment(sql, _SPELLED, about).sql == written

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import FrozenInstanceError, replace
+from threading import Barrier
 from types import MappingProxyType
 from typing import Any
 
@@ -19,8 +20,12 @@ from sqlglot.tokenizer_core import Token
 from tableturn import SQLAgent
 from tableturn.evals.lab.bench.stand_in import make_sample_db
 from tableturn.tools.basis import build_query_basis
-from tableturn.tools.database import Schema
+from tableturn.tools.database import ColumnSchema, Schema
 from tableturn.tools.database import dialects as dialects_module
+from tableturn.tools.database.duckdb import grammar as duckdb
+from tableturn.tools.database.postgres import dialect as postgres
+from tableturn.tools.database.server.catalogue import Catalogue, Relation
+from tableturn.tools.database.server.statement_check import StatementChecker, StatementGrammar
 from tableturn.tools.errors import SQLParseError
 from tableturn.tools.expectation import extract_query_traits, score_used_items
 from tableturn.tools.knowledge import Entry
@@ -72,10 +77,12 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
         counts[f"parse {text}"] += 1
         return parse(tokens, text, grammar)
 
-    def count_resolve(tree: exp.Expr, schema: Schema, rules: DialectRules) -> NameResolution:
+    def count_resolve(
+        tree: exp.Expr, schema: Schema, rules: DialectRules, among: Collection[str] | None = None
+    ) -> NameResolution:
         tables = ", ".join(table.name for table in schema.tables)  # a part of a schema is another schema
         counts[f"resolve {tree.sql(copy=False)} {schema.version} {tables}"] += 1
-        return resolve(tree, schema, rules)
+        return resolve(tree, schema, rules, among)
 
     def count_copy(self: Expression, memo: object) -> exp.Expr:
         counts[f"copy {type(self).__name__}"] += 1
@@ -116,8 +123,21 @@ def _read_in_all_ways(sql: str, schema: Schema) -> None:
 def test_all_readers_share_one_resolution(work: Work, sql: str) -> None:
     _read_in_all_ways(sql, SHOP)
     _read_in_all_ways(sql, replace(SHOP))
-    assert [count for name, count in work.items() if name.startswith("resolve")] == [1]
+    # The statement, and the definition that it may have used.
+    assert [count for name, count in work.items() if name.startswith("resolve")] == [1, 1]
     assert work[f"parse {sql}"] == 1, work
+
+
+@pytest.mark.parametrize("grammar", [duckdb.GRAMMAR, postgres.GRAMMAR], ids=["duckdb", "postgres"])
+def test_the_check_of_a_statement_shares_its_reading_and_leaves_it(work: Work, grammar: StatementGrammar) -> None:
+    catalogue = Catalogue("1", (Relation("main", "customer", "customer", (ColumnSchema("id"),), hides=True),))
+    sql = "SELECT c.id FROM customer AS c"
+    query = Query.of(sql, "duckdb" if grammar is duckdb.GRAMMAR else "postgres", SHOP)
+    before = query.tree.copy()
+    sent = StatementChecker(grammar).read(sql, catalogue)
+    assert '(SELECT "id" FROM "main"."customer") AS c' in sent
+    assert query.tree == before
+    assert work[f"parse {sql}"] == 1
 
 
 @pytest.mark.parametrize("sql", _STATEMENTS)
@@ -150,6 +170,8 @@ def test_what_a_query_hands_out_cannot_be_changed() -> None:
     for record in (query, query.resolution, scope, scope.sources[0], query.resolution.references[0]):
         with pytest.raises(FrozenInstanceError):
             record.name = "other"  # pyright: ignore
+    with pytest.raises(AttributeError):
+        query.tokens[0].text = "DELETE"  # pyright: ignore
 
 
 def test_a_changed_tree_is_found_and_named() -> None:
@@ -236,6 +258,24 @@ def test_parentheses_around_a_statement_hide_neither_order_nor_limit(sql: str) -
     assert [term.this.name for term in query.order] == ["a"]
     assert query.limit is not None
     assert query.limit.name == "3"
+
+
+def test_threads_that_ask_first_share_one_query(monkeypatch: pytest.MonkeyPatch) -> None:
+    together = Barrier(4)
+    reading = parse_module.read_text
+
+    def slow(text: str, dialect: str) -> Any:
+        time.sleep(0.05)
+        return reading(text, dialect)
+
+    def ask() -> Query:
+        together.wait()
+        return Query.of("SELECT 'asked first' FROM t", "sqlite", SHOP)
+
+    monkeypatch.setattr(parse_module, "read_text", slow)
+    with ThreadPoolExecutor(4) as pool:
+        first, *others = [each.result() for each in [pool.submit(ask) for _ in range(4)]]
+    assert all(one is first for one in others)
 
 
 def test_threads_share_one_resolution(monkeypatch: pytest.MonkeyPatch) -> None:

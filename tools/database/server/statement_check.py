@@ -23,7 +23,7 @@ from sqlglot.generator import Generator
 from sqlglot.tokenizer_core import TokenType
 
 from ...errors import QueryFailed, QueryRejected, ResultTooLarge
-from ..dialects import TooManyTokens, check_selects_and_joins, parse_tokens
+from ..dialects import TooManyTokens, check_selects_and_joins, read_text
 from ..profile import EngineProfile, read_engine_profile
 from .catalogue import Catalogue, Relation
 
@@ -102,7 +102,7 @@ class StatementChecker:
         if len(sql) > STATEMENT_LENGTH:
             raise ResultTooLarge(f"the statement has {len(sql):,} characters: it may have {STATEMENT_LENGTH:,}")
         try:
-            tree = self._parse_query(sql)
+            tree = self._parse_query(sql).copy()
             self._hide_columns(tree, self._check_syntax_tree(tree, catalogue), catalogue)
             written = self._generate_checked_sql(tree, catalogue.own_functions)
             # `FROM t` and `TABLE t` are written as SELECTs.
@@ -119,6 +119,7 @@ class StatementChecker:
         return written
 
     def _parse_query(self, sql: str) -> exp.Expr:
+        """Return the syntax tree of the only query in a text, which all its readers share; do not change it."""
         if "\0" in sql:
             raise QueryFailed("the query contains a NUL character", "syntax")
         try:
@@ -126,12 +127,12 @@ class StatementChecker:
         except UnicodeEncodeError:
             raise QueryFailed("the query is not valid Unicode text", "syntax") from None
         dialect = self._grammar.dialect
-        tokens = dialect.tokenize(sql)
-        if any(token.token_type is TokenType.PIPE_GT for token in tokens):
+        if "|>" in sql and any(token.token_type is TokenType.PIPE_GT for token in dialect.tokenize(sql)):
             # sqlglot drops what it has no place for: DISTINCT, INTO and FOR UPDATE after `|> SELECT`.
             raise QueryRejected("steps after |> may not be used here: write one SELECT with sub-queries")
-        trees = parse_tokens(tokens, sql, dialect)
-        statements = [tree for tree in trees if tree is not None and not isinstance(tree, exp.Semicolon)]
+        statements = [
+            tree for tree in read_text(sql, dialect)[1] if tree is not None and not isinstance(tree, exp.Semicolon)
+        ]
         if not statements:
             raise QueryFailed("the text holds no query: write a SELECT", "syntax")
         if len(statements) > 1:
@@ -172,7 +173,7 @@ class StatementChecker:
         A name that sqlglot writes without the quotes that it had would otherwise be read as SQL.
         """
         try:
-            again = self._parse_query(written)
+            again = self._parse_query(written).copy()
             self._check_syntax_tree(again, catalogue)
             same = self._generate_checked_sql(again, catalogue.own_functions) == written
         except (SqlglotError, QueryFailed):
