@@ -73,11 +73,27 @@ def choose_locale(question: str, setting: str = "") -> str:
     """Return the locale of an answer: the setting's, else the question's language if labels have it, else English."""
     if setting:
         return setting
-    said = {word.folded for word in words(question)}
+    told = find_language(question)
+    return told if told != "en" and told in read_catalogue()["rows"] else ""
+
+
+@lru_cache(maxsize=256)
+def find_language(text: str) -> str:
+    """Return the language that most words of a text show; empty if that is not one alone."""
+    said = {word.folded for word in words(text)}
     hits = {language: len(said & _read_words(language)) for language in read_catalogue()["asks"]}
-    most = max(hits.values())
-    told = [language for language, number in hits.items() if number == most]
-    return told[0] if len(told) == 1 and told[0] != "en" and told[0] in read_catalogue()["rows"] else ""
+    told = [language for language, number in hits.items() if number == max(hits.values())]
+    return told[0] if len(told) == 1 else ""
+
+
+def join_names(names: Sequence[str], most: int, text: str) -> str:
+    """Return names as a list within a text; of more than `most` the first ones, and how many more there are."""
+    language = find_language(text)
+    few, more = (names, 0) if len(names) <= most else (names[: most - 2], len(names) - most + 2)
+    if language not in read_catalogue()["rows"]:  # `and` is not known in it
+        return ", ".join([*few, f"… (+{more})"] if more else few)
+    labels = Labels(language)
+    return labels.say("page_and_more", more, names=", ".join(few)) if more else labels.join(few)
 
 
 @cache
