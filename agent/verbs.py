@@ -277,7 +277,7 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
         status="converged",
         text=phrase_answer(result, looks),
         confidence=1.0,
-        confidence_reason="a person wrote the query",
+        confidence_reason=looks.labels.say("by_person"),
         trusted=None,
         trust_reason="",
         evidence={},
