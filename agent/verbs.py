@@ -262,9 +262,9 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
         raise SettingsError("that answer has no SQL to run")
     query = AuditedQuery(sql, answer.question, answer.thread)
     result = make_plain_result(run_query(query, resources, resources.settings.limits, cancellation))
-    locale = choose_locale(answer.question, resources.settings.locale)
     read = read_answered(sql, database)
-    looks = build_display(read, result, locale)
+    setting = answer.formats[0].locale if answer.formats else resources.settings.locale
+    looks = build_display(read, result, choose_locale(answer.question, setting))
     rows = None if result.withheld == "all" else result.row_count
     new = replace(
         record,
@@ -277,7 +277,7 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
         status="converged",
         text=phrase_answer(result, looks),
         confidence=1.0,
-        confidence_reason="a person wrote the query",
+        confidence_reason=looks.labels.say("by_person"),
         trusted=None,
         trust_reason="",
         evidence={},

@@ -17,6 +17,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
 from starlette.requests import HTTPConnection
 
 from ..agent import Answer, SQLAgent, verbs
+from ..agent.answers.labels import choose_locale
 from ..agent.answers.paging import PagedResultCache
 from ..tools.database import Cancellation, Identity
 from ..tools.errors import ExportError, TableturnError
@@ -60,7 +61,8 @@ class Server:
         session = None if self.sign_in.has_valid_token(request) else self.sign_in.read_browser_session(request)
         if session is not None and await self.store.run(self.store.is_session_ended, session.id):
             raise Unauthorized("this session has ended: sign in again with the server's token")
-        return Asker(identity, self.sign_in.make_owner(identity), await self.sign_in.get_agent(identity), self)
+        agent, accepted = await self.sign_in.get_agent(identity), request.headers.get("accept-language", "")
+        return Asker(identity, self.sign_in.make_owner(identity), agent, self, accepted)
 
     def make_default_asker(self) -> Asker:
         """Return the person who started this process."""
@@ -116,6 +118,7 @@ class Asker:
     owner: Owner  # whose threads they see
     agent: SQLAgent  # theirs
     server: Server
+    accepted_languages: str = ""  # by the browser, as in `de-AT,de;q=0.9,en;q=0.8`
 
     async def call_store(
         self, method: Callable[Concatenate[TurnStore, Owner, P], R], *arguments: P.args, **more: P.kwargs
@@ -162,7 +165,9 @@ class Asker:
     async def begin(self, asked: TurnRequest) -> RunningTurn:
         """Start a turn of this person."""
         await self.server.sign_in.prepare(self.agent)
-        return await self.server.turns.begin(self.agent, asked)
+        question = asked.question if isinstance(asked.question, str) else ""
+        locale = choose_locale(question, self.agent.settings.locale, self.accepted_languages)
+        return await self.server.turns.begin(self.agent, replace(asked, locale=locale))
 
     async def begin_thread(self, door: str, asked: TurnRequest) -> RunningTurn:
         """Start a turn in a new, unlisted conversation, deleted again if the turn is refused."""

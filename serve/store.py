@@ -146,6 +146,7 @@ class TurnRequest:
     watched: bool = False  # whether somebody wants to see it happen, which costs more than the answer alone
     wording: str = ""  # the question that it corrects the answer to
     leave: bool = False  # whether a query that waits for approval is left, rather than replied to
+    locale: str = ""  # of the person; empty for that of the settings or the question
 
     @property
     def decision(self) -> dict[str, Any] | None:
@@ -162,7 +163,8 @@ class TurnRequest:
     @property
     def settings(self) -> Mapping[str, Any] | None:
         """The settings that this request overrides; None if it overrides none."""
-        return {"approve": True} if self.approve else None
+        given = {"approve": self.approve, "locale": self.locale}
+        return {name: value for name, value in given.items() if value} or None
 
 
 class TurnStore:

@@ -7,9 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
+from ...tools.errors import SettingsError
 from ...tools.formats import ENGLISH, ColumnFormat, find_babel_locale, format_cell
 from ...tools.words import join_words, words
+
+if TYPE_CHECKING:
+    from babel import Locale
+
+_ACCEPTED, _LONGEST_TAG = 10, 35  # languages of a browser that are looked at, and characters of each
 
 Label = str | dict[str, str]  # a label, or its plural forms
 
@@ -69,15 +76,56 @@ def _choose_plural(count: int, locale: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def choose_locale(question: str, setting: str = "") -> str:
-    """Return the locale of an answer: the setting's, else the question's language if labels have it, else English."""
+def choose_locale(question: str, setting: str = "", accepted: str = "") -> str:
+    """Return the locale of an answer: the setting's, or the question's language as written where a person is.
+
+    Args:
+        question: In the person's words; of its language only what labels have counts.
+        setting: A locale; empty for none.
+        accepted: The languages that a person's browser accepts; empty if that is not known, as in a terminal.
+    """
     if setting:
         return setting
-    said = {word.folded for word in words(question)}
+    told, known = find_language(question), read_catalogue()["rows"]
+    person = next(filter(None, map(_read_locale, accepted.split(",")[:_ACCEPTED])), None)
+    if person is None:
+        return told if told in known and told != "en" else ""
+    if told not in known or told == person.language:
+        return str(person)
+    return str(find_babel_locale(f"{told}_{_find_territory(person)}"))  # English in Germany has German numbers
+
+
+def _read_locale(tag: str) -> Locale | None:
+    """Return the locale of a tag that a browser accepts, as in `de-AT;q=0.9`; None for an unknown one."""
+    try:
+        return find_babel_locale(tag.split(";")[0].strip()[:_LONGEST_TAG])
+    except SettingsError:
+        return None
+
+
+def _find_territory(locale: Locale) -> str:
+    from babel.core import get_global
+
+    return locale.territory or get_global("likely_subtags").get(str(locale), "").rpartition("_")[2]
+
+
+@lru_cache(maxsize=256)
+def find_language(text: str) -> str:
+    """Return the language that most words of a text show; empty if that is not one alone."""
+    said = {word.folded for word in words(text)}
     hits = {language: len(said & _read_words(language)) for language in read_catalogue()["asks"]}
-    most = max(hits.values())
-    told = [language for language, number in hits.items() if number == most]
-    return told[0] if len(told) == 1 and told[0] != "en" and told[0] in read_catalogue()["rows"] else ""
+    told = [language for language, number in hits.items() if number == max(hits.values())]
+    return told[0] if len(told) == 1 else ""
+
+
+def join_names(names: Sequence[str], most: int, text: str) -> str:
+    """Return names as a list within a text; of more than `most` the first ones, and how many more there are."""
+    language = find_language(text)
+    few, more = (names, 0) if len(names) <= most else (names[: most - 2], len(names) - most + 2)
+    if language not in read_catalogue()["rows"]:  # `and` is not known in it
+        return ", ".join([*few, f"… (+{more})"] if more else few)
+    labels = Labels(language)
+    return labels.say("page_and_more", more, names=", ".join(few)) if more else labels.join(few)
 
 
 @cache

@@ -21,10 +21,11 @@ from sqlglot import exp
 from ...tools.database import Database
 from ...tools.formats import ColumnFormat, find_measure, format_cell
 from ...tools.sql import Query, read_query
-from ...tools.words import LONE_NUMBER_WORDS, fold, words
+from ...tools.words import LONE_NUMBER_WORDS, Word, fold, words
 from ..advice import with_fallback
 from ..records import AnswerRecord, PlainCell, PlainResult
-from .phrasing import TEXT_CHARACTERS, cut
+from .labels import find_language, join_names
+from .phrasing import ROWS_IN_WORDS, TEXT_CHARACTERS, cut
 
 LONGEST = 300  # characters of a sentence with its places
 
@@ -57,7 +58,9 @@ _DECIMAL = re.compile(r"\d+[.,]\d+")
 _DATE = re.compile(r"\d{4}-\d\d(?:-\d\d.*)?", re.DOTALL)
 _CONDITION = re.compile(
     r"\b(?:(?:at (?:least|most)|au (?:moins|plus)|al menos|\w+ (?:than|als|dan|чем)"
-    r"|(?:plus|moins|m[áa]s|menos|pi[ùu]|meno|mais) d[ei]) (?=\d)|at least once\b|le(?:d|ads) to\b)",
+    r"|(?:plus|moins|m[áa]s|menos|pi[ùu]|meno|mais|mayor(?:es)?|menor(?:es)?) (?:d[ei]|que|a)"
+    r"|(?:sup|inf)[ée]rieure?s? à|over|above|below|under|über|unter|больше|меньше|более|менее|свыше) (?=\d)"
+    r"|at least once\b|le(?:d|ads) to\b)|(?:超过|大于|小于|高于|低于) ?(?=\d)",
     re.IGNORECASE,
 )
 """A comparison with a number of the question or the query, as in `more than 5`, claims nothing new."""
@@ -67,10 +70,12 @@ _IN_ALL = re.compile(r"\bin all(?=\s*(?:[^\w\s]|$))", re.IGNORECASE)
 _PRONOUN = re.compile(r"\bthe one (?=with|who|whose|that)\b", re.IGNORECASE)
 
 _SPELLED = re.compile(r"[\u0e00-\u0eff\u2e80-\ud7ff]|[^\W_\u0e00-\u0eff\u2e80-\ud7ff]+")
+_ASIAN = re.compile(r"[\u2e80-\ud7ff]")
+_ALIKE = 5  # letters at their beginning that words of one stem share, as in Umsatz and Umsätze
 _BREAKS = re.compile(r"\s*[\x00-\x1f\x7f-\x9f\u2028\u2029]+\s*")
 
 Claim = Literal[
-    "numbers", "amounts", "high", "low", "either", "times", "trends", "orders", "totals", "averages", "every"
+    "numbers", "amounts", "high", "low", "either", "degree", "times", "trends", "orders", "totals", "averages", "every"
 ]
 _CLAIMS: tuple[Claim, ...] = get_args(Claim)
 """What words claim; see data/claims.toml."""
@@ -78,12 +83,87 @@ _CLAIMS: tuple[Claim, ...] = get_args(Claim)
 
 @dataclass(frozen=True)
 class _Placeholder:
-    """A placeholder in a sentence, with the result cell that it stands for."""
+    """A placeholder in a sentence, with the result cells that it stands for."""
 
-    row: int
+    rows: tuple[int, ...]  # several for a list, and where several tie for the largest or smallest value
     column: int  # -1 for the number of rows
-    pick: str = ""  # how its row is chosen: first, last, max or min; empty for the only one
+    pick: str = ""  # how its rows are chosen: first, last, max or min; empty for the only one, and for a list
     by: int = -1  # the column that a largest or smallest value is of
+
+    @property
+    def row(self) -> int:
+        """The first of its rows."""
+        return self.rows[0]
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it lists a column."""
+        return not self.pick and len(self.rows) > 1
+
+
+@dataclass(frozen=True)
+class _Table:
+    """A result with its query, by which claims are checked."""
+
+    result: PlainResult
+    query: Query
+    measures: tuple[int, ...]  # the columns with numbers that are no names
+
+    @property
+    def has_single_row(self) -> bool:
+        """Whether the result has exactly one row and is not truncated."""
+        return self.result.row_count == 1 and not self.result.truncated
+
+    def find_extreme_rows(self, column: int, pick: str) -> tuple[int, ...]:
+        """Return the numbers of the rows with the largest or smallest value of a column."""
+        values = {number: cell for number, row in enumerate(self.result.rows) if (cell := row[column]) is not None}
+        numbers = [cell for cell in values.values() if isinstance(cell, int | float)]
+        dates = [cell for cell in values.values() if isinstance(cell, str) and _DATE.fullmatch(cell)]
+        # What is missing may be the smallest: nothing sold is NULL in many a query.
+        if not values or (pick == "min" and len(values) < self.result.row_count):
+            return ()
+        if len(numbers) == len(values):
+            best: PlainCell = max(numbers) if pick == "max" else min(numbers)
+        elif len(dates) == len(values):
+            best = max(dates) if pick == "max" else min(dates)
+        else:
+            return ()
+        return tuple(number for number, cell in values.items() if cell == best)
+
+    @property
+    def has_order_of_values(self) -> bool:
+        """Whether the query orders its rows by something else than a sum or a count, or looks for an end."""
+        if not self.query.order:
+            return self.query.tree.find(exp.Max, exp.Min) is not None
+        term = self.query.order[0].this
+        found, outputs = self.find_ordering_columns(), self.find_outputs()
+        return (outputs[found[0]] if found and outputs else term).find(exp.Sum, exp.Count, exp.Avg) is None
+
+    def find_outputs(self) -> list[exp.Expr]:
+        """Return the expressions of the columns; none if they are not known."""
+        selects: list[exp.Expr] = self.query.tree.selects if isinstance(self.query.tree, exp.Query) else []
+        return selects if len(selects) == len(self.result.columns) else []
+
+    def find_ordering_columns(self) -> list[int]:
+        """Return the positions of the columns that the query may order its rows by first."""
+        term = self.query.order[0].this
+        if isinstance(term, exp.Literal):
+            return [int(term.name) - 1] if term.is_int and int(term.name) <= len(self.result.columns) else []
+        return _find_columns_by_name(term.name, self.result.columns)
+
+    def find_order(self) -> Literal["", "max", "min"]:
+        """Return whether the largest or the smallest of a number comes first; empty without such an order."""
+        if not self.query.order:
+            return ""
+        first = self.query.order[0]
+        found = self.find_ordering_columns()
+        column = self.query.column(first.this) if isinstance(first.this, exp.Column) else None
+        by_number = (
+            found[0] in self.measures
+            if found
+            else first.this.find(exp.AggFunc) is not None or (column is not None and column.schema.kind == "number")
+        )
+        return "" if not by_number else "max" if first.args.get("desc") else "min"
 
 
 @with_fallback("phrasing", None)
@@ -94,11 +174,12 @@ def fill_answer_sentence(
     if answer.sentence is None or answer.sql is None:
         return None
     query = read_query(answer.sql, database.schema())
-    return fill_sentence(answer.sentence.say, result, formats, answer.question, query) if query else None
+    asked, meant = answer.question, answer.rephrased
+    return fill_sentence(answer.sentence.say, result, formats, asked, query, meant) if query else None
 
 
 def fill_sentence(
-    say: str, result: PlainResult, formats: Sequence[ColumnFormat], question: str, query: Query
+    say: str, result: PlainResult, formats: Sequence[ColumnFormat], question: str, query: Query, meant: str = ""
 ) -> str | None:
     """Fill the placeholders of a sentence; return None if the result does not support it.
 
@@ -108,12 +189,15 @@ def fill_sentence(
         formats: One per column, each with its locale.
         question: The question in the person's own words.
         query: The query that gave the result.
+        meant: The question made self-contained by a model; it has the nouns of a question that leans on others.
     """
     gapped = _PLACE.sub(_GAP, say)
     if not _is_plain_sentence(say, gapped) or _JOINED.search(gapped):
         return None
+    measures = [number for number, form in enumerate(formats) if form.kind in ("number", "money", "percent")]
+    table = _Table(result, query, tuple(measures))
     found = [
-        _resolve_placeholder(place[1], result, bool(query.order) or _has_example_phrase(say[: place.start()]))
+        _resolve_placeholder(place[1], table, _has_example_phrase(say[: place.start()]))
         for place in _PLACE.finditer(say)
     ]
     places = [place for place in found if place is not None]
@@ -123,26 +207,33 @@ def fill_sentence(
     counted = ColumnFormat("number", locale=formats[0].locale)
     forms = [counted if place.column < 0 else formats[place.column] for place in places]
     for place, form in zip(places, forms, strict=True):
-        cell = result.row_count if place.column < 0 else result.rows[place.row][place.column]
-        texts.append("" if cell is None else cut(_BREAKS.sub(" ", format_cell(cell, form)), TEXT_CHARACTERS))
+        cells = [result.row_count if place.column < 0 else result.rows[row][place.column] for row in place.rows]
+        cells = ["" if cell is None else _BREAKS.sub(" ", format_cell(cell, form)) for cell in dict.fromkeys(cells)]
+        names = [cut(cell, TEXT_CHARACTERS) for cell in cells]
+        texts.append(join_names(names, ROWS_IN_WORDS, f"{question} {gapped}") if all(names) else "")
     # A number in ORDER BY or GROUP BY is that of a column.
     literals = [
         each for each in query.tree.find_all(exp.Literal) if not isinstance(each.parent, exp.Ordered | exp.Group)
     ]
     given = " ".join([question, *(literal.name for literal in literals)])
-    if not all(texts) or not _has_only_given_numbers(gapped, given) or _names_others(gapped, places, result, formats):
+    others = _find_named_rows(gapped, result, formats)
+    placed = {row for place in places if place.column >= 0 for row in place.rows}
+    if not (all(texts) and _has_only_given_numbers(gapped, given) and all(placed <= rows for rows in others)):
         return None
     named = f"{question} {' '.join(result.columns)}"
-    measures = [number for number, form in enumerate(formats) if form.kind in ("number", "money", "percent")]
-    labels = _find_labels(places, result, measures)
+    labels = _find_labels(places, table)
     claims = _find_sentence_claims(gapped, named)
     said = _find_sentence_claims(gapped, "")
     aggregates = said & {"totals", "averages", "every"}
-    bounded = bool(labels or said & {"high", "low"})
+    bounded = bool(labels or said & {"high", "low"}) or {"min", "max"} <= {place.pick for place in places}
     if not (
-        _is_paired(places, labels, result, measures)
-        and all(_is_supported(claim, places, result, query, measures) for claim in claims - aggregates)
-        and all(_is_aggregate(each, places, result, query, measures, each in claims, bounded) for each in aggregates)
+        _is_paired(places, labels, table)
+        and all(_is_supported(claim, claims, places, table) for claim in claims - aggregates)
+        and all(_is_aggregate(each, places, table, each in claims, bounded) for each in aggregates)
+        and (
+            _says_rank_itself(places, labels, table, named=bool(others), low="low" in said)
+            or _is_neutral(gapped, f"{named} {meant} {query.sql}")
+        )
     ):
         return None
     hundredfold = any(isinstance(each.parent, exp.Mul) and each.name in ("100", "100.0") for each in literals)
@@ -163,34 +254,35 @@ def _is_plain_sentence(say: str, gapped: str) -> bool:
     return 0 < len(say) <= LONGEST and not unseen and _MARKUP.search(gapped) is None
 
 
-def _resolve_placeholder(inner: str, result: PlainResult, ordered: bool) -> _Placeholder | None:
-    """Return the cell that a placeholder means; None if it is unknown or ambiguous."""
-    whole, parts = _find_columns_by_name(inner, result.columns), _PICK.fullmatch(inner.strip())
-    if not whole and inner.strip().lower() == "rows":
-        return None if result.truncated or not result.rows else _Placeholder(0, -1)
+def _resolve_placeholder(inner: str, table: _Table, example: bool) -> _Placeholder | None:
+    """Return the cells that a placeholder means; None if it is unknown or ambiguous."""
+    result, inner = table.result, inner.strip()
+    whole, parts = _find_columns_by_name(inner, result.columns), _PICK.fullmatch(inner)
+    if not whole and inner.lower() == "rows":
+        return None if result.truncated or not result.rows else _Placeholder((0,), -1)
     pick = "" if whole or parts is None else parts["pick"].lower()
     found = _find_columns_by_name(parts["column"], result.columns) if parts and not whole else whole
     by = _find_columns_by_name(parts["by"], result.columns) if parts and parts["by"] else found
     if len(found) != 1 or len(by) != 1 or (by != found and pick in ("first", "last")):
         return None
-    rows = [0] if _has_single_row(result) else []
-    if not rows and pick in ("first", "last") and ordered and not (pick == "last" and result.truncated):
-        rows = [0 if pick == "first" else result.row_count - 1][: result.row_count]
-    elif not rows and pick in ("max", "min") and not result.truncated:
-        rows = _find_extreme_rows(result, by[0], pick)
-    return (
-        _Placeholder(rows[0], found[0], pick, by[0]) if len({result.rows[row][found[0]] for row in rows}) == 1 else None
-    )
+    column, cells = found[0], [row[found[0]] for row in result.rows]
+    rows: tuple[int, ...] = ()
+    if table.has_single_row:
+        rows = (0,)
+    elif pick in ("first", "last"):
+        known = cells and (table.query.order or example) and not (pick == "last" and result.truncated)
+        rows = (0 if pick == "first" else len(cells) - 1,) if known else ()
+    elif not result.truncated:
+        rows = table.find_extreme_rows(by[0], pick) if pick else tuple(range(len(cells)))
+    values = len({cells[row] for row in rows})
+    # Names may be listed; of numbers only one can be meant.
+    listed = column not in table.measures and (pick or values == len(rows))
+    return _Placeholder(rows, column, pick, by[0]) if values == 1 or (values and listed) else None
 
 
 def _has_example_phrase(before: str) -> bool:
     """Whether the words announce an example, as `for example` does."""
     return _load_claim_words().examples.search(before) is not None
-
-
-def _has_single_row(result: PlainResult) -> bool:
-    """Whether the result has exactly one row and is not truncated."""
-    return result.row_count == 1 and not result.truncated
 
 
 def _find_columns_by_name(name: str, columns: Sequence[str]) -> list[int]:
@@ -199,31 +291,11 @@ def _find_columns_by_name(name: str, columns: Sequence[str]) -> list[int]:
     return [number for number, each in enumerate(known) if wanted and each == wanted]
 
 
-def _find_extreme_rows(result: PlainResult, column: int, pick: str) -> list[int]:
-    """Return the numbers of the rows with the largest or smallest value of a column."""
-    values = {number: cell for number, row in enumerate(result.rows) if (cell := row[column]) is not None}
-    numbers = [cell for cell in values.values() if isinstance(cell, int | float)]
-    dates = [cell for cell in values.values() if isinstance(cell, str) and _DATE.fullmatch(cell)]
-    # What is missing may be the smallest: nothing sold is NULL in many a query.
-    if not values or (pick == "min" and len(values) < result.row_count):
-        return []
-    if len(numbers) == len(values):
-        best: PlainCell = max(numbers) if pick == "max" else min(numbers)
-    elif len(dates) == len(values):
-        best = max(dates) if pick == "max" else min(dates)
-    else:
-        return []
-    return [number for number, cell in values.items() if cell == best]
-
-
 # What the words claim
 
 
-def _names_others(
-    gapped: str, places: Sequence[_Placeholder], result: PlainResult, formats: Sequence[ColumnFormat]
-) -> bool:
-    """Whether words name a row that a place is not of, as in `Rome has {n.first}` where another city comes first."""
-    placed = {place.row for place in places if place.column >= 0}
+def _find_named_rows(gapped: str, result: PlainResult, formats: Sequence[ColumnFormat]) -> list[set[int]]:
+    """Return the rows of each name that the words have themselves, as in `Rome has {n.first}`."""
     named: dict[str, set[int]] = {}
     for column in (column for column, form in enumerate(formats) if form.kind == "text"):
         for number, row in enumerate(result.rows):
@@ -231,12 +303,12 @@ def _names_others(
     said = _spell_words(gapped)
     folded = said.casefold()
     # Short names may be words: the state IN, the grade A.
-    return any(
-        not placed <= rows
-        and cell.strip()
-        and ((spelled := _spell_words(cell)) in said or (len(cell) > 3 and spelled.casefold() in folded))
+    return [
+        rows
         for cell, rows in named.items()
-    )
+        if cell.strip()
+        and ((spelled := _spell_words(cell)) in said or (len(cell) > 3 and spelled.casefold() in folded))
+    ]
 
 
 def _spell_words(text: str) -> str:
@@ -250,13 +322,15 @@ class _ClaimWords:
 
     values: Mapping[str, int]  # of spelled-out numbers
     patterns: Mapping[Claim, re.Pattern[str]]
+    ordinary: re.Pattern[str]  # words that claim nothing in English
     examples: re.Pattern[str]  # words that announce an example
+    neutral: re.Pattern[str]  # words that claim nothing
+    asian: re.Pattern[str]  # claims and neutral words of languages without spaces
 
 
 @cache
 def _load_claim_words() -> _ClaimWords:
     languages = tomllib.loads((files(__package__ or "") / "data" / "claims.toml").read_text("utf-8"))
-    ordinary = _make_word_pattern(languages["en"]["ordinary"])
     values = dict(LONE_NUMBER_WORDS)
     spelled: dict[Claim, list[str]] = {claim: [] for claim in _CLAIMS}
     spelled["numbers"] += LONE_NUMBER_WORDS
@@ -265,11 +339,18 @@ def _load_claim_words() -> _ClaimWords:
         values |= {fold(each): number for number, one in enumerate(numbers) for each in one if each != "_"}
         for claim, known in spelled.items():
             known.append(_make_word_pattern(language.get(claim, "").replace("/", " ").replace("_", "")))
+    listed = (
+        word.strip("*") for language in languages.values() for words in language.values() for word in words.split()
+    )
+    asian = [word for word in listed if _ASIAN.match(word)]
     examples = "|".join(language["examples"] for language in languages.values() if "examples" in language)
     return _ClaimWords(
         values,
-        {claim: re.compile(f"(?!(?:{ordinary})$)(?:{'|'.join(known)})") for claim, known in spelled.items()},
+        {claim: re.compile("|".join(known)) for claim, known in spelled.items()},
+        re.compile(_make_word_pattern(languages["en"]["ordinary"])),
         re.compile(rf"(?<!\w)(?:{examples})(?!\w)", re.IGNORECASE),
+        re.compile("|".join(_make_word_pattern(language.get("neutral", "")) for language in languages.values())),
+        re.compile("|".join(sorted(asian, key=len, reverse=True))),
     )
 
 
@@ -301,8 +382,15 @@ def _has_only_given_numbers(gapped: str, given: str) -> bool:
         word.folded not in said
         and str(claims.values.get(word.folded)) not in runs
         and any(claims.patterns[claim].fullmatch(word.folded) for claim in _CLAIMS[:2])
-        for word in words(_CONDITION.sub(" ", _PRONOUN.sub(" ", gapped)))
+        for word in _list_claiming_words(_PRONOUN.sub(" ", _PERCENT.sub(" ", gapped)), given)
     )
+
+
+def _list_claiming_words(gapped: str, given: str) -> list[Word]:
+    """Return the words of a sentence outside conditions; without those that claim nothing in English."""
+    listed = words(_CONDITION.sub(" ", gapped))
+    is_english = find_language(f"{given} {gapped}") == "en"
+    return [each for each in listed if not (is_english and _load_claim_words().ordinary.fullmatch(each.folded))]
 
 
 def _split_number(token: str) -> list[str]:
@@ -316,31 +404,68 @@ def _find_sentence_claims(gapped: str, named: str) -> set[Claim]:
     """Return the claims of a sentence that are not in the question or the column names."""
     patterns = _load_claim_words().patterns
     said = {form for word in words(named) for form in (word.folded, word.stem)}
-    plain = _IN_ALL.sub(" overall ", _CONDITION.sub(" ", gapped))
-    new = [word.folded for word in words(plain) if said.isdisjoint((word.folded, word.stem))]
+    listed = _list_claiming_words(_IN_ALL.sub(" overall ", gapped), named)
+    new = [word.folded for word in listed if said.isdisjoint((word.folded, word.stem))]
     found: set[Claim] = {claim for claim in _CLAIMS[2:] if any(map(patterns[claim].fullmatch, new))}
     if _ALL_OF_THEM.search(gapped) and not _ALL_OF_THEM.search(named):
         found.add("trends")  # never borne out
     return found
 
 
-def _is_supported(
-    claim: Claim, places: Sequence[_Placeholder], result: PlainResult, query: Query, measures: Sequence[int]
-) -> bool:
+def _is_supported(claim: Claim, claims: set[Claim], places: Sequence[_Placeholder], table: _Table) -> bool:
     """Whether the result supports a claim; a claim about a trend is never supported."""
-    if claim == "times" and not _has_single_row(result):
-        return any(place.pick for place in places)
-    picks = {"high": ("max",), "low": ("min",), "either": ("max", "min"), "times": ("max", "min")}.get(claim, ())
-    return any(
-        _is_extreme(place, pick, result, query, measures) for place in places for pick in picks if place.column >= 0
+    if claim == "times":
+        return any(place.pick for place in places) if not table.has_single_row else table.has_order_of_values
+    if claim == "degree":  # `plus`, `самый`: of what, another word says, or else it is of the largest
+        claim = "either" if claims & {"low", "either", "times"} else "high"
+    picks = {"high": ("max",), "low": ("min",), "either": ("max", "min")}.get(claim, ())
+    return any(_is_extreme(place, pick, table) for place in places for pick in picks if place.column >= 0)
+
+
+def _says_rank_itself(
+    places: Sequence[_Placeholder], labels: Sequence[_Placeholder], table: _Table, *, named: bool, low: bool
+) -> bool:
+    """Whether the placeholders or the order of the rows say what is special about each row of a sentence.
+
+    What words may claim is known of few languages. So a sentence that picks rows by their place alone, or names some
+    itself, may claim a rank or a change in any words.
+    """
+    if table.has_single_row:
+        return bool(table.query.order) or table.query.tree.find(exp.Max, exp.Min) is not None
+    order, measured = table.find_order(), [*labels, *(place for place in places if place.column in table.measures)]
+    picked = [place for place in measured if place.pick]
+    top = [
+        place
+        for place in picked
+        if place.pick == "max" or (place.pick == "first" and order == "max") or (place.pick == "min" and low)
+    ]
+    spans = any(place.pick and place not in picked for place in places)
+    return len(top) == len(picked) and bool(top or not (named or spans))
+
+
+def _is_neutral(gapped: str, given: str) -> bool:
+    """Whether all words of a sentence are given, or known to claim nothing that was not looked at."""
+    known = {form for word in words(given) for form in (word.folded, word.stem, word.folded[:_ALIKE])}
+    claims = _load_claim_words()
+    patterns = [claims.neutral, *claims.patterns.values()]
+    plain = claims.asian.sub(" ", claims.examples.sub(" ", _CONDITION.sub(" ", gapped)))
+    return all(
+        not known.isdisjoint((word.folded, word.stem))
+        or (len(word.folded) >= _ALIKE and word.folded[:_ALIKE] in known)
+        or any(pattern.fullmatch(word.folded) for pattern in patterns)
+        or claims.ordinary.fullmatch(word.folded)
+        or find_measure(word.text)
+        for word in words(_ASIAN.sub(lambda mark: " " if mark[0] in given else mark[0], plain))
     )
 
 
-def _find_labels(places: Sequence[_Placeholder], result: PlainResult, measures: Sequence[int]) -> list[_Placeholder]:
+def _find_labels(places: Sequence[_Placeholder], table: _Table) -> list[_Placeholder]:
     """Return the placeholders that name a row; the ends of a span, as in `from May to July`, name none."""
-    labels = [place for place in places if place.column >= 0 and place.column not in measures]
+    labels = [
+        place for place in places if place.column >= 0 and place.column not in table.measures and not place.is_list
+    ]
     for start, end in pairwise(places):
-        ends = [str(result.rows[each.row][each.column]) for each in (start, end) if each.column >= 0]
+        ends = [str(table.result.rows[each.row][each.column]) for each in (start, end) if each.column >= 0]
         if (
             start.column == end.column
             and (start.pick, end.pick) in (("first", "last"), ("min", "max"))
@@ -350,69 +475,65 @@ def _find_labels(places: Sequence[_Placeholder], result: PlainResult, measures: 
     return labels
 
 
-def _is_paired(
-    places: Sequence[_Placeholder], labels: Sequence[_Placeholder], result: PlainResult, measures: Sequence[int]
-) -> bool:
+def _is_paired(places: Sequence[_Placeholder], labels: Sequence[_Placeholder], table: _Table) -> bool:
     """Whether the numbers beside labels are of the labels' rows: of the label before each, or in the same order."""
-    named, first = list(dict.fromkeys(label.row for label in labels)), places.index(labels[0]) if labels else 0
-    for column in {place.column for place in places if place.column in measures} if labels else ():
+    rows, listed = table.result.rows, any(place.is_list for place in places)
+    named, first = list(dict.fromkeys(label.rows for label in labels)), places.index(labels[0]) if labels else 0
+    for column in {place.column for place in places if place.column in table.measures} if labels or listed else ():
         found = [(number, place) for number, place in enumerate(places) if place.column == column]
-        if {"min", "max"} <= {place.pick for number, place in found if number < first}:
+        if {"min", "max"} <= {place.pick for number, place in found if number < first or not labels}:
             continue  # `from 3 to 70` before any label is said of all rows
-        before = [next((each.row for each in places[number::-1] if each in labels), None) for number, _ in found]
-        cells = [result.rows[place.row][column] for _, place in found]
+        before = [next((each.rows for each in places[number::-1] if each in labels), None) for number, _ in found]
+        cells = [rows[place.row][column] for _, place in found]
         if not any(
-            len(rows) == len(cells)
-            and all(row is not None and result.rows[row][column] == cell for row, cell in zip(rows, cells, strict=True))
-            for rows in (before, named)
+            len(labelled) == len(cells)
+            and all(
+                all(rows[row][column] == cell for row in each or (-1,)) and each
+                for each, cell in zip(labelled, cells, strict=True)
+            )
+            for labelled in (before, named)
         ):
             return False
     return True
 
 
-def _is_aggregate(
-    claim: Claim,
-    places: Sequence[_Placeholder],
-    result: PlainResult,
-    query: Query,
-    measures: Sequence[int],
-    new: bool,
-    bounded: bool,
-) -> bool:
+def _is_aggregate(claim: Claim, places: Sequence[_Placeholder], table: _Table, new: bool, bounded: bool) -> bool:
     """Whether the numbers beside a word such as `total` or `average` are one."""
-    found = [place for place in places if place.column in measures]
-    one_of_many = query.tree.args.get("group") and query.tree.args.get("limit")
+    found, tree = [place for place in places if place.column in table.measures], table.query.tree
+    one_of_many = tree.args.get("group") and tree.args.get("limit")
     if not found or (claim == "totals" and any(place.column < 0 for place in places)):
         return True
-    if not bounded and (one_of_many or not _has_single_row(result)):
+    if not bounded and (one_of_many or not table.has_single_row):
         return False
     # A column of the database, or a result that a person asked for in these words, may be an average of its own.
-    if not new or claim == "every" or (claim == "totals" and not _has_single_row(result)):
+    if not new or claim == "every" or (claim == "totals" and not table.has_single_row):
         return True
     kinds = (exp.Sum, exp.Count) if claim == "totals" else (exp.Avg, exp.Div, exp.Median, exp.PercentileCont)
-    selects: list[exp.Expr] = query.tree.selects if isinstance(query.tree, exp.Query) else []
-    columns = selects if len(selects) == len(result.columns) else []
-    scopes = [columns[place.column] for place in found] if columns else []
-    return any((scope if scope.find(exp.AggFunc) else query.tree).find(*kinds) for scope in scopes or [query.tree])
+    outputs = table.find_outputs()
+    scopes = [outputs[place.column] for place in found] if outputs else []
+    return any((scope if scope.find(exp.AggFunc) else tree).find(*kinds) for scope in scopes or [tree])
 
 
-def _is_extreme(place: _Placeholder, pick: str, result: PlainResult, query: Query, measures: Sequence[int]) -> bool:
+def _is_extreme(place: _Placeholder, pick: str, table: _Table) -> bool:
     """Whether a placeholder stands for the largest or smallest value, or for its row."""
-    if _has_single_row(result):
-        return bool(query.order) or query.tree.find(exp.Max if pick == "max" else exp.Min) is not None
+    query, order, rows = table.query, table.find_order(), table.result.rows
+    if table.has_single_row:
+        return (
+            (order or pick) == pick
+            if query.order
+            else query.tree.find(exp.Max if pick == "max" else exp.Min) is not None
+        )
+    if query.limit is not None:  # what it cuts off may be larger or smaller
+        return order == pick and place.row == 0 and place.pick in (pick, "first")
     if place.pick in ("max", "min"):
-        return place.pick == pick and place.by in measures
-    if place.pick and query.order and _is_ordered_by_number(query.order[0].this, result, query, measures):
-        return (pick == "max") == (bool(query.order[0].args.get("desc")) == (place.pick == "first"))
-    return not result.truncated and any(_find_extreme_rows(result, column, pick) == [place.row] for column in measures)
-
-
-def _is_ordered_by_number(term: exp.Expr, result: PlainResult, query: Query, measures: Sequence[int]) -> bool:
-    """Whether a term by which the query orders its rows is a number."""
-    if found := _find_columns_by_name(term.name, result.columns):
-        return found[0] in measures
-    column = query.column(term) if isinstance(term, exp.Column) else None
-    return term.find(exp.AggFunc) is not None or (column is not None and column.schema.kind == "number")
+        return place.pick == pick and place.by in table.measures
+    if place.pick and order:
+        beside = rows[1 if place.pick == "first" else -2]
+        tied = bool(table.measures) and all(rows[place.row][each] == beside[each] for each in table.measures)
+        return (order == pick) == (place.pick == "first") and not tied
+    return not table.result.truncated and any(
+        table.find_extreme_rows(column, pick) == place.rows for column in table.measures
+    )
 
 
 def _build_sentence(

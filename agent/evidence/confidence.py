@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ...tools.readings import Agreement
 from ..advice import with_fallback
+from ..answers.labels import Labels, choose_locale
 from ..model.track_record import ModelTrackRecord, get_record_file_path, read_model_track_record
 from ..records import Attempt, QueryComplexity, Status, Turn
 from ..resources import Run
@@ -182,43 +183,43 @@ def list_answer_doubts(
     found: AnswerEvidence,
     comparison: ResultComparison | None = None,
     attempts: Sequence[Attempt] = (),
+    labels: Labels | None = None,
 ) -> list[str]:
-    """Return the reasons to doubt an answer.
+    """Return the reasons to doubt an answer, in the language of the labels.
 
     Other readings of the question are told with what they give, beside the answer itself.
     """
-    said = [found.unnamed] if found.unnamed else []
+    said, labels = [found.unnamed] if found.unnamed else [], labels or Labels()
     if found.approved:
         return said
     if comparison is not None and differs(comparison):
-        said.append(f"the pandas code gives a different result ({comparison.reason})")
+        said.append(f"{labels.say('code_differs')} ({comparison.reason})")
     drafts = found.agreeing + found.differing - (comparison is not None)
     if differing := found.differing - differs(comparison):
-        said.append(_say_differing(differing, drafts))
+        said.append(_say_differing(differing, drafts, labels))
     # Of a result without rows the answer's own words say so.
     told = attempt.result is not None and not attempt.result.rows and not attempt.result.withheld
     if not told and (missing := [literal.condition for literal in attempt.literals if literal.missing]):
-        said.append(f"no row has {' or '.join(missing)}")
+        said.append(labels.say("no_row_in_any", condition=f" {labels.say('or')} ".join(missing)))
     if attempt.result is not None and is_empty_or_zero_result(attempt.result):
         said += attempt.never
     said += found.facts
     if attempt.comments.doubt and found.sure is not None and found.sure < DOUBTED:
-        said.append(f"the model says “{_shorten_to_one_line(attempt.comments.doubt)}”")
+        said.append(labels.say("model_says", words=_shorten_to_one_line(attempt.comments.doubt)))
     if found.unfinished:
         others = [other for other in attempts if other.source != "candidate" and other is not attempt]
         differing = [agreement(attempt, other) for other in others].count(False)
         if others and (error := others[-1].error):
-            said.append(f"a later query failed ({_shorten_to_one_line(error).rstrip('.')})")
+            said.append(labels.say("later_failed", error=_shorten_to_one_line(error).rstrip(".")))
         elif differing:
-            said.append(_say_differing(differing, len(others)))
+            said.append(_say_differing(differing, len(others), labels))
         if not said:
-            said.append("the queries kept changing")
+            said.append(labels.say("kept_changing"))
     return said
 
 
-def _say_differing(differing: int, others: int) -> str:
-    which = "the other query" if others == 1 else f"{differing} of {others} other queries"
-    return f"{which} {'gives' if differing == 1 else 'give'} a different result"
+def _say_differing(differing: int, others: int, labels: Labels) -> str:
+    return labels.say("other_differs") if others == 1 else labels.say("others_differ", differing, others=others)
 
 
 def _shorten_to_one_line(text: str) -> str:
@@ -253,19 +254,20 @@ def assess_answer_confidence(
     unnamed: str = "",
 ) -> AnswerConfidence:
     """Return the confidence in a turn's answer; reads the model's track record."""
+    labels = Labels(choose_locale(turn.asked or turn.question, run.settings.locale))
     if turn.stop and turn.stop.kind == "schema":
         return AnswerConfidence(1.0, 1.0)
     if status not in ("converged", "capped"):
         return AnswerConfidence(0.0)
     if chosen is None or chosen.result is None:
-        return AnswerConfidence(BY_CODE, BY_CODE, "no query confirms the result of the code")
+        return AnswerConfidence(BY_CODE, BY_CODE, labels.say("not_confirmed"))
     found = gather_answer_evidence(chosen, status, attempts, comparison, rivals, facts, unnamed)
     path = get_record_file_path(run.resources.settings.record)  # the agent's own settings say where, not the run's
     model = run.translator.model
     past = read_model_track_record(model, run.resources.database.name, path) if path else ModelTrackRecord()
     signals = found.compute_signals()
-    said = list_answer_doubts(chosen, found, comparison, attempts)
-    where, of = ("here", past.here) if past.here.n >= STRENGTH else ("elsewhere", past.elsewhere)
+    said = list_answer_doubts(chosen, found, comparison, attempts, labels)
+    key, of = ("record_here", past.here) if past.here.n >= STRENGTH else ("record_elsewhere", past.elsewhere)
     if of.n >= STRENGTH and of.right < FAIRLY_SURE * of.n:
-        said.append(f"the model was right on {of.right} of {of.n} judged questions {where}")
+        said.append(labels.say(key, of.n, right=labels.number(of.right)))
     return AnswerConfidence(confidence(signals, past), confidence(signals), "; ".join(said), signals)

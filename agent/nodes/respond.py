@@ -135,7 +135,7 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     comparison = compare_code_with_query(chosen, code) if chosen else None
     doubts: tuple[str, ...] = ()
     if comparison is not None and differs(comparison):
-        doubts = (f"the pandas code gives a different result: {comparison.reason}",)
+        doubts = (f"{found.looks.labels.say('code_differs')}: {comparison.reason}",)
     sql = chosen.sql if chosen and not found.by_code else None
     result = found.result or PlainResult((), ())
     by_node = load_usage(state)

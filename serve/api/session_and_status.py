@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import math
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Header, Request
+from fastapi import APIRouter, Request
 from fastapi.encoders import jsonable_encoder
 from starlette.responses import JSONResponse, Response
 
@@ -39,13 +39,11 @@ async def get_schema(asker: AskerHere) -> Response:
 
 
 @router.get("/me")
-async def get_me(
-    asker: AskerHere, accept_language: Annotated[str, Header(include_in_schema=False)] = ""
-) -> dict[str, Any]:
+async def get_me(asker: AskerHere) -> dict[str, Any]:
     """Return the signed-in user, the database and the model."""
     agent = asker.agent
     translator = agent.resources.translator(agent.settings)
-    labels = list_labels(agent.settings.locale, accept_language)
+    labels = list_labels(agent.settings.locale, asker.accepted_languages)
     if translator.name == "offline":  # which reads English alone, so the questions that the page proposes are English
         labels |= {key: label for key, label in list_labels("en").items() if key.startswith("page_try_")}
     return {

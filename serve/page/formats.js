@@ -73,7 +73,7 @@ export function fileName(turn, ending) {
   return `${words || say("page_result")}.${ending}`;
 }
 
-const language = (locale) => locale?.replace("_", "-") || undefined;
+const language = (locale) => locale?.replaceAll("_", "-") || undefined;
 
 function kept(name, make) {
   if (!made.has(name)) made.set(name, make());

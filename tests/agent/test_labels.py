@@ -7,7 +7,7 @@ from string import Formatter
 
 import pytest
 from tableturn import SQLAgent
-from tableturn.agent.answers.labels import Labels, choose_locale, read_catalogue
+from tableturn.agent.answers.labels import Labels, choose_locale, find_language, read_catalogue
 from tableturn.agent.answers.render import list_answer_reasons
 from tableturn.agent.cli.display import show_answer
 from tableturn.tools.formats import find_babel_locale
@@ -49,6 +49,32 @@ def test_every_language_has_every_label() -> None:
 )
 def test_the_language_is_that_of_the_setting_or_the_question(question: str, setting: str, locale: str) -> None:
     assert choose_locale(question, setting) == locale
+
+
+@pytest.mark.parametrize(
+    ("question", "accepted", "locale"),
+    [
+        ("How many customers are there?", "de-DE,de;q=0.9,en;q=0.8", "en_DE"),
+        ("How many customers are there?", "de", "en_DE"),
+        ("How many customers are there?", "en-GB", "en_GB"),
+        ("Wie viele Kunden gibt es?", "de-AT;q=0.9, en", "de_AT"),
+        ("Wie viele Kunden gibt es?", "en-US", "de"),
+        ("Combien de clients y a-t-il ?", "fr-CA", "fr_CA"),
+        ("Kunden", "xx, *, pt-BR", "pt_BR"),
+        ("Kunden", "../../etc", ""),
+    ],
+)
+def test_numbers_are_those_of_where_a_browser_is(question: str, accepted: str, locale: str) -> None:
+    assert choose_locale(question, "", accepted) == locale
+    assert choose_locale(question, "fr", accepted) == "fr"
+
+
+def test_other_languages_are_told_apart() -> None:
+    assert find_language("¿Cuál es el cliente con más pedidos?") == "es"
+    assert find_language("Quel est le client avec le plus de commandes ?") == "fr"
+    assert find_language("Qual é o cliente com mais pedidos?") == "pt"
+    assert find_language("Quali clienti ci sono?") == "it"
+    assert choose_locale("¿Qué es?") == ""
 
 
 def test_numbers_choose_the_plural() -> None:

@@ -60,3 +60,27 @@ async def test_chat_front_ends_get_it_as_far_as_it_may_leave(
     assert "Ada" not in said
     assert "Es ist" not in said
     assert person == "Es ist Ada."
+
+
+@pytest.mark.parametrize(
+    ("accepted", "setting", "filled"),
+    [
+        ("", "", "There are 1,234.5 customers."),
+        ("de-DE,de;q=0.9,en;q=0.8", "", "There are 1.234,5 customers."),
+        ("de-CH", "", "There are 1’234.5 customers."),
+        ("de-DE", "en", "There are 1,234.5 customers."),
+    ],
+)
+async def test_numbers_are_written_as_the_browser_has_them(
+    shop: Path, agent_over: Callable[..., SQLAgent], accepted: str, setting: str, filled: str
+) -> None:
+    asked = {"question": "How many customers are there?"}
+    scripted = model("SELECT 1234.5 AS n", "There are {n} customers.")
+    async with serving(agent_over(shop, model=scripted, settings={"locale": setting})) as client:
+        headers = {"accept-language": accepted} if accepted else {}
+        answer = (await client.post("/ask", json=asked, headers=headers)).json()
+        thread = (await client.post("/threads", json={})).json()["id"]
+        turn = (await client.post(f"/threads/{thread}/turns", json=asked, headers=headers)).json()
+        rerun = await client.post(f"/turns/{turn['id']}/run", json={"sql": turn["answer"]["sql"]})
+    assert answer["text"] == turn["answer"]["text"] == rerun.json()["answer"]["text"] == filled
+    assert answer["confidence_reason"] == ""

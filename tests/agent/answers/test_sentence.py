@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,6 +18,7 @@ from tableturn.tools.sql import Query
 
 Rows = Sequence[tuple[PlainCell, ...]]
 
+DATA = Path(__file__).parent / "data"
 MONTHS: Rows = (("2024-01", 30), ("2024-02", 70), ("2024-03", 50))
 BY_MONTH = "SELECT month, sum(total) AS revenue FROM orders GROUP BY month ORDER BY month"
 
@@ -26,6 +30,7 @@ def fill(
     *,
     sql: str = BY_MONTH,
     question: str = "Revenue by month",
+    meant: str = "",
     truncated: bool = False,
     forms: Sequence[ColumnFormat] = (),
 ) -> str | None:
@@ -34,7 +39,7 @@ def fill(
         for n in range(len(columns))
     ]
     result = PlainResult(tuple(columns), tuple(rows), truncated)
-    return fill_sentence(say, result, forms, question, Query.of(sql, "sqlite"))
+    return fill_sentence(say, result, forms, question, Query.of(sql, "sqlite"), meant)
 
 
 @pytest.mark.parametrize(
@@ -156,10 +161,15 @@ def test_first_and_last_need_an_order() -> None:
     assert fill("From {month.first} on.", sql="SELECT month, sum(total) AS revenue FROM orders GROUP BY month") is None
 
 
-def test_ties_name_nobody() -> None:
+def test_ties_are_named_together() -> None:
     tied = (*MONTHS, ("2024-04", 70))
-    assert fill("Best: {month@revenue.max}.", tied) is None
+    assert fill("Best: {month@revenue.max}.", tied) == "Best: 2024-02 and 2024-04."
+    assert fill("The best are {month@revenue.max}.", tied) == "The best are 2024-02 and 2024-04."
     assert fill("Best: {revenue.max}.", tied) == "Best: 70."
+    assert fill("Revenue of the best: {revenue@month.max}.", (*tied, ("2024-04", 20))) is None, "which of two numbers?"
+    assert fill("Best: {month.first}.", tied[1:], sql=BY_MONTH.replace("ORDER BY month", "ORDER BY 2 DESC")) is not None
+    by_revenue = BY_MONTH.replace("ORDER BY month", "ORDER BY revenue DESC")
+    assert fill("The top is {month.first}.", (tied[1], *tied[3:], *tied[:1]), sql=by_revenue) is None
     assert fill("The top is {month.first}.", (("2024-01", 70), *tied[1:])) is None
 
 
@@ -207,6 +217,116 @@ def test_a_cell_is_plain_text_and_no_place() -> None:
     assert said is not None
     assert said.startswith("It is {b} <b> [31mxxx")
     assert len(said) < 80
+
+
+STORES: Rows = (("Bregenz",), ("Graz",), ("Linz",), ("Salzburg",), ("Villach",), ("Wels",), ("Wien",))
+
+
+@pytest.mark.parametrize(
+    ("say", "rows", "filled"),
+    [
+        ("The stores are {name}.", STORES[:3], "The stores are Bregenz, Graz and Linz."),
+        ("The {rows} stores are {name}.", STORES, "The 7 stores are Bregenz, Graz, Linz and 4 more."),
+        ("Das sind die Stores: {name}.", STORES, "Das sind die Stores: Bregenz, Graz, Linz und 4 weitere."),
+        ("Stores : {name}.", STORES, "Stores : Bregenz, Graz, Linz, … (+4)."),
+        ("The stores are {name}.", (*STORES, ("Wien",)), None),  # two of one name
+        ("The stores are {name}.", (*STORES, (None,)), None),
+        ("The stores are {name}, up to 8.", STORES, None),
+    ],
+)
+def test_a_column_of_names_is_a_list(say: str, rows: Rows, filled: str | None) -> None:
+    sql = "SELECT name FROM stores ORDER BY name"
+    assert fill(say, rows, ["name"], sql=sql, question="Stores?") == filled
+    assert fill(say, rows, ["name"], sql=sql, question="Stores?", truncated=True) is None
+
+
+def test_a_list_has_no_number_of_one() -> None:
+    assert fill("{ort} have {patienten.max} patients.", TOWNS, ("ort", "patienten"), sql=BY_PATIENTS) is None
+    said = fill("{ort}: {patienten.min} to {patienten.max}.", TOWNS, ("ort", "patienten"), sql=BY_PATIENTS)
+    assert said == "Neuss, Bonn and Hamm: 71 to 86."
+
+
+def _read_sentences(truth: str) -> list[tuple[str, dict[str, Any], str, str]]:
+    """Return each sentence of the corpus with its language, its result and its question."""
+    results = tomllib.loads((DATA / "sentences.toml").read_text("utf-8")).values()
+    return [
+        (language, result, asked["question"], say)
+        for result in results
+        for language, asked in result.items()
+        if isinstance(asked, dict)
+        for say in asked[truth]
+    ]
+
+
+@pytest.mark.parametrize(("truth", "least", "most"), [("true", 0.95, 1), ("false", 0, 0.01)])
+def test_sentences_of_six_languages_are_used_if_they_are_true(truth: str, least: float, most: float) -> None:
+    sentences = _read_sentences(truth)
+    used = [
+        (language, say, said)
+        for language, result, question, say in sentences
+        if (said := fill(say, [*map(tuple, result["rows"])], result["columns"], sql=result["sql"], question=question))
+    ]
+    assert least <= len(used) / len(sentences) <= most, used
+
+
+@pytest.mark.parametrize(
+    "say",
+    [
+        "{month.last} johtaa: {revenue.last}.",
+        "{month.last} prowadzi: {revenue.last}.",
+        "{month.last} leder med {revenue.last}.",
+        "{month.last} önde gidiyor: {revenue.last}.",
+        "{month.last} лідирує: {revenue.last}.",
+        "{month.last} προηγείται: {revenue.last}.",
+        "{month.last} memimpin dengan {revenue.last}.",
+        "{month.last} يتصدر: {revenue.last}.",
+        "{month.last}が圧勝: {revenue.last}。",
+        "{month.last} 선두: {revenue.last}.",
+        "Tulot nousivat: {revenue.first}, {revenue.last}.",
+        "Przychód wzrósł z {revenue.min} do {revenue.max}.",
+        "Gelir {revenue.min} iken {revenue.max} oldu, fırladı.",
+        "2024-03 johtaa, {rows}.",
+    ],
+)
+def test_a_claim_in_a_language_without_a_list_is_dropped(say: str) -> None:
+    assert fill(say, question="Revenue by month in 2024-03") is None
+    assert fill("Tulot: {revenue.max}, {month@revenue.max}.", question="Tulot?") == "Tulot: 70, 2024-02."
+
+
+def test_words_of_the_question_as_understood_are_no_claims() -> None:
+    sql, one = "SELECT count(*) AS n FROM p WHERE o = 'Bonn'", ((86,),)
+    assert fill("There are {n} patients in Bonn.", one, ["n"], sql=sql, question="And Bonn?") is None
+    meant = "How many patients are there in Bonn?"
+    assert fill("There are {n} patients in Bonn.", one, ["n"], sql=sql, question="And Bonn?", meant=meant) is not None
+    assert fill("There are 86 patients: {n}.", one, ["n"], sql=sql, question="And Bonn?", meant="86 patients") is None
+
+
+NUMBER_WORDS = (DATA / "number_words.txt").read_text("utf-8").split()
+
+
+@pytest.mark.parametrize(
+    ("question", "frame"),
+    [
+        ("How many customers?", "There are {word} customers in the list: {n}."),
+        ("How many customers?", "{n} of {word} customers."),
+        ("Wie viele Kunden?", "Es sind {word} Kunden: {n}."),
+        ("Combien de clients ?", "Il y a {word} clients : {n}."),
+        ("¿Cuántos clientes?", "Hay {word} clientes: {n}."),
+        ("Quanti clienti?", "Ci sono {word} clienti: {n}."),
+        ("Сколько клиентов?", "{n} клиентов за {word} года."),
+        ("n?", "{word}: {n}"),
+    ],
+)
+def test_no_number_word_is_the_models(question: str, frame: str) -> None:
+    one, sql = ((12,),), "SELECT count(*) AS n FROM customers"
+    used = [
+        word for word in NUMBER_WORDS if fill(frame.replace("{word}", word), one, ["n"], sql=sql, question=question)
+    ]
+    is_english = question.startswith("How")
+    assert set(used) == ({"elf", "tiers", "mil", "due"} if is_english else set()), "these are English words"
+    assert fill(frame.replace("{word}", "12"), one, ["n"], sql=sql, question=question) is None
+    asked = fill(frame.replace("{word}", "seven"), one, ["n"], sql=f"{sql} LIMIT 7", question=question)
+    assert asked is not None
 
 
 WORDS = st.one_of(
@@ -435,4 +555,4 @@ def test_a_month_is_no_average(say: str, filled: str | None) -> None:
     ],
 )
 def test_a_total_and_an_average_are_the_querys(say: str, sql: str, supported: bool) -> None:
-    assert (fill(say, ((86,),), ["n"], sql=sql, question="How much?") is not None) == supported
+    assert (fill(say, ((86,),), ["n"], sql=sql, question="Patients?") is not None) == supported

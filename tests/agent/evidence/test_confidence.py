@@ -10,6 +10,7 @@ from typing import Any
 import duckdb
 import pytest
 from tableturn.agent import Answer, SQLAgent
+from tableturn.agent.answers.labels import Labels
 from tableturn.agent.evidence.confidence import (
     BY_HAND,
     OVER,
@@ -203,11 +204,24 @@ def test_what_speaks_against_an_answer_is_a_fact() -> None:
     assert said(ran(source="edited", literals=missing)) == []
 
 
-def answered(shop: Path, reply: str, **settings: object) -> Answer:
+def answered(shop: Path, reply: str, question: str = "How many customers are there?", **settings: object) -> Answer:
     model = ScriptedModel(script=lambda prompt: reply)
     fields = {"examples": "none", "effort": "low", **settings}
     with SQLAgent(shop, model=model, settings=fields) as agent:
-        return agent.ask("How many customers are there?")
+        return agent.ask(question)
+
+
+def test_what_speaks_against_a_german_answer_is_german(shop: Path) -> None:
+    reply, asked = f"```sql\n{COUNT}\n```\nSure: 40, manche sind doppelt", "Wie viele Kunden gibt es?"
+    answer = answered(shop, reply, asked, record="off")
+    assert answer.certainty == "unsicher: das Modell sagt: „manche sind doppelt“"
+    with SQLAgent(shop, model=writes(COUNT)) as agent:
+        assert agent.rerun(answer).confidence_reason == "ein Mensch schrieb die Abfrage"
+    drafts = [ran("SELECT b FROM t", source="candidate"), ran("SELECT c FROM t", 2, source="candidate")]
+    found = gather_answer_evidence(ran(), "capped", drafts)
+    missing = (SearchedLiteral("t", "city", "atlantis", held=False),)
+    said = list_answer_doubts(ran(literals=missing), found, labels=Labels("de"))
+    assert said == ["1 von 2 anderen Abfragen ergibt etwas anderes", "keine Zeile hat 'atlantis' in city"]
 
 
 def test_an_answer_that_nothing_speaks_against_says_nothing_of_it(shop: Path, tmp_path: Path) -> None:
