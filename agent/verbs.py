@@ -552,14 +552,15 @@ def export(
     if not answer.answered:
         raise ExportError("there is no answer to write")
     if answer.sql is None:
-        return export_rows(answer.columns, answer.rows, target, form, answer.formats)
+        return export_rows(answer.columns, answer.rows, target, form, answer.formats, answer.headings)
     if answer.database != database_identity(resources.database):
         raise ExportError(f"the answer is from another database, not {resources.database.name!r}")
     within = settings or resources.settings
     database = resources.narrow(within.permissions).database
     limits = within.export_limits
     limits = limits if rows is None else replace(limits, rows=min(rows, limits.rows))
-    write = partial(export_query, database, answer.sql, target, form, limits, cancellation, answer.formats)
+    looks = answer.formats, answer.headings
+    write = partial(export_query, database, answer.sql, target, form, limits, cancellation, *looks)
     query = AuditedQuery(answer.sql, answer.question, answer.thread)
     return run_and_audit_query(query, "exported", resources, write, lambda exported: exported.rows)
 

@@ -1,6 +1,6 @@
 """What an answer says in words; made from the result alone, so that it costs no call and cannot be wrong about it.
 
-Names stand as the database has them: what is one of `kunden` is called is not known.
+Names are the database's own, in words: what is one of `kunden` is called is not known.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from ...tools.database import Database, Estimate
 from ...tools.errors import SQLParseError
 from ...tools.formats import ColumnFormat, FormatKind, choose_column_formats, format_cell
 from ...tools.sql import ColumnHeading, Query, SearchedLiteral, explain, headings, read_query
+from ...tools.words import humanize_name
 from ..advice import call_with_fallback, with_fallback
 from ..evidence.choose_attempt import is_empty_result
 from ..records import AnswerRecord, Note, PlainCell, PlainResult
@@ -183,7 +184,7 @@ def phrase_answer(result: PlainResult, looks: ColumnDisplay, literals: Sequence[
     """Return the text for a result; if it has no rows, name the values that no row has."""
     labels = looks.labels
     missing = [
-        labels.say("no_row_has", table=literal.table, condition=literal.condition)
+        labels.say("no_row_has", table=humanize_name(literal.table), condition=literal.condition)
         for literal in literals
         if literal.missing
     ]
@@ -220,7 +221,7 @@ def build_display(
 
     plain = (ColumnFormat(locale=locale),) * len(result.columns)
     return call_with_fallback(
-        "headings", make_display, ColumnDisplay(tuple(map(ColumnHeading, result.columns)), plain, locale=locale)
+        "headings", make_display, ColumnDisplay(headings(None, result.columns), plain, locale=locale)
     )
 
 

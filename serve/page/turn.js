@@ -5,7 +5,7 @@ import { Feedback } from "./feedback.js";
 import { formatCell } from "./formats.js";
 import { html, useEffect, useState } from "./html.js";
 import { post } from "./api.js";
-import { say } from "./labels.js";
+import { readable, say } from "./labels.js";
 import { parts, shape } from "./shape.js";
 import { Code, Editor } from "./sql.js";
 import { Table } from "./table.js";
@@ -187,4 +187,7 @@ function Asked({ turn, open, tools }) {
 }
 
 const TABLES = 6;
-const first = (names) => names.length > TABLES ? say("page_and_more", { names: names.slice(0, TABLES).join(", "), n: names.length - TABLES }) : names.join(", ");
+const first = (names) => {
+  const shown = names.slice(0, TABLES).map(readable).join(", ");
+  return names.length > TABLES ? say("page_and_more", { names: shown, n: names.length - TABLES }) : shown;
+};

@@ -1,6 +1,6 @@
 // How sure an answer is and why, what it rests on, and what was tried.
 import { html } from "./html.js";
-import { capital, number, say } from "./labels.js";
+import { capital, number, readable, say } from "./labels.js";
 import { Code } from "./sql.js";
 
 const STOPPED = {
@@ -51,7 +51,7 @@ const ORIGINS = {
 function lines({ origin, tables, date, filters, grain, duplicates, nulls, ties, cut, definitions, assumed, readings, counted: rows }) {
   return [
     ["page_query", ORIGINS[origin] && say(ORIGINS[origin])],
-    ["page_tables", tables?.join(", ")],
+    ["page_tables", tables?.map(readable).join(", ")],
     ["page_date", date?.used && when(date)],
     ["page_only_where", conditions(filters?.filter(({ groups, part }) => !groups && !part))],
     ["page_only_groups", conditions(filters?.filter(({ groups, part }) => groups && !part))],
@@ -70,7 +70,7 @@ const conditions = (filters) => filters?.map(({ text, words }) => `${text} (${wo
 
 function when({ column, first, last, newest }) {
   const range = [first && say("page_since", { first }), last && say("page_until", { last })].filter(Boolean).join(" ");
-  return [[column, range].filter(Boolean).join(" "), newest && say("page_newest", { newest })].filter(Boolean).join("; ");
+  return [[column && readable(column), range].filter(Boolean).join(" "), newest && say("page_newest", { newest })].filter(Boolean).join("; ");
 }
 
 export const sentenceOf = (text) => (text ? `${capital(text)}.` : "");

@@ -19,7 +19,7 @@ from typing import Literal, TypeAlias, get_args
 from ..database.table import Cell
 from ..formats import PLAIN, PLAIN_NUMBER, ColumnFormat, choose_column_formats
 from ..terminal import sanitize_text
-from ..words import stem_english_word
+from ..words import humanize_name, stem_english_word
 from .chart import Chart, ChartAxis, ChartMark, Kind, TimeUnit, format_time_by_unit
 from .wish import ChartRequest
 
@@ -405,7 +405,7 @@ def _make_chart(
 
 
 def _make_chart_column(index: int, name: str, cells: Cells) -> _ChartColumn:
-    title = _shorten_axis_text(name.replace("_", " "))
+    title = _shorten_axis_text(humanize_name(name))
     role, unit, values = _classify_cells(_split_into_words(title), cells)
     if role in ("category", "label"):
         values = [_NOTHING if value is None else _shorten_axis_text(str(value)) for value in values]
