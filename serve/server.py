@@ -17,6 +17,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
 from starlette.requests import HTTPConnection
 
 from ..agent import Answer, SQLAgent, verbs
+from ..agent.answers.labels import ACCEPTED
 from ..agent.answers.paging import PagedResultCache
 from ..tools.database import Cancellation, Identity
 from ..tools.errors import ExportError, TableturnError
@@ -292,7 +293,8 @@ ServerHere = Annotated[Server, Depends(get_server)]
 
 
 async def get_asker(request: Request, server: ServerHere) -> Asker:
-    """Return the person who sends a request."""
+    """Return the person who sends a request; answers are then written as the person's browser writes."""
+    ACCEPTED.set(request.headers.get("accept-language", ""))
     return await server.identify_person(request)
 
 

@@ -164,9 +164,7 @@ def escape_markdown(text: str) -> str:
 class _ExportSink:
     """A sink that passes a query's rows to a writer, and restarts if the query restarts."""
 
-    def __init__(
-        self, file: BinaryIO, form: Format, target: Target, formats: Formats, headings: Sequence[str]
-    ) -> None:
+    def __init__(self, file: BinaryIO, form: Format, target: Target, formats: Formats, headings: Sequence[str]) -> None:
         self._write = partial(_write_rows, file, form, target, formats, headings if form in ("xlsx", "md") else ())
         self._writer: _Writer = self._write(())
         self.rows = 0

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Sequence
+from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 
+from ...tools.errors import SettingsError
 from ...tools.formats import ENGLISH, ColumnFormat, find_babel_locale, format_cell
 from ...tools.words import join_words, words
 
 Label = str | dict[str, str]  # a label, or its plural forms
+
+ACCEPTED: ContextVar[str] = ContextVar("accepted", default="")
+"""The languages that the browser of whoever asks accepts, as in `de-AT,de;q=0.9,en;q=0.8`; empty without one."""
+
+_TAG = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{2,8})*", re.IGNORECASE)
 
 
 @cache
@@ -50,9 +59,17 @@ def list_labels(setting: str, accepted: str = "") -> dict[str, Label]:
         accepted: The languages that a browser accepts, as in `de-AT,de;q=0.9,en;q=0.8`.
     """
     known = read_catalogue()["rows"]
-    tags = [tag.split(";")[0].strip().lower() for tag in accepted.split(",")]
-    locale = setting or next((tag.split("-")[0] for tag in tags if tag.split("-")[0] in known), "")
+    locale = setting or next((tag for tag in _read_tags(accepted) if _get_language(tag) in known), "")
     return {key: _find_label(key, locale) for key in read_catalogue() if key != "asks"}
+
+
+def _read_tags(accepted: str) -> list[str]:
+    """Return the tags that a browser accepts, the preferred first."""
+    return list(filter(_TAG.fullmatch, (tag.split(";")[0].strip() for tag in accepted.split(",")[:20])))
+
+
+def _get_language(tag: str) -> str:
+    return tag.partition("-")[0].lower()
 
 
 def _find_label(key: str, locale: str) -> Label:
@@ -68,16 +85,26 @@ def _choose_plural(count: int, locale: str) -> str:
     return find_babel_locale(locale).plural_form(count)
 
 
-@lru_cache(maxsize=256)
 def choose_locale(question: str, setting: str = "") -> str:
-    """Return the locale of an answer: the setting's, else the question's language if labels have it, else English."""
-    if setting:
-        return setting
+    """Return the locale of an answer: the setting's, else the question's language as the browser has it.
+
+    Without a browser it is a language that labels have, else English.
+    """
+    return setting or _choose_locale(question, ACCEPTED.get())
+
+
+@lru_cache(maxsize=256)
+def _choose_locale(question: str, accepted: str) -> str:
     said = {word.folded for word in words(question)}
     hits = {language: len(said & _read_words(language)) for language in read_catalogue()["asks"]}
     most = max(hits.values())
     told = [language for language, number in hits.items() if number == most]
-    return told[0] if len(told) == 1 and told[0] != "en" and told[0] in read_catalogue()["rows"] else ""
+    own = told[0] if len(told) == 1 else ""
+    for tag in _read_tags(accepted):
+        if not own or _get_language(tag) == own:
+            with suppress(SettingsError):
+                return str(find_babel_locale(tag))
+    return own if own != "en" and own in read_catalogue()["rows"] else ""
 
 
 @cache

@@ -94,6 +94,12 @@ class _ChartColumn:
         return self.distinct == sum(value is not None for value in self.values) >= len(self.values) - 1
 
     @property
+    def is_sorted(self) -> bool:
+        """Whether the values rise or fall from row to row, or stay."""
+        known = [(isinstance(value, str), value) for value in self.values if value is not None]
+        return len(known) == len(self.values) and known in (sorted(known), sorted(known, reverse=True))
+
+    @property
     def is_share_column(self) -> bool:
         """Whether the column's name means shares and the numbers add up to 1 or 100."""
         if not _SHARES.intersection(self.words) or len(self.numbers) < 2 or min(self.numbers) < 0:
@@ -172,9 +178,19 @@ def _make_line_chart(result: _ChartData, kind: Kind = "line") -> Chart | None:
     if time is None or not measures or time.distinct < 3:
         return None
     groups = _take_first([column for column in result.of("category", "label") if _has_unique_pairs(time, column)])
-    if groups is not None and groups.distinct <= _MOST_GROUPS:
+    if groups is not None and groups.distinct <= min(_MOST_GROUPS, result.rows - 1):
         return _make_chart(kind, time, measures[:1], groups)
     return _make_chart(kind, time, _find_alike(measures)) if time.has_unique_values else None
+
+
+def _make_series_chart(result: _ChartData) -> Chart | None:
+    """Return a line chart over time; None if the rows are a ranking, or have a time beside their names."""
+    if result.time_column is None or not result.measure_columns:
+        return None
+    in_time, ranked = result.time_column.is_sorted, result.measure_columns[0].is_sorted
+    named = any(column.has_unique_values for column in result.of("category"))
+    is_series = in_time and not ranked if named else in_time or not ranked
+    return _make_line_chart(result) if is_series else None
 
 
 def _make_share_chart(result: _ChartData, kind: Kind = "stacked", of_any: bool = False) -> Chart | None:
@@ -269,7 +285,7 @@ _Rule = Callable[[_ChartData], Chart | None]
 # In order: the first that gives a chart is taken.
 _RULES: tuple[_Rule, ...] = (
     _make_number_chart,
-    _make_line_chart,
+    _make_series_chart,
     _make_share_chart,
     _make_grouped_bar_chart,
     _make_two_scale_scatter_chart,
