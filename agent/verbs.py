@@ -240,6 +240,16 @@ def correct(answer: Answer, sql: str, resources: Resources, *, question: str = "
     return Correction(right, approve(right, resources, question=question), fitting)
 
 
+def find_right_query(words: str, resources: Resources) -> str:
+    """Return what a person says is wrong if it is the right query itself; empty if it is words."""
+    sql = words.strip()
+    query = read_query(sql, resources.database.schema()) if begins_sql(sql) else None
+    if query is None or not isinstance(query.tree, exp.Query):
+        return ""
+    # `Select only those from Lyon` is words: a query reads a table that there is, or names nothing.
+    return sql if query.tables or query.tree.find(exp.Column, exp.Table) is None else ""
+
+
 def word_correction(answer: Answer, words: str, resources: Resources) -> CorrectionTurn:
     """Return a turn that repeats an answer's question with a person's correction in words."""
     if not words.strip():

@@ -19,7 +19,7 @@ from starlette.requests import HTTPConnection
 from ..agent import Answer, SQLAgent, verbs
 from ..agent.answers.labels import ACCEPTED
 from ..agent.answers.paging import PagedResultCache
-from ..tools.database import Cancellation, Identity
+from ..tools.database import Cancellation, Identity, Rights
 from ..tools.errors import ExportError, TableturnError
 from ..tools.masking import mask
 from .config import ServeSettings
@@ -134,8 +134,12 @@ class Asker:
 
     def can_see_turn(self, turn: StoredTurn) -> bool:
         """Whether the person's current rights cover those under which a turn was run."""
-        rights = turn.answer.rights if turn.answer is not None else turn.rights
-        return (rights is None and turn.answer is None) or self.agent.resources.may_read(rights)
+        answered = turn.answer is not None
+        return self.may_see(turn.answer.rights if turn.answer is not None else turn.rights, answered)
+
+    def may_see(self, rights: Rights | None, answered: bool) -> bool:
+        """Whether the person may see a turn that was run under these rights."""
+        return (rights is None and not answered) or self.agent.resources.may_read(rights)
 
     async def answer(self, turn: StoredTurn) -> Answer | None:
         """Return a turn's answer with withheld rows and the model's own sentence."""
