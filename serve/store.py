@@ -323,9 +323,10 @@ class TurnStore:
             found = or_(*(text.icontains(search, autoescape=True) for text in texts))
             turns = select(TURNS.c.thread, answer["rights"], TURNS.c.rights, answer.is_not(None))
             turns = turns.where(_match_owner(TURNS, owner), found).order_by(TURNS.c.begun.desc()).limit(_AT_A_TIME)
+            rows: Any = self._fetch_rows(turns)
             ids = {
                 thread
-                for thread, of_answer, own, answered in self._fetch_rows(turns)
+                for thread, of_answer, own, answered in rows
                 if may_see((rights := of_answer if answered else own) and load(Rights, rights), answered)
             }
             wanted = wanted.where(words | THREADS.c.id.in_(ids))

@@ -1,5 +1,5 @@
 // SQL: highlighted, and edited.
-import { html, useLayoutEffect, useRef, useState } from "./html.js";
+import { html, useEffect, useRef, useState } from "./html.js";
 import { say } from "./labels.js";
 import hljs from "./vendor/highlight.js";
 import sql from "./vendor/sql.js";
@@ -23,14 +23,14 @@ export function Editor({ text, label, actions, onCancel }) {
   const [now, setNow] = useState(text);
   const [waits, setWaits] = useState(false);
   const area = useRef(null);
-  useLayoutEffect(() => { // at once: a key may come before the page is drawn
+  useEffect(() => {
     const turn = area.current.closest(".turn");
     area.current.focus();
     return () => document.activeElement === document.body && turn.focus({ preventScroll: true }); // the keys go on from here
   }, []);
   const act = async (does) => {
     setWaits(true);
-    await does(area.current.value);
+    await does(now);
     setWaits(false);
   };
   const onKeyDown = (event) => {

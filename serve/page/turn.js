@@ -79,7 +79,6 @@ function Answer({ turn, last, tools }) {
   if (answer.status === "needs_clarification") return html`<${Asked} turn=${turn} open=${last && !tools.running} tools=${tools} />`;
   if (answer.intent === "small_talk") return html`<div class="talk"><p class="text" dir="auto">${answer.text}</p></div>`;
   const { sentence, rest } = answer.answered ? parts(answer) : { sentence: answer.text, rest: "" };
-  const holds = answer.answered && answer.columns.length > 0 && answer.row_count > 0 && !(answer.columns.length === 1 && answer.row_count === 1 && answer.rows[0]?.[0] === null);
   const counting = turn.status === "running"; // the server has no more of the turn yet than this
   const looks = !answer.answered ? (answer.status === "failed" && answer.stop_kind !== "declined" ? "problem" : "") : "lead";
   return html`<div>
@@ -91,7 +90,7 @@ function Answer({ turn, last, tools }) {
       ${counting && html`<p class="quiet">${say("page_counting")}</p>`}
     </div>
     ${answer.status === "failed" && !tools.running && html`<${Again} turn=${turn} tools=${tools} />`}
-    ${holds && !(counting && (answer.truncated || shape(answer) === "chart")) && html`<${Result} turn=${turn} theme=${tools.theme} />`}
+    ${answer.answered && answer.columns.length > 0 && !(counting && (answer.truncated || shape(answer) === "chart")) && html`<${Result} turn=${turn} theme=${tools.theme} />`}
     ${!counting && html`<div class="folded">
       ${answer.answered && html`<${Why} answer=${answer} />`}
       ${answer.sql && html`<${Query} turn=${turn} tools=${tools} mend=${last && answer.status === "failed" && answer.stop_kind === "edited"} />`}

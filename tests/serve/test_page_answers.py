@@ -113,14 +113,6 @@ def test_an_answer_stands_before_its_rows_are_counted_and_what_counting_adds_mov
     assert last(page).locator(".figure").inner_text() == "3"
 
 
-def test_an_answer_without_anything_has_no_empty_table(visit: Visit, shop: Path) -> None:
-    page = visit(shop, [sql("SELECT name FROM customers WHERE 1 = 0"), sql("SELECT NULL AS phone")], examples="none")
-    for question in ("Who is nobody?", "What is the phone?"):
-        ask(page, question)
-        assert last(page).locator("table, [role=tab], .files, .figure").count() == 0, question
-    assert "Phone: no value." in last(page).locator(".lead").inner_text()
-
-
 def test_small_talk_has_no_tools(visit: Visit, shop: Path) -> None:
     page = visit(shop)
     ask(page, "hello")
