@@ -240,6 +240,16 @@ def correct(answer: Answer, sql: str, resources: Resources, *, question: str = "
     return Correction(right, approve(right, resources, question=question), fitting)
 
 
+def find_right_query(words: str, resources: Resources) -> str:
+    """Return what a person says is wrong if it is the right query itself; empty if it is words."""
+    sql = words.strip()
+    query = read_query(sql, resources.database.schema()) if begins_sql(sql) else None
+    if query is None or not isinstance(query.tree, exp.Query):
+        return ""
+    # `Select only those from Lyon` is words: a query reads a table that there is, or names nothing.
+    return sql if query.tables or query.tree.find(exp.Column, exp.Table) is None else ""
+
+
 def word_correction(answer: Answer, words: str, resources: Resources) -> CorrectionTurn:
     """Return a turn that repeats an answer's question with a person's correction in words."""
     if not words.strip():
@@ -552,14 +562,15 @@ def export(
     if not answer.answered:
         raise ExportError("there is no answer to write")
     if answer.sql is None:
-        return export_rows(answer.columns, answer.rows, target, form, answer.formats)
+        return export_rows(answer.columns, answer.rows, target, form, answer.formats, answer.headings)
     if answer.database != database_identity(resources.database):
         raise ExportError(f"the answer is from another database, not {resources.database.name!r}")
     within = settings or resources.settings
     database = resources.narrow(within.permissions).database
     limits = within.export_limits
     limits = limits if rows is None else replace(limits, rows=min(rows, limits.rows))
-    write = partial(export_query, database, answer.sql, target, form, limits, cancellation, answer.formats)
+    looks = answer.formats, answer.headings
+    write = partial(export_query, database, answer.sql, target, form, limits, cancellation, *looks)
     query = AuditedQuery(answer.sql, answer.question, answer.thread)
     return run_and_audit_query(query, "exported", resources, write, lambda exported: exported.rows)
 

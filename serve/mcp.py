@@ -28,7 +28,6 @@ from tableturn import __version__
 from ..agent import Answer, verbs
 from ..agent.answers.render import render_answer_text
 from ..agent.audit import AuditedQuery, run_query
-from ..prompts.find_sql import begins_sql
 from ..tools.database.table import convert_cell
 from ..tools.errors import SettingsError, TableturnError
 from ..tools.toolset import format_table_text
@@ -271,7 +270,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
         """Answer again with what a person says is wrong, for `approve` to save; the right query is saved at once."""
         asker = asker_of()
         stored = await asker.turn(turn)
-        if not begins_sql(text):
+        if not await asyncio.to_thread(verbs.find_right_query, text, asker.agent.resources):
             return await _wait_for_ask_result(await asker.begin_correction(stored, text), asker)
         if (answer := stored.stored_answer) is None:
             raise ToolError(f"turn {turn!r} has no answer to correct")

@@ -17,9 +17,9 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
 from starlette.requests import HTTPConnection
 
 from ..agent import Answer, SQLAgent, verbs
-from ..agent.answers.labels import choose_locale
+from ..agent.answers.labels import ACCEPTED
 from ..agent.answers.paging import PagedResultCache
-from ..tools.database import Cancellation, Identity
+from ..tools.database import Cancellation, Identity, Rights
 from ..tools.errors import ExportError, TableturnError
 from ..tools.masking import mask
 from .config import ServeSettings
@@ -61,8 +61,7 @@ class Server:
         session = None if self.sign_in.has_valid_token(request) else self.sign_in.read_browser_session(request)
         if session is not None and await self.store.run(self.store.is_session_ended, session.id):
             raise Unauthorized("this session has ended: sign in again with the server's token")
-        agent, accepted = await self.sign_in.get_agent(identity), request.headers.get("accept-language", "")
-        return Asker(identity, self.sign_in.make_owner(identity), agent, self, accepted)
+        return Asker(identity, self.sign_in.make_owner(identity), await self.sign_in.get_agent(identity), self)
 
     def make_default_asker(self) -> Asker:
         """Return the person who started this process."""
@@ -118,7 +117,6 @@ class Asker:
     owner: Owner  # whose threads they see
     agent: SQLAgent  # theirs
     server: Server
-    accepted_languages: str = ""  # by the browser, as in `de-AT,de;q=0.9,en;q=0.8`
 
     async def call_store(
         self, method: Callable[Concatenate[TurnStore, Owner, P], R], *arguments: P.args, **more: P.kwargs
@@ -136,8 +134,12 @@ class Asker:
 
     def can_see_turn(self, turn: StoredTurn) -> bool:
         """Whether the person's current rights cover those under which a turn was run."""
-        rights = turn.answer.rights if turn.answer is not None else turn.rights
-        return (rights is None and turn.answer is None) or self.agent.resources.may_read(rights)
+        answered = turn.answer is not None
+        return self.may_see(turn.answer.rights if turn.answer is not None else turn.rights, answered)
+
+    def may_see(self, rights: Rights | None, answered: bool) -> bool:
+        """Whether the person may see a turn that was run under these rights."""
+        return (rights is None and not answered) or self.agent.resources.may_read(rights)
 
     async def answer(self, turn: StoredTurn) -> Answer | None:
         """Return a turn's answer with withheld rows and the model's own sentence."""
@@ -165,9 +167,7 @@ class Asker:
     async def begin(self, asked: TurnRequest) -> RunningTurn:
         """Start a turn of this person."""
         await self.server.sign_in.prepare(self.agent)
-        question = asked.question if isinstance(asked.question, str) else ""
-        locale = choose_locale(question, self.agent.settings.locale, self.accepted_languages)
-        return await self.server.turns.begin(self.agent, replace(asked, locale=locale))
+        return await self.server.turns.begin(self.agent, asked)
 
     async def begin_thread(self, door: str, asked: TurnRequest) -> RunningTurn:
         """Start a turn in a new, unlisted conversation, deleted again if the turn is refused."""
@@ -297,7 +297,8 @@ ServerHere = Annotated[Server, Depends(get_server)]
 
 
 async def get_asker(request: Request, server: ServerHere) -> Asker:
-    """Return the person who sends a request."""
+    """Return the person who sends a request; answers are then written as the person's browser writes."""
+    ACCEPTED.set(request.headers.get("accept-language", ""))
     return await server.identify_person(request)
 
 

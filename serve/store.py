@@ -22,7 +22,21 @@ from functools import partial
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from sqlalchemy import Connection, Engine, Table, and_, case, create_engine, delete, event, func, insert, select, update
+from sqlalchemy import (
+    Connection,
+    Engine,
+    Table,
+    and_,
+    case,
+    create_engine,
+    delete,
+    event,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError
 
 from ..agent import Answer
@@ -146,7 +160,6 @@ class TurnRequest:
     watched: bool = False  # whether somebody wants to see it happen, which costs more than the answer alone
     wording: str = ""  # the question that it corrects the answer to
     leave: bool = False  # whether a query that waits for approval is left, rather than replied to
-    locale: str = ""  # of the person; empty for that of the settings or the question
 
     @property
     def decision(self) -> dict[str, Any] | None:
@@ -163,8 +176,7 @@ class TurnRequest:
     @property
     def settings(self) -> Mapping[str, Any] | None:
         """The settings that this request overrides; None if it overrides none."""
-        given = {"approve": self.approve, "locale": self.locale}
-        return {name: value for name, value in given.items() if value} or None
+        return {"approve": True} if self.approve else None
 
 
 class TurnStore:
@@ -289,12 +301,35 @@ class TurnStore:
         return thread
 
     def list_threads(
-        self, owner: Owner, offset: int = 0, limit: int = 100, search: str = "", *, listed: bool = True
+        self,
+        owner: Owner,
+        offset: int = 0,
+        limit: int = 100,
+        search: str = "",
+        may_see: Callable[[Rights | None, bool], bool] = lambda rights, answered: True,
+        *,
+        listed: bool = True,
     ) -> list[Thread]:
-        """Return a person's conversations, last used first; `listed` omits those the page hides."""
+        """Return a person's conversations, last used first; `listed` omits those the page hides.
+
+        With `search`, those whose title has that text, or a question or answer that the person may see now: by the
+        rights of a turn, and whether it has an answer.
+        """
         wanted = _THREAD.where(_match_owner(THREADS, owner)).order_by(THREADS.c.changed.desc())
         if search:
-            wanted = wanted.where(THREADS.c.title.icontains(search, autoescape=True))
+            answer, words = TURNS.c.answer, THREADS.c.title.icontains(search, autoescape=True)
+            # An answer's own sentence, and the model's before its places are filled.
+            texts = (TURNS.c.question, answer["text"].as_string(), answer["sentence", "say"].as_string())
+            found = or_(*(text.icontains(search, autoescape=True) for text in texts))
+            turns = select(TURNS.c.thread, answer["rights"], TURNS.c.rights, answer.is_not(None))
+            turns = turns.where(_match_owner(TURNS, owner), found).order_by(TURNS.c.begun.desc()).limit(_AT_A_TIME)
+            rows: Any = self._fetch_rows(turns)
+            ids = {
+                thread
+                for thread, of_answer, own, answered in rows
+                if may_see((rights := of_answer if answered else own) and load(Rights, rights), answered)
+            }
+            wanted = wanted.where(words | THREADS.c.id.in_(ids))
         if listed:
             wanted = wanted.where(THREADS.c.chat.is_(None))
         return [Thread(*row) for row in self._fetch_rows(wanted.offset(offset).limit(limit))]

@@ -84,8 +84,9 @@ def export_query(
     limits: Limits,
     cancellation: Cancellation | None = None,
     formats: Formats = (),
+    headings: Sequence[str] = (),
 ) -> ExportResult:
-    """Run a query and write the rows to `target`; `formats` apply to Excel and Markdown only.
+    """Run a query and write the rows to `target`; `formats` and `headings` apply to Excel and Markdown only.
 
     The rows are for whoever the database's session is of: nothing is withheld, and none of it may go to a model.
 
@@ -98,16 +99,21 @@ def export_query(
         ExportError: The file cannot be written, its form cannot hold the rows, or lacks its package.
     """
     _reject_database_target(database, target)
-    with _open_export_target(target) as file, _ExportSink(file, form, target, formats) as sink:
+    with _open_export_target(target) as file, _ExportSink(file, form, target, formats, headings) as sink:
         table = database.execute(sql, replace(limits, result_bytes=_BYTES), cancellation, sink)
     return ExportResult(sink.rows, table.truncated, form)
 
 
 def export_rows(
-    columns: Sequence[str], rows: Iterable[Row], target: Target, form: Format, formats: Formats = ()
+    columns: Sequence[str],
+    rows: Iterable[Row],
+    target: Target,
+    form: Format,
+    formats: Formats = (),
+    headings: Sequence[str] = (),
 ) -> ExportResult:
     """Write given rows to a file or stream, as `export_query` does."""
-    with _open_export_target(target) as file, _ExportSink(file, form, target, formats) as sink:
+    with _open_export_target(target) as file, _ExportSink(file, form, target, formats, headings) as sink:
         sink.start(tuple(columns))
         left = iter(rows)
         while part := list(islice(left, _PART_ROWS)):
@@ -158,8 +164,8 @@ def escape_markdown(text: str) -> str:
 class _ExportSink:
     """A sink that passes a query's rows to a writer, and restarts if the query restarts."""
 
-    def __init__(self, file: BinaryIO, form: Format, target: Target, formats: Formats) -> None:
-        self._write = partial(_write_rows, file, form, target, formats)
+    def __init__(self, file: BinaryIO, form: Format, target: Target, formats: Formats, headings: Sequence[str]) -> None:
+        self._write = partial(_write_rows, file, form, target, formats, headings if form in ("xlsx", "md") else ())
         self._writer: _Writer = self._write(())
         self.rows = 0
 
@@ -242,12 +248,14 @@ def _reject_database_target(database: Database, target: Target) -> None:
 _Writer: TypeAlias = Generator[None, Sequence[Row] | None]
 
 
-def _write_rows(file: BinaryIO, form: Format, target: Target, formats: Formats, columns: Sequence[str]) -> _Writer:
+def _write_rows(
+    file: BinaryIO, form: Format, target: Target, formats: Formats, headings: Sequence[str], columns: Sequence[str]
+) -> _Writer:
     check_format_installed(form)
     with _raise_as_export_error(target):
         file.seek(0)
         file.truncate()
-        yield from _WRITERS[form](file, columns, formats or (PLAIN,) * len(columns))
+        yield from _WRITERS[form](file, headings or columns, formats or (PLAIN,) * len(columns))
 
 
 def _write_csv(file: BinaryIO, columns: Sequence[str], _formats: Formats) -> _Writer:

@@ -56,6 +56,7 @@ _LONGEST = 15  # digits before the point that a float has
 _YEARS, _LIKELY_YEARS = range(1000, 3000), range(1700, 2101)  # with a name that says so, and without
 
 _IN_COMMENT = re.compile(r"(?:\bin|\()\s*(?:US\s+)?([^\W\d_]+|[€£$%])|(?:^|[\s,;:])([A-Z]{3}|[€£$%])\.?$")
+_CODE_BESIDE = re.compile(r"(?<=[^\W\d_])(?=-?\d)|(?<=\d)(?=[^\W\d_])")  # a currency's letters at a number
 _TIME = re.compile(
     r"([12]\d{3})-(0[1-9]|1[0-2])(?:-([0-3]\d)"
     r"(?:[ T]([0-2]\d:[0-5]\d)(?::([0-5]\d)(?:\.0+)?)?(?:Z|[+-]00(?::?00)?)?)?)?"
@@ -432,7 +433,7 @@ def _format_date_text(text: str, kind: FormatKind, locale: str) -> str:
 # Other languages; Babel is imported late, because English does without its data
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)
 def find_babel_locale(name: str) -> Locale:
     """Return the Babel locale for a name such as `de`, `pt_BR` or `pt-BR`.
 
@@ -457,6 +458,7 @@ def _format_number_with_babel(number: int | float, decimals: int, form: ColumnFo
     pattern.frac_prec = decimals, decimals
     value = Decimal(str(number)) / (100 if form.kind == "percent" else 1)
     text = pattern.apply(value, locale, currency=form.currency or None, currency_digits=False)
+    text = _CODE_BESIDE.sub("\N{NO-BREAK SPACE}", text)
     return sanitize_text(text).replace("\N{REPLACEMENT CHARACTER}", "")  # marks for the direction of writing
 
 
@@ -468,4 +470,7 @@ def _format_date_with_babel(moment: datetime, kind: FormatKind, name: str) -> st
         return format_skeleton("yMMMM", moment, locale=locale)
     day = format_date(moment, "medium", locale)
     clock = {"minute": "short", "second": "medium"}.get(kind)
-    return f"{day} {format_time(moment, clock, locale=locale)}" if clock else day
+    # Browsers write no narrow space here.
+    return (
+        f"{day} {format_time(moment, clock, locale=locale)}".replace("\N{NARROW NO-BREAK SPACE}", " ") if clock else day
+    )

@@ -193,7 +193,8 @@ def stem_name(name: str) -> tuple[str, ...]:
 
 def humanize_name(name: str) -> str:
     """Return a name as words: `birthYear` and `birth_year` become `birth year`."""
-    return " ".join(_HUMP.sub(" ", name).lower().split()) or name
+    # A name with spaces is words as it stands.
+    return name if " " in name else " ".join(_HUMP.sub(" ", name).lower().split()) or name
 
 
 @cache

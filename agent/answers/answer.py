@@ -222,7 +222,7 @@ class Answer(AnswerRecord):
         Raises:
             ExportError: The file cannot be written, or openpyxl is missing (the extra `files`).
         """
-        export_rows(self.columns, self.rows, path, "xlsx", self.formats)
+        export_rows(self.columns, self.rows, path, "xlsx", self.formats, self.headings)
 
     def _repr_html_(self) -> str:
         from .render import render_answer_html

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ...prompts.find_sql import begins_sql
 from ...tools.errors import SettingsError
 from .. import verbs
 from ..records import Status
@@ -80,7 +79,7 @@ def teach(answers: ConversationAnswers, line: str) -> str | verbs.CorrectionTurn
 def word_correction(answers: ConversationAnswers, rest: str) -> verbs.CorrectionTurn | None:
     """Return the turn that asks a question again if a correction is in words; None if it is a query."""
     chosen, words = answers.choose(rest.strip(), "correct")
-    if not words.strip() or begins_sql(words):
+    if not words.strip() or verbs.find_right_query(words, answers.resources):
         return None
     turn = verbs.word_correction(chosen.answer, words, answers.resources)
     return replace(turn, wording=chosen.wording or turn.wording)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Sequence
+from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -16,9 +19,12 @@ from ...tools.words import join_words, words
 if TYPE_CHECKING:
     from babel import Locale
 
-_ACCEPTED, _LONGEST_TAG = 10, 35  # languages of a browser that are looked at, and characters of each
-
 Label = str | dict[str, str]  # a label, or its plural forms
+
+ACCEPTED: ContextVar[str] = ContextVar("accepted", default="")
+"""The languages that the browser of whoever asks accepts, as in `de-AT,de;q=0.9,en;q=0.8`; empty without one."""
+
+_TAG = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{2,8})*", re.IGNORECASE)
 
 
 @cache
@@ -57,9 +63,17 @@ def list_labels(setting: str, accepted: str = "") -> dict[str, Label]:
         accepted: The languages that a browser accepts, as in `de-AT,de;q=0.9,en;q=0.8`.
     """
     known = read_catalogue()["rows"]
-    tags = [tag.split(";")[0].strip().lower() for tag in accepted.split(",")]
-    locale = setting or next((tag.split("-")[0] for tag in tags if tag.split("-")[0] in known), "")
+    locale = setting or next((tag for tag in _read_tags(accepted) if _get_language(tag) in known), "")
     return {key: _find_label(key, locale) for key in read_catalogue() if key != "asks"}
+
+
+def _read_tags(accepted: str) -> list[str]:
+    """Return the tags that a browser accepts, the preferred first."""
+    return list(filter(_TAG.fullmatch, (tag.split(";")[0].strip() for tag in accepted.split(",")[:20])))
+
+
+def _get_language(tag: str) -> str:
+    return tag.partition("-")[0].lower()
 
 
 def _find_label(key: str, locale: str) -> Label:
@@ -75,19 +89,18 @@ def _choose_plural(count: int, locale: str) -> str:
     return find_babel_locale(locale).plural_form(count)
 
 
-@lru_cache(maxsize=256)
-def choose_locale(question: str, setting: str = "", accepted: str = "") -> str:
-    """Return the locale of an answer: the setting's, or the question's language as written where a person is.
+def choose_locale(question: str, setting: str = "") -> str:
+    """Return the locale of an answer: the setting's, else the question's language as the browser has it.
 
-    Args:
-        question: In the person's words; of its language only what labels have counts.
-        setting: A locale; empty for none.
-        accepted: The languages that a person's browser accepts; empty if that is not known, as in a terminal.
+    Without a browser it is a language that labels have, else English.
     """
-    if setting:
-        return setting
+    return setting or _choose_locale(question, ACCEPTED.get())
+
+
+@lru_cache(maxsize=256)
+def _choose_locale(question: str, accepted: str) -> str:
     told, known = find_language(question), read_catalogue()["rows"]
-    person = next(filter(None, map(_read_locale, accepted.split(",")[:_ACCEPTED])), None)
+    person = next(filter(None, map(_read_locale, _read_tags(accepted))), None)
     if person is None:
         return told if told in known and told != "en" else ""
     if told not in known or told == person.language:
@@ -96,11 +109,10 @@ def choose_locale(question: str, setting: str = "", accepted: str = "") -> str:
 
 
 def _read_locale(tag: str) -> Locale | None:
-    """Return the locale of a tag that a browser accepts, as in `de-AT;q=0.9`; None for an unknown one."""
-    try:
-        return find_babel_locale(tag.split(";")[0].strip()[:_LONGEST_TAG])
-    except SettingsError:
-        return None
+    """Return the locale of a tag that a browser accepts, as in `de-AT`; None for an unknown one."""
+    with suppress(SettingsError):
+        return find_babel_locale(tag)
+    return None
 
 
 def _find_territory(locale: Locale) -> str:

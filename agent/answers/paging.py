@@ -142,7 +142,8 @@ class _StoredResult:
     def export(self, view: PageRequest, target: Target, form: Format, answer: Answer) -> ExportResult:
         select, _, given = self._write_sql(view)
         with self._lock:
-            return export_rows(self.columns, self._database.execute(select, given), target, form, answer.formats)
+            rows = self._database.execute(select, given)
+            return export_rows(self.columns, rows, target, form, answer.formats, self.headings)
 
     def _write_sql(self, view: PageRequest) -> tuple[str, str, tuple[str, ...]]:
         """Return the query of a view, its filter, and the parameter of both."""

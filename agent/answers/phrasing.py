@@ -1,6 +1,6 @@
 """What an answer says in words; made from the result alone, so that it costs no call and cannot be wrong about it.
 
-Names stand as the database has them: what is one of `kunden` is called is not known.
+Names are the database's own, in words: what is one of `kunden` is called is not known.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from ...tools.database import Database, Estimate
 from ...tools.errors import SQLParseError
 from ...tools.formats import ColumnFormat, FormatKind, choose_column_formats, format_cell
 from ...tools.sql import ColumnHeading, Query, SearchedLiteral, explain, headings, read_query
+from ...tools.words import humanize_name
 from ..advice import call_with_fallback, with_fallback
 from ..evidence.choose_attempt import is_empty_result
 from ..records import AnswerRecord, Note, PlainCell, PlainResult
@@ -64,7 +65,9 @@ def phrase_result(result: PlainResult, looks: ColumnDisplay) -> str:
         values = [_format_value(row[0], looks.formats[0]) for row in rows[:ROWS_IN_WORDS]]
         separator = "; " if any("," in value for value in values) else ", "
         told = labels.say("values", len(rows)) if len(rows) > ROWS_IN_WORDS else separator.join(values)
-        return f"{_capitalize(names[0])}: {_say_at_least(told, result, labels)}."
+        # How many there are of more than are read is for whoever counts them to say: here are the first.
+        told = f"{separator.join(values)}{separator}…" if result.truncated else f"{told}."
+        return f"{_capitalize(names[0])}: {told}"
     if len(rows) == 1 and len(names) <= COLUMNS_IN_WORDS:
         return _capitalize("; ".join(f"{name}: {value}" for name, value in zip(names, first, strict=True))) + "."
     return (
@@ -114,7 +117,7 @@ def _phrase_ranking(result: PlainResult, looks: ColumnDisplay) -> str:
     labels = looks.labels
     return labels.say(
         "ranking_up" if order == {1} else "ranking",
-        count=_say_at_least(labels.number(len(names)), result, labels),
+        of="" if result.truncated else labels.say("of", len(names)),
         measure=looks.words[measure],
         first=_format_value(names[0], looks.formats[name]),
         value=format_cell(known[0], looks.formats[measure]),
@@ -122,24 +125,26 @@ def _phrase_ranking(result: PlainResult, looks: ColumnDisplay) -> str:
 
 
 def _phrase_breakdown(result: PlainResult, looks: ColumnDisplay) -> str:
-    """Return the words for measures by names, or for a list of names; empty if that is too much to name."""
+    """Return the words for measures by names, or for a list of names; empty if the number of rows says more."""
     measures = [name for name, form in zip(looks.words, looks.formats, strict=True) if form.kind in _MEASURES]
     names = [name for name, form in zip(looks.words, looks.formats, strict=True) if form.kind not in _MEASURES]
-    if not names or max(len(names), len(measures)) > _NAMES_IN_WORDS:
+    labels, columns = looks.labels, list(looks.words)
+    if names and max(len(names), len(measures)) <= _NAMES_IN_WORDS:
+        listed = labels.join(names)
+        listed = labels.say("breakdown", measures=labels.join(measures), names=listed) if measures else listed
+    elif not result.truncated:
         return ""
-    labels = looks.labels
-    count = _say_at_least(labels.say("rows", len(result.rows)), result, labels)
-    form = "breakdown" if measures else "list"
-    return _capitalize(labels.say(form, measures=labels.join(measures), names=labels.join(names), count=count))
+    else:
+        left = len(columns) - _NAMES_IN_WORDS
+        columns[_NAMES_IN_WORDS:] = [labels.say("more_columns", left)] if left > 0 else []
+        listed = labels.join(columns)
+    count = "" if result.truncated else f", {labels.say('rows', len(result.rows))}"
+    return f"{_capitalize(listed)}{count}."
 
 
 def format_row_count(result: PlainResult, labels: Labels) -> str:
     """Return the number of rows as a sentence."""
-    return f"{_capitalize(_say_at_least(labels.say('rows', result.row_count), result, labels))}."
-
-
-def _say_at_least(count: str, result: PlainResult, labels: Labels) -> str:
-    return labels.say("more_than", count=count) if result.truncated else count
+    return f"{labels.say('rows', result.row_count)}."
 
 
 def format_count(count: int, one: str, many: str) -> str:
@@ -183,7 +188,7 @@ def phrase_answer(result: PlainResult, looks: ColumnDisplay, literals: Sequence[
     """Return the text for a result; if it has no rows, name the values that no row has."""
     labels = looks.labels
     missing = [
-        labels.say("no_row_has", table=literal.table, condition=literal.condition)
+        labels.say("no_row_has", table=humanize_name(literal.table), condition=literal.condition)
         for literal in literals
         if literal.missing
     ]
@@ -220,7 +225,7 @@ def build_display(
 
     plain = (ColumnFormat(locale=locale),) * len(result.columns)
     return call_with_fallback(
-        "headings", make_display, ColumnDisplay(tuple(map(ColumnHeading, result.columns)), plain, locale=locale)
+        "headings", make_display, ColumnDisplay(headings(None, result.columns), plain, locale=locale)
     )
 
 

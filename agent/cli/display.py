@@ -20,6 +20,7 @@ from rich.text import Text
 from ...tools.database.table import Cell
 from ...tools.formats import ColumnFormat, choose_column_formats, format_rows
 from ...tools.terminal import sanitize_text
+from ...tools.words import humanize_name
 from ..answers.labels import Labels
 from ..answers.phrasing import cut, format_answer_cost, format_count, format_rows_shown, number_choices
 
@@ -229,7 +230,7 @@ class _TurnProgress:
     def told(self, event: Event) -> bool:
         """Add an event to the progress; return whether to refresh the display at once."""
         if event.kind == "linked":
-            tables: list[str] = event.data["tables"]
+            tables = [humanize_name(table) for table in event.data["tables"]]
             self._about = ", ".join(tables[:_TABLES]) + (", ..." if len(tables) > _TABLES else "")
         elif event.kind == "sql_delta":
             if event.data["draft"] != self._draft:

@@ -129,7 +129,7 @@ def format_problems(attempt: Attempt, findings: Sequence[Finding], settings: Set
             and (sought := find_near_miss_literal(attempt))
             and all(one.kind != "unknown_value" for one in findings)
         ):
-            lines.append(f"No row of {sought.table} has {sought.condition}.")
+            lines.append(f"No row of {sought.table} has {sought.describe_condition(sought.column)}.")
         lines += [describe(finding) for finding in findings if finding.severity != "info" and finding is not said]
     return "\n".join(dict.fromkeys(lines))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
@@ -116,6 +117,9 @@ async def give_feedback(id_: str, body: FeedbackBody, asker: AskerHere) -> dict[
     """Approve an answer, correct it, mark it as wrong, or save a definition."""
     turn = await asker.turn(id_)
     if body.kind == "correct" and not body.sql.strip():
+        sql = await asyncio.to_thread(verbs.find_right_query, body.text, asker.agent.resources)
+        body = body.model_copy(update={"sql": sql, "text": "" if sql else body.text})
+    if body.kind == "correct" and not body.sql:
         new = await asker.begin_correction(turn, body.text, watched=True)
         return {"kind": body.kind, "turn": new.id, "question": new.stored.wording}
     given = await asker.run_query(lambda _: _apply_feedback(turn, body, asker))

@@ -12,7 +12,7 @@ from fastapi.encoders import jsonable_encoder
 from starlette.responses import JSONResponse, Response
 
 from ...agent import verbs
-from ...agent.answers.labels import list_labels
+from ...agent.answers.labels import ACCEPTED, list_labels
 from ...agent.evidence.confidence import FAIRLY_SURE, SURE
 from ...tools.database.table import convert_cell
 from ..server import AskerHere, ServerHere
@@ -43,7 +43,7 @@ async def get_me(asker: AskerHere) -> dict[str, Any]:
     """Return the signed-in user, the database and the model."""
     agent = asker.agent
     translator = agent.resources.translator(agent.settings)
-    labels = list_labels(agent.settings.locale, asker.accepted_languages)
+    labels = list_labels(agent.settings.locale, ACCEPTED.get())
     if translator.name == "offline":  # which reads English alone, so the questions that the page proposes are English
         labels |= {key: label for key, label in list_labels("en").items() if key.startswith("page_try_")}
     return {

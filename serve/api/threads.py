@@ -25,10 +25,10 @@ async def list_threads(
     asker: AskerHere,
     offset: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
-    search: Annotated[str, Query(max_length=200, description="Text of the titles.")] = "",
+    search: Annotated[str, Query(max_length=200, description="Text of titles, questions or answers.")] = "",
 ) -> list[Thread]:
     """Return the signed-in person's conversations, last used first."""
-    return await asker.call_store(TurnStore.list_threads, offset, limit, search)
+    return await asker.call_store(TurnStore.list_threads, offset, limit, search, asker.may_see)
 
 
 @router.get("/threads/{thread}", response_model=ThreadWithTurns)

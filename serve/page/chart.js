@@ -70,7 +70,7 @@ async function draw(place, spec, language) {
   await loaded();
   const fit = spec.width > 280 ? { width: "container", autosize: { type: "fit-x", contains: "padding" } } : {};
   const narrow = place.clientWidth < NARROW;
-  const shown = inOurColours(narrow ? narrowed(spec) : spec);
+  const shown = inItsLanguage(inOurColours(narrow ? narrowed(spec) : spec));
   return window.vegaEmbed(place, { ...shown, title: spec.title?.subtitle ?? "", ...fit }, {
     ...language, ast: true, actions: false, defaultStyle: false, renderer: "svg", config: config(place, narrow), tooltip: { disableDefaultStyle: true },
     loader: { load: refuse, sanitize: refuse }, // the data is in the specification; nothing else is to be loaded
@@ -87,6 +87,13 @@ function inOurColours(spec) {
   if (!color?.scale || color.scale.domain.length > SERIES) return spec;
   const { scheme, ...scale } = color.scale;
   return { ...spec, encoding: { ...spec.encoding, color: { ...color, scale } } };
+}
+
+/** The same chart with its days and times as the answer's language writes them; the specification has them for all. */
+function inItsLanguage(spec) {
+  const { x } = spec.encoding ?? {};
+  const format = x?.axis?.format?.replace("%-d %b %Y", "%x").replace("%H:%M", "%X");
+  return format ? { ...spec, encoding: { ...spec.encoding, x: { ...x, axis: { ...x.axis, format } } } } : spec;
 }
 
 /** The same chart for a phone: names below bars are tilted, and those beside bars are cut, or they leave no room. */

@@ -1,4 +1,4 @@
-// Cells as people write them, in the browser's language or in that of the setting `locale`; see tools/formats.py.
+// Cells as the server writes them in an answer's sentence: by the locale of the answer's formats; see tools/formats.py.
 import { say } from "./labels.js";
 
 const LONGEST = 1e15; // more digits than a number has
@@ -6,9 +6,14 @@ const FEW = 2; // decimals of a number that is not whole in a column of whole on
 const TIME = /^([12]\d{3})-(0[1-9]|1[0-2])(?:-([0-3]\d)(?:[ T]([0-2]\d):([0-5]\d)(?::([0-5]\d)(?:\.0+)?)?(?:Z|[+-]00(?::?00)?)?)?)?$/;
 const NUMERIC = ["key", "year", "number", "money", "percent"];
 const MONTH = { year: "numeric", month: "long" };
-const DAY = { year: "numeric", month: "short", day: "numeric" };
-const MINUTE = { ...DAY, hour: "2-digit", minute: "2-digit" };
-const DATES = { month: MONTH, date: DAY, minute: MINUTE, second: { ...MINUTE, second: "2-digit" } };
+const DAY = { dateStyle: "medium" };
+const CLOCK = { timeStyle: "short" };
+/** The parts of a date, with a space between them. */
+const DATES = { month: [MONTH], date: [DAY], minute: [DAY, CLOCK], second: [DAY, { timeStyle: "medium" }] };
+const PLAIN_DAY = [{ day: "numeric" }, { month: "short" }, { year: "numeric" }];
+const PLAIN_CLOCK = { hourCycle: "h23", hour: "2-digit", minute: "2-digit" };
+const PLAIN_DATES = { month: [MONTH], date: PLAIN_DAY, minute: [...PLAIN_DAY, PLAIN_CLOCK], second: [...PLAIN_DAY, { ...PLAIN_CLOCK, second: "2-digit" }] };
+const MARKS = { EUR: "€", USD: "$", GBP: "£" };
 const made = new Map();
 
 export const isNumeric = (format) => NUMERIC.includes(format.kind);
@@ -20,7 +25,9 @@ export function formatCell(cell, format) {
   if (!["number", "money", "percent"].includes(format.kind)) return String(cell);
   const whole = typeof cell === "string" && /^-?\d+$/.test(cell); // an integer that JavaScript would round
   if (whole ? format.kind === "percent" : typeof cell !== "number" || Math.abs(cell) >= LONGEST) return String(cell);
-  const text = numbers(format, whole ? 0 : decimalsOf(cell, format.decimals)).format(whole ? BigInt(cell) : format.kind === "percent" ? cell / 100 : cell);
+  let text = numbers(format, whole ? 0 : decimalsOf(cell, format.decimals)).format(whole ? BigInt(cell) : format.kind === "percent" ? cell / 100 : cell);
+  text = text.replace(/[\u200e\u200f]/g, "").replace("\u2212", "-");
+  if (format.kind === "money" && isPlain(format.locale)) text = text.replace(/^-?/, (sign) => sign + (MARKS[format.currency] ?? `${format.currency}\u00a0`));
   return format.unit ? `${text}\u00a0${format.unit}` : text;
 }
 
@@ -32,9 +39,9 @@ function decimalsOf(number, decimals) {
 }
 
 function numbers({ kind, currency, locale }, decimals) {
-  const style = kind === "money" ? { style: "currency", currency } : kind === "percent" ? { style: "percent" } : {};
-  return kept(`${kind} ${currency} ${locale} ${decimals}`, () =>
-    new Intl.NumberFormat(language(locale), { ...style, minimumFractionDigits: decimals, maximumFractionDigits: decimals }));
+  const style = kind === "money" && !isPlain(locale) ? { style: "currency", currency } : kind === "percent" ? { style: "percent" } : {};
+  const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals, useGrouping: "always", numberingSystem: "latn" };
+  return kept(`${kind} ${currency} ${locale} ${decimals}`, () => new Intl.NumberFormat(language(locale), { ...style, ...digits }));
 }
 
 function formatTime(text, { kind, locale }) {
@@ -46,7 +53,9 @@ function formatTime(text, { kind, locale }) {
   const needed = second ? "second" : hour || minute ? "minute" : day > 1 ? "date" : "month";
   const kinds = Object.keys(DATES);
   const finest = kinds[Math.max(kinds.indexOf(kind), kinds.indexOf(needed))];
-  return kept(`${finest} ${locale}`, () => new Intl.DateTimeFormat(language(locale), { ...DATES[finest], timeZone: "UTC" })).format(moment);
+  const write = (options) => kept(`${JSON.stringify(options)} ${locale}`, () =>
+    new Intl.DateTimeFormat(language(locale), { ...options, ...CALENDAR })).format(moment).replaceAll("\u202f", " ");
+  return (isPlain(locale) ? PLAIN_DATES : DATES)[finest].map(write).join(" ");
 }
 
 /** How a chart writes numbers and dates: the names and marks that Vega takes for a language. */
@@ -54,17 +63,27 @@ export function chartLanguage(locale) {
   const parts = new Intl.NumberFormat(language(locale)).formatToParts(-1234567.8);
   const part = (type, otherwise) => parts.find((one) => one.type === type)?.value ?? otherwise;
   const name = (options, count, first) => Array.from({ length: count }, (_, place) =>
-    new Intl.DateTimeFormat(language(locale), { ...options, timeZone: "UTC" }).format(first(place)));
+    new Intl.DateTimeFormat(language(locale), { ...options, ...CALENDAR }).format(first(place)));
   const day = (place) => Date.UTC(2023, 0, 1 + place); // a Sunday
   const month = (place) => Date.UTC(2023, place, 1);
   return {
     formatLocale: { decimal: part("decimal", "."), thousands: part("group", ","), grouping: [3], currency: ["", ""] },
     timeFormatLocale: {
-      dateTime: "%-d %b %Y %H:%M", date: "%-d %b %Y", time: "%H:%M:%S", periods: ["AM", "PM"],
+      dateTime: "%x %X", date: isPlain(locale) ? "%-d %b %Y" : pattern(locale, DAY), time: isPlain(locale) ? "%H:%M" : pattern(locale, CLOCK), periods: ["AM", "PM"],
       days: name({ weekday: "long" }, 7, day), shortDays: name({ weekday: "short" }, 7, day),
       months: name({ month: "long" }, 12, month), shortMonths: name({ month: "short" }, 12, month),
     },
   };
+}
+
+const CODES = { year: "%Y", month: "%b", minute: "%M", dayPeriod: "%p" };
+
+/** How Vega is told to write dates or times as a language does: with the parts in its order. */
+function pattern(locale, options) {
+  const form = new Intl.DateTimeFormat(language(locale), { ...options, ...CALENDAR });
+  const codes = { ...CODES, hour: form.resolvedOptions().hour12 ? "%-I" : "%H" };
+  const code = ({ type, value }) => (type === "day" ? (value === "2" ? "%-d" : "%d") : type === "month" && /^\d/.test(value) ? "%m" : codes[type] ?? value);
+  return form.formatToParts(Date.UTC(2023, 10, 2, 13, 14)).map(code).join("");
 }
 
 /** The name of a file with the words of a question. */
@@ -73,7 +92,9 @@ export function fileName(turn, ending) {
   return `${words || say("page_result")}.${ending}`;
 }
 
-const language = (locale) => locale?.replaceAll("_", "-") || undefined;
+const CALENDAR = { timeZone: "UTC", calendar: "gregory", numberingSystem: "latn" };
+const isPlain = (locale) => !locale || locale === "en"; // as the server writes without a library: 3 Jan 2024 13:05
+const language = (locale) => (isPlain(locale) ? "en-US" : locale.replaceAll("_", "-"));
 
 function kept(name, make) {
   if (!made.has(name)) made.set(name, make());

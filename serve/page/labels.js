@@ -33,6 +33,8 @@ export const number = (value, decimals = 0) => value.toLocaleString(locale, { mi
 export const dollars = (value) => value.toLocaleString(locale, { style: "currency", currency: "USD" });
 export const date = (moment, options) => moment.toLocaleDateString(locale, options);
 export const time = (moment) => moment.toLocaleString(locale);
+/** A name of the database as words, as `humanize_name` of tools/words.py gives it. */
+export const readable = (name) => (name.includes(" ") ? name : name.replace(/(?<=[a-z])(?=[A-Z])|_+/g, " ").toLowerCase().trim() || name);
 export const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
 setLabels(FIRST[navigator.languages.map((tag) => tag.split("-")[0]).find((language) => language in FIRST)] ?? FIRST.en);

@@ -5,7 +5,7 @@ import { Feedback } from "./feedback.js";
 import { formatCell } from "./formats.js";
 import { html, useEffect, useState } from "./html.js";
 import { post } from "./api.js";
-import { say } from "./labels.js";
+import { readable, say } from "./labels.js";
 import { parts, shape } from "./shape.js";
 import { Code, Editor } from "./sql.js";
 import { Table } from "./table.js";
@@ -18,7 +18,7 @@ import { Doubt, sentenceOf, Tried, Why } from "./why.js";
  */
 export function Turn({ turn, last, tools }) {
   return html`<article class="turn" id=${`turn-${turn.id}`} tabindex="-1" aria-label=${turn.question.slice(0, 80)}>
-    <h2 class="question" dir="auto">${turn.question}</h2>
+    <h2 class="question" dir="auto">${DECIDED[decides(turn, tools)] ? say(DECIDED[turn.question]) : turn.question}</h2>
     ${turn.status === "running" && !turn.early ? html`<${Progress} turn=${turn} />`
       : turn.answer ? html`<${Answer} turn=${turn} last=${last} tools=${tools} />`
       : html`<${NoAnswer} turn=${turn} last=${last} tools=${tools} />`}
@@ -56,11 +56,20 @@ function NoAnswer({ turn, last, tools }) {
   </div>`;
 }
 
+const DECIDED = { approve: "page_run_it", reject: "page_dont_run" };
+const next = (turn, tools, by) => tools.turns[tools.turns.findIndex(({ id }) => id === turn.id) + by];
+
+/** What was decided on the query that waited in the turn before: an action or another query; empty where it was left. */
+function decides(turn, tools) {
+  const waited = next(turn, tools, -1)?.answer;
+  if (waited?.status !== "needs_clarification" || !waited.sql) return "";
+  const given = turn.answer ? turn.answer.question === waited.question && turn.question !== waited.question : turn.asked?.action || turn.question in DECIDED;
+  return given ? turn.question : "";
+}
+
 /** Asks a question again: of a decision on a query, the question that the query was written for. */
 function Again({ turn, tools }) {
-  const place = tools.turns.findIndex(({ id }) => id === turn.id);
-  const waited = tools.turns[place - 1]?.answer;
-  const { question } = waited?.status === "needs_clarification" && waited.sql ? tools.turns[place - 1] : turn;
+  const { question } = decides(turn, tools) ? next(turn, tools, -1) : turn;
   const gone = turn.error?.kind === "NotThere";
   return html`<button onClick=${() => tools.ask(question, gone)}>${say(gone ? "page_ask_anew" : "page_again")}</button>`;
 }
@@ -171,7 +180,8 @@ function Asked({ turn, open, tools }) {
       ${open && html`<p class="quiet">${say("page_reply_below")}</p>`}</div>`;
   }
   const decide = (decision) => tools.ask(decision);
-  return html`<div class="asked"><p class="text">${question}</p>
+  const after = next(turn, tools, 1);
+  return html`<div class="asked"><p class="text">${after && !decides(after, tools) ? say("page_left_waiting") : question}</p>
     ${editing && open
       ? html`<${Editor} text=${answer.sql} label=${say("page_the_query")} actions=${[[say("page_run_instead"), (sql) => decide({ action: "edit", sql })]]} onCancel=${() => setEditing(false)} />`
       : html`<${Code} text=${answer.sql} />`}
@@ -187,4 +197,7 @@ function Asked({ turn, open, tools }) {
 }
 
 const TABLES = 6;
-const first = (names) => names.length > TABLES ? say("page_and_more", { names: names.slice(0, TABLES).join(", "), n: names.length - TABLES }) : names.join(", ");
+const first = (names) => {
+  const shown = names.slice(0, TABLES).map(readable).join(", ");
+  return names.length > TABLES ? say("page_and_more", { names: shown, n: names.length - TABLES }) : shown;
+};

@@ -1,6 +1,6 @@
 // The first screen: the database, and questions worth asking of it.
 import { html } from "./html.js";
-import { say } from "./labels.js";
+import { readable, say } from "./labels.js";
 
 export function Welcome({ me, schema, ask }) {
   return html`<div class="welcome">
@@ -25,25 +25,24 @@ export function questions({ tables, foreign_keys: keys }, months) {
   const refers = ({ name }, column) => keys.some(({ table, columns }) => table === name && columns.includes(column.name));
   const few = ({ ref_table: to }) => known.get(to)?.row_count > 2 && known.get(to).row_count <= FEW;
   const first = (those, found) => those.map((table) => found(table)).find(Boolean);
-  const of = ({ table, ref_table: to }) => say("page_try_by", { things: words(table), names: words(to) });
+  const of = ({ table, ref_table: to }) => say("page_try_by", { things: readable(table), names: readable(to) });
   const by = first([...events, ...largest], (table) => {
     const key = keys.find((one) => one.table === table.name && one.ref_table !== table.name && few(one));
     return key && of(key);
   });
   const kinds = first([...events, ...largest], (table) => {
     const column = table.columns.find((one) => one.kind === "text" && one.distinct > 1 && one.distinct <= KINDS && !refers(table, one) && !one.primary_key);
-    return column && say("page_try_by", { things: words(table.name), names: words(column.name) });
+    return column && say("page_try_by", { things: readable(table.name), names: readable(column.name) });
   });
   const average = first([...events, ...largest], (table) => {
     const column = table.columns.find((one) => one.kind === "number" && one.distinct > MANY && !one.primary_key && !one.likely_key && !refers(table, one));
-    return column && say("page_try_average", { measure: words(column.name), things: words(table.name) });
+    return column && say("page_try_average", { measure: readable(column.name), things: readable(table.name) });
   });
   const found = [
-    months && events[0] && say("page_try_months", { things: words(events[0].name) }), by, average, kinds,
-    events[0] && say("page_try_newest", { things: words(events[0].name) }), largest[0] && say("page_try_count", { things: words(largest[0].name) }),
+    months && events[0] && say("page_try_months", { things: readable(events[0].name) }), by, average, kinds,
+    events[0] && say("page_try_newest", { things: readable(events[0].name) }), largest[0] && say("page_try_count", { things: readable(largest[0].name) }),
   ].filter(Boolean);
   return found.length > 0 ? [...new Set(found)].slice(0, 4) : [say("page_try_tables")];
 }
 
 const dated = ({ columns }) => columns.some(({ kind }) => kind === "time");
-const words = (name) => name.replaceAll("_", " ");

@@ -1,6 +1,7 @@
 // How sure an answer is and why, what it rests on, and what was tried.
+import { formatCell } from "./formats.js";
 import { html } from "./html.js";
-import { capital, number, say } from "./labels.js";
+import { capital, number, readable, say } from "./labels.js";
 import { Code } from "./sql.js";
 
 const STOPPED = {
@@ -17,7 +18,7 @@ export function Doubt({ answer: { confidence, confidence_reason: reason, trusted
 
 /** What an answer rests on; the figure is for whoever compares answers. */
 export function Why({ answer }) {
-  const { confidence, trust_reason: trust, stop_kind: stopped, attempts, used_knowledge: known, basis } = answer;
+  const { confidence, trust_reason: trust, stop_kind: stopped, attempts, used_knowledge: known, basis, formats } = answer;
   const ended = STOPPED[stopped] ?? "page_converged";
   return html`<details class="more why">
     <summary>${say("page_rests_on")}</summary>
@@ -25,7 +26,7 @@ export function Why({ answer }) {
       <li>${sentenceOf([say("page_queries_tried", { n: attempts.length }), ended && say(ended)].filter(Boolean).join("; "))}
         <span class="quiet"> (${say("page_confidence", { figure: number(confidence, 2) })})</span></li>
       ${trust && html`<li>${sentenceOf(trust)}</li>`}
-      ${basis && lines(basis).map(([name, text]) => html`<li><b>${say(name)}:</b> ${text}</li>`)}
+      ${basis && lines(basis, formats[0]?.locale).map(([name, text]) => html`<li><b>${say(name)}:</b> ${text}</li>`)}
       ${known.map((entry) => html`<li><b>${say("page_definition_of", { name: entry.name })}:</b> ${entry.text || entry.sql}${entry.author && ` (${entry.author})`}</li>`)}
     </ul>
   </details>`;
@@ -48,11 +49,11 @@ const ORIGINS = {
 };
 
 /** What an answer rests on: a name and a text for each thing that there is to say. */
-function lines({ origin, tables, date, filters, grain, duplicates, nulls, ties, cut, definitions, assumed, readings, counted: rows }) {
+function lines({ origin, tables, date, filters, grain, duplicates, nulls, ties, cut, definitions, assumed, readings, counted: rows }, locale) {
   return [
     ["page_query", ORIGINS[origin] && say(ORIGINS[origin])],
-    ["page_tables", tables?.join(", ")],
-    ["page_date", date?.used && when(date)],
+    ["page_tables", tables?.map(readable).join(", ")],
+    ["page_date", date?.used && when(date, locale)],
     ["page_only_where", conditions(filters?.filter(({ groups, part }) => !groups && !part))],
     ["page_only_groups", conditions(filters?.filter(({ groups, part }) => groups && !part))],
     ["page_in_parts", conditions(filters?.filter(({ part }) => part))],
@@ -68,9 +69,10 @@ function lines({ origin, tables, date, filters, grain, duplicates, nulls, ties, 
 
 const conditions = (filters) => filters?.map(({ text, words }) => `${text} (${words ? say("page_from_words", { words }) : say("page_not_asked")})`).join("; ");
 
-function when({ column, first, last, newest }) {
+function when({ column, ...dates }, locale) {
+  const { first, last, newest } = Object.fromEntries(Object.entries(dates).map(([name, value]) => [name, value && formatCell(value, { kind: "date", locale })]));
   const range = [first && say("page_since", { first }), last && say("page_until", { last })].filter(Boolean).join(" ");
-  return [[column, range].filter(Boolean).join(" "), newest && say("page_newest", { newest })].filter(Boolean).join("; ");
+  return [[column && readable(column), range].filter(Boolean).join(" "), newest && say("page_newest", { newest })].filter(Boolean).join("; ");
 }
 
 export const sentenceOf = (text) => (text ? `${capital(text)}.` : "");

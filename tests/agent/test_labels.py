@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from string import Formatter
 
+import openpyxl
 import pytest
 from tableturn import SQLAgent
-from tableturn.agent.answers.labels import Labels, choose_locale, find_language, read_catalogue
+from tableturn.agent.answers.labels import ACCEPTED, Labels, choose_locale, find_language, read_catalogue
 from tableturn.agent.answers.render import list_answer_reasons
 from tableturn.agent.cli.display import show_answer
 from tableturn.tools.formats import find_babel_locale
@@ -62,11 +63,16 @@ def test_the_language_is_that_of_the_setting_or_the_question(question: str, sett
         ("Combien de clients y a-t-il ?", "fr-CA", "fr_CA"),
         ("Kunden", "xx, *, pt-BR", "pt_BR"),
         ("Kunden", "../../etc", ""),
+        ("Umsatz 2024", "*, ../../etc, xx-yy, fr;q=0.1", "fr"),
     ],
 )
 def test_numbers_are_those_of_where_a_browser_is(question: str, accepted: str, locale: str) -> None:
-    assert choose_locale(question, "", accepted) == locale
-    assert choose_locale(question, "fr", accepted) == "fr"
+    token = ACCEPTED.set(accepted)
+    try:
+        assert choose_locale(question) == locale
+        assert choose_locale(question, "nl") == "nl"
+    finally:
+        ACCEPTED.reset(token)
 
 
 def test_other_languages_are_told_apart() -> None:
@@ -87,7 +93,7 @@ def test_a_german_answer_is_german(shop: Path, capsys: pytest.CaptureFixture[str
     with SQLAgent(shop, model=writes("SELECT name FROM customers ORDER BY name"), settings={"rows": 2}) as asked:
         answer = asked.ask("Wie heißen die Kunden von A bis Z? Liste alle.")
     assert answer.text.endswith("Nur die ersten 2 Zeilen werden gezeigt.")
-    assert answer.text.startswith("Name: mehr als")
+    assert answer.text.startswith("Name: Ada, Bo, … ")
     assert answer.to_dict()["note_kinds"][answer.notes.index("Nur die ersten 2 Zeilen werden gezeigt.")] == "cut"
     show_answer(answer, rows=1)
     shown = capsys.readouterr().out
@@ -103,3 +109,25 @@ def test_notes_have_kinds(shop: Path) -> None:
     told = answer.to_dict()
     assert len(told["note_kinds"]) == len(told["notes"])
     assert dict(zip(told["notes"], told["note_kinds"], strict=True))["Only the first row is shown."] == "cut"
+
+
+def test_names_stand_in_words_wherever_people_look_and_as_they_are_for_programs(shop: Path, tmp_path: Path) -> None:
+    query = 'SELECT name AS KundenName, id * 2 AS kosten_eur, id AS "Tage im Jahr" FROM customers'
+    named, exact = ["kunden name", "kosten eur", "Tage im Jahr"], ["KundenName", "kosten_eur", "Tage im Jahr"]
+    with SQLAgent(shop, model=writes(query)) as asked:
+        answer = asked.ask("What does each customer cost?")
+        for form in ("xlsx", "md", "csv", "jsonl"):
+            asked.export(answer, tmp_path / f"rows.{form}")
+        lone = asked.rerun(answer, "SELECT max(id) AS kosten_eur FROM customers")
+    assert [list(answer.headings), list(answer.columns)] == [named, exact]
+    assert lone.text == "Kosten eur: 3."
+    assert answer.drawn is not None
+    assert answer.drawn.x is not None
+    assert [answer.drawn.x.title, *dict.fromkeys(mark.group for mark in answer.drawn.marks)] == named
+    answer.to_excel(tmp_path / "answer.xlsx")
+    for file in ("rows.xlsx", "answer.xlsx"):
+        (sheet,) = openpyxl.load_workbook(tmp_path / file).worksheets
+        assert [cell.value for cell in sheet[1]] == named
+    assert (tmp_path / "rows.md").read_text().startswith(f"| {' | '.join(named)} |")
+    assert (tmp_path / "rows.csv").read_text().startswith(",".join(exact))
+    assert '"kosten_eur": 2' in (tmp_path / "rows.jsonl").read_text()

@@ -248,6 +248,12 @@ async def test_feedback(client: Client) -> None:
 async def test_an_answer_is_corrected_in_words(client: Client) -> None:
     thread = await thread_of(client)
     turn = (await client.post(f"/threads/{thread}/turns", json={"question": "Who are the customers?"})).json()["id"]
+    right = {"kind": "correct", "text": "SELECT name FROM customers WHERE city = 'Paris';"}
+    told = (await client.post(f"/turns/{turn}/feedback", json=right)).json()
+    assert [row[0] for row in told["answer"]["rows"]] == ["Ada", "Cy"], "a query typed as words is the right one"
+    told = (await client.post(f"/turns/{turn}/feedback", json={"kind": "correct", "text": "select only Paris"})).json()
+    assert "answer" not in told, "which begins like a query and is words"
+    await client.get(f"/turns/{told['turn']}/events")
     told = (await client.post(f"/turns/{turn}/feedback", json={"kind": "correct", "text": "only of Paris"})).json()
     assert told["question"] == "Who are the customers?"
     assert '"event": "answer"' in (await client.get(f"/turns/{told['turn']}/events")).text

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tableturn.agent.answers.labels import list_labels
 from tableturn.serve import ServeSettings
+from tableturn.tools.formats import ColumnFormat, format_cell
 
 from tests.serve import pages
 from tests.serve.pages import NAMES, Visit, last, pane
@@ -113,3 +115,72 @@ def test_the_built_in_translator_is_asked_in_english(visit: Visit, shop: Path) -
     page.get_by_role("button", name="How many orders are there?").click()
     last(page).locator(".figure").wait_for()
     assert page.evaluate("document.documentElement.lang") == "de"
+
+
+WRITTEN: list[tuple[Any, ColumnFormat]] = [
+    (1234.5, ColumnFormat("number", 1)),
+    (-1234567, ColumnFormat("number")),
+    (12, ColumnFormat("number", unit="kg")),
+    (12.5, ColumnFormat("percent", 1)),
+    *((-1234.5, ColumnFormat("money", 2, currency)) for currency in ("EUR", "USD", "CHF", "JPY")),
+    ("2024-09", ColumnFormat("month")),
+    ("2024-09-03", ColumnFormat("date")),
+    ("2024-09-03 15:05", ColumnFormat("minute")),
+    ("2024-12-31T00:00:07", ColumnFormat("second")),
+]
+LOCALES = (
+    "en",
+    "en_US",
+    "en_GB",
+    "en_IN",
+    "de",
+    "fr",
+    "fr_CA",
+    "es",
+    "pt_BR",
+    "it",
+    "nl",
+    "pl",
+    "sv",
+    "cs",
+    "tr",
+    "ja",
+    "hi",
+    "th",
+    "fa",
+)
+
+
+def test_the_page_writes_cells_as_the_server_does(visit: Visit, shop: Path) -> None:
+    page = visit(shop)
+    formats = [(cell, replace(form, locale=locale)) for locale in ("", *LOCALES) for cell, form in WRITTEN]
+    write = (
+        "async cells => (await import('./formats.js').then(({ formatCell }) => cells.map(one => formatCell(...one))))"
+    )
+    found = page.evaluate(write, [[cell, asdict(form)] for cell, form in formats])
+    wrong = [
+        (form.locale, form.kind, there, here)
+        for (cell, form), there in zip(formats, found, strict=True)
+        if (here := format_cell(cell, form)) != there
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "cell"),
+    [
+        ("en-US", "Jan 3, 2024 to Dec 31, 2024", "Jan 3, 2024"),
+        ("en-GB", "3 Jan 2024", "3 Jan 2024"),
+        ("fr-FR", "3 janv. 2024", "3 janv. 2024"),
+    ],
+)
+def test_a_sentence_and_its_rows_have_one_way_of_writing(
+    visit: Visit, shop: Path, language: str, said: str, cell: str
+) -> None:
+    rows = "SELECT '2024-01-03' AS day, 1234.5 AS total UNION ALL SELECT '2024-12-31', 7 ORDER BY 1"
+    page = visit(shop, [sql(rows)], language=language, examples="none")
+    page.locator("#question").fill("Totals per day" if language.startswith("en") else "Les totaux ?")
+    page.keyboard.press("Enter")
+    last(page).locator(".feedback").wait_for()
+    assert said in last(page).locator(".lead").inner_text()
+    assert last(page).locator("td").first.inner_text() == cell

@@ -191,7 +191,9 @@ def _make_bar_axes(chart: Chart, across: Spec, up: Spec) -> tuple[Spec, int]:
 
 
 def _make_axis_channel(field: str, axis: ChartAxis) -> Spec:
-    title = f"{axis.title} ({unit})" if axis.title and (unit := axis.form.measure) else axis.title
+    unit = axis.form.measure
+    named = not axis.title or unit.lower() in axis.title.lower().split()  # as in `price eur`
+    title = f"{axis.title} ({unit})" if unit and not named else axis.title
     channel: Spec = {"field": field, "type": _TYPES[axis.scale], "title": title or None}
     if axis.scale == "time":
         channel["axis"] = {"format": _TIMES[axis.unit], "labelOverlap": True}

@@ -19,7 +19,7 @@ from typing import Literal, TypeAlias, get_args
 from ..database.table import Cell
 from ..formats import PLAIN, PLAIN_NUMBER, ColumnFormat, choose_column_formats
 from ..terminal import sanitize_text
-from ..words import split_name, stem_english_word
+from ..words import humanize_name, split_name, stem_english_word
 from .chart import Chart, ChartAxis, ChartMark, Kind, TimeUnit, format_time_by_unit
 from .wish import ChartRequest
 
@@ -91,6 +91,12 @@ class _ChartColumn:
     def has_unique_values(self) -> bool:
         """Whether all values of the column are unique; one may be missing."""
         return self.distinct == sum(value is not None for value in self.values) >= len(self.values) - 1
+
+    @property
+    def is_sorted(self) -> bool:
+        """Whether the values rise or fall from row to row, or stay."""
+        known = [(isinstance(value, str), value) for value in self.values if value is not None]
+        return len(known) == len(self.values) and known in (sorted(known), sorted(known, reverse=True))
 
     @property
     def is_share_column(self) -> bool:
@@ -171,9 +177,19 @@ def _make_line_chart(result: _ChartData, kind: Kind = "line") -> Chart | None:
     if time is None or not measures or time.distinct < 3:
         return None
     groups = _take_first([column for column in result.of("category", "label") if _has_unique_pairs(time, column)])
-    if groups is not None and groups.distinct <= _MOST_GROUPS:
+    if groups is not None and groups.distinct <= min(_MOST_GROUPS, result.rows - 1):
         return _make_chart(kind, time, measures[:1], groups)
     return _make_chart(kind, time, _find_alike(measures)) if time.has_unique_values else None
+
+
+def _make_series_chart(result: _ChartData) -> Chart | None:
+    """Return a line chart over time; None if the rows are a ranking, or have a time beside their names."""
+    if result.time_column is None or not result.measure_columns:
+        return None
+    in_time, ranked = result.time_column.is_sorted, result.measure_columns[0].is_sorted
+    named = any(column.has_unique_values for column in result.of("category"))
+    is_series = in_time and not ranked if named else in_time or not ranked
+    return _make_line_chart(result) if is_series else None
 
 
 def _make_share_chart(result: _ChartData, kind: Kind = "stacked", of_any: bool = False) -> Chart | None:
@@ -268,7 +284,7 @@ _Rule = Callable[[_ChartData], Chart | None]
 # In order: the first that gives a chart is taken.
 _RULES: tuple[_Rule, ...] = (
     _make_number_chart,
-    _make_line_chart,
+    _make_series_chart,
     _make_share_chart,
     _make_grouped_bar_chart,
     _make_two_scale_scatter_chart,
@@ -404,7 +420,7 @@ def _make_chart(
 
 
 def _make_chart_column(index: int, name: str, cells: Cells) -> _ChartColumn:
-    title = _shorten_axis_text(name.replace("_", " "))
+    title = _shorten_axis_text(humanize_name(name))
     role, unit, values = _classify_cells(_split_into_words(title), cells)
     if role in ("category", "label"):
         values = [_NOTHING if value is None else _shorten_axis_text(str(value)) for value in values]

@@ -8,7 +8,7 @@ with what was asked (revision chain 3.2.1), when no model explains it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sqlglot import exp
@@ -490,14 +490,15 @@ class QueryExplainer:
 class ColumnHeading:
     """The heading of a result column."""
 
-    words: str  # for people: its own name where it has one
+    words: str  # for people: its own name in words where it has one
     counted: str = ""  # the table whose rows it counts, in words; empty if it counts nothing that has a name
     counts_all: bool = False  # whether it counts all rows of that table
 
 
 def headings(query: Query | None, columns: Sequence[str]) -> tuple[ColumnHeading, ...]:
-    """Return a heading per result column; the column's name without a query."""
-    return (_make_headings_from_sql(query, columns) if query else ()) or tuple(map(ColumnHeading, columns))
+    """Return a heading per result column; without a query the column's name in words."""
+    named = (_make_headings_from_sql(query, columns) if query else ()) or tuple(map(ColumnHeading, columns))
+    return tuple(replace(heading, words=humanize_name(heading.words)) for heading in named)
 
 
 @return_default_if_unparsable(())

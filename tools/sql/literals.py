@@ -9,6 +9,7 @@ from typing import Protocol
 
 from sqlglot import exp
 
+from ..words import humanize_name
 from .findings import MOST_LOOKED_UP, ColumnValueLookup
 from .parse import return_default_if_unparsable
 from .query import Query, normalize_constant_text
@@ -41,9 +42,13 @@ class SearchedLiteral:
 
     @property
     def condition(self) -> str:
-        """The unmet condition, such as `'Singapore' in country`, with the nearest value."""
+        """The unmet condition for people, such as `'Singapore' in country`, with the nearest value."""
+        return self.describe_condition(humanize_name(self.column))
+
+    def describe_condition(self, column: str) -> str:
+        """Return the unmet condition with the column called so."""
         near = f" (it has '{self.near}')" if self.near else ""
-        return f"'{self.written or self.text}' in {self.column}{near}"
+        return f"'{self.written or self.text}' in {column}{near}"
 
     @property
     def missing(self) -> bool:

@@ -145,6 +145,30 @@ def test_a_wish_that_does_not_fit_gives_what_fits() -> None:
     assert kind(["name", "change"], rows, "Plot the change by name as a pie chart") == "bar"
 
 
+RANKED = [("Sea", 2010, 40), ("Garden", 2005, 30), ("Loft", 1985, 22)]  # whose years fall with their stays by chance
+
+
+@pytest.mark.parametrize(
+    ("titles", "rows", "kind"),
+    [
+        ("room, built_year, stays", RANKED, "bar"),
+        ("room, built_year, stays", sorted(RANKED), "bar"),
+        ("month, revenue", [("2024-02", 9), ("2024-03", 7), ("2024-01", 5)], "bar"),
+        ("month, revenue", [("2024-02", 7), ("2024-03", 9), ("2024-01", 5)], "line"),
+        ("month, revenue", [("2024-01", 5), ("2024-02", 7), ("2024-03", 9)], "line"),
+        ("month, month_name, revenue", [("2024-01", "Jan", 5), ("2024-02", "Feb", 9), ("2024-03", "Mar", 7)], "line"),
+        ("region, year, sold", [(name, year, year % 7) for name in "NS" for year in range(2020, 2024)], "line"),
+    ],
+)
+def test_a_ranking_has_bars_and_a_series_a_line(titles: str, rows: list[tuple[Any, ...]], kind: Kind) -> None:
+    chart = choose(titles.split(", "), rows)
+    assert chart is not None
+    assert chart.kind == kind
+    wished = choose(titles.split(", "), rows, ChartRequest("line", ""))
+    assert wished is not None
+    assert wished.kind == "line"
+
+
 def test_a_large_result_has_none() -> None:
     assert kind(["day", "n"], [(f"{1000 + n // 365:04d}-01-01", n) for n in range(5_001)]) is None
 
