@@ -273,7 +273,10 @@ def test_values_are_not_compared_with_hundreds_of_keys_of_one_name() -> None:
         return ref_table == "t001"
 
     for tables, keys in ((120, 0), (24, 12)):
-        more = tuple(TableSchema(f"x{number}", tuple(ColumnSchema(f"y{i}", "TEXT", "text") for i in range(5)), row_count=2) for number in range(100))
+        more = tuple(
+            TableSchema(f"x{number}", tuple(ColumnSchema(f"y{i}", "TEXT", "text") for i in range(5)), row_count=2)
+            for number in range(100)
+        )
         schema = Schema("many", (*map(make_table, range(tables)), *more))
         looks.clear()
         found = add_inferred_keys_and_codes(schema, {}, lambda table, column: None, includes)
