@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from itertools import chain
 from typing import Literal, TypeVar, cast
 
 from ..prompts.reply_types import Intent, Rephrasing, WriterComments
@@ -392,21 +393,24 @@ class AnswerRecord:
     ledger: Ledger | None = None
 
 
-_PLAIN = frozenset({int, str, bool, type(None)})  # types of cells that are as they are; most rows have no others
+_PLAIN = frozenset({int, str, bool, type(None)})  # types of cells that are as they are; most results have no others
 
 
 def make_plain_result(table: Table) -> PlainResult:
     """Convert a database result for the graph's state; large integers become text."""
-    return PlainResult(table.columns, tuple(map(_make_row, table.rows)), table.truncated, table.withheld, table.notes)
+    plain = _PLAIN.issuperset(map(type, chain.from_iterable(table.rows)))
+    if plain and not any(map(_is_too_large, chain.from_iterable(table.rows))):
+        rows = cast("tuple[tuple[PlainCell, ...], ...]", table.rows)
+    else:
+        rows = tuple(tuple(map(_make_plain_cell, row)) for row in table.rows)
+    return PlainResult(table.columns, rows, table.truncated, table.withheld, table.notes)
 
 
-def _make_row(row: tuple[Cell, ...]) -> tuple[PlainCell, ...]:
-    # Checkpoints hold integers of up to 64 bits.
-    large = [isinstance(cell, int) and not -(2**63) <= cell < 2**64 for cell in row]
-    if _PLAIN.issuperset(map(type, row)) and not any(large):
-        return cast("tuple[PlainCell, ...]", row)
-    # An integer itself may have more digits than Python writes.
-    return tuple(
-        str(Decimal(cast("int", cell))) if too_large else convert_cell(cell)
-        for cell, too_large in zip(row, large, strict=True)
-    )
+def _make_plain_cell(cell: Cell) -> PlainCell:
+    # An integer may have more digits than Python writes.
+    return str(Decimal(cast("int", cell))) if _is_too_large(cell) else convert_cell(cell)
+
+
+def _is_too_large(cell: Cell) -> bool:
+    """Whether a cell is an integer of more than the 64 bits that checkpoints hold."""
+    return isinstance(cell, int) and not -(2**63) <= cell < 2**64

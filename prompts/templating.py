@@ -11,12 +11,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import cast
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from typing import TYPE_CHECKING, cast
 
 from ..tools.database.rendering.text import format_identifier, one_line
 from ..tools.errors import ModelError
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 LINE_LIMIT = 500  # characters of a one-line field: a question, a summary, a note
 VALUE_LIMIT = 120  # characters of a database value; longer ones are matched by their beginning
@@ -75,6 +76,8 @@ def value(text: str) -> str:
 
 @cache
 def _make_jinja_environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # not loaded where no model is asked
+
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=False,  # noqa: S701 - prompts are plain text; data is fenced by `block`

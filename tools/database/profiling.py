@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from ..words import make_singular, split_name
 from .codes import LARGE, Includes, Rows, add_codes, has_unrelated_table_name, is_count_column, list_unlinked_columns
@@ -38,7 +38,7 @@ _MEASURES = frozenset({"count", "total", "sum", "avg", "average", "rank", "ranki
 
 _SAMPLES = 8
 _LEAST_CODE, _LONGEST_CODE = 4, 40  # characters of a code that tells what it refers to
-_MOST_HOLDERS, _MOST_LOOKS = 20, 1_000  # unique columns of one form of codes, and look-ups in them
+_MOST_HOLDERS, _MOST_LOOKS = 20, 1_000  # keys of one name or form of codes, and look-ups by form
 
 
 def add_statistics(column: ColumnSchema, values: Sequence[Cell], *, complete: bool, seen: bool = True) -> ColumnSchema:
@@ -68,11 +68,14 @@ def add_inferred_keys_and_codes(schema: Schema, rows: Mapping[str, Rows], unique
 
 
 class _Target(NamedTuple):
-    """A table with a one-column key, and how strongly a column name points to the table."""
+    """A table with a one-column key."""
 
     table: TableSchema
     column: ColumnSchema
-    strength: int = 0
+
+
+_Targets: TypeAlias = dict[tuple[str, str, int], list[_Target]]
+"""By the name and kind of a column, and how strongly it points to them, most at 3. Thousands may share one name."""
 
 
 def _mark_keys(tables: Sequence[TableSchema], declared: Iterable[ForeignKey], unique: Unique) -> list[TableSchema]:
@@ -140,7 +143,7 @@ def _infer_keys(tables: Sequence[TableSchema], declared: Iterable[ForeignKey], i
         if len(best) > 1:
             # In a large schema the others are copies, as a rule, which have no key, or not all of its values.
             best = [target for target in best if target.column.primary_key] or _find_original(best) if large else []
-        ends = [(target.table.name, target.column.name) for target in best]
+        ends = [(target.table.name, target.column.name) for target in best] if len(best) <= _MOST_HOLDERS else []
         ends = [end for end in ends if includes(table.name, column.name, *end)]
         if len(ends) == 1:
             found.append(ForeignKey(table.name, (column.name,), ends[0][0], (ends[0][1],), inferred=True))
@@ -184,9 +187,9 @@ def _find_original(targets: Sequence[_Target]) -> list[_Target]:
     return [shortest] if all(shortest.table.name.lower() in target.table.name.lower() for target in targets) else []
 
 
-def _index_key_targets(tables: Sequence[TableSchema]) -> dict[str, list[_Target]]:
-    """Return key targets by the column names that would refer to them."""
-    targets: dict[str, list[_Target]] = defaultdict(list)
+def _index_key_targets(tables: Sequence[TableSchema]) -> _Targets:
+    """Return key targets by the columns that would refer to them."""
+    targets: _Targets = defaultdict(list)
     for table in tables:
         column = table.column(table.key[0]) if table.kind == "table" and len(table.key) == 1 else None
         if column is None:
@@ -204,11 +207,11 @@ def _index_key_targets(tables: Sequence[TableSchema]) -> dict[str, list[_Target]
             for start in range(1, len(words)):
                 strengths.setdefault(_join_words(words[start:]) + key, 1)
         for name, strength in strengths.items():
-            targets[name].append(_Target(table, column, strength))
+            targets[name, column.kind, strength].append(_Target(table, column))
     return targets
 
 
-def _find_best_targets(table: TableSchema, column: ColumnSchema, targets: Mapping[str, list[_Target]]) -> list[_Target]:
+def _find_best_targets(table: TableSchema, column: ColumnSchema, targets: _Targets) -> list[_Target]:
     """Return the key targets that the column's name points to most strongly."""
     own_key = table.key == (column.name,)
     words = _split_into_words(column.name)
@@ -217,18 +220,15 @@ def _find_best_targets(table: TableSchema, column: ColumnSchema, targets: Mappin
     counts = is_count_column(column)
     for start in range(1 if measures else len(words)):
         name = _join_words(words[start:])
-        fitting = [
-            target
-            for target in targets.get(name, ())
-            if target.column.kind == column.kind
-            and (target.table is not table or (start > 0 and target.column is not column))
-            and not (own_key and target.strength < 3)
-            and not (target.strength == 1 and counts)
-            and not (name.endswith(_CODE) and has_unrelated_table_name(target.table, target.column, table, column))
-        ]
-        if fitting:
-            best = max(target.strength for target in fitting)
-            return [target for target in fitting if target.strength == best]
+        for strength in (3,) if own_key else (3, 2) if counts else (3, 2, 1):
+            fitting = [
+                target
+                for target in targets.get((name, column.kind, strength), ())
+                if (target.table is not table or (start > 0 and target.column is not column))
+                and not (name.endswith(_CODE) and has_unrelated_table_name(target.table, target.column, table, column))
+            ]
+            if fitting:
+                return fitting
         if name in _GENERIC:
             break
     own = table.column(table.key[0]) if len(table.key) == 1 and not own_key else None

@@ -17,7 +17,7 @@ from ..database import Database, Limits
 from ..errors import QueryError
 from ..folders import cache_folder
 from ..words import fold, key, stem_word
-from .match import IndexedValues, ValueMatch, find_nearest_values, find_values
+from .match import IndexedValues, ValueMatch, find_nearest_values
 from .store import DEFAULT_BOUNDS, IndexBounds, ValueStore, fill_value_store, list_columns_to_index
 
 R = TypeVar("R")
@@ -59,7 +59,7 @@ class ValueIndex:
 
     def find(self, question: str, limit: int = 10) -> tuple[ValueMatch, ...]:
         """Return the values that a question mentions, best first."""
-        return self._query_value_store(lambda indexed: tuple(find_values(question, indexed)[:limit]))
+        return self._query_value_store(lambda indexed: indexed.find(question)[:limit])
 
     def find_values_with_prefix(self, text: str, limit: int = 10) -> tuple[tuple[str, str, str], ...]:
         """Return `(table, column, value)` of values that begin with a text, ignoring case."""

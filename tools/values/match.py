@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property, lru_cache
 from heapq import nlargest
 from importlib.resources import files
 
@@ -196,6 +196,12 @@ class IndexedValues:
             if {value.text.casefold() in YES for value in values} == {True, False}
             and all(value.text.casefold() in YES | NO for value in values)
         ]
+
+    @cached_property
+    def find(self) -> Callable[[str], tuple[ValueMatch, ...]]:
+        """A function that returns the values that a question mentions, best first, each once."""
+        # A turn looks for the values of one question twice, and the next turn for those of the question before.
+        return lru_cache(maxsize=4)(lambda text: tuple(find_values(text, self)))
 
 
 def find_values(text: str, indexed: IndexedValues) -> list[ValueMatch]:

@@ -7,7 +7,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tableturn.tools.database import Database, Schema, render_schema
+from tableturn.tools.database import ColumnSchema, Database, Schema, TableSchema, render_schema
+from tableturn.tools.database.profiling import add_inferred_keys_and_codes
 
 _SCRIPT = """
 CREATE TABLE customers (customer_id INTEGER, name TEXT);
@@ -257,3 +258,26 @@ def test_long_values_are_no_codes(tmp_path: Path) -> None:
         connection.commit()
     with Database.open(file) as database:
         assert database.schema().table("wide")
+
+
+def test_values_are_not_compared_with_hundreds_of_keys_of_one_name() -> None:
+    def make_table(number: int) -> TableSchema:
+        own = ColumnSchema("pno", "TEXT", "text", number % 2, distinct=2 if number % 2 else 1)
+        others = (ColumnSchema(f"f{number}_{i}", "TEXT", "text") for i in range(4))
+        return TableSchema(f"t{number:03}", (own, *others), row_count=2)
+
+    looks: list[str] = []
+
+    def includes(table: str, column: str, ref_table: str, ref_column: str) -> bool:
+        looks.append(ref_table)
+        return ref_table == "t001"
+
+    for tables, keys in ((120, 0), (24, 12)):
+        more = tuple(
+            TableSchema(f"x{number}", tuple(ColumnSchema(f"y{i}", "TEXT", "text") for i in range(5)), row_count=2)
+            for number in range(100)
+        )
+        schema = Schema("many", (*map(make_table, range(tables)), *more))
+        looks.clear()
+        found = add_inferred_keys_and_codes(schema, {}, lambda table, column: None, includes)
+        assert (len(found.foreign_keys), len(looks)) == (keys, keys * keys)

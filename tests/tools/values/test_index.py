@@ -12,7 +12,8 @@ from tableturn.tools.database import Database
 from tableturn.tools.database.session import Identity, Session
 from tableturn.tools.errors import DatabaseUnavailable
 from tableturn.tools.folders import cache_folder
-from tableturn.tools.values import IndexBounds, ValueIndex
+from tableturn.tools.values import IndexBounds, ValueIndex, ValueMatch
+from tableturn.tools.values.match import IndexedValues, find_values
 
 
 def change(path: Path, sql: str) -> None:
@@ -197,3 +198,21 @@ def test_nobody_reads_the_index_of_another_session(shop_file: Path, tmp_path: Pa
         with Database.open(shop_file, session=session) as database:
             assert ValueIndex.open(database, cache=tmp_path / "cache").find("customers in France")
         assert len(list(files.iterdir())) == number
+
+
+def test_a_question_is_looked_up_once_until_the_contents_change(
+    index: ValueIndex, shop_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def find(text: str, indexed: IndexedValues) -> list[ValueMatch]:
+        asked.append(text)
+        return find_values(text, indexed)
+
+    monkeypatch.setattr("tableturn.tools.values.match.find_values", find)
+    both = index.find("customers in France"), index.find("customers in France", limit=1)
+    assert both[0][:1] == both[1]
+    assert len(asked) == 1
+    change(shop_file, "INSERT INTO customer(country) VALUES ('Peru')")
+    index.find("customers in France")
+    assert len(asked) == 2
