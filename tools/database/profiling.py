@@ -143,7 +143,9 @@ def _infer_keys(tables: Sequence[TableSchema], declared: Iterable[ForeignKey], i
         if len(best) > 1:
             # In a large schema the others are copies, as a rule, which have no key, or not all of its values.
             best = [target for target in best if target.column.primary_key] or _find_original(best) if large else []
-        ends = [(target.table.name, target.column.name) for target in best] if len(best) <= _MOST_HOLDERS else []
+        if len(best) > _MOST_HOLDERS:
+            best = _find_original(best)
+        ends = [(target.table.name, target.column.name) for target in best]
         ends = [end for end in ends if includes(table.name, column.name, *end)]
         if len(ends) == 1:
             found.append(ForeignKey(table.name, (column.name,), ends[0][0], (ends[0][1],), inferred=True))
