@@ -17,20 +17,7 @@ from rapidfuzz.distance import OSA
 from ..database import Schema
 from ..database.column_kinds import STAND_INS
 from ..derived import cache_in_first_argument
-from ..words import (
-    IN_WORD,
-    OFFERED,
-    STOP_WORDS,
-    Word,
-    find_similar,
-    fold,
-    key,
-    max_typos,
-    stem_name,
-    stem_word,
-    stems,
-    words,
-)
+from ..words import OFFERED, STOP_WORDS, Word, find_similar, fold, key, max_typos, stem_name, stem_word, stems, words
 from .store import StoredColumn, StoredValue, ValueStore
 
 WHOLE = frozenset(("exact", "case", "inflection"))  # how a whole value is mentioned, spelt right
@@ -335,7 +322,7 @@ def _find_misspelt_words(question: TokenizedQuestion, indexed: IndexedValues) ->
     respelt: dict[int, list[tuple[str, float]]] = {}
     for number, word in enumerate(question.words):
         known = word.stem in indexed.names or question.is_common_word(number)
-        if known or len(word.stem) < IN_WORD[0] or word.stem.isdigit():
+        if known or not max_typos(word.text, is_value=True) or word.stem.isdigit():
             continue
         if not indexed.store.has_word_stem(word.stem) and (near := _find_nearest_words(word.stem, indexed.store)):
             respelt[number] = [(other, 1 - distance / len(word.stem)) for distance, other in near]
