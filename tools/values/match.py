@@ -187,8 +187,13 @@ class IndexedValues:
     @cached_property
     def find(self) -> Callable[[str], tuple[ValueMatch, ...]]:
         """A function that returns the values that a question mentions, best first, each once."""
+
         # A turn looks for the values of one question twice, and the next turn for those of the question before.
-        return lru_cache(maxsize=4)(lambda text: tuple(find_values(text, self)))
+        @lru_cache(maxsize=4)
+        def find(text: str) -> tuple[ValueMatch, ...]:
+            return tuple(find_values(text, self))
+
+        return find
 
 
 def find_values(text: str, indexed: IndexedValues) -> list[ValueMatch]:
@@ -322,7 +327,11 @@ def _find_misspelt_words(question: TokenizedQuestion, indexed: IndexedValues) ->
     respelt: dict[int, list[tuple[str, float]]] = {}
     for number, word in enumerate(question.words):
         known = word.stem in indexed.names or question.is_common_word(number)
-        if known or not max_typos(word.text, is_value=True) or word.stem.isdigit():
+        # A short word in small letters is a word more often than a value with a wrong letter.
+        named = max_typos(word.text, is_value=True) or (
+            max_typos(word.stem) and question.is_quoted_or_capitalized(word)
+        )
+        if known or not named or word.stem.isdigit():
             continue
         if not indexed.store.has_word_stem(word.stem) and (near := _find_nearest_words(word.stem, indexed.store)):
             respelt[number] = [(other, 1 - distance / len(word.stem)) for distance, other in near]

@@ -270,7 +270,7 @@ def test_an_empty_result_says_which_value_no_row_has(shop: Path, condition: str,
     ],
 )
 def test_conditions_that_never_hold_are_told_where_nothing_came_out(shop: Path, condition: str, fact: str) -> None:
-    settings: dict[str, object] = {"record": "off", "max_attempts": 1}
+    settings: dict[str, Any] = {"record": "off", "max_attempts": 1}
     answer = answered(shop, f"```sql\nSELECT count(*) FROM customers WHERE {condition}\n```\nSure: 95", **settings)
     assert answer.confidence_reason == fact
     either = f"SELECT (SELECT count(*) FROM customers WHERE {condition}), count(*) FROM customers"

@@ -95,6 +95,11 @@ def found(index: tuple[ValueIndex, Database], question: str) -> list[str]:
     return [f"{match.column}.{match.value}" for match in index[0].find(question, 100)]
 
 
+def test_a_short_word_in_small_letters_is_no_misspelt_value(index: tuple[ValueIndex, Database]) -> None:
+    assert "country.Peru" in found(index, "movies made in Perru")
+    assert "country.Peru" not in found(index, "movies made in perru")
+
+
 def test_a_misspelt_word_may_be_any_of_the_nearest(index: tuple[ValueIndex, Database]) -> None:
     assert set(found(index, "people of Xerne")) == {"town.Berne", "town.Verne"}
 
