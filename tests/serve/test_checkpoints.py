@@ -71,6 +71,24 @@ async def test_another_worker_goes_on(kind: str, shop: Path, tmp_path: Path) -> 
         assert os.stat(place.location).st_mode & 0o777 == 0o600
 
 
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+async def test_answers_with_characters_of_no_text_can_be_searched(kind: str, shop: Path, tmp_path: Path) -> None:
+    if kind == "sqlite":
+        place = StorageLocation.of(str(tmp_path / "conversations.sqlite"), str(shop))
+    elif problem := POSTGRES.unavailable():
+        pytest.skip(problem)
+    else:
+        place = StorageLocation.of(POSTGRES.make_database(f"serve_{uuid.uuid4().hex[:8]}"), str(shop))
+    with closing(sqlite3.connect(shop)) as customers, customers:
+        customers.execute("UPDATE customers SET name = 'A' || char(0) || '\\u0000B' WHERE name = 'Ada'")
+    async with worker(shop, place, scripted()) as server:
+        asker = server.make_default_asker()
+        thread = server.store.add_thread(asker.owner, "theirs").id
+        await ask(server, thread, "Who are the customers?")
+        for search, hits in (("who are", 1), ("name: a", 1), ("nobody", 0)):
+            assert len(server.store.list_threads(asker.owner, search=search, may_see=asker.may_see)) == hits, search
+
+
 async def test_failures_of_the_place_are_told_as_ours(
     shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,7 +28,7 @@ REMEMBERED_LENGTH = 4_000
 """Of longer queries only the last few are remembered, so that what is remembered stays small."""
 
 _SPLIT_OPERATOR = re.compile(
-    r"""'(?:[^']|'')*' | "(?:[^"]|"")*" | `[^`]*` | \[[^\]]*\] | --[^\n]* | /\*.*?\*/
+    r"""'(?:[^']|'')*' | "(?:[^"]|"")*" | `[^`]*` | \[[^\]]*(?:\]|$) | --[^\n]* | /\*.*?(?:\*/|$)
       | (?P<split> [<>!=] \s+ = | < \s+ > | \| \s+ \| )""",
     re.VERBOSE | re.DOTALL,
 )

@@ -15,6 +15,9 @@ from tableturn.tools.sql.parse import join_split_operators
         ("a > 1 -- > =\nAND b > = 2 /* ! = */", "a > 1 -- > =\nAND b >= 2 /* ! = */"),
         ("a = 'it''s > = x' AND [> =] > = 1", "a = 'it''s > = x' AND [> =] >= 1"),
         ("a > b", "a > b"),
+        # What nothing ends goes to the end of the text, or thousands of such signs would be looked at for seconds.
+        ("a > = 1 /* > = " + "/* " * 15_000, "a >= 1 /* > = " + "/* " * 15_000),
+        ("a > = 1 AND [> = " + "[" * 15_000, "a >= 1 AND [> = " + "[" * 15_000),
     ],
 )
 def test_split_operators_are_joined_outside_strings(written: str, joined: str) -> None:
