@@ -16,7 +16,6 @@ from ...tools.formats import ColumnFormat, FormatKind, choose_column_formats, fo
 from ...tools.sql import ColumnHeading, Query, SearchedLiteral, explain, headings, read_query
 from ...tools.words import humanize_name
 from ..advice import call_with_fallback, with_fallback
-from ..evidence.choose_attempt import is_empty_result
 from ..records import AnswerRecord, Note, PlainCell, PlainResult
 from .labels import Labels
 
@@ -259,8 +258,6 @@ def list_row_remarks(result: PlainResult, labels: Labels) -> tuple[Note, ...]:
     found = list(map(Note, result.notes))
     if result.truncated:
         found.append(Note(labels.say("only_first", result.row_count), "cut"))
-    if is_empty_result(result) and result.rows:
-        found.append(Note(labels.say("single_null")))
     return tuple(found)
 
 

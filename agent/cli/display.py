@@ -126,7 +126,8 @@ def show_answer(
     if text:
         console.print(Text(sanitize_text(text), style="bold" if answer.answered else "bold yellow"))
     drawn = answer.drawn if answer.answered and answer.pictured else None
-    if answer.columns and (drawn is None or drawn.kind != "bar"):
+    empty = not answer.rows or (len(answer.rows) == 1 and list(answer.rows[0]) == [None])  # the words say so
+    if not empty and (drawn is None or drawn.kind != "bar"):
         caption += f"; {labels.say('more_shows')}" if caption and paged else ""
         console.print(TerminalTable(answer.headings, answer.rows[:shown], caption, answer.formats))
     if drawn is not None:

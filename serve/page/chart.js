@@ -72,7 +72,7 @@ async function draw(place, spec, language) {
   const narrow = place.clientWidth < NARROW;
   const shown = inItsLanguage(inOurColours(narrow ? narrowed(spec) : spec));
   return window.vegaEmbed(place, { ...shown, title: spec.title?.subtitle ?? "", ...fit }, {
-    ...language, ast: true, actions: false, defaultStyle: false, renderer: "svg", config: config(place, narrow), tooltip: { disableDefaultStyle: true },
+    ...language, ast: true, actions: false, defaultStyle: false, renderer: "svg", config: config(place, narrow, whole(spec)), tooltip: { disableDefaultStyle: true },
     loader: { load: refuse, sanitize: refuse }, // the data is in the specification; nothing else is to be loaded
   });
 }
@@ -104,15 +104,18 @@ function narrowed(spec) {
   return spec;
 }
 
+/** Whether all numbers are whole: a count has no marks at its tenths. */
+const whole = ({ data }) => data?.values.flatMap(Object.values).every((value) => typeof value !== "number" || Number.isInteger(value));
+
 /** The page's colours and font, as the place of the chart has them, and its width. */
-function config(place, narrow) {
+function config(place, narrow, whole) {
   const { color, borderTopColor: line, fontFamily: font } = getComputedStyle(place);
   const words = { labelColor: color, titleColor: color, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal" };
   const series = shades(place);
   const below = narrow ? { orient: "bottom", direction: "vertical", columns: 2, labelLimit: 120 } : {};
   return {
     background: null, font, view: { stroke: null }, text: { color }, title: { color, anchor: "start", fontSize: 12 }, legend: { ...words, ...below },
-    mark: { color: series[0] }, range: { category: series }, axis: { ...words, ...(narrow ? { labelOverlap: true } : {}), gridColor: line, domainColor: line, tickColor: line },
+    mark: { color: series[0] }, range: { category: series }, axis: { ...words, ...(narrow ? { labelOverlap: true } : {}), gridColor: line, domainColor: line, tickColor: line }, axisQuantitative: whole ? { tickMinStep: 1 } : {},
   };
 }
 

@@ -4,5 +4,5 @@ import { h } from "./vendor/preact.js";
 import htm from "./vendor/htm.js";
 
 export { render } from "./vendor/preact.js";
-export { useCallback, useEffect, useMemo, useRef, useState } from "./vendor/hooks.js";
+export { useEffect, useLayoutEffect, useRef, useState } from "./vendor/hooks.js";
 export const html = htm.bind(h);

@@ -21,9 +21,10 @@ export function parts({ text, notes, note_kinds, basis, ledger }) {
 /** Notes that only the first rows are shown; not so here, as the table pages all of them. */
 const cuts = ({ notes, note_kinds: kinds = [] }) => notes.filter((note, place) => kinds[place] === "cut" || CUT.test(note));
 
-/** `figure` for a lone cell, `chart` for a series or a ranking, else `table`. */
+/** `figure` for a lone cell, `chart` for a series or a ranking, nothing where the sentence says it all, else `table`. */
 export function shape({ chart, columns, formats, rows, row_count: count }) {
-  if (columns.length === 1 && rows.length === 1 && rows[0][0] !== null && String(rows[0][0]).length <= LONGEST) return "figure";
+  if (count === 0 || (columns.length === 1 && count === 1 && rows[0]?.[0] === null)) return "";
+  if (columns.length === 1 && rows.length === 1 && String(rows[0][0]).length <= LONGEST) return "figure";
   if (chart) return "chart";
   const number = (kinds) => formats.filter(({ kind }) => kinds.includes(kind)).length;
   const [times, measures, names] = [number(TIMES), number(MEASURES), number(["text"])];

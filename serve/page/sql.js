@@ -1,5 +1,5 @@
 // SQL: highlighted, and edited.
-import { html, useEffect, useRef, useState } from "./html.js";
+import { html, useLayoutEffect, useRef, useState } from "./html.js";
 import { say } from "./labels.js";
 import hljs from "./vendor/highlight.js";
 import sql from "./vendor/sql.js";
@@ -23,14 +23,15 @@ export function Editor({ text, label, actions, onCancel }) {
   const [now, setNow] = useState(text);
   const [waits, setWaits] = useState(false);
   const area = useRef(null);
-  useEffect(() => {
+  useLayoutEffect(() => { // before the browser takes another key
     const turn = area.current.closest(".turn");
     area.current.focus();
-    return () => document.activeElement === document.body && turn.focus({ preventScroll: true }); // the keys go on from here
+    // The keys go on from here, once the editor is out of the page.
+    return () => queueMicrotask(() => document.activeElement === document.body && turn.focus({ preventScroll: true }));
   }, []);
   const act = async (does) => {
     setWaits(true);
-    await does(now);
+    await does(area.current.value); // which may be newer than what is drawn
     setWaits(false);
   };
   const onKeyDown = (event) => {

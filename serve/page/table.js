@@ -2,7 +2,7 @@
 import { download, get } from "./api.js";
 import { fileName, formatCell, isNumeric } from "./formats.js";
 import { html, useEffect, useRef, useState } from "./html.js";
-import { say } from "./labels.js";
+import { number, say } from "./labels.js";
 
 const PAGE = 25;
 const SHORT = 40;
@@ -46,11 +46,12 @@ export function Table({ turn }) {
       </table>
       ${page.rows.length === 0 && html`<p class="quiet">${say(view.search ? "page_no_row" : "page_no_rows")}</p>`}
     </div>
-    <div class="below"><${Pager} view=${view} page=${page} move=${move} /><${Files} turn=${turn} view=${view} /></div>
+    <div class="below"><${Pager} view=${view} page=${page} move=${move} told=${turn.answer.text} /><${Files} turn=${turn} view=${view} /></div>
   </div>`;
 }
 
-function Pager({ view, page, move }) {
+/** @param told  the answer's words, whose number of rows is not repeated */
+function Pager({ view, page, move, told }) {
   const last = Math.min(page.offset + page.rows.length, page.total);
   const many = page.total > PAGE || view.search !== "";
   const count = say(page.truncated ? "page_or_more" : "rows", { n: page.total });
@@ -59,7 +60,8 @@ function Pager({ view, page, move }) {
     clearTimeout(timer.current);
     timer.current = setTimeout(does, 250);
   };
-  const range = page.total > PAGE ? say("page_range", { first: page.offset + 1, last, count }) : count;
+  const [first, known] = [page.offset + 1, !view.search && !page.truncated && told.includes(number(page.total))];
+  const range = page.total <= PAGE ? !known && count : known ? `${number(first)}–${number(last)}` : say("page_range", { first, last, count });
   return html`<div class="pager">
     ${(many || page.rows.length > 3) && html`<input type="search" placeholder=${say("page_filter")} aria-label=${say("page_filter")} maxlength="200" value=${view.search}
       onInput=${(event) => later(() => move({ search: event.target.value }))} />`}

@@ -90,7 +90,7 @@ function Answer({ turn, last, tools }) {
       ${counting && html`<p class="quiet">${say("page_counting")}</p>`}
     </div>
     ${answer.status === "failed" && !tools.running && html`<${Again} turn=${turn} tools=${tools} />`}
-    ${answer.answered && answer.columns.length > 0 && !(counting && (answer.truncated || shape(answer) === "chart")) && html`<${Result} turn=${turn} theme=${tools.theme} />`}
+    ${answer.answered && answer.columns.length > 0 && shape(answer) && !(counting && (answer.truncated || shape(answer) === "chart")) && html`<${Result} turn=${turn} theme=${tools.theme} />`}
     ${!counting && html`<div class="folded">
       ${answer.answered && html`<${Why} answer=${answer} />`}
       ${answer.sql && html`<${Query} turn=${turn} tools=${tools} mend=${last && answer.status === "failed" && answer.stop_kind === "edited"} />`}

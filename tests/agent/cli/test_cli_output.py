@@ -59,6 +59,18 @@ def test_what_failed_is_told_once_and_what_waits_in_plain_words(shop: Path) -> N
     assert "needs_clarification" not in shown
 
 
+def test_what_is_not_there_has_no_empty_table(shop: Path) -> None:
+    model = writes("SELECT name FROM customers WHERE id < 0", "SELECT NULL AS phone", "SELECT NULL AS phone, 1 AS n")
+    console = Console(file=io.StringIO(), width=200)
+    with SQLAgent(shop, model=model, settings={"examples": "none", "rephrase": "never"}) as agent:
+        for question in ("Who is nobody?", "What is the phone?", "What are they?"):
+            show_answer(agent.ask(question), console)
+    shown = cast("io.StringIO", console.file).getvalue()
+    assert "No rows match." in shown
+    assert "Phone: no value." in shown
+    assert shown.count("┏") == 1, "only that with something in a row has a table"
+
+
 def test_json_with_a_limit_says_that_it_was_cut(shop: Path) -> None:
     answer = json.loads(ask(shop, "--json", "--limit", "2", ALL).stdout)
     assert (len(answer["rows"]), answer["row_count"], answer["truncated"], answer["answered"]) == (2, 2, True, True)
