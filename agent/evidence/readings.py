@@ -13,6 +13,7 @@ from dataclasses import replace
 from ...tools.database import Limits
 from ...tools.database.rendering.text import one_line
 from ...tools.errors import QueryError
+from ...tools.labels import choose_locale
 from ...tools.readings import (
     Agreement,
     AlternativeReading,
@@ -25,7 +26,6 @@ from ...tools.readings import (
 )
 from ...tools.sql import Query
 from ..advice import with_fallback
-from ..answers.labels import choose_locale
 from ..answers.sentence import is_harmless
 from ..context.task_inputs import get_full_question
 from ..records import AnswerRecord, Attempt, OfferedReading, Readings, Turn, make_plain_result

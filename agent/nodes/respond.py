@@ -11,6 +11,7 @@ from langgraph.types import Overwrite
 from ...tools.basis import Basis, Origin, build_query_basis
 from ...tools.errors import SQLParseError, TableturnError
 from ...tools.examples import database_identity
+from ...tools.labels import Labels, choose_locale
 from ...tools.ledger import Ledger
 from ...tools.linking import PastTurn
 from ...tools.outgoing import SentQueries, record_queries
@@ -18,7 +19,6 @@ from ...tools.sql import Query
 from ..advice import call_with_fallback, with_fallback
 from ..answers.answer import Answer
 from ..answers.events import EARLY
-from ..answers.labels import Labels, choose_locale
 from ..answers.phrasing import (
     WITHHELD,
     ColumnDisplay,

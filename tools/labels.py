@@ -12,9 +12,9 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from ...tools.errors import SettingsError
-from ...tools.formats import ENGLISH, ColumnFormat, find_babel_locale, format_cell
-from ...tools.words import join_words, words
+from .errors import SettingsError
+from .formats import ENGLISH, ColumnFormat, find_babel_locale, format_cell
+from .words import join_words, words
 
 if TYPE_CHECKING:
     from babel import Locale
