@@ -50,7 +50,7 @@ class Labels:
         """Return `a`, `a and b` or `a, b and c`."""
         return join_words(items, self.say("and"))
 
-    def number(self, number: int) -> str:
+    def number(self, number: float) -> str:
         """Return a number as people write it."""
         return format_cell(number, ColumnFormat("number", locale=self.locale))
 

@@ -51,7 +51,7 @@ def render_answer_json(answer: Answer) -> dict[str, Any]:
     whole["estimate"] = shown(answer.estimate)
     whole["formats"] = list(map(asdict, answer.formats))
     if answer.ledger is not None:
-        whole["ledger"] = {**whole["ledger"], "line": answer.ledger.line}
+        whole["ledger"] = {**whole["ledger"], "line": answer.ledger.write_line(answer.labels)}
     return {key: whole[key] for key in JSON_KEYS}
 
 

@@ -130,12 +130,13 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     by_code = code if best else None  # SQL-CRAFT's answer is always a query's
     query = read_answered(chosen.sql, run.resources.database) if chosen else None
     personal = run.resources.database.personal_tables
-    unnamed = tell_row_rules(query, personal) if query and personal else ""
-    found = _make_conclusion(turn, chosen, query, by_code, run, unnamed, discarded=bool(discarded))
+    labels = Labels(choose_locale(turn.asked or turn.question, run.settings.locale))
+    unnamed = tell_row_rules(query, personal, labels) if query and personal else ""
+    found = _make_conclusion(turn, chosen, query, by_code, run, unnamed, labels, discarded=bool(discarded))
     comparison = compare_code_with_query(chosen, code) if chosen else None
     doubts: tuple[str, ...] = ()
     if comparison is not None and differs(comparison):
-        doubts = (f"{found.looks.labels.say('code_differs')}: {comparison.reason}",)
+        doubts = (f"{labels.say('code_differs')}: {comparison.reason}",)
     sql = chosen.sql if chosen and not found.by_code else None
     result = found.result or PlainResult((), ())
     by_node = load_usage(state)
@@ -145,14 +146,13 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     basis = find_answer_basis(chosen if sql else None, query, turn, run, used, readings)
     explanation = explain_query(query)
     proposals = list_explained_words(turn)
-    labels = found.looks.labels
     explained = [Note(labels.say("explained", name=one.name, text=one.text), "explained") for one in proposals]
     remarks = (*found.remarks, *map(Note, doubts), *explained)
     translator, say = run.translator, chosen.comments.say if chosen else ""
 
     def tell(ledger: Ledger | None) -> AnswerRecord:
-        line = ledger.line if ledger else ""
-        facts = ledger.material_facts if ledger and line else ()
+        line = ledger.write_line(labels) if ledger else ""
+        facts = ledger.list_facts(labels, material=True) if ledger and line else ()
         after = (*filter(None, (line, readings.line)), *(note.text for note in found.remarks))
         sure = assess_answer_confidence(
             attempts, chosen, found.status, comparison, turn, run, readings.agreement, facts, unnamed
@@ -199,7 +199,7 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
             formats=found.looks.formats,
             used_knowledge=used,
             proposals=proposals,
-            basis=replace(basis, counted=ledger.minor_facts) if basis and ledger else basis,
+            basis=replace(basis, counted=ledger.list_facts(labels, material=False)) if basis and ledger else basis,
             readings=readings,
             sentence=AnswerSentence(say, " ".join(after)) if say and sql and found.result else None,
             ledger=ledger,
@@ -244,13 +244,12 @@ def _make_conclusion(
     code: CodeResult | None,
     run: Run,
     unnamed: str,
+    labels: Labels,
     *,
     discarded: bool,
 ) -> _Conclusion:
     """Return the conclusion of a turn: the status, text, remarks and result of the answer."""
     stop = turn.stop
-    locale = choose_locale(turn.asked or turn.question, run.settings.locale)
-    labels = Labels(locale)
     if stop and stop.status in ("failed", "unanswerable"):
         kind = chosen.error_kind if stop.kind == "error" and chosen else None
         return _Conclusion(stop.status, failed(stop.why, kind, run.settings.query_seconds))
@@ -263,13 +262,13 @@ def _make_conclusion(
         rules = (f"{unnamed[:1].upper()}{unnamed[1:]}.",) if unnamed else ()
         known = (*map(Note, (*reads_only, *caveats)), *list_remarks(chosen.result, labels), *map(Note, rules))
         defined = {entry.name: entry.text for entry in turn.knowledge}
-        looks = build_display(query, chosen.result, locale, defined)
+        looks = build_display(query, chosen.result, labels.locale, defined)
         return _Conclusion(status, phrase_answer(chosen.result, looks, chosen.literals), known, chosen.result, looks)
     if code is not None:
         told = [labels.say("by_code")]
         if code.sampled:
             told.append(labels.say("sampled", tables=", ".join(code.sampled)))
-        looks = build_display(None, code.result, locale)
+        looks = build_display(None, code.result, labels.locale)
         text = phrase_answer(code.result, looks)
         return _Conclusion("capped", text, tuple(map(Note, told)), code.result, looks, by_code=True)
     why, kind = (chosen.error, chosen.error_kind) if chosen else ("no query was written", None)

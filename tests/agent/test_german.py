@@ -1,0 +1,83 @@
+"""What is told about the answer to a German question is German."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tableturn import SQLAgent
+from tableturn.agent import Answer
+from tableturn.tools.labels import Labels
+from tableturn.tools.ledger import JoinCount, Ledger, MissingCount, NewestDate, VariantCount
+
+from tests.support.scripted import writes
+
+JOINED = "SELECT COUNT(*) FROM sale JOIN product ON product.id = sale.product_id"
+
+
+@pytest.fixture
+def sales(tmp_path: Path) -> Path:
+    """100 sales, of which 97 are of a product that is gone."""
+    path = tmp_path / "sales.sqlite"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.executescript("""
+            CREATE TABLE product (id INTEGER PRIMARY KEY, name TEXT);
+            CREATE TABLE sale (id INTEGER PRIMARY KEY, product_id INTEGER REFERENCES product);
+            INSERT INTO product VALUES (1, 'lamp');
+        """)
+        connection.executemany("INSERT INTO sale VALUES (?, ?)", [(n, 1 if n < 3 else 99) for n in range(100)])
+    return path
+
+
+def ask(path: Path, reply: str, question: str, **settings: Any) -> Answer:
+    with SQLAgent(path, model=writes(reply), settings={"examples": "none"} | settings) as agent:
+        return agent.ask(question)
+
+
+def test_lost_rows_are_told_in_german(sales: Path) -> None:
+    answer = ask(sales, JOINED, "Wie viele Verkäufe gibt es?")
+    told = "97 weitere haben keinen passenden Eintrag in product; mit ihnen sind es 100."
+    assert answer.text.endswith(told)
+    assert answer.to_dict()["ledger"]["line"] == told
+    assert answer.certainty.endswith(
+        ": 97 von 100 Zeilen von sale haben keinen passenden Eintrag in product und fehlen deshalb"
+    )
+    english = ask(sales, JOINED, "How many sales are there?")
+    assert english.text.endswith("97 more have no match in product; with them it is 100.")
+
+
+def test_every_fact_of_the_ledger_has_a_german_form() -> None:
+    ledger = Ledger(
+        joins=(
+            JoinCount("product", "id", 1, 2, "sale", 1_000, material=True),
+            JoinCount("product", "id", 4, 0, "sale", 10, material=True, ones=True),
+        ),
+        nulls=(
+            MissingCount("sale", "amount", "averaged", 1, "sale", 1, material=True),
+            MissingCount("sale", "amount", "grouped", 2, "", 3, material=True),
+        ),
+        variants=(VariantCount("sale", "kind", ("“a”, “A”", "“b”, “B”"), 2, 4, material=True),),
+        newest=NewestDate("sale", "day", "2023-10-01", "2023-12-31", material=True),
+    )
+    assert ledger.write_line(Labels("de")).split(". ") == [
+        "1 von 1.000 Zeilen von sale hat keinen passenden Eintrag in product und fehlt deshalb",
+        "2 der Zeilen von sale sind mehrfach enthalten, weil manche zu mehreren Zeilen von product passen",
+        "4 von 10 Zeilen von sale fehlen, weil keine gezählte Zeile von product zu ihnen passt",
+        "Die einzige Zeile von sale hat keinen Wert für amount und zählt im Durchschnitt nicht mit",
+        "2 von 3 verknüpften Zeilen haben keinen Wert für amount",
+        "Manche Gruppen von kind unterscheiden sich nur in Groß- und Kleinschreibung oder Leerzeichen "
+        "(“a”, “A” und “b”, “B”)",
+        "Die Daten enden am 2023-10-01, vor dem 2023-12-31.",
+    ]
+    assert ledger.line == (
+        "1 of 1,000 rows of sale has no match in product and is left out. "
+        "2 of the rows of sale are repeated, because some match several rows of product. "
+        "4 of 10 rows of sale are left out, because no counted row of product matches them. "
+        "The one row of sale has no amount, which the average leaves out. "
+        "2 of 3 joined rows have no amount. "
+        "Some groups of kind differ only in case or spacing (“a”, “A” and “b”, “B”). "
+        "The data ends on 2023-10-01, before 2023-12-31."
+    )
