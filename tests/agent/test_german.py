@@ -12,6 +12,7 @@ from tableturn import SQLAgent
 from tableturn.agent import Answer
 from tableturn.tools.labels import Labels
 from tableturn.tools.ledger import JoinCount, Ledger, MissingCount, NewestDate, VariantCount
+from tableturn.tools.readings import AlternativeReading, ReadingResult, Rows, compare_readings, summarize
 
 from tests.support.scripted import writes
 
@@ -47,6 +48,36 @@ def test_lost_rows_are_told_in_german(sales: Path) -> None:
     )
     english = ask(sales, JOINED, "How many sales are there?")
     assert english.text.endswith("97 more have no match in product; with them it is 100.")
+
+
+def test_other_readings_are_told_in_german(sales: Path) -> None:
+    other = (
+        f"{JOINED} AND sale.id > 0\n```\nOther reading: ohne den ersten\n```sql\nSELECT COUNT(*) FROM sale WHERE id > 0"
+    )
+    answer = ask(sales, other, "Wie viele Verkäufe gibt es?", ledger="off")
+    assert answer.text.endswith("Verstanden als „ohne den ersten“: 99.")
+    tied = "SELECT product_id, id FROM sale ORDER BY product_id LIMIT 2"
+    assert ask(sales, tied, "Wie heißen die Verkäufe von A bis Z? Liste 2.", ledger="off").text.endswith(
+        "1 weitere Zeile auf demselben letzten Platz."
+    )
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "says"),
+    [
+        (((1, "a"), (2, "b")), ((1, "a"), (2, "b"), (3, "c")), "1 Zeile mehr"),
+        (((1, "a"), (2, "b"), (3, "c")), ((1, "a"),), "2 Zeilen weniger"),
+        (((1, "a"), (2, "b")), ((1, "a"), (2, "c")), "1 von 2 Zeilen ist anders"),
+        (((1, "a"), (2, "b")), ((3, "a"), (4, "b"), (5, "c")), "3 Zeilen statt 2"),
+        (((1,),), ((2_500_000,),), "2,5 Mio"),
+        (((1, "a"), (2, "b")), ((3, "a"),), "1 Zeile statt 2"),
+    ],
+)
+def test_what_another_reading_gives_is_told_in_german(here: Rows, there: Rows, says: str) -> None:
+    rival = AlternativeReading("meaning", "anders", "", "")
+    outcome = compare_readings(rival, ReadingResult(here), ReadingResult(there), ordered=False, locale="de")
+    assert outcome is not None
+    assert (outcome.says, summarize([outcome], "de")) == (says, f"Verstanden als „anders“: {says}.")
 
 
 def test_every_fact_of_the_ledger_has_a_german_form() -> None:

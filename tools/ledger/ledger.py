@@ -152,7 +152,5 @@ def _describe_join(join: JoinCount, other: float | None, labels: Labels) -> Iter
 
 def _say_part(count: int, rows: int, table: str, labels: Labels) -> str:
     """Return how many rows of a table, or of those that joins have made, have or lack something, up to its verb."""
-    key = "part_of_table" if table else "part_of_joined"
-    return labels.say(
-        f"{key}_of_one" if rows == 1 else key, count, rows=labels.number(rows), table=humanize_name(table)
-    )
+    key = ("part_of_table" if table else "part_of_joined") + ("_of_one" if rows == 1 else "")
+    return labels.say(key, count, rows=labels.number(rows), table=humanize_name(table))
