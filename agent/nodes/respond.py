@@ -157,7 +157,7 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
         sure = assess_answer_confidence(
             attempts, chosen, found.status, comparison, turn, run, readings.agreement, facts, unnamed
         )
-        trust = judge_answer_trust(sure.alone, run) if sql and found.result else UNTOLD
+        trust = judge_answer_trust(sure.alone, run, labels) if sql and found.result else UNTOLD
         return AnswerRecord(
             question=turn.asked or turn.question,
             rephrased=turn.rephrasing.rephrased,
