@@ -46,6 +46,11 @@ class Labels:
             text = text[_choose_plural(number, self.locale)]
         return text.format(n=self.number(number), **values)
 
+    @property
+    def are_english(self) -> bool:
+        """Whether the labels of the locale are in English."""
+        return self.say("page_language") == "en"
+
     def join(self, items: Sequence[str]) -> str:
         """Return `a`, `a and b` or `a, b and c`."""
         return join_words(items, self.say("and"))
@@ -53,6 +58,9 @@ class Labels:
     def number(self, number: float) -> str:
         """Return a number as people write it."""
         return format_cell(number, ColumnFormat("number", locale=self.locale))
+
+
+IN_ENGLISH = Labels()
 
 
 def list_labels(setting: str, accepted: str = "") -> dict[str, Label]:

@@ -96,7 +96,7 @@ def _format_as_sentence(said: str) -> str:
 
 def list_basis_lines(answer: Answer) -> tuple[str, ...]:
     """Return the basis of an answer, in about three lines."""
-    return () if answer.basis is None else tuple(answer.basis.text().splitlines())
+    return () if answer.basis is None else tuple(answer.basis.text(answer.labels).splitlines())
 
 
 def render_answer_html(answer: Answer) -> str:

@@ -18,7 +18,7 @@ from ...tools.annotations import compute_schema_key
 from ...tools.errors import SettingsError
 from ...tools.examples import database_identity
 from ...tools.folders import data_folder
-from ...tools.labels import Labels
+from ...tools.labels import IN_ENGLISH, Labels
 from ...tools.whole_files import lock_folder_of_file, write_text_atomically
 from ..advice import with_fallback
 from ..resources import Resources, Run
@@ -26,8 +26,6 @@ from ..settings import PRESETS, Settings
 
 TRUST_FILE = "trust.json"
 OFF = "off"
-
-_ENGLISH = Labels()
 
 _Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 _Count = Annotated[int, Field(ge=0)]
@@ -42,7 +40,7 @@ class TrustFingerprints:
     knowledge: str  # the definitions that hold; empty without any
     provider: str = ""  # where the model is asked; empty in bounds of earlier versions
 
-    def list_changed_conditions(self, now: TrustFingerprints, labels: Labels = _ENGLISH) -> list[str]:
+    def list_changed_conditions(self, now: TrustFingerprints, labels: Labels = IN_ENGLISH) -> list[str]:
         """Return the conditions that have changed, in words."""
         return [labels.say(f"trust_{name}") for name, digest in vars(self).items() if digest != getattr(now, name)]
 
@@ -154,7 +152,7 @@ def judge_answer_trust(confidence: float, run: Run, labels: Labels) -> TrustVerd
 
 
 def apply_bound(
-    confidence: float, bound: TrustBound, now: TrustFingerprints, labels: Labels = _ENGLISH
+    confidence: float, bound: TrustBound, now: TrustFingerprints, labels: Labels = IN_ENGLISH
 ) -> TrustVerdict:
     """Return whether a trust bound makes an answer trusted."""
     if why := explain_inapplicable_bound(bound, now, labels):
@@ -165,7 +163,7 @@ def apply_bound(
     return TrustVerdict(trusted, labels.say(key, bound=format_trust_bound(bound, labels)))
 
 
-def explain_inapplicable_bound(bound: TrustBound, now: TrustFingerprints, labels: Labels = _ENGLISH) -> str:
+def explain_inapplicable_bound(bound: TrustBound, now: TrustFingerprints, labels: Labels = IN_ENGLISH) -> str:
     """Return why a trust bound does not apply, or '' if it does."""
     if bound.level is None:
         more = labels.say("trust_more" if bound.missing else "trust_other", missing=bound.missing)
@@ -175,7 +173,7 @@ def explain_inapplicable_bound(bound: TrustBound, now: TrustFingerprints, labels
     return ""
 
 
-def format_trust_bound(bound: TrustBound, labels: Labels = _ENGLISH) -> str:
+def format_trust_bound(bound: TrustBound, labels: Labels = IN_ENGLISH) -> str:
     """Return the error limit that a trust bound guarantees, in words."""
     return labels.say("trust_bound", alpha=bound.alpha, certainty=bound.certainty, labels=bound.labels)
 

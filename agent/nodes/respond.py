@@ -143,7 +143,7 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     query = query if sql else None
     used = used_knowledge(query, turn)
     readings = run_alternative_readings(chosen, query, turn, run) if chosen and sql else Readings()
-    basis = find_answer_basis(chosen if sql else None, query, turn, run, used, readings)
+    basis = find_answer_basis(chosen if sql else None, query, turn, run, used, readings, labels)
     explanation = explain_query(query)
     proposals = list_explained_words(turn)
     explained = [Note(labels.say("explained", name=one.name, text=one.text), "explained") for one in proposals]
@@ -280,24 +280,31 @@ _LONGEST = 20_000  # characters of a query whose basis is looked for
 
 @with_fallback("basis", None)
 def find_answer_basis(
-    chosen: Attempt | None, query: Query | None, turn: Turn, run: Run, used: Sequence[UsedKnowledge], readings: Readings
+    chosen: Attempt | None,
+    query: Query | None,
+    turn: Turn,
+    run: Run,
+    used: Sequence[UsedKnowledge],
+    readings: Readings,
+    labels: Labels,
 ) -> Basis | None:
     """Return the facts on which an answer's query is based; None without a readable query."""
     if chosen is None or chosen.result is None or query is None or len(query.sql) > _LONGEST:
         return None
     try:
-        found = build_query_basis(query, get_full_question(turn), turn.values, origin=_get_origin(chosen, used, run))
+        origin = _get_origin(chosen, used, run)
+        found = build_query_basis(query, get_full_question(turn), turn.values, origin=origin, labels=labels)
     except SQLParseError:
         return None
     date = found.date
     if date is not None:
         date = replace(date, newest=run.resources.newest.find(date.table, date.column))
     result = chosen.result
-    cut = f"the first {result.row_count:,} rows" if result.truncated and not result.withheld else found.cut
+    first = labels.say("first_rows", count=labels.number(result.row_count))
+    cut = first if result.truncated and not result.withheld else found.cut
     ties = found.ties
     if looked := next((one for one in readings.tried if one.matter == "ties"), None):
-        cuts = f"ties with the last row are cut ({looked.says})"
-        ties = cuts if looked.says else "nothing ties with the last row"
+        ties = labels.say("ties_cut" if looked.says else "no_ties", says=looked.says)
     return replace(
         found,
         date=date,

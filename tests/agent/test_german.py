@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 from tableturn import SQLAgent
 from tableturn.agent import Answer
+from tableturn.agent.answers.render import list_answer_reasons, list_basis_lines
 from tableturn.tools.labels import Labels
 from tableturn.tools.ledger import JoinCount, Ledger, MissingCount, NewestDate, VariantCount
 from tableturn.tools.readings import AlternativeReading, ReadingResult, Rows, compare_readings, summarize
+from tableturn.tools.sample import build_sample
 
 from tests.support.scripted import writes
 
@@ -60,6 +62,22 @@ def test_other_readings_are_told_in_german(sales: Path) -> None:
     assert ask(sales, tied, "Wie heißen die Verkäufe von A bis Z? Liste 2.", ledger="off").text.endswith(
         "1 weitere Zeile auf demselben letzten Platz."
     )
+
+
+def test_what_an_answer_rests_on_is_told_in_german(tmp_path: Path) -> None:
+    kestrel = build_sample(tmp_path / "kestrel.sqlite")
+    grouped = (
+        "SELECT s.name, COUNT(*) FROM orders o JOIN stores s ON s.store_id = o.store_id "
+        "WHERE o.ordered_on >= '2023-01-01' AND o.status = 'shipped' GROUP BY s.name ORDER BY 2 DESC LIMIT 3"
+    )
+    answer = ask(kestrel, grouped, "Welche 3 Läden haben die meisten Bestellungen seit 2023?", readings="off")
+    assert list_basis_lines(answer) == (
+        "Eine erzeugte Abfrage über stores und orders; eine Zeile je “s.name”; ordered on ab 2023-01-01 "
+        "(zuletzt 2024-12-31).",
+        "Nur wenn “o.status = 'shipped'” (nicht in der Frage).",
+        "Gezeigt: die ersten 3 Zeilen; von den Zeilen, die mit der letzten gleichauf liegen, fehlen beliebige.",
+    )
+    assert dict(list_answer_reasons(answer, None))["beruht auf"] == list_basis_lines(answer)
 
 
 @pytest.mark.parametrize(

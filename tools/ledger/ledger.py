@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..formats import ENGLISH
-from ..labels import Labels
+from ..labels import IN_ENGLISH, Labels
 from ..words import humanize_name
 
 MATERIAL = 0.01
@@ -99,17 +99,17 @@ class Ledger:
     @property
     def material_facts(self) -> tuple[str, ...]:
         """The facts that may change the answer, one clause per fact."""
-        return self.list_facts(Labels(), material=True)
+        return self.list_facts(IN_ENGLISH, material=True)
 
     @property
     def line(self) -> str:
         """The facts that may change the answer, as sentences; empty if there are none."""
-        return self.write_line(Labels())
+        return self.write_line(IN_ENGLISH)
 
     @property
     def minor_facts(self) -> tuple[str, ...]:
         """The facts that hardly change the answer, one clause per fact."""
-        return self.list_facts(Labels(), material=False)
+        return self.list_facts(IN_ENGLISH, material=False)
 
     def list_facts(self, labels: Labels, *, material: bool) -> tuple[str, ...]:
         """Return the facts that may change the answer, or those that hardly do, in the labels' language."""
