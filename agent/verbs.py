@@ -34,11 +34,11 @@ from ..tools.export import ExportResult, Format, Target, export_query, export_ro
 from ..tools.knowledge import Entry, Knowledge
 from ..tools.knowledge.entry import Item
 from ..tools.knowledge.fragment import classify_fragment, is_comparison, resolve_sql_fragment, run_entry_sql
+from ..tools.labels import choose_locale
 from ..tools.outgoing import MaskedDatabase
 from ..tools.sql import read_query
 from ..tools.values import ValueMatch
 from .answers.answer import Answer
-from .answers.labels import choose_locale
 from .answers.phrasing import build_display, explain_query, phrase_answer, read_answered
 from .audit import AuditedQuery, run_and_audit_query, run_query
 from .model.track_record import ModelRunRecord, append_run_record, get_record_file_path

@@ -17,10 +17,10 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
 from starlette.requests import HTTPConnection
 
 from ..agent import Answer, SQLAgent, verbs
-from ..agent.answers.labels import ACCEPTED
 from ..agent.answers.paging import PagedResultCache
 from ..tools.database import Cancellation, Identity, Rights
 from ..tools.errors import ExportError, TableturnError
+from ..tools.labels import ACCEPTED
 from ..tools.masking import mask
 from .config import ServeSettings
 from .metrics import Metrics

@@ -12,6 +12,7 @@ from sqlglot import exp
 from .database.rendering.text import one_line
 from .database.table import Cell, PlainCell
 from .formats import PLAIN_NUMBER, ColumnFormat, format_cell
+from .labels import Labels
 from .results import label_cells, same_result
 from .sql.parse import return_default_if_unparsable
 from .sql.query import Query
@@ -20,7 +21,7 @@ from .words import make_word_set, stem_name, stems, words
 
 Rows = Sequence[Sequence[Cell]] | Sequence[Sequence[PlainCell]]
 
-_ROUND = ((1e9, "bn"), (1e6, "M"))
+_ROUND = ((1e9, "billions"), (1e6, "millions"))
 _TEXT = 40
 _WORDS = 120
 
@@ -82,17 +83,17 @@ def compare_readings(
     # Nobody means what finds nothing.
     nothing = all(cell in (None, 0) for row in there.rows for cell in row)
     if rival.matter == "ties":
-        says = _describe_tie_count(rival, there)
+        says = _describe_tie_count(rival, there, Labels(locale))
     elif here.truncated or there.truncated or nothing:
         return None
     elif same_result(here.rows, there.rows, ordered=ordered):
         says = ""
     else:
-        says = _describe_row_difference(here.rows, there.rows, locale)
+        says = _describe_row_difference(here.rows, there.rows, Labels(locale))
     return Outcome(**vars(rival), says=says)
 
 
-def _describe_tie_count(rival: AlternativeReading, there: ReadingResult) -> str:
+def _describe_tie_count(rival: AlternativeReading, there: ReadingResult, labels: Labels) -> str:
     rows = there.rows
     if len(rows) <= rival.limit:
         return ""
@@ -104,35 +105,33 @@ def _describe_tie_count(rival: AlternativeReading, there: ReadingResult) -> str:
         more += 1
     if not more:
         return ""
-    at_least = "at least " if more == len(rows) - rival.limit else ""
-    return f"{at_least}{more} more"
+    return labels.say("at_least_more" if more == len(rows) - rival.limit else "more", more)
 
 
-def _describe_row_difference(here: Rows, there: Rows, locale: str) -> str:
+def _describe_row_difference(here: Rows, there: Rows, labels: Labels) -> str:
     if len(there) == 1 and len(there[0]) == 1:
         before = here[0][0] if len(here) == 1 and len(here[0]) == 1 else None
-        return format_short_cell(there[0][0], before, locale)
+        return format_short_cell(there[0][0], before, labels.locale)
     if not there:
-        return "no rows"
+        return labels.say("without_rows")
     if len(here) == len(there) == 1 and len(here[0]) == len(there[0]):
         changed = [(after, before) for before, after in zip(here[0], there[0], strict=True) if before != after]
-        return ", ".join(format_short_cell(after, before, locale) for after, before in changed)
-    labels = label_cells(cell for rows in (here, there) for row in rows for cell in row)
-    old = Counter(tuple(labels[cell] for cell in row) for row in here)
-    new = Counter(tuple(labels[cell] for cell in row) for row in there)
-    numbers = (new - old).total(), (old - new).total(), len(here), len(there)
-    added, gone, before, after = (format_cell(number, PLAIN_NUMBER, locale) for number in numbers)
-    if gone == "0":
-        return f"{added} more {'row' if added == '1' else 'rows'}"
-    if added == "0":
-        return f"{gone} fewer {'row' if gone == '1' else 'rows'}"
-    return f"{gone} of {before} rows differ" if len(here) == len(there) else f"{after} rows instead of {before}"
+        return ", ".join(format_short_cell(after, before, labels.locale) for after, before in changed)
+    cells = label_cells(cell for rows in (here, there) for row in rows for cell in row)
+    old = Counter(tuple(cells[cell] for cell in row) for row in here)
+    new = Counter(tuple(cells[cell] for cell in row) for row in there)
+    added, gone, before = (new - old).total(), (old - new).total(), labels.number(len(here))
+    if not gone or not added:
+        return labels.say("rows_fewer" if gone else "rows_more", gone or added)
+    if len(here) == len(there):
+        return labels.say("rows_differ", gone, before=before)
+    return labels.say("rows_instead", len(there), before=before)
 
 
 def format_short_cell(cell: Cell, beside: Cell = None, locale: str = "") -> str:
     """Format a value in few characters, but different from the value `beside`."""
     if cell is None:
-        return "nothing"
+        return Labels(locale).say("nothing")
     if isinstance(cell, bool) or not isinstance(cell, int | float):
         return one_line(" ".join(str(cell).split()), _TEXT)
     short = _format_short_number(cell, locale)
@@ -143,7 +142,7 @@ def format_short_cell(cell: Cell, beside: Cell = None, locale: str = "") -> str:
 def _format_short_number(number: float, locale: str) -> str:
     for size, unit in _ROUND:
         if abs(number) >= size:
-            return f"{format_cell(number / size, ColumnFormat('number', 1), locale)} {unit}"
+            return Labels(locale).say(unit, number=format_cell(number / size, ColumnFormat("number", 1), locale))
     if isinstance(number, int) or number.is_integer():
         return format_cell(int(number), PLAIN_NUMBER, locale)
     if abs(number) >= 1_000:
@@ -151,15 +150,15 @@ def _format_short_number(number: float, locale: str) -> str:
     return format_cell(number, ColumnFormat("number", 2), locale) if abs(number) >= 1 else f"{number:.3g}"
 
 
-def summarize(outcomes: Sequence[Outcome]) -> str:
+def summarize(outcomes: Sequence[Outcome], locale: str = "") -> str:
     """Return one line of text about the outcomes that differ; empty if none differs."""
-    line = "; ".join(map(_format_outcome, filter(lambda outcome: not outcome.has_same_result, outcomes)))
+    line = "; ".join(_format_outcome(outcome, Labels(locale)) for outcome in outcomes if not outcome.has_same_result)
     return f"{line[:1].upper()}{line[1:]}." if line else ""
 
 
-def _format_outcome(outcome: Outcome) -> str:
+def _format_outcome(outcome: Outcome, labels: Labels) -> str:
     if outcome.matter == "meaning":
-        return f"read as “{' '.join(outcome.words.split())[:_WORDS]}”: {outcome.says}"
+        return labels.say("read_otherwise", words=" ".join(outcome.words.split())[:_WORDS], says=outcome.says)
     return f"{outcome.says} {outcome.words}"
 
 
@@ -177,7 +176,7 @@ _ASKS_WHICH = make_word_set("which who whose whom where with has have had having
 
 
 @return_default_if_unparsable(None)
-def make_tie_reading(query: Query, question: str) -> AlternativeReading | None:
+def make_tie_reading(query: Query, question: str, locale: str = "") -> AlternativeReading | None:
     """Return a reading that also shows rows tied with the last one; None without possible ties."""
     if len(query.sql) > _LONGEST:
         return None
@@ -199,8 +198,8 @@ def make_tie_reading(query: Query, question: str) -> AlternativeReading | None:
     edit.of(count).replace(exp.Literal.number(limit + FURTHER))
     return AlternativeReading(
         "ties",
-        f"with those that share the {'last' if limit > 1 else 'first'} place",
-        "what ties with the last one shown is left out",
+        Labels(locale).say("sharing_last" if limit > 1 else "sharing_first"),
+        Labels(locale).say("ties_left_out"),
         edit.sql,
         len(tree.expressions),
         limit,

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 from ...tools.charts import Chart, ChartRequest, Spec, choose, make_spec, parse_request
 from ...tools.export import export_rows
 from ...tools.formats import PLAIN
+from ...tools.labels import Labels, choose_locale
 from ..advice import call_with_fallback, collect_failure_notes
 from ..evidence.confidence import choose_sureness
 from ..records import AnswerRecord, NoteKind
-from .labels import Labels, choose_locale
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,11 +13,11 @@ from itertools import pairwise
 from ...tools.database import Database, Estimate
 from ...tools.errors import SQLParseError
 from ...tools.formats import ColumnFormat, FormatKind, choose_column_formats, format_cell
+from ...tools.labels import Labels
 from ...tools.sql import ColumnHeading, Query, SearchedLiteral, explain, headings, read_query
 from ...tools.words import humanize_name
 from ..advice import call_with_fallback, with_fallback
 from ..records import AnswerRecord, Note, PlainCell, PlainResult
-from .labels import Labels
 
 COLUMNS_IN_WORDS = 8  # so many columns are named at most: the names of more stand over the rows
 ROWS_IN_WORDS = 5  # longest result that is spelled out

@@ -51,7 +51,7 @@ def render_answer_json(answer: Answer) -> dict[str, Any]:
     whole["estimate"] = shown(answer.estimate)
     whole["formats"] = list(map(asdict, answer.formats))
     if answer.ledger is not None:
-        whole["ledger"] = {**whole["ledger"], "line": answer.ledger.line}
+        whole["ledger"] = {**whole["ledger"], "line": answer.ledger.write_line(answer.labels)}
     return {key: whole[key] for key in JSON_KEYS}
 
 
@@ -96,7 +96,7 @@ def _format_as_sentence(said: str) -> str:
 
 def list_basis_lines(answer: Answer) -> tuple[str, ...]:
     """Return the basis of an answer, in about three lines."""
-    return () if answer.basis is None else tuple(answer.basis.text().splitlines())
+    return () if answer.basis is None else tuple(answer.basis.text(answer.labels).splitlines())
 
 
 def render_answer_html(answer: Answer) -> str:

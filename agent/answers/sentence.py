@@ -20,11 +20,11 @@ from sqlglot import exp
 
 from ...tools.database import Database
 from ...tools.formats import ColumnFormat, find_measure, format_cell
+from ...tools.labels import find_language, join_names
 from ...tools.sql import Query, read_query
 from ...tools.words import LONE_NUMBER_WORDS, Word, fold, words
 from ..advice import with_fallback
 from ..records import AnswerRecord, PlainCell, PlainResult
-from .labels import find_language, join_names
 from .phrasing import ROWS_IN_WORDS, TEXT_CHARACTERS, cut
 
 LONGEST = 300  # characters of a sentence with its places

@@ -15,9 +15,9 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal
 
+from ...tools.labels import Labels, choose_locale
 from ...tools.readings import Agreement
 from ..advice import with_fallback
-from ..answers.labels import Labels, choose_locale
 from ..model.track_record import ModelTrackRecord, get_record_file_path, read_model_track_record
 from ..records import Attempt, QueryComplexity, Status, Turn
 from ..resources import Run

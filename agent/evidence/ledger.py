@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from ...tools.database.table import Cell
 from ...tools.errors import QueryError
+from ...tools.labels import Labels
 from ...tools.ledger import Ledger, NotCountedError, build_query_ledger
 from ...tools.sql import Query
-from ...tools.words import join_words
 from ..advice import with_fallback
 from ..records import Attempt, Turn
 from ..resources import Run
@@ -64,7 +64,7 @@ def count_rows(
 
 
 @with_fallback("checks", "")
-def tell_row_rules(query: Query, personal: frozenset[str]) -> str:
+def tell_row_rules(query: Query, personal: frozenset[str], labels: Labels) -> str:
     """Return which tables of a query have rows for named people alone; '' if none has."""
     read = sorted(personal & query.tables.keys())
-    return f"which rows of {join_words(read)} may be read depends on who asks, and nobody is named" if read else ""
+    return labels.say("rows_by_person", tables=labels.join(read)) if read else ""

@@ -13,6 +13,7 @@ from dataclasses import replace
 from ...tools.database import Limits
 from ...tools.database.rendering.text import one_line
 from ...tools.errors import QueryError
+from ...tools.labels import Labels, choose_locale
 from ...tools.readings import (
     Agreement,
     AlternativeReading,
@@ -25,7 +26,6 @@ from ...tools.readings import (
 )
 from ...tools.sql import Query
 from ..advice import with_fallback
-from ..answers.labels import choose_locale
 from ..answers.sentence import is_harmless
 from ..context.task_inputs import get_full_question
 from ..records import AnswerRecord, Attempt, OfferedReading, Readings, Turn, make_plain_result
@@ -35,10 +35,6 @@ from ..settings import Settings
 SECONDS = 0.15  # what all readings of a turn may take together
 
 _WORDS = 120  # characters of what the model says another reading is
-_ANOTHER = "another reading"  # stands for words with a link, or with a number of neither the question nor the queries
-
-WHICH = "This can be read in more than one way, and the answer changes with it. Which do you mean?"
-
 _SETTLED = ("verified", "edited")  # sources of queries in which a person has left nothing open
 
 
@@ -58,21 +54,22 @@ def run_alternative_readings(chosen: Attempt, query: Query | None, turn: Turn, r
         or chosen.source in _SETTLED
     ):
         return Readings()
-    other, ties = (chosen.comments.other, make_tie_reading(query, get_full_question(turn)) if query else None)
+    locale = choose_locale(turn.asked or turn.question, run.settings.locale)
+    other, ties = (chosen.comments.other, make_tie_reading(query, get_full_question(turn), locale) if query else None)
     given = f"{get_full_question(turn)} {chosen.sql} {other.sql if other else ''}"
     meant = None
     if other:
-        words = other.words if is_harmless(other.words, given) else _ANOTHER
+        # Words with a link, or with a number of neither the question nor the queries, are not told.
+        words = other.words if is_harmless(other.words, given) else Labels(locale).say("another_reading")
         meant = AlternativeReading("meaning", one_line(words, _WORDS), "", run.spell(other.sql))
     found = tuple(reading for reading in (meant, ties) if reading is not None)
     if not found:
         return Readings()
     here, ordered = ReadingResult(result.rows, result.truncated), query is not None and bool(query.order)
-    locale = choose_locale(turn.asked or turn.question, run.settings.locale)
     outcomes = (compare_readings(rival, here, there, ordered, locale) for rival, there in _run_readings(found, run))
     tried: list[Outcome] = [outcome for outcome in outcomes if outcome is not None]
     agreement = Agreement(len(tried), sum(outcome.has_same_result for outcome in tried))
-    return Readings(summarize(tried), tuple(tried), agreement)
+    return Readings(summarize(tried, locale), tuple(tried), agreement)
 
 
 @with_fallback("readings", None)
@@ -84,17 +81,19 @@ def ask_which_reading_is_meant(answer: AnswerRecord, turn: Turn, settings: Setti
         return None
     first = changed[0]
     single = answer.rows[0][0] if answer.row_count == 1 and len(answer.columns) == 1 else None
-    assumed = first.assumed or "as it stands"
-    here = (
-        assumed
-        if single is None
-        else f"{assumed} ({format_short_cell(single, locale=choose_locale(answer.question, settings.locale))})"
-    )
+    labels = Labels(choose_locale(answer.question, settings.locale))
+    assumed = first.assumed or labels.say("as_it_stands")
+    here = assumed if single is None else f"{assumed} ({format_short_cell(single, locale=labels.locale)})"
     offered = (
         OfferedReading(here, first.matter, answer.sql),
         *(OfferedReading(f"{one.words} ({one.says})", one.matter, one.sql) for one in changed),
     )
-    asks = replace(turn.rephrasing, intent="ambiguous", reply=WHICH, choices=tuple(offer.words for offer in offered))
+    asks = replace(
+        turn.rephrasing,
+        intent="ambiguous",
+        reply=labels.say("which_reading"),
+        choices=tuple(offer.words for offer in offered),
+    )
     return replace(turn, rephrasing=asks, offered=offered, stop=None)
 
 

@@ -18,6 +18,7 @@ from ...tools.annotations import compute_schema_key
 from ...tools.errors import SettingsError
 from ...tools.examples import database_identity
 from ...tools.folders import data_folder
+from ...tools.labels import IN_ENGLISH, Labels
 from ...tools.whole_files import lock_folder_of_file, write_text_atomically
 from ..advice import with_fallback
 from ..resources import Resources, Run
@@ -25,7 +26,6 @@ from ..settings import PRESETS, Settings
 
 TRUST_FILE = "trust.json"
 OFF = "off"
-
 
 _Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 _Count = Annotated[int, Field(ge=0)]
@@ -40,10 +40,9 @@ class TrustFingerprints:
     knowledge: str  # the definitions that hold; empty without any
     provider: str = ""  # where the model is asked; empty in bounds of earlier versions
 
-    def list_changed_conditions(self, now: TrustFingerprints) -> list[str]:
+    def list_changed_conditions(self, now: TrustFingerprints, labels: Labels = IN_ENGLISH) -> list[str]:
         """Return the conditions that have changed, in words."""
-        words = {"prompts": "prompts or settings", "provider": "the model's provider or address"}
-        return [words.get(name, name) for name, digest in vars(self).items() if digest != getattr(now, name)]
+        return [labels.say(f"trust_{name}") for name, digest in vars(self).items() if digest != getattr(now, name)]
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -133,7 +132,7 @@ UNTOLD = TrustVerdict()
 
 
 @with_fallback("confidence", UNTOLD)
-def judge_answer_trust(confidence: float, run: Run) -> TrustVerdict:
+def judge_answer_trust(confidence: float, run: Run, labels: Labels) -> TrustVerdict:
     """Return whether an answer is trusted, by the trust bound for the database and model.
 
     The agent's own settings say where bounds are kept, not the run's. Reads the schema, so call it within an effect.
@@ -147,37 +146,36 @@ def judge_answer_trust(confidence: float, run: Run) -> TrustVerdict:
         return TrustVerdict(None, str(error))
     model = run.translator.model
     bound = find_trust_bound(bounds, database_identity(run.resources.database), model)
-    return (
-        UNTOLD if bound is None else apply_bound(confidence, bound, compute_fingerprints(run.resources, run.settings))
-    )
+    if bound is None:
+        return UNTOLD
+    return apply_bound(confidence, bound, compute_fingerprints(run.resources, run.settings), labels)
 
 
-def apply_bound(confidence: float, bound: TrustBound, now: TrustFingerprints) -> TrustVerdict:
+def apply_bound(
+    confidence: float, bound: TrustBound, now: TrustFingerprints, labels: Labels = IN_ENGLISH
+) -> TrustVerdict:
     """Return whether a trust bound makes an answer trusted."""
-    if why := explain_inapplicable_bound(bound, now):
+    if why := explain_inapplicable_bound(bound, now, labels):
         return TrustVerdict(None, why)
     assert bound.level is not None
-    if confidence < bound.level:
-        return TrustVerdict(False, f"less sure than the answers of which {format_trust_bound(bound)}")
-    return TrustVerdict(True, f"of answers as sure as this one {format_trust_bound(bound)}")
+    trusted = confidence >= bound.level
+    key = "trust_above" if trusted else "trust_below"
+    return TrustVerdict(trusted, labels.say(key, bound=format_trust_bound(bound, labels)))
 
 
-def explain_inapplicable_bound(bound: TrustBound, now: TrustFingerprints) -> str:
+def explain_inapplicable_bound(bound: TrustBound, now: TrustFingerprints, labels: Labels = IN_ENGLISH) -> str:
     """Return why a trust bound does not apply, or '' if it does."""
     if bound.level is None:
-        more = f"at least {bound.missing} more" if bound.missing else "other"
-        return f"nothing is marked trusted: {bound.labels} labelled answers do not show enough; {more} are needed"
-    if changed := bound.fingerprints.list_changed_conditions(now):
-        what = " and ".join(changed)
-        return f"nothing is marked trusted: {what} changed since the labels were made; run `tableturn trust fit` again"
+        more = labels.say("trust_more" if bound.missing else "trust_other", missing=bound.missing)
+        return labels.say("trust_unshown", labels=bound.labels, more=more)
+    if changed := bound.fingerprints.list_changed_conditions(now, labels):
+        return labels.say("trust_changed", what=f" {labels.say('and')} ".join(changed))
     return ""
 
 
-def format_trust_bound(bound: TrustBound) -> str:
+def format_trust_bound(bound: TrustBound, labels: Labels = IN_ENGLISH) -> str:
     """Return the error limit that a trust bound guarantees, in words."""
-    return (
-        f"at most {bound.alpha:.0%} are wrong, at {bound.certainty:.0%} certainty, by {bound.labels} labelled answers"
-    )
+    return labels.say("trust_bound", alpha=bound.alpha, certainty=bound.certainty, labels=bound.labels)
 
 
 def compute_fingerprints(resources: Resources, settings: Settings) -> TrustFingerprints:

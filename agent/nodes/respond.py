@@ -11,6 +11,7 @@ from langgraph.types import Overwrite
 from ...tools.basis import Basis, Origin, build_query_basis
 from ...tools.errors import SQLParseError, TableturnError
 from ...tools.examples import database_identity
+from ...tools.labels import Labels, choose_locale
 from ...tools.ledger import Ledger
 from ...tools.linking import PastTurn
 from ...tools.outgoing import SentQueries, record_queries
@@ -18,7 +19,6 @@ from ...tools.sql import Query
 from ..advice import call_with_fallback, with_fallback
 from ..answers.answer import Answer
 from ..answers.events import EARLY
-from ..answers.labels import Labels, choose_locale
 from ..answers.phrasing import (
     WITHHELD,
     ColumnDisplay,
@@ -130,34 +130,34 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     by_code = code if best else None  # SQL-CRAFT's answer is always a query's
     query = read_answered(chosen.sql, run.resources.database) if chosen else None
     personal = run.resources.database.personal_tables
-    unnamed = tell_row_rules(query, personal) if query and personal else ""
-    found = _make_conclusion(turn, chosen, query, by_code, run, unnamed, discarded=bool(discarded))
+    labels = Labels(choose_locale(turn.asked or turn.question, run.settings.locale))
+    unnamed = tell_row_rules(query, personal, labels) if query and personal else ""
+    found = _make_conclusion(turn, chosen, query, by_code, run, unnamed, labels, discarded=bool(discarded))
     comparison = compare_code_with_query(chosen, code) if chosen else None
     doubts: tuple[str, ...] = ()
     if comparison is not None and differs(comparison):
-        doubts = (f"{found.looks.labels.say('code_differs')}: {comparison.reason}",)
+        doubts = (f"{labels.say('code_differs')}: {comparison.reason}",)
     sql = chosen.sql if chosen and not found.by_code else None
     result = found.result or PlainResult((), ())
     by_node = load_usage(state)
     query = query if sql else None
     used = used_knowledge(query, turn)
     readings = run_alternative_readings(chosen, query, turn, run) if chosen and sql else Readings()
-    basis = find_answer_basis(chosen if sql else None, query, turn, run, used, readings)
+    basis = find_answer_basis(chosen if sql else None, query, turn, run, used, readings, labels)
     explanation = explain_query(query)
     proposals = list_explained_words(turn)
-    labels = found.looks.labels
     explained = [Note(labels.say("explained", name=one.name, text=one.text), "explained") for one in proposals]
     remarks = (*found.remarks, *map(Note, doubts), *explained)
     translator, say = run.translator, chosen.comments.say if chosen else ""
 
     def tell(ledger: Ledger | None) -> AnswerRecord:
-        line = ledger.line if ledger else ""
-        facts = ledger.material_facts if ledger and line else ()
+        line = ledger.write_line(labels) if ledger else ""
+        facts = ledger.list_facts(labels, material=True) if ledger and line else ()
         after = (*filter(None, (line, readings.line)), *(note.text for note in found.remarks))
         sure = assess_answer_confidence(
             attempts, chosen, found.status, comparison, turn, run, readings.agreement, facts, unnamed
         )
-        trust = judge_answer_trust(sure.alone, run) if sql and found.result else UNTOLD
+        trust = judge_answer_trust(sure.alone, run, labels) if sql and found.result else UNTOLD
         return AnswerRecord(
             question=turn.asked or turn.question,
             rephrased=turn.rephrasing.rephrased,
@@ -199,7 +199,7 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
             formats=found.looks.formats,
             used_knowledge=used,
             proposals=proposals,
-            basis=replace(basis, counted=ledger.minor_facts) if basis and ledger else basis,
+            basis=replace(basis, counted=ledger.list_facts(labels, material=False)) if basis and ledger else basis,
             readings=readings,
             sentence=AnswerSentence(say, " ".join(after)) if say and sql and found.result else None,
             ledger=ledger,
@@ -244,13 +244,12 @@ def _make_conclusion(
     code: CodeResult | None,
     run: Run,
     unnamed: str,
+    labels: Labels,
     *,
     discarded: bool,
 ) -> _Conclusion:
     """Return the conclusion of a turn: the status, text, remarks and result of the answer."""
     stop = turn.stop
-    locale = choose_locale(turn.asked or turn.question, run.settings.locale)
-    labels = Labels(locale)
     if stop and stop.status in ("failed", "unanswerable"):
         kind = chosen.error_kind if stop.kind == "error" and chosen else None
         return _Conclusion(stop.status, failed(stop.why, kind, run.settings.query_seconds))
@@ -263,13 +262,13 @@ def _make_conclusion(
         rules = (f"{unnamed[:1].upper()}{unnamed[1:]}.",) if unnamed else ()
         known = (*map(Note, (*reads_only, *caveats)), *list_remarks(chosen.result, labels), *map(Note, rules))
         defined = {entry.name: entry.text for entry in turn.knowledge}
-        looks = build_display(query, chosen.result, locale, defined)
+        looks = build_display(query, chosen.result, labels.locale, defined)
         return _Conclusion(status, phrase_answer(chosen.result, looks, chosen.literals), known, chosen.result, looks)
     if code is not None:
         told = [labels.say("by_code")]
         if code.sampled:
             told.append(labels.say("sampled", tables=", ".join(code.sampled)))
-        looks = build_display(None, code.result, locale)
+        looks = build_display(None, code.result, labels.locale)
         text = phrase_answer(code.result, looks)
         return _Conclusion("capped", text, tuple(map(Note, told)), code.result, looks, by_code=True)
     why, kind = (chosen.error, chosen.error_kind) if chosen else ("no query was written", None)
@@ -281,24 +280,31 @@ _LONGEST = 20_000  # characters of a query whose basis is looked for
 
 @with_fallback("basis", None)
 def find_answer_basis(
-    chosen: Attempt | None, query: Query | None, turn: Turn, run: Run, used: Sequence[UsedKnowledge], readings: Readings
+    chosen: Attempt | None,
+    query: Query | None,
+    turn: Turn,
+    run: Run,
+    used: Sequence[UsedKnowledge],
+    readings: Readings,
+    labels: Labels,
 ) -> Basis | None:
     """Return the facts on which an answer's query is based; None without a readable query."""
     if chosen is None or chosen.result is None or query is None or len(query.sql) > _LONGEST:
         return None
     try:
-        found = build_query_basis(query, get_full_question(turn), turn.values, origin=_get_origin(chosen, used, run))
+        origin = _get_origin(chosen, used, run)
+        found = build_query_basis(query, get_full_question(turn), turn.values, origin=origin, labels=labels)
     except SQLParseError:
         return None
     date = found.date
     if date is not None:
         date = replace(date, newest=run.resources.newest.find(date.table, date.column))
     result = chosen.result
-    cut = f"the first {result.row_count:,} rows" if result.truncated and not result.withheld else found.cut
+    first = labels.say("first_rows", count=labels.number(result.row_count))
+    cut = first if result.truncated and not result.withheld else found.cut
     ties = found.ties
     if looked := next((one for one in readings.tried if one.matter == "ties"), None):
-        cuts = f"ties with the last row are cut ({looked.says})"
-        ties = cuts if looked.says else "nothing ties with the last row"
+        ties = labels.say("ties_cut" if looked.says else "no_ties", says=looked.says)
     return replace(
         found,
         date=date,

@@ -12,9 +12,9 @@ from fastapi.encoders import jsonable_encoder
 from starlette.responses import JSONResponse, Response
 
 from ...agent import verbs
-from ...agent.answers.labels import ACCEPTED, list_labels
 from ...agent.evidence.confidence import FAIRLY_SURE, SURE
 from ...tools.database.table import convert_cell
+from ...tools.labels import ACCEPTED, list_labels
 from ..server import AskerHere, ServerHere
 from ..sign_in import COOKIE, Unauthorized
 from .bodies import TokenBody

@@ -1,4 +1,4 @@
-// The page's words, in the language that the server chooses for this browser (agent/answers/data/labels.toml).
+// The page's words, in the language that the server chooses for this browser (tools/data/labels.toml).
 
 /** The words that are needed before the server tells the others; a test holds them to the catalogue. */
 const FIRST = {

@@ -8,10 +8,10 @@ from string import Formatter
 import openpyxl
 import pytest
 from tableturn import SQLAgent
-from tableturn.agent.answers.labels import ACCEPTED, Labels, choose_locale, find_language, read_catalogue
 from tableturn.agent.answers.render import list_answer_reasons
 from tableturn.agent.cli.display import show_answer
 from tableturn.tools.formats import find_babel_locale
+from tableturn.tools.labels import ACCEPTED, Labels, choose_locale, find_language, read_catalogue
 
 from tests.support.scripted import writes
 

@@ -216,6 +216,11 @@ def test_policies_of_two_tenants(url: str, server: Server) -> None:
                 assert f"W{unnamed}." in nobody.notes
                 assert nobody.certainty in (f"unsure: w{unnamed}", f"fairly sure: w{unnamed}")
                 assert nobody.confidence < north.confidence
+        with SQLAgent(of_role, model=writes("SELECT count(*) AS n FROM parcels"), settings=NONE) as agent:
+            german = agent.ask("Wie viele Pakete gibt es?")
+            told = "elche Zeilen von parcels gelesen werden dürfen, hängt davon ab, wer fragt, und niemand ist genannt"
+            assert german.text.endswith(f" W{told}.")
+            assert german.certainty.endswith(f": w{told}")
         with SQLAgent(url, model=writes("SELECT count(*) AS n FROM parcels"), settings=NONE) as agent:
             assert agent.ask("How many parcels?").confidence_reason == "", "this login sees all rows"
     finally:

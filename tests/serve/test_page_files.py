@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from tableturn.agent.answers.labels import read_catalogue
 from tableturn.serve.app import PAGE
+from tableturn.tools.labels import read_catalogue
 
 from tests.support.vendor import FOLDER, libraries
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tableturn.agent.answers.labels import list_labels
 from tableturn.serve import ServeSettings
 from tableturn.tools.formats import ColumnFormat, format_cell
+from tableturn.tools.labels import list_labels
 
 from tests.serve import pages
 from tests.serve.pages import NAMES, Visit, last, pane

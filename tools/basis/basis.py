@@ -8,11 +8,12 @@ from typing import Literal
 
 from sqlglot import exp
 
+from ..labels import IN_ENGLISH, Labels
 from ..sql.parse import guard_nesting_depth
 from ..sql.query import Query, get_argument
 from ..sql.scope import Scope
 from ..values.match import ValueMatch
-from ..words import humanize_name, join_words
+from ..words import humanize_name
 from .dates import MIDNIGHT, DateUse, find_date_use
 from .filters import Filter, list_query_filters
 from .grain import Duplicates, find_result_grain
@@ -21,16 +22,8 @@ Origin = Literal["verified", "definition", "generated", "offline", "edited"]
 """Where a query comes from: a person has verified it, a definition has its SQL, a model or the offline translator
 wrote it, or a person edited it."""
 
-_ORIGINS = {
-    "verified": "A verified query",
-    "definition": "A query by definition",
-    "generated": "A generated query",
-    "offline": "A query written without a model",
-    "edited": "A query edited by a person",
-}
 _MOST = 4
-_LEADS = {"rows": "only where", "groups": "only groups where", "part": "in parts of it only where"}
-_CUT_TIES = "rows that tie with the last one are cut as they come"
+_LEADS = {"rows": "only_where", "groups": "only_groups_where", "part": "only_in_parts_where"}
 
 
 @dataclass(frozen=True)
@@ -67,57 +60,64 @@ class Basis:
     readings: str = ""
     counted: tuple[str, ...] = ()
 
-    def text(self) -> str:
+    def text(self, labels: Labels = IN_ENGLISH) -> str:
         """Return the basis as about three lines of plain text."""
-        tables = f" over {join_words([humanize_name(table) for table in self.tables])}" if self.tables else ""
-        rows = f"{self.grain}, duplicates removed" if self.grain and self.duplicates == "removed" else self.grain
-        first = "; ".join(filter(None, (f"{_ORIGINS[self.origin]}{tables}", rows, _describe_date_range(self))))
+        tables = labels.join([humanize_name(table) for table in self.tables])
+        over = labels.say("over_tables", tables=tables) if tables else ""
+        removed = f", {labels.say('page_no_duplicates')}" if self.grain and self.duplicates == "removed" else ""
+        origin, dates = labels.say(f"query_{self.origin}", over=over), _describe_date_range(self, labels)
+        first = "; ".join(filter(None, (origin, f"{self.grain}{removed}", dates)))
         second = [
-            _format_filter_list(lead, [f for f in self.filters if _get_filter_group(f) == place])
+            _format_filter_list(lead, [f for f in self.filters if _get_filter_group(f) == place], labels)
             for place, lead in _LEADS.items()
         ]
-        word = "definition" if len(self.definitions) == 1 else "definitions"
-        remarks = [f"{word} used: {join_words(self.definitions)}"] if self.definitions else []
-        remarks += [*self.nulls[:_MOST], *filter(None, (self.cut and f"shown: {self.cut}", self.ties))]
+        used = labels.say("definitions_used", len(self.definitions), names=labels.join(self.definitions))
+        remarks = [used] if self.definitions else []
+        remarks += [*self.nulls[:_MOST], *filter(None, (self.cut and labels.say("shown", rows=self.cut), self.ties))]
         remarks += self.counted[:_MOST]
-        remarks += [f"assumed: {', '.join(self.assumed)}"] if self.assumed else []
+        remarks += [labels.say("assumed", what=", ".join(self.assumed))] if self.assumed else []
         third = "; ".join(remarks)
         lines = [f"{line[:1].upper()}{line[1:]}." for line in (first, "; ".join(filter(None, second)), third) if line]
-        return "\n".join([*lines, *([f"Other readings: {self.readings}"] if self.readings else [])])
+        return "\n".join([*lines, *([labels.say("other_readings", told=self.readings)] if self.readings else [])])
 
 
 @guard_nesting_depth
 def build_query_basis(
-    query: Query, question: str, mentions: Sequence[ValueMatch] = (), *, origin: Origin = "generated"
+    query: Query,
+    question: str,
+    mentions: Sequence[ValueMatch] = (),
+    *,
+    origin: Origin = "generated",
+    labels: Labels = IN_ENGLISH,
 ) -> Basis:
     """Build the part of an answer's basis that follows from the query itself.
 
     The query's schema is everything that whoever asked may read, as far as it may leave; the question has what was said
     beside.
     """
-    grain, duplicates = find_result_grain(query)
+    grain, duplicates = find_result_grain(query, labels)
     date, ranged = find_date_use(query)
     count = query.limit
-    whole = grain == "a single row" and query.offset is None and (count is None or count.name != "0")
+    whole = grain == labels.say("one_row") and query.offset is None and (count is None or count.name != "0")
     return Basis(
         origin=origin,
         tables=tuple(table.name for table in query.schema.tables if table.name in query.tables),
         date=date,
-        filters=list_query_filters(query, question, mentions, ranged),
+        filters=list_query_filters(query, question, mentions, ranged, in_words=labels.are_english),
         grain=grain,
         duplicates=duplicates,
-        nulls=tuple(_describe_null_handling(query.nested_select_chain[0], query)) if query.nested_select_chain else (),
-        ties="" if whole else _describe_tie_handling(query),
-        cut="" if whole else _describe_row_limit(query),
+        nulls=_describe_null_handling(query.nested_select_chain[0], query, labels) if query.nested_select_chain else (),
+        ties="" if whole else _describe_tie_handling(query, labels),
+        cut="" if whole else _describe_row_limit(query, labels),
     )
 
 
-def _describe_null_handling(scope: Scope, query: Query) -> list[str]:
+def _describe_null_handling(scope: Scope, query: Query, labels: Labels) -> tuple[str, ...]:
     """Describe how the SELECT that gives the rows treats missing values."""
     clauses: dict[str, None] = {}
     for node in query.own(scope, exp.Sum, exp.Avg, exp.Count, exp.Min, exp.Max):
         if name := _find_nullable_column_name(get_argument(node), scope, query):
-            clauses[f"missing {name} is not counted"] = None
+            clauses[labels.say("missing_not_counted", column=name)] = None
     # Under OR, or within anything else, such a condition may fail and the row still be in.
     for part in (condition.node for condition in query.conditions(scope) if condition.clause == "where"):
         inner = part.this.unnest() if isinstance(part, exp.Not) else part
@@ -125,8 +125,8 @@ def _describe_null_handling(scope: Scope, query: Query) -> list[str]:
         # NOT IN (SELECT ...) lets every row through where there are none.
         tested = isinstance(inner, exp.In | exp.Like | exp.NEQ) and inner.args.get("query") is None
         if negative and tested and (name := _find_nullable_column_name(inner.this, scope, query)):
-            clauses[f"rows whose {name} is missing are out"] = None
-    return list(clauses)
+            clauses[labels.say("missing_are_out", column=name)] = None
+    return tuple(clauses)
 
 
 def _find_nullable_column_name(node: exp.Expr | None, scope: Scope, query: Query) -> str:
@@ -135,13 +135,13 @@ def _find_nullable_column_name(node: exp.Expr | None, scope: Scope, query: Query
     return humanize_name(column.schema.name) if column and column.scope is scope and column.schema.nulls is True else ""
 
 
-def _describe_tie_handling(query: Query) -> str:
+def _describe_tie_handling(query: Query, labels: Labels) -> str:
     if query.limit is None or not query.order:
         return ""
-    return "rows that tie with the last one are in" if query.has_limit_option("with_ties") else _CUT_TIES
+    return labels.say("ties_are_in" if query.has_limit_option("with_ties") else "ties_are_cut")
 
 
-def _describe_row_limit(query: Query) -> str:
+def _describe_row_limit(query: Query, labels: Labels) -> str:
     count, left = query.limit, query.offset
     if (
         not isinstance(count, exp.Literal)
@@ -150,14 +150,11 @@ def _describe_row_limit(query: Query) -> str:
     ):
         return ""
     skipped = left.name if left is not None else "0"
-    if skipped == "0":
-        rows = "the first row" if count.name == "1" else f"the first {count.name} rows"
-    elif query.order and count.is_int and left is not None and left.is_int:
+    if skipped != "0" and query.order and count.is_int and left is not None and left.is_int:
         first, last = int(skipped) + 1, int(skipped) + int(count.name)
-        rows = f"row {first}" if first == last else f"rows {first} to {last}"
-    else:
-        rows = f"the first {count.name} rows after {skipped} others"
-    return rows if query.order else rows.replace("the first", "any") + ", in no order"
+        return labels.say("row_number" if first == last else "rows_from_to", first=first, last=last)
+    key = "first_rows_after" if skipped != "0" else "first_row" if count.name == "1" else "first_rows"
+    return labels.say(key if query.order else key.replace("first", "any"), count=count.name, skipped=skipped)
 
 
 def _get_filter_group(condition: Filter) -> str:
@@ -169,29 +166,29 @@ def _get_filter_group(condition: Filter) -> str:
     return "rows" if condition.words is None or not condition.ranged else ""
 
 
-def _format_filter_list(lead: str, filters: list[Filter]) -> str:
-    texts = [f"{one.text} ({f'from “{one.words}”' if one.words else 'not in the question'})" for one in filters[:_MOST]]
+def _format_filter_list(lead: str, filters: list[Filter], labels: Labels) -> str:
+    texts = [
+        f"{one.text} ({labels.say('page_from_words' if one.words else 'page_not_asked', words=one.words)})"
+        for one in filters[:_MOST]
+    ]
     if len(filters) > _MOST:
-        texts.append(f"{len(filters) - _MOST} more")
-    return f"{lead} {'; '.join(texts)}" if texts else ""
+        texts.append(labels.say("more_conditions", len(filters) - _MOST))
+    return f"{labels.say(lead)} {'; '.join(texts)}" if texts else ""
 
 
-def _describe_date_range(basis: Basis) -> str:
+def _describe_date_range(basis: Basis, labels: Labels) -> str:
     date = basis.date
     if date is None:
         return ""
-    newest = f"the newest is {date.newest}" if date.newest else ""
     name = humanize_name(date.column)
-    if not date.used:
-        return f"the newest {name} is {date.newest}" if date.newest else ""
+    newest = labels.say("newest_of", column=name, newest=date.newest) if date.newest else ""
+    if not date.used or (basis.filters and not date.first and not date.last):
+        return newest
     last = date.last.removesuffix(MIDNIGHT)
-    end = f"{date.last} (the rest of that day is out)" if last != date.last else date.last
-    if date.first and date.last:
-        span = f"{name} {date.first} to {end}" if date.first != date.last else f"{name} {date.first}"
-    elif date.first or date.last:
-        span = f"{name} from {date.first}" if date.first else f"{name} up to {end}"
-    elif basis.filters:
-        return newest and f"the newest {name} is {date.newest}"
+    end = labels.say("rest_of_day_out", day=date.last) if last != date.last else date.last
+    if date.first and date.first == date.last:
+        span = f"{name} {date.first}"
     else:
-        span = f"by {name}"
-    return f"{span}{f' ({newest})' if newest else ''}"
+        key = "dates_between" if date.first and date.last else "dates_from" if date.first else "dates_to"
+        span = labels.say(key if date.first or date.last else "by_date", column=name, first=date.first, last=end)
+    return f"{span} ({labels.say('newest_is', newest=date.newest)})" if newest else span

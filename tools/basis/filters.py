@@ -51,19 +51,24 @@ class Filter:
 
 
 def list_query_filters(
-    query: Query, question: str, mentions: Sequence[ValueMatch], ranged: Sequence[exp.Expr] = ()
+    query: Query,
+    question: str,
+    mentions: Sequence[ValueMatch],
+    ranged: Sequence[exp.Expr] = (),
+    *,
+    in_words: bool = True,
 ) -> tuple[Filter, ...]:
     """Return the query's distinct conditions, without those that only join tables.
 
     Conditions of sub-queries in conditions are left out, because they are part of them. `ranged` are those that the
-    range of the answer's date says wholly.
+    range of the answer's date says wholly. Without `in_words`, which are English, a condition is told as SQL.
     """
     words_of, filters = _QuestionWordFinder(question, mentions, query), dict[tuple[str, bool, bool], Filter]()
     for scope in query.scopes:
         for condition in () if _is_inside_condition(scope.select) else query.conditions(scope):
             if not _is_join_condition(condition, query):
                 is_ranged = any(condition.node is part for part in ranged)
-                read = _build_filter(condition, words_of, query, is_ranged)
+                read = _build_filter(condition, words_of, query, is_ranged, in_words)
                 filters.setdefault((read.sql, read.groups, read.part), read)
     return tuple(filters.values())
 
@@ -87,13 +92,15 @@ def _is_join_condition(condition: QueryCondition, query: Query) -> bool:
     return len({id(source) for source in own if source is not None}) == 2
 
 
-def _build_filter(condition: QueryCondition, words_of: _QuestionWordFinder, query: Query, ranged: bool) -> Filter:
+def _build_filter(
+    condition: QueryCondition, words_of: _QuestionWordFinder, query: Query, ranged: bool, in_words: bool
+) -> Filter:
     node, scope, explainer = condition.node, condition.scope, QueryExplainer(query)
     columns = [column.item for column in query.iterate_scope_columns(scope, node)]
     names = tuple(dict.fromkeys(f"{table}.{column}" for table, column in columns))
     sql = query.text(node)
     return Filter(
-        text=explainer.say(node) if explainer.can_describe_in_words(node) else f"“{sql}”",
+        text=explainer.say(node) if in_words and explainer.can_describe_in_words(node) else f"“{sql}”",
         words=words_of.find(node, columns),
         sql=sql,
         columns=names,

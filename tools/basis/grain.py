@@ -7,10 +7,11 @@ from typing import Literal
 
 from sqlglot import exp
 
+from ..labels import Labels
 from ..sql.explain import QueryExplainer
 from ..sql.query import Query, is_aggregate_call
 from ..sql.scope import QuerySource, Scope
-from ..words import humanize_name, join_words
+from ..words import humanize_name
 
 Duplicates = Literal["kept", "removed", "none"]
 """Whether equal rows of a result are kept, were removed, or cannot be."""
@@ -22,7 +23,7 @@ _ROW_FUNCTIONS = re.compile(
 )
 
 
-def find_result_grain(query: Query) -> tuple[str, Duplicates]:
+def find_result_grain(query: Query, labels: Labels) -> tuple[str, Duplicates]:
     """Return the meaning of one result row in words, if known, and the treatment of duplicates."""
     tree = query.tree.unnest()
     if isinstance(tree, exp.SetOperation):
@@ -37,19 +38,19 @@ def find_result_grain(query: Query) -> tuple[str, Duplicates]:
     if any(_returns_several_rows(node) for node in calls):
         return "", "removed" if distinct is not None and on is None else "kept"
     if on is not None:
-        return f"one row per {_format_terms(on.expressions or [on], query)}", "kept"
+        return _say_row_per(on.expressions or [on], query, labels), "kept"
     if distinct is not None:
-        return "one row per different value" if len(select.expressions) == 1 else "each row once", "removed"
+        return labels.say("row_per_value" if len(select.expressions) == 1 else "each_row_once"), "removed"
     if select.args.get("group") is not None:
-        return _find_group_grain(scope, query)
+        return _find_group_grain(scope, query, labels)
     own = {id(node) for node in query.own(scope, exp.Func)}
     aggregates = [node for node in calls if is_aggregate_call(node) and id(node) in own]
     if select.args.get("having") is not None or any(query.around(node, exp.Window) is None for node in aggregates):
-        return "a single row", "none"
+        return labels.say("one_row"), "none"
     # An aggregate in a window's own terms, or a function that may be one, also makes one row of all.
     unsure = any(not isinstance(node.parent, exp.Window) for node in aggregates)
     unknown = not query.rules.is_sqlite and any(isinstance(node, exp.Anonymous) for node in calls)
-    return ("", "kept") if unsure or unknown else _find_row_grain(scope, query)
+    return ("", "kept") if unsure or unknown else _find_row_grain(scope, query, labels)
 
 
 def _returns_several_rows(node: exp.Expr) -> bool:
@@ -59,7 +60,7 @@ def _returns_several_rows(node: exp.Expr) -> bool:
     return isinstance(node, exp.Anonymous) and bool(_ROW_FUNCTIONS.search(node.name))
 
 
-def _find_group_grain(scope: Scope, query: Query) -> tuple[str, Duplicates]:
+def _find_group_grain(scope: Scope, query: Query, labels: Labels) -> tuple[str, Duplicates]:
     """Return the grain of a grouped query: the GROUP BY terms, or the table with that key."""
     terms = query.resolve_group_by_terms(scope)
     if terms is None:
@@ -69,24 +70,23 @@ def _find_group_grain(scope: Scope, query: Query) -> tuple[str, Duplicates]:
     column = query.column(terms[0]) if len(terms) == 1 else None
     # Rows without a row of an optional table are a group too.
     if column is None or not column.is_primary_key or column.scope.is_source_optional(column.source):
-        return f"one row per {_format_terms(terms, query)}", duplicates
-    return f"one row per row of {_get_source_name(column.source)}", duplicates
+        return _say_row_per(terms, query, labels), duplicates
+    return labels.say("row_per_row", table=_get_source_name(column.source)), duplicates
 
 
-def _format_terms(terms: list[exp.Expr], query: Query) -> str:
-    """Return terms in plain words, or as SQL if no words are known."""
+def _say_row_per(terms: list[exp.Expr], query: Query, labels: Labels) -> str:
+    """Return that there is a row per terms: in plain words, which are English, or as SQL."""
     explainer = QueryExplainer(query)
-    return join_words(
-        [
-            explainer.say(term).removeprefix("the ")
-            if explainer.can_describe_in_words(term)
-            else f"“{query.text(term)}”"
-            for term in terms
-        ]
-    )
+    said = [
+        explainer.say(term).removeprefix("the ")
+        if explainer.can_describe_in_words(term) and labels.are_english
+        else f"“{query.text(term)}”"
+        for term in terms
+    ]
+    return labels.say("row_per", terms=labels.join(said))
 
 
-def _find_row_grain(scope: Scope, query: Query) -> tuple[str, Duplicates]:
+def _find_row_grain(scope: Scope, query: Query, labels: Labels) -> tuple[str, Duplicates]:
     """Return the grain of an ungrouped query: one table's rows, or pairings of several."""
     if not scope.sources or len(scope.tables) < len(scope.sources) or not scope.has_only_listed_sources:
         return "", "kept"
@@ -95,13 +95,14 @@ def _find_row_grain(scope: Scope, query: Query) -> tuple[str, Duplicates]:
         return "", "kept"
     source = query.find_unrepeated_source(scope)
     if source is None:
-        pairing = f"one row per pairing of rows of {join_words([_get_source_name(source) for source in scope.sources])}"
-        return "" if any(source.side for source in scope.sources) else pairing, "kept"
+        names = labels.join([_get_source_name(source) for source in scope.sources])
+        optional = any(source.side for source in scope.sources)
+        return "" if optional else labels.say("row_per_pairing", tables=names), "kept"
     key = source.table.primary_key if source.table is not None else ()
     columns = [query.column(item.unalias()) for item in scope.select.expressions]
     outputs = {column.schema.name for column in columns if column is not None and column.source is source}
     has_key = bool(key) and (set(key) <= outputs or scope.select.is_star)
-    return f"one row per row of {_get_source_name(source)}", "none" if has_key else "kept"
+    return labels.say("row_per_row", table=_get_source_name(source)), "none" if has_key else "kept"
 
 
 def _get_source_name(source: QuerySource) -> str:

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ..words import humanize_name, join_words
+from ..formats import ENGLISH
+from ..labels import IN_ENGLISH, Labels
+from ..words import humanize_name
 
 MATERIAL = 0.01
 """Share of the rows, or of the sum, from which a fact stands in the answer's sentence."""
@@ -97,64 +99,58 @@ class Ledger:
     @property
     def material_facts(self) -> tuple[str, ...]:
         """The facts that may change the answer, one clause per fact."""
-        return tuple(dict.fromkeys(self._write_facts(material=True)))
+        return self.list_facts(IN_ENGLISH, material=True)
 
     @property
     def line(self) -> str:
         """The facts that may change the answer, as sentences; empty if there are none."""
-        ending = "" if self.other is None else f"; with them it is {self.other:,}"
-        return " ".join(
-            f"{fact[:1].upper()}{fact[1:]}." for fact in dict.fromkeys(self._write_facts(ending, material=True))
-        )
+        return self.write_line(IN_ENGLISH)
 
     @property
     def minor_facts(self) -> tuple[str, ...]:
         """The facts that hardly change the answer, one clause per fact."""
-        return tuple(dict.fromkeys(self._write_facts(material=False)))
+        return self.list_facts(IN_ENGLISH, material=False)
 
-    def _write_facts(self, ending: str = "", *, material: bool) -> Iterator[str]:
+    def list_facts(self, labels: Labels, *, material: bool) -> tuple[str, ...]:
+        """Return the facts that may change the answer, or those that hardly do, in the labels' language."""
+        return tuple(dict.fromkeys(self._write_facts(labels, None, material=material)))
+
+    def write_line(self, labels: Labels) -> str:
+        """Return the facts that may change the answer, as sentences in the labels' language."""
+        facts = dict.fromkeys(self._write_facts(labels, self.other, material=True))
+        return " ".join(f"{fact[:1].upper()}{fact[1:]}." for fact in facts)
+
+    def _write_facts(self, labels: Labels, other: float | None, *, material: bool) -> Iterator[str]:
         for join in self.joins:
-            told = join.keep_numbers(material=material)
-            yield from _describe_join(told, ending if told.lost and not told.kept else "")
+            yield from _describe_join(join.keep_numbers(material=material), other, labels)
         for one in self.nulls:
             if one.material is material:
-                out = ", which the average leaves out" if one.use == "averaged" else ""
-                yield f"{_say_part(one.missing, one.rows, one.of)} no {humanize_name(one.column)}{out}"
+                part = _say_part(one.missing, one.rows, one.of, labels)
+                yield labels.say(f"missing_{one.use}", one.missing, part=part, column=humanize_name(one.column))
         for one in self.variants:
             if one.material is material:
-                name = humanize_name(one.column)
-                yield f"some groups of {name} differ only in case or spacing ({join_words(one.values)})"
+                yield labels.say("variants", column=humanize_name(one.column), values=labels.join(one.values))
         if material and self.newest is not None and self.newest.material:
-            yield f"the data ends on {self.newest.newest}, before {self.newest.asked}"
+            yield labels.say("data_ends", newest=self.newest.newest, asked=self.newest.asked)
 
 
-def _describe_join(join: JoinCount, ending: str) -> Iterator[str]:
-    other = humanize_name(join.table)
+def _describe_join(join: JoinCount, other: float | None, labels: Labels) -> Iterator[str]:
+    table, of = humanize_name(join.table), humanize_name(join.of)
     if join.lost and not join.kept:
         shown = f" ({', '.join(join.examples)})" if join.examples else ""
-        left_out = " and is left out" if join.lost == 1 else " and are left out"
-        part = f"{join.lost:,} more {_write_have(join.lost)}" if ending else _say_part(join.lost, join.rows, join.of)
         if join.ones:  # there may be partners that do not meet the query's conditions
-            of = f"{join.lost:,} of {join.rows:,} rows of {humanize_name(join.of)}"
-            verb, them = ("is", "it") if join.lost == 1 else ("are", "them")
-            yield f"{of} {verb} left out, because no counted row of {other} matches {them}"
+            yield labels.say("rows_unmatched", join.lost, rows=labels.number(join.rows), of=of, table=table)
+        elif other is not None:
+            number = f"{other:,}" if labels.locale in ENGLISH else labels.number(other)
+            yield labels.say("more_lost", join.lost, table=table, shown=shown, other=number)
         else:
-            yield f"{part} no match in {other}{shown}{ending or left_out}"
+            part = _say_part(join.lost, join.rows, join.of, labels)
+            yield labels.say("rows_lost", join.lost, part=part, table=table, shown=shown)
     if join.repeated:
-        verb = "is" if join.repeated == 1 else "are"
-        of = f"{join.repeated:,} of the rows of {humanize_name(join.of)}"
-        yield f"{of} {verb} repeated, because some match several rows of {other}"
+        yield labels.say("rows_repeated", join.repeated, of=of, table=table)
 
 
-def _say_part(count: int, rows: int, table: str) -> str:
+def _say_part(count: int, rows: int, table: str, labels: Labels) -> str:
     """Return how many rows of a table, or of those that joins have made, have or lack something, up to its verb."""
-    named = (
-        ("joined row", "joined rows")
-        if not table
-        else (f"row of {humanize_name(table)}", f"rows of {humanize_name(table)}")
-    )
-    return f"the one {named[0]} has" if rows == 1 else f"{count:,} of {rows:,} {named[1]} {_write_have(count)}"
-
-
-def _write_have(count: int) -> str:
-    return "has" if count == 1 else "have"
+    key = ("part_of_table" if table else "part_of_joined") + ("_of_one" if rows == 1 else "")
+    return labels.say(key, count, rows=labels.number(rows), table=humanize_name(table))

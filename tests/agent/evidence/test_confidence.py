@@ -10,7 +10,6 @@ from typing import Any
 import duckdb
 import pytest
 from tableturn.agent import Answer, SQLAgent
-from tableturn.agent.answers.labels import Labels
 from tableturn.agent.evidence.confidence import (
     BY_HAND,
     OVER,
@@ -33,6 +32,7 @@ from tableturn.agent.model.track_record import (
 )
 from tableturn.agent.records import Attempt, PlainResult, QueryComplexity
 from tableturn.prompts.reply_types import WriterComments
+from tableturn.tools.labels import Labels
 from tableturn.tools.readings import Agreement
 from tableturn.tools.sandbox import ResultComparison
 from tableturn.tools.sql import SearchedLiteral

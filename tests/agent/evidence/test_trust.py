@@ -26,6 +26,7 @@ from tableturn.agent.evidence.trust import (
 )
 from tableturn.tools.errors import SettingsError
 from tableturn.tools.examples import database_identity
+from tableturn.tools.labels import Labels
 
 QUESTION = "How many customers are there?"
 PRINTS = TrustFingerprints("p", "s", "")
@@ -112,6 +113,39 @@ def test_too_few_labels_mark_nothing_and_say_how_many_are_missing(shop: Path, tm
 @pytest.mark.parametrize(("confidence", "trusted"), [(0.9, True), (0.899, False)])
 def test_the_level_itself_is_trusted(confidence: float, trusted: bool) -> None:
     assert apply_bound(confidence, bound(), PRINTS).trusted is trusted
+
+
+@pytest.mark.parametrize(
+    ("own", "confidence", "reason"),
+    [
+        (
+            bound(),
+            0.9,
+            "für so sichere Antworten gilt, dass höchstens 5% falsch sind, mit 95% Sicherheit, "
+            "nach 100 bewerteten Antworten",
+        ),
+        (
+            bound(),
+            0.8,
+            "weniger sicher als die Antworten, von denen höchstens 5% falsch sind, mit 95% Sicherheit, "
+            "nach 100 bewerteten Antworten",
+        ),
+        (
+            bound(level=None, missing=7),
+            0.9,
+            "nichts wird als verlässlich markiert: 100 bewertete Antworten zeigen nicht genug; "
+            "nötig sind mindestens 7 weitere",
+        ),
+        (
+            bound(fingerprints=TrustFingerprints("q", "t", "")),
+            0.9,
+            "nichts wird als verlässlich markiert, weil seit der Bewertung anderes gilt "
+            "(Prompts oder Einstellungen und Schema): `tableturn trust fit` noch einmal ausführen",
+        ),
+    ],
+)
+def test_the_reason_is_in_the_language_of_the_question(own: TrustBound, confidence: float, reason: str) -> None:
+    assert apply_bound(confidence, own, PRINTS, Labels("de")).reason == reason
 
 
 def test_one_bound_is_kept_for_a_database_and_a_model(tmp_path: Path) -> None:

@@ -8,11 +8,11 @@ from typing import Any, get_args
 
 import pytest
 from rich.console import Console
-from tableturn.agent.answers.labels import read_catalogue
 from tableturn.tools.charts import choose, make_spec, parse_request
 from tableturn.tools.charts.chart import Kind
 from tableturn.tools.charts.draw import draw_chart
 from tableturn.tools.charts.wish import ChartRequest
+from tableturn.tools.labels import read_catalogue
 
 ROOT = Path(__file__).parents[3]
 KINDS = [kind for kind in get_args(Kind) if kind != "number"]  # that one nobody asks for

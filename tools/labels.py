@@ -12,9 +12,9 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from ...tools.errors import SettingsError
-from ...tools.formats import ENGLISH, ColumnFormat, find_babel_locale, format_cell
-from ...tools.words import join_words, words
+from .errors import SettingsError
+from .formats import ENGLISH, ColumnFormat, find_babel_locale, format_cell
+from .words import join_words, words
 
 if TYPE_CHECKING:
     from babel import Locale
@@ -46,13 +46,21 @@ class Labels:
             text = text[_choose_plural(number, self.locale)]
         return text.format(n=self.number(number), **values)
 
+    @property
+    def are_english(self) -> bool:
+        """Whether the labels of the locale are in English."""
+        return self.say("page_language") == "en"
+
     def join(self, items: Sequence[str]) -> str:
         """Return `a`, `a and b` or `a, b and c`."""
         return join_words(items, self.say("and"))
 
-    def number(self, number: int) -> str:
+    def number(self, number: float) -> str:
         """Return a number as people write it."""
         return format_cell(number, ColumnFormat("number", locale=self.locale))
+
+
+IN_ENGLISH = Labels()
 
 
 def list_labels(setting: str, accepted: str = "") -> dict[str, Label]:

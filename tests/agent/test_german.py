@@ -1,0 +1,132 @@
+"""What is told about the answer to a German question is German."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tableturn import SQLAgent
+from tableturn.agent import Answer
+from tableturn.agent.answers.render import list_answer_reasons, list_basis_lines
+from tableturn.tools.labels import Labels
+from tableturn.tools.ledger import JoinCount, Ledger, MissingCount, NewestDate, VariantCount
+from tableturn.tools.readings import AlternativeReading, ReadingResult, Rows, compare_readings, summarize
+from tableturn.tools.sample import build_sample
+
+from tests.support.scripted import writes
+
+JOINED = "SELECT COUNT(*) FROM sale JOIN product ON product.id = sale.product_id"
+
+
+@pytest.fixture
+def sales(tmp_path: Path) -> Path:
+    """100 sales, of which 97 are of a product that is gone."""
+    path = tmp_path / "sales.sqlite"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.executescript("""
+            CREATE TABLE product (id INTEGER PRIMARY KEY, name TEXT);
+            CREATE TABLE sale (id INTEGER PRIMARY KEY, product_id INTEGER REFERENCES product);
+            INSERT INTO product VALUES (1, 'lamp');
+        """)
+        connection.executemany("INSERT INTO sale VALUES (?, ?)", [(n, 1 if n < 3 else 99) for n in range(100)])
+    return path
+
+
+def ask(path: Path, reply: str, question: str, **settings: Any) -> Answer:
+    with SQLAgent(path, model=writes(reply), settings={"examples": "none"} | settings) as agent:
+        return agent.ask(question)
+
+
+def test_lost_rows_are_told_in_german(sales: Path) -> None:
+    answer = ask(sales, JOINED, "Wie viele Verkäufe gibt es?")
+    told = "97 weitere haben keinen passenden Eintrag in product; mit ihnen sind es 100."
+    assert answer.text.endswith(told)
+    assert answer.to_dict()["ledger"]["line"] == told
+    assert answer.certainty.endswith(
+        ": 97 von 100 Zeilen von sale haben keinen passenden Eintrag in product und fehlen deshalb"
+    )
+    english = ask(sales, JOINED, "How many sales are there?")
+    assert english.text.endswith("97 more have no match in product; with them it is 100.")
+
+
+def test_other_readings_are_told_in_german(sales: Path) -> None:
+    other = (
+        f"{JOINED} AND sale.id > 0\n```\nOther reading: ohne den ersten\n```sql\nSELECT COUNT(*) FROM sale WHERE id > 0"
+    )
+    answer = ask(sales, other, "Wie viele Verkäufe gibt es?", ledger="off")
+    assert answer.text.endswith("Verstanden als „ohne den ersten“: 99.")
+    tied = "SELECT product_id, id FROM sale ORDER BY product_id LIMIT 2"
+    assert ask(sales, tied, "Wie heißen die Verkäufe von A bis Z? Liste 2.", ledger="off").text.endswith(
+        "1 weitere Zeile auf demselben letzten Platz."
+    )
+
+
+def test_what_an_answer_rests_on_is_told_in_german(tmp_path: Path) -> None:
+    kestrel = build_sample(tmp_path / "kestrel.sqlite")
+    grouped = (
+        "SELECT s.name, COUNT(*) FROM orders o JOIN stores s ON s.store_id = o.store_id "
+        "WHERE o.ordered_on >= '2023-01-01' AND o.status = 'shipped' GROUP BY s.name ORDER BY 2 DESC LIMIT 3"
+    )
+    answer = ask(kestrel, grouped, "Welche 3 Läden haben die meisten Bestellungen seit 2023?", readings="off")
+    assert list_basis_lines(answer) == (
+        "Eine erzeugte Abfrage über stores und orders; eine Zeile je “s.name”; ordered on ab 2023-01-01 "
+        "(zuletzt 2024-12-31).",
+        "Nur wenn “o.status = 'shipped'” (nicht in der Frage).",
+        "Gezeigt: die ersten 3 Zeilen; von den Zeilen, die mit der letzten gleichauf liegen, fehlen beliebige.",
+    )
+    assert dict(list_answer_reasons(answer, None))["beruht auf"] == list_basis_lines(answer)
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "says"),
+    [
+        (((1, "a"), (2, "b")), ((1, "a"), (2, "b"), (3, "c")), "1 Zeile mehr"),
+        (((1, "a"), (2, "b"), (3, "c")), ((1, "a"),), "2 Zeilen weniger"),
+        (((1, "a"), (2, "b")), ((1, "a"), (2, "c")), "1 von 2 Zeilen ist anders"),
+        (((1, "a"), (2, "b")), ((3, "a"), (4, "b"), (5, "c")), "3 Zeilen statt 2"),
+        (((1,),), ((2_500_000,),), "2,5 Mio"),
+        (((1, "a"), (2, "b")), ((3, "a"),), "1 Zeile statt 2"),
+    ],
+)
+def test_what_another_reading_gives_is_told_in_german(here: Rows, there: Rows, says: str) -> None:
+    rival = AlternativeReading("meaning", "anders", "", "")
+    outcome = compare_readings(rival, ReadingResult(here), ReadingResult(there), ordered=False, locale="de")
+    assert outcome is not None
+    assert (outcome.says, summarize([outcome], "de")) == (says, f"Verstanden als „anders“: {says}.")
+
+
+def test_every_fact_of_the_ledger_has_a_german_form() -> None:
+    ledger = Ledger(
+        joins=(
+            JoinCount("product", "id", 1, 2, "sale", 1_000, material=True),
+            JoinCount("product", "id", 4, 0, "sale", 10, material=True, ones=True),
+        ),
+        nulls=(
+            MissingCount("sale", "amount", "averaged", 1, "sale", 1, material=True),
+            MissingCount("sale", "amount", "grouped", 2, "", 3, material=True),
+        ),
+        variants=(VariantCount("sale", "kind", ("“a”, “A”", "“b”, “B”"), 2, 4, material=True),),
+        newest=NewestDate("sale", "day", "2023-10-01", "2023-12-31", material=True),
+    )
+    assert ledger.write_line(Labels("de")).split(". ") == [
+        "1 von 1.000 Zeilen von sale hat keinen passenden Eintrag in product und fehlt deshalb",
+        "2 der Zeilen von sale sind mehrfach enthalten, weil manche zu mehreren Zeilen von product passen",
+        "4 von 10 Zeilen von sale fehlen, weil keine gezählte Zeile von product zu ihnen passt",
+        "Die einzige Zeile von sale hat keinen Wert für amount und zählt im Durchschnitt nicht mit",
+        "2 von 3 verknüpften Zeilen haben keinen Wert für amount",
+        "Manche Gruppen von kind unterscheiden sich nur in Groß- und Kleinschreibung oder Leerzeichen "
+        "(“a”, “A” und “b”, “B”)",
+        "Die Daten enden am 2023-10-01, vor dem 2023-12-31.",
+    ]
+    assert ledger.line == (
+        "1 of 1,000 rows of sale has no match in product and is left out. "
+        "2 of the rows of sale are repeated, because some match several rows of product. "
+        "4 of 10 rows of sale are left out, because no counted row of product matches them. "
+        "The one row of sale has no amount, which the average leaves out. "
+        "2 of 3 joined rows have no amount. "
+        "Some groups of kind differ only in case or spacing (“a”, “A” and “b”, “B”). "
+        "The data ends on 2023-10-01, before 2023-12-31."
+    )
