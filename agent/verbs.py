@@ -50,10 +50,8 @@ LONGEST_NOTE = 1_500  # characters of a note: what is longer finds no room in a 
 _LOOKED_THROUGH = 100  # nearest questions among which the very same one is: nothing is nearer than it
 _VALUES = 40  # values of a column that are given
 _SHORT_ID = 8  # characters of an id that are shown, and enough to name a lesson
-
-_PICTURES = (".svg", ".png", ".html")
-
 _NAMED = 12  # tables that an error names
+_PICTURES = (".svg", ".png", ".html")
 
 _WHY_NOT: dict[Status, str] = {
     "failed": "it failed",
@@ -254,12 +252,9 @@ def word_correction(answer: Answer, words: str, resources: Resources) -> Correct
     """Return a turn that repeats an answer's question with a person's correction in words."""
     if not words.strip():
         raise SettingsError("say what is wrong, as in: cancelled orders should not count")
-    shows = (
-        answer.sql
-        and resources.may_read(answer.rights)
-        and resources.masked_database.get_egress_level(answer.sql) == "values"
-    )
-    wrong = f"This query was not right: {answer.sql}. " if shows else ""
+    may = answer.sql and resources.may_read(answer.rights)
+    shown = answer.sql if may and resources.masked_database.get_egress_level(answer.sql) == "values" else None
+    wrong = f"This query was not right: {shown}. " if shown else ""
     notes = f"{wrong}What the person says after the question corrects it."
     return CorrectionTurn(f"{answer.rephrased.strip()} {words.strip()}", notes, answer.rephrased)
 
@@ -309,13 +304,8 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
         formats=looks.formats,
     )
     if sql == own:
-        new = replace(
-            new,
-            confidence=record.confidence,
-            notes=record.notes,
-            noted=record.noted,
-            used_knowledge=record.used_knowledge,
-        )
+        new = replace(new, confidence=record.confidence, notes=record.notes, noted=record.noted)
+        new = replace(new, used_knowledge=record.used_knowledge)
     return Answer(new, answer.thread)
 
 

@@ -224,7 +224,7 @@ def build_display(
 
     plain = (ColumnFormat(locale=locale),) * len(result.columns)
     return call_with_fallback(
-        "headings", make_display, ColumnDisplay(headings(None, result.columns), plain, locale=locale)
+        "headings", make_display, ColumnDisplay(tuple(map(ColumnHeading, result.columns)), plain, locale=locale)
     )
 
 
