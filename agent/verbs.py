@@ -252,9 +252,9 @@ def word_correction(answer: Answer, words: str, resources: Resources) -> Correct
     """Return a turn that repeats an answer's question with a person's correction in words."""
     if not words.strip():
         raise SettingsError("say what is wrong, as in: cancelled orders should not count")
-    may = answer.sql and resources.may_read(answer.rights)
-    shown = answer.sql if may and resources.masked_database.get_egress_level(answer.sql) == "values" else None
-    wrong = f"This query was not right: {shown}. " if shown else ""
+    sql = answer.sql or ""
+    shown = sql and resources.may_read(answer.rights) and resources.masked_database.get_egress_level(sql) == "values"
+    wrong = f"This query was not right: {sql}. " if shown else ""
     notes = f"{wrong}What the person says after the question corrects it."
     return CorrectionTurn(f"{answer.rephrased.strip()} {words.strip()}", notes, answer.rephrased)
 

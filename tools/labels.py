@@ -44,7 +44,7 @@ class Labels:
         text = _find_label(key, self.locale)
         if isinstance(text, dict):
             text = text[_choose_plural(number, self.locale)]
-        return text.format(n=self.number(number), **values)
+        return text.format(n=self.number(number) if "{n}" in text else "", **values)
 
     @property
     def are_english(self) -> bool:

@@ -300,7 +300,7 @@ _TAKEN = 84.0
 The word may also be right and mean something else, so that one wrong letter must stand among seven.
 """
 
-_IN_WORD, _OF_A_VALUE = (4, 9), (6, 12)
+IN_WORD, OF_A_VALUE = (4, 9), (6, 12)
 """Letters from which what nothing knows may differ in one from what was meant, or in two.
 
 A letter that is missing, too many or wrong counts as one, as do two that have changed places. A whole value needs more:
@@ -333,7 +333,7 @@ def find_intended_word(word: str, known: Iterable[str]) -> tuple[str, float] | N
 
 def max_typos(word: str, *, is_value: bool = False) -> int:
     """Return the number of letters that may be wrong in a misspelt word, by length."""
-    return sum(len(word) >= letters for letters in (_OF_A_VALUE if is_value else _IN_WORD))
+    return sum(len(word) >= letters for letters in (OF_A_VALUE if is_value else IN_WORD))
 
 
 def find_similar(word: str, known: Collection[str]) -> list[tuple[int, str]]:

@@ -15,7 +15,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal
 
-from ...tools.labels import Labels, choose_locale
+from ...tools.labels import Labels
 from ...tools.readings import Agreement
 from ..advice import with_fallback
 from ..model.track_record import ModelTrackRecord, get_record_file_path, read_model_track_record
@@ -250,11 +250,11 @@ def assess_answer_confidence(
     turn: Turn,
     run: Run,
     rivals: Agreement,
+    labels: Labels,
     facts: Sequence[str] = (),
     unnamed: str = "",
 ) -> AnswerConfidence:
     """Return the confidence in a turn's answer; reads the model's track record."""
-    labels = Labels(choose_locale(turn.asked or turn.question, run.settings.locale))
     if turn.stop and turn.stop.kind == "schema":
         return AnswerConfidence(1.0, 1.0)
     if status not in ("converged", "capped"):

@@ -155,7 +155,7 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
         facts = ledger.list_facts(labels, material=True) if ledger and line else ()
         after = (*filter(None, (line, readings.line)), *(note.text for note in found.remarks))
         sure = assess_answer_confidence(
-            attempts, chosen, found.status, comparison, turn, run, readings.agreement, facts, unnamed
+            attempts, chosen, found.status, comparison, turn, run, readings.agreement, labels, facts, unnamed
         )
         trust = judge_answer_trust(sure.alone, run, labels) if sql and found.result else UNTOLD
         return AnswerRecord(
@@ -300,8 +300,9 @@ def find_answer_basis(
     if date is not None:
         date = replace(date, newest=run.resources.newest.find(date.table, date.column))
     result = chosen.result
-    first = labels.say("first_rows", count=labels.number(result.row_count))
-    cut = first if result.truncated and not result.withheld else found.cut
+    cut = found.cut
+    if result.truncated and not result.withheld:
+        cut = labels.say("first_rows", count=labels.number(result.row_count))
     ties = found.ties
     if looked := next((one for one in readings.tried if one.matter == "ties"), None):
         ties = labels.say("ties_cut" if looked.says else "no_ties", says=looked.says)

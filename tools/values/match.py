@@ -17,7 +17,21 @@ from rapidfuzz.distance import OSA
 from ..database import Schema
 from ..database.column_kinds import STAND_INS
 from ..derived import cache_in_first_argument
-from ..words import OFFERED, STOP_WORDS, Word, find_similar, fold, key, max_typos, stem_name, stem_word, stems, words
+from ..words import (
+    IN_WORD,
+    OF_A_VALUE,
+    OFFERED,
+    STOP_WORDS,
+    Word,
+    find_similar,
+    fold,
+    key,
+    max_typos,
+    stem_name,
+    stem_word,
+    stems,
+    words,
+)
 from .store import StoredColumn, StoredValue, ValueStore
 
 WHOLE = frozenset(("exact", "case", "inflection"))  # how a whole value is mentioned, spelt right
@@ -328,10 +342,8 @@ def _find_misspelt_words(question: TokenizedQuestion, indexed: IndexedValues) ->
     for number, word in enumerate(question.words):
         known = word.stem in indexed.names or question.is_common_word(number)
         # A short word in small letters is a word more often than a value with a wrong letter.
-        named = max_typos(word.text, is_value=True) or (
-            max_typos(word.stem) and question.is_quoted_or_capitalized(word)
-        )
-        if known or not named or word.stem.isdigit():
+        least = IN_WORD[0] if question.is_quoted_or_capitalized(word) else OF_A_VALUE[0]
+        if known or len(word.text) < least or len(word.stem) < IN_WORD[0] or word.stem.isdigit():
             continue
         if not indexed.store.has_word_stem(word.stem) and (near := _find_nearest_words(word.stem, indexed.store)):
             respelt[number] = [(other, 1 - distance / len(word.stem)) for distance, other in near]
