@@ -175,12 +175,12 @@ def test_history_is_kept_for_the_next_session_and_is_its_owners_alone(folder: Pa
 
 def test_columns_that_do_not_fit_are_named_and_a_wider_window_has_more(model: Screen) -> None:
     narrow = model.say("Something wide?")
-    assert "more columns: column_3, column_4" in narrow.replace("\n", " ")
+    assert "more columns: column 3, column 4" in narrow.replace("\n", " ")
     assert "/wide: all columns" in narrow
     records = model.say("/wide")
-    assert "column_11  a rather long value 11" in records
+    assert "column 11  a rather long value 11" in records
     model.resize(120, 40)
-    assert "more columns: column_4," in model.say("/rows 1").replace("\n", " ")
+    assert "more columns: column 4," in model.say("/rows 1").replace("\n", " ")
     model.resize(80, 24)
     assert "$0.0" in model.say("/cost")
 
