@@ -60,7 +60,8 @@ function Pager({ view, page, move, told }) {
     clearTimeout(timer.current);
     timer.current = setTimeout(does, 250);
   };
-  const [first, known] = [page.offset + 1, !view.search && !page.truncated && told.includes(number(page.total))];
+  const numbers = told.match(/\d[\d.,]*\d|\d/g) ?? []; // 1.234,5 is one number
+  const [first, known] = [page.offset + 1, !view.search && !page.truncated && numbers.includes(number(page.total))];
   const range = page.total <= PAGE ? !known && count : known ? `${number(first)}–${number(last)}` : say("page_range", { first, last, count });
   return html`<div class="pager">
     ${(many || page.rows.length > 3) && html`<input type="search" placeholder=${say("page_filter")} aria-label=${say("page_filter")} maxlength="200" value=${view.search}
