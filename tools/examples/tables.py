@@ -193,10 +193,11 @@ class ChromaTable:
         return self._get_rows(where=tests[0] if len(tests) == 1 else {"$or": tests}, limit=limit)
 
     def find_nearest_rows(self, vector: Vectors, k: int, among: Sequence[str] | None = None) -> list[Row]:
-        ids = None if among is None else list(among)
-        result = self.call("query", vector[None], ids=ids, n_results=k, include=["metadatas", "distances"])
-        parts = (result["ids"][0], result["metadatas"][0], result["distances"][0])
-        rows = [Row(id_, row, round(1.0 - far, _DECIMALS)) for id_, row, far in zip(*parts, strict=True)]
+        read = ["metadatas", "distances"]
+        result = self.call("query", vector[None], ids=among and list(among), n_results=k, include=read)
+        parts = (result[part][0] for part in ("ids", *read))
+        # Chroma goes on finding what another process removed, without its fields.
+        rows = [Row(id_, row, round(1.0 - far, _DECIMALS)) for id_, row, far in zip(*parts, strict=True) if row]
         return sorted(rows, key=lambda row: (-row.similarity, row.id))
 
     def remove(self, ids: Sequence[str]) -> None:

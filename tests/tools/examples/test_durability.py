@@ -74,6 +74,16 @@ def test_a_relative_folder_stays_where_it_was_opened(tmp_path: Path, monkeypatch
     assert (tmp_path / "there" / "examples").is_dir()
 
 
+def test_what_another_process_removes_is_found_no_more(tmp_path: Path) -> None:
+    removes = "import sys; from tableturn.tools.examples import *; ExampleStore.open(sys.argv[1]).remove(sys.argv[2:])"
+    with ExampleStore.open(tmp_path) as store:
+        store.add(BOATS)
+        found = store.nearest("question", BOATS[2].question, 4)
+        subprocess.run([sys.executable, "-c", removes, str(tmp_path), found[0].id], check=True)
+        left = store.nearest("question", BOATS[2].question, 4)
+        assert [each.id for each in left] == [each.id for each in found[1:]]
+
+
 def test_two_stores_in_memory_are_strangers() -> None:
     with ExampleStore.open() as one, ExampleStore.open() as two:
         one.add(BOATS)
