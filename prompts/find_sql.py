@@ -10,7 +10,7 @@ from itertools import islice
 from ..tools.database.quoting import get_engine_name
 from ..tools.errors import ReplyError
 from ..tools.sql.parse import CHANGES, MAX_LENGTH, find_statement_ends, parse, return_default_if_unparsable
-from .reply_text import FencedBlock, find_blocks, find_json_object, get_field, is_refusal, remove_reasoning_tags
+from .reply_text import REFUSAL, FencedBlock, find_blocks, find_json_object, get_field, remove_reasoning_tags
 from .reply_types import SQLDraft
 
 LABELS: dict[str, str] = {
@@ -108,7 +108,7 @@ def find_sql(text: str, dialect: str = "sqlite") -> SQLDraft:
         excerpt = " ".join(reply.split())[:160]
         block = "a fenced block that starts with ```sql"
         hint = f"Reply with exactly one {get_engine_name(dialect)} SELECT statement in {block}, and nothing else."
-        if is_refusal(reply):
+        if REFUSAL.search(reply):
             raise ReplyError(f"the model declined to write SQL: {excerpt}", "refused", hint)
         advice = f"Your last reply held no SQL. {hint}"
         raise ReplyError(f"the model's reply holds no SQL: {excerpt}", "malformed", advice)

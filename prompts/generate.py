@@ -73,11 +73,6 @@ class GenerateSQLTask(Task[SQLDraft]):
         """Return the examples that were approved on this database."""
         return tuple(example for example in examples if self.database and example.owner == self.database)
 
-    def others(self, examples: Sequence[Example]) -> tuple[Example, ...]:
-        """Return the examples that come from other databases."""
-        own = self.own(examples)
-        return tuple(example for example in examples if example not in own)
-
     def parts(self) -> PromptParts:
         examples = tuple(map(_format_credit_example, self.examples)) if self.style == "credit" else self.examples
         # The revision chain tells of the rows by its feedback alone (3.2.1).
@@ -93,7 +88,7 @@ class GenerateSQLTask(Task[SQLDraft]):
         )
 
     @property
-    def compiles(self) -> bool:
+    def inserts_definitions(self) -> bool:
         """Whether any definition has SQL that goes into the query."""
         return any(entry.sql for entry in self.definitions if entry.kind in ("term", "metric"))
 

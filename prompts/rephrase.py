@@ -14,7 +14,7 @@ from ..tools.knowledge.entry import Entry
 from ..tools.linking.linked import PastTurn
 from .cut_to_budget import NO_SCHEMA, PromptParts
 from .read_answer import parse_json_fields, parse_labelled_lines
-from .reply_text import find_json_object, get_field, is_refusal, remove_reasoning_tags
+from .reply_text import REFUSAL, find_json_object, get_field, remove_reasoning_tags
 from .reply_types import Rephrasing
 from .task import Task
 from .templating import line
@@ -28,7 +28,7 @@ class RephraseTask(Task[Rephrasing]):
     """A task that asks for the question in the regular form "Give me ..."."""
 
     name: ClassVar[str] = "rephrase"
-    compiles: ClassVar[bool] = False
+    inserts_definitions: ClassVar[bool] = False
 
     question: str  # as the person put it
     history: tuple[PastTurn, ...]  # oldest first
@@ -84,7 +84,7 @@ class SimplifyTask(Task[str]):
     def parse(self, text: str) -> str:
         """Return the last line of the reply, without a label or quotation marks around it."""
         lines = [one for one in remove_reasoning_tags(text).splitlines() if one.strip(" `*\t")]
-        if not lines or is_refusal(lines[-1]):
+        if not lines or REFUSAL.search(lines[-1]):
             raise ReplyError(
                 "the model did not simplify the question", "malformed", "Reply with the simplified question only."
             )

@@ -14,7 +14,7 @@ REPLY_LIMIT = 400_000
 
 _REASONING = re.compile(r"<(/?)(?:think|thinking|thought|reasoning|analysis)>", re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t>]*(```+|~~~+)[ \t]*([\w+#.-]*)[^\n]*$", re.MULTILINE)
-_REFUSAL = re.compile(
+REFUSAL = re.compile(
     r"\b(?:i(?:['’]| a)m (?:sorry|not able|unable)|i apologi[sz]e|i (?:cannot|can not|can['’]t|won['’]t|will not)"
     r"|i must decline|as an ai|not possible to answer|(?:cannot|can['’]t) be answered"
     r"|unable to (?:help|answer|generate|provide))",
@@ -93,11 +93,6 @@ def find_json_object(text: str) -> dict[str, object] | None:
             if isinstance(value, dict):
                 return cast("dict[str, object]", value)
     return None
-
-
-def is_refusal(text: str) -> bool:
-    """Whether the text declines to answer."""
-    return _REFUSAL.search(text) is not None
 
 
 def get_field(record: dict[str, object], *names: str) -> str:
