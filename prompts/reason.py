@@ -58,7 +58,7 @@ class PandasCodeTask(Task[CodeDraft]):
             draft = self.generate.parse(reply)
             if draft.declines:
                 return CodeDraft("", draft=draft)
-        raise ReplyError("the model's reply holds no Python code", "malformed", _HINT)
+        raise ReplyError("the model's reply contains no Python code", "malformed", _HINT)
 
 
 @dataclass(frozen=True)

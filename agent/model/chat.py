@@ -141,7 +141,7 @@ def _parse_reply(task: Task[R], message: AIMessage) -> R:
     text = get_text(message)
     if len(text) > REPLY_LIMIT:
         raise ReplyError(
-            f"the model's reply has {len(text):,} characters, and {REPLY_LIMIT:,} are the most that are read",
+            f"the model's reply has {len(text):,} characters, and at most {REPLY_LIMIT:,} are read",
             "malformed",
             "It was far too long. Write one short query.",
         )

@@ -341,7 +341,7 @@ class OwnQuestion(BaseModel):
     @model_validator(mode="after")
     def _check_sql_fits_outcome(self) -> OwnQuestion:
         if self.expects == "decline" and self.sql:
-            raise ValueError("a question that must be declined takes no 'sql'")
+            raise ValueError("a question that must be declined cannot have 'sql'")
         if self.expects != "decline" and not self.sql:
             raise ValueError("'sql' is missing: a query, or a list of accepted ones")
         return self
@@ -375,7 +375,7 @@ def read_questions(path: Path) -> Dataset:
 def check_unique_ids(path: Path, ids: list[str]) -> None:
     """Raise `SettingsError` if there are no ids, or if an id occurs more than once."""
     if not ids:
-        raise SettingsError(f"{path} holds no questions")
+        raise SettingsError(f"{path} contains no questions")
     ((name, times),) = Counter(ids).most_common(1)
     if times > 1:
         raise SettingsError(f"{path}: the id {name!r} is used more than once")

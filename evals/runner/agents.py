@@ -226,7 +226,7 @@ def make_replay_model(spec: RunSpec, dataset: Dataset) -> ReplayModel:
     """Return the model that replays the prediction files named in the run's model."""
     files = str(spec.model).removeprefix(REPLAY).split(",")
     if not all(map(str.strip, files)):
-        raise SettingsError(f"model {spec.model!r} names no file: write {REPLAY}FILE or {REPLAY}FILE,FILE")
+        raise SettingsError(f"model {spec.model!r} does not name a file: write {REPLAY}FILE or {REPLAY}FILE,FILE")
     asked = dataset.without(spec.without).first(spec.limit)
     return ReplayModel(files=[read_predictions(Path(file), dataset, asked) for file in files])
 

@@ -64,10 +64,12 @@ def check_output_folder(spec: RunSpec, asked: Dataset, out: Path) -> None:
     wanted: dict[str, Any] = json.loads(json.dumps(asdict(spec)))
     if differing := sorted(name for name in {*kept, *wanted} if kept.get(name) != wanted.get(name)):
         theirs, ours = (", ".join(f"{name}={run.get(name)!r}" for name in differing) for run in (kept, wanted))
-        raise SettingsError(f"{out} holds a run with {theirs}, not {ours}: resume it as it was, or name another folder")
+        raise SettingsError(
+            f"{out} contains a run with {theirs}, not {ours}: resume it as it was, or name another folder"
+        )
     if before != _hash_questions(asked):
         raise SettingsError(
-            f"{out} holds a run over other questions: those of {asked.name} {asked.split}, or their gold SQL, have "
+            f"{out} contains a run over other questions: those of {asked.name} {asked.split}, or their gold SQL, have "
             "changed since it was started; name another folder"
         )
 

@@ -222,7 +222,7 @@ def read_results(out: Path) -> dict[str, Any]:
         found = read_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
-        raise SettingsError(f"{out} holds no finished run ({why}): finish it with `tableturn eval`") from error
+        raise SettingsError(f"{out} contains no finished run ({why}): finish it with `tableturn eval`") from error
     if not isinstance(found, dict):
         raise SettingsError(f"{path} is not a results file of `tableturn eval`: finish the run again")
     if "by_question" in found:

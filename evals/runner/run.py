@@ -209,7 +209,7 @@ def run_evaluation(
     asked = asked or dataset.without(spec.without).first(spec.limit)
     check_output_folder(spec, asked, out)
     if judge is None and (out / RESULTS_FILE).exists() and "trial" in read_results(out):
-        raise SettingsError(f"{out} holds a trial: name another folder with --out")
+        raise SettingsError(f"{out} contains a trial: name another folder with --out")
     answer_with = _start_local
     if engine == "ray":
         from .ray_engine import start_ray as answer_with

@@ -107,7 +107,7 @@ class TrialTurn(BaseModel):
         if not self.conditions and self.must is None:
             raise ValueError("no condition is given: add sql, value, rows, columns or must")
         if self.must == "decline" and (self.conditions or self.reply):
-            raise ValueError(f"a question that must be declined takes no {(*self.conditions, 'reply')[0]}")
+            raise ValueError(f"a question that must be declined cannot have {(*self.conditions, 'reply')[0]}")
         if self.must == "ask_back" and self.conditions and not self.reply:
             raise ValueError("conditions on the answer after asking back need a reply")
         return self

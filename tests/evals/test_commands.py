@@ -198,7 +198,7 @@ def test_what_is_gone_names_what_to_use(command: list[str], instead: str) -> Non
     [
         ("q.csv", "question;sql;database\nHow many?;SELECT 1;league.sqlite\n", "record 1: question: Field required"),
         ("q.csv", "question,sql,database\nHow many?,SELECT 1\n", "record 1: database: Field required"),
-        ("q.json", "[]", "holds no questions"),
+        ("q.json", "[]", "contains no questions"),
         ("q.json", '{"question": "How many?"}', "expected a list of questions"),
         (
             "q.json",

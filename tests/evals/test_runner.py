@@ -176,7 +176,7 @@ def test_each_file_keeps_its_place(
 
 @pytest.mark.parametrize("model", ["replay:", "replay: ", "replay:a.sql,"])
 def test_replaying_needs_files(model: str, league: Dataset, tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="names no file"):
+    with pytest.raises(SettingsError, match="does not name a file"):
         run_evaluation(RunSpec("spider", model=model), league, tmp_path / "run", jobs=1, listener=silent)
 
 

@@ -271,7 +271,7 @@ def check_statement_size(sql: str, limits: Limits) -> None:
     """Raise `ResultTooLarge` if a statement has too many bytes, SELECTs or joins."""
     size = len(sql.encode("utf-8", "surrogatepass"))
     if size > limits.sql_bytes:
-        raise ResultTooLarge(f"the statement has {size:,} bytes: it may have {limits.sql_bytes:,}")
+        raise ResultTooLarge(f"the statement has {size:,} bytes; the limit is {limits.sql_bytes:,}")
     check_selects_and_joins(sql)
 
 

@@ -63,9 +63,9 @@ def check_selects_and_joins(sql: str) -> None:
     """Raise `ResultTooLarge` if a statement has more SELECTs and joins than engines can plan."""
     parts, joins = count_selects_and_joins(sql), len(_JOINS.findall(sql))
     if parts > MOST_PARTS:
-        raise ResultTooLarge(f"the statement has {parts:,} SELECTs and joins: it may have {MOST_PARTS}")
+        raise ResultTooLarge(f"the statement has {parts:,} SELECTs and joins; the limit is {MOST_PARTS}")
     if joins > MOST_JOINS:
-        raise ResultTooLarge(f"the statement joins {joins} tables: it may join {MOST_JOINS}")
+        raise ResultTooLarge(f"the statement joins {joins} tables; the limit is {MOST_JOINS}")
 
 
 def parse_tokens(tokens: list[Token], sql: str, grammar: Dialect) -> list[exp.Expr | None]:
@@ -78,7 +78,7 @@ def parse_tokens(tokens: list[Token], sql: str, grammar: Dialect) -> list[exp.Ex
     """
     _check_nesting_depth(tokens, grammar)
     if len(tokens) > MOST_TOKENS:
-        raise TooManyTokens(f"the statement has {len(tokens):,} words, values and signs: it may have {MOST_TOKENS:,}")
+        raise TooManyTokens(f"the statement has {len(tokens):,} words, values and signs; the limit is {MOST_TOKENS:,}")
     try:
         return grammar.parser(error_level=ErrorLevel.IMMEDIATE).parse(tokens, sql)
     except (SqlglotError, RecursionError):

@@ -182,7 +182,7 @@ def _trace_outputs(query: exp.Expr, place: _Scope) -> _Columns:
         raise SqlglotError(f"untraced query: {type(query).__name__}")
     aliases = [output.alias.casefold() for output in query.expressions if output.alias]
     if len(set(aliases)) < len(aliases):
-        raise SqlglotError("one name for two columns")
+        raise SqlglotError("two columns have the same name")
     place = replace(place, sources=(), before=[], outer=place)
     for node in filter(None, [query.args.get("from_"), *(query.args.get("joins") or ())]):
         place = _add_source_to_scope(node.this, place)
@@ -212,7 +212,7 @@ def _add_ctes_to_scope(query: exp.Query, place: _Scope) -> _Scope:
         # Without the word RECURSIVE it may read itself all the same.
         own = () if clause.args.get("recursive") or name in place.tables else (name,)
         if any(table.name.casefold() in {*later, *own} for table in arms.find_all(exp.Table)):
-            raise SqlglotError("a common table expression is used before it stands")
+            raise SqlglotError("a common table expression is used before it is defined")
         if clause.args.get("recursive") and isinstance(arms, exp.SetOperation) and not arms.args.get("with_"):
             first = _apply_column_aliases(_trace_outputs(arms.this, place), cte)
             place = replace(place, ctes={**place.ctes, name: first})
@@ -227,7 +227,7 @@ def _add_ctes_to_scope(query: exp.Query, place: _Scope) -> _Scope:
 
 def _merge_union_columns(first: _Columns, second: _Columns) -> _Columns:
     if len(first) != len(second):
-        raise SqlglotError("arms of different widths")
+        raise SqlglotError("UNION arms with different numbers of columns")
     return [(name, one or other) for (name, one), (_, other) in zip(first, second, strict=True)]
 
 
@@ -256,7 +256,7 @@ def _apply_column_aliases(columns: _Columns, node: exp.Expr) -> _Columns:
     """Return columns with the names that an alias lists."""
     names = [name.casefold() for name in node.alias_column_names] or [name for name, _ in columns]
     if len(names) != len(columns):  # engines differ in what the others are called
-        raise SqlglotError("not as many names as columns")
+        raise SqlglotError("a different number of names than columns")
     return [(name, shows) for name, (_, shows) in zip(names, columns, strict=True)]
 
 

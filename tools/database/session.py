@@ -111,9 +111,7 @@ class Identity:
     def __post_init__(self) -> None:
         # Without them, it could be another person's.
         if any(sign == "\0" or "\ud800" <= sign <= "\udfff" for sign in self.name):
-            raise SettingsError(
-                f"nobody can be named {self.name!a}: it holds a NUL or half of a character; give the name as plain text"
-            )
+            raise SettingsError(f"the name {self.name!a} contains a NUL or half of a character: give it as plain text")
 
 
 @dataclass(frozen=True)

@@ -158,7 +158,7 @@ def pack_table(table: Table) -> bytes:
 
 def _pack_long_integer(value: Any) -> ormsgpack.Ext:
     if not isinstance(value, int):
-        raise TypeError(f"a {type(value).__name__} is no value")
+        raise TypeError(f"cannot pack a {type(value).__name__}")
     return ormsgpack.Ext(_LONG_INTEGER, value.to_bytes(value.bit_length() // 8 + 1, signed=True))
 
 
@@ -169,7 +169,7 @@ def unpack_table(data: bytes) -> Table:
             data, ext_hook=lambda _, long: int.from_bytes(long, signed=True)
         )
         if not all(_CELLS.issuperset(set(map(type, column))) for column in columns):
-            raise ValueError("a cell is no value")
+            raise ValueError("a cell has an invalid type")
         rows = tuple(zip(*columns, strict=True))
         if not _TYPES.issuperset(types) or not len(names) == len(types) or len(columns) not in (0, len(names)):
             raise ValueError("the columns do not fit the rows")

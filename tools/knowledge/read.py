@@ -359,7 +359,7 @@ def load_yaml(text: str, place: str) -> object:
             key = str(loader.construct_object(key_node, deep=True))
             if key in fields:
                 line = key_node.start_mark.line + 1
-                raise KnowledgeError(f"{place}, line {line}: {key!r} is there twice; keep one of them")
+                raise KnowledgeError(f"{place}, line {line}: {key!r} is given twice; keep one of them")
             fields[key] = loader.construct_object(value_node, deep=True)
         return fields
 
@@ -377,7 +377,7 @@ def load_yaml(text: str, place: str) -> object:
         loader = UniqueKeyLoader(text)
         root = loader.get_single_node()
         if root is not None and count_values(root, {}) > _MOST:
-            raise KnowledgeError(f"{place} stands for more than {_MOST:,} values with what its aliases repeat")
+            raise KnowledgeError(f"{place} has more than {_MOST:,} values once its aliases are expanded")
         return None if root is None else loader.construct_document(root)
     except yaml.YAMLError as error:
         raise KnowledgeError(f"{place} is not YAML: {describe_yaml_error(error)}") from None

@@ -53,7 +53,7 @@ class KnowledgeWriter:
                 before = read_knowledge_text(self.path) if self.path.exists() else ""
                 if not isinstance(parse_knowledge_file(before, self.path), KnowledgeFile):
                     raise KnowledgeError(
-                        f"{self.path} is not written to, it is of another kind: make a knowledge file with "
+                        f"{self.path} cannot be changed here because it is not a knowledge file: make one with "
                         f"`extends: [{self.path.name}]` and name that one"
                     )
                 content = yaml.load(before)

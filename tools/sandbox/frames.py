@@ -84,7 +84,7 @@ def load_frames(
         seconds = deadline - time.monotonic()
         try:
             if seconds <= 0:
-                raise QueryTimeout(f"loading tables ran past {limits.seconds:g} s")
+                raise QueryTimeout(f"loading tables took longer than {limits.seconds:g} s")
             left = Limits(seconds=seconds, rows=limits.frame_rows, cell_bytes=_CELL_BYTES, result_bytes=room)
             rows, spread = _TableReader(database, table, cancellation).read(left)
         except QueryError as error:

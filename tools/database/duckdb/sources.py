@@ -91,7 +91,7 @@ class TableSources:
             what = "the folder" if Path(self.pattern).is_dir() else "the pattern"
             raise DatabaseUnavailable(f"{what} {self.pattern} contains no table files: {_READ}")
         if len(found) > _MOST_FILES:
-            raise DatabaseUnavailable(f"{self.pattern} holds {len(found):,} files: at most {_MOST_FILES:,} are read")
+            raise DatabaseUnavailable(f"{self.pattern} matches {len(found):,} files; the limit is {_MOST_FILES:,}")
         names = number_repeated_names([make_table_name(_get_file_stem(path)) for path in found])
         return tuple(TableFile(path, kind_of(path) or "text", name) for path, name in zip(found, names, strict=True))
 
@@ -126,7 +126,7 @@ def find_sources(text: str) -> TableSources:
     if text.lower().startswith(PREFIX):
         url, text = text, text[len(PREFIX) :].partition("?")[0].partition("/")[2]
         if text in ("", ":memory:"):
-            raise DatabaseUnavailable(f"{url} names no file: write duckdb:///path/to/file.duckdb")
+            raise DatabaseUnavailable(f"{url} does not name a file: write duckdb:///path/to/file.duckdb")
     path = Path(text).expanduser().absolute()
     if path.is_file() and kind_of(path) is None:
         start = _read_first_bytes(path)

@@ -107,7 +107,7 @@ class MySQLBackend(SQLAlchemyBackend):
             ) from None
         for name in url.query:
             if name not in (*_TEXTS, *_FLAGS, "charset"):
-                raise DatabaseUnavailable(f"MySQL's driver knows no parameter {name!r} in a URL")
+                raise DatabaseUnavailable(f"MySQL's driver has no URL parameter {name!r}")
         flags = {name: str(url.query[name]).lower() in _TRUE for name in _FLAGS if name in url.query}
         options: dict[str, Any] = {
             **url.query,

@@ -244,7 +244,7 @@ class Backend(ABC):
 
     def read_query_log(self, connection: ServerConnection, most: int) -> tuple[str, ...]:
         del connection, most
-        raise DatabaseUnavailable(f"{self.name} keeps no queries that could be read: give a file of SQL")
+        raise DatabaseUnavailable(f"{self.name} has no query log that can be read: give a file of SQL instead")
 
     def check_text(self, statement: str) -> None:
         """Raise `QueryRejected` if the server would read a statement differently from the check."""

@@ -127,7 +127,7 @@ class ServerEngine:
                 ),
             )
             if not self._catalogue.relations:
-                raise NothingReadable(f"{self.location} holds no tables that may be read")
+                raise NothingReadable(f"{self.location} has no tables that you may read")
         except BaseException:
             self._pool.close_idle_connections(closed=True)
             raise

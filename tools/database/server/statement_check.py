@@ -100,7 +100,7 @@ class StatementChecker:
 
     def _check_and_rewrite_statement(self, sql: str, catalogue: Catalogue) -> str:
         if len(sql) > STATEMENT_LENGTH:
-            raise ResultTooLarge(f"the statement has {len(sql):,} characters: it may have {STATEMENT_LENGTH:,}")
+            raise ResultTooLarge(f"the statement has {len(sql):,} characters; the limit is {STATEMENT_LENGTH:,}")
         try:
             tree = self._parse_query(sql).copy()
             self._hide_columns(tree, self._check_syntax_tree(tree, catalogue), catalogue)
@@ -129,12 +129,12 @@ class StatementChecker:
         dialect = self._grammar.dialect
         if "|>" in sql and any(token.token_type is TokenType.PIPE_GT for token in dialect.tokenize(sql)):
             # sqlglot drops what it has no place for: DISTINCT, INTO and FOR UPDATE after `|> SELECT`.
-            raise QueryRejected("steps after |> may not be used here: write one SELECT with sub-queries")
+            raise QueryRejected("steps after |> are not allowed here: write one SELECT with sub-queries")
         statements = [
             tree for tree in read_text(sql, dialect)[1] if tree is not None and not isinstance(tree, exp.Semicolon)
         ]
         if not statements:
-            raise QueryFailed("the text holds no query: write a SELECT", "syntax")
+            raise QueryFailed("the text contains no query: write a SELECT", "syntax")
         if len(statements) > 1:
             raise QueryRejected("only one statement may be run at a time: send a single SELECT")
         tree = statements[0]
@@ -148,7 +148,7 @@ class StatementChecker:
         texts = {case: self._generate_sql(tree, case) for case in {"upper", "lower", usual}}
         for name in _find_called_functions(texts["upper"], texts["lower"], texts[usual]):
             if name not in self._grammar.profile.functions:
-                raise QueryRejected(f"the function {name[:_LONGEST_NAME]}() may not be used here")
+                raise QueryRejected(f"the function {name[:_LONGEST_NAME]}() is not allowed here")
             if name in own_functions:
                 raise QueryRejected(f"the function {name}() is not allowed: a user-defined function has its name")
         return texts[usual]
@@ -190,7 +190,7 @@ class StatementChecker:
             if isinstance(node, exp.Table):
                 tables.append(node)
             elif isinstance(node, exp.CTE) and reserved and node.alias.lower().startswith(reserved):
-                raise QueryRejected(f"no common table expression may be called {node.alias}: name it otherwise")
+                raise QueryRejected(f"a common table expression cannot be called {node.alias}: choose another name")
         read = [(table, self._qualify_table(table, catalogue)) for table in tables]
         return [(table, relation) for table, relation in read if relation is not None and relation.hides]
 
@@ -204,28 +204,28 @@ class StatementChecker:
         ):
             raise QueryRejected(_explain_refused_syntax(node))
         if isinstance(node, exp.Query) and (node.args.get("settings") or node.args.get("format")):
-            raise QueryRejected("SETTINGS and FORMAT may not be used here: leave them out")
+            raise QueryRejected("SETTINGS and FORMAT are not allowed here: leave them out")
         if isinstance(node, exp.In) and profile.in_names_tables:
             sought = [item for item in (node.args.get("field"), *node.expressions) if isinstance(item, exp.Column)]
             if sought:
-                raise QueryRejected("a name may not stand after IN here: write a sub-query in parentheses")
+                raise QueryRejected("a table's name is not allowed after IN: write a sub-query in parentheses")
         if isinstance(node, exp.Select):
             if node.args.get("operation_modifiers"):
-                raise QueryRejected("modifiers between SELECT and its columns may not be used here: leave them out")
+                raise QueryRejected("modifiers between SELECT and its columns are not allowed here: leave them out")
             if not node.expressions:
                 raise QueryFailed("the SELECT names no columns: write what it should return", "syntax")
         elif isinstance(node, exp.Column | exp.Dot) and node.name.lower() in catalogue.row_functions:
-            raise QueryRejected(f"{node.name} may not be used here: it names a function of a row, too")
+            raise QueryRejected(f"{node.name} is not allowed here: it is also the name of a function")
         elif isinstance(node, exp.Dot) and isinstance(node.expression, exp.Func):
             raise QueryRejected(
-                f"a function may not be named with its schema: write {_get_node_name(node.expression)}() alone"
+                f"a function cannot be qualified with a schema: write {_get_node_name(node.expression)}() alone"
             )
         elif isinstance(node, exp.DataType):
             if node.this == exp.DataType.Type.USERDEFINED:
                 kind = node.args.get("kind")
                 name = kind.sql(self._grammar.dialect) if isinstance(kind, exp.Expr) else str(kind or "")
                 if name.replace('"', "").lower() not in catalogue.types:
-                    raise QueryRejected(f"the type {name[:_LONGEST_NAME]} may not be used here")
+                    raise QueryRejected(f"the type {name[:_LONGEST_NAME]} is not allowed here")
         elif isinstance(node, exp.Var) and not _KEYWORD.fullmatch(node.name):
             raise QueryRejected(f"{node.name[:_LONGEST_NAME]!r} is not allowed here: write a keyword, such as DAY")
 
@@ -234,13 +234,13 @@ class StatementChecker:
         name = called.name if isinstance(called, exp.Expr) else str(called)
         quoted = isinstance(called, exp.Identifier) and called.quoted
         if name.lower() not in self._grammar.profile.functions or (quoted and name != name.lower()):
-            raise QueryRejected(f"the function {name[:_LONGEST_NAME]}() may not be used here")
+            raise QueryRejected(f"the function {name[:_LONGEST_NAME]}() is not allowed here")
 
     def _qualify_table(self, table: exp.Table, catalogue: Catalogue) -> Relation | None:
         """Qualify a table's name with the schema; return None for a function call or a CTE."""
         if not isinstance(table.this, exp.Identifier):
             if not isinstance(table.this, exp.Func):
-                raise QueryRejected(f"only tables and functions may stand in FROM, not {_get_node_name(table.this)}")
+                raise QueryRejected(f"only tables and functions are allowed in FROM, not {_get_node_name(table.this)}")
             return None
         parts = [part for part in table.parts if isinstance(part, exp.Identifier)]
         if len(parts) == 1 and self._is_cte_in_scope(table, self._fold_case(parts[0])):
@@ -384,16 +384,16 @@ def _find_called_functions(upper: str, lower: str, usual: str) -> Iterator[str]:
 
 def _explain_refused_syntax(node: exp.Expr) -> str:
     if isinstance(node, exp.Func):
-        return f"the function {_get_node_name(node)}() may not be used here"
+        return f"the function {_get_node_name(node)}() is not allowed here"
     if isinstance(node, exp.Lock):
         return "this connection only reads, but the statement locks rows: leave FOR UPDATE or FOR SHARE out"
     if isinstance(node, exp.Into):
         return "this connection only reads, but the statement writes its result INTO something: leave INTO out"
     if isinstance(node, exp.Parameter | exp.Placeholder | exp.SessionParameter):
-        return "variables and placeholders may not be used here: write the values themselves"
+        return "variables and placeholders are not allowed here: write the values themselves"
     if isinstance(node, exp.Insert | exp.Update | exp.Delete | exp.Merge | exp.Create | exp.Drop):
         return f"this connection only reads, but the statement has {type(node).__name__.upper()}: write a SELECT"
-    return f"the statement uses what may not be used here ({type(node).__name__}): write it in plain SQL"
+    return f"{type(node).__name__} is not allowed here: write the statement in plain SQL"
 
 
 def _get_node_name(node: exp.Expr) -> str:

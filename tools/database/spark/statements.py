@@ -63,10 +63,10 @@ _READING = {
 def check_text(statement: str) -> None:
     """Refuse a statement with server variables, or with line breaks in its texts or names."""
     if _SUBSTITUTED in statement:
-        raise QueryRejected("'${' may not be used here, for Spark reads settings by it: write concat('$', '{')")
+        raise QueryRejected("'${' is not allowed here because Spark reads settings with it: write concat('$', '{')")
     for found in _BREAK.finditer(statement):
         if found["control"] or found["escape"]:
-            raise QueryRejected("texts and names with line breaks may not be used here: write chr(10) for one")
+            raise QueryRejected("texts and names must not contain line breaks: write chr(10) instead")
 
 
 def wrap_query(sql: str) -> str:
@@ -126,6 +126,6 @@ def check_plan(explained: str, relations: Collection[tuple[str, str, str]]) -> N
         if node in _READING:
             named = _READING[node].fullmatch(read["rest"])
             if named is None or named["name"] not in plain | quoted:
-                raise QueryRejected("the statement reads what is no table of the database: name one")
+                raise QueryRejected("the statement reads something other than a table of the database: name a table")
         elif node not in PROFILE.operators:
             raise QueryRejected(f"this connection only reads, but Spark would do {node}: write a plain SELECT")

@@ -65,7 +65,7 @@ def _is_search_text_quoted_name(text: list[str]) -> bool:
         raise QueryRejected("write what to search for in a full-text table as one text in single quotes after MATCH")
     if len(text[0]) > _SEARCH_LENGTH:
         raise ResultTooLarge(
-            f"the text to search for has {len(text[0]):,} characters: it may have {_SEARCH_LENGTH:,} after MATCH"
+            f"the text to search for has {len(text[0]):,} characters; the limit is {_SEARCH_LENGTH:,} after MATCH"
         )
     return text[0][0] == '"'
 
@@ -176,7 +176,7 @@ def compute_value_limit(sql: str, cell_bytes: int, full_text: Collection[str] = 
             tables, whose names are given in lower case, for what is not written out.
     """
     if len(sql) > STATEMENT_LENGTH:
-        raise ResultTooLarge(f"the statement has {len(sql):,} characters: it may have {STATEMENT_LENGTH:,}")
+        raise ResultTooLarge(f"the statement has {len(sql):,} characters; the limit is {STATEMENT_LENGTH:,}")
     limit = min(cell_bytes, _LINEAR_WORK // max(1, len(sql)))
     # Most statements name none of these, and this is on every query's path.
     lowered = sql.lower()
@@ -186,7 +186,7 @@ def compute_value_limit(sql: str, cell_bytes: int, full_text: Collection[str] = 
     _check_printf_formats(read)
     windows = read.count("over")
     if windows > _WINDOWS or (windows and count_word_with_ctes_expanded(read, "over") > _EXPANDED_WINDOWS):
-        raise ResultTooLarge(f"the statement has too many window functions (OVER): it may have {_WINDOWS}")
+        raise ResultTooLarge(f"the statement has too many window functions (OVER); the limit is {_WINDOWS}")
     if full_text and _can_search_computed_text(read, full_text):
         limit = min(limit, _COMPARED_LENGTH)
     patterns = sum(unquote(word) in _PATTERNS and following[0] != "'" for word, following in pairwise(read))

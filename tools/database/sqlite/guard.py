@@ -157,16 +157,16 @@ def failure(error: Exception, sql: str, refusal: RefusedAction | None, longest: 
         return ResultTooLarge("the query needs more temporary disk space than it may use: ask for less, or aggregate")
     kind = PROFILE.kind_of(whole) or "other"
     if kind == "too_large":
-        return ResultTooLarge(f"{message}: it may have {longest:,} bytes" if "blob" in message else message)
+        return ResultTooLarge(f"{message}; the limit is {longest:,} bytes" if "blob" in message else message)
     return QueryFailed(message or type(error).__name__, kind)
 
 
 def _make_refusal_error(refusal: RefusedAction, sql: str) -> QueryError:
     """Return the error for a refused action; hidden names appear not to exist."""
     if refusal.what == "function":
-        return QueryRejected(f"the function {refusal.name}() may not be used here")
+        return QueryRejected(f"the function {refusal.name}() is not allowed here")
     if refusal.what == "action" and refusal.name == _DECLARES:
-        return QueryRejected("the statement uses a table function or a virtual table that may not be used here")
+        return QueryRejected("the statement uses a table function or a virtual table that is not allowed here")
     if refusal.what == "action":
         return QueryRejected(f"this connection only reads, but the statement {refusal.name}: write a SELECT")
     if refusal.what == "table":

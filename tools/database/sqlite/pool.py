@@ -69,7 +69,7 @@ def _fetch_table(sqlite: sqlite3.Connection, sql: str, limits: Limits, sink: Sin
     cursor = sqlite.execute(sql)
     try:
         if cursor.description is None:
-            raise QueryFailed("the text holds no query: write a SELECT", "syntax")
+            raise QueryFailed("the text contains no query: write a SELECT", "syntax")
         return fetch(cursor, limits, sink, start)
     finally:
         cursor.close()
