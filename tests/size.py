@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ast
 import re
+import shutil
+import subprocess
 import tokenize
 import tomllib
 from collections.abc import Iterator, Sequence
@@ -62,8 +64,29 @@ class Room:
 
 def read_rooms() -> list[Room]:
     """Return the table's rows."""
-    table: dict[str, dict[str, Any]] = tomllib.loads(TABLE.read_text(encoding="utf-8"))
+    return parse_rooms(TABLE.read_text(encoding="utf-8"))
+
+
+def parse_rooms(text: str) -> list[Room]:
+    """Return the rows of a table's text."""
+    table: dict[str, dict[str, Any]] = tomllib.loads(text)
     return [Room(name, **row) for name, row in table.items()]
+
+
+def read_earlier_rooms() -> list[Room]:
+    """Return the rows of the table before its last change, committed or not; none where git does not tell."""
+    git = shutil.which("git")
+    if git is None:
+        return []
+
+    def run(*command: str) -> str:
+        return subprocess.run([git, *command], cwd=ROOT, capture_output=True, text=True, check=False).stdout
+
+    for commit in run("log", "--format=%H", "-n", "2", "--", "tests/size.toml").split():
+        text = run("show", f"{commit}:tests/size.toml")
+        if text and text != TABLE.read_text(encoding="utf-8"):
+            return parse_rooms(text)
+    return []
 
 
 def measure_room(room: Room) -> tuple[int, int | None]:

@@ -89,7 +89,7 @@ class RootCommandGroup(TyperGroup):
     _complete = False
     _plain: ClassVar[WeakSet[Any]] = WeakSet()
     removed: ClassVar[dict[str, str]] = {
-        "knowledge export --form ossie": "`--form yaml` or `json`; knowledge of Ossie models goes into a knowledge file"
+        "knowledge export --form ossie": "`--form yaml` or `json`; write what the Ossie model defines in a knowledge file"
     }
     """What to use, for one release, instead of a command or an option of 0.2; plug-ins add theirs."""
 
@@ -112,7 +112,8 @@ class RootCommandGroup(TyperGroup):
             for old, instead in self.removed.items():
                 gone = ["tableturn", *old.split()]
                 if words[:2] == gone[:2] and {*gone} <= {*words}:
-                    what = next((word for word in gone if word.startswith("--")), f"`tableturn {old}`")
+                    _, dashes, option = old.partition("--")
+                    what = f"--{option}" if dashes else f"`tableturn {old}`"
                     warn(f"tableturn: {what} was removed: {instead}")
                     raise typer.Exit(USAGE_ERROR) from error
             raise

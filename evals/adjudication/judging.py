@@ -303,6 +303,7 @@ class FinishedRun:
 
     def update_verdict_scores(self) -> str:
         """Update the run's results from the verdict file; return the scores in one line."""
-        add_verdict_scores(self.kept, self.dataset, self.list_gold_verdicts(), self.rulings)
+        verdicts = self.list_gold_verdicts()
+        add_verdict_scores(self.kept, self.dataset, verdicts, self.rulings)
         write_results(self.kept, self.folder)
-        return format_scores_line(self.kept["by_verdict"], self.kept["strict"]["ex"])
+        return format_scores_line(self.kept["by_verdict"], verdicts)

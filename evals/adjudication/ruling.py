@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -27,6 +28,7 @@ from ..metrics.summary import format_percent
 
 VERDICTS_FILE = "verdicts.jsonl"  # the verdict file that lies beside a run
 
+_TRY = re.compile(r"~\d+(?=\.\d+\Z)")  # in the id of a trial's question
 _SAID = {"verdict", "kind", "why", "by"}  # what a ruling says, beside what it is on
 
 
@@ -180,8 +182,13 @@ def is_ruling_on(ruling: Ruling, question: GoldTurn) -> bool:
     if _collapse_spaces(ruling.question) != _collapse_spaces(question.text):
         return False
     if ruling.id:
-        return ruling.id == question.id
+        return get_first_try_id(ruling.id) == get_first_try_id(question.id)
     return not ruling.gold or _collapse_spaces(join_operators(ruling.gold)) in map(_collapse_spaces, question.golds)
+
+
+def get_first_try_id(id_: str) -> str:
+    """Return the id of the first try at a trial's question; other ids stay as they are."""
+    return _TRY.sub("~1", id_)
 
 
 def _collapse_spaces(text: str) -> str:
@@ -221,14 +228,19 @@ def format_ex(scores: Mapping[str, Any]) -> str:
     return f"{format_percent(scores['low'])} to {format_percent(scores['high'])}"
 
 
-def format_scores_line(scores: Mapping[str, Any], by_gold: float | None) -> str:
-    """Return EX by gold and EX by verdict in one line, with the number of each verdict."""
+def format_scores_line(scores: Mapping[str, Any], verdicts: Iterable[Verdict]) -> str:
+    """Return EX by gold and EX by verdict of the same answers in one line, with the number of each verdict."""
     if scores["low"] is None:
         return "EX by gold -, by verdict -: nothing was asked"
+    known = [verdict.ex for verdict in verdicts if verdict.asked and verdict.ex is not None]
+    by_gold = format_percent(sum(known) / len(known) if known else None)
+    # Gold that cannot be run judges nothing, a person still can.
+    bases = ("", "") if len(known) == scores["n"] else (f" of {len(known)}", f" of {scores['n']}")
     counts = ", ".join(f"{scores[word]} {word}" for word in ("right", "wrong", "unclear"))
     unjudged = f", {scores['unjudged']} unjudged" if scores["unjudged"] else ""
     proposed = f" ({scores['proposed']} with a proposal)" if scores["proposed"] else ""
-    return f"EX by gold {format_percent(by_gold)}, by verdict {format_ex(scores)}: {counts}{unjudged}{proposed}"
+    gold, verdict = f"EX by gold {by_gold}{bases[0]}", f"by verdict {format_ex(scores)}{bases[1]}"
+    return f"{gold}, {verdict}: {counts}{unjudged}{proposed}"
 
 
 def add_verdict_scores(

@@ -168,20 +168,12 @@ def evaluate(
         recorded = str(file)
     write_results({**results, "recorded": recorded}, out)
     if as_json:
-        shown = (
-            "run",
-            "strict",
-            "official",
-            "linking",
-            "cost",
-            "by_verdict",
-            *(["outcomes"] * bool(results["outcomes"])),
-        )
-        say(json.dumps({key: results[key] for key in shown}))
+        keys = ["run", "strict", "official", "linking", "cost", "by_verdict", *["outcomes"] * bool(results["outcomes"])]
+        say(json.dumps({key: results[key] for key in keys}))
     else:
         print_report_sections(make_run_sections({f"{asked.name} {asked.split}": results}))
         if results["by_verdict"]["ruled"]:
-            say(format_scores_line(results["by_verdict"], results["strict"]["ex"]))
+            say(format_scores_line(results["by_verdict"], judged))
         warn_of_doubtful_verdicts(judged)
         say(str(out))
     if unasked:
@@ -235,7 +227,7 @@ def score(
     for note in notes:
         warn(f"note: EX means little on {note}")
     if ruled:
-        say(format_scores_line(ruled["by_verdict"], scores["ex"]))
+        say(format_scores_line(ruled["by_verdict"], judged))
     warn_of_doubtful_verdicts(judged)
 
 

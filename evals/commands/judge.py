@@ -42,6 +42,7 @@ def run(
     from ...agent.model.chat import PromptedTranslator, TranslatorOptions
     from ...agent.settings import Settings
     from ..adjudication.judging import FinishedRun, agreement, judge_cases
+    from ..adjudication.ruling import get_first_try_id
     from ..runner.agents import CACHE_FILE, ReplyCache, open_model
 
     finished = FinishedRun.read(folder, data, verdicts)
@@ -57,11 +58,12 @@ def run(
         judge = PromptedTranslator(chat_model, options)
         by = f"model {judge.model}"
         proposals = [ruling for ruling in finished.rulings if not ruling.accepted and ruling.by == by]
-        verdict_on: dict[tuple[str, str], Word] = {(ruling.id, ruling.sql): ruling.verdict for ruling in proposals}
-        said: dict[JudgeCase, Word] = {
-            case: word for case in found if (word := verdict_on.get((case.question.id, case.sql)))
-        }
-        to_do = [case for case in found if case not in said]
+        verdict_on = {(get_first_try_id(ruling.id), ruling.sql): ruling.verdict for ruling in proposals}
+        cases: dict[tuple[str, str], JudgeCase] = {}
+        for case in found:  # tries at one question that gave the same query are one case
+            cases.setdefault((get_first_try_id(case.question.id), case.sql), case)
+        said: dict[JudgeCase, Word] = {case: verdict_on[key] for key, case in cases.items() if key in verdict_on}
+        to_do = [case for key, case in cases.items() if key not in verdict_on]
         task = progress.add_task("judging", total=len(to_do), visible=bool(to_do))
 
         def store_opinions(case: JudgeCase, answer: QueryVerdict, gold: QueryVerdict) -> None:
@@ -73,8 +75,8 @@ def run(
         # What people have decided comes first: it shows how far the judge can be trusted with the rest.
         for decided in (True, False):
             more = None if calls is None else max(calls - sum(end.calls for end in ends), 0)
-            cases = [case for case in to_do if (case in given) is decided]
-            ends.append(judge_cases(cases, finished.dataset, judge, store_opinions, jobs=jobs, calls=more))
+            some = [case for case in to_do if (case in given) is decided]
+            ends.append(judge_cases(some, finished.dataset, judge, store_opinions, jobs=jobs, calls=more))
             if decided:
                 pairs: list[tuple[Word, Word]] = [(given[case], said[case]) for case in given if case in said]
                 unknown = "agreement unknown: no verdicts on this run yet"

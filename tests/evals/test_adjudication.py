@@ -140,7 +140,7 @@ def test_scores_by_verdict_leave_open_what_is_open(league: Dataset) -> None:
     assert [scores[word] for word in ("right", "wrong", "unclear", "unjudged")] == [2, 1, 0, 1]
     assert [scores[word] for word in ("low", "high", "ex")] == [0.5, 0.75, None]
     assert (
-        format_scores_line(scores, 0.25)
+        format_scores_line(scores, verdicts)
         == "EX by gold 25.0, by verdict 50.0 to 75.0: 2 right, 1 wrong, 0 unclear, 1 unjudged"
     )
 

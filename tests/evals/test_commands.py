@@ -85,7 +85,7 @@ def test_a_command_that_moved_to_the_laboratory_says_where(old: str, new: str) -
     ("old", "instead"),
     [
         ("impact --data x", "--data was removed: states are databases"),
-        ("knowledge export --db shop.db --form=ossie", "--form was removed: `--form yaml`"),
+        ("knowledge export --db shop.db --form=ossie", "--form ossie was removed: `--form yaml`"),
         ("data", "`tableturn data` was removed: `tableturn score`"),
         ("score --timings often", "--timings was removed: BIRD's own script"),
         ("trust show --db shop.db", "--db was removed: `tableturn doctor`"),

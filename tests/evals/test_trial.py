@@ -312,3 +312,28 @@ def test_what_is_told_beside_a_question_reaches_the_model(league_file: Path, tmp
             league_file, questions(tmp_path, own), tmp_path / "out", model="openai:m", base_url=server.base_url
         )
     assert found["pass_rate"] == 1
+
+
+def test_equal_tries_are_judged_once_and_compared_with_gold_on_the_same_answers(
+    league_file: Path, tmp_path: Path
+) -> None:
+    own = [
+        {"id": "players", "question": "How many players are there?", "sql": "SELECT count(*) FROM player"},
+        {"id": "clubs", "question": CLUBS, "value": 3},
+    ]
+    out = tmp_path / "out"
+    written = {CLUBS: "SELECT 3", "players": "SELECT 0"}
+
+    def model(body: dict[str, Any]) -> Any:
+        if "verdict" in asked(body):
+            right = {"why": "So it is.", "verdict": "right", "class": ""}
+            return says(json.dumps({"first": right, "second": right}))
+        return sql(written[CLUBS if CLUBS in asked(body) else "players"])
+
+    with OpenAIServer(model) as server:
+        held(league_file, questions(tmp_path, own), out, model="openai:m", base_url=server.base_url, tries=2)
+        ran = tableturn("judge", "run", str(out), "--model", "openai:m", "--base-url", server.base_url)
+    assert "2 calls" in ran.stdout, "both passes over one case"
+    assert "EX by gold 0.0, by verdict 0.0 to 100.0: 0 right, 0 wrong, 0 unclear, 2 unjudged (2 with a proposal)" in (
+        ran.stdout
+    )
