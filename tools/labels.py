@@ -103,17 +103,22 @@ def _choose_plural(count: int, locale: str) -> str:
     return find_babel_locale(locale).plural_form(count)
 
 
-def choose_locale(question: str, setting: str = "") -> str:
+def choose_locale(question: str, setting: str = "", said: str = "") -> str:
     """Return the locale of an answer: the setting's, else the question's language as the browser has it.
 
     Without a browser it is a language that labels have, else English.
+
+    Args:
+        question: The question in the person's own words.
+        setting: A locale; empty for the question's.
+        said: A model's sentence for the answer, which tells the language if the question is too short to.
     """
-    return setting or _choose_locale(question, ACCEPTED.get())
+    return setting or _choose_locale(find_language(question) or find_language(f"{question} {said}"), ACCEPTED.get())
 
 
 @lru_cache(maxsize=256)
-def _choose_locale(question: str, accepted: str) -> str:
-    told, known = find_language(question), read_catalogue()["rows"]
+def _choose_locale(told: str, accepted: str) -> str:
+    known = read_catalogue()["rows"]
     person = next(filter(None, map(_read_locale, _read_tags(accepted))), None)
     if person is None:
         return told if told in known and told != "en" else ""

@@ -549,7 +549,7 @@ def _is_extreme(place: _Placeholder, pick: str, table: _Table) -> bool:
     query, order, rows = table.query, table.find_order(), table.result.rows
     if table.has_single_row:
         return (
-            (order or pick) == pick
+            (order or ("" if table.find_ordering_columns() else pick)) == pick
             if query.order
             else query.tree.find(exp.Max if pick == "max" else exp.Min) is not None
         )

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tableturn.agent.answers.sentence import LONGEST, fill_sentence, is_harmless
 from tableturn.agent.records import PlainCell, PlainResult
-from tableturn.tools.formats import ColumnFormat, format_cell
+from tableturn.tools.formats import ColumnFormat, choose_column_formats, format_cell
 from tableturn.tools.sql import Query
 
 Rows = Sequence[tuple[PlainCell, ...]]
@@ -246,27 +246,56 @@ def test_a_list_has_no_number_of_one() -> None:
     assert said == "Neuss, Bonn and Hamm: 71 to 86."
 
 
-def _read_sentences(truth: str) -> list[tuple[str, dict[str, Any], str, str]]:
-    """Return each sentence of the corpus with its language, its result and its question."""
-    results = tomllib.loads((DATA / "sentences.toml").read_text("utf-8")).values()
+def _read_sentences(file: str, truth: str) -> list[tuple[str, dict[str, Any], str, str]]:
+    """Return each sentence of a corpus with its language, its result and its question."""
+    results = tomllib.loads((DATA / file).read_text("utf-8")).values()
     return [
         (language, result, asked["question"], say)
         for result in results
         for language, asked in result.items()
         if isinstance(asked, dict)
-        for say in asked[truth]
+        for say in asked.get(truth, [])
     ]
 
 
 @pytest.mark.parametrize(("truth", "least", "most"), [("true", 0.95, 1), ("false", 0, 0.01)])
-def test_sentences_of_six_languages_are_used_if_they_are_true(truth: str, least: float, most: float) -> None:
-    sentences = _read_sentences(truth)
-    used = [
-        (language, say, said)
-        for language, result, question, say in sentences
-        if (said := fill(say, [*map(tuple, result["rows"])], result["columns"], sql=result["sql"], question=question))
-    ]
+@pytest.mark.parametrize("file", ["sentences.toml", "sentences_of_domains.toml"])
+def test_sentences_of_many_languages_are_used_if_they_are_true(
+    file: str, truth: str, least: float, most: float
+) -> None:
+    sentences = _read_sentences(file, truth)
+    used: list[tuple[str, str]] = []
+    for _, result, question, say in sentences:
+        rows, columns, query = (
+            [*map(tuple, result["rows"])],
+            tuple(result["columns"]),
+            Query.of(result["sql"], "sqlite"),
+        )
+        forms = choose_column_formats(query, columns, rows)
+        if fill(say, rows, columns, sql=result["sql"], question=question, forms=forms):
+            used.append((question, say))
     assert least <= len(used) / len(sentences) <= most, used
+
+
+@pytest.mark.parametrize(
+    ("question", "true", "false"),
+    [
+        ("Montako asiakasta meillä on?", "Asiakkaita on {n}.", "Asiakkaita ei ole {n}."),
+        ("Montako asiakasta meillä on?", "Meillä on {n} asiakasta.", "Asiakasmäärä nousi: {n}."),
+        ("Hány ügyfelünk van?", "{n} ügyfelünk van.", "Nem {n} ügyfelünk van."),
+        ("고객이 몇 명입니까?", "고객은 {n}명입니다.", "고객이 {n}명으로 늘었습니다."),
+        ("كم عدد العملاء؟", "عدد العملاء {n}.", "ليس عدد العملاء {n}."),
+        ("हमारे कितने ग्राहक हैं?", "हमारे {n} ग्राहक हैं।", "हमारे ग्राहक बढ़कर {n} हैं।"),
+        ("Скільки у нас клієнтів?", "У нас {n} клієнтів.", "У нас не {n} клієнтів."),
+        ("เรามีลูกค้ากี่คน", "เรามีลูกค้า {n} คน", "เราไม่มีลูกค้า {n} คน"),
+        ("Kaç müşterimiz var?", "{n} müşterimiz var.", "{n} müşterimiz yok."),
+    ],
+)
+def test_a_language_without_lists_reuses_the_questions_words(question: str, true: str, false: str) -> None:
+    sql = "SELECT count(*) AS n FROM customers"
+    filled = true.replace("{n}", "4,213")
+    assert fill(true, ((4213,),), ["n"], sql=sql, question=question) in (filled, f"{filled}.")
+    assert fill(false, ((4213,),), ["n"], sql=sql, question=question) is None
 
 
 @pytest.mark.parametrize(
