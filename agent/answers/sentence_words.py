@@ -24,7 +24,7 @@ PERIODS = ("hour", "day", "week", "month", "quarter", "year")
 _STOPS = frozenset(",;:.!?()[]…–—。、，：；！？।॥؟")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff]")  # scripts without spaces
 _ASIAN = re.compile(r"[\u2e80-\u9fff]")
-_ALIKE = 5  # letters at their beginning that words of one stem share, as in Umsatz and Umsätze
+_ALIKE = 4  # letters at their beginning that words of one stem share, as in Kunde and Kunden
 _SHORT = 3  # letters of function words in languages without lists
 
 
