@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Literal
 
 from sqlglot import exp
@@ -237,7 +237,8 @@ def fill_sentence(
     given = " ".join([question, *(literal.name for literal in literals)])
     others = _find_named_rows(gapped, result, formats)
     asked = f"{question} {' '.join(map(humanize_name, result.columns))}"
-    names = " ".join([*_list_names(query), *(literal.name for literal in literals), *others])
+    identifiers = (humanize_name(each.name) for each in query.tree.find_all(exp.Identifier))
+    names = " ".join([*identifiers, *(literal.name for literal in literals), *others])
     told = _IN_ALL.sub(" overall ", _CONDITION.sub(" ", _PERCENT.sub(" ", gapped)))
     text = SentenceWords.read(examples.sub(" ", told), f"{asked} {meant}", names)
     placed = {row for place in places if place.column >= 0 for row in place.rows}
@@ -383,11 +384,6 @@ def _is_supported(claim: Claim, claims: set[Claim], places: Sequence[_Placeholde
     return any(_is_extreme(place, pick, table) for place in places for pick in picks if place.column >= 0)
 
 
-def _list_names(query: Query) -> list[str]:
-    """Return the names in a query in words."""
-    return [humanize_name(each.name) for each in query.tree.find_all(exp.Identifier)]
-
-
 def _are_nouns_asked(
     text: SentenceWords, places: Sequence[_Placeholder], forms: Sequence[ColumnFormat], table: _Table
 ) -> bool:
@@ -475,16 +471,14 @@ def _is_said_of_every_row(
     text: SentenceWords, places: Sequence[_Placeholder], labels: Sequence[_Placeholder], table: _Table
 ) -> bool:
     """Whether the numbers in a clause about all rows are those of all: equal, or the smallest and the largest."""
+    left = list(places)
     for clause in text.list_clauses():
-        if not any(text.is_of(text.words[position], "every") for position in clause):
-            continue
-        start = text.words[: clause.start].count(GAP)
-        found = places[start : start + [text.words[position] for position in clause].count(GAP)]
-        named = next((number for number, place in enumerate(found) if place in labels), len(found))
-        numbers = [place for place in found[:named] if place.column in table.measures]
-        if {"min", "max"} <= {place.pick for place in numbers}:
-            continue
-        if any(len({row[place.column] for row in table.result.rows}) > 1 for place in numbers):
+        found = [left.pop(0) for word in clause if word == GAP]
+        before_label = takewhile(lambda place: place not in labels, found)
+        numbers = [place for place in before_label if place.column in table.measures]
+        varied = any(len({row[place.column] for row in table.result.rows}) > 1 for place in numbers)
+        spanned = {"min", "max"} <= {place.pick for place in numbers}
+        if varied and not spanned and any(text.is_of(word, "every") for word in clause):
             return False
     return True
 

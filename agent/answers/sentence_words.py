@@ -174,11 +174,11 @@ class SentenceWords:
                 return word
         return ""
 
-    def list_clauses(self) -> Iterator[range]:
-        """Yield the positions of each clause."""
+    def list_clauses(self) -> Iterator[tuple[str, ...]]:
+        """Yield the words of each clause."""
         ends = [position for position, word in enumerate(self.words) if word in _STOPS]
-        for start, end in zip([-1, *ends], [*ends, len(self.words)], strict=True):
-            yield range(start + 1, end)
+        for start, end in zip([0, *ends], [*ends, len(self.words)], strict=True):
+            yield self.words[start:end]
 
     def list_periods(self) -> Iterator[tuple[int, str]]:
         """Yield the position and the period of each word for one."""
