@@ -269,7 +269,9 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
     result = make_plain_result(run_query(query, resources, resources.settings.limits, cancellation))
     read = read_answered(sql, database)
     setting = answer.formats[0].locale if answer.formats else resources.settings.locale
-    looks = build_display(read, result, choose_locale(answer.question, setting))
+    looks = build_display(
+        read, result, choose_locale(answer.question, setting, record.sentence.say if record.sentence else "")
+    )
     rows = None if result.withheld == "all" else result.row_count
     new = replace(
         record,

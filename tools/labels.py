@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from .errors import SettingsError
 from .formats import ENGLISH, ColumnFormat, find_babel_locale, format_cell
-from .words import join_words, words
+from .words import fold, join_words
 
 if TYPE_CHECKING:
     from babel import Locale
@@ -29,8 +29,14 @@ _TAG = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{2,8})*", re.IGNORECASE)
 
 @cache
 def read_catalogue() -> dict[str, dict[str, Label]]:
-    """Return every label by language, and under `asks` the words by which questions show their languages."""
+    """Return every label by language."""
     return tomllib.loads((files(__package__ or "") / "data" / "labels.toml").read_text("utf-8"))
+
+
+@cache
+def read_languages() -> dict[str, dict[str, str]]:
+    """Return the known words of each language by what they claim; data/languages.toml says more."""
+    return tomllib.loads((files(__package__ or "") / "data" / "languages.toml").read_text("utf-8"))
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,7 @@ def list_labels(setting: str, accepted: str = "") -> dict[str, Label]:
     """
     known = read_catalogue()["rows"]
     locale = setting or next((tag for tag in _read_tags(accepted) if _get_language(tag) in known), "")
-    return {key: _find_label(key, locale) for key in read_catalogue() if key != "asks"}
+    return {key: _find_label(key, locale) for key in read_catalogue()}
 
 
 def _read_tags(accepted: str) -> list[str]:
@@ -97,17 +103,22 @@ def _choose_plural(count: int, locale: str) -> str:
     return find_babel_locale(locale).plural_form(count)
 
 
-def choose_locale(question: str, setting: str = "") -> str:
+def choose_locale(question: str, setting: str = "", said: str = "") -> str:
     """Return the locale of an answer: the setting's, else the question's language as the browser has it.
 
     Without a browser it is a language that labels have, else English.
+
+    Args:
+        question: The question in the person's own words.
+        setting: A locale; empty for the question's.
+        said: A model's sentence for the answer, which tells the language if the question is too short to.
     """
-    return setting or _choose_locale(question, ACCEPTED.get())
+    return setting or _choose_locale(find_language(question) or find_language(f"{question} {said}"), ACCEPTED.get())
 
 
 @lru_cache(maxsize=256)
-def _choose_locale(question: str, accepted: str) -> str:
-    told, known = find_language(question), read_catalogue()["rows"]
+def _choose_locale(told: str, accepted: str) -> str:
+    known = read_catalogue()["rows"]
     person = next(filter(None, map(_read_locale, _read_tags(accepted))), None)
     if person is None:
         return told if told in known and told != "en" else ""
@@ -131,11 +142,14 @@ def _find_territory(locale: Locale) -> str:
 
 @lru_cache(maxsize=256)
 def find_language(text: str) -> str:
-    """Return the language that most words of a text show; empty if that is not one alone."""
-    said = {word.folded for word in words(text)}
-    hits = {language: len(said & _read_words(language)) for language in read_catalogue()["asks"]}
-    told = [language for language, number in hits.items() if number == max(hits.values())]
-    return told[0] if len(told) == 1 else ""
+    """Return the language that most words of a text show; empty if that is not one alone, or few show one."""
+    said = set(re.findall(r"[^\W\d_]+", text.lower()))
+    hits: dict[str, int] = {}
+    for language, (known, letters, told) in _compile_words().items():
+        foreign = sum(1 for word in said if not letters.fullmatch(word))
+        hits[language] = sum(1 for word in said if told.fullmatch(word) or known.fullmatch(fold(word))) - foreign
+    best = [language for language, number in hits.items() if number == max(hits.values())]
+    return best[0] if len(best) == 1 and hits[best[0]] > len(said) / 4 else ""
 
 
 def join_names(names: Sequence[str], most: int, text: str) -> str:
@@ -149,6 +163,20 @@ def join_names(names: Sequence[str], most: int, text: str) -> str:
 
 
 @cache
-def _read_words(language: str) -> frozenset[str]:
-    listed = read_catalogue()["asks"][language]
-    return frozenset(word.folded for word in words(str(listed)))
+def _compile_words() -> dict[str, tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]]:
+    """Return patterns of each language's words, of words in its letters, and of words whose letters tell it."""
+    return {
+        language: (
+            re.compile(make_word_pattern(" ".join(listed.values()))),
+            re.compile(rf"[a-z{listed['letters']}]+"),
+            re.compile(listed.get("told", "(?!)")),
+        )
+        for language, listed in read_languages().items()
+        if "letters" in listed
+    }
+
+
+def make_word_pattern(listed: str) -> str:
+    """Return a regular expression of folded words; a `*` matches any letters, a `/` stands between words."""
+    known = (r"\w*".join(re.escape(fold(part)) for part in word.split("*")) for word in re.split(r"[\s/]+", listed))
+    return "|".join(filter(None, known)) or "(?!)"

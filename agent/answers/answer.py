@@ -155,7 +155,8 @@ class Answer(AnswerRecord):
     @property
     def labels(self) -> Labels:
         """The labels around it, in its own language."""
-        return Labels(choose_locale(self.question, self.formats[0].locale if self.formats else ""))
+        setting, said = self.formats[0].locale if self.formats else "", self.sentence.say if self.sentence else ""
+        return Labels(choose_locale(self.question, setting, said))
 
     @property
     def note_kinds(self) -> tuple[NoteKind, ...]:

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from sqlglot import exp
+
 from ...tools.database import Database, Estimate
 from ...tools.errors import SQLParseError
 from ...tools.formats import ColumnFormat, FormatKind, choose_column_formats, format_cell
@@ -34,6 +36,7 @@ class ColumnDisplay:
     formats: tuple[ColumnFormat, ...] = ()
     is_ordered: bool = False  # whether the query orders its rows
     locale: str = ""  # of the answer
+    is_summary: bool = True  # whether the query sums up rows, or is not known
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -128,6 +131,9 @@ def _phrase_breakdown(result: PlainResult, looks: ColumnDisplay) -> str:
     measures = [name for name, form in zip(looks.words, looks.formats, strict=True) if form.kind in _MEASURES]
     names = [name for name, form in zip(looks.words, looks.formats, strict=True) if form.kind not in _MEASURES]
     labels, columns = looks.labels, list(looks.words)
+    if measures and not looks.is_summary and len(columns) <= COLUMNS_IN_WORDS and not result.truncated:
+        named = map(_set_unit_apart, columns, looks.formats)
+        return f"{labels.say('rows', len(result.rows))}: {labels.join([*named])}."
     if names and max(len(names), len(measures)) <= _NAMES_IN_WORDS:
         listed = labels.join(names)
         listed = labels.say("breakdown", measures=labels.join(measures), names=listed) if measures else listed
@@ -139,6 +145,12 @@ def _phrase_breakdown(result: PlainResult, looks: ColumnDisplay) -> str:
         listed = labels.join(columns)
     count = "" if result.truncated else f", {labels.say('rows', len(result.rows))}"
     return f"{_capitalize(listed)}{count}."
+
+
+def _set_unit_apart(name: str, form: ColumnFormat) -> str:
+    """Return a column's name with its unit in brackets, as in `fee (EUR)`."""
+    head, _, last = name.rpartition(" ")
+    return f"{head} ({form.measure})" if head and last.lower() == form.measure.lower() else name
 
 
 def format_row_count(result: PlainResult, labels: Labels) -> str:
@@ -220,7 +232,8 @@ def build_display(
     def make_display() -> ColumnDisplay:
         formats = choose_column_formats(query, result.columns, result.rows, definitions, locale)
         names = map(name_column, headings(query, result.columns))
-        return ColumnDisplay(tuple(names), formats, query is not None and bool(query.order), locale)
+        is_summary = query is None or query.tree.find(exp.Group, exp.AggFunc) is not None
+        return ColumnDisplay(tuple(names), formats, query is not None and bool(query.order), locale, is_summary)
 
     plain = (ColumnFormat(locale=locale),) * len(result.columns)
     return call_with_fallback(

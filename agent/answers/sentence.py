@@ -1,35 +1,42 @@
 """Fills the places of a model's sentence with the cells of a result.
 
-The sentence was written before anybody saw the rows. So it is used only where whatever it claims of them is a cell or
-is borne out by one; otherwise the program's own sentence stands.
+The sentence was written before anybody saw the rows. So each word of it is one of the question, the query or the
+schema's names, or one that is known to claim nothing, or its claim is borne out by the rows; otherwise the program's
+own sentence stands.
 """
 
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
-from itertools import pairwise
-from typing import Literal, get_args
+from itertools import pairwise, takewhile
+from typing import Literal
 
 from sqlglot import exp
 
 from ...tools.database import Database
-from ...tools.formats import ColumnFormat, find_measure, format_cell
+from ...tools.formats import ColumnFormat, FormatKind, find_measure, format_cell
 from ...tools.labels import find_language, join_names
 from ...tools.sql import Query, read_query
-from ...tools.words import LONE_NUMBER_WORDS, Word, fold, words
+from ...tools.words import fold, humanize_name, words
 from ..advice import with_fallback
 from ..records import AnswerRecord, PlainCell, PlainResult
 from .phrasing import ROWS_IN_WORDS, TEXT_CHARACTERS, cut
+from .sentence_words import (
+    GAP,
+    PERIODS,
+    Claim,
+    GivenWords,
+    SentenceWords,
+    compile_examples,
+    is_listed,
+    read_number_words,
+)
 
 LONGEST = 300  # characters of a sentence with its places
 
-_GAP = "\0"  # stands for a place where the words around it are looked at
 _PLACE = re.compile(r"\{([^{}]{1,200})\}")
 _PICK = re.compile(r"(?P<column>.+?)(?:@(?P<by>.+))?\.(?P<pick>first|last|max|min)", re.IGNORECASE)
 _MARKUP = re.compile(
@@ -65,20 +72,31 @@ _CONDITION = re.compile(
 )
 """A comparison with a number of the question or the query, as in `more than 5`, claims nothing new."""
 
-_ALL_OF_THEM = re.compile(r"\ball of (?:them|these|those)\b", re.IGNORECASE)
 _IN_ALL = re.compile(r"\bin all(?=\s*(?:[^\w\s]|$))", re.IGNORECASE)
 _PRONOUN = re.compile(r"\bthe one (?=with|who|whose|that)\b", re.IGNORECASE)
 
 _SPELLED = re.compile(r"[\u0e00-\u0eff\u2e80-\ud7ff]|[^\W_\u0e00-\u0eff\u2e80-\ud7ff]+")
-_ASIAN = re.compile(r"[\u2e80-\ud7ff]")
-_ALIKE = 5  # letters at their beginning that words of one stem share, as in Umsatz and Umsätze
 _BREAKS = re.compile(r"\s*[\x00-\x1f\x7f-\x9f\u2028\u2029]+\s*")
 
-Claim = Literal[
-    "numbers", "amounts", "high", "low", "either", "degree", "times", "trends", "orders", "totals", "averages", "every"
-]
-_CLAIMS: tuple[Claim, ...] = get_args(Claim)
-"""What words claim; see data/claims.toml."""
+_PERIOD_OF_KIND: dict[FormatKind, str] = {
+    "year": "year",
+    "month": "month",
+    "date": "day",
+    "minute": "hour",
+    "second": "hour",
+}
+_PERIOD_SIGNS = {
+    "%H": "hour",
+    "%d|day": "day",
+    "%W": "week",
+    r"%m|\b\d{4}-\d\d": "month",
+    r"%Y|\b[12]\d{3}\b": "year",
+}
+_DENIALS = (exp.Not, exp.NEQ, exp.Is, exp.Except)
+_NOW = (exp.CurrentDate, exp.CurrentTimestamp, exp.CurrentDatetime, exp.CurrentTime)
+
+_RANKS: frozenset[Claim] = frozenset(("high", "low", "either", "degree", "times"))
+"""Claims that say why some rows are named and others are not."""
 
 
 @dataclass(frozen=True)
@@ -191,13 +209,14 @@ def fill_sentence(
         query: The query that gave the result.
         meant: The question made self-contained by a model; it has the nouns of a question that leans on others.
     """
-    gapped = _PLACE.sub(_GAP, say)
+    gapped = _PLACE.sub(GAP, say)
     if not _is_plain_sentence(say, gapped) or _JOINED.search(gapped):
         return None
     measures = [number for number, form in enumerate(formats) if form.kind in ("number", "money", "percent")]
     table = _Table(result, query, tuple(measures))
+    examples = compile_examples()
     found = [
-        _resolve_placeholder(place[1], table, _has_example_phrase(say[: place.start()]))
+        _resolve_placeholder(place[1], table, examples.search(say[: place.start()]) is not None)
         for place in _PLACE.finditer(say)
     ]
     places = [place for place in found if place is not None]
@@ -217,34 +236,43 @@ def fill_sentence(
     ]
     given = " ".join([question, *(literal.name for literal in literals)])
     others = _find_named_rows(gapped, result, formats)
+    asked = f"{question} {' '.join(map(humanize_name, result.columns))}"
+    identifiers = (humanize_name(each.name) for each in query.tree.find_all(exp.Identifier))
+    names = " ".join([*identifiers, *(literal.name for literal in literals), *others])
+    told = _IN_ALL.sub(" overall ", _CONDITION.sub(" ", _PERCENT.sub(" ", gapped)))
+    text = SentenceWords.read(examples.sub(" ", told), f"{asked} {meant}", names)
     placed = {row for place in places if place.column >= 0 for row in place.rows}
-    if not (all(texts) and _has_only_given_numbers(gapped, given) and all(placed <= rows for rows in others)):
+    if not (
+        all(texts)
+        and _has_only_given_numbers(gapped, given, text.language)
+        and all(placed <= rows for rows in others.values())
+        and text.are_known(with_short=not any(place.pick for place in places))
+    ):
         return None
-    named = f"{question} {' '.join(result.columns)}"
-    labels = _find_labels(places, table)
-    claims = _find_sentence_claims(gapped, named)
-    said = _find_sentence_claims(gapped, "")
-    aggregates = said & {"totals", "averages", "every"}
+    labels, said, claims = _find_labels(places, table), text.find_claims(), text.find_claims(GivenWords.read(asked))
+    aggregates = said & {"totals", "averages"}
     bounded = bool(labels or said & {"high", "low"}) or {"min", "max"} <= {place.pick for place in places}
+    is_picked = bool(said & _RANKS) or text.has("ends") or examples.search(gapped) is not None
     if not (
         _is_paired(places, labels, table)
-        and all(_is_supported(claim, claims, places, table) for claim in claims - aggregates)
+        and _are_nouns_asked(text, places, forms, table)
+        and _are_times_given(text, places, formats, table)
+        and (is_picked or _is_enumeration(places, labels, [*others.values()], table))
+        and _is_followed_by_next(text, places, labels)
+        and _is_said_of_every_row(text, places, labels, table)
+        and all(_is_supported(claim, claims, places, table) for claim in claims - {"totals", "averages", "every"})
         and all(_is_aggregate(each, places, table, each in claims, bounded) for each in aggregates)
-        and (
-            _says_rank_itself(places, labels, table, named=bool(others), low="low" in said)
-            or _is_neutral(gapped, f"{named} {meant} {query.sql}")
-        )
     ):
         return None
     hundredfold = any(isinstance(each.parent, exp.Mul) and each.name in ("100", "100.0") for each in literals)
     return _build_sentence(
-        gapped, texts, forms, question, percent=hundredfold or "%" in question, given=f"{named} {query.tree.sql()}"
+        gapped, texts, forms, question, percent=hundredfold or "%" in question, given=f"{asked} {query.tree.sql()}"
     )
 
 
 def is_harmless(text: str, given: str) -> bool:
     """Whether words of a model are one plain line with no number but those of the question or of a query."""
-    return _is_plain_sentence(text, text) and _has_only_given_numbers(text, given)
+    return _is_plain_sentence(text, text) and _has_only_given_numbers(text, given, find_language(f"{given} {text}"))
 
 
 def _is_plain_sentence(say: str, gapped: str) -> bool:
@@ -280,11 +308,6 @@ def _resolve_placeholder(inner: str, table: _Table, example: bool) -> _Placehold
     return _Placeholder(rows, column, pick, by[0]) if values == 1 or (values and listed) else None
 
 
-def _has_example_phrase(before: str) -> bool:
-    """Whether the words announce an example, as `for example` does."""
-    return _load_claim_words().examples.search(before) is not None
-
-
 def _find_columns_by_name(name: str, columns: Sequence[str]) -> list[int]:
     """Return the positions of the columns with a name; compare only letters and digits."""
     wanted, *known = ("".join(filter(str.isalnum, each.casefold())) for each in (name, *columns))
@@ -294,7 +317,7 @@ def _find_columns_by_name(name: str, columns: Sequence[str]) -> list[int]:
 # What the words claim
 
 
-def _find_named_rows(gapped: str, result: PlainResult, formats: Sequence[ColumnFormat]) -> list[set[int]]:
+def _find_named_rows(gapped: str, result: PlainResult, formats: Sequence[ColumnFormat]) -> dict[str, set[int]]:
     """Return the rows of each name that the words have themselves, as in `Rome has {n.first}`."""
     named: dict[str, set[int]] = {}
     for column in (column for column, form in enumerate(formats) if form.kind == "text"):
@@ -303,12 +326,12 @@ def _find_named_rows(gapped: str, result: PlainResult, formats: Sequence[ColumnF
     said = _spell_words(gapped)
     folded = said.casefold()
     # Short names may be words: the state IN, the grade A.
-    return [
-        rows
+    return {
+        cell: rows
         for cell, rows in named.items()
         if cell.strip()
         and ((spelled := _spell_words(cell)) in said or (len(cell) > 3 and spelled.casefold() in folded))
-    ]
+    }
 
 
 def _spell_words(text: str) -> str:
@@ -316,52 +339,9 @@ def _spell_words(text: str) -> str:
     return f" {' '.join(_SPELLED.findall(unicodedata.normalize('NFC', text)))} "
 
 
-@dataclass(frozen=True)
-class _ClaimWords:
-    """Words that claim something about a result, in all languages."""
-
-    values: Mapping[str, int]  # of spelled-out numbers
-    patterns: Mapping[Claim, re.Pattern[str]]
-    ordinary: re.Pattern[str]  # words that claim nothing in English
-    examples: re.Pattern[str]  # words that announce an example
-    neutral: re.Pattern[str]  # words that claim nothing
-    asian: re.Pattern[str]  # claims and neutral words of languages without spaces
-
-
-@cache
-def _load_claim_words() -> _ClaimWords:
-    languages = tomllib.loads((files(__package__ or "") / "data" / "claims.toml").read_text("utf-8"))
-    values = dict(LONE_NUMBER_WORDS)
-    spelled: dict[Claim, list[str]] = {claim: [] for claim in _CLAIMS}
-    spelled["numbers"] += LONE_NUMBER_WORDS
-    for language in languages.values():
-        numbers = [one.split("/") for one in language.get("numbers", "").split()]
-        values |= {fold(each): number for number, one in enumerate(numbers) for each in one if each != "_"}
-        for claim, known in spelled.items():
-            known.append(_make_word_pattern(language.get(claim, "").replace("/", " ").replace("_", "")))
-    listed = (
-        word.strip("*") for language in languages.values() for words in language.values() for word in words.split()
-    )
-    asian = [word for word in listed if _ASIAN.match(word)]
-    examples = "|".join(language["examples"] for language in languages.values() if "examples" in language)
-    return _ClaimWords(
-        values,
-        {claim: re.compile("|".join(known)) for claim, known in spelled.items()},
-        re.compile(_make_word_pattern(languages["en"]["ordinary"])),
-        re.compile(rf"(?<!\w)(?:{examples})(?!\w)", re.IGNORECASE),
-        re.compile("|".join(_make_word_pattern(language.get("neutral", "")) for language in languages.values())),
-        re.compile("|".join(sorted(asian, key=len, reverse=True))),
-    )
-
-
-def _make_word_pattern(listed: str) -> str:
-    """Return a regular expression of words; a `*` matches any letters."""
-    return "|".join(r"\w*".join(map(fold, each.split("*"))) for each in listed.split())
-
-
-def _has_only_given_numbers(gapped: str, given: str) -> bool:
+def _has_only_given_numbers(gapped: str, given: str, language: str) -> bool:
     """Whether every number in a sentence is also in the question or the query."""
-    claims = _load_claim_words()
+    values, spelled = read_number_words()
     tokens = set(_NUMBER.findall(given))
     runs = {run for token in tokens for run in _split_number(token)}
     for token in _NUMBER.findall(gapped):
@@ -380,17 +360,11 @@ def _has_only_given_numbers(gapped: str, given: str) -> bool:
     said = {word.folded for word in words(given)}
     return not any(
         word.folded not in said
-        and str(claims.values.get(word.folded)) not in runs
-        and any(claims.patterns[claim].fullmatch(word.folded) for claim in _CLAIMS[:2])
-        for word in _list_claiming_words(_PRONOUN.sub(" ", _PERCENT.sub(" ", gapped)), given)
+        and str(values.get(word.folded)) not in runs
+        and spelled.fullmatch(word.folded)
+        and not is_listed(word.text, language, "neutral", *PERIODS)  # `due` is a number in Italian
+        for word in words(_PRONOUN.sub(" ", _PERCENT.sub(" ", _CONDITION.sub(" ", gapped))))
     )
-
-
-def _list_claiming_words(gapped: str, given: str) -> list[Word]:
-    """Return the words of a sentence outside conditions; without those that claim nothing in English."""
-    listed = words(_CONDITION.sub(" ", gapped))
-    is_english = find_language(f"{given} {gapped}") == "en"
-    return [each for each in listed if not (is_english and _load_claim_words().ordinary.fullmatch(each.folded))]
 
 
 def _split_number(token: str) -> list[str]:
@@ -400,20 +374,8 @@ def _split_number(token: str) -> list[str]:
     return [] if _DECIMAL.fullmatch(token) else _RUN.findall(token)
 
 
-def _find_sentence_claims(gapped: str, named: str) -> set[Claim]:
-    """Return the claims of a sentence that are not in the question or the column names."""
-    patterns = _load_claim_words().patterns
-    said = {form for word in words(named) for form in (word.folded, word.stem)}
-    listed = _list_claiming_words(_IN_ALL.sub(" overall ", gapped), named)
-    new = [word.folded for word in listed if said.isdisjoint((word.folded, word.stem))]
-    found: set[Claim] = {claim for claim in _CLAIMS[2:] if any(map(patterns[claim].fullmatch, new))}
-    if _ALL_OF_THEM.search(gapped) and not _ALL_OF_THEM.search(named):
-        found.add("trends")  # never borne out
-    return found
-
-
 def _is_supported(claim: Claim, claims: set[Claim], places: Sequence[_Placeholder], table: _Table) -> bool:
-    """Whether the result supports a claim; a claim about a trend is never supported."""
+    """Whether the result supports a claim."""
     if claim == "times":
         return any(place.pick for place in places) if not table.has_single_row else table.has_order_of_values
     if claim == "degree":  # `plus`, `самый`: of what, another word says, or else it is of the largest
@@ -422,41 +384,103 @@ def _is_supported(claim: Claim, claims: set[Claim], places: Sequence[_Placeholde
     return any(_is_extreme(place, pick, table) for place in places for pick in picks if place.column >= 0)
 
 
-def _says_rank_itself(
-    places: Sequence[_Placeholder], labels: Sequence[_Placeholder], table: _Table, *, named: bool, low: bool
+def _are_nouns_asked(
+    text: SentenceWords, places: Sequence[_Placeholder], forms: Sequence[ColumnFormat], table: _Table
 ) -> bool:
-    """Whether the placeholders or the order of the rows say what is special about each row of a sentence.
-
-    What words may claim is known of few languages. So a sentence that picks rows by their place alone, or names some
-    itself, may claim a rank or a change in any words.
-    """
-    if table.has_single_row:
-        return bool(table.query.order) or table.query.tree.find(exp.Max, exp.Min) is not None
-    order, measured = table.find_order(), [*labels, *(place for place in places if place.column in table.measures)]
-    picked = [place for place in measured if place.pick]
-    top = [
-        place
-        for place in picked
-        if place.pick == "max" or (place.pick == "first" and order == "max") or (place.pick == "min" and low)
-    ]
-    spans = any(place.pick and place not in picked for place in places)
-    return len(top) == len(picked) and bool(top or not (named or spans))
-
-
-def _is_neutral(gapped: str, given: str) -> bool:
-    """Whether all words of a sentence are given, or known to claim nothing that was not looked at."""
-    known = {form for word in words(given) for form in (word.folded, word.stem, word.folded[:_ALIKE])}
-    claims = _load_claim_words()
-    patterns = [claims.neutral, *claims.patterns.values()]
-    plain = claims.asian.sub(" ", claims.examples.sub(" ", _CONDITION.sub(" ", gapped)))
-    return all(
-        not known.isdisjoint((word.folded, word.stem))
-        or (len(word.folded) >= _ALIKE and word.folded[:_ALIKE] in known)
-        or any(pattern.fullmatch(word.folded) for pattern in patterns)
-        or claims.ordinary.fullmatch(word.folded)
-        or find_measure(word.text)
-        for word in words(_ASIAN.sub(lambda mark: " " if mark[0] in given else mark[0], plain))
+    """Whether what is counted, and what a rate is of, is named by the question or the result."""
+    columns = table.result.columns
+    measured = GivenWords.read(" ".join(humanize_name(columns[each]) for each in table.measures))
+    labelled = GivenWords.read(
+        " ".join(humanize_name(each) for n, each in enumerate(columns) if n not in table.measures)
     )
+    tables = [humanize_name(each.name) for each in table.query.tree.find_all(exp.Table)]
+    counted = GivenWords.read(tables[0] if len(tables) == 1 and not table.query.tree.find(exp.Group) else "")
+    left = list(zip(places, forms, strict=True))
+    for position, word in enumerate(text.words):
+        place, form = left.pop(0) if word == GAP else (None, None)
+        if place is None or form is None:
+            if not text.is_of(word, "rates"):
+                continue
+        elif form.kind != "number" or form.unit:
+            continue
+        noun = text.find_noun(position)
+        if noun and not (text.asked.has(noun, text.language) or counted.has(noun, text.language)):
+            return False
+        if place and place.column < 0 and measured.has(noun, "en") and labelled.forms and not labelled.has(noun, "en"):
+            return False
+    return True
+
+
+def _are_times_given(
+    text: SentenceWords, places: Sequence[_Placeholder], formats: Sequence[ColumnFormat], table: _Table
+) -> bool:
+    """Whether periods, times relative to today and negations are those of the question, the query or the result."""
+    tree = table.query.tree
+    own = {_PERIOD_OF_KIND[form.kind] for form in formats if form.kind in _PERIOD_OF_KIND}
+    columns = GivenWords.read(" ".join(map(humanize_name, table.result.columns)))
+    own |= {period for period in PERIODS if columns.has_kind(period)}
+    given = {period for sign, period in _PERIOD_SIGNS.items() if re.search(sign, text.named.text)}
+    given |= own | {period for period in PERIODS if text.named.has_kind(period)}
+    is_dated = tree.find(*_NOW) is not None or text.named.has("now", "en")
+    is_denied, has_denials = text.asked.has_kind("negations"), tree.find(*_DENIALS) is not None
+    for position, word in enumerate(text.words):
+        if text.is_of(word, "now") and not (is_dated or text.asked.has(word, text.language)):
+            return False
+        # `There are not {n}` denies what is counted, and `{n} have not paid` says what the query looks for.
+        of_place = GAP in text.words[position:] and GAP not in text.words[:position]
+        if text.is_of(word, "negations") and not (is_denied or (has_denials and not of_place)):
+            return False
+    for position, period in text.list_periods():
+        word, before = text.words[position], text.words[position - 1] if position else ""
+        after, behind = (*text.words[position + 1 : position + 3], "", "")[:2]
+        is_named = after == GAP or after.isdecimal() or (behind == GAP and not after.isalpha())
+        relative = [each for each in (before, after) if text.is_of(each, "deictic")]
+        if not (is_dated or is_named or all(text.asked.has(each, text.language) for each in relative)):
+            return False
+        counted = before == GAP and places[text.words[:position].count(GAP) - 1].column < 0
+        is_rate = any(text.is_of(each, "rates") for each in (before, word)) and not is_named
+        is_divided = period in own or tree.find(exp.Div, exp.Avg, exp.Group) is not None
+        if period not in (own if counted and own else given) or (is_rate and not is_divided):
+            return False
+    return True
+
+
+def _is_enumeration(
+    places: Sequence[_Placeholder], labels: Sequence[_Placeholder], others: Sequence[set[int]], table: _Table
+) -> bool:
+    """Whether names that stand without numbers are those of all rows."""
+    rows = table.result.rows
+    named = {row for each in labels for row in each.rows if isinstance(rows[row][each.column], str)}.union(*others)
+    whole = range(table.result.row_count)
+    measured = any(place.column in table.measures for place in places)
+    return not named or measured or named.issuperset(whole) or any(place.is_list for place in places)
+
+
+def _is_followed_by_next(text: SentenceWords, places: Sequence[_Placeholder], labels: Sequence[_Placeholder]) -> bool:
+    """Whether a name that is said to follow another is that of the next row."""
+    for position in (position for position, word in enumerate(text.words) if text.is_of(word, "follows")):
+        number = text.words[:position].count(GAP)
+        if GAP in text.words[position + 1 : position + 4] and places[number] in labels:
+            before = [place for place in places[:number] if place in labels]
+            if not before or places[number].row != before[-1].row + len(before[-1].rows):
+                return False
+    return True
+
+
+def _is_said_of_every_row(
+    text: SentenceWords, places: Sequence[_Placeholder], labels: Sequence[_Placeholder], table: _Table
+) -> bool:
+    """Whether the numbers in a clause about all rows are those of all: equal, or the smallest and the largest."""
+    left = list(places)
+    for clause in text.list_clauses():
+        found = [left.pop(0) for word in clause if word == GAP]
+        before_label = takewhile(lambda place: place not in labels, found)
+        numbers = [place for place in before_label if place.column in table.measures]
+        varied = any(len({row[place.column] for row in table.result.rows}) > 1 for place in numbers)
+        spanned = {"min", "max"} <= {place.pick for place in numbers}
+        if varied and not spanned and any(text.is_of(word, "every") for word in clause):
+            return False
+    return True
 
 
 def _find_labels(places: Sequence[_Placeholder], table: _Table) -> list[_Placeholder]:
@@ -506,7 +530,7 @@ def _is_aggregate(claim: Claim, places: Sequence[_Placeholder], table: _Table, n
     if not bounded and (one_of_many or not table.has_single_row):
         return False
     # A column of the database, or a result that a person asked for in these words, may be an average of its own.
-    if not new or claim == "every" or (claim == "totals" and not table.has_single_row):
+    if not new or (claim == "totals" and not table.has_single_row):
         return True
     kinds = (exp.Sum, exp.Count) if claim == "totals" else (exp.Avg, exp.Div, exp.Median, exp.PercentileCont)
     outputs = table.find_outputs()
@@ -519,7 +543,7 @@ def _is_extreme(place: _Placeholder, pick: str, table: _Table) -> bool:
     query, order, rows = table.query, table.find_order(), table.result.rows
     if table.has_single_row:
         return (
-            (order or pick) == pick
+            (order or ("" if table.find_ordering_columns() else pick)) == pick
             if query.order
             else query.tree.find(exp.Max if pick == "max" else exp.Min) is not None
         )
@@ -545,7 +569,7 @@ def _build_sentence(
             gapped = re.sub(rf"(?<=\0)\s?{re.escape(sign)}|{re.escape(sign)}\s?(?=\0)", "", gapped)
         if sign in gapped:
             return None
-    pieces = _strip_units(gapped.split(_GAP), forms, given)
+    pieces = _strip_units(gapped.split(GAP), forms, given)
     if pieces is None or any(text == "1" and _NOUN.match(piece) for text, piece in zip(texts, pieces[1:], strict=True)):
         return None
     text, *rest = pieces
@@ -561,7 +585,7 @@ def _build_sentence(
         text += cell + piece
     if "%" in gapped and not percent and "percent" not in {form.kind for form in forms}:
         return None
-    return text if text[-1] in ".!?…。！？" else f"{text}."
+    return text if text[-1] in ".!?…。！？।॥؟۔" else f"{text}."
 
 
 def _strip_units(pieces: list[str], forms: Sequence[ColumnFormat], given: str) -> list[str] | None:

@@ -54,7 +54,7 @@ def run_alternative_readings(chosen: Attempt, query: Query | None, turn: Turn, r
         or chosen.source in _SETTLED
     ):
         return Readings()
-    locale = choose_locale(turn.asked or turn.question, run.settings.locale)
+    locale = choose_locale(turn.asked or turn.question, run.settings.locale, chosen.comments.say)
     other, ties = (chosen.comments.other, make_tie_reading(query, get_full_question(turn), locale) if query else None)
     given = f"{get_full_question(turn)} {chosen.sql} {other.sql if other else ''}"
     meant = None
@@ -81,7 +81,7 @@ def ask_which_reading_is_meant(answer: AnswerRecord, turn: Turn, settings: Setti
         return None
     first = changed[0]
     single = answer.rows[0][0] if answer.row_count == 1 and len(answer.columns) == 1 else None
-    labels = Labels(choose_locale(answer.question, settings.locale))
+    labels = Labels(choose_locale(answer.question, settings.locale, answer.sentence.say if answer.sentence else ""))
     assumed = first.assumed or labels.say("as_it_stands")
     here = assumed if single is None else f"{assumed} ({format_short_cell(single, locale=labels.locale)})"
     offered = (

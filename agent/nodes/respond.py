@@ -108,7 +108,7 @@ def _summarize_for_later_turns(answer: AnswerRecord) -> str:
 
 def _save_as_example(answer: AnswerRecord, run: Run) -> Body[AnswerRecord]:
     """Save an answer as an example; return the answer with a note on the outcome."""
-    labels = Labels(choose_locale(answer.question, run.settings.locale))
+    labels = Labels(choose_locale(answer.question, run.settings.locale, answer.sentence.say if answer.sentence else ""))
 
     def save_and_make_note() -> str:
         try:
@@ -130,7 +130,8 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     by_code = code if best else None  # SQL-CRAFT's answer is always a query's
     query = read_answered(chosen.sql, run.resources.database) if chosen else None
     personal = run.resources.database.personal_tables
-    labels = Labels(choose_locale(turn.asked or turn.question, run.settings.locale))
+    say = chosen.comments.say if chosen else ""
+    labels = Labels(choose_locale(turn.asked or turn.question, run.settings.locale, say))
     unnamed = tell_row_rules(query, personal, labels) if query and personal else ""
     found = _make_conclusion(turn, chosen, query, by_code, run, unnamed, labels, discarded=bool(discarded))
     comparison = compare_code_with_query(chosen, code) if chosen else None
@@ -148,7 +149,7 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     proposals = list_explained_words(turn)
     explained = [Note(labels.say("explained", name=one.name, text=one.text), "explained") for one in proposals]
     remarks = (*found.remarks, *map(Note, doubts), *explained)
-    translator, say = run.translator, chosen.comments.say if chosen else ""
+    translator = run.translator
 
     def tell(ledger: Ledger | None) -> AnswerRecord:
         line = ledger.write_line(labels) if ledger else ""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tableturn.agent.answers.phrasing import ColumnDisplay, phrase_result
+from tableturn.agent.answers.phrasing import ColumnDisplay, build_display, phrase_result
 from tableturn.agent.records import PlainResult
 from tableturn.tools.formats import choose_column_formats
-from tableturn.tools.sql import ColumnHeading
+from tableturn.tools.sql import ColumnHeading, Query
 
 MONTHS = tuple((f"2023-{month:02d}", 1000.5 + month, month) for month in range(1, 13))
 CITIES = (("Lyon", 30), ("Paris", 20), ("Metz", 20), ("Nice", 5))
@@ -21,6 +21,19 @@ def words(
     formats = choose_column_formats(None, columns, rows, locale=locale)
     looks = ColumnDisplay(tuple(ColumnHeading(name, **heading) for name in columns), formats, ordered, locale)
     return phrase_result(PlainResult(columns, rows, truncated), looks)
+
+
+def test_a_list_of_rows_names_its_columns_in_order() -> None:
+    columns, rows = ("ride_id", "status", "fee_eur"), ((1, "done", 2.5), (2, "open", 3.5))
+    query = Query.of("SELECT ride_id, status, fee_eur FROM rides", "sqlite")
+    grouped = Query.of("SELECT ride_id, status, sum(fee_eur) AS fee_eur FROM rides GROUP BY 1, 2", "sqlite")
+    for read, locale, text in (
+        (query, "", "2 rows: ride id, status and fee (EUR)."),
+        (query, "de", "2 Zeilen: ride id, status und fee (EUR)."),
+        (grouped, "", "Fee eur by ride id and status, 2 rows."),
+    ):
+        result = PlainResult(columns, rows)
+        assert phrase_result(result, build_display(read, result, locale)) == text
 
 
 @pytest.mark.parametrize(

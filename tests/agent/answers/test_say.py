@@ -20,7 +20,7 @@ from ...support.scripted import ScriptedModel
 BY_CITY = "SELECT city, count(*) AS customers FROM customers GROUP BY city ORDER BY customers DESC"
 SAY = "In {city@customers.max} wohnen die meisten: {customers.max}."
 FILLED = "In Paris wohnen die meisten: 2."
-OWN = "First of 2 by customers: Paris, 2."
+OWN = "Erster von 2 nach customers: Paris, 2."
 ASKED = "Wo wohnen die Kunden?"
 
 
@@ -42,7 +42,7 @@ def ask(shop: Path, *replies: str, question: str = ASKED, **settings: Any) -> An
 def test_the_answer_begins_with_it_and_what_to_know_follows(shop: Path) -> None:
     assert ask(shop, reply(BY_CITY, SAY)).text == FILLED
     cut = ask(shop, reply(BY_CITY, "Zuerst kommt {city.first}."), rows=1)
-    assert cut.text == "Zuerst kommt Paris. Only the first row is shown."
+    assert cut.text == "Zuerst kommt Paris. Nur die erste Zeile wird gezeigt."
     assert ask(shop, reply(BY_CITY, SAY), rows=1).text.startswith("City: Paris")
     assert ask(shop, reply(BY_CITY, "Es sind 17.")).text == OWN
     assert ask(shop, reply(BY_CITY)).text == OWN
@@ -127,7 +127,7 @@ def test_places_are_never_streamed(shop: Path, fenced: bool) -> None:
 def test_a_revision_has_its_own(shop: Path) -> None:
     failing = reply("SELECT nothing_here FROM customers", SAY)
     assert ask(shop, failing, reply(BY_CITY)).text == OWN
-    assert ask(shop, failing, reply(BY_CITY, "Es sind {rows} Städte.")).text == "Es sind 2 Städte."
+    assert ask(shop, failing, reply(BY_CITY, "Es sind {rows} Zeilen.")).text == "Es sind 2 Zeilen."
     worse = ask(shop, reply(BY_CITY, SAY), reply("SELECT city FROM customers WHERE id > 9", "{rows}"), gate=False)
     assert (worse.sql, worse.text) == (BY_CITY, FILLED), "the answer is the first query's again"
 

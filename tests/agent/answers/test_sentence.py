@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tableturn.agent.answers.sentence import LONGEST, fill_sentence, is_harmless
 from tableturn.agent.records import PlainCell, PlainResult
-from tableturn.tools.formats import ColumnFormat, format_cell
+from tableturn.tools.formats import ColumnFormat, choose_column_formats, format_cell
 from tableturn.tools.sql import Query
 
 Rows = Sequence[tuple[PlainCell, ...]]
@@ -48,10 +48,10 @@ def fill(
         ("Revenue was highest in {month@revenue.max}: {revenue.max}.", "Revenue was highest in 2024-02: 70."),
         ("The best month was {month @ revenue.max}.", "The best month was 2024-02."),
         ("Revenue for {rows} months, {month.first} to {month.last}", "Revenue for 3 months, 2024-01 to 2024-03."),
-        ("Der Umsatz war am niedrigsten im {month@revenue.min}.", "Der Umsatz war am niedrigsten im 2024-01."),
+        ("Am niedrigsten war es im {month@revenue.min}.", "Am niedrigsten war es im 2024-01."),
         ("Les revenus vont de {Revenue.Min} à {REVENUE.max} !", "Les revenus vont de 30 à 70 !"),
         ("The latest month is {month.max}.", "The latest month is 2024-03."),
-        ("Выручка по месяцам: {rows}.", "Выручка по месяцам: 3."),
+        ("По месяцам: {rows}.", "По месяцам: 3."),
         ("{month.last}で終わり、{revenue.last}でした。", "2024-03で終わり、50でした。"),
     ],
 )
@@ -228,7 +228,7 @@ STORES: Rows = (("Bregenz",), ("Graz",), ("Linz",), ("Salzburg",), ("Villach",),
         ("The stores are {name}.", STORES[:3], "The stores are Bregenz, Graz and Linz."),
         ("The {rows} stores are {name}.", STORES, "The 7 stores are Bregenz, Graz, Linz and 4 more."),
         ("Das sind die Stores: {name}.", STORES, "Das sind die Stores: Bregenz, Graz, Linz und 4 weitere."),
-        ("Stores : {name}.", STORES, "Stores : Bregenz, Graz, Linz, … (+4)."),
+        ("Lager : {name}.", STORES, "Lager : Bregenz, Graz, Linz, … (+4)."),
         ("The stores are {name}.", (*STORES, ("Wien",)), None),  # two of one name
         ("The stores are {name}.", (*STORES, (None,)), None),
         ("The stores are {name}, up to 8.", STORES, None),
@@ -236,7 +236,7 @@ STORES: Rows = (("Bregenz",), ("Graz",), ("Linz",), ("Salzburg",), ("Villach",),
 )
 def test_a_column_of_names_is_a_list(say: str, rows: Rows, filled: str | None) -> None:
     sql = "SELECT name FROM stores ORDER BY name"
-    assert fill(say, rows, ["name"], sql=sql, question="Stores?") == filled
+    assert fill(say, rows, ["name"], sql=sql, question="Stores, Lager?") == filled
     assert fill(say, rows, ["name"], sql=sql, question="Stores?", truncated=True) is None
 
 
@@ -246,27 +246,56 @@ def test_a_list_has_no_number_of_one() -> None:
     assert said == "Neuss, Bonn and Hamm: 71 to 86."
 
 
-def _read_sentences(truth: str) -> list[tuple[str, dict[str, Any], str, str]]:
-    """Return each sentence of the corpus with its language, its result and its question."""
-    results = tomllib.loads((DATA / "sentences.toml").read_text("utf-8")).values()
+def _read_sentences(file: str, truth: str) -> list[tuple[str, dict[str, Any], str, str]]:
+    """Return each sentence of a corpus with its language, its result and its question."""
+    results = tomllib.loads((DATA / file).read_text("utf-8")).values()
     return [
         (language, result, asked["question"], say)
         for result in results
         for language, asked in result.items()
         if isinstance(asked, dict)
-        for say in asked[truth]
+        for say in asked.get(truth, [])
     ]
 
 
 @pytest.mark.parametrize(("truth", "least", "most"), [("true", 0.95, 1), ("false", 0, 0.01)])
-def test_sentences_of_six_languages_are_used_if_they_are_true(truth: str, least: float, most: float) -> None:
-    sentences = _read_sentences(truth)
-    used = [
-        (language, say, said)
-        for language, result, question, say in sentences
-        if (said := fill(say, [*map(tuple, result["rows"])], result["columns"], sql=result["sql"], question=question))
-    ]
+@pytest.mark.parametrize("file", ["sentences.toml", "sentences_of_domains.toml"])
+def test_sentences_of_many_languages_are_used_if_they_are_true(
+    file: str, truth: str, least: float, most: float
+) -> None:
+    sentences = _read_sentences(file, truth)
+    used: list[tuple[str, str]] = []
+    for _, result, question, say in sentences:
+        rows, columns, query = (
+            [*map(tuple, result["rows"])],
+            tuple(result["columns"]),
+            Query.of(result["sql"], "sqlite"),
+        )
+        forms = choose_column_formats(query, columns, rows)
+        if fill(say, rows, columns, sql=result["sql"], question=question, forms=forms):
+            used.append((question, say))
     assert least <= len(used) / len(sentences) <= most, used
+
+
+@pytest.mark.parametrize(
+    ("question", "true", "false"),
+    [
+        ("Montako asiakasta meillä on?", "Asiakkaita on {n}.", "Asiakkaita ei ole {n}."),
+        ("Montako asiakasta meillä on?", "Meillä on {n} asiakasta.", "Asiakasmäärä nousi: {n}."),
+        ("Hány ügyfelünk van?", "{n} ügyfelünk van.", "Nem {n} ügyfelünk van."),
+        ("고객이 몇 명입니까?", "고객은 {n}명입니다.", "고객이 {n}명으로 늘었습니다."),
+        ("كم عدد العملاء؟", "عدد العملاء {n}.", "ليس عدد العملاء {n}."),
+        ("हमारे कितने ग्राहक हैं?", "हमारे {n} ग्राहक हैं।", "हमारे ग्राहक बढ़कर {n} हैं।"),
+        ("Скільки у нас клієнтів?", "У нас {n} клієнтів.", "У нас не {n} клієнтів."),
+        ("เรามีลูกค้ากี่คน", "เรามีลูกค้า {n} คน", "เราไม่มีลูกค้า {n} คน"),
+        ("Kaç müşterimiz var?", "{n} müşterimiz var.", "{n} müşterimiz yok."),
+    ],
+)
+def test_a_language_without_lists_reuses_the_questions_words(question: str, true: str, false: str) -> None:
+    sql = "SELECT count(*) AS n FROM customers"
+    filled = true.replace("{n}", "4,213")
+    assert fill(true, ((4213,),), ["n"], sql=sql, question=question) in (filled, f"{filled}.")
+    assert fill(false, ((4213,),), ["n"], sql=sql, question=question) is None
 
 
 @pytest.mark.parametrize(
@@ -313,7 +342,7 @@ NUMBER_WORDS = (DATA / "number_words.txt").read_text("utf-8").split()
         ("Combien de clients ?", "Il y a {word} clients : {n}."),
         ("¿Cuántos clientes?", "Hay {word} clientes: {n}."),
         ("Quanti clienti?", "Ci sono {word} clienti: {n}."),
-        ("Сколько клиентов?", "{n} клиентов за {word} года."),
+        ("Сколько клиентов за года?", "{n} клиентов за {word} года."),
         ("n?", "{word}: {n}"),
     ],
 )
@@ -323,7 +352,7 @@ def test_no_number_word_is_the_models(question: str, frame: str) -> None:
         word for word in NUMBER_WORDS if fill(frame.replace("{word}", word), one, ["n"], sql=sql, question=question)
     ]
     is_english = question.startswith("How")
-    assert set(used) == ({"elf", "tiers", "mil", "due"} if is_english else set()), "these are English words"
+    assert set(used) == ({"tiers", "due"} if is_english else set()), "these are English words"
     assert fill(frame.replace("{word}", "12"), one, ["n"], sql=sql, question=question) is None
     asked = fill(frame.replace("{word}", "seven"), one, ["n"], sql=f"{sql} LIMIT 7", question=question)
     assert asked is not None
@@ -406,7 +435,7 @@ CITIES: Rows = (("Paris", 30), ("Rome", 20), ("IN", 5))
         ("Paris has {n.first}, Rome {n.last}.", None),
         ("In {city@n.max}: {n.max}.", "In Paris: 30."),
         ("IN has {n.first}.", None),
-        ("{rows} cities with Rome.", "3 cities with Rome."),
+        ("{rows} cities with Rome.", None),
     ],
 )
 def test_a_name_stands_beside_its_own_cells(say: str, filled: str | None) -> None:
@@ -507,7 +536,7 @@ def test_a_sentence_pairs_and_sums_up_as_the_rows_do(say: str, filled: str | Non
     [
         "{ort} liegt vorn.",
         "{ort} in testa.",
-        "{ort}遥遥领先",
+        "{ort}领先",
         "{ort}最好",
         "{ort} is ahead.",
         "{ort} beats others.",
