@@ -10,19 +10,18 @@ import threading
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from opentelemetry import trace
 
 from ..agent import Answer
-from ..agent.answers.paging import make_first_page
+from ..agent.answers.render import render_answer
 from ..agent.conversation import NO_DECISION
 from ..agent.effects import make_cancellation_error
 from ..agent.model.turn_budget import observe_task_usage
 from ..tools.errors import NothingToDecide, TableturnError, TurnCancelled
-from ..tools.formats import ColumnFormat, format_cell
 from .errors import log_internal_error, make_error
 from .request_checks import TooMany
 from .store import WORKER_SECONDS, Busy, NotKept, NotThere, Owner, StoredTurn, StoreError, TurnRequest, TurnStore
@@ -46,18 +45,6 @@ _BEAT_SECONDS = 2.0
 _WATCH_SECONDS = 0.1
 _SILENT_SECONDS = 3 * _BEAT_SECONDS
 _GRACE_SECONDS = 10.0  # how long turns may go on once the server is told to stop
-
-
-def render_answer(answer: Answer) -> dict[str, Any]:
-    """Return an answer as JSON, with what of it is written for people."""
-    date, locale = answer.basis and answer.basis.date, answer.labels.locale
-    days = {name: getattr(date, name) for name in ("first", "last", "newest")} if date else {}
-    return {
-        "answer": answer.to_dict(),
-        "choices": list(answer.choices),
-        "page": asdict(make_first_page(answer)) if answer.answered else None,
-        "dates": {name: format_cell(day, ColumnFormat("date"), locale) for name, day in days.items()},
-    }
 
 
 class Internal(TableturnError):

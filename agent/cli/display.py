@@ -113,10 +113,9 @@ def show_answer(
     rows: int | None = None,
     explain: bool = False,
     facts: bool = True,
-    paged: bool = False,
     brief: bool = False,
 ) -> None:
-    """Print an answer: the words, the rows or the chart, the SQL and the cost; if `brief`, without what `/why` tells."""
+    """Print an answer: words, rows or chart, SQL and cost; if `brief`, without what a chat tells by `/why`."""
     console = console or Console()
     shown = ROWS_SHOWN if rows is None else rows
     labels, text = answer.labels, answer.text
@@ -127,9 +126,8 @@ def show_answer(
     if text:
         console.print(Text(sanitize_text(text), style="bold" if answer.answered else "bold yellow"))
     drawn = answer.drawn if answer.answered and answer.pictured else None
-    empty = not answer.rows or (len(answer.rows) == 1 and list(answer.rows[0]) == [None])  # the words say so
-    if not (empty or (brief and _is_stated(answer))) and (drawn is None or drawn.kind != "bar"):
-        caption += f"; {labels.say('more_shows')}" if caption and paged else ""
+    if not _is_in_words(answer, brief) and (drawn is None or drawn.kind != "bar"):
+        caption += f"; {labels.say('more_shows')}" if caption and brief and console.is_terminal else ""
         console.print(TerminalTable(answer.headings, answer.rows[:shown], caption, answer.formats))
     if drawn is not None:
         from ...tools.charts.draw import draw_chart
@@ -163,10 +161,10 @@ def show_answer(
         console.print(render_answer_reasons(answer))
 
 
-def _is_stated(answer: Answer) -> bool:
-    """Whether the words state the result, which is one cell."""
+def _is_in_words(answer: Answer, brief: bool) -> bool:
+    """Whether the words state the result: no rows, a missing value or, if `brief`, any single cell."""
     cells = [cell for row in format_rows(answer.rows[:2], answer.formats) for cell in row]
-    return len(cells) == 1 and cells[0] is not None and cells[0] in answer.text
+    return cells in ([], [None]) or (brief and len(cells) == 1 and str(cells[0]) in answer.text)
 
 
 def render_answer_reasons(answer: Answer, why: AnswerBackground | None = None) -> RenderableType:

@@ -11,8 +11,9 @@ from fastapi import APIRouter, Header
 from fastapi.sse import format_sse_event
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
+from ...agent.answers.render import render_answer
 from ..errors import find_http_status, make_error
-from ..running_turns import RunningTurn, render_answer
+from ..running_turns import RunningTurn
 from ..server import Asker, AskerHere
 from ..store import StoredTurn, TurnRequest, TurnStore
 from .bodies import AskAgainBody, AskBody, Decision, TurnBody, TurnReply

@@ -168,6 +168,7 @@ def test_one_answer_has_one_format_everywhere(
         return last(page)
 
     def cells(turn: Any) -> list[str]:
+        turn.locator("tbody td").first.wait_for()
         return turn.locator("tbody tr").first.locator("td").all_inner_texts()
 
     money = format_cell(23257.97, ColumnFormat("money", 2, "EUR", locale=locale))
