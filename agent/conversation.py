@@ -18,7 +18,7 @@ from ..tools.database import Estimate
 from ..tools.errors import AuditError, NothingToDecide, TableturnError, TurnCancelled
 from .answers.answer import Answer
 from .answers.events import EARLY, STREAM_MODES, Event, EventReader
-from .answers.render import AnswerBackground, read_answer_background
+from .answers.render import AnswerBackground, read_answer_background, render_answer
 from .audit import make_record
 from .cancel_turn import KEY, OpenTurn, cancel_on_ctrl_c
 from .effects import make_cancellation_error, run_blocking
@@ -142,7 +142,7 @@ class Conversation:
                         continue
                     if mode == "custom" and part.get("event") == EARLY:
                         early = await deliver(Answer(load(AnswerRecord, part["answer"]), self.thread))
-                        yield Event(EARLY, "respond", {"answer": early.to_dict()})
+                        yield Event(EARLY, "respond", render_answer(early))
                         continue
                     for event in reader.read(mode, part):
                         yield event

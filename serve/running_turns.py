@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from opentelemetry import trace
 
 from ..agent import Answer
+from ..agent.answers.render import render_answer
 from ..agent.conversation import NO_DECISION
 from ..agent.effects import make_cancellation_error
 from ..agent.model.turn_budget import observe_task_usage
@@ -97,8 +98,7 @@ class RunningTurn:
                 yield number, self.events[number - 1]
             if self.done:
                 if (answer := self.answer) is not None and number == len(self.events):
-                    said = {"answer": answer.to_dict(), "choices": list(answer.choices)}
-                    yield number + 1, {"event": "answer", "turn": self.id, **said}
+                    yield number + 1, {"event": "answer", "turn": self.id, **render_answer(answer)}
                 return
             self._news.clear()
             await self._news.wait()

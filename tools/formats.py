@@ -377,7 +377,9 @@ def format_cell(cell: Cell, form: ColumnFormat, locale: str = "") -> str:
     if isinstance(cell, bytes) or (isinstance(cell, float) and not math.isfinite(cell)):
         return str(convert_cell(cell))
     if form.kind == "boolean" and cell in (0, 1):
-        return "yes" if cell else "no"
+        from .labels import Labels  # which writes numbers by this module
+
+        return Labels(locale).say("page_yes" if cell else "page_no")
     if form.kind in ("number", "money", "percent"):
         return _format_number(cell, form, locale)
     return str(int(cell)) if form.kind == "key" and isinstance(cell, float) and cell.is_integer() else str(cell)
@@ -447,6 +449,16 @@ def find_babel_locale(name: str) -> Locale:
     if locale is None:
         raise SettingsError(f"there is no locale {name!r}: use a name such as en, de or pt_BR")
     return locale
+
+
+def find_number_marks(name: str) -> tuple[str, str]:
+    """Return the marks before decimals and between thousands in a locale."""
+    if name in ENGLISH:
+        return ".", ","
+    from babel.numbers import get_decimal_symbol, get_group_symbol
+
+    locale = find_babel_locale(name)
+    return get_decimal_symbol(locale), get_group_symbol(locale)
 
 
 def _format_number_with_babel(number: int | float, decimals: int, form: ColumnFormat, name: str) -> str:

@@ -61,9 +61,9 @@ class Labels:
         """Return `a`, `a and b` or `a, b and c`."""
         return join_words(items, self.say("and"))
 
-    def number(self, number: float) -> str:
+    def number(self, number: float, decimals: int = 0) -> str:
         """Return a number as people write it."""
-        return format_cell(number, ColumnFormat("number", locale=self.locale))
+        return format_cell(round(number, decimals), ColumnFormat("number", decimals, locale=self.locale))
 
 
 IN_ENGLISH = Labels()

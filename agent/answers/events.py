@@ -60,8 +60,8 @@ class Event:
         name: The node that sent it, or the progress event's name (`linked`, `executing`, `executed`, `revising`).
         data: The content, by kind. `reading`: question. `linked`: tables. `sql_delta`: text, draft (a number from 1;
             pieces with the same number belong to one draft). `sql`: sql. `rows`: sql, columns, row_count, error.
-            `early_answer`: answer, as JSON. `note`: text. `clarify`: question, choices. `error`: kind, message. `node`:
-            the node's state update.
+            `early_answer`: answer, choices, page, dates, as JSON. `note`: text. `clarify`: question, choices.
+            `error`: kind, message. `node`: the node's state update.
         answer: The answer, if the kind is `answer`.
     """
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ...tools.database.table import convert_cell
 from ...tools.errors import ExportError, ResultTooLarge
 from ...tools.export import ExportResult, Format, Target, export_rows
+from ...tools.formats import PLAIN, find_number_marks, format_rows
 from ..audit import AuditedQuery, run_and_audit_query
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 _SECONDS = 600.0  # a result is read anew after so long
+FIRST_ROWS = 25  # rows of an answer that are told with it
 _MOST_COLUMNS = 1_900  # SQLite's tables hold 2,000 columns
 
 _LARGEST_INTEGER = 2**63 - 1
@@ -56,6 +58,8 @@ class ResultPage:
         truncated: Whether the query has more rows than were read.
         offset: The number of the first one, from 0.
         read_at: When they were read, in Unix seconds.
+        texts: The rows as people read them; null for a missing value.
+        marks: The marks that the texts have before decimals and between thousands.
     """
 
     columns: tuple[str, ...]
@@ -65,6 +69,8 @@ class ResultPage:
     truncated: bool
     offset: int = 0
     read_at: float = 0.0
+    texts: tuple[tuple[str | None, ...], ...] = ()
+    marks: tuple[str, str] = (".", ",")
 
     @property
     def caption(self) -> str:
@@ -84,12 +90,26 @@ class PageRequest:
     search: str = ""  # only rows with this text in some cell, in any case
 
 
+def make_first_page(answer: Answer, count: int = FIRST_ROWS) -> ResultPage:
+    """Return the first rows of an answer as a page."""
+    page = ResultPage(answer.columns, answer.headings, answer.rows[:count], len(answer.rows), answer.truncated)
+    return _add_texts(page, answer)
+
+
+def _add_texts(page: ResultPage, answer: Answer) -> ResultPage:
+    """Return a page with its rows as people read them."""
+    # A query that is run again may have other columns.
+    formats = answer.formats if page.columns == answer.columns else (PLAIN,) * len(page.columns)
+    texts = tuple(format_rows(page.rows, formats))
+    return replace(page, texts=texts, marks=find_number_marks(answer.labels.locale))
+
+
 class _StoredResult:
     """A query result, stored in a temporary SQLite database."""
 
-    def __init__(self, headings: tuple[str, ...], most_bytes: int) -> None:
+    def __init__(self, answer: Answer, most_bytes: int) -> None:
         self.columns: tuple[str, ...] = ()
-        self.headings = headings
+        self._answer = answer
         self.truncated = False
         self.read: float = math.inf  # so many rows were read at most
         self.read_at = time.time()
@@ -137,13 +157,15 @@ class _StoredResult:
         with self._lock:
             (total,) = self._database.execute(f"SELECT count(*) FROM rows{found}", given).fetchone()
             rows = tuple(tuple(map(convert_cell, row)) for row in self._database.execute(select, given))
-        return ResultPage(self.columns, self.headings, rows, total, self.truncated, view.offset, self.read_at)
+        headings = self._answer.headings
+        page = ResultPage(self.columns, headings, rows, total, self.truncated, view.offset, self.read_at)
+        return _add_texts(page, self._answer)
 
-    def export(self, view: PageRequest, target: Target, form: Format, answer: Answer) -> ExportResult:
+    def export(self, view: PageRequest, target: Target, form: Format) -> ExportResult:
         select, _, given = self._write_sql(view)
         with self._lock:
             rows = self._database.execute(select, given)
-            return export_rows(self.columns, rows, target, form, answer.formats, self.headings)
+            return export_rows(self.columns, rows, target, form, self._answer.formats, self._answer.headings)
 
     def _write_sql(self, view: PageRequest) -> tuple[str, str, tuple[str, ...]]:
         """Return the query of a view, its filter, and the parameter of both."""
@@ -216,7 +238,7 @@ class PagedResultCache:
 
         def write() -> ExportResult:
             return self._use(
-                turn, answer, resources, cancellation, need, read, lambda held: held.export(view, target, form, answer)
+                turn, answer, resources, cancellation, need, read, lambda held: held.export(view, target, form)
             )
 
         if answer.sql is None:
@@ -277,7 +299,7 @@ class PagedResultCache:
         """Read the rows of an answer into a new result; run the query if rows are missing."""
         if not answer.answered:
             raise ExportError("there are no rows to show")
-        result = _StoredResult(answer.headings, self._most_bytes // 2)
+        result = _StoredResult(answer, self._most_bytes // 2)
         try:
             if answer.sql is None or not (answer.withheld or (answer.truncated and need > len(answer.rows))):
                 result.start(answer.columns)

@@ -172,7 +172,7 @@ def format_answer_cost(answer: AnswerRecord, labels: Labels) -> str:
     model = labels.say("no_model") if answer.translator == "offline" else ""
     if calls := answer.usage.llm_calls:
         model = labels.say("model_requests", calls)
-    return ", ".join(filter(None, (queries, model, f"{answer.usage.seconds:.1f} s")))
+    return ", ".join(filter(None, (queries, model, f"{labels.number(answer.usage.seconds, 1)} s")))
 
 
 _PLAIN_FAILURES: dict[str | None, str] = {

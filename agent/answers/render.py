@@ -17,7 +17,7 @@ from ...tools.charts.chart import can_render_charts, render_chart_image
 from ...tools.errors import ExportError
 from ...tools.examples import Example
 from ...tools.export import escape_markdown, export_rows
-from ...tools.formats import format_rows
+from ...tools.formats import ColumnFormat, format_cell, format_rows
 from ...tools.knowledge import Entry
 from ...tools.terminal import sanitize_text
 from ...tools.values import ValueMatch
@@ -26,6 +26,7 @@ from ..evidence.feedback import FeedbackLimits, format_result_csv
 from ..records import Attempt, PlainResult
 from ..state import AgentState, dump_fields, get_attempts, load_turn
 from .answer import JSON_KEYS, Answer
+from .paging import make_first_page
 from .phrasing import cut, format_answer_cost, format_rows_shown, number_choices, shown
 
 ROWS_SHOWN = 20  # rows in a text or a table; a chart is of all of them
@@ -53,6 +54,18 @@ def render_answer_json(answer: Answer) -> dict[str, Any]:
     if answer.ledger is not None:
         whole["ledger"] = {**whole["ledger"], "line": answer.ledger.write_line(answer.labels)}
     return {key: whole[key] for key in JSON_KEYS}
+
+
+def render_answer(answer: Answer) -> dict[str, Any]:
+    """Return an answer as JSON, with its first rows and its dates as people read them."""
+    date, locale = answer.basis and answer.basis.date, answer.labels.locale
+    days = {name: getattr(date, name) for name in ("first", "last", "newest")} if date else {}
+    return {
+        "answer": answer.to_dict(),
+        "choices": list(answer.choices),
+        "page": asdict(make_first_page(answer)) if answer.answered else None,
+        "dates": {name: format_cell(day, ColumnFormat("date"), locale) for name, day in days.items()},
+    }
 
 
 def render_answer_text(answer: Answer) -> str:

@@ -113,9 +113,9 @@ def show_answer(
     rows: int | None = None,
     explain: bool = False,
     facts: bool = True,
-    paged: bool = False,
+    brief: bool = False,
 ) -> None:
-    """Print an answer: the words, the rows or the chart, the SQL and the cost."""
+    """Print an answer: words, rows or chart, SQL and cost; if `brief`, without what a chat tells by `/why`."""
     console = console or Console()
     shown = ROWS_SHOWN if rows is None else rows
     labels, text = answer.labels, answer.text
@@ -126,9 +126,8 @@ def show_answer(
     if text:
         console.print(Text(sanitize_text(text), style="bold" if answer.answered else "bold yellow"))
     drawn = answer.drawn if answer.answered and answer.pictured else None
-    empty = not answer.rows or (len(answer.rows) == 1 and list(answer.rows[0]) == [None])  # the words say so
-    if not empty and (drawn is None or drawn.kind != "bar"):
-        caption += f"; {labels.say('more_shows')}" if caption and paged else ""
+    if not _is_in_words(answer, brief) and (drawn is None or drawn.kind != "bar"):
+        caption += f"; {labels.say('more_shows')}" if caption and brief and console.is_terminal else ""
         console.print(TerminalTable(answer.headings, answer.rows[:shown], caption, answer.formats))
     if drawn is not None:
         from ...tools.charts.draw import draw_chart
@@ -136,7 +135,7 @@ def show_answer(
         console.print(draw_chart(drawn, console))
     elif answer.answered and answer.pictured:
         console.print(Text(labels.say("no_chart"), style="dim"))
-    if answer.sql:
+    if answer.sql and not (brief and answer.answered):
         # What colours it is slow to load, and a file or a pipe takes none.
         console.print(highlight_sql(answer.sql) if console.color_system else Text(sanitize_text(answer.sql)))
     if answer.estimate is not None and answer.status == "needs_clarification":
@@ -160,6 +159,12 @@ def show_answer(
         console.print(Text(sanitize_text(answer.explanation)))
     if explain and facts:
         console.print(render_answer_reasons(answer))
+
+
+def _is_in_words(answer: Answer, brief: bool) -> bool:
+    """Whether the words state the result: no rows, a missing value or, if `brief`, any single cell."""
+    cells = [cell for row in format_rows(answer.rows[:2], answer.formats) for cell in row]
+    return cells in ([], [None]) or (brief and len(cells) == 1 and str(cells[0]) in answer.text)
 
 
 def render_answer_reasons(answer: Answer, why: AnswerBackground | None = None) -> RenderableType:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, field_validator, model_validator
 
+from ...agent.answers.paging import ResultPage
 from ..store import Thread
 
 _Question = Annotated[str, Field(min_length=1, max_length=10_000, pattern=r"\S", description="In plain language.")]
@@ -136,7 +137,8 @@ class TurnReply(BaseModel):
 
     `status` is `running`, `answered` (see the answer's own), `failed`, `stopped`, or `lost`: its worker is gone, and it
     can be asked again. `answer` has the keys of `tableturn ask --json`. `choices` are on offer where it asks back.
-    `wording` is the question that it corrects the answer to; null if it is no correction.
+    `wording` is the question that it corrects the answer to; null if it is no correction. `page` has the answer's first
+    rows as people read them, as `GET /turns/{id}/rows` gives them, and `dates` those of its basis.
     """
 
     id: str
@@ -150,6 +152,8 @@ class TurnReply(BaseModel):
     error: ErrorReply | None
     feedback: dict[str, Any] | None
     wording: str | None
+    page: ResultPage | None
+    dates: dict[str, str]
 
 
 @dataclass(frozen=True)

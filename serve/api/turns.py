@@ -11,6 +11,7 @@ from fastapi import APIRouter, Header
 from fastapi.sse import format_sse_event
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
+from ...agent.answers.render import render_answer
 from ..errors import find_http_status, make_error
 from ..running_turns import RunningTurn
 from ..server import Asker, AskerHere
@@ -76,7 +77,8 @@ async def watch_turn(id_: str, asker: AskerHere, last_event_id: str = Header("")
     async def yield_final_event() -> AsyncIterator[bytes]:
         turn = await render_turn(await asker.server.turns.wait_for_remote_turn(asker.owner, id_), asker)
         if turn["answer"] is not None:
-            yield _format_sse(1, {"event": "answer", "turn": id_, "answer": turn["answer"], "choices": turn["choices"]})
+            told = {name: turn[name] for name in ("answer", "choices", "page", "dates")}
+            yield _format_sse(1, {"event": "answer", "turn": id_, **told})
         elif turn["status"] != "running":
             yield _format_sse(1, {"event": "error", "turn": id_, **(turn["error"] or {})})
 
@@ -94,14 +96,13 @@ async def stop_turn(id_: str, asker: AskerHere) -> dict[str, str]:
 async def render_turn(turn: StoredTurn, asker: Asker, rows: int | None = None) -> dict[str, Any]:
     """Return a turn as JSON, with at most `rows` rows of the answer."""
     answer = await asker.answer(turn)
-    told = None if answer is None else answer.to_dict()
-    if told is not None and rows is not None:
-        told["rows"] = told["rows"][:rows]
+    told = {"answer": None, "choices": [], "page": None, "dates": {}} if answer is None else render_answer(answer)
+    if answer is not None and rows is not None:
+        told["answer"]["rows"] = told["answer"]["rows"][:rows]
     error = None if turn.error_kind is None else make_error(turn.error_kind, turn.error or "")["error"]
     if turn.status == "lost":
         error = make_error("Lost", "the worker that ran this turn has stopped: ask again")["error"]
-    choices = [] if answer is None else list(answer.choices)
-    fields = vars(turn) | {"answer": told, "choices": choices, "error": error}
+    fields = vars(turn) | told | {"error": error}
     return {name: fields[name] for name in TurnReply.model_fields}
 
 

@@ -20,7 +20,7 @@ function Door() {
   const [me, setMe] = useState(null);
   const [problem, setProblem] = useState(null);
   const [out, setOut] = useState(false);
-  const enter = () => get("me").then((found) => (setLabels(found.labels), setMe(found), setProblem(null), setOut(false)), setProblem);
+  const enter = () => get("me").then((found) => (setLabels(found.labels, found.marks), setMe(found), setProblem(null), setOut(false)), setProblem);
   useEffect(() => {
     enter();
     addEventListener(SIGNED_OUT, () => setOut(true));

@@ -1,9 +1,8 @@
 // A result as a chart: the server's Vega-Lite specification, drawn by vega-embed. Its expressions are interpreted and
 // not compiled (`ast`), as the page's policy allows no code from strings; the drawing libraries come at the first chart.
 import { getChart } from "./api.js";
-import { chartLanguage, fileName } from "./formats.js";
 import { html, useEffect, useRef, useState } from "./html.js";
-import { say } from "./labels.js";
+import { fileName, say } from "./labels.js";
 import { isMeasure } from "./shape.js";
 
 const KINDS = {
@@ -33,7 +32,7 @@ export function Chart({ turn, theme, onNone }) {
   useEffect(() => {
     if (!spec) return undefined;
     let gone = false;
-    draw(place.current, spec, chartLanguage(turn.answer.formats[0]?.locale)).then((drawn) => (gone ? drawn.finalize() : (view.current = drawn)), setProblem);
+    draw(place.current, spec).then((drawn) => (gone ? drawn.finalize() : (view.current = drawn)), setProblem);
     return () => {
       gone = true;
       view.current?.finalize();
@@ -66,13 +65,13 @@ export function Chart({ turn, theme, onNone }) {
   </div>`;
 }
 
-async function draw(place, spec, language) {
+async function draw(place, spec) {
   await loaded();
   const fit = spec.width > 280 ? { width: "container", autosize: { type: "fit-x", contains: "padding" } } : {};
   const narrow = place.clientWidth < NARROW;
-  const shown = inItsLanguage(inOurColours(narrow ? narrowed(spec) : spec));
+  const shown = inOurColours(narrow ? narrowed(spec) : spec);
   return window.vegaEmbed(place, { ...shown, title: spec.title?.subtitle ?? "", ...fit }, {
-    ...language, ast: true, actions: false, defaultStyle: false, renderer: "svg", config: config(place, narrow, whole(spec)), tooltip: { disableDefaultStyle: true },
+    ast: true, actions: false, defaultStyle: false, renderer: "svg", config: config(place, narrow, whole(spec)), tooltip: { disableDefaultStyle: true },
     loader: { load: refuse, sanitize: refuse }, // the data is in the specification; nothing else is to be loaded
   });
 }
@@ -87,13 +86,6 @@ function inOurColours(spec) {
   if (!color?.scale || color.scale.domain.length > SERIES) return spec;
   const { scheme, ...scale } = color.scale;
   return { ...spec, encoding: { ...spec.encoding, color: { ...color, scale } } };
-}
-
-/** The same chart with its days and times as the answer's language writes them; the specification has them for all. */
-function inItsLanguage(spec) {
-  const { x } = spec.encoding ?? {};
-  const format = x?.axis?.format?.replace("%-d %b %Y", "%x").replace("%H:%M", "%X");
-  return format ? { ...spec, encoding: { ...spec.encoding, x: { ...x, axis: { ...x.axis, format } } } } : spec;
 }
 
 /** The same chart for a phone: names below bars are tilted, and those beside bars are cut, or they leave no room. */

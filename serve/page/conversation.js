@@ -70,7 +70,7 @@ export function useConversation(thread, { onBegun, onEnded, announce }) {
           if (unwanted.current === now) end(event.turn);
           now = runs.current = event.turn;
         } else if (event.event === "early_answer") {
-          early = setTimeout(() => change(now, () => ({ answer: event.answer, early: true })), EARLY_MS);
+          early = setTimeout(() => change(now, () => ({ answer: event.answer, page: event.page, early: true })), EARLY_MS);
         } else {
           clearTimeout(early);
           change(now, (turn) => after(turn, event));
@@ -160,7 +160,7 @@ function after(turn, event) {
     case "note":
       return { live: { ...live, notes: [...live.notes, event.text] } };
     case "answer":
-      return { status: "answered", answer: event.answer, live: null };
+      return { status: "answered", answer: event.answer, page: event.page, dates: event.dates, live: null };
     case "error":
       return { status: event.kind === "TurnCancelled" ? "stopped" : "failed", error: event, answer: null, live: null };
     default:

@@ -7,6 +7,8 @@ const LONGEST = 60; // characters of a lone cell that is written large
 const BARS = 25; // most names that are compared at a look
 const CUT = /^Only the first [\d,]+ rows are shown\.$/; // as versions wrote it that named no kinds of notes
 
+/** Kinds of cells that stand at the right; see `ColumnFormat.is_numeric` of tools/formats.py. */
+export const isNumeric = (format) => isMeasure(format) || ["key", "year"].includes(format.kind);
 export const isMeasure = (format) => MEASURES.includes(format.kind);
 
 /** The answer's first sentence, and what it says after it: what was counted, other readings, notes. */

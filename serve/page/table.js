@@ -1,8 +1,8 @@
-// A result as a table of any size: the server sorts, filters and pages; the first page comes with the answer.
+// A result as a table of any size: the server sorts, filters and pages; the first page comes with the answer. Cells are texts as the server writes them.
 import { download, get } from "./api.js";
-import { fileName, formatCell, isNumeric } from "./formats.js";
 import { html, useEffect, useRef, useState } from "./html.js";
-import { number, say } from "./labels.js";
+import { fileName, number, say } from "./labels.js";
+import { isNumeric } from "./shape.js";
 
 const PAGE = 25;
 const SHORT = 40;
@@ -14,7 +14,7 @@ const FILES = { csv: "CSV", xlsx: "Excel", parquet: "Parquet" };
 
 export function Table({ turn }) {
   const [view, setView] = useState(() => views.get(turn.id) ?? FIRST);
-  const [page, setPage] = useState(() => (view === FIRST ? firstPage(turn.answer) : null));
+  const [page, setPage] = useState(() => (view === FIRST && !turn.page.truncated ? turn.page : null));
   const [problem, setProblem] = useState(null);
   const asked = useRef(FIRST);
   useEffect(() => {
@@ -30,8 +30,7 @@ export function Table({ turn }) {
   const sortBy = (place) => move(view.sort !== place ? { sort: place, descending: false }
     : view.descending ? { sort: null, descending: false } : { descending: true });
   if (!page) return problem ? html`<p class="problem" role="alert">${problem.message}</p>` : html`<p class="quiet">${say("page_loading")}</p>`;
-  const { formats } = turn.answer;
-  const numeric = formats.map(isNumeric);
+  const numeric = turn.answer.formats.map(isNumeric);
   return html`<div class="result">
     ${problem && html`<p class="problem" role="alert">${problem.message}</p>`}
     <div class="scrolled" tabindex="0" role="group" aria-label=${say("page_rows")}>
@@ -41,8 +40,8 @@ export function Table({ turn }) {
           <th scope="col" class=${numeric[place] ? "number" : ""} aria-sort=${sorted(view, place)}>
             <button onClick=${() => sortBy(place)} title=${page.columns[place]}><span class="cut">${heading}</span><span class="arrow" aria-hidden="true"></span></button>
           </th>`)}</tr></thead>
-        <tbody>${page.rows.map((row) => html`<tr>${row.map((cell, place) => html`
-          <td dir="auto" class=${numeric[place] ? "number" : String(cell).length > SHORT ? "words" : ""}><${Cell} value=${cell} format=${formats[place]} /></td>`)}</tr>`)}</tbody>
+        <tbody>${page.texts.map((row) => html`<tr>${row.map((text, place) => html`
+          <td dir="auto" class=${numeric[place] ? "number" : text?.length > SHORT ? "words" : ""}><${Cell} text=${text} /></td>`)}</tr>`)}</tbody>
       </table>
       ${page.rows.length === 0 && html`<p class="quiet">${say(view.search ? "page_no_row" : "page_no_rows")}</p>`}
     </div>
@@ -54,15 +53,16 @@ export function Table({ turn }) {
 function Pager({ view, page, move, told }) {
   const last = Math.min(page.offset + page.rows.length, page.total);
   const many = page.total > PAGE || view.search !== "";
-  const count = say(page.truncated ? "page_or_more" : "rows", { n: page.total });
+  const { marks } = page;
+  const count = say(page.truncated ? "page_or_more" : "rows", { n: page.total }, marks);
   const timer = useRef(null);
   const later = (does) => {
     clearTimeout(timer.current);
     timer.current = setTimeout(does, 250);
   };
   const numbers = told.match(/\d[\d.,]*\d|\d/g) ?? []; // 1.234,5 is one number
-  const [first, known] = [page.offset + 1, !view.search && !page.truncated && numbers.includes(number(page.total))];
-  const range = page.total <= PAGE ? !known && count : known ? `${number(first)}–${number(last)}` : say("page_range", { first, last, count });
+  const [first, known] = [page.offset + 1, !view.search && !page.truncated && numbers.includes(number(page.total, 0, marks))];
+  const range = page.total <= PAGE ? !known && count : known ? `${number(first, 0, marks)}–${number(last, 0, marks)}` : say("page_range", { first, last, count }, marks);
   return html`<div class="pager">
     ${(many || page.rows.length > 3) && html`<input type="search" placeholder=${say("page_filter")} aria-label=${say("page_filter")} maxlength="200" value=${view.search}
       onInput=${(event) => later(() => move({ search: event.target.value }))} />`}
@@ -85,17 +85,10 @@ function Files({ turn, view }) {
   </div>`;
 }
 
-function Cell({ value, format }) {
-  if (value === null) return html`<span class="null">null</span>`;
-  const text = formatCell(value, format);
+function Cell({ text }) {
+  if (text === null) return html`<span class="null">null</span>`;
   if (text.length <= LONG) return text;
   return html`<details class="long"><summary>${text.slice(0, LONG)}…</summary>${text}</details>`;
-}
-
-/** The page that the answer itself holds, where it holds all of it. */
-function firstPage({ columns, headings, rows, row_count, truncated }) {
-  if (truncated || rows.length < Math.min(row_count, PAGE)) return null;
-  return { columns, headings, rows: rows.slice(0, PAGE), offset: 0, total: row_count, truncated };
 }
 
 /** How a person looks at the rows: those that they filter, in the order that they choose. */

@@ -2,7 +2,6 @@
 import { Chart } from "./chart.js";
 import { parted } from "./conversation.js";
 import { Feedback } from "./feedback.js";
-import { formatCell } from "./formats.js";
 import { html, useEffect, useState } from "./html.js";
 import { post } from "./api.js";
 import { readable, say } from "./labels.js";
@@ -92,9 +91,9 @@ function Answer({ turn, last, tools }) {
     ${answer.status === "failed" && !tools.running && html`<${Again} turn=${turn} tools=${tools} />`}
     ${answer.answered && answer.columns.length > 0 && shape(answer) && !(counting && (answer.truncated || shape(answer) === "chart")) && html`<${Result} turn=${turn} theme=${tools.theme} />`}
     ${!counting && html`<div class="folded">
-      ${answer.answered && html`<${Why} answer=${answer} />`}
+      ${answer.answered && html`<${Why} turn=${turn} />`}
       ${answer.sql && html`<${Query} turn=${turn} tools=${tools} mend=${last && answer.status === "failed" && answer.stop_kind === "edited"} />`}
-      <${Tried} answer=${answer} />
+      <${Tried} turn=${turn} />
     </div>
     <${Feedback} turn=${turn} tools=${tools} />`}
   </div>`;
@@ -113,7 +112,7 @@ function Result({ turn, theme }) {
   const best = shape(answer);
   const [tab, setTab] = useState(best);
   if (best === "figure") {
-    return html`<section><p class="figure" dir="auto">${formatCell(answer.rows[0][0], answer.formats[0])}</p>
+    return html`<section><p class="figure" dir="auto">${turn.page.texts[0][0]}</p>
       <p class="quiet" dir="auto">${answer.headings[0]}</p></section>`;
   }
   const names = best === "chart" ? ["chart", "table"] : ["table", "chart"];

@@ -1,5 +1,4 @@
 // How sure an answer is and why, what it rests on, and what was tried.
-import { formatCell } from "./formats.js";
 import { html } from "./html.js";
 import { capital, number, readable, say } from "./labels.js";
 import { Code } from "./sql.js";
@@ -17,30 +16,31 @@ export function Doubt({ answer: { confidence, confidence_reason: reason, trusted
 }
 
 /** What an answer rests on; the figure is for whoever compares answers. */
-export function Why({ answer }) {
-  const { confidence, trust_reason: trust, stop_kind: stopped, attempts, used_knowledge: known, basis, formats } = answer;
+export function Why({ turn: { answer, dates, page } }) {
+  const { confidence, trust_reason: trust, stop_kind: stopped, attempts, used_knowledge: known, basis } = answer;
   const ended = STOPPED[stopped] ?? "page_converged";
   return html`<details class="more why">
     <summary>${say("page_rests_on")}</summary>
     <ul>
-      <li>${sentenceOf([say("page_queries_tried", { n: attempts.length }), ended && say(ended)].filter(Boolean).join("; "))}
-        <span class="quiet"> (${say("page_confidence", { figure: number(confidence, 2) })})</span></li>
+      <li>${sentenceOf([say("page_queries_tried", { n: attempts.length }, page.marks), ended && say(ended)].filter(Boolean).join("; "))}
+        <span class="quiet"> (${say("page_confidence", { figure: number(confidence, 2, page.marks) })})</span></li>
       ${trust && html`<li>${sentenceOf(trust)}</li>`}
-      ${basis && lines(basis, formats[0]?.locale).map(([name, text]) => html`<li><b>${say(name)}:</b> ${text}</li>`)}
+      ${basis && lines(basis, dates).map(([name, text]) => html`<li><b>${say(name)}:</b> ${text}</li>`)}
       ${known.map((entry) => html`<li><b>${say("page_definition_of", { name: entry.name })}:</b> ${entry.text || entry.sql}${entry.author && ` (${entry.author})`}</li>`)}
     </ul>
   </details>`;
 }
 
-export function Tried({ answer: { attempts, notes, usage, model, translator } }) {
+export function Tried({ turn: { answer: { attempts, notes, usage, model, translator }, page } }) {
+  const marks = page?.marks;
   return html`<details class="more"><summary>${say("page_tried")}${attempts.length > 1 && ` (${say("queries", { n: attempts.length })})`}</summary>
     <ol class="tried">${attempts.map((attempt) => html`<li>
       <${Code} text=${attempt.sql} />
-      <p class=${attempt.error ? "problem" : "quiet"}>${attempt.error ?? say("rows", { n: attempt.row_count ?? 0 })}</p>
+      <p class=${attempt.error ? "problem" : "quiet"}>${attempt.error ?? say("rows", { n: attempt.row_count ?? 0 }, marks)}</p>
       ${attempt.feedback && html`<p class="text">${attempt.feedback}</p>`}</li>`)}</ol>
     ${notes.length > 0 && html`<ul class="notes">${notes.map((note) => html`<li>${note}</li>`)}</ul>`}
-    <p class="quiet">${[translator === "offline" ? say("page_offline") : model, usage.llm_calls > 0 && say("model_requests", { n: usage.llm_calls }),
-      usage.llm_calls > 0 && say("tokens", { n: usage.prompt_tokens + usage.completion_tokens }), `${number(usage.seconds, 1)} s`].filter(Boolean).join(" · ")}</p>
+    <p class="quiet">${[translator === "offline" ? say("page_offline") : model, usage.llm_calls > 0 && say("model_requests", { n: usage.llm_calls }, marks),
+      usage.llm_calls > 0 && say("tokens", { n: usage.prompt_tokens + usage.completion_tokens }, marks), `${number(usage.seconds, 1, marks)} s`].filter(Boolean).join(" · ")}</p>
   </details>`;
 }
 
@@ -49,11 +49,11 @@ const ORIGINS = {
 };
 
 /** What an answer rests on: a name and a text for each thing that there is to say. */
-function lines({ origin, tables, date, filters, grain, duplicates, nulls, ties, cut, definitions, assumed, readings, counted: rows }, locale) {
+function lines({ origin, tables, date, filters, grain, duplicates, nulls, ties, cut, definitions, assumed, readings, counted: rows }, dates) {
   return [
     ["page_query", ORIGINS[origin] && say(ORIGINS[origin])],
     ["page_tables", tables?.map(readable).join(", ")],
-    ["page_date", date?.used && when(date, locale)],
+    ["page_date", date?.used && when(date.column, dates)],
     ["page_only_where", conditions(filters?.filter(({ groups, part }) => !groups && !part))],
     ["page_only_groups", conditions(filters?.filter(({ groups, part }) => groups && !part))],
     ["page_in_parts", conditions(filters?.filter(({ part }) => part))],
@@ -69,8 +69,7 @@ function lines({ origin, tables, date, filters, grain, duplicates, nulls, ties, 
 
 const conditions = (filters) => filters?.map(({ text, words }) => `${text} (${words ? say("page_from_words", { words }) : say("page_not_asked")})`).join("; ");
 
-function when({ column, ...dates }, locale) {
-  const { first, last, newest } = Object.fromEntries(Object.entries(dates).map(([name, value]) => [name, value && formatCell(value, { kind: "date", locale })]));
+function when(column, { first, last, newest }) {
   const range = [first && say("page_since", { first }), last && say("page_until", { last })].filter(Boolean).join(" ");
   return [[column && readable(column), range].filter(Boolean).join(" "), newest && say("page_newest", { newest })].filter(Boolean).join("; ");
 }

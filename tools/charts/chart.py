@@ -9,7 +9,8 @@ from importlib.util import find_spec
 from typing import Any, Literal
 
 from ..errors import ExportError
-from ..formats import PLAIN_NUMBER, ColumnFormat, FormatKind, format_cell
+from ..formats import ENGLISH, PLAIN_NUMBER, ColumnFormat, FormatKind, format_cell
+from .locales import make_chart_locale, write_time_pattern
 
 # Kinds of charts; `area`, `pie` and `histogram` are drawn only if a person asks for them.
 Kind = Literal["number", "line", "area", "bar", "stacked", "pie", "point", "histogram"]
@@ -133,6 +134,11 @@ def _make_mark_encoding(chart: Chart) -> Spec:
     mark: Spec = {"type": chart.kind, "tooltip": True}
     drawn: Spec = {"mark": mark, "encoding": {}, "width": _WIDTH, "height": _HEIGHT}
     drawn["config"] = {"numberFormat": f",.{max(2, chart.y.form.decimals)}~f"}  # of axes, and of a mark pointed at
+    if chart.x is not None and chart.x.scale == "time":
+        drawn["config"]["timeFormat"] = _get_time_pattern(chart.x)
+    locales = [axis.form.locale for axis in (chart.y, chart.x) if axis is not None]
+    if found := next((locale for locale in locales if locale not in ENGLISH), None):
+        drawn["config"]["locale"] = make_chart_locale(found)
     up = _make_axis_channel("y", chart.y)
     across = {} if chart.x is None else _make_axis_channel("x", chart.x)
     places: Spec = {"x": across, "y": up}
@@ -196,10 +202,15 @@ def _make_axis_channel(field: str, axis: ChartAxis) -> Spec:
     title = f"{axis.title} ({unit})" if unit and not named else axis.title
     channel: Spec = {"field": field, "type": _TYPES[axis.scale], "title": title or None}
     if axis.scale == "time":
-        channel["axis"] = {"format": _TIMES[axis.unit], "labelOverlap": True}
+        channel["axis"] = {"format": _get_time_pattern(axis), "labelOverlap": True}
         if axis.unit == "year":
             channel["axis"]["tickCount"] = "year"
     return channel
+
+
+def _get_time_pattern(axis: ChartAxis) -> str:
+    plain = axis.unit in ("year", "quarter") or axis.form.locale in ENGLISH
+    return _TIMES[axis.unit] if plain else write_time_pattern(axis.unit, axis.form.locale)
 
 
 def _make_html_page(spec: Spec, libraries: str) -> str:

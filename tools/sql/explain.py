@@ -60,7 +60,17 @@ _FUNCTIONS: dict[type[exp.Expr], str] = {
     exp.Paren: "{}",
     exp.TsOrDsToTimestamp: "{}",
 }
-_DATE_PARTS = {"%Y": "year", "%m": "month", "%d": "day", "%H": "hour", "%w": "weekday", "%j": "day of the year"}
+_DATE_PARTS = {
+    "%Y": "year",
+    "%m": "month",
+    "%d": "day",
+    "%H": "hour",
+    "%w": "weekday",
+    "%j": "day of the year",
+    "%Y-%m": "year and month",
+    "%Y-%m-01": "year and month",
+    "%Y-%m-%d": "date",
+}
 _COMPOUND = {
     "union": "rows in {} or in {}",
     "union all": "rows of {} followed by all of {}",
@@ -369,6 +379,10 @@ class QueryExplainer:
         part = _DATE_PARTS.get(shown or "")
         return f"the {part} of {self.say(node.this)}" if part else f"{self.say(node.this)} in the form {shown!r}"
 
+    def _describe_date_part(self, node: exp.Expr) -> str:
+        part, moment = (node.this, node.expression) if isinstance(node, exp.Extract) else (node.args["unit"], node.this)
+        return f"the {part.name.lower()} of {self.say(moment)}"
+
     def _describe_json_extraction(self, node: exp.Expr) -> str:
         path = node.args["expression"]
         shown = self.query.text(path) if isinstance(path, exp.JSONPath) else self.say(path)
@@ -383,7 +397,9 @@ class QueryExplainer:
         name = node.name if isinstance(node, exp.Anonymous) else node.sql_name()
         words = [self.say(one) for one in node.iter_expressions() if not isinstance(one, exp.Identifier)]
         plain = humanize_name(name.lower())
-        return f"{plain} of {join_words(words)}" if words else plain
+        if len(words) > 1:  # what each of them is to it has no words
+            return f"`{self.query.text(node)}`"
+        return f"{plain} of {words[0]}" if words else plain
 
     @cached_property
     def _describers(self) -> tuple[tuple[type[exp.Expr] | tuple[type[exp.Expr], ...], Callable[[exp.Expr], str]], ...]:
@@ -409,6 +425,7 @@ class QueryExplainer:
             (exp.Cast, lambda node: f"{self.say(node.this)} as {node.args['to'].sql().lower()}"),
             (exp.Collate, lambda node: f"{self.say(node.this)} (compared as {node.expression.name.lower()})"),
             (exp.TimeToStr, self._describe_strftime),
+            ((exp.TimestampTrunc, exp.DateTrunc, exp.Extract), self._describe_date_part),
             (tuple(_FUNCTIONS), lambda node: _FUNCTIONS[type(node)].format(self.say(node.this))),
             (exp.Func, self._describe_function),
         )

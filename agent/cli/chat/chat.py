@@ -13,7 +13,7 @@ from ....tools.database import Cancellation
 from ....tools.errors import SettingsError
 from ...answers.answer import Answer
 from ...answers.commands import ConversationAnswers, NumberedAnswer
-from ...answers.paging import PagedResultCache, PageRequest, ResultPage
+from ...answers.paging import PagedResultCache, PageRequest, make_first_page
 from ...answers.phrasing import format_count
 from ...cancel_turn import OpenTurn, cancel_on_ctrl_c
 from ...records import Usage
@@ -72,8 +72,7 @@ class AnswerPages:
     results: PagedResultCache = field(default_factory=partial(PagedResultCache, _BYTES))
 
     def __post_init__(self) -> None:
-        answer = self.answer
-        self.now = ResultPage(answer.columns, answer.headings, answer.rows[:PAGE], len(answer.rows), answer.truncated)
+        self.now = make_first_page(self.answer, PAGE)
 
     def turn(self, first: int, count: int, chat: ChatSession) -> None:
         """Load a page of `count` rows that starts at row `first`, counted from 0."""

@@ -87,7 +87,7 @@ def _ask_question(chat: ChatSession, asked: NextQuestion, as_json: bool) -> int:
     if as_json:
         print_json_line(answer.to_dict())
     else:
-        show_answer(answer, paged=Console().is_terminal)
+        show_answer(answer, brief=True)
         _print_hidden_columns_hint(answer)
     if asked.wording and answer.answered:
         warn(f"right now? /approve saves it as the answer to: {asked.wording}")
