@@ -372,6 +372,7 @@ class AnswerRecord:
     stopped: str = ""
     simplified: str = ""
     self_contained: bool = True
+    follow_up: bool = False  # whether the question followed earlier turns
     database: str = ""
     usage_by_node: dict[str, Usage] = field(default_factory=dict[str, Usage])
     stop_kind: StopKind | None = None

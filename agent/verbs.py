@@ -33,7 +33,7 @@ from ..tools.examples.rights import can_remove_example, choose_best_per_question
 from ..tools.export import ExportResult, Format, Target, export_query, export_rows, infer_export_format, write_file
 from ..tools.knowledge import Entry, Knowledge
 from ..tools.knowledge.entry import Item
-from ..tools.knowledge.fragment import classify_fragment, is_comparison, resolve_sql_fragment, run_entry_sql
+from ..tools.knowledge.fragment import classify_fragment, resolve_sql_fragment, run_entry_sql
 from ..tools.labels import choose_locale
 from ..tools.outgoing import MaskedDatabase
 from ..tools.sql import read_query
@@ -115,7 +115,7 @@ class CorrectionTurn:
 class Lesson:
     """A saved answer or a definition, taught by a person."""
 
-    id: str  # what `edit_lesson` and `forget` take
+    id: str  # what `edit_lesson` and `forget` take, besides the number in the list and the name
     kind: str  # `answer`, or the kind of the definition
     name: str  # the question, or the word that is defined
     meaning: str  # the query, or what the word means
@@ -141,16 +141,15 @@ def approve(
     answer: Answer, resources: Resources, *, question: str = "", shared: bool = False, settings: Settings | None = None
 ) -> Saved:
     """Save an answer as an example of its database; a second time changes nothing."""
-    kept, simplified = question.strip(), ""
+    sql, kept, simplified = _require_approvable_query(answer, resources), question.strip(), ""
     if not kept:
-        if not answer.self_contained:
-            raise ExampleRefused(
-                f"not saved: {answer.question!r} may depend on earlier turns, and the model was not asked: give the "
-                "question in words that stand alone"
-            )
         kept = answer.rephrased
+        if answer.record.follow_up:
+            raise ExampleRefused(
+                f"not saved yet: {answer.question!r} follows earlier questions, and its answer would be saved for "
+                f"{kept!r}; give the question to save, in words that stand alone: /approve QUESTION, or `question`"
+            )
         simplified = answer.simplified if answer.simplified != kept else ""
-    sql = _require_approvable_query(answer, resources)
     saved = _save_example(kept, sql, resources, settings, simplified=simplified, shared=shared)
     if saved.new:
         _record_approved_answer(answer, resources)
@@ -347,10 +346,6 @@ def _parse_definition(
     except KnowledgeError as error:
         if only_sql:
             raise KnowledgeError(f"not saved: {error}; a meaning in words is written {name} means ...") from None
-        if is_comparison(meaning):
-            raise KnowledgeError(
-                f"not saved: {error}; a meaning in words is written as a sentence, a rule as rule: TEXT"
-            ) from None
         return Entry("term", name, meaning, about=tuple(about))
     counted = () if fragment.columns else tuple((table, "") for table in fragment.tables)
     return Entry(kind, name, "" if kind == "metric" else meaning, fragment.sql, about=counted)
@@ -361,17 +356,14 @@ def save_knowledge_entry(entry: Entry, resources: Resources, *, replaces: Entry 
     known, database = resources.knowledge.read(), resources.database
     entry = replace(entry, rights=database.rights.key)  # whoever writes a hidden name learns nothing by it
     alone = Knowledge.of(((entry,),), database)
-    if alone.problems:
-        raise KnowledgeError(f"not saved: {alone.problems[0].why}")
+    if why := alone.problems[0].why if alone.problems else run_entry_sql(entry, database):
+        raise KnowledgeError(f"not saved: {why}")
     gone = {entry.key.lower(), (replaces or entry).key.lower()}
     others = [each for each in known.entries if each.key.lower() not in gone] if known else []
     together = Knowledge.of((tuple(others), (entry,)), database)
     if entry.key not in {each.key for each in together.entries}:
         why = (problem.why for problem in together.problems if problem.entry.key == entry.key)
         raise KnowledgeError(f"not saved: {next(why, 'it may not be shown')}")
-    for each in alone.entries:
-        if why := run_entry_sql(each, database):
-            raise KnowledgeError(f"not saved: {why}")
     if replaces is not None and replaces.key.lower() != entry.key.lower():
         resources.knowledge.remove(replaces.name)
     return resources.knowledge.add(entry)
@@ -407,10 +399,18 @@ def _get_definitions_by_id(resources: Resources) -> dict[str, Entry]:
     }
 
 
-def _find_lesson(id_: str, resources: Resources) -> Entry | FoundExample | None:
-    """Return the definition or answer whose id begins with `id_`, if there is only one."""
-    lessons = _get_definitions_by_id(resources) | {hit.id: hit for hit in _list_approved_answers(resources)}
-    found = [lesson for known, lesson in lessons.items() if known.startswith(id_)] if len(id_) >= _SHORT_ID else []
+def _find_lesson(which: str, resources: Resources) -> Entry | FoundExample | None:
+    """Return the only lesson with a name, an id that begins so, or a number in the list; None if unclear."""
+    answers, wanted = {hit.id: hit for hit in _list_approved_answers(resources)}, " ".join(which.lower().split())
+    lessons = answers | _get_definitions_by_id(resources)
+    named = [
+        lesson
+        for lesson in lessons.values()
+        if (lesson.name if isinstance(lesson, Entry) else lesson.example.question).lower() == wanted
+    ]
+    begun = [lesson for id_, lesson in lessons.items() if len(wanted) >= _SHORT_ID and id_.startswith(wanted)]
+    counted = list(lessons.values())[int(wanted) - 1 : int(wanted)] if re.fullmatch(r"[1-9]\d{0,6}", wanted) else []
+    found = named or begun or counted
     return found[0] if len(found) == 1 else None
 
 
@@ -421,7 +421,7 @@ def edit_lesson(id_: str, text: str, resources: Resources) -> None:
         raise SettingsError("there is nothing to put in its place: give the new question, SQL or meaning")
     lesson = _find_lesson(id_, resources)
     if lesson is None:
-        raise KnowledgeError(f"nothing that was taught has the id {id_[:40]!r}")
+        raise KnowledgeError(f"nothing that was taught has the number, name or id {id_[:40]!r}, or more than one has")
     if isinstance(entry := lesson, Entry):
         if entry.kind in ("join", "never"):
             raise KnowledgeError(f"a {entry.kind} cannot be edited here: remove it, or edit {entry.source}")

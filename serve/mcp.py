@@ -49,6 +49,10 @@ _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _Question = Annotated[str, Field(min_length=1, max_length=10_000, pattern=r"\S", description="In plain language.")]
 _SQL = Annotated[str, Field(min_length=1, max_length=50_000, pattern=r"\S", description="One SELECT statement.")]
 
+_Kept = Annotated[
+    str, Field(max_length=10_000, description="What to keep as the question; needed for a follow-up question.")
+]
+
 
 class AskResult(BaseModel):
     """The answer to a question, with its SQL, rows and confidence.
@@ -246,7 +250,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
     @server.tool(annotations=ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True))
     async def approve(
         turn: Annotated[str, Field(max_length=64, description="The turn whose answer a person found right.")],
-        question: Annotated[str, Field(max_length=10_000, description="What to keep as the question.")] = "",
+        question: _Kept = "",
     ) -> ApproveResult:
         """Save an answer as an example for similar questions, only if a person confirmed it."""
         asker = asker_of()
@@ -255,6 +259,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
             raise ToolError(f"turn {turn!r} has no answer to approve")
         wording = question or stored.wording or ""
         saved = await asker.run_query(lambda _: verbs.approve(answer, asker.agent.resources, question=wording))
+        await asker.call_store(TurnStore.add_feedback, turn, {"kind": "approve"})
         return ApproveResult(id=saved.id, new=saved.new, question=asker.mask_json(saved.example.question))
 
     @server.tool(annotations=ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=True))
@@ -266,6 +271,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
                 min_length=1, max_length=2_000, description="What is wrong, in the person's words; or the right query."
             ),
         ],
+        question: _Kept = "",
     ) -> AskResult:
         """Answer again with what a person says is wrong, for `approve` to save; the right query is saved at once."""
         asker = asker_of()
@@ -274,7 +280,7 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
             return await _wait_for_ask_result(await asker.begin_correction(stored, text), asker)
         if (answer := stored.stored_answer) is None:
             raise ToolError(f"turn {turn!r} has no answer to correct")
-        correction, new = await asker.run_query(lambda _: asker.save_correction(stored, answer, text, ""))
+        correction, new = await asker.run_query(lambda _: asker.save_correction(stored, answer, text, question))
         await asker.call_store(TurnStore.add_feedback, turn, {"kind": "correct", "sql": text})
         wording = correction.saved.example.question
         result = await _make_ask_result(correction.answer, new, wording, asker)

@@ -140,7 +140,7 @@ class WrongAnswer:
     question: str
     sql: str | None  # the query of the answer
     said: str | None  # what is wrong
-    right: str | None  # the query that the person gave instead
+    right: str | None  # the query that the person gave instead, or approved after a correction in words
 
 
 @dataclass(frozen=True)
@@ -441,13 +441,23 @@ class TurnStore:
 
     def list_wrong_answers(self, database: str) -> list[WrongAnswer]:
         """Return the answers that anybody marked as wrong, earliest first."""
-        columns = (TURNS.c.begun, TURNS.c.person, TURNS.c.question, TURNS.c.answer, TURNS.c.feedback)
+        columns = (TURNS.c.id, TURNS.c.begun, TURNS.c.person, TURNS.c.question, TURNS.c.answer, TURNS.c.feedback)
         wanted = select(*columns).where(TURNS.c.database == database, TURNS.c.feedback.is_not(None))
         rows: Any = self._fetch_rows(wanted.order_by(TURNS.c.begun))
+        judged = {id_: (answer and answer["sql"], said) for id_, *_, answer, said in rows}
+
+        def find_right_query(said: dict[str, Any]) -> str | None:
+            """Return the query that was given, or approved after a correction in words."""
+            while said["kind"] == "correct" and not said.get("sql"):
+                sql, said = judged.get(said.get("turn"), (None, {"kind": ""}))
+                if said["kind"] == "approve":
+                    return sql
+            return said.get("sql")
+
         return [
-            WrongAnswer(told.get("at", begun), who, asked, answer and answer["sql"], told.get("text"), told.get("sql"))
-            for begun, who, asked, answer, told in rows
-            if told["kind"] in ("down", "correct")
+            WrongAnswer(said.get("at", begun), who, asked, judged[id_][0], said.get("text"), find_right_query(said))
+            for id_, begun, who, asked, _, said in rows
+            if said["kind"] in ("down", "correct")
         ]
 
     def list_running_turns(self, owner: Owner, thread: str | None = None) -> tuple[str, ...]:

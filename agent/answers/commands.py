@@ -96,6 +96,10 @@ def _correct_answer(answers: ConversationAnswers, rest: str) -> str:
     if not sql.strip():
         raise SettingsError("say what is wrong after /correct, or write the right query there")
     question = answers.choose_wording(chosen)
+    if chosen.answer.record.follow_up and not question:
+        # It is shown and can be approved, under words that the person has seen.
+        right = answers.take(verbs.rerun(chosen.answer, sql.strip(), answers.resources))
+        return f"{right.text}\nnot saved yet: /approve {right.rephrased} saves it, under these words or better ones"
     correction = verbs.correct(chosen.answer, sql.strip(), answers.resources, question=question)
     right = answers.take(correction.answer)
     offers = [f"  {number}. {entry.line}" for number, entry in enumerate(correction.proposals, 1)]
@@ -137,14 +141,16 @@ def _list_answers(answers: ConversationAnswers, rest: str) -> str:
 
 
 def _list_lessons(answers: ConversationAnswers, rest: str) -> str:
-    found = [lesson.lines for lesson in verbs.list_lessons(answers.resources)]
+    found = [f"{number}. {one.lines}" for number, one in enumerate(verbs.list_lessons(answers.resources), 1)]
     return "\n".join(found) or "nothing is saved yet: /approve and /note save"
 
 
 def _edit_lesson(answers: ConversationAnswers, rest: str) -> str:
-    id_, _, text = rest.partition(" ")
-    verbs.edit_lesson(id_, text, answers.resources)
-    return "changed: /lessons shows it"
+    names = [lesson.name for lesson in verbs.list_lessons(answers.resources)]
+    named = [name for name in names if rest.lower().startswith(f"{name.lower()} ")]
+    which = max(named, key=len, default=rest.partition(" ")[0])
+    verbs.edit_lesson(which, rest[len(which) :].strip().removeprefix("means "), answers.resources)
+    return f"changed {which}: /lessons shows it"
 
 
 def _format_saved_entry(entry: Entry) -> str:

@@ -32,7 +32,7 @@ from ..answers.phrasing import (
 )
 from ..audit import make_record
 from ..context.knowledge import list_explained_words, used_knowledge
-from ..context.task_inputs import choose_reply_form, get_full_question, remember
+from ..context.task_inputs import choose_reply_form, get_full_question, remember, select_history
 from ..effects import Body, do
 from ..evidence.choose_attempt import choose, compare_code_with_query, differs, get_rejection_reason, have_same_result
 from ..evidence.confidence import assess_answer_confidence
@@ -189,6 +189,7 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
             simplified=turn.rephrasing.simplified,
             # Asked for other words if the question leans on earlier turns, the model gave none.
             self_contained=turn.rephrasing.self_contained or choose_reply_form(turn, run.settings) != "sql",
+            follow_up=bool(select_history(state, run)),
             database=database_identity(run.resources.database),
             usage_by_node=by_node,
             stop_kind=turn.stop.kind if turn.stop else "error",

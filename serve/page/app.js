@@ -2,7 +2,7 @@
 import { get, remove, SIGNED_OUT } from "./api.js";
 import { Composer } from "./composer.js";
 import { isNew, useConversation } from "./conversation.js";
-import { Help, SignIn, SignInAgain } from "./dialogs.js";
+import { Help, Lessons, SignIn, SignInAgain } from "./dialogs.js";
 import { html, render, useEffect, useRef, useState } from "./html.js";
 import { Icon } from "./icons.js";
 import { useKept } from "./kept.js";
@@ -40,6 +40,7 @@ function Page({ me, enter }) {
   const [wide, setWide] = useState(WIDE.matches);
   const covered = !wide && (open.threads || open.schema);
   const [help, setHelp] = useState(false);
+  const [lessons, setLessons] = useState(false);
   const [said, setSaid] = useState("");
   const [approve, setApprove] = useKept("approve", false);
   const [single, setSingle] = useKept("single-keys", true);
@@ -86,7 +87,7 @@ function Page({ me, enter }) {
     j: () => step(1), k: () => step(-1),
   }, () => (document.querySelector(".turns").inert ? uncover() : talk.stop()));
 
-  const tools = { ...talk, again: (turn) => talk.again(turn, approve), theme, sureness: me.sureness, ask: (question, anew) => talk.ask(question, approve, anew) };
+  const tools = { ...talk, again: (turn) => talk.again(turn, approve), theme, sureness: me.sureness, listLessons: () => setLessons(true), ask: (question, anew) => talk.ask(question, approve, anew) };
   const drawPane = (name, label) => html`<button class="bare" aria-label=${label} aria-expanded=${String(open[name])} aria-controls=${name} onClick=${() => toggle(name)}><${Icon} name=${name} /></button>`;
   return html`<div class="page">
     <a class="skip" href="#question" onClick=${(event) => (event.preventDefault(), focusQuestion())}>${say("page_to_question")}</a>
@@ -96,6 +97,7 @@ function Page({ me, enter }) {
       <span class="quiet wide">${me.dialect} · ${me.translator === "offline" ? say("page_offline") : me.model}${me.user && ` · ${me.user}`}</span>
       <span class="gap"></span>
       <button class="bare" aria-label=${say("page_new_conversation")} onClick=${begin}><${Icon} name="plus" /></button>
+      <button class="bare" aria-label=${say("page_saved")} onClick=${() => setLessons(true)}><${Icon} name="note" /></button>
       <button class="bare" aria-label=${say(theme === "dark" ? "page_light" : "page_dark")} onClick=${toggleTheme}><${Icon} name=${theme === "dark" ? "sun" : "moon"} /></button>
       <button class="bare" aria-label=${say("page_keys")} onClick=${() => setHelp(true)}><${Icon} name="help" /></button>
       ${me.session && html`<button class="bare" aria-label=${say("page_sign_out")} onClick=${() => remove("session").then(() => location.reload())}><${Icon} name="key" /></button>`}
@@ -119,6 +121,7 @@ function Page({ me, enter }) {
       <${Schema} schema=${schema.found} problem=${schema.problem} onName=${(name) => (insert(name), uncover(), setTimeout(focusQuestion))} />
     </aside>
     <div class="unseen" role="status" aria-live="polite">${said}</div>
+    <${Lessons} open=${lessons} onClose=${() => setLessons(false)} />
     <${Help} open=${help} onClose=${() => setHelp(false)} single=${single} setSingle=${setSingle} />
   </div>`;
 }

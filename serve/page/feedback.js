@@ -1,6 +1,6 @@
 // Right, wrong in words or with the right query, and definitions to note; each is one step.
 import { get, post } from "./api.js";
-import { Lessons, Line } from "./dialogs.js";
+import { Line } from "./dialogs.js";
 import { html, useRef, useState } from "./html.js";
 import { Icon } from "./icons.js";
 import { say } from "./labels.js";
@@ -13,7 +13,6 @@ export function Feedback({ turn, tools }) {
   const [problem, setProblem] = useState(null);
   const [proposed, setProposed] = useState({ lines: [] });
   const [noted, setNoted] = useState(null);
-  const [lessons, setLessons] = useState(false);
   const [wording, setWording] = useState(turn.wording ?? turn.answer.rephrased);
   const place = useRef(null);
   const given = turn.feedback?.kind;
@@ -63,10 +62,9 @@ export function Feedback({ turn, tools }) {
     ${open === "note" && html`<div class="panel">
       <${Line} label=${say("page_what_means")} button=${say("page_note_it")} needed
         onGiven=${(text) => give({ kind: "note", text })} />
-      <button class="link" onClick=${() => setLessons(true)}>${say("page_see_saved")}</button></div>`}
+      <button class="link" onClick=${tools.listLessons}>${say("page_see_saved")}</button></div>`}
     ${proposed.lines.some(Boolean) && html`<div class="panel"><p>${say("page_note_for_all")}</p>
       ${proposed.lines.map((line, place) => line && html`<p><button onClick=${() => accept(place + 1)}>${say("page_note_it")}</button> ${line}</p>`)}</div>`}
-    <${Lessons} open=${lessons} onClose=${() => setLessons(false)} />
   </div>`;
 }
 

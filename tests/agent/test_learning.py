@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -156,7 +157,12 @@ def test_the_question_of_a_later_turn_is_kept_self_contained(shop: Path, tmp_pat
         chat = agent.conversation()
         chat.ask("Show the names of the customers")
         answer = chat.ask("Only those in Paris")
-        saved = agent.approve(answer)
+        with pytest.raises(ExampleRefused, match=re.escape(repr(answer.rephrased))):
+            agent.approve(answer)
+        with pytest.raises(ExampleRefused, match="give the question to save"):
+            agent.correct(answer, "SELECT name FROM customers WHERE city = 'Lyon'")
+        assert agent.list_lessons() == ()
+        saved = agent.approve(answer, question=answer.rephrased)
     assert saved.example.question == answer.rephrased != "Only those in Paris"
     assert "Paris" in saved.example.question
     assert "name" in saved.example.question
@@ -167,7 +173,7 @@ def test_what_was_not_rephrased_needs_words_of_its_own(shop: Path, tmp_path: Pat
         chat = agent.conversation()
         assert agent.approve(chat.ask("Who lives in Paris?")).example.question == "Who lives in Paris?"
         answer = chat.ask("And there?")
-        with pytest.raises(ExampleRefused, match="'And there\\?' may depend on earlier turns"):
+        with pytest.raises(ExampleRefused, match="'And there\\?' follows earlier questions"):
             agent.approve(answer)
         assert agent.approve(answer, question="Who is from Paris?").example.question == "Who is from Paris?"
 

@@ -33,7 +33,7 @@ TABLE: dict[str, dict[str, str]] = {
     "correct": {"terminal": ASKS},
     "word_correction": {"terminal": ASKS},
     "find_right_query": {"python": "`correct` takes it", "terminal": ASKS},
-    "rerun": {"terminal": ASKS, "mcp": "`run_sql` runs a query that has no answer", "studio": TEACHES},
+    "rerun": {"terminal": ASKS, "mcp": "`run_sql` runs a query that has no answer"},
     "note": {},
     "save_knowledge_entry": {"terminal": ASKS, "mcp": "it proposes nothing"},
     "list_lessons": {},

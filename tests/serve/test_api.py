@@ -274,8 +274,12 @@ async def test_a_follow_up_is_saved_under_words_that_stand_alone_and_are_told(
             await client.get(f"/turns/{turn}/events")
         rephrased = (await client.get(f"/turns/{turn}")).json()["answer"]["rephrased"]
         for body in ({"kind": "approve"}, {"kind": "correct", "sql": "SELECT name FROM customers WHERE city = 'Lyon'"}):
-            saved = (await client.post(f"/turns/{turn}/feedback", json=body)).json()["saved"]
-            assert saved["question"] == rephrased != "Only those in Paris"
+            refused = await client.post(f"/turns/{turn}/feedback", json=body)
+            assert refused.status_code == 422
+            assert repr(rephrased) in refused.json()["error"]["message"], "nothing is saved under words unseen"
+            assert (await client.get("/lessons")).json() == []
+        saved = (await client.post(f"/turns/{turn}/feedback", json=body | {"question": rephrased})).json()["saved"]
+        assert saved["question"] == rephrased != "Only those in Paris"
 
 
 async def test_what_was_marked_wrong_is_a_list_for_whoever_runs_the_server(
@@ -286,17 +290,24 @@ async def test_what_was_marked_wrong_is_a_list_for_whoever_runs_the_server(
         for body in (
             {"kind": "down", "text": "too many"},
             {"kind": "correct", "text": "only of Paris"},
+            {"kind": "correct", "text": "only of Lyon"},
             {"kind": "correct", "sql": "SELECT city FROM customers"},
             {"kind": "approve"},
         ):
             turn = (await client.post("/ask", json={"question": "Who are the customers?"})).headers["tableturn-turn"]
-            assert (await client.post(f"/turns/{turn}/feedback", json=body)).status_code == 200
+            told = await client.post(f"/turns/{turn}/feedback", json=body)
+            assert told.status_code == 200
+            if new := told.json().get("turn") if body.get("text") == "only of Lyon" else None:
+                await client.get(f"/turns/{new}/events")
+                approved = (await client.get(f"/turns/{new}")).json()["answer"]["sql"]
+                await client.post(f"/turns/{new}/feedback", json={"kind": "approve"})
             await client.post(f"/turns/{turn}/feedback", json={"kind": "note", "text": "big = orders.total > 8"})
     done = await asyncio.to_thread(tableturn, "feedback", "--db", str(shop), "--checkpoints", str(place))
     wrong = [json.loads(line) for line in done.stdout.splitlines()]
     assert [(one["said"], one["right"]) for one in wrong] == [
         ("too many", None),
         ("only of Paris", None),
+        ("only of Lyon", approved),
         (None, "SELECT city FROM customers"),
     ]
     assert all(one["at"] and one["question"] == "Who are the customers?" and one["sql"] for one in wrong)

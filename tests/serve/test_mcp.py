@@ -110,15 +110,17 @@ async def test_the_right_query_is_saved_at_once_under_words_that_stand_alone(
     async with calling(agent_over(shop, model="offline")) as client:
         first = await called(client, "ask", question="Show the names of the customers")
         turn = await called(client, "ask", question="Only those in Paris", thread=first["thread"])
-        right = await called(
-            client, "correct", turn=turn["turn"], text="SELECT name FROM customers WHERE city = 'Lyon'"
-        )
+        given = {"turn": turn["turn"], "text": "SELECT name FROM customers WHERE city = 'Lyon'"}
+        assert repr(turn["wording"]) in await refused(client, "correct", **given)
+        assert turn["wording"] in await refused(client, "approve", turn=turn["turn"])
+        right = await called(client, "correct", **given, question=turn["wording"])
         assert right["rows"] == [["Bo"]]
         assert right["wording"] == turn["wording"] != "Only those in Paris"
         assert f"saved as the answer to: {right['wording']}" in right["notes"]
         (saved,) = (await called(client, "lessons"))["lessons"]
         assert (saved["name"], saved["meaning"]) == (right["wording"], right["sql"])
-        assert not (await called(client, "approve", turn=right["turn"]))["new"]
+        again = await called(client, "approve", turn=right["turn"], question=right["wording"])
+        assert not again["new"]
 
 
 async def test_bad_arguments_are_refused_by_name(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:

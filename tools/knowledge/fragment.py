@@ -31,6 +31,12 @@ _CALL = re.compile(r"\b(?:METRIC|TERM)\s*\(\s*'", re.IGNORECASE)
 _LONGEST = 20_000  # characters of a query in which definitions are looked for
 _CONTRADICTS = "it contradicts"
 
+_AGGREGATES = [name for name, kind in exp.FUNCTION_BY_NAME.items() if issubclass(kind, exp.AggFunc)]
+_SQL_BEGINS = re.compile(rf"SELECT\b|(?:{'|'.join(_AGGREGATES)})\(")
+_FUNCTION = re.compile(r"\w\(")
+_WORDS = exp.Connector, exp.Anonymous
+_COMPARED = exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.Between
+
 # A comparison of one name that only columns have, with one value or none yet: `orders.total > 5`, `net_price >`.
 _COMPARISON = re.compile(r"(?=\w*[._])[^\W\d]\w*(?:\.\w+)*\s*(?:[<>]=?|<>|!=|==?)\s*(?:'[^']*'|\"[^\"]*\"|[\w.+-]*)")
 
@@ -64,9 +70,31 @@ def parse_fragment(sql: str, dialect: str) -> exp.Expr:
     return _read_fragment(sql, dialect)[1].copy()
 
 
-def is_comparison(text: str) -> bool:
-    """Whether a text is surely meant as an SQL condition, even if it does not resolve."""
-    return _COMPARISON.fullmatch(text.strip().rstrip(";")) is not None
+def is_sql(text: str, schema: Schema) -> bool:
+    """Whether a meaning is surely SQL, even if it does not resolve; words parse as SQL too."""
+    if _read_statement(text, schema.dialect) is not None or _SQL_BEGINS.match(text.strip()):
+        return True
+    try:
+        tree = Query.of(f"SELECT {text}", schema.dialect).tree
+    except SQLParseError:
+        return _COMPARISON.fullmatch(text.strip().rstrip(";")) is not None
+    # `year (fiscal)`, `e.g. tips` and `shop.example.com` are words.
+    if _FUNCTION.search(text) and any(not isinstance(node, _WORDS) for node in tree.find_all(exp.Func)):
+        return True
+    if any(schema.table(column.table) for column in tree.find_all(exp.Column) if f"{column.table}." in text):
+        return True
+    given = tree.expressions[0] if len(tree.expressions) == 1 else None
+    compared = isinstance(given, exp.Connector | exp.Predicate | exp.Not) and given.find(*_COMPARED) is not None
+    return compared and given.find(exp.Literal) is not None
+
+
+def _read_statement(text: str, dialect: str) -> exp.Expr | None:
+    """Return a whole query on tables; None for any other text."""
+    try:
+        tree = Query.of(text.strip().rstrip(";"), dialect).tree
+    except SQLParseError:
+        return None
+    return tree if isinstance(tree, exp.Query) and tree.find(exp.Table) is not None else None
 
 
 def classify_fragment(tree: exp.Expr) -> Literal["metric", "term"] | None:
@@ -235,12 +263,18 @@ def _adapt_entry_to_schema(entry: Entry, schema: Schema, database: Database) -> 
         ends = (key.table, key.columns), (key.ref_table, key.ref_columns)
         return replace(entry, about=tuple((table, column) for table, columns in ends for column in columns))
     if entry.kind not in ("term", "metric") or not entry.sql:
+        _compile_query(replace(entry, about=about), schema, database)
         return replace(entry, about=about)
     expression, _, condition = entry.sql.partition("\n")
     sql = _add_condition_to_aggregates(expression, condition, schema.dialect) if condition else expression
     fragment = resolve_sql_fragment(sql, schema, [table for table, _ in about])
-    _compile_entry(entry, fragment, schema, database)
-    return replace(entry, sql=fragment.sql, about=tuple(dict.fromkeys((*fragment.columns, *about))))
+    if classify_fragment(fragment.tree) != entry.kind:
+        computed = "a metric's expression computes over rows: SUM, COUNT, AVG and the like"
+        condition = "a term's SQL is a condition on a row, not an aggregate or a value"
+        raise KnowledgeError(computed if entry.kind == "metric" else condition)
+    fitting = replace(entry, sql=fragment.sql, about=tuple(dict.fromkeys((*fragment.columns, *about))))
+    _compile_query(fitting, schema, database)
+    return fitting
 
 
 def _resolve_entry_item(item: Item, schema: Schema) -> Item:
@@ -256,23 +290,39 @@ def _strip_quotes(name: str) -> str:
     return name[1:-1] if len(name) > 1 and name[0] + name[-1] in ('""', "``", "[]") else name
 
 
-def _compile_entry(entry: Entry, fragment: SQLFragment, schema: Schema, database: Database) -> None:
-    """Check that the database can compile a query with the entry's SQL."""
-    if classify_fragment(fragment.tree) != entry.kind:
-        computed = "a metric's expression computes over rows: SUM, COUNT, AVG and the like"
-        condition = "a term's SQL is a condition on a row, not an aggregate or a value"
-        raise KnowledgeError(computed if entry.kind == "metric" else condition)
-    read = [table for table in schema.tables if table.name in (*fragment.tables, *fragment.inner)]
-    failed = database.compile_check(_write_fragment_query(fragment, schema), read)
-    if failed is not None:
+def _compile_query(entry: Entry, schema: Schema, database: Database) -> None:
+    """Check that the database can compile the SQL of a term or metric, if it has SQL."""
+    query, names = _write_entry_query(entry, schema)
+    failed = query and database.compile_check(query, [table for table in schema.tables if table.name in names])
+    if failed:
         raise KnowledgeError(f"its SQL does not compile: {failed}")
+
+
+def _write_entry_query(entry: Entry, schema: Schema) -> tuple[str, tuple[str, ...]]:
+    """Return a query that runs an entry's SQL, and the tables that it reads; '' if there is no SQL.
+
+    A text that is SQL counts: what does not fit the schema raises a `KnowledgeError`.
+    """
+    sql = entry.sql or (entry.text if is_sql(entry.text, schema) else "")
+    if entry.kind not in ("term", "metric") or not sql:
+        return "", ()
+    try:
+        if entry.sql or (statement := _read_statement(sql, schema.dialect)) is None:
+            fragment = resolve_sql_fragment(sql, schema, [table for table, _ in entry.about])
+            return _write_fragment_query(fragment, schema), (*fragment.tables, *fragment.inner)
+        made = {cte.alias for cte in statement.find_all(exp.CTE)}
+        read = [table for table in statement.find_all(exp.Table) if table.name not in made]
+        return sql, tuple(_find_table_or_column(schema, table.name, within=table.db)[0] for table in read)
+    except KnowledgeError as error:
+        words = "" if entry.sql else "; a meaning in words is written as a sentence, a rule as rule: TEXT"
+        raise KnowledgeError(f"{error}{words}") from None
 
 
 def _write_fragment_query(fragment: SQLFragment, schema: Schema) -> str:
     """Write a query that computes a fragment over its tables."""
     first, *others = (exp.table_(*schema.path(name)[::-1], quoted=True) for name in fragment.tables)
-    metric = classify_fragment(fragment.tree) == "metric"
-    query = (exp.select(fragment.tree) if metric else exp.select("1").where(fragment.tree)).from_(first)
+    condition = classify_fragment(fragment.tree) == "term"
+    query = (exp.select("1").where(fragment.tree) if condition else exp.select(fragment.tree)).from_(first)
     for table in others:
         query = query.join(table, join_type="CROSS")
     return query.sql(dialect=schema.dialect)
@@ -280,16 +330,16 @@ def _write_fragment_query(fragment: SQLFragment, schema: Schema) -> str:
 
 def run_entry_sql(entry: Entry, database: Database) -> str:
     """Run the SQL of a term or metric; return the error, or an empty text if it runs."""
-    if entry.kind not in ("term", "metric") or not entry.sql:
-        return ""
-    schema = database.schema()
-    fragment = resolve_sql_fragment(entry.sql, schema, [table for table, _ in entry.about])
     try:
-        database.execute(_write_fragment_query(fragment, schema), Limits(rows=1))
+        query, _ = _write_entry_query(entry, database.schema())
+        if query:
+            database.execute(query, Limits(rows=1))
     except QueryTimeout:
         pass  # a large table need not be read to its end: it compiles, and nothing failed in this time
     except QueryError as error:
         return f"its SQL does not run: {error}"
+    except KnowledgeError as error:
+        return str(error)
     return ""
 
 

@@ -11,7 +11,7 @@ from sqlglot import exp
 from ..database.schema import Schema
 from ..sql import Query, read_query
 from ..sql.parse import find_statement_ends
-from ..words import STOP_WORDS, Word, fold, make_word_set, stem_name, words
+from ..words import STOP_WORDS, Word, fold, make_word_set, stem_name, stems, words
 from .entry import Entry, Item
 from .fragment import qualify_column
 from .read import quote
@@ -75,6 +75,7 @@ class _QueryParts:
         # What CASE tells apart in an aggregate is a part of a metric, and no term.
         parts = (one.node for one in conditions if one.clause != "counted" or query.around(one.node, exp.Filter))
         self.conditions = {self._write_qualified_sql(part): part for part in parts}
+        self.literals = {str(node.this) for node in query.tree.find_all(exp.Literal)}
         self.aggregates = {self._write_qualified_sql(node): node for node in query.tree.find_all(exp.AggFunc)}
 
     def place(self, node: exp.Expr | None) -> Item | None:
@@ -132,33 +133,53 @@ def _find_corrected_values(old: _QueryParts, new: _QueryParts, question: str) ->
 
 def _find_definition(old: _QueryParts, new: _QueryParts, question: str, schema: Schema) -> Iterator[Entry]:
     """Yield a term or metric for a word unknown to the schema, with SQL of the correction."""
-    name = _find_unexplained_phrase(question, schema)
-    if not name:
-        return
-    own = [
-        text
+    own = {
+        text: node
         for text, node in new.conditions.items()
         if text not in old.conditions
         and new.reads_any_column(node)
         and not new.get_compared_columns(node)
         and node.find(exp.AggFunc) is None
         and not any(str(literal.this).casefold() in question.casefold() for literal in node.find_all(exp.Literal))
-    ]
+    }
     if own:
-        yield Entry("term", name, " and ".join(own), " AND ".join(own))
+        if name := _find_phrase_of_conditions(question, own.values(), schema):
+            yield Entry("term", name, " and ".join(own), " AND ".join(own))
         return
+    name = _find_unexplained_phrase(question, schema, {*old.literals, *new.literals})
     computed = [text for text in new.aggregates if text not in old.aggregates]
-    if len(computed) == 1 and new.reads_any_column(new.aggregates[computed[0]]):
+    if name and len(computed) == 1 and new.reads_any_column(new.aggregates[computed[0]]):
         yield Entry("metric", name, sql=computed[0])
 
 
-def _find_unexplained_phrase(question: str, schema: Schema) -> str:
-    """Return the question's first phrase that no table or column name explains."""
+def _find_phrase_of_conditions(question: str, conditions: Iterable[exp.Expr], schema: Schema) -> str:
+    """Return the question's first phrase that a column or value of the conditions has; '' if none."""
+    parts = [part for node in conditions for part in node.find_all(exp.Column, exp.Literal)]
+    columns = {part.name.lower() for part in parts if isinstance(part, exp.Column)}
+    named = {stem for part in parts for stem in stem_name(part.name)}
+    tables = {word for table in schema.tables for word in stem_name(table.name)}
+    run: list[str] = []
+    for word in (*words(question), None):
+        folded = fold(word.text) if word else ""
+        if word and word.stem in named and folded not in _ORDINARY and not folded.isdigit():
+            run.append(folded)
+        elif run and word and word.stem in tables:
+            return " ".join((*run, folded))
+        elif not columns.issuperset(run):  # `by status` names the column, and none of its values
+            return " ".join(run)
+        else:
+            run.clear()
+    return ""
+
+
+def _find_unexplained_phrase(question: str, schema: Schema, literals: set[str]) -> str:
+    """Return the question's first phrase that no table, column or value of the query explains."""
+    values = {stem for literal in literals for stem in stems(literal)}
     names = {word for table in schema.tables for word in stem_name(table.name)}
     columns = {word for table in schema.tables for column in table.columns for word in stem_name(column.name)}
     run: list[Word] = []
     for word in words(question):
-        ordinary = fold(word.text) in _ORDINARY or word.text.isdigit() or word.stem in columns
+        ordinary = fold(word.text) in _ORDINARY or word.text.isdigit() or word.stem in columns | values
         if run and word.stem in names:
             return " ".join(part.text for part in (*run, word)).lower()
         if not ordinary and word.stem not in names:

@@ -114,7 +114,7 @@ class ChatSession(ConversationAnswers):
     def choose_wording(self, chosen: NumberedAnswer) -> str:
         """Return the question under which to save an answer; the person may edit the question."""
         wording = super().choose_wording(chosen)
-        if self.edit_line is None or (chosen is self.held[0] and chosen.asked):
+        if self.edit_line is None or not (wording or chosen.answer.record.follow_up):
             return wording
         return self.edit_line("save as the answer to: ", wording or chosen.answer.rephrased)
 

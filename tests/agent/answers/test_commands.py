@@ -62,18 +62,22 @@ def test_a_person_teaches_by_messages(agent: SQLAgent, known: Path, model: Scrip
     assert "remembered in shop.knowledge.yaml" in told.say("/note XQR means the last quarter")
     assert "author: ann" in known.read_text()
     assert model.prompts == [], "no command is a question"
-    told.say("How many loyal customers are there?")
+    told.say("What is our turnover?")
     assert "the last quarter" not in model.prompts[-1]
-    corrected = told.say(f"/correct {RIGHT}")
-    assert "Customers: 2." in corrected
+    corrected = told.say("/correct SELECT sum(total) FROM orders")
     assert "with /accept N" in corrected
-    assert told.state["answer"]["sql"] == RIGHT
+    assert told.state["answer"]["sql"] == "SELECT sum(total) FROM orders"
     assert "remembered" in told.say("/accept 1")
-    assert "loyal" in known.read_text()
+    assert "turnover" in known.read_text()
     assert "this is already saved as an example" in told.say("/approve")
     asked = len(model.prompts)
-    server(agent).say("How many loyal customers are there?")
+    server(agent).say("What is our turnover?")
     assert len(model.prompts) == asked, "the verified query answers"
+    listed = told.say("/lessons").splitlines()
+    number = next(line.partition(".")[0] for line in listed if "'XQR'" in line)
+    assert "changed XQR" in told.say("/edit XQR means the last month")
+    assert "changed" in told.say(f"/edit {number} the last year")
+    assert "the last year" in known.read_text()
     assert "forgot the definition of 'XQR'" in told.say("/forget XQR")
     assert "there is no command /drop" in told.say("/drop everything")
 

@@ -70,6 +70,17 @@ def test_an_earlier_answer_is_approved_by_number_in_other_words(home: Path, shop
     ]
 
 
+def test_without_a_terminal_a_follow_up_is_saved_only_under_words_that_were_seen(home: Path, shop: Path) -> None:
+    right = "SELECT name FROM customers WHERE city = 'Lyon'"
+    first = "Show the names of the customers\nOnly those in Paris\n"
+    ran = chat(shop, f"{first}/approve\n/correct {right}\n")
+    assert "give the question to save" in ran.stderr
+    assert "not saved yet: /approve " in ran.stderr
+    assert kept() == []
+    chat(shop, f"{first}/correct {right}\n/approve Who is in Lyon?\n")
+    assert [(one["question"], one["sql"]) for one in kept()] == [("Who is in Lyon?", right)]
+
+
 def test_what_is_shared_is_for_every_database(home: Path, shop: Path) -> None:
     ran = chat(shop, "How many customers are there?\n/share\n")
     assert "as an example for every database" in ran.stderr
