@@ -78,13 +78,7 @@ _PRONOUN = re.compile(r"\bthe one (?=with|who|whose|that)\b", re.IGNORECASE)
 _SPELLED = re.compile(r"[\u0e00-\u0eff\u2e80-\ud7ff]|[^\W_\u0e00-\u0eff\u2e80-\ud7ff]+")
 _BREAKS = re.compile(r"\s*[\x00-\x1f\x7f-\x9f\u2028\u2029]+\s*")
 
-_PERIOD_OF_KIND: dict[FormatKind, str] = {
-    "year": "year",
-    "month": "month",
-    "date": "day",
-    "minute": "hour",
-    "second": "hour",
-}
+_PERIODS: dict[FormatKind, str] = {"year": "year", "month": "month", "date": "day", "minute": "hour", "second": "hour"}
 _PERIOD_SIGNS = {
     "%H": "hour",
     "%d|day": "day",
@@ -416,7 +410,7 @@ def _are_times_given(
 ) -> bool:
     """Whether periods, times relative to today and negations are those of the question, the query or the result."""
     tree = table.query.tree
-    own = {_PERIOD_OF_KIND[form.kind] for form in formats if form.kind in _PERIOD_OF_KIND}
+    own = {_PERIODS[form.kind] for form in formats if form.kind in _PERIODS}
     columns = GivenWords.read(" ".join(map(humanize_name, table.result.columns)))
     own |= {period for period in PERIODS if columns.has_kind(period)}
     given = {period for sign, period in _PERIOD_SIGNS.items() if re.search(sign, text.named.text)}

@@ -89,7 +89,7 @@ class RootCommandGroup(TyperGroup):
     _complete = False
     _plain: ClassVar[WeakSet[Any]] = WeakSet()
     removed: ClassVar[dict[str, str]] = {
-        "knowledge export --form ossie": "`--form yaml` or `json`; write what the Ossie model defines in a knowledge file"
+        "knowledge export --form ossie": "`--form yaml` or `json`; write an Ossie model's content in a knowledge file"
     }
     """What to use, for one release, instead of a command or an option of 0.2; plug-ins add theirs."""
 
