@@ -10,10 +10,10 @@ from functools import lru_cache, partial
 import numpy as np
 
 from ..database import Schema
-from ..sql import read_query
+from ..sql import ROLES, UsedSchemaItems, read_query
 from ..values import ValueMatch
 from ..words import Word, split_name_into_words, stem_word, words
-from .linked import ROLES, STAR, PastQueryUsage, PastTurn, find_past_query_usage
+from .linked import STAR, PastTurn
 from .shape import SchemaShape
 from .vocabulary import MentionScores, Shares, Vocabulary, WordAssociations, drop_shared_words, extract_content_words
 
@@ -46,8 +46,9 @@ class NameIndex:
         self.past_use = lru_cache(maxsize=256)(partial(_read_use, schema=schema))
 
 
-def _read_use(sql: str, schema: Schema) -> PastQueryUsage:
-    return find_past_query_usage(read_query(sql, schema))
+def _read_use(sql: str, schema: Schema) -> UsedSchemaItems:
+    query = read_query(sql, schema)
+    return query.used if query else UsedSchemaItems()
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ def gather(
     """Gather the evidence for tables and columns from a question, past turns and values."""
     asked = words(question)
     uses = [names.past_use(turn.sql) for turn in history if turn.sql]
-    last = uses[-1] if uses else PastQueryUsage()
+    last = uses[-1] if uses else UsedSchemaItems()
     tables, columns = len(names.table_number), len(names.columns)
     roles = {role: np.zeros(columns) for role in ROLES}
     for table, column, role in last.roles:

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Sequence
-from itertools import pairwise
 
-from sqlglot.errors import SqlglotError
-
-from ..database.dialects import get_sqlglot_dialect
 from ..database.schema import ForeignKey, Schema
-from ..sql import read_query
-from ..words import find_nearest_names
 from .join_path import find_all_joining_foreign_keys
 from .linked import STAR, SchemaItem
 
@@ -61,44 +54,6 @@ def keep_likely_items(schema: Schema, items: Sequence[SchemaItem], threshold: fl
             shown_by = table.key or [column.name for column in table.columns[:1]]
             held += [name for name in shown_by if name not in held]
     return schema.part(list(columns.items()))
-
-
-def extend_schema_for_query(schema: Schema, part: Schema, sql: str) -> Schema:
-    """Return a part of a schema, extended by the tables and columns that a query names.
-
-    A table that the part lacks comes whole and first: whoever wrote the query knew only its name. If the schema has no
-    table of a name, those come whose names are most like it; if the tables have no column of a name, they come whole.
-    """
-    named = find_requested_tables(schema, sql)
-    missing = [table for table in schema.tables if table.name in named and part.table(table.name) is None]
-    columns = {table.name: [column.name for column in table.columns] for table in (*missing, *part.tables)}
-    if query := read_query(sql, schema):
-        for table, column in sorted(query.used.columns):
-            _add_table_columns(columns, schema, table, [column])
-        for reference in query.resolution.references:
-            if reference.kind == "unknown" and reference.scope:
-                for source in reference.scope.sources:
-                    if source.table and reference.node.table.lower() in ("", source.name):
-                        names = [column.name for column in source.table.columns]
-                        _add_table_columns(columns, schema, source.table.name, names)
-    return schema.part(list(columns.items()))
-
-
-def find_requested_tables(schema: Schema, sql: str) -> frozenset[str]:
-    """Return the tables that a query names; for unknown names, tables with similar names."""
-    names = [table.name for table in schema.tables]
-    if (query := read_query(sql, schema)) is None:
-        try:
-            words = [token.text.lower() for token in get_sqlglot_dialect(schema.dialect).tokenize(sql)]
-        except SqlglotError:  # a quote that is never closed
-            words = re.findall(r"\w+", sql.lower())
-        found = {table.name for word in words if (table := schema.table(word))}
-        unknown = {word for before, word in pairwise(words) if before in ("from", "join") and not schema.table(word)}
-    else:
-        sources = [source for scope in query.scopes for source in scope.sources]
-        found = {source.table.name for source in sources if source.table}
-        unknown = {source.node.name for source in sources if not source.known}
-    return frozenset(found | {near for name in unknown for near in find_nearest_names(name, names)})
 
 
 def _is_single_column(item: SchemaItem, starred: Collection[str]) -> bool:

@@ -1,27 +1,14 @@
-"""The tables and columns that matter for a turn, and those that past queries used."""
+"""The tables and columns that matter for a turn, and the turns before it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..database.schema import Schema
 from ..database.session import Rights
-from ..sql import Query
-from ..sql.dialects import Clause
 
 STAR = "*"  # the column name that stands for all columns of a table (`table.*`, Track-SQL's all-column intent)
-
-_ROLE_OF: Mapping[Clause, str] = {
-    "select": "shown",
-    "where": "filtered",
-    "having": "filtered",
-    "group": "grouped",
-    "order": "ordered",
-    "from": "joined",
-}
-ROLES = tuple(dict.fromkeys(_ROLE_OF.values()))  # what a query does with a column
 
 
 class SchemaItem(NamedTuple):
@@ -66,21 +53,3 @@ class PastTurn:
     result: str = ""  # a one-line summary
     items: tuple[tuple[str, str | None, float], ...] = ()  # the linker's `(table, column or None, p)`, those over 0
     rights: Rights | None = None  # under which it was answered; None without a record, as in older conversations
-
-
-@dataclass(frozen=True)
-class PastQueryUsage:
-    """The tables and columns that a past query used, with the roles of the columns."""
-
-    tables: frozenset[str] = frozenset()
-    columns: frozenset[tuple[str, str]] = frozenset()  # the column is `*` for all of the table's
-    roles: frozenset[tuple[str, str, str]] = frozenset()  # table, column and one of `ROLES`
-    selects: int = 0
-
-
-def find_past_query_usage(query: Query | None) -> PastQueryUsage:
-    """Return the tables and columns that a past query used; none if it cannot be read."""
-    if query is None:
-        return PastQueryUsage()
-    roles = ((*column.item, _ROLE_OF[column.clause]) for column in query.columns if column.clause in _ROLE_OF)
-    return PastQueryUsage(query.used.tables, query.used.columns, frozenset(roles), len(query.scopes))
