@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..database.schema import Schema
+from ..database.schema import ForeignKey, Schema
 from ..database.session import Rights
+from .join_path import find_all_joining_foreign_keys
 
 STAR = "*"  # the column name that stands for all columns of a table (`table.*`, Track-SQL's all-column intent)
 
@@ -53,3 +55,93 @@ class PastTurn:
     result: str = ""  # a one-line summary
     items: tuple[tuple[str, str | None, float], ...] = ()  # the linker's `(table, column or None, p)`, those over 0
     rights: Rights | None = None  # under which it was answered; None without a record, as in older conversations
+
+
+# The part of a schema to show, by the probabilities of its items.
+
+_COLUMNS_A_TABLE = 5  # where only so many columns are shown, a fifth as many tables are
+
+_LIKELY = 0.1
+"""Where not all are shown, tables in between are added for those that are so probable; Track-SQL's threshold."""
+
+
+def keep_likely_items(schema: Schema, items: Sequence[SchemaItem], threshold: float, max_columns: int | None) -> Schema:
+    """Return the schema's tables and columns over the threshold, with their join keys.
+
+    Keys stay whatever their probability: the primary key of each table shown and both ends of each join between
+    them; tables in between are added, so that what is shown can be joined wherever keys lead from one to the other.
+
+    Args:
+        schema: The whole schema.
+        items: Scored items, most probable first.
+        threshold: Items at or above it are kept (Track-SQL's s); where there are none, the most probable is.
+        max_columns: How many columns to show, keys aside, and five times how many tables, those in between aside;
+            None for all over the threshold.
+    """
+    over = [item for item in items if item.p >= threshold] or list(items[:1])
+    # A column may really be called `*`; otherwise that stands for all columns of a table.
+    starred = {table.name for table in schema.tables for column in table.columns if column.name == STAR}
+    shown = _take_most_probable_items(over, max_columns, starred)
+    # The order of this dictionary is the order in which the tables are shown.
+    columns: dict[str, list[str]] = {item.table: [] for item in shown or over[:1]}
+    for item in shown:
+        if _is_single_column(item, starred):
+            columns[item.table].append(str(item.column))
+    keys: Iterable[ForeignKey] = ()
+    if len(shown) < len(over):
+        # Without room for all, likely tables alone bring others in between: those that merely fill the room would
+        # bring as many again.
+        likely = {item.table for item in shown if item.p >= _LIKELY}
+        whole = [(table.name, [each.name for each in table.columns]) for table in map(schema.table, columns) if table]
+        keys = [*find_all_joining_foreign_keys(schema, [name for name in columns if name in likely])]
+        keys += find_all_joining_foreign_keys(schema.part(whole), columns)
+    elif threshold > 0:
+        keys = find_all_joining_foreign_keys(schema, columns)
+    for key in list(keys):
+        for table, ends in ((key.table, key.columns), (key.ref_table, key.ref_columns)):
+            _add_table_columns(columns, schema, table, ends)
+    for table in schema.tables:
+        if (held := columns.get(table.name)) is not None:
+            shown_by = table.key or [column.name for column in table.columns[:1]]
+            held += [name for name in shown_by if name not in held]
+    return schema.part(list(columns.items()))
+
+
+def _is_single_column(item: SchemaItem, starred: Collection[str]) -> bool:
+    """Whether an item is a single column: not a table, nor all columns of one."""
+    return item.column is not None and (item.column != STAR or item.table in starred)
+
+
+def _take_most_probable_items(
+    items: Sequence[SchemaItem], max_columns: int | None, starred: Collection[str]
+) -> Sequence[SchemaItem]:
+    """Return the most probable tables within the limit, and their most probable columns."""
+    # They are counted apart: in a crowd of tables those outrank columns that were not scored one by one, and a table
+    # without the columns asked for is of no use.
+    if max_columns is None:
+        return items
+    room = max_columns
+    tables: set[str] = set()
+    first: list[SchemaItem] = []
+    for item in items:
+        if item.table not in tables and len(tables) >= max(1, max_columns // _COLUMNS_A_TABLE):
+            continue
+        if _is_single_column(item, starred):
+            if not room:
+                continue
+            room -= 1
+        tables.add(item.table)
+        first.append(item)
+    return first
+
+
+def _add_table_columns(columns: dict[str, list[str]], schema: Schema, table: str, names: Sequence[str]) -> None:
+    """Add columns of a table, in the schema's spelling."""
+    found = schema.table(table)
+    if found is None:
+        return
+    held = columns.setdefault(found.name, [])
+    for name in names:
+        column = found.column(name)
+        if column is not None and column.name not in held:
+            held.append(column.name)

@@ -8,9 +8,8 @@ from functools import cached_property
 from ..database import Schema
 from ..values import ValueIndex, ValueMatch
 from .choose_tables import TableChooser
-from .evidence import NameIndex, gather
-from .keep import keep_likely_items
-from .linked import STAR, LinkedSchema, PastTurn, SchemaItem
+from .evidence import LinkingEvidence, NameIndex
+from .linked import STAR, LinkedSchema, PastTurn, SchemaItem, keep_likely_items
 from .scoring import load_shipped_model
 from .vocabulary import load_shipped_associations
 
@@ -68,7 +67,7 @@ class SchemaLinker:
         self, question: str, history: Sequence[PastTurn], values: Sequence[ValueMatch]
     ) -> tuple[SchemaItem, ...]:
         names = self._names
-        evidence = gather(question, history, values, names, load_shipped_associations())
+        evidence = LinkingEvidence(question, history, values, names, load_shipped_associations())
         tables, columns, stars = (array.tolist() for array in load_shipped_model().score(evidence))
         uses = [names.past_use(turn.sql) for turn in history]
         used_tables = {table for use in uses for table in use.tables}

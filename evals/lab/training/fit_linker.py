@@ -25,7 +25,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from ....tools.errors import SettingsError
 from ....tools.linking import STAR
-from ....tools.linking.features import (
+from ....tools.linking.evidence import (
     Features,
     build_first_column_features,
     build_first_table_features,

@@ -106,8 +106,8 @@ def test_tables_left_out_take_no_part() -> None:
     names = ("a", "b", "c")
     keys = (ForeignKey("a", ("id",), "b", ("id",)), ForeignKey("c", ("id",), "a", ("id",)))
     whole, part = Schema("s", tuple(map(table, names)), keys), Schema("s", tuple(map(table, names[1:])))
-    cut, columns = SchemaShape.of(whole).part(np.array([1, 2]))
-    alone, _ = SchemaShape.of(part).part(np.array([0, 1]))
+    cut, columns = SchemaShape(whole).part(np.array([1, 2]))
+    alone, _ = SchemaShape(part).part(np.array([0, 1]))
     assert columns.tolist() == [2, 3, 4, 5]
     for one, other in zip(vars(cut).values(), vars(alone).values(), strict=True):
         assert np.array_equal(one, other)
