@@ -261,6 +261,52 @@ def is_foreign_text(text: str, names: Iterable[str]) -> bool:
     return sum(1 if word.folded.isascii() else 2 for word in unknown) > 1
 
 
+# Words of a question.
+
+_MOST_WORDS = 400  # words that are read: a question has fewer, and a pasted text shall not take its time
+_QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|(?<!\w)'((?:[^']|'(?=\w))+)'(?!\w)|‘([^’]+)’")
+
+
+class TokenizedQuestion:
+    """A question split into words and quoted ranges."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.words = words(text)[:_MOST_WORDS]
+        self.quoted = [match.span(match.lastindex or 0) for match in _QUOTED.finditer(text)]  # between the marks
+
+    def is_common_word(self, number: int) -> bool:
+        """Whether the word at `number` is too common to mention a value by itself."""
+        word = self.words[number]
+        return word.folded in STOP_WORDS and (word.text == "I" or not self.is_quoted_or_capitalized(word))
+
+    def is_quoted_or_capitalized(self, word: Word) -> bool:
+        """Whether a word is quoted, or capitalized but not at the start of a sentence."""
+        return (word.text[0].isupper() and not self.is_sentence_start(word.start)) or self.is_range_in_quotes(
+            word.start, word.end
+        )
+
+    def is_sentence_start(self, start: int) -> bool:
+        """Whether a sentence or line begins at character offset `start`."""
+        before = self.text[:start].rstrip("\"'“‘( \t")
+        return not before or before[-1] in ".?!:\n"
+
+    def is_range_in_quotes(self, start: int, end: int) -> bool:
+        """Whether a range of the question lies between quotation marks."""
+        return any(first <= start and end <= last for first, last in self.quoted)
+
+    def is_whole_quotation(self, start: int, end: int) -> bool:
+        """Whether a range is all the text between quotation marks, except for punctuation."""
+        return any(
+            first <= start and end <= last and not re.search(r"\w", self.text[first:start] + self.text[end:last])
+            for first, last in self.quoted
+        )
+
+    def get_words_in_range(self, start: int, end: int) -> list[Word]:
+        """Return the words in a range of the question."""
+        return [word for word in self.words if start <= word.start and word.end <= end]
+
+
 # Numbers and months.
 
 LONE_NUMBER_WORDS: Mapping[str, int] = {

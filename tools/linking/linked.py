@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..database.schema import ForeignKey, Schema
 from ..database.session import Rights
-from .join_path import find_all_joining_foreign_keys
+from .join_path import find_all_joining_keys
 
 STAR = "*"  # the column name that stands for all columns of a table (`table.*`, Track-SQL's all-column intent)
 
@@ -80,31 +80,33 @@ def keep_likely_items(schema: Schema, items: Sequence[SchemaItem], threshold: fl
     """
     over = [item for item in items if item.p >= threshold] or list(items[:1])
     # A column may really be called `*`; otherwise that stands for all columns of a table.
-    starred = {table.name for table in schema.tables for column in table.columns if column.name == STAR}
+    starred = {table.name for table in schema.tables if table.column(STAR)}
     shown = _take_most_probable_items(over, max_columns, starred)
-    # The order of this dictionary is the order in which the tables are shown.
-    columns: dict[str, list[str]] = {item.table: [] for item in shown or over[:1]}
+    # The order of these dictionaries is the order in which tables and columns are shown.
+    columns: dict[str, dict[str, None]] = {item.table: {} for item in shown or over[:1]}
     for item in shown:
         if _is_single_column(item, starred):
-            columns[item.table].append(str(item.column))
-    keys: Iterable[ForeignKey] = ()
+            columns[item.table][str(item.column)] = None
+    keys: Sequence[ForeignKey] = ()
     if len(shown) < len(over):
         # Without room for all, likely tables alone bring others in between: those that merely fill the room would
         # bring as many again.
         likely = {item.table for item in shown if item.p >= _LIKELY}
         whole = [(table.name, [each.name for each in table.columns]) for table in map(schema.table, columns) if table]
-        keys = [*find_all_joining_foreign_keys(schema, [name for name in columns if name in likely])]
-        keys += find_all_joining_foreign_keys(schema.part(whole), columns)
+        keys = find_all_joining_keys(schema, [name for name in columns if name in likely])
+        keys += find_all_joining_keys(schema.part(whole), columns)
     elif threshold > 0:
-        keys = find_all_joining_foreign_keys(schema, columns)
-    for key in list(keys):
-        for table, ends in ((key.table, key.columns), (key.ref_table, key.ref_columns)):
-            _add_table_columns(columns, schema, table, ends)
+        keys = find_all_joining_keys(schema, columns)
+    for key in keys:
+        for table, ends in ((schema.table(key.table), key.columns), (schema.table(key.ref_table), key.ref_columns)):
+            if table:
+                held = columns.setdefault(table.name, {})
+                held.update((column.name, None) for column in map(table.column, ends) if column)
     for table in schema.tables:
-        if (held := columns.get(table.name)) is not None:
+        if table.name in columns:
             shown_by = table.key or [column.name for column in table.columns[:1]]
-            held += [name for name in shown_by if name not in held]
-    return schema.part(list(columns.items()))
+            columns[table.name].update(dict.fromkeys(shown_by))
+    return schema.part([(name, list(names)) for name, names in columns.items()])
 
 
 def _is_single_column(item: SchemaItem, starred: Collection[str]) -> bool:
@@ -133,15 +135,3 @@ def _take_most_probable_items(
         tables.add(item.table)
         first.append(item)
     return first
-
-
-def _add_table_columns(columns: dict[str, list[str]], schema: Schema, table: str, names: Sequence[str]) -> None:
-    """Add columns of a table, in the schema's spelling."""
-    found = schema.table(table)
-    if found is None:
-        return
-    held = columns.setdefault(found.name, [])
-    for name in names:
-        column = found.column(name)
-        if column is not None and column.name not in held:
-            held.append(column.name)

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence, Set
 
 from ..database import Schema
 from ..derived import cache_in_first_argument
-from ..words import STOP_WORDS, Word, question_words, stem_name, stems
-from .match import NO, NOT, WHOLE, TokenizedQuestion, ValueMatch, get_schema_name_stems
+from ..words import STOP_WORDS, TokenizedQuestion, Word, question_words, stem_name, stems
+from .match import NO, NOT, WHOLE, ValueMatch, get_schema_name_stems, is_inside_larger_range
 
 Place = tuple[str, str]
 
@@ -46,7 +46,7 @@ def select_likely_values(text: str, found: Sequence[ValueMatch], schema: Schema)
             the text in which values were found, those found further on are left out.
         schema: The tables in play; values of others are left out.
     """
-    reader, ends = _MentionClassifier(TokenizedQuestion.of(text), schema, found), _map_foreign_key_partners(schema)
+    reader, ends = _MentionClassifier(TokenizedQuestion(text), schema, found), _map_foreign_key_partners(schema)
     shown: list[ValueMatch] = []
     for match in found:
         if not (schema.column(match.table, match.column) and reader.is_value_meant(match)):
@@ -64,7 +64,7 @@ def select_certain_values(text: str, meant: Sequence[ValueMatch]) -> tuple[Value
     A word in another form has the same beginning; a part has two words; a code is written as one; a flag is denied only
     beside its word; a misspelt name is no word in small letters; a short number is any number.
     """
-    words = TokenizedQuestion.of(text).words
+    words = TokenizedQuestion(text).words
     return tuple(match for match in meant if _is_certain(match, [w.folded for w in words if w.start < match.start]))
 
 
@@ -128,7 +128,7 @@ class _MentionClassifier:
         if self.question.is_whole_quotation(match.start, match.end):
             return True
         own = set(stem_name(match.column))
-        if self.question.is_inside_larger_range(match.start, match.end, self._whole, own):
+        if is_inside_larger_range(self.question, match.start, match.end, self._whole, own):
             return False
         # Whether the question names the column too, by other words than these, or its table.
         beside = {word.stem for word in self.question.words} - {word.stem for word in words}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache, partial
 from heapq import nlargest
 from importlib.resources import files
 
@@ -21,8 +21,7 @@ from ..words import (
     IN_WORD,
     OF_A_VALUE,
     OFFERED,
-    STOP_WORDS,
-    Word,
+    TokenizedQuestion,
     find_similar,
     fold,
     key,
@@ -30,15 +29,11 @@ from ..words import (
     stem_name,
     stem_word,
     stems,
-    words,
 )
 from .store import StoredColumn, StoredValue, ValueStore
 
 WHOLE = frozenset(("exact", "case", "inflection"))  # how a whole value is mentioned, spelt right
 LONGEST = 10  # words of the longest mention that is looked for
-_MOST_WORDS = 400  # words that are read: a question has fewer, and a pasted text shall not take its time
-
-_QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|(?<!\w)'((?:[^']|'(?=\w))+)'(?!\w)|‘([^’]+)’")
 
 
 @dataclass(frozen=True)
@@ -68,93 +63,6 @@ class MentionSpan:
     text: str  # as written
     key: str  # what it is looked up by
     similarity: float = 1.0  # less where a word is taken for a misspelt one
-
-
-@dataclass(frozen=True)
-class TokenizedQuestion:
-    """A question split into words and quoted ranges."""
-
-    text: str
-    words: tuple[Word, ...]
-    quoted: tuple[tuple[int, int], ...]  # character ranges between quotation marks
-
-    @classmethod
-    def of(cls, text: str) -> TokenizedQuestion:
-        """Split a question into words and quoted ranges."""
-        quoted = tuple(match.span(match.lastindex or 0) for match in _QUOTED.finditer(text))
-        return cls(text, words(text)[:_MOST_WORDS], quoted)
-
-    def is_common_word(self, number: int) -> bool:
-        """Whether the word at `number` is too common to mention a value by itself."""
-        word = self.words[number]
-        return word.folded in STOP_WORDS and (word.text == "I" or not self.is_quoted_or_capitalized(word))
-
-    def is_quoted_or_capitalized(self, word: Word) -> bool:
-        """Whether a word is quoted, or capitalized but not at the start of a sentence."""
-        return (word.text[0].isupper() and not self.is_sentence_start(word.start)) or self.is_range_in_quotes(
-            word.start, word.end
-        )
-
-    def is_sentence_start(self, start: int) -> bool:
-        """Whether a sentence or line begins at character offset `start`."""
-        before = self.text[:start].rstrip("\"'“‘( \t")
-        return not before or before[-1] in ".?!:\n"
-
-    def is_range_in_quotes(self, start: int, end: int) -> bool:
-        """Whether a range of the question lies between quotation marks."""
-        return any(first <= start and end <= last for first, last in self.quoted)
-
-    def is_whole_quotation(self, start: int, end: int) -> bool:
-        """Whether a range is all the text between quotation marks, except for punctuation."""
-        return any(
-            first <= start and end <= last and not re.search(r"\w", self.text[first:start] + self.text[end:last])
-            for first, last in self.quoted
-        )
-
-    def get_words_in_range(self, start: int, end: int) -> list[Word]:
-        """Return the words in a range of the question."""
-        return [word for word in self.words if start <= word.start and word.end <= end]
-
-    def is_inside_larger_range(self, start: int, end: int, others: Iterable[tuple[int, int]], own: Set[str]) -> bool:
-        """Whether another range contains this one and also words whose stems are not in `own`."""
-        return any(
-            first <= start
-            and end <= last
-            and not {word.stem for word in self.get_words_in_range(first, start) + self.get_words_in_range(end, last)}
-            <= own
-            for first, last in others
-        )
-
-    def make_mention_span(self, first: int, last: int, stemmed: Sequence[str], similarity: float = 1.0) -> MentionSpan:
-        """Return the span from word `first` up to word `last`, with `stemmed` as the look-up key."""
-        start, end = self.words[first].start, self.words[last - 1].end
-        return MentionSpan(first, last, start, end, self.text[start:end], key(stemmed), similarity)
-
-    def find_mention_spans(self, respelt: Mapping[int, Sequence[tuple[str, float]]]) -> dict[str, list[MentionSpan]]:
-        """Return the spans of words that may mention values, by look-up key.
-
-        Args:
-            respelt: For misspelt words, by number, the stems that they may stand for, with their similarity.
-        """
-        found: dict[str, list[MentionSpan]] = defaultdict(list)
-        total = len(self.words)
-        telling = [not self.is_common_word(number) for number in range(total)]
-        for first in range(total):
-            for last in range(first + 1, min(first + LONGEST, total) + 1):
-                if not any(telling[first:last]):
-                    continue
-                stemmed = [word.stem for word in self.words[first:last]]
-                span = self.make_mention_span(first, last, stemmed)
-                found[span.key].append(span)
-                wrong = [number for number in range(first, last) if number in respelt]
-                for choice in range(3 if len(wrong) == 1 else min(1, len(wrong))):
-                    similarity = 1.0
-                    for number in wrong:
-                        stemmed[number - first], like = respelt[number][min(choice, len(respelt[number]) - 1)]
-                        similarity = min(similarity, like)
-                    span = self.make_mention_span(first, last, stemmed, similarity)
-                    found[span.key].append(span)
-        return found
 
 
 # From a question to the values it mentions: what may be one, and how likely that is no coincidence.
@@ -197,22 +105,13 @@ class IndexedValues:
             if {value.text.casefold() in YES for value in values} == {True, False}
             and all(value.text.casefold() in YES | NO for value in values)
         ]
-
-    @cached_property
-    def find(self) -> Callable[[str], tuple[ValueMatch, ...]]:
-        """A function that returns the values that a question mentions, best first, each once."""
-
         # A turn looks for the values of one question twice, and the next turn for those of the question before.
-        @lru_cache(maxsize=4)
-        def find(text: str) -> tuple[ValueMatch, ...]:
-            return tuple(find_values(text, self))
-
-        return find
+        self.find = lru_cache(maxsize=4)(partial(find_values, indexed=self))
 
 
-def find_values(text: str, indexed: IndexedValues) -> list[ValueMatch]:
+def find_values(text: str, indexed: IndexedValues) -> tuple[ValueMatch, ...]:
     """Return the values that a question mentions, best first, each once."""
-    question = TokenizedQuestion.of(text)
+    question = TokenizedQuestion(text)
     found = list(_find_mention_candidates(question, indexed))
     taken = {(span.start, span.end) for _, span, _, how in found if how in WHOLE}
     ranked = [
@@ -224,7 +123,7 @@ def find_values(text: str, indexed: IndexedValues) -> list[ValueMatch]:
         column = indexed.columns[value.column]
         place = (column.table, column.name, value.text)
         best.setdefault(value.id, ValueMatch(*place, span.text, span.start, span.end, round(score, 3), how))
-    return list(best.values())
+    return tuple(best.values())
 
 
 def _score_mention_candidate(
@@ -253,7 +152,7 @@ def _score_mention_candidate(
         / len(words)
     )
     own = set(stem_name(column.name))
-    if question.is_inside_larger_range(span.start, span.end, taken, own):
+    if is_inside_larger_range(question, span.start, span.end, taken, own):
         rank -= 0.5
     if how != "flag" and all(word.stem in names for word in words):
         rank -= 0.35
@@ -267,13 +166,61 @@ def _find_mention_candidates(question: TokenizedQuestion, indexed: IndexedValues
     """Yield all candidates for mentioned values; a value may occur more than once."""
     store = indexed.store
     respelt = _find_misspelt_words(question, indexed)
-    by_key = question.find_mention_spans(respelt)
+    by_key = _find_mention_spans(question, respelt)
     for value in store.find_values_by_field("key", by_key):
         for span in by_key[value.key]:
             yield value, span, *_score_span_match(span, value.text)
     yield from _find_values_by_alias(question, by_key, indexed)
     yield from _find_values_by_part(question, respelt, store)
     yield from _find_flag_values(question, indexed)
+
+
+def is_inside_larger_range(
+    question: TokenizedQuestion, start: int, end: int, others: Iterable[tuple[int, int]], own: Set[str]
+) -> bool:
+    """Whether another range contains this one and also words whose stems are not in `own`."""
+    return any(
+        first <= start
+        and end <= last
+        and not {w.stem for w in question.words if first <= w.start < start or end < w.end <= last} <= own
+        for first, last in others
+    )
+
+
+def _make_mention_span(
+    question: TokenizedQuestion, first: int, last: int, stemmed: Sequence[str] = (), similarity: float = 1.0
+) -> MentionSpan:
+    """Return the span from word `first` up to word `last`, with `stemmed` as the look-up key."""
+    start, end = question.words[first].start, question.words[last - 1].end
+    return MentionSpan(first, last, start, end, question.text[start:end], key(stemmed), similarity)
+
+
+def _find_mention_spans(
+    question: TokenizedQuestion, respelt: Mapping[int, Sequence[tuple[str, float]]]
+) -> dict[str, list[MentionSpan]]:
+    """Return the spans of words that may mention values, by look-up key.
+
+    `respelt` has, for misspelt words, by number, the stems that they may stand for, with their similarity.
+    """
+    found: dict[str, list[MentionSpan]] = defaultdict(list)
+    total = len(question.words)
+    telling = [not question.is_common_word(number) for number in range(total)]
+    for first in range(total):
+        for last in range(first + 1, min(first + LONGEST, total) + 1):
+            if not any(telling[first:last]):
+                continue
+            stemmed = [word.stem for word in question.words[first:last]]
+            spans = [_make_mention_span(question, first, last, stemmed)]
+            wrong = [number for number in range(first, last) if number in respelt]
+            for choice in range(3 if len(wrong) == 1 else min(1, len(wrong))):
+                similarity = 1.0
+                for number in wrong:
+                    stemmed[number - first], like = respelt[number][min(choice, len(respelt[number]) - 1)]
+                    similarity = min(similarity, like)
+                spans.append(_make_mention_span(question, first, last, stemmed, similarity))
+            for span in spans:
+                found[span.key].append(span)
+    return found
 
 
 def _score_span_match(span: MentionSpan, text: str) -> tuple[float, str]:
@@ -296,7 +243,7 @@ def _find_flag_values(question: TokenizedQuestion, indexed: IndexedValues) -> It
             name = {stem_word(fold(column.name))}
         named = [numbers[part] for part in name if part in numbers]
         if named and len(named) >= len(name) / 2:
-            span = question.make_mention_span(min(named), min(named) + 1, [])
+            span = _make_mention_span(question, min(named), min(named) + 1)
             for value in values:
                 likely = (value.text.casefold() in NO) == negated
                 yield value, span, 0.5 + 0.1 * len(named) / len(name) + 0.1 * likely, "flag"
@@ -376,7 +323,7 @@ def _find_values_by_part(
             found.append((share, value, run))
     for share, value, run in nlargest(_PARTS, found, key=lambda part: part[0]):
         similarity = min(words[number][1] for number in run)
-        span = question.make_mention_span(run[0], run[-1] + 1, [], similarity)
+        span = _make_mention_span(question, run[0], run[-1] + 1, similarity=similarity)
         yield value, span, (0.4 + 0.4 * share) * similarity, "part"
 
 
