@@ -45,11 +45,10 @@ class NameIndex:
         self.table_names = Vocabulary(table_names, tables)
         self.column_names = Vocabulary(column_names, columns)
         # Columns without their tables' words: "name" of `concert.concert_name`.
+        of = self.shape.table_of
         self.own_parts = Vocabulary(
-            *(
-                [drop_shared_words(parts, of[table]) for parts, table in zip(every, self.shape.table_of, strict=True)]
-                for every, of in ((column_names, table_names), (columns, tables))
-            )
+            [drop_shared_words(parts, table_names[of[number]]) for number, parts in enumerate(column_names)],
+            [drop_shared_words(parts, tables[of[number]]) for number, parts in enumerate(columns)],
         )
         self.column_heads = [stem_word(parts[-1]) for parts in column_names]
         self.past_use = lru_cache(maxsize=256)(partial(_read_use, schema=schema))
@@ -242,14 +241,12 @@ def build_second_table_features(e: LinkingEvidence, tables: Shares, columns: Sha
     shape, last = e.shape, e.tables_before.last
     neighbour, bridge = shape.get_best_neighbour_values(tables)
     by_columns = shape.max_by_table(columns)
-    ranks = np.empty(shape.tables)
-    ranks[np.argsort(-tables, kind="stable")] = np.arange(shape.tables)
     # The best of all the others.
     second, first = np.partition(tables, -2)[-2:] if shape.tables > 1 else (0.0, 0.0)
     return {
         **build_first_table_features(e),
         "p": tables,
-        "p_rank": ranks,
+        "p_rank": np.argsort(np.argsort(-tables, kind="stable")),
         "p_most": _scale_to_greatest(tables),
         "p_sum": tables.sum(),
         "p_best_other": np.where(tables == first, second, first),
@@ -376,10 +373,8 @@ def _build_turn_features(e: LinkingEvidence) -> Features:
         **e.turn,
         "tables": float(e.shape.tables),
         # How far the latest past SQL is from what the linker had found: SQL of another source is better evidence.
-        **{
-            name: np.abs(before.last - before.likely_last).max(initial=0.0)
-            for name, before in (("surprise", e.tables_before), ("columns_surprise", e.columns_before))
-        },
+        "surprise": np.abs(e.tables_before.last - e.tables_before.likely_last).max(initial=0.0),
+        "columns_surprise": np.abs(e.columns_before.last - e.columns_before.likely_last).max(initial=0.0),
         "tables_wholly_said": (e.tables.share > 0.99).sum(),
         "columns_wholly_said": (e.columns.share > 0.99).sum(),
         "tables_last": e.tables_before.last.sum(),
@@ -392,11 +387,11 @@ def _compute_explained_words(e: LinkingEvidence) -> tuple[Shares, Shares, Shares
     First the share of words that its name or its columns' names hold; then the same with each word shared among the
     tables that hold it; then this for the words only that no table of the latest past SQL holds.
     """
-    holders: dict[str, set[int]] = {}
+    holders: dict[str, set[int]] = defaultdict(set)
     for mention in e.tables.mentions:
-        holders.setdefault(mention.stem, set()).update(mention.holders.tolist())
+        holders[mention.stem].update(mention.holders.tolist())
     for mention in e.columns.mentions:
-        holders.setdefault(mention.stem, set()).update(e.shape.table_of[mention.holders].tolist())
+        holders[mention.stem].update(e.shape.table_of[mention.holders].tolist())
     explained, exclusive, new = np.zeros((3, e.shape.tables))
     for tables in holders.values():
         numbers = np.fromiter(tables, dtype=np.intp)

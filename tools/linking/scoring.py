@@ -206,23 +206,15 @@ def _apply_relu_layer(rows: Array, weights: Array) -> Array:
     return np.maximum(_apply_linear_layer(rows, weights), 0)
 
 
-def pack_model_part(name: str, part: Any) -> dict[str, npt.NDArray[Any]]:
-    """Return a forest or network as named arrays, with matrices in half precision."""
-    arrays = {f"{name}.{field.name}": np.asarray(getattr(part, field.name)) for field in fields(part)}
-    return {name: array.astype(np.float16) if array.ndim > 1 else array for name, array in arrays.items()}
-
-
 def unpack_model_part(kind: type[Part], name: str, stored: Mapping[str, npt.NDArray[Any]]) -> Part:
-    """Rebuild a forest or network from the arrays stored under its name."""
-    return kind(*(_convert_stored_array(stored[f"{name}.{field.name}"]) for field in fields(cast("Any", kind))))
-
-
-def _convert_stored_array(array: npt.NDArray[Any]) -> Any:
-    if not array.ndim:
-        return array.item()
-    if array.dtype == np.float16:
-        return array.astype(np.float32)
-    return tuple(array.tolist()) if array.dtype.kind == "U" else array
+    """Rebuild a forest or network from the arrays stored under its name, with matrices in half precision."""
+    parts: dict[str, Any] = {field.name: stored[f"{name}.{field.name}"] for field in fields(cast("Any", kind))}
+    for field, array in parts.items():
+        if array.ndim == 0 or array.dtype.kind == "U":
+            parts[field] = array.item() if array.ndim == 0 else tuple(array.tolist())
+        elif array.dtype == np.float16:
+            parts[field] = array.astype(np.float32)
+    return kind(**parts)
 
 
 @dataclass(frozen=True)
@@ -241,11 +233,6 @@ class LinkingModel:
             net = unpack_model_part(MessagePassingNet, "net", stored) if "net.table_in" in stored else None
             return cls(*(unpack_model_part(DecisionForest, stage, stored) for stage in STAGES), net=net)
 
-    def pack(self) -> dict[str, npt.NDArray[Any]]:
-        """Return the model as the named arrays that an archive stores."""
-        parts = {name: part for name, part in vars(self).items() if part}
-        return {key: array for name, part in parts.items() for key, array in pack_model_part(name, part).items()}
-
     def score(self, e: LinkingEvidence) -> tuple[Shares, Shares, Shares]:
         """Return the probabilities of tables, columns and `table.*`."""
         rows = _select_tables_to_score(e)
@@ -256,7 +243,7 @@ class LinkingModel:
         )
         if self.net:
             tables, columns = self.net(e, tables, columns, rows)
-        return (tables, columns, self.stars.predict_rows(build_star_features(e, tables), rows, tables * _UNSCORED))
+        return tables, columns, self.stars.predict_rows(build_star_features(e, tables), rows, tables * _UNSCORED)
 
 
 def _select_tables_to_score(e: LinkingEvidence) -> Numbers:

@@ -141,7 +141,10 @@ class _MentionClassifier:
         if match.value.replace(" ", "").isdigit():
             # It may be the value of a column that is named too; of one that counts, only right behind its name.
             behind = stem_name(match.column)[-1:] != ("id",) or any(word.stem in own for word in before)
-            if not (named and behind) or self._is_part_of_number(match):
+            # A part of a longer number, date or time is none.
+            around = self.question.text[: match.start], self.question.text[match.end :]
+            longer = re.search(r"\d[.,:/-]\Z", around[0]) or re.match(r"[.,:/-]\d", around[1])
+            if longer or not (named and behind):
                 return False
         if small and not self._is_in_name_position(match, own - {word.stem for word in words}, before):
             return False
@@ -180,11 +183,6 @@ class _MentionClassifier:
                 return False
         kind = match.how in ("exact", "case") and words[-1].stem not in self._things and self._is_category_value(match)
         return capital or not ordinary or kind
-
-    def _is_part_of_number(self, match: ValueMatch) -> bool:
-        """Whether the mention is part of a longer number, date or time."""
-        before, after = self.question.text[: match.start], self.question.text[match.end :]
-        return bool(re.search(r"\d[.,:/-]\Z", before) or re.match(r"[.,:/-]\d", after))
 
     def _is_common_word(self, word: Word) -> bool:
         """Whether a word is common in questions, or is a greeting at the start of a sentence."""

@@ -75,9 +75,7 @@ _ASIDE = frozenset(("a", "flag", "has", "have", "indic", "is", "of", "on", "the"
 
 _COMMON = 100  # a word that more values hold is only looked for together with its neighbour
 _PARTS = 30  # most values of which only a part is mentioned
-
 _LONGEST_INITIALS = 6
-
 _LEAST_SHARE = 0.35  # how much of a value, in letters, must be said: less is chance more often than not
 _CODE = 3  # other names of at most so many letters are codes: they are compared as written, as "US" is not "us"
 # A value that a span may mention, and score and `how` as in a match.
@@ -114,12 +112,13 @@ def find_values(text: str, indexed: IndexedValues) -> tuple[ValueMatch, ...]:
     question = TokenizedQuestion(text)
     found = list(_find_mention_candidates(question, indexed))
     taken = {(span.start, span.end) for _, span, _, how in found if how in WHOLE}
-    ranked = [
-        (_score_mention_candidate(each, question, indexed.columns[each[0].column], indexed.names, taken), each)
-        for each in found
-    ]
+
+    def get_sort_key(candidate: Candidate) -> tuple[float, int, int]:
+        value, span, *_ = candidate
+        return -_score_mention_candidate(candidate, question, indexed, taken), span.start, value.id
+
     best: dict[int, ValueMatch] = {}
-    for _, (value, span, score, how) in sorted(ranked, key=lambda pair: (-pair[0], pair[1][1].start, pair[1][0].id)):
+    for value, span, score, how in sorted(found, key=get_sort_key):
         column = indexed.columns[value.column]
         place = (column.table, column.name, value.text)
         best.setdefault(value.id, ValueMatch(*place, span.text, span.start, span.end, round(score, 3), how))
@@ -127,11 +126,7 @@ def find_values(text: str, indexed: IndexedValues) -> tuple[ValueMatch, ...]:
 
 
 def _score_mention_candidate(
-    candidate: Candidate,
-    question: TokenizedQuestion,
-    column: StoredColumn,
-    names: Set[str],
-    taken: Set[tuple[int, int]],
+    candidate: Candidate, question: TokenizedQuestion, indexed: IndexedValues, taken: Set[tuple[int, int]]
 ) -> float:
     """Return the likelihood that a candidate is a mention and not a coincidence.
 
@@ -139,22 +134,19 @@ def _score_mention_candidate(
     Against it: its words name a table or column; it lies inside a longer mention that fits (but for the words that
     name the column: "Sonoma" in "Sonoma County" may well be a value of the column `County`).
     """
-    _, span, rank, how = candidate
-    words = question.words[span.first : span.last]
+    value, span, rank, how = candidate
+    column, words = indexed.columns[value.column], question.words[span.first : span.last]
     rank += 0.05 * min(len(words), 4)
     if question.is_whole_quotation(span.start, span.end):
         rank += 0.4
     elif question.is_range_in_quotes(span.start, span.end):
         rank += 0.1
-    rank += (
-        0.2
-        * sum(not word.text[0].islower() and not question.is_sentence_start(word.start) for word in words)
-        / len(words)
-    )
+    capitals = sum(not word.text[0].islower() and not question.is_sentence_start(word.start) for word in words)
+    rank += 0.2 * capitals / len(words)
     own = set(stem_name(column.name))
     if is_inside_larger_range(question, span.start, span.end, taken, own):
         rank -= 0.5
-    if how != "flag" and all(word.stem in names for word in words):
+    if how != "flag" and all(word.stem in indexed.names for word in words):
         rank -= 0.35
     said = {word.stem for word in question.words}
     for weight, parts in ((0.15, own), (0.1, set(stem_name(column.table)))):
@@ -169,7 +161,14 @@ def _find_mention_candidates(question: TokenizedQuestion, indexed: IndexedValues
     by_key = _find_mention_spans(question, respelt)
     for value in store.find_values_by_field("key", by_key):
         for span in by_key[value.key]:
-            yield value, span, *_score_span_match(span, value.text)
+            if span.similarity < 1:
+                yield value, span, 0.9 * span.similarity, "typo"
+            elif span.text == value.text:
+                yield value, span, 1.0, "exact"
+            elif span.text.casefold() == value.text.strip().casefold():
+                yield value, span, 0.97, "case"
+            else:
+                yield value, span, 0.9, "inflection"
     yield from _find_values_by_alias(question, by_key, indexed)
     yield from _find_values_by_part(question, respelt, store)
     yield from _find_flag_values(question, indexed)
@@ -221,16 +220,6 @@ def _find_mention_spans(
             for span in spans:
                 found[span.key].append(span)
     return found
-
-
-def _score_span_match(span: MentionSpan, text: str) -> tuple[float, str]:
-    if span.similarity < 1:
-        return 0.9 * span.similarity, "typo"
-    if span.text == text:
-        return 1.0, "exact"
-    if span.text.casefold() == text.strip().casefold():
-        return 0.97, "case"
-    return 0.9, "inflection"
 
 
 def _find_flag_values(question: TokenizedQuestion, indexed: IndexedValues) -> Iterator[Candidate]:
@@ -354,11 +343,11 @@ class ValueAlias:
 
 def find_aliases(mention: str, mention_key: str) -> tuple[ValueAlias, ...]:
     """Return the other names of the thing that a question mentions by one name."""
-    groups = (
+    groups = [
         group
         for group in _load_alias_groups().get(mention_key, ())
         if any(name.key == mention_key and (not name.is_code or name.text == mention) for name in group)
-    )
+    ]
     return tuple(dict.fromkeys(name for group in groups for name in group if name.key != mention_key))
 
 
@@ -380,10 +369,7 @@ _FEW = 5_000
 """Values that are all compared; of a column that holds more, those that share a word with the text, or nearly."""
 
 _WORD_HOLDERS = 500  # values taken for one word
-
 _LOOKED_AT = 30  # values that are compared closely
-
-_WORD = re.compile(r"[^\W_]+")
 _PART = 4  # letters and digits from which a text may be a part of what was meant
 
 
@@ -396,14 +382,18 @@ def find_nearest_values(store: ValueStore, column: StoredColumn, text: str, limi
         for value in store.find_values_by_field("key", [other.key for other in others])
         if value.column == column.id and (len(value.text) > 1 or any(value.text == other.text for other in others))
     ]
-    choices = store.list_values(column.id, _FEW) if column.held <= _FEW else _find_by_words(store, column, stemmed)
+    choices = store.list_values(column.id, _FEW) if column.held <= _FEW else []
+    if column.held > _FEW:
+        alike = {near for word in stemmed for near in (word, *(near for _, near in _find_nearest_words(word, store)))}
+        ids = {number for word in alike for number in store.find_value_ids_by_words((word,), _WORD_HOLDERS)}
+        choices = [value.text for value in store.find_values_by_field("id", ids) if value.column == column.id]
     found = process.extract(
         text, choices, scorer=fuzz.WRatio, processor=utils.default_process, limit=_LOOKED_AT, score_cutoff=OFFERED
     )
-    alike = [choice for choice, _, _ in found]
-    same = [choice for choice in alike if _fold_words(choice) == _fold_words(text)]
-    same = same or [choice for choice in alike if stemmed and key(stems(choice)) == key(stemmed)]
-    near = same or [*named, *(choice for choice in alike if _is_similar_to_value(text, choice))]
+    near = [choice for choice, _, _ in found]
+    same = [choice for choice in near if _fold_words(choice) == _fold_words(text)]
+    same = same or [choice for choice in near if stemmed and key(stems(choice)) == key(stemmed)]
+    near = same or [*named, *(choice for choice in near if _is_similar_to_value(text, choice))]
     return tuple(dict.fromkeys(near))[:limit]
 
 
@@ -411,8 +401,9 @@ def _is_similar_to_value(text: str, value: str) -> bool:
     """Whether a text is a misspelt value, or consists of whole words of the value."""
     if text.strip().casefold() in STAND_INS:
         return False  # it asks for rows without a value: none is meant by it
-    meant, held = "".join(_fold_words(text)), "".join(_fold_words(value))
-    if len(meant) >= _PART and f" {' '.join(_fold_words(text))} " in f" {' '.join(_fold_words(value))} ":
+    said, whole = _fold_words(text), _fold_words(value)
+    meant, held = "".join(said), "".join(whole)
+    if len(meant) >= _PART and f" {' '.join(said)} " in f" {' '.join(whole)} ":
         return True
     allowed = max_typos(min(meant, held, key=len), is_value=True)
     if not allowed or meant[0] != held[0] or re.findall(r"\d+", meant) != re.findall(r"\d+", held):
@@ -421,13 +412,7 @@ def _is_similar_to_value(text: str, value: str) -> bool:
 
 
 def _fold_words(text: str) -> list[str]:
-    return [fold(word) for word in _WORD.findall(text)]
-
-
-def _find_by_words(store: ValueStore, column: StoredColumn, stemmed: list[str]) -> list[str]:
-    alike = (other for word in stemmed for other in (word, *(near for _, near in _find_nearest_words(word, store))))
-    ids = {number for word in dict.fromkeys(alike) for number in store.find_value_ids_by_words((word,), _WORD_HOLDERS)}
-    return [value.text for value in store.find_values_by_field("id", ids) if value.column == column.id]
+    return [fold(word) for word in re.findall(r"[^\W_]+", text)]
 
 
 def _find_nearest_words(word: str, store: ValueStore) -> list[tuple[int, str]]:

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tableturn.evals.lab.training.fit_linker_net import pack_model_part
 from tableturn.tools.database import Schema
 from tableturn.tools.database.schema import ColumnSchema, ForeignKey, TableSchema
 from tableturn.tools.linking.scoring import (
     MESSAGES,
     MessagePassingNet,
     combine_log_odds,
-    pack_model_part,
     unpack_model_part,
 )
 from tableturn.tools.linking.shape import SchemaGraph, SchemaShape
