@@ -198,17 +198,17 @@ class TableChooser:
     def _rank_tables(self, score: Mapping[str, float], question: TokenizedQuestion, used: set[str]) -> list[str]:
         """Return tables by score, without copies that no question or earlier query names."""
         # Of tables that differ by a period, those that the question names stand for all, or the last, or a view of all.
-        said = {word.stem for word in question.words}
+        said, periods = {word.stem for word in question.words}, _read_periods(question.text)
         ranked: dict[str, None] = {}
         left: list[str] = []
         for name in sorted(score, key=lambda name: -score[name]):
             words, members = self._copies.get(name), self._members.get(name, ())
-            named = [member for member in members if _have_common_period(question.text, member)]
+            named = [member for member in members if _have_common_period(periods, member)]
             head = self._heads.get(name) or (name if name in self._views else None)
             if name in used:
                 ranked[name] = None
             elif words is not None and not (
-                words and (words <= said or (name in named and all(map(str.isdecimal, words))))
+                words and (words <= said or (name in named and "".join(words).isdecimal()))
             ):
                 left.append(name)
             elif not members:
@@ -286,7 +286,7 @@ def _read_periods(text: str) -> tuple[set[int], set[int]]:
     return {int(year) for year, *_ in told}, months
 
 
-def _have_common_period(text: str, name: str) -> bool:
-    """Whether a table's name has a period in common with a question."""
-    (years, months), (own_years, own_months) = _read_periods(text), _read_periods(name)
+def _have_common_period(periods: tuple[set[int], set[int]], name: str) -> bool:
+    """Whether a table's name has one of the periods that a question tells."""
+    (years, months), (own_years, own_months) = periods, _read_periods(name)
     return not years.isdisjoint(own_years) and not (months and own_months and months.isdisjoint(own_months))

@@ -81,11 +81,12 @@ def keep_likely_items(schema: Schema, items: Sequence[SchemaItem], threshold: fl
     over = [item for item in items if item.p >= threshold] or list(items[:1])
     # A column may really be called `*`; otherwise that stands for all columns of a table.
     starred = {table.name for table in schema.tables if table.column(STAR)}
-    shown = _take_most_probable_items(over, max_columns, starred)
+    single = {item for item in over if item.column and (item.column != STAR or item.table in starred)}
+    shown = over if max_columns is None else _take_most_probable_items(over, single, max_columns)
     # The order of these dictionaries is the order in which tables and columns are shown.
     columns: dict[str, dict[str, None]] = {item.table: {} for item in shown or over[:1]}
     for item in shown:
-        if _is_single_column(item, starred):
+        if item in single:
             columns[item.table][str(item.column)] = None
     keys: Sequence[ForeignKey] = ()
     if len(shown) < len(over):
@@ -109,26 +110,19 @@ def keep_likely_items(schema: Schema, items: Sequence[SchemaItem], threshold: fl
     return schema.part([(name, list(names)) for name, names in columns.items()])
 
 
-def _is_single_column(item: SchemaItem, starred: Collection[str]) -> bool:
-    """Whether an item is a single column: not a table, nor all columns of one."""
-    return item.column is not None and (item.column != STAR or item.table in starred)
-
-
 def _take_most_probable_items(
-    items: Sequence[SchemaItem], max_columns: int | None, starred: Collection[str]
+    items: Sequence[SchemaItem], columns: Collection[SchemaItem], max_columns: int
 ) -> Sequence[SchemaItem]:
     """Return the most probable tables within the limit, and their most probable columns."""
     # They are counted apart: in a crowd of tables those outrank columns that were not scored one by one, and a table
     # without the columns asked for is of no use.
-    if max_columns is None:
-        return items
     room = max_columns
     tables: set[str] = set()
     first: list[SchemaItem] = []
     for item in items:
         if item.table not in tables and len(tables) >= max(1, max_columns // _COLUMNS_A_TABLE):
             continue
-        if _is_single_column(item, starred):
+        if item in columns:
             if not room:
                 continue
             room -= 1

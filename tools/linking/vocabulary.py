@@ -52,8 +52,7 @@ class _WordIndex:
         self._headed = _group_numbers_by_stem((parts[-1], number) for number, parts in enumerate(stemmed) if parts)
         self._weight = {part: math.log(1 + len(texts) / len(held)) for part, held in self.holders.items()}
         self._size = np.array([sum(self._weight[part] for part in dict.fromkeys(parts)) or 1.0 for parts in stemmed])
-        joined = zip(texts, stemmed, strict=True)
-        self._joined = {fold("".join(text)): parts for text, parts in joined if len(text) > 1}
+        self._joined = {fold("".join(text)): [*map(stem_word, text)] for text in texts if len(text) > 1}
         self._spellings = {word: stem_word(word) for text in texts for word in text if len(word) > 3}
 
     def score(self, mentions: Sequence[NameMention]) -> tuple[Shares, Shares]:

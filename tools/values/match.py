@@ -30,7 +30,7 @@ from ..words import (
     stem_word,
     stems,
 )
-from .store import StoredColumn, StoredValue, ValueStore
+from .store import StoredValue, ValueStore
 
 WHOLE = frozenset(("exact", "case", "inflection"))  # how a whole value is mentioned, spelt right
 LONGEST = 10  # words of the longest mention that is looked for
@@ -318,12 +318,10 @@ def _find_values_by_part(
 
 def _find_longest_word_run(numbers: Sequence[int]) -> list[int]:
     """Return the longest run of word numbers, with gaps of at most one word."""
-    best: list[int] = []
-    run: list[int] = []
+    runs: list[list[int]] = [[]]
     for number in numbers:
-        run = [*run, number] if run and number - run[-1] <= 2 else [number]
-        best = max(best, run, key=len)
-    return best
+        runs.append([*runs[-1], number] if runs[-1] and number - runs[-1][-1] <= 2 else [number])
+    return max(runs, key=len)
 
 
 # Other names of the same thing: countries and their people, states and their codes, months, sexes. The list holds what
@@ -373,9 +371,11 @@ _LOOKED_AT = 30  # values that are compared closely
 _PART = 4  # letters and digits from which a text may be a part of what was meant
 
 
-def find_nearest_values(store: ValueStore, column: StoredColumn, text: str, limit: int) -> tuple[str, ...]:
+def find_nearest_values(indexed: IndexedValues, place: tuple[str, str], text: str, limit: int) -> tuple[str, ...]:
     """Return the values of a column that a text may mean: similar spellings and aliases."""
-    stemmed = stems(text)
+    store, stemmed = indexed.store, stems(text)
+    if (column := indexed.by_name.get(place)) is None:
+        return ()
     others = find_aliases(text.strip(), key(stemmed))
     named = [
         value.text
