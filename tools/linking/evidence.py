@@ -246,7 +246,7 @@ def build_second_table_features(e: LinkingEvidence, tables: Shares, columns: Sha
     return {
         **build_first_table_features(e),
         "p": tables,
-        "p_rank": np.argsort(np.argsort(-tables, kind="stable")),
+        "p_rank": np.argsort(np.argsort(-tables, kind="stable")).astype(float),
         "p_most": _scale_to_greatest(tables),
         "p_sum": tables.sum(),
         "p_best_other": np.where(tables == first, second, first),
