@@ -273,23 +273,23 @@ class TokenizedQuestion:
     def __init__(self, text: str) -> None:
         self.text = text
         self.words = words(text)[:_MOST_WORDS]
+        before = {word.start: text[: word.start].rstrip("\"'“‘( \t") for word in self.words}
+        self.openings = {start for start, text in before.items() if text[-1:] in ("", *".?!:\n")}  # of sentences, lines
         self.quoted = [match.span(match.lastindex or 0) for match in _QUOTED.finditer(text)]  # between the marks
 
-    def is_common_word(self, number: int) -> bool:
-        """Whether the word at `number` is too common to mention a value by itself."""
-        word = self.words[number]
-        return word.folded in STOP_WORDS and (word.text == "I" or not self.is_quoted_or_capitalized(word))
+    @cached_property
+    def common(self) -> Sequence[bool]:
+        """Whether each word is too common to mention a value by itself."""
+        return [
+            word.folded in STOP_WORDS and (word.text == "I" or not self.is_quoted_or_capitalized(word))
+            for word in self.words
+        ]
 
     def is_quoted_or_capitalized(self, word: Word) -> bool:
         """Whether a word is quoted, or capitalized but not at the start of a sentence."""
-        return (word.text[0].isupper() and not self.is_sentence_start(word.start)) or self.is_range_in_quotes(
+        return (word.text[0].isupper() and word.start not in self.openings) or self.is_range_in_quotes(
             word.start, word.end
         )
-
-    def is_sentence_start(self, start: int) -> bool:
-        """Whether a sentence or line begins at character offset `start`."""
-        before = self.text[:start].rstrip("\"'“‘( \t")
-        return not before or before[-1] in ".?!:\n"
 
     def is_range_in_quotes(self, start: int, end: int) -> bool:
         """Whether a range of the question lies between quotation marks."""

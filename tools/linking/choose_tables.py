@@ -237,7 +237,7 @@ class TableChooser:
         weighed: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
         for number, each in enumerate(question.words):
             word = each.stem
-            if len(word) < 2 or question.is_common_word(number) or word.isdecimal():
+            if len(word) < 2 or question.common[number] or word.isdecimal():
                 continue
             for other, likeness in [(word, 1.0), *self._find_abbreviations(word)]:
                 for name, weight in self._named.get(other, {}).items():

@@ -186,7 +186,7 @@ class _MentionClassifier:
 
     def _is_common_word(self, word: Word) -> bool:
         """Whether a word is common in questions, or is a greeting at the start of a sentence."""
-        return word.folded in STOP_WORDS or (word.folded in _GREETINGS and self.question.is_sentence_start(word.start))
+        return word.folded in STOP_WORDS or (word.folded in _GREETINGS and word.start in self.question.openings)
 
     def _is_in_name_position(self, match: ValueMatch, own: Set[str], before: Sequence[Word]) -> bool:
         """Whether common words stand where a name would: after the column, or like ME in "in ME"."""
@@ -196,7 +196,7 @@ class _MentionClassifier:
         place = before if before and before[-1].folded in _IS else before[-1:]
         if ends and {word.stem for word in place} & own:
             return match.how in WHOLE
-        if match.mention.islower() or self.question.is_sentence_start(match.start):
+        if match.mention.islower() or match.start in self.question.openings:
             return False
         if not match.mention.isupper() or (len(match.mention) == 1 and match.mention != "I"):
             return self._is_category_or_code(match)

@@ -137,11 +137,9 @@ def _score_mention_candidate(
     value, span, rank, how = candidate
     column, words = indexed.columns[value.column], question.words[span.first : span.last]
     rank += 0.05 * min(len(words), 4)
-    if question.is_whole_quotation(span.start, span.end):
-        rank += 0.4
-    elif question.is_range_in_quotes(span.start, span.end):
-        rank += 0.1
-    capitals = sum(not word.text[0].islower() and not question.is_sentence_start(word.start) for word in words)
+    if question.quoted and question.is_range_in_quotes(span.start, span.end):
+        rank += 0.4 if question.is_whole_quotation(span.start, span.end) else 0.1
+    capitals = sum(not word.text[0].islower() and word.start not in question.openings for word in words)
     rank += 0.2 * capitals / len(words)
     own = set(stem_name(column.name))
     if is_inside_larger_range(question, span.start, span.end, taken, own):
@@ -203,10 +201,10 @@ def _find_mention_spans(
     """
     found: dict[str, list[MentionSpan]] = defaultdict(list)
     total = len(question.words)
-    telling = [not question.is_common_word(number) for number in range(total)]
+    common = question.common
     for first in range(total):
         for last in range(first + 1, min(first + LONGEST, total) + 1):
-            if not any(telling[first:last]):
+            if all(common[first:last]):
                 continue
             stemmed = [word.stem for word in question.words[first:last]]
             spans = [_make_mention_span(question, first, last, stemmed)]
@@ -260,7 +258,7 @@ def _find_values_by_alias(
         letters: span
         for span in spans
         if 3 <= span.last - span.first <= _LONGEST_INITIALS
-        and not any(question.is_common_word(number) for number in range(span.first, span.last))
+        and not any(question.common[number] for number in range(span.first, span.last))
         and (letters := "".join(word.folded[0] for word in question.words[span.first : span.last])).isalpha()
     }
     for value in store.find_values_by_field("key", said):
@@ -276,10 +274,11 @@ def _find_misspelt_words(question: TokenizedQuestion, indexed: IndexedValues) ->
     """Return the most similar stored words for each question word that no value contains."""
     respelt: dict[int, list[tuple[str, float]]] = {}
     for number, word in enumerate(question.words):
-        known = word.stem in indexed.names or question.is_common_word(number)
+        known = word.stem in indexed.names or question.common[number] or word.stem.isdigit()
+        if known or min(len(word.text), len(word.stem)) < IN_WORD[0]:
+            continue
         # A short word in small letters is a word more often than a value with a wrong letter.
-        least = IN_WORD[0] if question.is_quoted_or_capitalized(word) else OF_A_VALUE[0]
-        if known or len(word.text) < least or len(word.stem) < IN_WORD[0] or word.stem.isdigit():
+        if len(word.text) < OF_A_VALUE[0] and not question.is_quoted_or_capitalized(word):
             continue
         if not indexed.store.has_word_stem(word.stem) and (near := _find_nearest_words(word.stem, indexed.store)):
             respelt[number] = [(other, 1 - distance / len(word.stem)) for distance, other in near]
@@ -293,7 +292,7 @@ def _find_values_by_part(
     words = {
         number: (respelt[number][0] if number in respelt else (word.stem, 1.0))
         for number, word in enumerate(question.words)
-        if len(word.stem) > 1 and not question.is_common_word(number)
+        if len(word.stem) > 1 and not question.common[number]
     }
     numbers: dict[int, list[int]] = defaultdict(list)
     for number, (stemmed, _) in words.items():
