@@ -80,7 +80,7 @@ def keep_likely_items(schema: Schema, items: Sequence[SchemaItem], threshold: fl
     """
     over = [item for item in items if item.p >= threshold] or list(items[:1])
     # A column may really be called `*`; otherwise that stands for all columns of a table.
-    starred = {table.name for table in schema.tables if table.column(STAR)}
+    starred = {table.name for table in schema.tables for column in table.columns if column.name == STAR}
     single = {item for item in over if item.column and (item.column != STAR or item.table in starred)}
     shown = over if max_columns is None else _take_most_probable_items(over, single, max_columns)
     # The order of these dictionaries is the order in which tables and columns are shown.
