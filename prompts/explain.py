@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ..tools.database.rendering.render import render_schema
 from ..tools.database.schema import Schema
-from ..tools.linking import find_requested_tables
+from ..tools.sql import find_requested_tables
 from .cut_to_budget import PromptParts
 from .reply_text import find_json_object, get_field, remove_reasoning_tags
 from .reply_types import Explanation

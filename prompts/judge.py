@@ -9,7 +9,8 @@ from ..tools.database.quoting import get_engine_name
 from ..tools.database.rendering.render import render_schema
 from ..tools.database.schema import Schema
 from ..tools.errors import ReplyError
-from ..tools.linking import PastTurn, find_requested_tables
+from ..tools.linking import PastTurn
+from ..tools.sql import find_requested_tables
 from .cut_to_budget import PromptParts
 from .reply_text import find_json_object, get_field, remove_reasoning_tags
 from .task import Task

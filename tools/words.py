@@ -261,6 +261,52 @@ def is_foreign_text(text: str, names: Iterable[str]) -> bool:
     return sum(1 if word.folded.isascii() else 2 for word in unknown) > 1
 
 
+# Words of a question.
+
+_MOST_WORDS = 400  # words that are read: a question has fewer, and a pasted text shall not take its time
+_QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|(?<!\w)'((?:[^']|'(?=\w))+)'(?!\w)|‘([^’]+)’")
+
+
+class TokenizedQuestion:
+    """A question split into words and quoted ranges."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.words = words(text)[:_MOST_WORDS]
+        before = {word.start: text[: word.start].rstrip("\"'“‘( \t") for word in self.words}
+        self.openings = {start for start, text in before.items() if text[-1:] in ("", *".?!:\n")}  # of sentences, lines
+        self.quoted = [match.span(match.lastindex or 0) for match in _QUOTED.finditer(text)]  # between the marks
+
+    @cached_property
+    def common(self) -> Sequence[bool]:
+        """Whether each word is too common to mention a value by itself."""
+        return [
+            word.folded in STOP_WORDS and (word.text == "I" or not self.is_quoted_or_capitalized(word))
+            for word in self.words
+        ]
+
+    def is_quoted_or_capitalized(self, word: Word) -> bool:
+        """Whether a word is quoted, or capitalized but not at the start of a sentence."""
+        return (word.text[0].isupper() and word.start not in self.openings) or self.is_range_in_quotes(
+            word.start, word.end
+        )
+
+    def is_range_in_quotes(self, start: int, end: int) -> bool:
+        """Whether a range of the question lies between quotation marks."""
+        return any(first <= start and end <= last for first, last in self.quoted)
+
+    def is_whole_quotation(self, start: int, end: int) -> bool:
+        """Whether a range is all the text between quotation marks, except for punctuation."""
+        return any(
+            first <= start and end <= last and not re.search(r"\w", self.text[first:start] + self.text[end:last])
+            for first, last in self.quoted
+        )
+
+    def get_words_in_range(self, start: int, end: int) -> list[Word]:
+        """Return the words in a range of the question."""
+        return [word for word in self.words if start <= word.start and word.end <= end]
+
+
 # Numbers and months.
 
 LONE_NUMBER_WORDS: Mapping[str, int] = {

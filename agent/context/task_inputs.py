@@ -22,13 +22,11 @@ from ...tools.examples import database_identity
 from ...tools.linking import (
     PastTurn,
     drop_later_samples,
-    extend_schema_for_query,
     find_copies,
     find_families,
-    find_requested_tables,
     shorten_schema,
 )
-from ...tools.sql import dialect_notes
+from ...tools.sql import dialect_notes, extend_schema_for_query, find_requested_tables
 from ...tools.words import is_foreign_text
 from ..advice import call_with_fallback
 from ..effects import Body, do, wait_for

@@ -18,8 +18,8 @@ from ...prompts.judge import JudgedQuery, JudgeTask, QueryVerdict, QueryVerdictP
 from ...tools.database import Cell, Database, Limits, Table
 from ...tools.database.quoting import quote
 from ...tools.errors import DatabaseUnavailable, ModelError, QueryError, ReplyError, SettingsError, SQLParseError
-from ...tools.linking import PastTurn, find_requested_tables
-from ...tools.sql import regularize
+from ...tools.linking import PastTurn
+from ...tools.sql import find_requested_tables, regularize
 from ..datasets.load import ClosingContext, Dataset, GoldTurn, SingleDatabaseCache, join_operators, load_dataset
 from ..metrics.judging import Verdict
 from ..runner.record import SHOWN_ROWS, RunSpec

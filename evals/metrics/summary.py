@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, TypeAlias
 from ...agent.model.track_record import ModelRunRecord
 from ...tools.database.schema import Schema
 from ...tools.linking import STAR
-from ...tools.linking.linked import find_past_query_usage
 from ...tools.sql import read_query
 from .judging import Verdict
 from .statistics import compute_wilson_interval
@@ -199,9 +198,10 @@ def score_linking(turns: Iterable[Turn]) -> dict[str, float]:
 def _read_used_and_linked_items(turns: Iterable[Turn]) -> Iterator[tuple[Schema, _SchemaItems, _SchemaItems]]:
     """Yield the schema, used items and linked items of each turn whose gold can be read."""
     for gold, schema, linked in turns:
-        use = find_past_query_usage(read_query(gold, schema))
-        if not use.tables:
+        query = read_query(gold, schema)
+        if query is None or not query.tables:
             continue
+        use = query.used
         columns = ((table.lower(), name.lower()) for table, name in use.columns if name != STAR)
         used = _SchemaItems(frozenset(name.lower() for name in use.tables), frozenset(columns))
         counted = [(table.lower(), column) for table, column, p in linked if p >= COUNTED]

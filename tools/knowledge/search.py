@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from ..linking.vocabulary import load_shipped_associations
-from ..values.match import ValueMatch
+from ..values.match import ValueMatch, get_schema_name_stems
 from ..words import (
     FUNCTION_WORDS,
     IRREGULAR_PLURALS,
@@ -216,8 +216,7 @@ class _KnowledgeIndex:
         whole = math.log(1 + len(entries))
         self.rarity = {word: math.log(1 + len(entries) / len(held)) / whole for word, held in self.words.items()}
         self.keys = {(key.table, column): key.ref_table for key in schema.foreign_keys for column in key.columns}
-        items = [item for table in schema.tables for item in (table, *table.columns)]
-        self.schema_words = frozenset(word for item in items for word in stem_name(item.name))
+        self.schema_words = get_schema_name_stems(schema)
         self.common = self.schema_words | _STOP | question_words() | frozenset(map(stem_word, STOP_WORDS))
         self.known = frozenset(word for names in self.names for name in names for word in name)
         self.wording = WordIndex(self.known, self.known | self.words.keys() | self.schema_words)
@@ -375,9 +374,8 @@ def find_unknown(question: str, schema: Schema, values: Iterable[ValueMatch], kn
     """Return abbreviations and quoted words that no name, value or definition explains."""
     if question.isupper():
         return ()
-    items = [item.name for table in schema.tables for item in (table, *table.columns)]
-    names = {word for item in items for word in stem_name(item)}
-    whole = set(map(fold, items))
+    names = get_schema_name_stems(schema)
+    whole = {fold(item.name) for table in schema.tables for item in (table, *table.columns)}
     mentioned = [(match.start, match.end) for match in values]
     unknown: list[str] = []
     for hit in _JARGON.finditer(question):

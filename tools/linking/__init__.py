@@ -2,7 +2,6 @@
 
 from .context import LOOK, can_still_run_query, choose_base_turn
 from .join_path import find_joining_keys
-from .keep import extend_schema_for_query, find_requested_tables
 from .large import choose_values, drop_later_samples, find_copies, find_families, is_empty_or_copied, shorten_schema
 from .linked import STAR, LinkedSchema, PastTurn, SchemaItem
 from .linker import SchemaLinker
@@ -18,11 +17,9 @@ __all__ = [
     "choose_base_turn",
     "choose_values",
     "drop_later_samples",
-    "extend_schema_for_query",
     "find_copies",
     "find_families",
     "find_joining_keys",
-    "find_requested_tables",
     "is_empty_or_copied",
     "shorten_schema",
 ]

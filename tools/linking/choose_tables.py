@@ -11,14 +11,14 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import chain
 
 from ..database import ForeignKey, Schema, TableSchema
 from ..database.rendering.compact import render_table_line
 from ..database.rendering.text import NameFormatter
 from ..values import ValueMatch, select_likely_values
-from ..values.match import TokenizedQuestion
-from ..words import MONTHS, stem_name, stem_word, stems
+from ..words import MONTHS, TokenizedQuestion, stem_name, stem_word, stems
 from .join_path import find_joining_keys
 from .large import (
     WHOLE,
@@ -72,9 +72,9 @@ class TableChooser:
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
         self._written = NameFormatter(schema, samples=_SAMPLES)
-        self._lists, self._views, united = (find_code_tables(schema), find_tables_of_views(schema), find_unions(schema))
-        self._members = {**find_families(schema), **united}
-        self._heads = {name: view for view, members in united.items() for name in members}
+        self._lists, self._views = find_code_tables(schema), find_tables_of_views(schema)
+        self._members = find_families(schema) | find_unions(schema)
+        self._heads = {name: view for view, members in find_unions(schema).items() for name in members}
         # Looked up by several threads at once: a look adds nothing.
         self._from: dict[str, list[ForeignKey]] = {table.name: [] for table in schema.tables}
         self._keyed = {table.name: {*table.key} for table in schema.tables}
@@ -92,14 +92,14 @@ class TableChooser:
                 self._copies[table.name] = frozenset(map(stem_word, extract_copy_words(table)))
             weight = _ASIDE if table.name in self._copies or table.row_count == 0 else 1.0
             self._standing[table.name] = weight
-            codes = self._lists.get(table.name)
             told = [table.comment, *(column.comment for column in table.columns)]
-            told += [text for _, text in codes.meanings] if codes else []
-            known = {part for text in told for part in stems(text)}
-            known.update(part for column in table.columns for part in stem_name(column.name))
-            own = dict.fromkeys(stem_name(table.name), weight * _IN_TABLE)
-            for word, counts in {**dict.fromkeys(known, weight), **own}.items():
-                self._named[word][table.name] = counts
+            if codes := self._lists.get(table.name):
+                told += [text for _, text in codes.meanings]
+            known = chain(*map(stems, told), *(stem_name(column.name) for column in table.columns))
+            for word in known:
+                self._named[word][table.name] = weight
+            for word in stem_name(table.name):
+                self._named[word][table.name] = weight * _IN_TABLE
         self._rarity = {word: self._compute_rarity(names) for word, names in self._named.items()}
 
     def _get_family_representative(self, name: str) -> str:
@@ -119,7 +119,7 @@ class TableChooser:
             items: What the linker found, most probable first.
             values: Values that the question may mention.
         """
-        question = TokenizedQuestion.of(text)
+        question = TokenizedQuestion(text)
         score = self._add_neighbour_scores(self._score_tables(question, items, values))
         used = {item.table for item in items if item.used_before}
         ranked = self._rank_tables(score, question, used)
@@ -198,17 +198,17 @@ class TableChooser:
     def _rank_tables(self, score: Mapping[str, float], question: TokenizedQuestion, used: set[str]) -> list[str]:
         """Return tables by score, without copies that no question or earlier query names."""
         # Of tables that differ by a period, those that the question names stand for all, or the last, or a view of all.
-        said, periods = {word.stem for word in question.words}, Periods.of(question.text)
+        said, periods = {word.stem for word in question.words}, _read_periods(question.text)
         ranked: dict[str, None] = {}
         left: list[str] = []
         for name in sorted(score, key=lambda name: -score[name]):
             words, members = self._copies.get(name), self._members.get(name, ())
-            named = [member for member in members if periods.cover(member)]
+            named = [member for member in members if _have_common_period(periods, member)]
             head = self._heads.get(name) or (name if name in self._views else None)
             if name in used:
                 ranked[name] = None
             elif words is not None and not (
-                words and (words <= said or (name in named and all(map(str.isdecimal, words))))
+                words and (words <= said or (name in named and "".join(words).isdecimal()))
             ):
                 left.append(name)
             elif not members:
@@ -234,19 +234,14 @@ class TableChooser:
         self, question: TokenizedQuestion, values: Sequence[ValueMatch]
     ) -> Mapping[str, Mapping[str, float]]:
         """Return the weight of each content word for each table with that word."""
-        weighed: dict[str, dict[str, float]] = defaultdict(dict)
-
-        def count(word: str, name: str, weight: float) -> None:
-            """Record a word's weight for a table, if it is the highest so far."""
-            weighed[word][name] = max(weighed[word].get(name, 0.0), weight)
-
+        weighed: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
         for number, each in enumerate(question.words):
             word = each.stem
-            if len(word) < 2 or question.is_common_word(number) or word.isdecimal():
+            if len(word) < 2 or question.common[number] or word.isdecimal():
                 continue
             for other, likeness in [(word, 1.0), *self._find_abbreviations(word)]:
                 for name, weight in self._named.get(other, {}).items():
-                    count(word, name, likeness * weight * self._rarity[other])
+                    weighed[word][name] = max(weighed[word][name], likeness * weight * self._rarity[other])
         meant = select_likely_values(question.text, values, self._schema)
         holders: dict[tuple[int, int], set[str]] = defaultdict(set)
         for match in meant:
@@ -254,8 +249,8 @@ class TableChooser:
         for match in meant:
             words = question.get_words_in_range(match.start, match.end)
             weight = match.score * self._compute_rarity(holders[match.start, match.end]) * self._standing[match.table]
-            for word in words:
-                count(word.stem, match.table, weight * len(words) ** -0.5)
+            for held in (weighed[word.stem] for word in words):
+                held[match.table] = max(held[match.table], weight * len(words) ** -0.5)
         return weighed
 
     def _find_abbreviations(self, word: str) -> Iterator[tuple[str, float]]:
@@ -279,27 +274,19 @@ _QUARTERS = {
 _MONTHS = {form: number for number, name in enumerate(MONTHS, 1) for form in {name, name[:3]} - {"may"}}
 
 
-@dataclass(frozen=True)
-class Periods:
-    """The years and months that a text names; a quarter counts as its months."""
+def _read_periods(text: str) -> tuple[set[int], set[int]]:
+    """Return the years and months that a question or a name tells; a quarter counts as its months."""
+    lower = text.lower()
+    told = _PERIOD.findall(lower)
+    months = {_MONTHS[word] for word in re.findall(r"[^\W\d_]+", lower) if word in _MONTHS}
+    months |= {5 for _ in re.findall(r"\bMay\b", text)} | {int(month) for *_, month in told if month}
+    quarters = [quarter for _, quarter, _ in told] + [one or other for one, other in _QUARTER.findall(lower)]
+    for last in (3 * _QUARTERS[quarter] for quarter in quarters if quarter in _QUARTERS):
+        months |= {last - 2, last - 1, last}
+    return {int(year) for year, *_ in told}, months
 
-    years: frozenset[int]
-    months: frozenset[int]
 
-    @classmethod
-    def of(cls, text: str) -> Periods:
-        """Read the periods from a question or a name."""
-        lower = text.lower()
-        told = _PERIOD.findall(lower)
-        months = {_MONTHS[word] for word in re.findall(r"[^\W\d_]+", lower) if word in _MONTHS}
-        months |= {5 for _ in re.findall(r"\bMay\b", text)} | {int(month) for *_, month in told if month}
-        quarters = [quarter for _, quarter, _ in told] + [one or other for one, other in _QUARTER.findall(lower)]
-        for last in (3 * _QUARTERS[quarter] for quarter in quarters if quarter in _QUARTERS):
-            months |= {last - 2, last - 1, last}
-        return cls(frozenset(int(year) for year, *_ in told), frozenset(months))
-
-    def cover(self, name: str) -> bool:
-        """Whether a table's name has a period in common with the question."""
-        told = Periods.of(name)
-        months = self.months & told.months or not (self.months and told.months)
-        return bool(self.years & told.years and months)
+def _have_common_period(periods: tuple[set[int], set[int]], name: str) -> bool:
+    """Whether a table's name has one of the periods that a question tells."""
+    (years, months), (own_years, own_months) = periods, _read_periods(name)
+    return not years.isdisjoint(own_years) and not (months and own_months and months.isdisjoint(own_months))

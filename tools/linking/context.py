@@ -17,19 +17,15 @@ from .linked import PastTurn, SchemaItem
 
 Probabilities = Mapping[tuple[str, str | None], float]
 
-_relevance = itemgetter(0)
-
 LOOK = 0.1  # seconds that looking whether a query runs may take: SQLite refuses unknown names at once
-
-
 NEARER = 0.35  # how much more relevant an earlier turn has to be than the last one to be the base in its place
 
 AFRESH = 0.8
 """Relevance of every turn below which a question that points at nothing before it starts afresh: in CoSQL, 8 %."""
-
 _ELLIPSIS = 4  # words of a question that is too short to stand alone
-
 _POINTING = ("those", "their", "this", "also", "instead")
+
+_relevance = itemgetter(0)
 
 _GOES_BACK = re.compile(
     r"^\W*(?:\w+\W+){0,4}?back\s+to\b"

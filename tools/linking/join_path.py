@@ -30,39 +30,30 @@ def find_joining_keys(schema: Schema, tables: Iterable[str], mentioned: Collecti
         tables: Names in any case.
         mentioned: Stems of the question's words: `reported by` distinguishes two keys to one table.
     """
-    return next(_find_join_trees(schema, tables, mentioned), ())
+    return next(_find_join_trees(schema, tables, frozenset(mentioned)), ())
 
 
-def find_all_joining_foreign_keys(schema: Schema, tables: Iterable[str]) -> tuple[ForeignKey, ...]:
+def find_all_joining_keys(schema: Schema, tables: Iterable[str]) -> tuple[ForeignKey, ...]:
     """Return the cheapest foreign keys that connect tables, for each connected group."""
-    return tuple(chain.from_iterable(_find_join_trees(schema, tables)))
+    return tuple(chain.from_iterable(_find_join_trees(schema, tables, frozenset())))
 
 
 def _find_join_trees(
-    schema: Schema, tables: Iterable[str], mentioned: Collection[str] = ()
+    schema: Schema, tables: Iterable[str], mentioned: frozenset[str]
 ) -> Iterator[tuple[ForeignKey, ...]]:
     """Yield the foreign keys of a join tree for each connected group of tables."""
     wanted = list(dict.fromkeys(table.name for name in tables if (table := schema.table(name))))
-    links = _build_join_graph(schema, frozenset(mentioned))
+    links: dict[str, list[tuple[float, ForeignKey, str]]] = {table.name: [] for table in schema.tables}
+    for key in sorted(schema.foreign_keys, key=lambda key: -len(mentioned & {*chain(*map(stem_name, key.columns))})):
+        one, other = schema.table(key.table), schema.table(key.ref_table)
+        if one and other and one is not other:
+            cost = _INFERRED_COST if key.inferred else 1.0
+            links[one.name].append((cost, key, other.name))
+            links[other.name].append((cost, key, one.name))
     while wanted:
         tree: dict[str, None] = {}
         yield tuple(_grow_join_tree(links, wanted, tree))
         wanted = [name for name in wanted if name not in tree]
-
-
-def _build_join_graph(schema: Schema, mentioned: frozenset[str]) -> _Links:
-    def get_mention_sort_key(key: ForeignKey) -> int:
-        return -len(mentioned & {stem for column in key.columns for stem in stem_name(column)})
-
-    links: dict[str, list[tuple[float, ForeignKey, str]]] = {table.name: [] for table in schema.tables}
-    for key in sorted(schema.foreign_keys, key=get_mention_sort_key):
-        ends = schema.table(key.table), schema.table(key.ref_table)
-        if ends[0] is None or ends[1] is None or ends[0] is ends[1]:
-            continue
-        cost = _INFERRED_COST if key.inferred else 1.0
-        links[ends[0].name].append((cost, key, ends[1].name))
-        links[ends[1].name].append((cost, key, ends[0].name))
-    return links
 
 
 def _grow_join_tree(links: _Links, goals: Sequence[str], tree: dict[str, None]) -> Iterator[ForeignKey]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from ..database import Cell, ColumnSchema, Schema, TableSchema
@@ -56,7 +56,7 @@ class TableShortener:
 
     def __init__(self, schema: Schema) -> None:
         self._schema, self._lists = schema, find_code_tables(schema)
-        self._family = {**find_families(schema), **find_unions(schema)}
+        self._family = find_families(schema) | find_unions(schema)
         self._whole = WHOLE
         self._first: dict[str, str] = {}
         self._columns: dict[str, list[str]] = {}
@@ -70,7 +70,7 @@ class TableShortener:
         if codes := self._lists.get(table.name):
             own = replace(codes, table="")
             columns = (replace(each, codes=own if each.name == codes.key else None) for each in table.columns)
-            return replace(_drop_table_contents(replace(table, columns=tuple(columns))), brief=True)
+            return replace(_cut_samples(replace(table, columns=tuple(columns))), brief=True)
         if like := self._find_similar_earlier_table(table):
             return replace(table, like=like)
         self._columns[table.name] = [column.name for column in table.columns]
@@ -80,7 +80,7 @@ class TableShortener:
         if table.name in find_shared_codes(self._schema) or not any(map(_TELLING.search, self._columns[table.name])):
             return table
         if not self.is_table_shown_whole(table):
-            return _shorten_table(table)
+            return replace(_cut_samples(table, _select_date_samples), brief=True)
         self._whole -= 1
         return table
 
@@ -97,7 +97,7 @@ def shorten_schema(part: Schema, schema: Schema) -> Schema:
     """Return a part of a large schema with all but the first few tables shortened."""
     light = TableShortener(schema)
     tables = [light.shorten_next_table(table) for table in part.tables]
-    listed = {table.name for table in tables} & {*find_code_tables(schema)}
+    listed = {table.name for table in tables} & find_code_tables(schema).keys()
 
     # Meanings stand beside the codes themselves if these are shown.
     def drop_repeated_codes(column: ColumnSchema) -> ColumnSchema:
@@ -127,24 +127,20 @@ def choose_values(text: str, found: Sequence[ValueMatch], part: Schema) -> tuple
 
 def drop_later_samples(part: Schema) -> Schema:
     """Remove sample values and view queries from all but the first tables of a schema."""
-    return replace(part, tables=(*part.tables[:_SAMPLED], *map(_drop_table_contents, part.tables[_SAMPLED:])))
+    return replace(part, tables=(*part.tables[:_SAMPLED], *map(_cut_samples, part.tables[_SAMPLED:])))
 
 
-def _drop_table_contents(table: TableSchema) -> TableSchema:
-    """Return a table without sample values and without the query that defines a view."""
-    return replace(table, columns=tuple(replace(column, samples=()) for column in table.columns), definition="")
+def _cut_samples(table: TableSchema, keep: Callable[[ColumnSchema], Sequence[Cell]] = lambda _: ()) -> TableSchema:
+    """Return a table with the samples to keep, and without the query that defines a view."""
+    columns = tuple(replace(column, samples=tuple(keep(column))) for column in table.columns)
+    return replace(table, columns=columns, definition="")
 
 
-def _shorten_table(table: TableSchema) -> TableSchema:
-    """Return a table with names, keys and samples of dates only."""
-
-    def select_date_samples(column: ColumnSchema) -> tuple[Cell, ...]:
-        if column.kind == "time":  # its samples tell a date from a date with its time
-            return column.samples
-        return column.samples[:1] if is_numeric_date_column(column) else ()
-
-    columns = tuple(replace(column, samples=select_date_samples(column)) for column in table.columns)
-    return replace(table, columns=columns, definition="", brief=True)
+def _select_date_samples(column: ColumnSchema) -> Sequence[Cell]:
+    """Return samples that show how a column writes dates."""
+    if column.kind == "time":  # its samples tell a date from a date with its time
+        return column.samples
+    return column.samples[:1] if is_numeric_date_column(column) else ()
 
 
 @cache_in_first_argument
@@ -169,14 +165,12 @@ def find_tables_of_views(schema: Schema) -> Mapping[str, Sequence[str]]:
 
 
 @cache_in_first_argument
-def find_unions(schema: Schema) -> Mapping[str, Sequence[str]]:
+def find_unions(schema: Schema) -> dict[str, Sequence[str]]:
     """Map each view that unites tables of one family to the names of the family's tables."""
     united: dict[str, Sequence[str]] = {}
     for name, tables in find_tables_of_views(schema).items():
         members = max((find_families(schema).get(table, ()) for table in tables), key=len, default=())
-        if len({*members} & {*tables}) > 1 and {*members} >= {
-            table for table in tables if table in find_families(schema)
-        }:
+        if len({*members} & {*tables}) > 1 and {*members} >= find_families(schema).keys() & {*tables}:
             united[name] = members
     return united
 
@@ -263,7 +257,7 @@ def extract_copy_words(table: TableSchema) -> frozenset[str]:
 
 
 @cache_in_first_argument
-def find_families(schema: Schema) -> Mapping[str, Sequence[str]]:
+def find_families(schema: Schema) -> dict[str, Sequence[str]]:
     """Map each table to its family: tables whose names differ only in sequential numbers."""
     members: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for table in schema.tables:

@@ -8,9 +8,8 @@ from functools import cached_property
 from ..database import Schema
 from ..values import ValueIndex, ValueMatch
 from .choose_tables import TableChooser
-from .evidence import NameIndex, gather
-from .keep import keep_likely_items
-from .linked import STAR, LinkedSchema, PastTurn, SchemaItem
+from .evidence import LinkingEvidence, NameIndex
+from .linked import STAR, LinkedSchema, PastTurn, SchemaItem, keep_likely_items
 from .scoring import load_shipped_model
 from .vocabulary import load_shipped_associations
 
@@ -68,21 +67,14 @@ class SchemaLinker:
         self, question: str, history: Sequence[PastTurn], values: Sequence[ValueMatch]
     ) -> tuple[SchemaItem, ...]:
         names = self._names
-        evidence = gather(question, history, values, names, load_shipped_associations())
+        evidence = LinkingEvidence(question, history, values, names, load_shipped_associations())
         tables, columns, stars = (array.tolist() for array in load_shipped_model().score(evidence))
         uses = [names.past_use(turn.sql) for turn in history]
-        used_tables = {table for use in uses for table in use.tables}
-        used = {place for use in uses for place in use.columns}
-        items = [
-            SchemaItem(name, None, p, name in used_tables) for name, p in zip(names.table_number, tables, strict=True)
-        ]
-        items += [
-            SchemaItem(table, column, p, not used.isdisjoint({(table, column), (table, STAR)}))
-            for (table, column), p in zip(names.columns, columns, strict=True)
-        ]
-        items += [
-            SchemaItem(name, STAR, p, (name, STAR) in used)
-            for name, p in zip(names.table_number, stars, strict=True)
-            if (name, STAR) not in names.column_number  # where a column is really called `*`, that one has the name
-        ]
-        return tuple(sorted(items, key=lambda item: -item.p))
+        used = {place for use in uses for place in (*use.columns, *((table, None) for table in use.tables))}
+        whole, all_columns = ([(name, column) for name in names.table_number] for column in (None, STAR))
+        items: dict[tuple[str, str | None], SchemaItem] = {}
+        for place, p in zip([*whole, *names.columns, *all_columns], [*tables, *columns, *stars], strict=True):
+            before = place in used or (place[1] is not None and (place[0], STAR) in used)
+            # If a column is really called `*`, that one has the name.
+            items.setdefault(place, SchemaItem(*place, p, before))
+        return tuple(sorted(items.values(), key=lambda item: -item.p))

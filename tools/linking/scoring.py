@@ -20,9 +20,9 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from .evidence import LinkingEvidence
-from .features import (
+from .evidence import (
     Features,
+    LinkingEvidence,
     build_first_column_features,
     build_first_table_features,
     build_second_column_features,
@@ -83,18 +83,14 @@ class DecisionForest:
         return filled
 
 
-def _reduce_row_groups(how: np.ufunc, rows: Array, group_of: Numbers, count: int) -> Array:
-    """Reduce the rows of each group to one row with a NumPy function; empty groups get 0."""
+def _reduce_row_groups(rows: Array, group_of: Numbers, count: int, how: np.ufunc = np.maximum) -> Array:
+    """Reduce the rows of each group to one row, to their maximums if not told how; empty groups get 0."""
     order = np.argsort(group_of, kind="stable")
     groups, starts = np.unique(group_of[order], return_index=True)
     found = np.zeros((count, rows.shape[1]), dtype=np.float32)
     if len(groups):
         found[groups] = how.reduceat(rows[order], starts, axis=0)
     return found
-
-
-def _compute_group_maximums(rows: Array, group_of: Numbers, count: int) -> Array:
-    return _reduce_row_groups(np.maximum, rows, group_of, count)
 
 
 @dataclass(frozen=True)
@@ -141,40 +137,36 @@ class MessagePassingNet:
         c = _apply_relu_layer(standardize_inputs(columns, self.column_mean, self.column_scale), self.column_in)
         sizes = np.maximum(np.bincount(graph.table_of, minlength=len(t)), 1)[:, None].astype(np.float32)
         for table_layer, column_layer in zip(self.table_layers, self.column_layers, strict=True):
-            turn, others = _compute_group_maximums(t, graph.turn_of, len(t))[graph.turn_of], t[graph.end_others]
+            turn, others = _reduce_row_groups(t, graph.turn_of, len(t))[graph.turn_of], t[graph.end_others]
             to_tables = [
                 t,
-                _reduce_row_groups(np.add, c, graph.table_of, len(t)) / sizes,
-                _compute_group_maximums(c, graph.table_of, len(t)),
-                _compute_group_maximums(others, graph.end_tables, len(t)),
+                _reduce_row_groups(c, graph.table_of, len(t), np.add) / sizes,
+                _reduce_row_groups(c, graph.table_of, len(t)),
+                _reduce_row_groups(others, graph.end_tables, len(t)),
                 turn,
             ]
             to_columns = [
                 c,
                 t[graph.table_of],
-                _compute_group_maximums(others, graph.end_columns, len(c)),
-                _compute_group_maximums(c, graph.same_name, len(c))[graph.same_name],
+                _reduce_row_groups(others, graph.end_columns, len(c)),
+                _reduce_row_groups(c, graph.same_name, len(c))[graph.same_name],
                 turn[graph.table_of],
             ]
             t = t + _apply_relu_layer(np.concatenate(to_tables, axis=1), table_layer)
             c = c + _apply_relu_layer(np.concatenate(to_columns, axis=1), column_layer)
-        return _apply_linear_layer(t, self.table_out)[:, 0].astype(np.float64), _apply_linear_layer(c, self.column_out)[
-            :, 0
-        ].astype(np.float64)
+        out = _apply_linear_layer(t, self.table_out), _apply_linear_layer(c, self.column_out)
+        return out[0][:, 0].astype(np.float64), out[1][:, 0].astype(np.float64)
 
 
 def build_net_features(e: LinkingEvidence, tables: Shares, columns: Shares) -> tuple[Features, Features]:
     """Return the network's table and column inputs: tree features and the trees' log-odds."""
-    of_tables, of_columns = (
-        build_second_table_features(e, tables, columns),
-        build_second_column_features(e, tables, columns),
-    )
+
+    def add_log_odds(features: Features, *names: str) -> Features:
+        return {**features, **{f"{name}_odds": _compute_log_odds(np.asarray(features[name])) for name in names}}
+
     return (
-        {
-            **of_tables,
-            **{f"{name}_odds": _compute_log_odds(np.asarray(of_tables[name])) for name in ("p", "p_column", "p_own")},
-        },
-        {**of_columns, **{f"{name}_odds": _compute_log_odds(np.asarray(of_columns[name])) for name in ("p", "table")}},
+        add_log_odds(build_second_table_features(e, tables, columns), "p", "p_column", "p_own"),
+        add_log_odds(build_second_column_features(e, tables, columns), "p", "table"),
     )
 
 
@@ -214,23 +206,15 @@ def _apply_relu_layer(rows: Array, weights: Array) -> Array:
     return np.maximum(_apply_linear_layer(rows, weights), 0)
 
 
-def pack_model_part(name: str, part: Any) -> dict[str, npt.NDArray[Any]]:
-    """Return a forest or network as named arrays, with matrices in half precision."""
-    arrays = {f"{name}.{field.name}": np.asarray(getattr(part, field.name)) for field in fields(part)}
-    return {name: array.astype(np.float16) if array.ndim > 1 else array for name, array in arrays.items()}
-
-
 def unpack_model_part(kind: type[Part], name: str, stored: Mapping[str, npt.NDArray[Any]]) -> Part:
-    """Rebuild a forest or network from the arrays stored under its name."""
-    return kind(*(_convert_stored_array(stored[f"{name}.{field.name}"]) for field in fields(cast("Any", kind))))
-
-
-def _convert_stored_array(array: npt.NDArray[Any]) -> Any:
-    if not array.ndim:
-        return array.item()
-    if array.dtype == np.float16:
-        return array.astype(np.float32)
-    return tuple(array.tolist()) if array.dtype.kind == "U" else array
+    """Rebuild a forest or network from the arrays stored under its name, with matrices in half precision."""
+    parts: dict[str, Any] = {field.name: stored[f"{name}.{field.name}"] for field in fields(cast("Any", kind))}
+    for field, array in parts.items():
+        if array.ndim == 0 or array.dtype.kind == "U":
+            parts[field] = array.item() if array.ndim == 0 else tuple(array.tolist())
+        elif array.dtype == np.float16:
+            parts[field] = array.astype(np.float32)
+    return kind(**parts)
 
 
 @dataclass(frozen=True)
@@ -249,11 +233,6 @@ class LinkingModel:
             net = unpack_model_part(MessagePassingNet, "net", stored) if "net.table_in" in stored else None
             return cls(*(unpack_model_part(DecisionForest, stage, stored) for stage in STAGES), net=net)
 
-    def pack(self) -> dict[str, npt.NDArray[Any]]:
-        """Return the model as the named arrays that an archive stores."""
-        parts = {name: part for name, part in vars(self).items() if part}
-        return {key: array for name, part in parts.items() for key, array in pack_model_part(name, part).items()}
-
     def score(self, e: LinkingEvidence) -> tuple[Shares, Shares, Shares]:
         """Return the probabilities of tables, columns and `table.*`."""
         rows = _select_tables_to_score(e)
@@ -264,7 +243,7 @@ class LinkingModel:
         )
         if self.net:
             tables, columns = self.net(e, tables, columns, rows)
-        return (tables, columns, self.stars.predict_rows(build_star_features(e, tables), rows, tables * _UNSCORED))
+        return tables, columns, self.stars.predict_rows(build_star_features(e, tables), rows, tables * _UNSCORED)
 
 
 def _select_tables_to_score(e: LinkingEvidence) -> Numbers:

@@ -52,25 +52,16 @@ class _WordIndex:
         self._headed = _group_numbers_by_stem((parts[-1], number) for number, parts in enumerate(stemmed) if parts)
         self._weight = {part: math.log(1 + len(texts) / len(held)) for part, held in self.holders.items()}
         self._size = np.array([sum(self._weight[part] for part in dict.fromkeys(parts)) or 1.0 for parts in stemmed])
-        joined = zip(texts, stemmed, strict=True)
-        self._joined = {fold("".join(text)): parts for text, parts in joined if len(text) > 1}
+        self._joined = {fold("".join(text)): [*map(stem_word, text)] for text in texts if len(text) > 1}
         self._spellings = {word: stem_word(word) for text in texts for word in text if len(word) > 3}
 
-    def cover(self, mentions: Sequence[NameMention]) -> Shares:
-        """Return how much of each text is mentioned, from 0 to 1; rare words count more."""
-        sums = np.zeros(len(self._size))
+    def score(self, mentions: Sequence[NameMention]) -> tuple[Shares, Shares]:
+        """Return how much of each text is mentioned, rare words counting more, and of its last word."""
+        sums, heads = np.zeros((2, len(self._size)))
         for mention in mentions:
-            if mention.stem in self.holders:
-                sums[self.holders[mention.stem]] += mention.share * self._weight[mention.stem]
-        return sums / self._size
-
-    def score_last_words(self, mentions: Sequence[NameMention]) -> Shares:
-        """Return how well the last word of each text is mentioned, from 0 to 1."""
-        heads = np.zeros(len(self._size))
-        for mention in mentions:
-            if mention.stem in self._headed:
-                heads[self._headed[mention.stem]] = mention.share
-        return heads
+            sums[self.holders.get(mention.stem, [])] += mention.share * self._weight.get(mention.stem, 0.0)
+            heads[self._headed.get(mention.stem, [])] = mention.share
+        return sums / self._size, heads
 
     def find_matching_stems(self, word: Word) -> list[tuple[str, float]]:
         """Return the stems that a word matches exactly or nearly, each with the similarity."""
@@ -117,9 +108,10 @@ class Vocabulary:
                 shares[part] = max(share, best), position
         return [NameMention(part, share, self._holders[part], position) for part, (share, position) in shares.items()]
 
-    def cover(self, mentions: Sequence[NameMention]) -> Shares:
-        """Return how much of each name, or of its description, is mentioned, from 0 to 1."""
-        return np.maximum.reduce([text.cover(mentions) for text in self._texts])
+    def score(self, mentions: Sequence[NameMention]) -> tuple[Shares, Shares]:
+        """Return how much of each name, or of its description, is mentioned, and of its last word."""
+        share, head = np.maximum.reduce([text.score(mentions) for text in self._texts])
+        return share, head
 
     def score_mentions(self, words: Sequence[Word], associations: WordAssociations) -> MentionScores:
         """Return scores of how a text mentions each schema item."""
@@ -132,8 +124,7 @@ class Vocabulary:
                 if (holders := self._holders.get(part)) is not None:
                     best[holders] = np.maximum(best[holders], weight)
                     total[holders] += weight
-        heads = np.maximum.reduce([text.score_last_words(mentions) for text in self._texts])
-        return MentionScores(self.cover(mentions), heads, position, best, total, mentions)
+        return MentionScores(*self.score(mentions), position, best, total, mentions)
 
 
 def extract_content_words(text: str) -> tuple[str, ...]:

@@ -18,9 +18,24 @@ from .dialect_notes import dialect_notes
 from .explain import ColumnHeading, explain, headings
 from .findings import Finding
 from .literals import SearchedLiteral, find_searched_literals
-from .mend import CorrectedQuery, mend_names, write_exact_table_names
+from .mend import (
+    CorrectedQuery,
+    extend_schema_for_query,
+    find_requested_tables,
+    mend_names,
+    write_exact_table_names,
+)
 from .parse import parse_query_tree, writes
-from .query import ALL_COLUMNS, Query, find_query_constants, find_used_schema_items, is_ordered, read_query
+from .query import (
+    ALL_COLUMNS,
+    ROLES,
+    Query,
+    UsedSchemaItems,
+    find_query_constants,
+    find_used_schema_items,
+    is_ordered,
+    read_query,
+)
 from .regular import regularize, same_sql
 from .skeleton import compute_skeleton_similarity, make_question_skeleton, make_sql_skeleton
 from .vectors import FEATURES, vectorize_query
@@ -28,16 +43,20 @@ from .vectors import FEATURES, vectorize_query
 __all__ = [
     "ALL_COLUMNS",
     "FEATURES",
+    "ROLES",
     "ColumnHeading",
     "CorrectedQuery",
     "Finding",
     "Query",
     "SearchedLiteral",
+    "UsedSchemaItems",
     "check",
     "compute_skeleton_similarity",
     "dialect_notes",
     "explain",
+    "extend_schema_for_query",
     "find_query_constants",
+    "find_requested_tables",
     "find_searched_literals",
     "find_used_schema_items",
     "headings",

@@ -1,18 +1,25 @@
-"""Correction of misspelt names of tables and columns, if only one can be meant."""
+"""What names of tables and columns in a query mean, misspelt ones too.
+
+A name is corrected if only one can be meant; for a new attempt all that may be meant is shown.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
+from ..database.dialects import get_sqlglot_dialect
 from ..database.quoting import NamingRules
 from ..database.schema import Schema
-from ..words import find_similar
+from ..words import find_nearest_names, find_similar
 from .parse import return_default_if_unparsable
-from .query import Query
+from .query import Query, read_query
 from .scope import NameResolution, QuerySource
 
 
@@ -158,3 +165,40 @@ def _find_nearest(name: str, known: Collection[str]) -> str:
 
 def _normalize_name(name: str) -> str:
     return "".join(character for character in name.casefold() if character.isalnum())
+
+
+def find_requested_tables(schema: Schema, sql: str) -> frozenset[str]:
+    """Return the tables that a query names; for unknown names, tables with similar names."""
+    names = [table.name for table in schema.tables]
+    if (query := read_query(sql, schema)) is None:
+        try:
+            words = [token.text.lower() for token in get_sqlglot_dialect(schema.dialect).tokenize(sql)]
+        except SqlglotError:  # a quote that is never closed
+            words = re.findall(r"\w+", sql.lower())
+        found = {table.name for word in words if (table := schema.table(word))}
+        unknown = {word for before, word in pairwise(words) if before in ("from", "join") and not schema.table(word)}
+    else:
+        sources = [source for scope in query.scopes for source in scope.sources]
+        found = {source.table.name for source in sources if source.table}
+        unknown = {source.node.name for source in sources if not source.known}
+    return frozenset(found | {near for name in unknown for near in find_nearest_names(name, names)})
+
+
+def extend_schema_for_query(schema: Schema, part: Schema, sql: str) -> Schema:
+    """Return a part of a schema, extended by the tables and columns that a query names.
+
+    A table that the part lacks comes whole and first: whoever wrote the query knew only its name. If the schema has no
+    table of a name, those come whose names are most like it; if the tables have no column of a name, they come whole.
+    """
+    named = find_requested_tables(schema, sql)
+    missing = [table for table in schema.tables if table.name in named and part.table(table.name) is None]
+    columns = {table.name: dict.fromkeys(column.name for column in table.columns) for table in (*missing, *part.tables)}
+    if query := read_query(sql, schema):
+        for table, column in sorted(query.used.columns):
+            columns.setdefault(table, {})[column] = None
+        for reference in query.resolution.references:
+            for source in reference.scope.sources if reference.kind == "unknown" and reference.scope else ():
+                if source.table and reference.node.table.lower() in ("", source.name):
+                    names = dict.fromkeys(column.name for column in source.table.columns)
+                    columns[source.table.name] = columns.get(source.table.name, {}) | names
+    return schema.part([(table, list(names)) for table, names in columns.items()])

@@ -31,6 +31,16 @@ _UNTYPED_AGGREGATES = frozenset({"total", "string_agg", "median", "percentile", 
 _FILTERING = ("", "INNER", "CROSS", "STRAIGHT", "SEMI")
 """Kinds of joins whose ON every row fulfils."""
 
+_ROLE_OF: Mapping[Clause, str] = {
+    "select": "shown",
+    "where": "filtered",
+    "having": "filtered",
+    "group": "grouped",
+    "order": "ordered",
+    "from": "joined",
+}
+ROLES = tuple(dict.fromkeys(_ROLE_OF.values()))  # what a query does with a column
+
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _VALUES = frozenset({"expression", "expressions", "low", "high"})
 """Where a condition has what a column is compared with."""
@@ -94,9 +104,11 @@ class QueryCondition:
 class UsedSchemaItems:
     """The tables and columns of the schema that a query uses."""
 
-    tables: frozenset[str]  # names as the schema spells them
+    tables: frozenset[str] = frozenset()  # names as the schema spells them
     # `(table, column)`; the column is `*` for `SELECT *` and `table.*` (not for `count(*)`).
-    columns: frozenset[tuple[str, str]]
+    columns: frozenset[tuple[str, str]] = frozenset()
+    roles: frozenset[tuple[str, str, str]] = frozenset()  # table, column and one of `ROLES`
+    selects: int = 0  # how many SELECTs it has
 
 
 @dataclass(frozen=True)
@@ -256,7 +268,8 @@ class Query(ParsedQuery):
                 columns_named = ((table, table.column(name)) for _, table in scope.tables)
                 columns.update((table.name, column.name) for table, column in columns_named if column)
         columns.update((source.table.name, ALL_COLUMNS) for source in stars if source and source.table)
-        return UsedSchemaItems(frozenset(self.tables), frozenset(columns))
+        roles = ((*column.item, _ROLE_OF[column.clause]) for column in self.columns if column.clause in _ROLE_OF)
+        return UsedSchemaItems(frozenset(self.tables), frozenset(columns), frozenset(roles), len(self.scopes))
 
     @locked_cached_property
     def constants(self) -> QueryConstants:

@@ -100,12 +100,8 @@ class ValueIndex:
 
     def nearest(self, table: str, column: str, text: str, limit: int = 3) -> tuple[str, ...]:
         """Return the column's values most similar to a text, most similar first."""
-
-        def find_similar_values(indexed: IndexedValues) -> tuple[str, ...]:
-            stored = indexed.by_name.get((table.lower(), column.lower()))
-            return find_nearest_values(indexed.store, stored, text, limit) if stored else ()
-
-        return self._query_value_store(find_similar_values)
+        place = table.lower(), column.lower()
+        return self._query_value_store(lambda indexed: find_nearest_values(indexed, place, text, limit))
 
     def _is_withheld_column(self, table: str, column: str) -> bool:
         """Whether a column's values must not be sent, so that no answer may depend on them."""
@@ -170,9 +166,9 @@ def _open_store(database: Database, folder: Path) -> ValueStore:
                 other.unlink(missing_ok=True)
         try:
             return ValueStore(path, columns)
-        except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError):
-                raise  # it is no damage that the disk is full or the file locked
+        except sqlite3.OperationalError:
+            raise  # it is no damage that the disk is full or the file locked
+        except sqlite3.DatabaseError:
             path.unlink(missing_ok=True)
             return ValueStore(path, columns)
     except (OSError, sqlite3.OperationalError):

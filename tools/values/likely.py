@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence, Set
 
 from ..database import Schema
 from ..derived import cache_in_first_argument
-from ..words import STOP_WORDS, Word, question_words, stem_name, stems
-from .match import NO, NOT, WHOLE, TokenizedQuestion, ValueMatch, get_schema_name_stems
+from ..words import STOP_WORDS, TokenizedQuestion, Word, question_words, stem_name, stems
+from .match import NO, NOT, WHOLE, ValueMatch, get_schema_name_stems, is_inside_larger_range
 
 Place = tuple[str, str]
 
@@ -46,7 +46,7 @@ def select_likely_values(text: str, found: Sequence[ValueMatch], schema: Schema)
             the text in which values were found, those found further on are left out.
         schema: The tables in play; values of others are left out.
     """
-    reader, ends = _MentionClassifier(TokenizedQuestion.of(text), schema, found), _map_foreign_key_partners(schema)
+    reader, ends = _MentionClassifier(TokenizedQuestion(text), schema, found), _map_foreign_key_partners(schema)
     shown: list[ValueMatch] = []
     for match in found:
         if not (schema.column(match.table, match.column) and reader.is_value_meant(match)):
@@ -64,7 +64,7 @@ def select_certain_values(text: str, meant: Sequence[ValueMatch]) -> tuple[Value
     A word in another form has the same beginning; a part has two words; a code is written as one; a flag is denied only
     beside its word; a misspelt name is no word in small letters; a short number is any number.
     """
-    words = TokenizedQuestion.of(text).words
+    words = TokenizedQuestion(text).words
     return tuple(match for match in meant if _is_certain(match, [w.folded for w in words if w.start < match.start]))
 
 
@@ -128,7 +128,7 @@ class _MentionClassifier:
         if self.question.is_whole_quotation(match.start, match.end):
             return True
         own = set(stem_name(match.column))
-        if self.question.is_inside_larger_range(match.start, match.end, self._whole, own):
+        if is_inside_larger_range(self.question, match.start, match.end, self._whole, own):
             return False
         # Whether the question names the column too, by other words than these, or its table.
         beside = {word.stem for word in self.question.words} - {word.stem for word in words}
@@ -141,7 +141,10 @@ class _MentionClassifier:
         if match.value.replace(" ", "").isdigit():
             # It may be the value of a column that is named too; of one that counts, only right behind its name.
             behind = stem_name(match.column)[-1:] != ("id",) or any(word.stem in own for word in before)
-            if not (named and behind) or self._is_part_of_number(match):
+            # A part of a longer number, date or time is none.
+            around = self.question.text[: match.start], self.question.text[match.end :]
+            longer = re.search(r"\d[.,:/-]\Z", around[0]) or re.match(r"[.,:/-]\d", around[1])
+            if longer or not (named and behind):
                 return False
         if small and not self._is_in_name_position(match, own - {word.stem for word in words}, before):
             return False
@@ -181,14 +184,9 @@ class _MentionClassifier:
         kind = match.how in ("exact", "case") and words[-1].stem not in self._things and self._is_category_value(match)
         return capital or not ordinary or kind
 
-    def _is_part_of_number(self, match: ValueMatch) -> bool:
-        """Whether the mention is part of a longer number, date or time."""
-        before, after = self.question.text[: match.start], self.question.text[match.end :]
-        return bool(re.search(r"\d[.,:/-]\Z", before) or re.match(r"[.,:/-]\d", after))
-
     def _is_common_word(self, word: Word) -> bool:
         """Whether a word is common in questions, or is a greeting at the start of a sentence."""
-        return word.folded in STOP_WORDS or (word.folded in _GREETINGS and self.question.is_sentence_start(word.start))
+        return word.folded in STOP_WORDS or (word.folded in _GREETINGS and word.start in self.question.openings)
 
     def _is_in_name_position(self, match: ValueMatch, own: Set[str], before: Sequence[Word]) -> bool:
         """Whether common words stand where a name would: after the column, or like ME in "in ME"."""
@@ -198,7 +196,7 @@ class _MentionClassifier:
         place = before if before and before[-1].folded in _IS else before[-1:]
         if ends and {word.stem for word in place} & own:
             return match.how in WHOLE
-        if match.mention.islower() or self.question.is_sentence_start(match.start):
+        if match.mention.islower() or match.start in self.question.openings:
             return False
         if not match.mention.isupper() or (len(match.mention) == 1 and match.mention != "I"):
             return self._is_category_or_code(match)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache, partial
 from heapq import nlargest
 from importlib.resources import files
 
@@ -21,8 +21,7 @@ from ..words import (
     IN_WORD,
     OF_A_VALUE,
     OFFERED,
-    STOP_WORDS,
-    Word,
+    TokenizedQuestion,
     find_similar,
     fold,
     key,
@@ -30,15 +29,11 @@ from ..words import (
     stem_name,
     stem_word,
     stems,
-    words,
 )
-from .store import StoredColumn, StoredValue, ValueStore
+from .store import StoredValue, ValueStore
 
 WHOLE = frozenset(("exact", "case", "inflection"))  # how a whole value is mentioned, spelt right
 LONGEST = 10  # words of the longest mention that is looked for
-_MOST_WORDS = 400  # words that are read: a question has fewer, and a pasted text shall not take its time
-
-_QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|(?<!\w)'((?:[^']|'(?=\w))+)'(?!\w)|‘([^’]+)’")
 
 
 @dataclass(frozen=True)
@@ -70,93 +65,6 @@ class MentionSpan:
     similarity: float = 1.0  # less where a word is taken for a misspelt one
 
 
-@dataclass(frozen=True)
-class TokenizedQuestion:
-    """A question split into words and quoted ranges."""
-
-    text: str
-    words: tuple[Word, ...]
-    quoted: tuple[tuple[int, int], ...]  # character ranges between quotation marks
-
-    @classmethod
-    def of(cls, text: str) -> TokenizedQuestion:
-        """Split a question into words and quoted ranges."""
-        quoted = tuple(match.span(match.lastindex or 0) for match in _QUOTED.finditer(text))
-        return cls(text, words(text)[:_MOST_WORDS], quoted)
-
-    def is_common_word(self, number: int) -> bool:
-        """Whether the word at `number` is too common to mention a value by itself."""
-        word = self.words[number]
-        return word.folded in STOP_WORDS and (word.text == "I" or not self.is_quoted_or_capitalized(word))
-
-    def is_quoted_or_capitalized(self, word: Word) -> bool:
-        """Whether a word is quoted, or capitalized but not at the start of a sentence."""
-        return (word.text[0].isupper() and not self.is_sentence_start(word.start)) or self.is_range_in_quotes(
-            word.start, word.end
-        )
-
-    def is_sentence_start(self, start: int) -> bool:
-        """Whether a sentence or line begins at character offset `start`."""
-        before = self.text[:start].rstrip("\"'“‘( \t")
-        return not before or before[-1] in ".?!:\n"
-
-    def is_range_in_quotes(self, start: int, end: int) -> bool:
-        """Whether a range of the question lies between quotation marks."""
-        return any(first <= start and end <= last for first, last in self.quoted)
-
-    def is_whole_quotation(self, start: int, end: int) -> bool:
-        """Whether a range is all the text between quotation marks, except for punctuation."""
-        return any(
-            first <= start and end <= last and not re.search(r"\w", self.text[first:start] + self.text[end:last])
-            for first, last in self.quoted
-        )
-
-    def get_words_in_range(self, start: int, end: int) -> list[Word]:
-        """Return the words in a range of the question."""
-        return [word for word in self.words if start <= word.start and word.end <= end]
-
-    def is_inside_larger_range(self, start: int, end: int, others: Iterable[tuple[int, int]], own: Set[str]) -> bool:
-        """Whether another range contains this one and also words whose stems are not in `own`."""
-        return any(
-            first <= start
-            and end <= last
-            and not {word.stem for word in self.get_words_in_range(first, start) + self.get_words_in_range(end, last)}
-            <= own
-            for first, last in others
-        )
-
-    def make_mention_span(self, first: int, last: int, stemmed: Sequence[str], similarity: float = 1.0) -> MentionSpan:
-        """Return the span from word `first` up to word `last`, with `stemmed` as the look-up key."""
-        start, end = self.words[first].start, self.words[last - 1].end
-        return MentionSpan(first, last, start, end, self.text[start:end], key(stemmed), similarity)
-
-    def find_mention_spans(self, respelt: Mapping[int, Sequence[tuple[str, float]]]) -> dict[str, list[MentionSpan]]:
-        """Return the spans of words that may mention values, by look-up key.
-
-        Args:
-            respelt: For misspelt words, by number, the stems that they may stand for, with their similarity.
-        """
-        found: dict[str, list[MentionSpan]] = defaultdict(list)
-        total = len(self.words)
-        telling = [not self.is_common_word(number) for number in range(total)]
-        for first in range(total):
-            for last in range(first + 1, min(first + LONGEST, total) + 1):
-                if not any(telling[first:last]):
-                    continue
-                stemmed = [word.stem for word in self.words[first:last]]
-                span = self.make_mention_span(first, last, stemmed)
-                found[span.key].append(span)
-                wrong = [number for number in range(first, last) if number in respelt]
-                for choice in range(3 if len(wrong) == 1 else min(1, len(wrong))):
-                    similarity = 1.0
-                    for number in wrong:
-                        stemmed[number - first], like = respelt[number][min(choice, len(respelt[number]) - 1)]
-                        similarity = min(similarity, like)
-                    span = self.make_mention_span(first, last, stemmed, similarity)
-                    found[span.key].append(span)
-        return found
-
-
 # From a question to the values it mentions: what may be one, and how likely that is no coincidence.
 
 YES = frozenset(("1", "t", "true", "y", "yes"))
@@ -167,9 +75,7 @@ _ASIDE = frozenset(("a", "flag", "has", "have", "indic", "is", "of", "on", "the"
 
 _COMMON = 100  # a word that more values hold is only looked for together with its neighbour
 _PARTS = 30  # most values of which only a part is mentioned
-
 _LONGEST_INITIALS = 6
-
 _LEAST_SHARE = 0.35  # how much of a value, in letters, must be said: less is chance more often than not
 _CODE = 3  # other names of at most so many letters are codes: they are compared as written, as "US" is not "us"
 # A value that a span may mention, and score and `how` as in a match.
@@ -197,42 +103,30 @@ class IndexedValues:
             if {value.text.casefold() in YES for value in values} == {True, False}
             and all(value.text.casefold() in YES | NO for value in values)
         ]
-
-    @cached_property
-    def find(self) -> Callable[[str], tuple[ValueMatch, ...]]:
-        """A function that returns the values that a question mentions, best first, each once."""
-
         # A turn looks for the values of one question twice, and the next turn for those of the question before.
-        @lru_cache(maxsize=4)
-        def find(text: str) -> tuple[ValueMatch, ...]:
-            return tuple(find_values(text, self))
-
-        return find
+        self.find = lru_cache(maxsize=4)(partial(find_values, indexed=self))
 
 
-def find_values(text: str, indexed: IndexedValues) -> list[ValueMatch]:
+def find_values(text: str, indexed: IndexedValues) -> tuple[ValueMatch, ...]:
     """Return the values that a question mentions, best first, each once."""
-    question = TokenizedQuestion.of(text)
+    question = TokenizedQuestion(text)
     found = list(_find_mention_candidates(question, indexed))
     taken = {(span.start, span.end) for _, span, _, how in found if how in WHOLE}
-    ranked = [
-        (_score_mention_candidate(each, question, indexed.columns[each[0].column], indexed.names, taken), each)
-        for each in found
-    ]
+
+    def get_sort_key(candidate: Candidate) -> tuple[float, int, int]:
+        value, span, *_ = candidate
+        return -_score_mention_candidate(candidate, question, indexed, taken), span.start, value.id
+
     best: dict[int, ValueMatch] = {}
-    for _, (value, span, score, how) in sorted(ranked, key=lambda pair: (-pair[0], pair[1][1].start, pair[1][0].id)):
+    for value, span, score, how in sorted(found, key=get_sort_key):
         column = indexed.columns[value.column]
         place = (column.table, column.name, value.text)
         best.setdefault(value.id, ValueMatch(*place, span.text, span.start, span.end, round(score, 3), how))
-    return list(best.values())
+    return tuple(best.values())
 
 
 def _score_mention_candidate(
-    candidate: Candidate,
-    question: TokenizedQuestion,
-    column: StoredColumn,
-    names: Set[str],
-    taken: Set[tuple[int, int]],
+    candidate: Candidate, question: TokenizedQuestion, indexed: IndexedValues, taken: Set[tuple[int, int]]
 ) -> float:
     """Return the likelihood that a candidate is a mention and not a coincidence.
 
@@ -240,22 +134,17 @@ def _score_mention_candidate(
     Against it: its words name a table or column; it lies inside a longer mention that fits (but for the words that
     name the column: "Sonoma" in "Sonoma County" may well be a value of the column `County`).
     """
-    _, span, rank, how = candidate
-    words = question.words[span.first : span.last]
+    value, span, rank, how = candidate
+    column, words = indexed.columns[value.column], question.words[span.first : span.last]
     rank += 0.05 * min(len(words), 4)
-    if question.is_whole_quotation(span.start, span.end):
-        rank += 0.4
-    elif question.is_range_in_quotes(span.start, span.end):
-        rank += 0.1
-    rank += (
-        0.2
-        * sum(not word.text[0].islower() and not question.is_sentence_start(word.start) for word in words)
-        / len(words)
-    )
+    if question.quoted and question.is_range_in_quotes(span.start, span.end):
+        rank += 0.4 if question.is_whole_quotation(span.start, span.end) else 0.1
+    capitals = sum(not word.text[0].islower() and word.start not in question.openings for word in words)
+    rank += 0.2 * capitals / len(words)
     own = set(stem_name(column.name))
-    if question.is_inside_larger_range(span.start, span.end, taken, own):
+    if is_inside_larger_range(question, span.start, span.end, taken, own):
         rank -= 0.5
-    if how != "flag" and all(word.stem in names for word in words):
+    if how != "flag" and all(word.stem in indexed.names for word in words):
         rank -= 0.35
     said = {word.stem for word in question.words}
     for weight, parts in ((0.15, own), (0.1, set(stem_name(column.table)))):
@@ -267,23 +156,68 @@ def _find_mention_candidates(question: TokenizedQuestion, indexed: IndexedValues
     """Yield all candidates for mentioned values; a value may occur more than once."""
     store = indexed.store
     respelt = _find_misspelt_words(question, indexed)
-    by_key = question.find_mention_spans(respelt)
+    by_key = _find_mention_spans(question, respelt)
     for value in store.find_values_by_field("key", by_key):
         for span in by_key[value.key]:
-            yield value, span, *_score_span_match(span, value.text)
+            if span.similarity < 1:
+                yield value, span, 0.9 * span.similarity, "typo"
+            elif span.text == value.text:
+                yield value, span, 1.0, "exact"
+            elif span.text.casefold() == value.text.strip().casefold():
+                yield value, span, 0.97, "case"
+            else:
+                yield value, span, 0.9, "inflection"
     yield from _find_values_by_alias(question, by_key, indexed)
     yield from _find_values_by_part(question, respelt, store)
     yield from _find_flag_values(question, indexed)
 
 
-def _score_span_match(span: MentionSpan, text: str) -> tuple[float, str]:
-    if span.similarity < 1:
-        return 0.9 * span.similarity, "typo"
-    if span.text == text:
-        return 1.0, "exact"
-    if span.text.casefold() == text.strip().casefold():
-        return 0.97, "case"
-    return 0.9, "inflection"
+def is_inside_larger_range(
+    question: TokenizedQuestion, start: int, end: int, others: Iterable[tuple[int, int]], own: Set[str]
+) -> bool:
+    """Whether another range contains this one and also words whose stems are not in `own`."""
+    return any(
+        first <= start
+        and end <= last
+        and not {w.stem for w in question.words if first <= w.start < start or end < w.end <= last} <= own
+        for first, last in others
+    )
+
+
+def _make_mention_span(
+    question: TokenizedQuestion, first: int, last: int, stemmed: Sequence[str] = (), similarity: float = 1.0
+) -> MentionSpan:
+    """Return the span from word `first` up to word `last`, with `stemmed` as the look-up key."""
+    start, end = question.words[first].start, question.words[last - 1].end
+    return MentionSpan(first, last, start, end, question.text[start:end], key(stemmed), similarity)
+
+
+def _find_mention_spans(
+    question: TokenizedQuestion, respelt: Mapping[int, Sequence[tuple[str, float]]]
+) -> dict[str, list[MentionSpan]]:
+    """Return the spans of words that may mention values, by look-up key.
+
+    `respelt` has, for misspelt words, by number, the stems that they may stand for, with their similarity.
+    """
+    found: dict[str, list[MentionSpan]] = defaultdict(list)
+    total = len(question.words)
+    common = question.common
+    for first in range(total):
+        for last in range(first + 1, min(first + LONGEST, total) + 1):
+            if all(common[first:last]):
+                continue
+            stemmed = [word.stem for word in question.words[first:last]]
+            spans = [_make_mention_span(question, first, last, stemmed)]
+            wrong = [number for number in range(first, last) if number in respelt]
+            for choice in range(3 if len(wrong) == 1 else min(1, len(wrong))):
+                similarity = 1.0
+                for number in wrong:
+                    stemmed[number - first], like = respelt[number][min(choice, len(respelt[number]) - 1)]
+                    similarity = min(similarity, like)
+                spans.append(_make_mention_span(question, first, last, stemmed, similarity))
+            for span in spans:
+                found[span.key].append(span)
+    return found
 
 
 def _find_flag_values(question: TokenizedQuestion, indexed: IndexedValues) -> Iterator[Candidate]:
@@ -296,7 +230,7 @@ def _find_flag_values(question: TokenizedQuestion, indexed: IndexedValues) -> It
             name = {stem_word(fold(column.name))}
         named = [numbers[part] for part in name if part in numbers]
         if named and len(named) >= len(name) / 2:
-            span = question.make_mention_span(min(named), min(named) + 1, [])
+            span = _make_mention_span(question, min(named), min(named) + 1)
             for value in values:
                 likely = (value.text.casefold() in NO) == negated
                 yield value, span, 0.5 + 0.1 * len(named) / len(name) + 0.1 * likely, "flag"
@@ -324,7 +258,7 @@ def _find_values_by_alias(
         letters: span
         for span in spans
         if 3 <= span.last - span.first <= _LONGEST_INITIALS
-        and not any(question.is_common_word(number) for number in range(span.first, span.last))
+        and not any(question.common[number] for number in range(span.first, span.last))
         and (letters := "".join(word.folded[0] for word in question.words[span.first : span.last])).isalpha()
     }
     for value in store.find_values_by_field("key", said):
@@ -340,10 +274,11 @@ def _find_misspelt_words(question: TokenizedQuestion, indexed: IndexedValues) ->
     """Return the most similar stored words for each question word that no value contains."""
     respelt: dict[int, list[tuple[str, float]]] = {}
     for number, word in enumerate(question.words):
-        known = word.stem in indexed.names or question.is_common_word(number)
+        known = word.stem in indexed.names or question.common[number] or word.stem.isdigit()
+        if known or min(len(word.text), len(word.stem)) < IN_WORD[0]:
+            continue
         # A short word in small letters is a word more often than a value with a wrong letter.
-        least = IN_WORD[0] if question.is_quoted_or_capitalized(word) else OF_A_VALUE[0]
-        if known or len(word.text) < least or len(word.stem) < IN_WORD[0] or word.stem.isdigit():
+        if len(word.text) < OF_A_VALUE[0] and not question.is_quoted_or_capitalized(word):
             continue
         if not indexed.store.has_word_stem(word.stem) and (near := _find_nearest_words(word.stem, indexed.store)):
             respelt[number] = [(other, 1 - distance / len(word.stem)) for distance, other in near]
@@ -357,7 +292,7 @@ def _find_values_by_part(
     words = {
         number: (respelt[number][0] if number in respelt else (word.stem, 1.0))
         for number, word in enumerate(question.words)
-        if len(word.stem) > 1 and not question.is_common_word(number)
+        if len(word.stem) > 1 and not question.common[number]
     }
     numbers: dict[int, list[int]] = defaultdict(list)
     for number, (stemmed, _) in words.items():
@@ -376,18 +311,16 @@ def _find_values_by_part(
             found.append((share, value, run))
     for share, value, run in nlargest(_PARTS, found, key=lambda part: part[0]):
         similarity = min(words[number][1] for number in run)
-        span = question.make_mention_span(run[0], run[-1] + 1, [], similarity)
+        span = _make_mention_span(question, run[0], run[-1] + 1, similarity=similarity)
         yield value, span, (0.4 + 0.4 * share) * similarity, "part"
 
 
 def _find_longest_word_run(numbers: Sequence[int]) -> list[int]:
     """Return the longest run of word numbers, with gaps of at most one word."""
-    best: list[int] = []
-    run: list[int] = []
+    runs: list[list[int]] = [[]]
     for number in numbers:
-        run = [*run, number] if run and number - run[-1] <= 2 else [number]
-        best = max(best, run, key=len)
-    return best
+        runs.append([*runs[-1], number] if runs[-1] and number - runs[-1][-1] <= 2 else [number])
+    return max(runs, key=len)
 
 
 # Other names of the same thing: countries and their people, states and their codes, months, sexes. The list holds what
@@ -407,11 +340,11 @@ class ValueAlias:
 
 def find_aliases(mention: str, mention_key: str) -> tuple[ValueAlias, ...]:
     """Return the other names of the thing that a question mentions by one name."""
-    groups = (
+    groups = [
         group
         for group in _load_alias_groups().get(mention_key, ())
         if any(name.key == mention_key and (not name.is_code or name.text == mention) for name in group)
-    )
+    ]
     return tuple(dict.fromkeys(name for group in groups for name in group if name.key != mention_key))
 
 
@@ -433,30 +366,33 @@ _FEW = 5_000
 """Values that are all compared; of a column that holds more, those that share a word with the text, or nearly."""
 
 _WORD_HOLDERS = 500  # values taken for one word
-
 _LOOKED_AT = 30  # values that are compared closely
-
-_WORD = re.compile(r"[^\W_]+")
 _PART = 4  # letters and digits from which a text may be a part of what was meant
 
 
-def find_nearest_values(store: ValueStore, column: StoredColumn, text: str, limit: int) -> tuple[str, ...]:
+def find_nearest_values(indexed: IndexedValues, place: tuple[str, str], text: str, limit: int) -> tuple[str, ...]:
     """Return the values of a column that a text may mean: similar spellings and aliases."""
-    stemmed = stems(text)
+    store, stemmed = indexed.store, stems(text)
+    if (column := indexed.by_name.get(place)) is None:
+        return ()
     others = find_aliases(text.strip(), key(stemmed))
     named = [
         value.text
         for value in store.find_values_by_field("key", [other.key for other in others])
         if value.column == column.id and (len(value.text) > 1 or any(value.text == other.text for other in others))
     ]
-    choices = store.list_values(column.id, _FEW) if column.held <= _FEW else _find_by_words(store, column, stemmed)
+    choices = store.list_values(column.id, _FEW) if column.held <= _FEW else []
+    if column.held > _FEW:
+        alike = {near for word in stemmed for near in (word, *(near for _, near in _find_nearest_words(word, store)))}
+        ids = {number for word in alike for number in store.find_value_ids_by_words((word,), _WORD_HOLDERS)}
+        choices = [value.text for value in store.find_values_by_field("id", ids) if value.column == column.id]
     found = process.extract(
         text, choices, scorer=fuzz.WRatio, processor=utils.default_process, limit=_LOOKED_AT, score_cutoff=OFFERED
     )
-    alike = [choice for choice, _, _ in found]
-    same = [choice for choice in alike if _fold_words(choice) == _fold_words(text)]
-    same = same or [choice for choice in alike if stemmed and key(stems(choice)) == key(stemmed)]
-    near = same or [*named, *(choice for choice in alike if _is_similar_to_value(text, choice))]
+    near = [choice for choice, _, _ in found]
+    same = [choice for choice in near if _fold_words(choice) == _fold_words(text)]
+    same = same or [choice for choice in near if stemmed and key(stems(choice)) == key(stemmed)]
+    near = same or [*named, *(choice for choice in near if _is_similar_to_value(text, choice))]
     return tuple(dict.fromkeys(near))[:limit]
 
 
@@ -464,8 +400,9 @@ def _is_similar_to_value(text: str, value: str) -> bool:
     """Whether a text is a misspelt value, or consists of whole words of the value."""
     if text.strip().casefold() in STAND_INS:
         return False  # it asks for rows without a value: none is meant by it
-    meant, held = "".join(_fold_words(text)), "".join(_fold_words(value))
-    if len(meant) >= _PART and f" {' '.join(_fold_words(text))} " in f" {' '.join(_fold_words(value))} ":
+    said, whole = _fold_words(text), _fold_words(value)
+    meant, held = "".join(said), "".join(whole)
+    if len(meant) >= _PART and f" {' '.join(said)} " in f" {' '.join(whole)} ":
         return True
     allowed = max_typos(min(meant, held, key=len), is_value=True)
     if not allowed or meant[0] != held[0] or re.findall(r"\d+", meant) != re.findall(r"\d+", held):
@@ -474,13 +411,7 @@ def _is_similar_to_value(text: str, value: str) -> bool:
 
 
 def _fold_words(text: str) -> list[str]:
-    return [fold(word) for word in _WORD.findall(text)]
-
-
-def _find_by_words(store: ValueStore, column: StoredColumn, stemmed: list[str]) -> list[str]:
-    alike = (other for word in stemmed for other in (word, *(near for _, near in _find_nearest_words(word, store))))
-    ids = {number for word in dict.fromkeys(alike) for number in store.find_value_ids_by_words((word,), _WORD_HOLDERS)}
-    return [value.text for value in store.find_values_by_field("id", ids) if value.column == column.id]
+    return [fold(word) for word in re.findall(r"[^\W_]+", text)]
 
 
 def _find_nearest_words(word: str, store: ValueStore) -> list[tuple[int, str]]:

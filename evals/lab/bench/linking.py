@@ -16,7 +16,7 @@ from pandas import DataFrame
 from ....agent.context.task_inputs import MOST_COLUMNS
 from ....tools.database import ColumnSchema, ForeignKey, Schema, TableSchema
 from ....tools.linking import STAR, PastTurn, SchemaLinker
-from ....tools.linking.keep import keep_likely_items
+from ....tools.linking.linked import keep_likely_items
 from ....tools.linking.scoring import load_shipped_model
 from ....tools.linking.vocabulary import Shares, load_shipped_associations
 from ...datasets import load_dataset

@@ -13,7 +13,7 @@ import json
 import logging
 import math
 import tempfile
-from collections import Counter, defaultdict
+from collections import ChainMap, Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,7 +25,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from ....tools.errors import SettingsError
 from ....tools.linking import STAR
-from ....tools.linking.features import (
+from ....tools.linking.evidence import (
     Features,
     build_first_column_features,
     build_first_table_features,
@@ -46,7 +46,7 @@ from ....tools.whole_files import replace_file, write_text_atomically
 from ....tools.words import split_name_into_words, stem_word, words
 from ...datasets import load_dataset
 from ...metrics.summary import COUNTED
-from .fit_linker_net import TrainingTurn, import_torch, predict_log_odds, shift_log_odds
+from .fit_linker_net import TrainingTurn, import_torch, pack_model_part, predict_log_odds, shift_log_odds
 from .fit_linker_net import train_linker_net as train_net
 from .fit_linker_turns import (
     FOLDS,
@@ -386,7 +386,8 @@ def _shift_probabilities(p: Shares, shift: float) -> Shares:
 def write(model: LinkingModel, associations: WordAssociations, folder: Path) -> None:
     """Write the linker's files: `forests.npz` and `associations.json`."""
     with replace_file(folder / "forests.npz") as file:
-        np.savez_compressed(file, allow_pickle=False, **model.pack())
+        parts = [pack_model_part(name, part) for name, part in vars(model).items() if part]
+        np.savez_compressed(file, allow_pickle=False, **dict(ChainMap(*parts)))
     stored = {"pairs": associations.pairs, "usual": associations.usual}
     write_text_atomically(folder / "associations.json", json.dumps(stored, sort_keys=True) + "\n")
 

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ....tools.errors import SettingsError
 from ....tools.linking.scoring import (
@@ -16,7 +17,6 @@ from ....tools.linking.scoring import (
     Array,
     Matrix,
     MessagePassingNet,
-    pack_model_part,
     standardize_inputs,
     unpack_model_part,
 )
@@ -102,6 +102,12 @@ def train_linker_net(
             schedule.step()
     arrays = {name: weight.detach().numpy() for name, weight in weights.items()}
     return _round_net_weights(MessagePassingNet(*names, *of_tables, *of_columns, **arrays))
+
+
+def pack_model_part(name: str, part: Any) -> dict[str, npt.NDArray[Any]]:
+    """Return a forest or network as named arrays, with matrices in half precision."""
+    arrays = {f"{name}.{field.name}": np.asarray(getattr(part, field.name)) for field in fields(part)}
+    return {name: array.astype(np.float16) if array.ndim > 1 else array for name, array in arrays.items()}
 
 
 def _round_net_weights(net: MessagePassingNet) -> MessagePassingNet:

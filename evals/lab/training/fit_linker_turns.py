@@ -19,7 +19,7 @@ from ....tools.database import Database, Schema
 from ....tools.database.quoting import quote
 from ....tools.errors import DatabaseUnavailable
 from ....tools.linking import STAR, PastTurn
-from ....tools.linking.evidence import LinkingEvidence, NameIndex, gather
+from ....tools.linking.evidence import LinkingEvidence, NameIndex
 from ....tools.linking.vocabulary import Shares, WordAssociations
 from ....tools.values import ValueIndex, ValueMatch
 from ...datasets import Dataset
@@ -140,7 +140,7 @@ def build_linked_turn(
     """Build one turn of a dialogue: the evidence, and flags for the items of the gold SQL."""
     names = dialogue.database.names
     asked, past = given(dialogue.questions[number], dialogue.get_past_turns(number))
-    evidence = gather(asked.text, past, asked.values, names, associations)
+    evidence = LinkingEvidence(asked.text, past, asked.values, names, associations)
     used = names.past_use(asked.gold)
     return LinkedTurn(
         dialogue.database,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 from tableturn.tools.database import ColumnSchema, ForeignKey, Schema, TableSchema
-from tableturn.tools.linking import STAR, LinkedSchema, PastTurn, SchemaItem, SchemaLinker, extend_schema_for_query
-from tableturn.tools.linking.evidence import NameIndex, gather
-from tableturn.tools.linking.keep import keep_likely_items
-from tableturn.tools.linking.linked import PastQueryUsage, find_past_query_usage
+from tableturn.tools.linking import STAR, LinkedSchema, PastTurn, SchemaItem, SchemaLinker
+from tableturn.tools.linking.evidence import LinkingEvidence, NameIndex
+from tableturn.tools.linking.linked import keep_likely_items
 from tableturn.tools.linking.vocabulary import WordAssociations
+from tableturn.tools.sql import extend_schema_for_query
 from tableturn.tools.values import ValueMatch
 
 from tests.support.queries import read
@@ -302,7 +302,7 @@ def test_learned_associations_speak_for_names() -> None:
     linker = SchemaLinker(CONCERTS)
     names = linker._names  # pyright: ignore[reportPrivateUsage]
     learned = WordAssociations({"old": {"age": 0.9}}, {"age": 0.5})
-    evidence = gather("How old are they?", (), (), names, learned)
+    evidence = LinkingEvidence("How old are they?", (), (), names, learned)
     age = names.column_number["singer", "Age"]
     assert evidence.columns.associated[age] == evidence.columns.associated_sum[age] == 0.9
     assert evidence.columns.associated.sum() == 0.9
@@ -311,12 +311,11 @@ def test_learned_associations_speak_for_names() -> None:
 
 def test_past_use_tells_what_columns_were_for() -> None:
     sql = "SELECT Name, count(*) FROM singer JOIN singer_in_concert USING (Singer_ID) WHERE Age > 3 GROUP BY Name"
-    use = find_past_query_usage(read(sql, CONCERTS))
+    use = read(sql, CONCERTS).used
     assert use.tables == {"singer", "singer_in_concert"}
     assert {("singer", "Name", "shown"), ("singer", "Name", "grouped"), ("singer", "Age", "filtered")} <= use.roles
     assert ("singer", "Age", "shown") not in use.roles
     assert use.selects == 1
-    assert find_past_query_usage(None) == PastQueryUsage()
 
 
 def test_a_description_speaks_for_a_cryptic_name() -> None:
@@ -355,7 +354,7 @@ def test_probabilities_of_earlier_turns_stand_beside_their_sql() -> None:
     found = (("singer", None, 0.4), ("singer", "Age", 0.3), ("nowhere", None, 0.9), ("singer", "*", 0.2))
     earlier = PastTurn("x", sql="SELECT City FROM stadium")
     latest = PastTurn("y", sql="SELECT City FROM stadium WHERE Capacity > 3", items=found)
-    evidence = gather("and now?", [earlier, earlier, latest], (), names, WordAssociations({}, {}))
+    evidence = LinkingEvidence("and now?", [earlier, earlier, latest], (), names, WordAssociations({}, {}))
     singer, stadium = names.table_number["singer"], names.table_number["stadium"]
     before = evidence.tables_before
     assert (before.last[stadium], before.last[singer]) == (1.0, 0.0)

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tableturn.evals.lab.training.fit_linker_net import pack_model_part
 from tableturn.tools.database import Schema
 from tableturn.tools.database.schema import ColumnSchema, ForeignKey, TableSchema
 from tableturn.tools.linking.scoring import (
     MESSAGES,
     MessagePassingNet,
     combine_log_odds,
-    pack_model_part,
     unpack_model_part,
 )
 from tableturn.tools.linking.shape import SchemaGraph, SchemaShape
@@ -106,8 +106,8 @@ def test_tables_left_out_take_no_part() -> None:
     names = ("a", "b", "c")
     keys = (ForeignKey("a", ("id",), "b", ("id",)), ForeignKey("c", ("id",), "a", ("id",)))
     whole, part = Schema("s", tuple(map(table, names)), keys), Schema("s", tuple(map(table, names[1:])))
-    cut, columns = SchemaShape.of(whole).part(np.array([1, 2]))
-    alone, _ = SchemaShape.of(part).part(np.array([0, 1]))
+    cut, columns = SchemaShape(whole).part(np.array([1, 2]))
+    alone, _ = SchemaShape(part).part(np.array([0, 1]))
     assert columns.tolist() == [2, 3, 4, 5]
     for one, other in zip(vars(cut).values(), vars(alone).values(), strict=True):
         assert np.array_equal(one, other)

@@ -31,7 +31,6 @@ from tableturn.tools.expectation import extract_query_traits, score_used_items
 from tableturn.tools.knowledge import Entry
 from tableturn.tools.knowledge.fragment import find_used_entries
 from tableturn.tools.knowledge.proposals import propose_entries_from_correction
-from tableturn.tools.linking.linked import find_past_query_usage
 from tableturn.tools.readings import make_tie_reading
 from tableturn.tools.sql import (
     Query,
@@ -104,7 +103,6 @@ def _read_in_all_ways(sql: str, schema: Schema) -> None:
     explain(read(sql, schema))
     headings(read(sql, schema), ["a", "b"])
     find_used_schema_items(sql, schema)
-    find_past_query_usage(read(sql, schema))
     find_query_constants(sql, schema.dialect)
     extract_query_traits(read(sql, schema))
     score_used_items(read(sql, schema), [("customer", None, 0.5)])

@@ -205,7 +205,7 @@ def test_a_question_is_looked_up_once_until_the_contents_change(
 ) -> None:
     asked: list[str] = []
 
-    def find(text: str, indexed: IndexedValues) -> list[ValueMatch]:
+    def find(text: str, indexed: IndexedValues) -> tuple[ValueMatch, ...]:
         asked.append(text)
         return find_values(text, indexed)
 
