@@ -44,13 +44,6 @@ _SUPERLATIVE = re.compile(
     rf"(?:(?:most|least) (?!of\b|common\b|one\b|recent\b)|(?:{_EXTREME}|cheapest)\b)",
     re.I | re.S,
 )
-_EITHER_WAY = re.compile(
-    r"rank|pos|place|order|level|grade|class|priority|date|time|year|age|birth|most|high|larg|great|big|max|least|low|small"
-    r"|few|min|top|best|worst",
-    re.I,
-)
-"""In a column's name: its smallest value may be the highest, as first place is, or it may say what it holds."""
-
 _SORTED = re.compile(r"\b(?:order|sort|rank|arrange|ascending|descending|alphabetical)|\bfrom\b.*\bto\b|\btop\b", re.I)
 _EACH = re.compile(r"\b(?:for|of|in|by|from|at|on) (?:each|every)\b(?! other)", re.I)
 _MASKED = re.compile(
@@ -68,7 +61,7 @@ def find_contradiction(question: str, sql: str) -> str:
     query = _read_in_any_dialect(sql)
     if query is None:
         return ""
-    if query.order and query.limit is not None and query.limit.name == "1" and query.offset is None:
+    if query.order and query.limit is not None and query.offset is None:
         down = any(map(_is_descending, query.order))
         if not down and _HIGHEST.search(question) and not _UPWARDS.search(question):
             return "the question asks for the most, and the SQL takes the least"
@@ -126,6 +119,8 @@ def _find_quoted_texts(tree: exp.Expr) -> Iterator[exp.Identifier]:
 @return_default_if_unparsable("")
 def find_example_fault(question: str, sql: str) -> str:
     """Return why an example would mislead a model; empty if nothing is wrong."""
+    if wrong := find_contradiction(question, sql):
+        return wrong
     query = Query.of(sql, "sqlite")
     tree = query.tree.unnest()
     texts = (literal.name.strip().lower() for literal in tree.find_all(exp.Literal) if literal.is_string)
@@ -133,8 +128,6 @@ def find_example_fault(question: str, sql: str) -> str:
         return "a value is masked: it stands for nothing that the question says"
     if _SUPERLATIVE.search(question) and not _SORTED.search(question) and not _selects_extreme_row(query, question):
         return "the question asks for the one with the most or the least, and the SQL does not pick it"
-    if _has_reversed_order(query, question):
-        return "the question asks for the most or the least, and the SQL puts the opposite first"
     counts = any(each.find(exp.Count, exp.Sum, exp.Avg) for each in tree.expressions)
     groups = tree.args.get("group") or tree.args.get("distinct") or tree.find(exp.Window, exp.Subquery)
     if counts and not groups and isinstance(tree, exp.Select) and _EACH.search(question):
@@ -156,16 +149,3 @@ def ranks_rows(query: Query) -> bool:
     """Whether the SQL orders or compares rows, such as by ORDER BY, MAX, NOT EXISTS or ALL."""
     absent = (each.parent for each in query.tree.find_all(exp.Exists))
     return query.tree.find(*_RANKS) is not None or any(isinstance(parent, exp.Not) for parent in absent)
-
-
-def _has_reversed_order(query: Query, question: str) -> bool:
-    """Whether the SQL's ORDER BY and LIMIT sort opposite to the question's superlative."""
-    most, least = _HIGHEST.search(question), _LOWEST.search(question)
-    if bool(most) == bool(least) or query.limit is None or len(query.order) != 1:
-        return False
-    term = query.order[0]
-    key = term.this.unnest()
-    if not isinstance(key, exp.Column | exp.Count | exp.Sum | exp.Avg | exp.Max | exp.Min):
-        return False
-    named = any(_EITHER_WAY.search(column.name) for column in key.find_all(exp.Column))
-    return not named and bool(term.args.get("desc")) != bool(most)
