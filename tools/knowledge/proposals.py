@@ -132,8 +132,7 @@ def _find_corrected_values(old: _QueryParts, new: _QueryParts, question: str) ->
 
 def _find_definition(old: _QueryParts, new: _QueryParts, question: str, schema: Schema) -> Iterator[Entry]:
     """Yield a term or metric for a word unknown to the schema, with SQL of the correction."""
-    name = _find_unexplained_phrase(question, schema)
-    if not name:
+    if not (name := _find_unexplained_phrase(question, schema)):
         return
     own = [
         text
@@ -170,8 +169,7 @@ def _find_unexplained_phrase(question: str, schema: Schema) -> str:
 
 def _extract_query_entries(query: str, schema: Schema) -> Iterator[Entry]:
     """Yield the joins, conditions and metrics of a query as entries."""
-    read = read_query(query, schema)
-    if read is None:
+    if (read := read_query(query, schema)) is None:
         return
     parts = _QueryParts(read)
     joins = parts.find_undeclared_joins()
