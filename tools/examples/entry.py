@@ -5,17 +5,16 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from ..database import Database, Limits
-from ..errors import ExampleRefused, ExampleStoreError, QueryFailed, SQLParseError, TableturnError
+from ..errors import ExampleRefused, ExampleStoreError, QueryFailed, TableturnError
 from ..sql import make_sql_skeleton
 from .example import Example, brief_repr, one_line, parse_example_fields, to_json
 from .masking import mask
 from .rights import database_identity, parse_approval_record, render_used_tables, write_approval_record
-from .soundness import OTHER_DIALECTS, find_contradiction
+from .soundness import find_contradiction, read_in_any_dialect
 from .tables import Fields
 
 Verify = Callable[[Example], object]
@@ -139,11 +138,7 @@ def build_record(example: Example, sql: str, keys: Iterable[str], id_: str = "")
 
 def get_sql_skeleton(sql: str) -> str:
     """Return the skeleton of an SQL query; raise `SQLParseError` if not one query."""
-    # The query may be another engine's, whose texts end elsewhere too: the skeleton is the same in every dialect.
-    for dialect in ("sqlite", *OTHER_DIALECTS):
-        with suppress(SQLParseError):
-            return make_sql_skeleton(sql, dialect)
-    return make_sql_skeleton(sql)
+    return make_sql_skeleton(sql, read_in_any_dialect(sql).rules.name)  # it is the same in every dialect
 
 
 def _hash_texts(*parts: str) -> str:
