@@ -109,9 +109,9 @@ def open_existing(location: str | Path, embedding: str) -> ExampleStore:
 
 def _read_seed_records(kind: type[_T], name: str) -> tuple[_T, ...]:
     """Read the records of a seed file, and add the database's schema to each."""
-    schemas = load_seed_schemas()
-    rows = [row | {"schema": schemas[row["database"]]} for row in _read_json_lines(name)]
-    return TypeAdapter(tuple[kind, ...]).validate_python(rows, extra="ignore")
+    schemas, record = load_seed_schemas(), TypeAdapter(kind)
+    rows = (row | {"schema": schemas[row["database"]]} for row in _read_json_lines(name))
+    return tuple(record.validate_python(row, extra="ignore") for row in rows)
 
 
 def _read_json_lines(name: str) -> list[dict[str, Any]]:
