@@ -157,7 +157,8 @@ class MemoryBackend:
 
     def table(self, room: str, name: str) -> MemoryTable:
         """Return a table; it may be empty."""
-        return self._tables.setdefault((room, name), MemoryTable())
+        found = self._tables.get((room, name))
+        return found if found is not None else self._tables.setdefault((room, name), MemoryTable())
 
     def list_room_names(self) -> list[str]:
         """Return the names of all rooms that have a table, in alphabetical order."""
