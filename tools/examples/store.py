@@ -264,9 +264,9 @@ class ExampleStore:
 
     def _find_nearest_in_room(self, room: str, index: Index, vector: Vectors, k: int) -> list[FoundExample]:
         """Return the k examples of a room whose keys are nearest to a vector."""
-        keys, pairs, wanted = self._backend.table(room, _TABLES[index]), self._backend.table(room, PAIRS), k
-        while k > 0:
-            rows = keys.find_nearest_rows(vector, wanted)
+        keys, wanted = self._backend.table(room, _TABLES[index]), k
+        while k > 0 and (rows := keys.find_nearest_rows(vector, wanted)):
+            pairs = keys if index == "question" else self._backend.table(room, PAIRS)
             first = pairs.get(list({key.fields["pair"]: key for key in rows})) if index != "question" else {}
             found = [hit for key in rows if (hit := self._read_by_key(index, key, pairs, first))]
             if len(found) >= k or len(rows) < wanted:
