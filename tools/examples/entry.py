@@ -5,18 +5,16 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable
-from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import lru_cache
 
 from ..database import Database, Limits
-from ..errors import ExampleRefused, QueryFailed, SQLParseError, TableturnError
+from ..errors import ExampleRefused, ExampleStoreError, QueryFailed, TableturnError
 from ..sql import make_sql_skeleton
-from .example import Example, brief_repr, one_line, to_json
+from .example import Example, brief_repr, one_line, parse_example_fields, to_json
 from .masking import mask
 from .rights import database_identity, parse_approval_record, render_used_tables, write_approval_record
-from .soundness import OTHER_DIALECTS, find_contradiction
+from .soundness import find_contradiction, read_in_any_dialect
 from .tables import Fields
 
 Verify = Callable[[Example], object]
@@ -26,20 +24,13 @@ PAIRS = "pairs"
 SHARED = ""
 """The room of the examples that every database's questions may see; other rooms are named by their owner."""
 
-LONGEST = 100_000
-"""Characters of one text of an example; no prompt would show more."""
-
-_NO_CHARACTER = re.compile("[\x00\ud800-\udfff]")
-"""What neither UTF-8 nor a database's text can hold: NUL and halves of surrogate pairs."""
-
 # What is opened and never closed goes to the end: to look for its end from every other opening would take quadratic
 # time.
-_NAME = r"""(?P<kept> "(?:[^"]|"")*" | `[^`]*` | \[[^\]]*(?:\]|\Z)"""
-_COMMENT = r"--[^\n]* | /\*.*?(?:\*/|\Z)"
-_LITERAL = re.compile(
-    rf"(?<!\w)'(?:[^']|'')*' | (?<![\w.$])\d+(?:\.\d+)?(?![\w.]) | {_NAME} | {_COMMENT})", re.VERBOSE | re.DOTALL
+_SPACING = re.compile(
+    r"""(?P<kept> "(?:[^"]|"")*" | `[^`]*` | \[[^\]]*(?:\]|\Z) | '(?:[^']|'')*')
+      | (?: \s | --[^\n]* | /\*.*?(?:\*/|\Z) )+""",
+    re.VERBOSE | re.DOTALL,
 )
-_SPACING = re.compile(rf"{_NAME} | '(?:[^']|'')*') | (?: \s | {_COMMENT} )+", re.VERBOSE | re.DOTALL)
 """Spaces and comments between tokens, and what may hold characters like them without being them."""
 
 
@@ -104,15 +95,10 @@ def make_example_verifier(database: Database | Callable[[str], Database], limits
 
 def check_example(example: Example) -> Example:
     """Check an example's texts and SQL and return it; raise `ExampleRefused` if invalid."""
-    texts = {field.name: getattr(example, field.name) for field in fields(example) if field.type == "str"}
-    texts |= {f"earlier question {number}": text for number, text in enumerate(example.earlier, 1)}
-    for name, value in texts.items():
-        if not isinstance(value, str):
-            raise make_refusal_error(example, f"its {name} is a text, not {brief_repr(value)}")
-        if len(value) > LONGEST:
-            raise make_refusal_error(example, f"its {name} has {len(value):,} characters, and {LONGEST:,} are the most")
-        if wrong := _NO_CHARACTER.search(value):
-            raise make_refusal_error(example, f"its {name} holds U+{ord(wrong[0]):04X}, which is not a valid character")
+    try:
+        parse_example_fields(example)
+    except ExampleStoreError as error:
+        raise make_refusal_error(example, error) from None
     if not all(text.strip() for text in (example.question, example.sql, example.database)):
         raise make_refusal_error(example, "an example needs a question, its SQL and the name of its database")
     if wrong := find_contradiction(example.question, example.sql):
@@ -151,16 +137,8 @@ def build_record(example: Example, sql: str, keys: Iterable[str], id_: str = "")
 
 
 def get_sql_skeleton(sql: str) -> str:
-    """Return the skeleton of an SQL query, cached; raise `SQLParseError` if not one query."""
-    plain = _LITERAL.sub(lambda match: match["kept"] or ("''" if match[0][0] == "'" else "1"), sql)
-    # The query may be another engine's, whose texts end elsewhere too: the skeleton is the same in every dialect.
-    for text, dialect in ((plain, "sqlite"), *((sql, dialect) for dialect in OTHER_DIALECTS)):
-        with suppress(SQLParseError):
-            return _remembered_skeleton(text, dialect)
-    return make_sql_skeleton(sql)
-
-
-_remembered_skeleton = lru_cache(maxsize=65_536)(make_sql_skeleton)
+    """Return the skeleton of an SQL query; raise `SQLParseError` if not one query."""
+    return make_sql_skeleton(sql, read_in_any_dialect(sql).rules.name)  # it is the same in every dialect
 
 
 def _hash_texts(*parts: str) -> str:

@@ -8,12 +8,15 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, ClassVar, Literal, cast
+from typing import Annotated, Any, ClassVar, Literal, cast
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, StringConstraints, TypeAdapter, ValidationError
 
 from ..database.rendering import text as rendered
 from ..errors import ExampleStoreError
+
+Text = Annotated[str, StringConstraints(max_length=100_000, pattern="^[^\x00]*$")]
+"""A text of an example: no prompt would show more, and a database's text cannot hold NUL."""
 
 
 @dataclass(frozen=True)
@@ -39,23 +42,23 @@ class Example:
         author: Who added it; empty where nobody said.
     """
 
-    question: str
-    sql: str
-    database: str
-    schema: str = ""
-    simplified: str = ""
-    source: str = "seed"
+    question: Text
+    sql: Text
+    database: Text
+    schema: Text = ""
+    simplified: Text = ""
+    source: Text = "seed"
     shared: bool = True
     added: datetime | None = None
-    owner: str = ""
-    rephrased: str = ""
-    rights: str = ""
-    database_schema: str = ""
+    owner: Text = ""
+    rephrased: Text = ""
+    rights: Text = ""
+    database_schema: Text = ""
     turn: int = 0
-    author: str = ""
-    earlier: tuple[str, ...] = ()
+    author: Text = ""
+    earlier: tuple[Text, ...] = ()
 
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", revalidate_instances="always")
 
 
 Index = Literal["question", "skeleton", "sql"]
@@ -122,11 +125,12 @@ def to_json(example: Example) -> str:
     return json.dumps(content, ensure_ascii=False)
 
 
-def parse_example_fields(content: Mapping[str, Any]) -> Example:
-    """Parse an example from untrusted fields; raise `ExampleStoreError` if one is invalid."""
-    given = {name: value for name, value in content.items() if name != "id"}  # `examples list --json` prints it
+def parse_example_fields(content: Mapping[str, Any] | Example) -> Example:
+    """Return an example of untrusted fields; raise `ExampleStoreError` if one is invalid."""
+    if not isinstance(content, Example):  # `examples list --json` prints an `id`
+        content = {"source": "import"} | {name: value for name, value in content.items() if name != "id"}
     try:
-        return _READER.validate_python({"source": "import", **given})
+        return _READER.validate_python(content)
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
         wrong = "" if fault["type"] == "missing" else f", not {brief_repr(fault['input'])}"

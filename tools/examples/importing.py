@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,9 +13,9 @@ from zlib import crc32
 
 from ..database import Database, Table, render_schema
 from ..errors import DatabaseUnavailable, ExampleRefused, ExampleStoreError, QueryError, SQLParseError
-from ..record_files import read_records
+from ..record_files import read_json, read_records
 from ..results import same_result
-from ..sql import Query, read_query
+from ..sql import read_query
 from ..sql.parse import join_split_operators
 from ..words import stems
 from .entry import check_example, make_example, make_refusal_error
@@ -75,6 +74,7 @@ def _iterate_record_parsers(path: Path) -> Iterator[tuple[str, Callable[[], Exam
     """Yield each record's location in the file and a function that parses the record."""
     try:
         text = path.read_text(encoding="utf-8-sig")
+        content = [] if path.suffix == ".jsonl" else read_json(text)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or one_line(error)
         raise ExampleStoreError(f"{path} cannot be read: {why}") from None
@@ -82,11 +82,6 @@ def _iterate_record_parsers(path: Path) -> Iterator[tuple[str, Callable[[], Exam
         for number, line in enumerate(text.split("\n"), 1):  # other line ends may stand within a JSON text
             if line.strip():
                 yield f"{path}, line {number}", partial(parse_example_json, line)
-        return
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ExampleStoreError(f"{path} is not JSON: {one_line(error)}") from None
     if not isinstance(content, list):
         raise ExampleStoreError(f"{path} is not a list of examples; for one example per line, name it .jsonl")
     for number, item in enumerate(cast(list[Any], content), 1):
@@ -106,11 +101,15 @@ def _get_dict(item: Any) -> dict[str, Any]:
     return cast(dict[str, Any], item) if isinstance(item, dict) else {}
 
 
+def _get_named_fields(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the question, SQL and database of a record, whatever its file calls them."""
+    return {name: next((record[each] for each in names if each in record), None) for name, names in _NAMES.items()}
+
+
 def _parse_benchmark_example(item: Any, source: str, **place: Any) -> Example:
     if not isinstance(item, dict):
         raise ExampleStoreError("not an object")
-    fields = _get_dict(item)
-    known = {name: next((fields[each] for each in names if each in fields), None) for name, names in _NAMES.items()}
+    known = _get_named_fields(_get_dict(item))
     if isinstance(sql := known["sql"], str):
         known["sql"] = join_split_operators(sql)
     return parse_example_fields({**known, "source": source, **place})
@@ -127,20 +126,19 @@ class DatabaseFolder:
 
     def __call__(self, name: str) -> Database:
         """Return the database of that name; raise `DatabaseUnavailable` if it cannot be opened."""
-        database = self._open.pop(name, None) or self._open_database(name)
+        places = (self._folder / place for place in (f"{name}/{name}.sqlite", f"{name}.sqlite", f"{name}.db"))
+        try:
+            if (database := self._open.pop(name, None)) is None:
+                path = next((place for place in places if name == Path(name).name and place.is_file()), None)
+                if path is None:
+                    raise DatabaseUnavailable(f"{self._folder} holds no database {brief_repr(name)}")
+                database = Database.open(path)
+        except (OSError, ValueError) as error:  # longer than a file's name may be, with characters that none has
+            raise DatabaseUnavailable(f"{brief_repr(name)} is not the name of a database: {one_line(error)}") from None
         self._open[name] = database  # the last one used is the last in order
         if len(self._open) > _OPEN:
             self._open.pop(next(iter(self._open))).close()
         return database
-
-    def _open_database(self, name: str) -> Database:
-        try:
-            for place in (f"{name}/{name}.sqlite", f"{name}.sqlite", f"{name}.db"):
-                if name == Path(name).name and (self._folder / place).is_file():
-                    return Database.open(self._folder / place)
-        except (OSError, ValueError) as error:  # longer than a file's name may be, with characters that none has
-            raise DatabaseUnavailable(f"{brief_repr(name)} is not the name of a database: {one_line(error)}") from None
-        raise DatabaseUnavailable(f"{self._folder} holds no database {brief_repr(name)}")
 
     def complete_examples(self, examples: Iterable[Example]) -> Iterator[Example]:
         """Yield the examples, with missing schemas and owners filled in.
@@ -192,7 +190,7 @@ def read_verified_examples(
     results: dict[tuple[str, ...], tuple[str, Table]] = {}
     for number, record in enumerate(read_records(path), 1):
         texts = {name: text for name, text in _get_dict(record).items() if isinstance(text, str) and text.strip()}
-        question, sql = texts.get("utterance") or texts.get("question"), texts.get("query") or texts.get("sql")
+        question, sql, _ = _get_named_fields(texts).values()
         if not question or not sql:
             missing = "sql" if question else "question"
             refuse(f"{path}, record {number}: a verified question needs a text {missing!r}")
@@ -205,36 +203,31 @@ def read_verified_examples(
         except (ExampleRefused, SQLParseError, QueryError) as error:
             refuse(f"refused {one_line(question)!r}: {one_line(error)}")
             continue
-        earlier = results.get(asked := tuple(stems(question)))
-        query = read_query(sql, database.schema())
-        doubt = _find_answer_doubt(example, query, result) or _find_conflict(example, result, database, store, earlier)
-        results.setdefault(asked, (sql, result))
-        pairs.append(CheckedExample(example, doubt))
+        earlier = results.setdefault(tuple(stems(question)), (sql, result))
+        pairs.append(CheckedExample(example, _find_doubt(example, result, database, store, earlier)))
     return pairs
 
 
-def _find_answer_doubt(example: Example, query: Query | None, result: Table) -> str:
-    """Return why an example's SQL may not answer its question; empty if nothing is wrong."""
-    superlative = _SUPERLATIVE.search(example.question)
+def _find_doubt(
+    example: Example, result: Table, database: Database, store: ExampleStore, earlier: tuple[str, Table]
+) -> str:
+    """Return why an example's SQL may not answer its question; empty if nothing is wrong.
+
+    `earlier` is the first query of the file for the same question, perhaps its own.
+    """
+    query = read_query(example.sql, database.schema())
     ranks = query is None or ranks_rows(query)
-    if superlative and not ranks:
+    if not ranks and (superlative := _SUPERLATIVE.search(example.question)):
         return f"the question asks for {superlative[0]!r}, and the query ranks nothing"
     if not result.rows:
         return "its result is empty"
     if len(result.rows) == 1 and all(cell is None for cell in result.rows[0]):
         return "its result is NULL"
-    if not ranks and query is not None and query.limit is not None:
+    if query is not None and not ranks and query.limit is not None:
         return "it takes the first rows of no order"
-    return ""
-
-
-def _find_conflict(
-    example: Example, result: Table, database: Database, store: ExampleStore, earlier: tuple[str, Table] | None
-) -> str:
-    """Describe another query for the same question with a different result; empty if none."""
-    others = [earlier] if earlier else []
+    others = [earlier]
     near = store.seen_by(database).nearest("question", example.question, 3, example.owner, shared=False)
-    for hit in near if not earlier else ():
+    for hit in near if earlier[1] is result else ():
         if stems(hit.example.question) == stems(example.question) and hit.example.sql != example.sql:
             with suppress(QueryError):
                 others.append((hit.example.sql, database.execute(hit.example.sql)))

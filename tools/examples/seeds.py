@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 from sqlglot import transpile
@@ -110,9 +110,8 @@ def open_existing(location: str | Path, embedding: str) -> ExampleStore:
 def _read_seed_records(kind: type[_T], name: str) -> tuple[_T, ...]:
     """Read the records of a seed file, and add the database's schema to each."""
     schemas, record = load_seed_schemas(), TypeAdapter(kind)
-    named = {field.name for field in fields(cast("Any", kind))}
     rows = (row | {"schema": schemas[row["database"]]} for row in _read_json_lines(name))
-    return tuple(record.validate_python({key: row[key] for key in named & row.keys()}) for row in rows)
+    return tuple(record.validate_python(row, extra="ignore") for row in rows)
 
 
 def _read_json_lines(name: str) -> list[dict[str, Any]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 
@@ -28,7 +27,7 @@ _DESCENDING = re.compile(r"\bdescending\b|\bdesc\b|\b(?:from )?(?:high(?:est)?|l
 _DOWNWARDS = re.compile(
     rf"{_HIGHEST.pattern}|{_DESCENDING.pattern}|\b(?:most|latest|newest|best|recent|youngest|last)\b", re.I
 )
-OTHER_DIALECTS = ("postgres", "mysql", "duckdb")
+_OTHER_DIALECTS = ("postgres", "mysql", "duckdb")
 """Dialects that SQL may be of that is not read as SQLite's."""
 
 _COUNT = rf"(?:\d+|{'|'.join(NUMBER_WORDS)})"
@@ -44,13 +43,6 @@ _SUPERLATIVE = re.compile(
     rf"(?:(?:most|least) (?!of\b|common\b|one\b|recent\b)|(?:{_EXTREME}|cheapest)\b)",
     re.I | re.S,
 )
-_EITHER_WAY = re.compile(
-    r"rank|pos|place|order|level|grade|class|priority|date|time|year|age|birth|most|high|larg|great|big|max|least|low|small"
-    r"|few|min|top|best|worst",
-    re.I,
-)
-"""In a column's name: its smallest value may be the highest, as first place is, or it may say what it holds."""
-
 _SORTED = re.compile(r"\b(?:order|sort|rank|arrange|ascending|descending|alphabetical)|\bfrom\b.*\bto\b|\btop\b", re.I)
 _EACH = re.compile(r"\b(?:for|of|in|by|from|at|on) (?:each|every)\b(?! other)", re.I)
 _MASKED = re.compile(
@@ -65,10 +57,11 @@ def find_contradiction(question: str, sql: str) -> str:
     """Return why the SQL contradicts the words of the question; empty if nothing is wrong."""
     if not any(each.search(question) for each in (_HIGHEST, _LOWEST, _DESCENDING, _TOP)) or not _ORDER.search(sql):
         return ""  # most examples, whose SQL need not be read
-    query = _read_in_any_dialect(sql)
-    if query is None:
+    try:
+        query = read_in_any_dialect(sql)
+    except SQLParseError:
         return ""
-    if query.order and query.limit is not None and query.limit.name == "1" and query.offset is None:
+    if query.order and query.limit is not None and query.offset is None:
         down = any(map(_is_descending, query.order))
         if not down and _HIGHEST.search(question) and not _UPWARDS.search(question):
             return "the question asks for the most, and the SQL takes the least"
@@ -84,12 +77,12 @@ def find_contradiction(question: str, sql: str) -> str:
     return ""
 
 
-def _read_in_any_dialect(sql: str) -> Query | None:
-    """Return the analysis of an example's SQL, whose engine it does not name; None if unparsable."""
-    for dialect in ("sqlite", *OTHER_DIALECTS):
+def read_in_any_dialect(sql: str) -> Query:
+    """Return the analysis of an example's SQL, whose engine it does not name; raise `SQLParseError` if unparsable."""
+    for dialect in ("sqlite", *_OTHER_DIALECTS):
         with suppress(SQLParseError):
             return Query.of(sql, dialect)
-    return None
+    return Query.of(sql, "sqlite")
 
 
 def _is_descending(term: exp.Expr) -> bool:
@@ -105,27 +98,22 @@ def fix_string_quotes(example: Example) -> Example:
     known = parse_compact_schema(example.schema) if example.schema else Schema("", ())
     columns = {column.name.lower() for table in known.tables for column in table.columns}
     sql = query.sql
-    found = {node.meta["start"]: node for node in _find_quoted_texts(query.tree) if node.name.lower() not in columns}
-    for start, node in sorted(found.items(), reverse=True):
-        end = node.meta["end"] + 1
-        if sql[start : start + 1] == '"' == sql[end - 1 : end]:
+    # What a column is compared with; elsewhere a word in double quotes may be a name.
+    values = [node for node in query.tree.find_all(exp.Column) if isinstance(node.parent, exp.Predicate)]
+    values = [node for node in values if node.arg_key in ("expression", "expressions", "low", "high")]
+    for node in sorted(values, key=lambda node: -node.this.meta.get("start", 0)):
+        start, end = node.this.meta.get("start", 0), node.this.meta.get("end", 0) + 1
+        is_text = node.this.args.get("quoted") and not node.table and node.name.lower() not in columns
+        if is_text and sql[start : start + 1] == '"' == sql[end - 1 : end]:
             sql = sql[:start] + exp.Literal.string(node.name).sql("sqlite") + sql[end:]
-    return replace(example, sql=sql) if found else example
-
-
-def _find_quoted_texts(tree: exp.Expr) -> Iterator[exp.Identifier]:
-    """Yield the double-quoted words that the SQL compares with a column."""
-    for node in tree.find_all(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.In, exp.Between):
-        for side in (node.args.get("expression"), node.args.get("low"), node.args.get("high"), *node.expressions):
-            if isinstance(side, exp.Column) and not side.table and side.this.args.get("quoted"):
-                identifier = side.this
-                if isinstance(identifier, exp.Identifier) and {"start", "end"} <= identifier.meta.keys():
-                    yield identifier
+    return replace(example, sql=sql) if sql != query.sql else example
 
 
 @return_default_if_unparsable("")
 def find_example_fault(question: str, sql: str) -> str:
     """Return why an example would mislead a model; empty if nothing is wrong."""
+    if wrong := find_contradiction(question, sql):
+        return wrong
     query = Query.of(sql, "sqlite")
     tree = query.tree.unnest()
     texts = (literal.name.strip().lower() for literal in tree.find_all(exp.Literal) if literal.is_string)
@@ -133,8 +121,6 @@ def find_example_fault(question: str, sql: str) -> str:
         return "a value is masked: it stands for nothing that the question says"
     if _SUPERLATIVE.search(question) and not _SORTED.search(question) and not _selects_extreme_row(query, question):
         return "the question asks for the one with the most or the least, and the SQL does not pick it"
-    if _has_reversed_order(query, question):
-        return "the question asks for the most or the least, and the SQL puts the opposite first"
     counts = any(each.find(exp.Count, exp.Sum, exp.Avg) for each in tree.expressions)
     groups = tree.args.get("group") or tree.args.get("distinct") or tree.find(exp.Window, exp.Subquery)
     if counts and not groups and isinstance(tree, exp.Select) and _EACH.search(question):
@@ -156,16 +142,3 @@ def ranks_rows(query: Query) -> bool:
     """Whether the SQL orders or compares rows, such as by ORDER BY, MAX, NOT EXISTS or ALL."""
     absent = (each.parent for each in query.tree.find_all(exp.Exists))
     return query.tree.find(*_RANKS) is not None or any(isinstance(parent, exp.Not) for parent in absent)
-
-
-def _has_reversed_order(query: Query, question: str) -> bool:
-    """Whether the SQL's ORDER BY and LIMIT sort opposite to the question's superlative."""
-    most, least = _HIGHEST.search(question), _LOWEST.search(question)
-    if bool(most) == bool(least) or query.limit is None or len(query.order) != 1:
-        return False
-    term = query.order[0]
-    key = term.this.unnest()
-    if not isinstance(key, exp.Column | exp.Count | exp.Sum | exp.Avg | exp.Max | exp.Min):
-        return False
-    named = any(_EITHER_WAY.search(column.name) for column in key.find_all(exp.Column))
-    return not named and bool(term.args.get("desc")) != bool(most)

@@ -17,7 +17,7 @@ from .embedding import Embedding, HashedEmbedding, Vectors
 from .entry import PAIRS, SHARED, ExampleRecord, Verify, check_example, example_id, get_room, make_record, shared_id
 from .example import AddedExamples, Example, FoundExample, Index, RefusedExample, StoreStats, parse_example_json
 from .rights import VERIFIED, Standing, rank_example_rights, restrict_example
-from .tables import REBUILT_SUFFIX, ChromaBackend, ChromaTable, Fields, MemoryBackend, MemoryTable, Row
+from .tables import ChromaBackend, ChromaTable, Fields, MemoryBackend, MemoryTable, Row
 
 if TYPE_CHECKING:
     from ..database import Database
@@ -87,9 +87,8 @@ class ExampleStore:
 
         Only examples that are new since the last call are read. The identity is the `database_identity`.
         """
-        seen, pairs = self.seen_by(database), self._backend.find(identity, PAIRS)
-        ids = pairs.list_row_ids() if pairs else []
-        if not pairs or not ids:
+        seen, pairs = self.seen_by(database), self._backend.table(identity, PAIRS)
+        if not (ids := pairs.list_row_ids()):
             return
         known = self._standings.setdefault((identity, database.rights, database.schema().version), {})
         new = pairs.get([id_ for id_ in ids if id_ not in known])
@@ -167,13 +166,12 @@ class ExampleStore:
         """Remove examples by identifier; return the number removed."""
         removed = 0
         for room in self._backend.list_room_names():
-            pairs = self._backend.find(room, PAIRS)
-            there = pairs.get(ids) if pairs else {}
-            if pairs and there:
-                pairs.remove(list(there))
-                for row in there.values():
-                    self._remove_unused_keys(room, pairs, row)
-                removed += len(there)
+            pairs = self._backend.table(room, PAIRS)
+            there = pairs.get(ids)
+            pairs.remove(list(there))
+            for row in there.values():
+                self._remove_unused_keys(room, pairs, row)
+            removed += len(there)
         self._record_store_change()
         return removed
 
@@ -194,11 +192,11 @@ class ExampleStore:
 
     def holds_own(self, database: str) -> bool:
         """Whether the store has private examples of the database with this identity."""
-        return bool(database) and self._count_index_rows("question", database) > 0
+        return bool(database) and self._backend.table(database, PAIRS).count() > 0
 
     def count(self) -> int:
         """Return the number of examples."""
-        return sum(self._count_index_rows("question", room) for room in self._backend.list_room_names())
+        return self._count_rows(PAIRS)
 
     def stats(self) -> StoreStats:
         """Return statistics of the store; reads all examples."""
@@ -206,22 +204,24 @@ class ExampleStore:
         databases = Counter(example.database for example in examples)
         sources = Counter(example.source for example in examples)
         shared = sum(example.shared for example in examples)
-        skeletons = sum(self._count_index_rows("sql", room) for room in self._backend.list_room_names())
+        skeletons = self._count_rows(_TABLES["sql"])
         return StoreStats(len(examples), shared, dict(databases), dict(sources), skeletons, self.embedding.name)
 
     def reindex(self) -> int:
-        """Rebuild every index from the stored examples; return the number of examples.
+        """Write every index again from the stored examples; return the number of examples.
 
-        Repairs a damaged index; memory has none. Others may search meanwhile; what they add or remove while it ends may
-        be lost. If it is interrupted, nothing has changed: run it again. (Another embedding needs another store: import
-        the examples there.)
+        Repairs a damaged index. If it is interrupted, run it again. (Another embedding needs another store: import the
+        examples there.)
         """
-        if isinstance(self._backend, MemoryBackend):
-            return self.count()
-        backend = self._backend
-        total = sum(self._rebuild_room(backend, room) for room in backend.list_room_names())
-        self._record_store_change()
-        return total
+        for room in self._backend.list_room_names():
+            pairs = self._backend.table(room, PAIRS)
+            ids = pairs.list_row_ids()
+            for start in reversed(range(0, len(ids), _BATCH)):  # the first pair with a key goes on standing for it
+                part = ids[start : start + _BATCH]
+                rows = pairs.get(part)
+                records = [make_record(_parse_stored_example(rows[id_]), id_=id_) for id_ in part if id_ in rows]
+                self._put_records(room, records, tuple(_TABLES.values()))
+        return self.count()
 
     def cached(self, key: Hashable, make: Callable[[Sequence[Example]], _T], database: str = "") -> _T:
         """Return the result of `make` on all visible examples, cached until the examples change.
@@ -231,7 +231,7 @@ class ExampleStore:
         own = database if self.holds_own(database) else ""
         if self._reader is not None:
             key = (key, self._reader.rights, self._reader.schema().version)
-        state = (*self._changes, *(self._count_index_rows("question", room) for room in (SHARED, own)))
+        state = (*self._changes, *(self._backend.table(room, PAIRS).count() for room in (SHARED, own)))
         with self._lock:
             known = self._cache.get((key, own))
             if known is None or known[0] != state:
@@ -250,7 +250,7 @@ class ExampleStore:
 
     def _get_further_store(self) -> ExampleStore | None:
         """Return the store of additional shared examples; None if this store has enough."""
-        if not self._make_further or self._count_index_rows("question", SHARED) >= ENOUGH_SHARED:
+        if not self._make_further or self._backend.table(SHARED, PAIRS).count() >= ENOUGH_SHARED:
             return None
         return self._make_further()
 
@@ -264,9 +264,9 @@ class ExampleStore:
 
     def _find_nearest_in_room(self, room: str, index: Index, vector: Vectors, k: int) -> list[FoundExample]:
         """Return the k examples of a room whose keys are nearest to a vector."""
-        keys, pairs, wanted = self._backend.find(room, _TABLES[index]), self._backend.find(room, PAIRS), k
-        while keys and pairs and k > 0:
-            rows = keys.find_nearest_rows(vector, wanted)
+        keys, wanted = self._backend.table(room, _TABLES[index]), k
+        while k > 0 and (rows := keys.find_nearest_rows(vector, wanted)):
+            pairs = keys if index == "question" else self._backend.table(room, PAIRS)
             first = pairs.get(list({key.fields["pair"]: key for key in rows})) if index != "question" else {}
             found = [hit for key in rows if (hit := self._read_by_key(index, key, pairs, first))]
             if len(found) >= k or len(rows) < wanted:
@@ -286,12 +286,10 @@ class ExampleStore:
         return next(filter(None, (self._read_visible(other, key.similarity, skeleton) for other in others)), None)
 
     def _scan_room_examples(self, room: str) -> Iterator[FoundExample]:
-        pairs = self._backend.find(room, PAIRS)
-        return filter(None, map(self._read_visible, pairs.scan() if pairs else ()))
+        return filter(None, map(self._read_visible, self._backend.table(room, PAIRS).scan()))
 
-    def _count_index_rows(self, index: Index, room: str) -> int:
-        table = self._backend.find(room, _TABLES[index])
-        return table.count() if table else 0
+    def _count_rows(self, table: str) -> int:
+        return sum(self._backend.table(room, table).count() for room in self._backend.list_room_names())
 
     def _record_store_change(self) -> None:
         with self._lock:
@@ -307,8 +305,7 @@ class ExampleStore:
         unknown: list[Example] = []
         changed: list[ExampleRecord] = []
         for room, given in by_room.items():
-            pairs = self._backend.find(room, PAIRS)
-            there = pairs.get(list(given)) if pairs else {}
+            there = self._backend.table(room, PAIRS).get(list(given))
             unknown += [example for id_, example in given.items() if id_ not in there]
             for id_, row in there.items():
                 new = old = _parse_stored_example(row)
@@ -319,8 +316,8 @@ class ExampleStore:
                     changed.append(make_record(new, id_=id_))
         return unknown, changed
 
-    def _put_records(self, room: str, entries: Sequence[ExampleRecord], suffix: str = "", *, anew: bool = False) -> int:
-        """Write records to a room, skipping stored ones; return the number of examples written.
+    def _put_records(self, room: str, entries: Sequence[ExampleRecord], anew: Sequence[str] = ()) -> int:
+        """Write records to a room, skipping stored rows unless their table is in `anew`; return the examples written.
 
         Nothing is made or written before all vectors are there: an embedding that fails leaves no table that is bound
         to it.
@@ -331,13 +328,12 @@ class ExampleStore:
             rows[table][id_] = text, fields
         rows[PAIRS] = dict(reversed(rows[PAIRS].items()))
         for table, of_table in rows.items():
-            found = self._backend.find(room, table + suffix)
-            there = found.get(list(of_table)) if found and not (anew and table == PAIRS) else {}
+            there = {} if table in anew else self._backend.table(room, table).get(list(of_table))
             rows[table] = {id_: row for id_, row in of_table.items() if id_ not in there}
         vectors = {table: self.embedding([text for text, _ in new.values()]) for table, new in rows.items() if new}
         for table, of_table in vectors.items():
             ids, fields = list(rows[table]), [fields for _, fields in rows[table].values()]
-            self._backend.make(room, table + suffix).put(ids, of_table, fields, anew=anew)
+            self._backend.table(room, table).put(ids, of_table, fields, anew=table in anew)
         if rows[PAIRS]:
             self._record_store_change()
         return len(rows[PAIRS])
@@ -345,9 +341,9 @@ class ExampleStore:
     def _replace_record(self, entry: ExampleRecord) -> None:
         """Replace a stored example and its keys, keys first."""
         room = get_room(entry.example)
-        pairs = self._backend.make(room, PAIRS)
+        pairs = self._backend.table(room, PAIRS)
         before = pairs.get([entry.id])
-        self._put_records(room, [entry], anew=True)
+        self._put_records(room, [entry], (PAIRS,))
         self._standings.clear()
         for row in before.values():
             self._remove_unused_keys(room, pairs, row)
@@ -357,25 +353,7 @@ class ExampleStore:
         for index, names in _KEY_FIELDS.items():
             keys = {row.fields[name] for name in names if name in row.fields}
             unused = [key for key in keys if not pairs.find_rows_by_value(names, key, 1)]
-            self._backend.make(room, _TABLES[index]).remove(unused)
-
-    def _rebuild_room(self, backend: ChromaBackend, room: str) -> int:
-        """Rebuild a room's tables and replace the old ones; return the number of examples.
-
-        Until then everybody finds the old ones, and an interruption changes nothing.
-        """
-        pairs = backend.make(room, PAIRS)
-        for table in _TABLES.values():
-            backend.replace_table(room, table + REBUILT_SUFFIX)
-        for _ in range(2):
-            stream = pairs.scan()
-            while part := list(islice(stream, _BATCH)):
-                self._put_records(room, [make_record(_parse_stored_example(row)) for row in part], REBUILT_SUFFIX)
-            if pairs.count() == backend.make(room, PAIRS + REBUILT_SUFFIX).count():
-                break  # otherwise somebody wrote meanwhile
-        for table in reversed(_TABLES.values()):  # pairs last: they have their keys
-            backend.replace_table(room, table, table + REBUILT_SUFFIX)
-        return backend.make(room, PAIRS).count()
+            self._backend.table(room, _TABLES[index]).remove(unused)
 
 
 def _get_example_forms(example: Example) -> dict[str, str]:

@@ -37,14 +37,14 @@ keys made by other rules are not near each other. A test holds what they give to
 # where thousands of questions differ by one word. The index is written to disk every 2,000 rows; rows since then are
 # indexed again when the store is opened.
 _HNSW = {"space": "cosine", "ef_construction": 100, "max_neighbors": 32, "ef_search": 300, "sync_threshold": 2_000}
-REBUILT_SUFFIX = "-anew"
-"""Ends the names of tables that are built to replace others. Where the other is gone, such a table replaces it."""
+_REBUILT_SUFFIX = "-anew"
+"""Ends the names of tables that 0.2.0 built to replace others. Where the other is gone, such a one replaces it."""
 
 _PAGE = 1_000
 _SECONDS = 60.0
 """How long a server may take to answer."""
 _PAUSES = (0.0, 0.1, 0.5)
-"""Seconds to wait where another client is replacing the table, or a server trips over rows that are being written."""
+"""Seconds to wait where a server trips over rows that are being written."""
 _READ_WHOLE = 64_000_000
 """Bytes of a file up to which all of it is checked; a larger one would take seconds."""
 _REPAIR = (
@@ -155,13 +155,10 @@ class MemoryBackend:
     def __init__(self) -> None:
         self._tables: dict[tuple[str, str], MemoryTable] = {}
 
-    def find(self, room: str, name: str) -> MemoryTable | None:
-        """Return a table; None if it doesn't exist."""
-        return self._tables.get((room, name))
-
-    def make(self, room: str, name: str) -> MemoryTable:
-        """Return a table, created if it doesn't exist."""
-        return self._tables.setdefault((room, name), MemoryTable())
+    def table(self, room: str, name: str) -> MemoryTable:
+        """Return a table; it may be empty."""
+        found = self._tables.get((room, name))
+        return found if found is not None else self._tables.setdefault((room, name), MemoryTable())
 
     def list_room_names(self) -> list[str]:
         """Return the names of all rooms that have a table, in alphabetical order."""
@@ -174,12 +171,14 @@ class MemoryBackend:
 
 @dataclass(frozen=True)
 class ChromaTable:
-    """A table in Chroma, looked up by name at each call because others may rebuild it."""
+    """A table in Chroma, whose collection is made when something is first written."""
 
     backend: ChromaBackend
+    room: str
     name: str
 
     def put(self, ids: Sequence[str], vectors: Vectors, fields: Sequence[Fields], *, anew: bool = False) -> None:
+        self.backend.make_collection(self.room, self.name)
         for start in range(0, len(fields), self.backend.batch):
             part = slice(start, start + self.backend.batch)
             rows = [dict(row) for row in fields[part]]
@@ -195,7 +194,7 @@ class ChromaTable:
     def find_nearest_rows(self, vector: Vectors, k: int, among: Sequence[str] | None = None) -> list[Row]:
         read = ["metadatas", "distances"]
         result = self.call("query", vector[None], ids=among and list(among), n_results=k, include=read)
-        parts = (result[part][0] for part in ("ids", *read))
+        parts = (result[part][0] if result else () for part in ("ids", *read))
         # Chroma goes on finding what another process removed, without its fields.
         rows = [Row(id_, row, round(1.0 - far, _DECIMALS)) for id_, row, far in zip(*parts, strict=True) if row]
         return sorted(rows, key=lambda row: (-row.similarity, row.id))
@@ -211,20 +210,28 @@ class ChromaTable:
             offset += len(rows)
 
     def list_row_ids(self) -> list[str]:
-        return self.call("get", include=[])["ids"]
+        return (self.call("get", include=[]) or {"ids": []})["ids"]
 
     def count(self) -> int:
-        return self.call("count")
+        return self.call("count") or 0
 
     def _get_rows(self, **which: Any) -> list[Row]:
         found = self.call("get", include=["metadatas"], **which)
-        return [Row(id_, fields) for id_, fields in zip(found["ids"], found["metadatas"], strict=True)]
+        return list(map(Row, found["ids"], found["metadatas"])) if found else []
 
     def call(self, method: str, *values: Any, **named: Any) -> Any:
-        """Call a method of the Chroma collection by name."""
-        find = self.backend.client.get_collection
-        run = self.backend.call_chroma
-        return run(lambda: getattr(find(self.name, embedding_function=None), method)(*values, **named))
+        """Call a method of the table's collection by name; None if there is no collection."""
+        from chromadb.errors import NotFoundError
+
+        def call_collection() -> Any:
+            with suppress(NotFoundError):
+                collection = self.backend.client.get_collection(
+                    _make_collection_name(self.room, self.name), embedding_function=None
+                )
+                return getattr(collection, method)(*values, **named)
+
+        self.backend.check_index_files()
+        return self.backend.call_chroma(call_collection)
 
 
 class ChromaBackend:
@@ -250,40 +257,21 @@ class ChromaBackend:
             _close_chroma_client(self.client)
             raise
 
-    def find(self, room: str, name: str) -> ChromaTable | None:
-        from chromadb.errors import NotFoundError
+    def table(self, room: str, name: str) -> ChromaTable:
+        return ChromaTable(self, room, name)
 
-        table = ChromaTable(self, _make_collection_name(room, name))
-        self._check_index_files()
-
-        def has_collection() -> bool:
-            with suppress(NotFoundError):
-                return bool(self.client.get_collection(table.name, embedding_function=None))
-            return False
-
-        return table if self.call_chroma(has_collection) else None
-
-    def make(self, room: str, name: str) -> ChromaTable:
-        table = ChromaTable(self, _make_collection_name(room, name))
-        self._check_index_files()
+    def make_collection(self, room: str, name: str) -> None:
+        """Make the collection of a table if it doesn't exist."""
         settings: Any = {
             "configuration": {"hnsw": _HNSW},
             "metadata": {"format": FORMAT, "embedding": self._embedding, "room": room},
             "embedding_function": None,
         }
-        self.call_chroma(lambda: self.client.get_or_create_collection(table.name, **settings))
-        return table
+        full = _make_collection_name(room, name)
+        self.call_chroma(lambda: self.client.get_or_create_collection(full, **settings))
 
     def list_room_names(self) -> list[str]:
         return sorted({str((each.metadata or {}).get("room", "")) for each in self._list_collections()})
-
-    def replace_table(self, room: str, name: str, by: str = "") -> None:
-        """Remove a table and rename the table `by` to its name, if they exist."""
-        full = _make_collection_name(room, name)
-        if self.find(room, name):
-            self.call_chroma(lambda: self.client.delete_collection(full))
-        if by and (other := self.find(room, by)):
-            other.call("modify", name=full)
 
     def close(self) -> None:
         with _opening:
@@ -297,7 +285,7 @@ class ChromaBackend:
                 return call()
             except BaseException as error:
                 kind = type(error).__name__
-                if kind in ("InternalError", "NotFoundError") and (pause := next(pauses, None)) is not None:
+                if kind == "InternalError" and (pause := next(pauses, None)) is not None:
                     time.sleep(pause)
                     continue
                 foreign = isinstance(error, Exception) and not isinstance(error, ExampleStoreError)
@@ -311,7 +299,7 @@ class ChromaBackend:
     def _list_collections(self) -> list[Collection]:
         return [each for each in self.call_chroma(self.client.list_collections) if each.name.startswith("tableturn.")]
 
-    def _check_index_files(self) -> None:
+    def check_index_files(self) -> None:
         """Check once, before Chroma reads the index files, that none is damaged."""
         if not self._checked and "://" not in self._where and (damaged := find_damaged_index(Path(self._where))):
             raise ExampleStoreError(f"the example store ({self._where}) failed: hnsw index {damaged.name}{_REPAIR}")
@@ -334,7 +322,7 @@ class ChromaBackend:
                     f"the example store at {self._where} was built with the embedding {made.get('embedding')!r}, not "
                     f"{self._embedding!r}: open it with that embedding, or import its examples into a new store"
                 )
-            name = collection.name.removesuffix(REBUILT_SUFFIX)
+            name = collection.name.removesuffix(_REBUILT_SUFFIX)
             if name not in names:
                 self.call_chroma(lambda collection=collection, name=name: collection.modify(name=name))
 

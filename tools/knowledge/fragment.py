@@ -208,7 +208,11 @@ def check_entries(layers: Sequence[Sequence[Entry]], database: Database) -> tupl
     problems: list[EntryProblem] = []
     fitting: list[Entry] = []
     unseen: set[str] = set()
-    for entry in _take_topmost_entries([_expand_database_comments(layer, schema) for layer in layers], problems):
+    items = [(table.name, "", table.comment) for table in schema.tables]
+    items += [(table.name, column.name, column.comment) for table in schema.tables for column in table.columns]
+    comments = [Entry.make_item_description(*item, source=DATABASE) for item in items if item[2]]
+    named = [comments if [entry.source for entry in layer] == [DATABASE] else layer for layer in layers]
+    for entry in _take_topmost_entries(named, problems):
         try:
             fitting.append(_adapt_entry_to_schema(entry, schema, database))
         except TableturnError as error:
@@ -226,17 +230,12 @@ def check_entries(layers: Sequence[Sequence[Entry]], database: Database) -> tupl
         fitting = [entry for entry in fitting if entry.rights == own or not _may_reveal_hidden(entry, visible, unseen)]
         # In which file an entry stands, and where, tells whether there is a hidden one of its name.
         fitting.sort(key=lambda entry: (entry.added, entry.key))
-    fitting = [entry for entry in fitting if _can_show_to_model(entry, database)]
+    levels = database.leaving().column_levels
+    withheld = [entry for entry in fitting if entry.kind != "join" and any(item in levels for item in entry.about)]
+    for entry in withheld:  # it may be shown to a model where it has no values
+        if entry.values or (entry.sql and parse_fragment(entry.sql, database.dialect).find(exp.Literal) is not None):
+            fitting.remove(entry)
     return _drop_conflicting_entries(fitting, problems), problems
-
-
-def _expand_database_comments(layer: Sequence[Entry], schema: Schema) -> Sequence[Entry]:
-    """Return the layer's entries; for the `database` layer, the database's own comments."""
-    if [entry.source for entry in layer] != [DATABASE]:
-        return layer
-    items = [(table.name, "", table.comment) for table in schema.tables]
-    items += [(table.name, column.name, column.comment) for table in schema.tables for column in table.columns]
-    return [Entry.make_item_description(*item, source=DATABASE) for item in items if item[2]]
 
 
 def _take_topmost_entries(layers: Sequence[Sequence[Entry]], problems: list[EntryProblem]) -> list[Entry]:
@@ -254,7 +253,7 @@ def _take_topmost_entries(layers: Sequence[Sequence[Entry]], problems: list[Entr
 
 
 def _adapt_entry_to_schema(entry: Entry, schema: Schema, database: Database) -> Entry:
-    """Return the entry with table and column names as the schema spells them."""
+    """Return the entry with names as the schema spells them; raise `KnowledgeError` if it does not fit."""
     if entry.fault:
         raise KnowledgeError(entry.fault)
     about = tuple(_resolve_entry_item(item, schema) for item in entry.about)
@@ -277,25 +276,20 @@ def _adapt_entry_to_schema(entry: Entry, schema: Schema, database: Database) -> 
     return fitting
 
 
-def _resolve_entry_item(item: Item, schema: Schema) -> Item:
-    """Return a table or column as the schema spells it; table names may contain a dot."""
-    table, column = item
-    whole = schema.table(f"{table}.{column}" if column else table)
-    if whole is not None:
-        return whole.name, ""
-    return _find_table_or_column(schema, _strip_quotes(table), _strip_quotes(column))
-
-
-def _strip_quotes(name: str) -> str:
-    return name[1:-1] if len(name) > 1 and name[0] + name[-1] in ('""', "``", "[]") else name
-
-
 def _compile_query(entry: Entry, schema: Schema, database: Database) -> None:
     """Check that the database can compile the SQL of a term or metric, if it has SQL."""
     query, names = _write_entry_query(entry, schema)
     failed = query and database.compile_check(query, [table for table in schema.tables if table.name in names])
     if failed:
         raise KnowledgeError(f"its SQL does not compile: {failed}")
+
+
+def _resolve_entry_item(item: Item, schema: Schema) -> Item:
+    """Return a table or column as the schema spells it; table names may contain a dot."""
+    if (whole := schema.table(".".join(filter(None, item)))) is not None:
+        return whole.name, ""
+    bare = [name[1:-1] if name[:1] + name[1:][-1:] in ('""', "``", "[]") else name for name in item]
+    return _find_table_or_column(schema, *bare)
 
 
 def _write_entry_query(entry: Entry, schema: Schema) -> tuple[str, tuple[str, ...]]:
@@ -370,14 +364,6 @@ def _may_reveal_hidden(entry: Entry, visible: set[str], unseen: set[str]) -> boo
     if has_match(unseen, words) or any(" " in name and name in text.lower() for name in unseen):
         return True
     return any((quoted or plain).lower() not in visible for quoted, plain in _NAMES.findall(text))
-
-
-def _can_show_to_model(entry: Entry, database: Database) -> bool:
-    """Whether an entry may be shown to a model; not if it contains withheld values."""
-    levels = database.leaving().column_levels
-    if entry.kind == "join" or not any(item in levels for item in entry.about):
-        return True
-    return not entry.values and (not entry.sql or parse_fragment(entry.sql, database.dialect).find(exp.Literal) is None)
 
 
 def _drop_conflicting_entries(entries: Sequence[Entry], problems: list[EntryProblem]) -> list[Entry]:

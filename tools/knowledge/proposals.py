@@ -191,8 +191,7 @@ def _find_unexplained_phrase(question: str, schema: Schema, literals: set[str]) 
 
 def _extract_query_entries(query: str, schema: Schema) -> Iterator[Entry]:
     """Yield the joins, conditions and metrics of a query as entries."""
-    read = read_query(query, schema)
-    if read is None:
+    if (read := read_query(query, schema)) is None:
         return
     parts = _QueryParts(read)
     joins = parts.find_undeclared_joins()

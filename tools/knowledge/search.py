@@ -100,11 +100,6 @@ class WordIndex:
         meanings = {other: _KIN for other in self._by_head.get(word[:_HEAD], ()) if _are_related_stems(word, other)}
         return meanings | dict.fromkeys(self._words & _build_synonym_map().get(word, set()), _SYNONYM) | {word: 1.0}
 
-    def find_learned_stems(self, word: str) -> frozenset[str]:
-        """Return the name stems associated with a question's stem in training."""
-        pairs = load_shipped_associations().pairs.get(word, {})
-        return self._words & {part for part, weight in pairs.items() if weight >= _LEARNED}
-
 
 @cache
 def _build_synonym_map() -> Mapping[str, set[str]]:
@@ -240,7 +235,8 @@ class _KnowledgeSearch:
                 if word not in index.schema_words or other in index.schema_words:
                     self._said_weights[other] = max(share, self._said_weights.get(other, 0.0))
         # Words of names that such questions were learned to be about.
-        self._learned = {name for word in self._meanings for name in index.wording.find_learned_stems(word)}
+        learned = (load_shipped_associations().pairs.get(word, {}).items() for word in self._meanings)
+        self._learned = {name for pairs in learned for name, weight in pairs if weight >= _LEARNED}
         self._add_named_entries()
         self._add_abbreviated_entries(question)
         self._add_entries_with_shared_words()

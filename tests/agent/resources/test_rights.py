@@ -473,7 +473,7 @@ def test_a_record_of_other_rights_under_an_identifier_of_before_is_written_anew(
     before = replace(old, rights="")
     with ExampleStore.open(tmp_path / "store") as store:
         store.add([before])
-        pairs = store._backend.make(before.owner, "pairs")
+        pairs = store._backend.table(before.owner, "pairs")
         *_, pair = make_record(replace(old, added=next(store.list()).example.added)).rows
         pairs.put([example_id(before)], store.embedding([TEAM]), [pair[-1]], anew=True)
     assert told(staff, "ada") == HEADS

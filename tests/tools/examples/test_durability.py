@@ -19,7 +19,7 @@ import pytest
 from tableturn.tools.errors import ExampleStoreError
 from tableturn.tools.examples import ExampleStore, embed, mask
 from tableturn.tools.examples.embedding import HashedEmbedding, Vectors
-from tableturn.tools.examples.tables import FORMAT, REBUILT_SUFFIX, ChromaBackend, find_damaged_index
+from tableturn.tools.examples.tables import FORMAT, ChromaBackend, find_damaged_index
 from tableturn.tools.sql import make_sql_skeleton
 
 from .conftest import BOATS, SCHEMA, chroma_server
@@ -102,7 +102,7 @@ def test_another_embedding_is_refused_by_name(tmp_path: Path) -> None:
 def test_another_format_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch, closing(ChromaBackend(tmp_path, "letters")) as backend:
         patch.setattr("tableturn.tools.examples.tables.FORMAT", "0")
-        backend.make("", "pairs")
+        backend.make_collection("", "pairs")
     with pytest.raises(ExampleStoreError, match="has format 0, this version reads 2"):
         ExampleStore.open(tmp_path, Letters())
 
@@ -175,16 +175,15 @@ def test_links_that_lead_nowhere_end_no_process(tmp_path: Path, name: str, start
         store.nearest("question", asked(3), 1)
 
 
-def test_a_re_indexing_that_was_broken_off_is_ended_by_the_next_opening(tmp_path: Path) -> None:
+def test_a_re_indexing_by_0_2_0_that_was_broken_off_is_ended_by_the_next_opening(tmp_path: Path) -> None:
     with ExampleStore.open(tmp_path) as store:
         store.add(BOATS)
     with closing(ChromaBackend(tmp_path, HashedEmbedding.name)) as backend:
-        table = backend.find("", "pairs")
-        assert table is not None
+        table = backend.table("", "pairs")
         rows = list(table.scan())
-        built = backend.make("", f"pairs{REBUILT_SUFFIX}")
+        built = backend.table("", "pairs-anew")
         built.put([row.id for row in rows], embed([str(n) for n in range(4)]), [row.fields for row in rows])
-        backend.replace_table("", "pairs")
+        backend.client.delete_collection("tableturn.shared.pairs")
     with ExampleStore.open(tmp_path) as store:
         assert {hit.example.question for hit in store.list()} == {boat.question for boat in BOATS}
 

@@ -70,7 +70,7 @@ def test_cosqls_layout_keeps_dialogues_apart(tmp_path: Path) -> None:
         ("a.json", '{"question": 1}', "not a list of examples"),
         ("a.json", "[3]", "item 1: not an object"),
         ("a.json", '[{"question": "Who?"}]', "item 1: an example's field 'sql'"),
-        ("a.json", "\x00", "not JSON"),
+        ("a.json", "\x00", "cannot be read: Expecting value"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said_with_its_place(
@@ -173,5 +173,5 @@ def test_what_is_no_example_is_passed_over_with_its_line(tmp_path: Path) -> None
 def test_a_deeply_nested_file_is_not_json(tmp_path: Path) -> None:
     path = tmp_path / "deep.json"
     path.write_text("[" * 200_000)
-    with pytest.raises(ExampleStoreError, match="is not JSON"):
+    with pytest.raises(ExampleStoreError, match="nested too deeply"):
         list(read_examples(path))
