@@ -383,6 +383,13 @@ def format_cell(cell: Cell, form: ColumnFormat, locale: str = "") -> str:
     return str(int(cell)) if form.kind == "key" and isinstance(cell, float) and cell.is_integer() else str(cell)
 
 
+def find_number_marks(form: ColumnFormat) -> tuple[str, str, str, str]:
+    """Return what stands before numbers, for thousands, for decimals, and after numbers."""
+    text = format_cell(1234567.5, replace(form, decimals=1))
+    start, end = text.index("1"), text.rindex("5") + 1
+    return text[:start], text[end - 6 : end - 5], text[end - 2 : end - 1], text[end:]
+
+
 def format_rows(rows: Iterable[Sequence[Cell]], formats: Sequence[ColumnFormat]) -> list[tuple[str | None, ...]]:
     """Return rows with all cells as display text; None for a missing value."""
     pairs = (zip(row, formats, strict=True) for row in rows)

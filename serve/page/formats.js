@@ -58,16 +58,13 @@ function formatTime(text, { kind, locale }) {
   return (isPlain(locale) ? PLAIN_DATES : DATES)[finest].map(write).join(" ");
 }
 
-/** How a chart writes numbers and dates: the names and marks that Vega takes for a language. */
+/** How a chart writes dates: the names that Vega takes for a language; its specification has the marks of numbers. */
 export function chartLanguage(locale) {
-  const parts = new Intl.NumberFormat(language(locale)).formatToParts(-1234567.8);
-  const part = (type, otherwise) => parts.find((one) => one.type === type)?.value ?? otherwise;
   const name = (options, count, first) => Array.from({ length: count }, (_, place) =>
     new Intl.DateTimeFormat(language(locale), { ...options, ...CALENDAR }).format(first(place)));
   const day = (place) => Date.UTC(2023, 0, 1 + place); // a Sunday
   const month = (place) => Date.UTC(2023, place, 1);
   return {
-    formatLocale: { decimal: part("decimal", "."), thousands: part("group", ","), grouping: [3], currency: ["", ""] },
     timeFormatLocale: {
       dateTime: "%x %X", date: isPlain(locale) ? "%-d %b %Y" : pattern(locale, DAY), time: isPlain(locale) ? "%H:%M" : pattern(locale, CLOCK), periods: ["AM", "PM"],
       days: name({ weekday: "long" }, 7, day), shortDays: name({ weekday: "short" }, 7, day),

@@ -67,7 +67,7 @@ class _ChartColumn:
     title: str
     role: Role
     values: tuple[int | float | str | None, ...]  # finite numbers, times as `YYYY-MM-DDTHH:MM:SS`, and else texts
-    unit: TimeUnit = ""  # of a `time`, the finest part that is given
+    unit: TimeUnit = "second"  # of a `time`, the finest part that is given
     form: ColumnFormat = PLAIN
 
     @cached_property
@@ -450,20 +450,20 @@ def _classify_cells(words: Sequence[str], cells: Cells, form: ColumnFormat) -> t
     numbers = [cell if isinstance(cell, int | float) and abs(cell) < _LARGEST else None for cell in cells]
     known = [number for number in numbers if number is not None]
     if any(isinstance(cell, bytes) for cell in cells) or bool(texts) == bool(known):
-        return "none", "", ()
+        return "none", "second", ()
     if known:
         if form.kind == "year" and all(number in _YEARS for number in known):
             return "time", "year", [number and f"{number:04.0f}-01-01T00:00:00" for number in numbers]
         least, most = _PARTS.get("".join(words[-1:]), (1, 0))
         is_part = all(isinstance(number, int) and least <= number <= most for number in known)
-        return "label" if is_part or form.kind in ("key", "boolean") else "number", "", numbers
+        return "label" if is_part or form.kind in ("key", "boolean") else "number", "second", numbers
     points = [_parse_time(cell) if isinstance(cell, str) else None for cell in cells]
     units: list[TimeUnit] = [point[1] for point in points if point]
     if len(units) == len(texts):
         return "time", max(units, key=get_args(TimeUnit).index), [point and point[0] for point in points]
     if all(map(_BLOB.fullmatch, texts)) or 2 * sum(len(text) > _LONGEST for text in texts) > len(texts):
-        return "none", "", ()
-    return "category", "", [cell if isinstance(cell, str) else None for cell in cells]
+        return "none", "second", ()
+    return "category", "second", [cell if isinstance(cell, str) else None for cell in cells]
 
 
 def _parse_time(text: str) -> tuple[str, TimeUnit] | None:
@@ -473,7 +473,7 @@ def _parse_time(text: str) -> tuple[str, TimeUnit] | None:
     match = _TIME.fullmatch(text)
     if match is None or not match.lastindex or (match.lastindex == 1 and int(text) not in _YEARS):
         return None
-    units: tuple[TimeUnit, ...] = ("year", "month", "day", "second")
+    units: tuple[TimeUnit, ...] = ("year", "month", "date", "second")
     try:
         point = datetime.fromisoformat(text + "-01-01"[3 * match.lastindex - 3 :])
     except ValueError:
