@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
-from itertools import pairwise, product
+from itertools import pairwise, permutations
 from typing import Literal, TypeAlias, get_args
 
 from ..database.table import Cell
@@ -219,21 +219,19 @@ def _make_grouped_bar_chart(result: _ChartData, kind: Kind = "bar") -> Chart | N
     measure = measures[0]
     fitting = [
         (across, within)
-        for across, within in product(dimensions[:4], repeat=2)
-        if across is not within
-        and 1 < within.distinct <= _MOST_GROUPS
+        for across, within in permutations(dimensions[:4], 2)
+        if 1 < within.distinct <= _MOST_GROUPS
         and 1 < across.distinct <= _MOST_BARS
         and within.distinct < result.rows > across.distinct
         and _has_unique_pairs(across, within)
     ]
-    if not fitting:
+    added = min(measure.numbers, default=-1) >= 0 and not _NOT_ADDED.search(" ".join(measure.words))
+    stacked = added or kind == "stacked"
+    if not fitting or not (stacked or result.rows <= _MOST_BARS):
         return None
     longest = max(fitting, key=lambda pair: (pair[0].role == "time", pair[0].distinct))
     across, within = fitting[0] if result.wish.x else longest
-    adds_up = min(measure.numbers, default=-1) >= 0 and not _NOT_ADDED.search(" ".join(measure.words))
-    if adds_up or kind == "stacked":
-        return _make_chart("stacked", across, [measure], within)
-    return _make_chart("bar", across, [measure], within) if result.rows <= _MOST_BARS else None
+    return _make_chart("stacked" if stacked else "bar", across, [measure], within)
 
 
 def _make_bar_chart(result: _ChartData, most: int = _MOST_BARS) -> Chart | None:
@@ -266,7 +264,7 @@ def _make_scatter_chart(result: _ChartData) -> Chart | None:
 def _make_distinct_point_chart(result: _ChartData) -> Chart | None:
     """Return a scatter chart whose points can be told apart; None for a list of events."""
     chart = _make_scatter_chart(result)
-    if chart is None or chart.x is None or (result.time_column and (result.has_keys or result.rows > _MOST_EVENTS)):
+    if chart is None or (result.time_column and (result.has_keys or result.rows > _MOST_EVENTS)):
         return None
     across, up = {mark.x for mark in chart.marks}, {mark.y for mark in chart.marks}
     places = {(mark.x, mark.y) for mark in chart.marks}
