@@ -385,6 +385,13 @@ def format_cell(cell: Cell, form: ColumnFormat, locale: str = "") -> str:
     return str(int(cell)) if form.kind == "key" and isinstance(cell, float) and cell.is_integer() else str(cell)
 
 
+def find_number_marks(form: ColumnFormat) -> tuple[str, str, str, str]:
+    """Return what stands before numbers, for thousands, for decimals, and after numbers."""
+    text = format_cell(1234567.5, replace(form, decimals=1))
+    start, end = text.index("1"), text.rindex("5") + 1
+    return text[:start], text[end - 6 : end - 5], text[end - 2 : end - 1], text[end:]
+
+
 def format_rows(rows: Iterable[Sequence[Cell]], formats: Sequence[ColumnFormat]) -> list[tuple[str | None, ...]]:
     """Return rows with all cells as display text; None for a missing value."""
     pairs = (zip(row, formats, strict=True) for row in rows)
@@ -449,16 +456,6 @@ def find_babel_locale(name: str) -> Locale:
     if locale is None:
         raise SettingsError(f"there is no locale {name!r}: use a name such as en, de or pt_BR")
     return locale
-
-
-def find_number_marks(name: str) -> tuple[str, str]:
-    """Return the marks before decimals and between thousands in a locale."""
-    if name in ENGLISH:
-        return ".", ","
-    from babel.numbers import get_decimal_symbol, get_group_symbol
-
-    locale = find_babel_locale(name)
-    return get_decimal_symbol(locale), get_group_symbol(locale)
 
 
 def _format_number_with_babel(number: int | float, decimals: int, form: ColumnFormat, name: str) -> str:

@@ -69,7 +69,7 @@ def compare_results(
     )
     groupings: Iterable[Column] = [(0,) * len(rows_a)]
     if ordered:
-        groupings = [_number_runs_of_equal_labels(ties)] if ties is not None else _guess_tie_groupings(rows_a, left)
+        groupings = [_number_runs_of_equal_labels(ties)] if ties is not None else _guess_tie_groupings(left)
     work = work or WorkLimit(_WORK_CELLS + _WORK_LOOKS * len(rows_a) * len(rows_a[0]))
     try:
         return any(can_match_columns(left, right, groups, work) for groups in groupings)
@@ -78,20 +78,21 @@ def compare_results(
 
 
 def label_cells(cells: Iterable[Cell]) -> dict[Cell, int]:
-    """Return a numeric label for each distinct value; equal values get equal labels.
+    """Return a numeric label for each distinct value, in SQLite's order; equal values get equal labels.
 
     Integers are equal to floats of the same value; two different integers are never equal, however large; text, bytes,
     numbers and NULL are never equal to one another.
     """
     distinct = set(cells)
     numbers = sorted(cell for cell in distinct if isinstance(cell, int | float))
-    labels: dict[Cell, int] = {}
-    label = 0
+    texts = sorted(cell for cell in distinct if isinstance(cell, str))
+    blobs = sorted(cell for cell in distinct if isinstance(cell, bytes))
+    labels: dict[Cell, int] = {None: 0}
+    label = 1
     for before, number in pairwise([*numbers[:1], *numbers]):
         label += not _are_nearly_equal(before, number)
         labels[number] = label
-    others = (cell for cell in distinct if not isinstance(cell, int | float))
-    return labels | {cell: place for place, cell in enumerate(others, label + 1)}
+    return labels | {cell: place for place, cell in enumerate([*texts, *blobs], label + 1)}
 
 
 def _are_nearly_equal(a: int | float, b: int | float) -> bool:
@@ -105,26 +106,12 @@ def _number_runs_of_equal_labels(ties: Sequence[Hashable]) -> Column:
     return tuple(number for number, (_, run) in enumerate(groupby(ties)) for _ in run)
 
 
-def _guess_tie_groupings(rows: Sequence[Sequence[Cell]], columns: Sequence[Column]) -> Iterator[Column]:
-    """Yield possible groupings of tied rows: no ties, then the runs of each sorted column."""
-    yield tuple(range(len(rows)))
-    known: set[Column] = set()
-    for index, labels in enumerate(columns):
-        groups = _number_runs_of_equal_labels(labels)
-        # A constant column says nothing about the order: it would let every order pass.
-        if groups[-1] == 0 or groups in known:
-            continue
-        keys = [_make_sort_key(row[index]) for row in rows]
-        if all(a <= b for a, b in pairwise(keys)) or all(a >= b for a, b in pairwise(keys)):
-            known.add(groups)
-            yield groups
-
-
-def _make_sort_key(value: Cell) -> tuple[int, int | float | str | bytes]:
-    """Return a sort key for SQLite's order: NULL, numbers, text, bytes."""
-    if isinstance(value, str | bytes):
-        return 2 + isinstance(value, bytes), value
-    return (0, 0) if value is None else (1, value)
+def _guess_tie_groupings(columns: Sequence[Column]) -> Iterable[Column]:
+    """Return possible groupings of tied rows: no ties, then the runs of each sorted column."""
+    # A constant column says nothing about the order: it would let every order pass.
+    known = [labels for labels in columns if len(set(labels)) > 1]
+    ordered = [labels for labels in known if labels in (tuple(sorted(labels)), tuple(sorted(labels)[::-1]))]
+    return dict.fromkeys([tuple(range(len(columns[0]))), *map(_number_runs_of_equal_labels, ordered)])
 
 
 def can_match_columns(left: Sequence[Column], right: Sequence[Column], groups: Column, work: WorkLimit) -> bool:
@@ -135,7 +122,7 @@ def can_match_columns(left: Sequence[Column], right: Sequence[Column], groups: C
     rows apart, and refinement goes on from there. No permutations are enumerated.
 
     Rows are compared within equal labels of `groups`, one for each position: all zero compares whole results, all
-    different compares row by row. Where it would take more work than it may, `Undecided` is raised.
+    different compares row by row. If that takes too much work, `ComparisonLimitExceeded` is raised.
     """
     if len(left) != len(right):
         return False

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ...tools.database.table import convert_cell
 from ...tools.errors import ExportError, ResultTooLarge
 from ...tools.export import ExportResult, Format, Target, export_rows
-from ...tools.formats import PLAIN, find_number_marks, format_rows
+from ...tools.formats import PLAIN, ColumnFormat, find_number_marks, format_rows
 from ..audit import AuditedQuery, run_and_audit_query
 
 if TYPE_CHECKING:
@@ -101,7 +101,8 @@ def _add_texts(page: ResultPage, answer: Answer) -> ResultPage:
     # A query that is run again may have other columns.
     formats = answer.formats if page.columns == answer.columns else (PLAIN,) * len(page.columns)
     texts = tuple(format_rows(page.rows, formats))
-    return replace(page, texts=texts, marks=find_number_marks(answer.labels.locale))
+    _, thousands, decimal, _ = find_number_marks(ColumnFormat("number", locale=answer.labels.locale))
+    return replace(page, texts=texts, marks=(decimal, thousands))
 
 
 class _StoredResult:

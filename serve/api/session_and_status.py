@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from ...agent import verbs
 from ...agent.evidence.confidence import FAIRLY_SURE, SURE
 from ...tools.database.table import convert_cell
-from ...tools.formats import find_number_marks
+from ...tools.formats import ColumnFormat, find_number_marks
 from ...tools.labels import ACCEPTED, choose_locale, list_labels
 from ..server import AskerHere, ServerHere
 from ..sign_in import COOKIE, Unauthorized
@@ -45,7 +45,8 @@ async def get_me(asker: AskerHere) -> dict[str, Any]:
     agent = asker.agent
     translator = agent.resources.translator(agent.settings)
     labels = list_labels(agent.settings.locale, ACCEPTED.get())
-    marks = find_number_marks(choose_locale("", agent.settings.locale))
+    form = ColumnFormat("number", locale=choose_locale("", agent.settings.locale))
+    _, thousands, decimal, _ = find_number_marks(form)
     if translator.name == "offline":  # which reads English alone, so the questions that the page proposes are English
         labels |= {key: label for key, label in list_labels("en").items() if key.startswith("page_try_")}
     return {
@@ -56,7 +57,7 @@ async def get_me(asker: AskerHere) -> dict[str, Any]:
         "translator": translator.name,
         "session": asker.server.settings.token is not None,
         "labels": labels,
-        "marks": marks,
+        "marks": (decimal, thousands),
         "sureness": {"sure": SURE, "fairly_sure": FAIRLY_SURE},
         "dollars_left": None if (left := await asker.server.turns.get_dollars_left(asker.owner)) == math.inf else left,
     }

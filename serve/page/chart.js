@@ -15,20 +15,20 @@ const SERIES = 8;
 /** What was chosen for each result, so that a look at its table loses nothing. */
 const choices = new Map();
 
-/** @param onNone  is called where no chart fits what was not asked for as one */
-export function Chart({ turn, theme, onNone }) {
+/** @param automatic  the chart that fits if nothing is chosen; undefined until it is known */
+export function Chart({ turn, theme, automatic }) {
   const [chosen, setChosen] = useState(choices.get(turn.id) ?? {});
-  const [spec, setSpec] = useState(undefined);
+  const [spec, setSpec] = useState(automatic);
   const [problem, setProblem] = useState(null);
   const place = useRef(null);
   const view = useRef(null);
   useEffect(() => {
     let gone = false;
     const asked = Object.entries(chosen);
-    getChart(`turns/${turn.id}/chart?${new URLSearchParams(asked)}`).then(
-      (found) => gone || (found || asked.length > 0 || !onNone ? (setSpec(found), setProblem(null)) : onNone()), (error) => gone || setProblem(error));
+    const found = asked.length > 0 ? getChart(`turns/${turn.id}/chart?${new URLSearchParams(asked)}`) : Promise.resolve(automatic);
+    found.then((now) => gone || (setSpec(now), setProblem(null)), (error) => gone || setProblem(error));
     return () => void (gone = true);
-  }, [chosen]);
+  }, [chosen, automatic]);
   useEffect(() => {
     if (!spec) return undefined;
     let gone = false;
@@ -55,7 +55,7 @@ export function Chart({ turn, theme, onNone }) {
   };
   return html`<div class=${spec === null ? "chart" : "chart drawn"}>
     ${problem && html`<p class="problem" role="alert">${problem.message}</p>`}
-    ${spec === null && html`<p class="quiet" role="status">${Object.keys(chosen).length > 0 ? say("page_other_chart") : say("no_chart")}</p>`}
+    ${spec === null && html`<p class="quiet" role="status">${say("page_other_chart")}</p>`}
     <div class="drawing" role="img" aria-label=${spec ? `${say("page_chart")}: ${turn.answer.rephrased || turn.question}` : say("no_chart")} hidden=${!spec} ref=${place}></div>
     <div class="buttons">
       ${drawChoice("kind", say("page_chart"), Object.entries(KINDS).map(([kind, label]) => [kind, say(label)]))}

@@ -3,9 +3,9 @@ import { Chart } from "./chart.js";
 import { parted } from "./conversation.js";
 import { Feedback } from "./feedback.js";
 import { html, useEffect, useState } from "./html.js";
-import { post } from "./api.js";
+import { getChart, post } from "./api.js";
 import { readable, say } from "./labels.js";
-import { parts, shape } from "./shape.js";
+import { isMeasure, parts, shape } from "./shape.js";
 import { Code, Editor } from "./sql.js";
 import { Table } from "./table.js";
 import { Doubt, sentenceOf, Tried, Why } from "./why.js";
@@ -111,25 +111,34 @@ function Result({ turn, theme }) {
   const { answer } = turn;
   const best = shape(answer);
   const [tab, setTab] = useState(best);
+  const [chart, setChart] = useState(undefined);
+  const drawable = turn.status !== "running" && (answer.chart || (answer.row_count > 1 && answer.formats.some(isMeasure)));
+  useEffect(() => {
+    let gone = false;
+    if (drawable) getChart(`turns/${turn.id}/chart`).catch(() => null).then((found) => gone || setChart(found));
+    return () => void (gone = true);
+  }, [Boolean(drawable)]);
   if (best === "figure") {
     return html`<section><p class="figure" dir="auto">${turn.page.texts[0][0]}</p>
       <p class="quiet" dir="auto">${answer.headings[0]}</p></section>`;
   }
+  const offered = chart !== null && (chart || best === "chart");
+  const open = offered ? tab : "table";
   const names = best === "chart" ? ["chart", "table"] : ["table", "chart"];
-  const drawTab = (name) => html`<button role="tab" id=${`${name}-tab-${turn.id}`} aria-selected=${String(tab === name)}
-    aria-controls=${`result-${turn.id}`} tabindex=${tab === name ? 0 : -1} onClick=${() => setTab(name)}>${say(name === "chart" ? "page_chart" : "page_table")}</button>`;
+  const drawTab = (name) => html`<button role="tab" id=${`${name}-tab-${turn.id}`} aria-selected=${String(open === name)}
+    aria-controls=${`result-${turn.id}`} tabindex=${open === name ? 0 : -1} onClick=${() => setTab(name)}>${say(name === "chart" ? "page_chart" : "page_table")}</button>`;
   const onKeyDown = (event) => {
     if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
-    const other = tab === "table" ? "chart" : "table";
+    const other = open === "table" ? "chart" : "table";
     setTab(other);
     document.getElementById(`${other}-tab-${turn.id}`).focus();
   };
   return html`<section>
-    <div role="tablist" class="tabs" aria-label=${say("page_how_shown")} onKeyDown=${onKeyDown}>
+    ${offered && html`<div role="tablist" class="tabs" aria-label=${say("page_how_shown")} onKeyDown=${onKeyDown}>
       ${names.map(drawTab)}
-    </div>
-    <div role="tabpanel" id=${`result-${turn.id}`} aria-labelledby=${`${tab}-tab-${turn.id}`}>
-      ${tab === "table" ? html`<${Table} turn=${turn} />` : html`<${Chart} turn=${turn} theme=${theme} onNone=${best === "chart" && !answer.chart ? () => setTab("table") : null} />`}
+    </div>`}
+    <div role=${offered ? "tabpanel" : null} id=${`result-${turn.id}`} aria-labelledby=${offered ? `${open}-tab-${turn.id}` : null}>
+      ${open === "table" ? html`<${Table} turn=${turn} />` : html`<${Chart} turn=${turn} theme=${theme} automatic=${chart} />`}
     </div>
   </section>`;
 }

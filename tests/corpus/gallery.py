@@ -7,6 +7,7 @@ Run as a program it writes two sheets of all charts, on light and on dark ground
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import tempfile
@@ -215,6 +216,8 @@ PIECES = (
 def sheet(database: Database, theme: Theme) -> bytes:
     """All charts of the gallery on one sheet, as SVG."""
     specs = [make_spec(chart) for piece in PIECES if (chart := piece.chart(database))]
+    # A sheet has one locale, so no unit can stand at the numbers: it is in the names of these columns.
+    specs = json.loads(json.dumps(specs).replace('"format": "$,', '"format": ",'))
     independent = {"color": "independent"}
     whole: dict[str, Any] = {
         "$schema": specs[0]["$schema"],

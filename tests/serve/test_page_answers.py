@@ -20,6 +20,8 @@ pytest.importorskip("playwright", reason="playwright is not installed: make test
 pytestmark = [pytest.mark.extra, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 browser, visit, width = pages.browser, pages.visit, pages.width
 
+THOUSAND = "WITH RECURSIVE t(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM t LIMIT 1000) SELECT value FROM t"
+
 
 def test_an_answer_comes_with_rows_files_and_reasons(visit: Visit, sample: Path) -> None:
     page = visit(sample)
@@ -229,6 +231,35 @@ def test_which_column_a_chart_measures_is_chosen_and_remembered(visit: Visit, sh
     assert measure.evaluate("field => field === document.activeElement"), "the keys stay where they are"
 
 
+@pytest.mark.parametrize(
+    ("query", "charts"),
+    [
+        ("SELECT name, city FROM customers", 0),
+        ("SELECT name FROM customers", 0),
+        ("SELECT 7 AS visits", 0),
+        ("SELECT name, city, 7 AS visits FROM customers LIMIT 1", 0),
+        (f"SELECT 1000 + value AS id, value * 7 % 50 AS price FROM ({THOUSAND})", 0),
+        ("SELECT name, id * 7 AS visits FROM customers", 1),
+        ("SELECT city, name, 1.5 * id AS spent FROM customers", 1),
+    ],
+)
+def test_a_chart_is_offered_where_one_fits(visit: Visit, shop: Path, query: str, charts: int) -> None:
+    page = visit(shop, [sql(query)], examples="none")
+    ask(page, "Who are the customers?")
+    last(page).locator(".figure, table, svg.marks").first.wait_for()
+    page.wait_for_load_state("networkidle")
+    assert last(page).get_by_role("tab", name="Chart").count() == charts
+    assert last(page).get_by_role("tab", name="Table").count() == charts
+
+
+def test_a_chart_has_the_currency_of_its_table(visit: Visit, shop: Path) -> None:
+    page = visit(shop, [sql("SELECT name, id * 1500 AS spent_eur FROM customers")], examples="none")
+    ask(page, "Who spent how much?")
+    last(page).locator("svg.marks").wait_for()
+    labels = last(page).locator("svg.marks .role-axis-label text").all_text_contents()
+    assert "€1,000" in labels
+
+
 def test_tabs_keep_the_keys(visit: Visit, sample: Path) -> None:
     page = visit(sample)
     ask(page, "How many orders are there per store?")
@@ -298,8 +329,9 @@ def test_what_an_answer_says_of_itself_is_shown(visit: Visit, shop: Path) -> Non
 
 def test_a_table_is_as_it_was_left(visit: Visit, sample: Path) -> None:
     page = visit(sample)
-    ask(page, "List the names and prices of all products sorted by price in descending order")
+    ask(page, "List the names and prices of all products sorted by price in descending order as a histogram")
     turn = last(page)
+    turn.get_by_role("tab", name="Table").click()
     turn.get_by_role("button", name="Last page").click()
     turn.get_by_text("226–235", exact=True).wait_for()
     turn.get_by_role("button", name="First page").click()

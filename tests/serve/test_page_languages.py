@@ -158,7 +158,7 @@ def test_one_answer_has_one_format_everywhere(
     visit: Visit, shop: Path, language: str, question: str, locale: str
 ) -> None:
     page = visit(shop, [sql(RANKED), sql(DAILY)], language=language, examples="none")
-    decimal, group = find_number_marks(locale)
+    _, group, decimal, _ = find_number_marks(ColumnFormat("number", locale=locale))
 
     def ask(words: str) -> Any:
         page.locator("#question").fill(words)

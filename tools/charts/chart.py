@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from importlib.util import find_spec
 from typing import Any, Literal
 
 from ..errors import ExportError
-from ..formats import ENGLISH, PLAIN_NUMBER, ColumnFormat, FormatKind, format_cell
+from ..formats import ENGLISH, PLAIN_NUMBER, ColumnFormat, format_cell
 from .locales import make_chart_locale, write_time_pattern
 
 # Kinds of charts; `area`, `pie` and `histogram` are drawn only if a person asks for them.
 Kind = Literal["number", "line", "area", "bar", "stacked", "pie", "point", "histogram"]
-TimeUnit = Literal["", "year", "quarter", "month", "day", "second"]
+TimeUnit = Literal["year", "quarter", "month", "date", "second"]
 Picture = Literal["svg", "png", "html"]
 Spec = dict[str, Any]
 
@@ -23,8 +23,7 @@ SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 _VERSION = "v6.4"
 _WIDTH, _HEIGHT, _BAR = 480, 280, 22
 _LONG_LABEL, _MANY_BARS = 10, 8  # characters of names that don't fit under a bar: then the bars lie
-_TIME_FORMATS: dict[TimeUnit, FormatKind] = {"month": "month", "day": "date"}
-_TIMES = {"year": "%Y", "quarter": "%Y Q%q", "month": "%b %Y", "day": "%-d %b %Y", "second": "%-d %b %Y %H:%M"}
+_TIMES = {"year": "%Y", "quarter": "%Y Q%q", "month": "%b %Y", "date": "%-d %b %Y", "second": "%-d %b %Y %H:%M"}
 _TYPES = {"time": "temporal", "number": "quantitative", "category": "nominal"}
 _POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
 
@@ -35,7 +34,7 @@ class ChartAxis:
 
     title: str
     scale: Literal["time", "number", "category"]
-    unit: TimeUnit = ""  # of times, the finest part that is given
+    unit: TimeUnit = "second"  # of times, the finest part that is given
     form: ColumnFormat = PLAIN_NUMBER  # of numbers
 
 
@@ -60,6 +59,19 @@ class Chart:
     groups: str = ""  # what the colours stand for; empty where there is one colour
     title: str = ""
     partial: bool = False  # whether the result had more rows than these
+
+    @property
+    def marked_form(self) -> ColumnFormat:
+        """The format whose currency or unit stands at the numbers; of another axis it stands in the title."""
+        forms = [axis.form for axis in (self.y, self.x) if axis and axis.form.measure]
+        return max(
+            forms, key=lambda form: bool(form.currency), default=replace(PLAIN_NUMBER, locale=self.y.form.locale)
+        )
+
+    @property
+    def caption(self) -> str:
+        """What a single number is of."""
+        return ", ".join(filter(None, (self.y.title, *(mark.label for mark in self.marks))))
 
 
 def make_spec(chart: Chart) -> Spec:
@@ -108,7 +120,7 @@ def format_time_by_unit(value: str, unit: TimeUnit, locale: str = "") -> str:
     """Format a date or time as text, to the precision of `unit`."""
     if unit in ("year", "quarter"):
         return value[:4] if unit == "year" else f"{value[:4]} Q{(int(value[5:7]) + 2) // 3}"
-    return format_cell(value, ColumnFormat(_TIME_FORMATS.get(unit, "second")), locale)
+    return format_cell(value, ColumnFormat(unit), locale)
 
 
 def _make_data_row(chart: Chart, mark: ChartMark) -> Spec:
@@ -122,9 +134,8 @@ def _make_data_row(chart: Chart, mark: ChartMark) -> Spec:
 
 def _make_number_layers(chart: Chart) -> Spec:
     (mark,) = chart.marks
-    words = ", ".join(filter(None, (chart.y.title, mark.label)))
     large = {"type": "text", "fontSize": 56, "fontWeight": "bold", "text": format_cell(mark.y, chart.y.form), "dy": -12}
-    small = {"type": "text", "fontSize": 16, "text": words or " ", "dy": 34}
+    small = {"type": "text", "fontSize": 16, "text": chart.caption or " ", "dy": 34}
     layer = [{"mark": large}, {"mark": small}]
     return {"layer": layer, "width": 320, "height": 140, "config": {"view": {"stroke": None}}}
 
@@ -133,14 +144,13 @@ def _make_mark_encoding(chart: Chart) -> Spec:
     """Return the part of the specification that sets the position and colour of each mark."""
     mark: Spec = {"type": chart.kind, "tooltip": True}
     drawn: Spec = {"mark": mark, "encoding": {}, "width": _WIDTH, "height": _HEIGHT}
-    drawn["config"] = {"numberFormat": f",.{max(2, chart.y.form.decimals)}~f"}  # of axes, and of a mark pointed at
-    if chart.x is not None and chart.x.scale == "time":
-        drawn["config"]["timeFormat"] = _get_time_pattern(chart.x)
+    up = _make_axis_channel("y", chart.y, chart.marked_form)
+    across = {} if chart.x is None else _make_axis_channel("x", chart.x, chart.marked_form)
     locales = [axis.form.locale for axis in (chart.y, chart.x) if axis is not None]
-    if found := next((locale for locale in locales if locale not in ENGLISH), None):
-        drawn["config"]["locale"] = make_chart_locale(found)
-    up = _make_axis_channel("y", chart.y)
-    across = {} if chart.x is None else _make_axis_channel("x", chart.x)
+    name = next((locale for locale in locales if locale not in ENGLISH), locales[0])
+    drawn["config"] = {"numberFormat": up["axis"]["format"], "locale": make_chart_locale(chart.marked_form, name)}
+    if chart.x is not None and chart.x.scale == "time":
+        drawn["config"]["timeFormat"] = _get_time_pattern(chart.x)  # of a mark pointed at
     places: Spec = {"x": across, "y": up}
     if chart.kind in ("area", "stacked"):
         up["stack"] = "zero"
@@ -159,7 +169,8 @@ def _make_mark_encoding(chart: Chart) -> Spec:
                 across["scale"] = {"zero": False}
             labels = [{"field": "label", "title": ""}] if any(mark.label for mark in chart.marks) else []
             pointed = [{key: channel[key] for key in ("field", "type", "title")} for channel in (across, up)]
-            places["tooltip"] = labels + pointed
+            formats = [{"format": channel["axis"]["format"]} for channel in (across, up)]
+            places["tooltip"] = labels + [field | form for field, form in zip(pointed, formats, strict=True)]
         case "histogram":
             mark["type"], across["bin"] = "bar", {"maxbins": 20}
             places["y"] = {"aggregate": "count", "type": "quantitative", "title": chart.y.title}
@@ -170,6 +181,7 @@ def _make_mark_encoding(chart: Chart) -> Spec:
             drawn["transform"] = [{"window": [{"op": "row_number", "as": "order"}]}]
             places = {"order": {"field": "order", "type": "quantitative"}}
             if chart.kind == "pie":
+                del up["axis"]
                 mark["type"], drawn["width"], places["theta"] = "arc", 280, up | {"stack": True}
             else:
                 mark["type"], mark["size"], drawn["height"], places["x"] = "bar", 60, 90, up
@@ -196,11 +208,15 @@ def _make_bar_axes(chart: Chart, across: Spec, up: Spec) -> tuple[Spec, int]:
     return {"x": across, "y": up} | ({"xOffset": offset} if beside > 1 else {}), _HEIGHT
 
 
-def _make_axis_channel(field: str, axis: ChartAxis) -> Spec:
+def _make_axis_channel(field: str, axis: ChartAxis, marked: ColumnFormat) -> Spec:
     unit = axis.form.measure
-    named = not axis.title or unit.lower() in axis.title.lower().split()  # as in `price eur`
-    title = f"{axis.title} ({unit})" if unit and not named else axis.title
+    at_numbers = unit and unit == marked.measure
+    named = not unit or not axis.title or unit.lower() in axis.title.lower().split()  # as in `price eur`
+    title = axis.title if at_numbers or named else f"{axis.title} ({unit})"
     channel: Spec = {"field": field, "type": _TYPES[axis.scale], "title": title or None}
+    if axis.scale == "number":
+        # In Vega's formats `$` stands for what the locale has before and after an amount.
+        channel["axis"] = {"format": f"{'$' if at_numbers else ''},.{max(2, axis.form.decimals)}~f"}
     if axis.scale == "time":
         channel["axis"] = {"format": _get_time_pattern(axis), "labelOverlap": True}
         if axis.unit == "year":

@@ -13,11 +13,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
-from itertools import product
+from itertools import pairwise, permutations
 from typing import Literal, TypeAlias, get_args
 
 from ..database.table import Cell
-from ..formats import PLAIN, PLAIN_NUMBER, ColumnFormat, choose_column_formats
+from ..formats import PLAIN, PLAIN_NUMBER, ColumnFormat, choose_column_formats, format_cell
 from ..terminal import sanitize_text
 from ..words import humanize_name, split_name, stem_english_word
 from .chart import Chart, ChartAxis, ChartMark, Kind, TimeUnit, format_time_by_unit
@@ -33,6 +33,7 @@ Values: TypeAlias = Sequence[int | float | str | None]
 _MOST_ROWS, _MOST_COLUMNS = 5_000, 50
 # Bars in a chart that nobody asked for, and in one that somebody did.
 _MOST_BARS, _MOST_WISHED_BARS = 40, 100
+_MOST_EVENTS = 100  # points over time in a chart that nobody asked for
 _MOST_GROUPS = 12  # that colours can tell apart
 _FEWEST_POINTS = 5
 _ALIKE = 50.0  # times as large as the other's largest a measure's may be, for both to stand on one axis
@@ -45,7 +46,6 @@ _NOT_ADDED = re.compile(
     r"\b(?:avg|average|mean|median|min|minimum|max|maximum|smallest|largest|lowest|highest|rate|ratio|price|age|score"
     r"|rating|temperature|rank|rounded)\b"
 )
-_KEYS = frozenset({"id", "ids", "key", "code", "zip", "zipcode", "postcode", "phone", "isbn", "sku", "uuid", "number"})
 _SHARES = frozenset({"share", "percent", "percentage", "pct", "proportion", "fraction"})
 # Parts of times as numbers, by the word in their column's name.
 _PARTS = {"month": (1, 12), "quarter": (1, 4), "weekday": (0, 7), "day": (1, 31), "hour": (0, 23), "week": (0, 53)}
@@ -54,9 +54,7 @@ _NO_NUMBER = frozenset({"nan", "infinity", "-infinity", "inf", "-inf"})
 
 _BLOB = re.compile(r"x'(?:[0-9A-Fa-f]{2})*'")
 _QUARTER = re.compile(r"(\d{4})[- ]?Q([1-4])", re.IGNORECASE)
-_TIME = re.compile(
-    r"(\d{4})(?:-(\d{2})(?:-(\d{2})([ T]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}(?::?\d{2})?)?)?)?)?"
-)
+_TIME = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d)([ T]\d\d:\d\d.*)?)?)?", re.ASCII)
 
 _LARGEST = 1e300  # of numbers that are drawn: a difference of larger ones may be no number
 
@@ -69,7 +67,7 @@ class _ChartColumn:
     title: str
     role: Role
     values: tuple[int | float | str | None, ...]  # finite numbers, times as `YYYY-MM-DDTHH:MM:SS`, and else texts
-    unit: TimeUnit = ""  # of a `time`, the finest part that is given
+    unit: TimeUnit = "second"  # of a `time`, the finest part that is given
     form: ColumnFormat = PLAIN
 
     @cached_property
@@ -97,6 +95,13 @@ class _ChartColumn:
         """Whether the values rise or fall from row to row, or stay."""
         known = [(isinstance(value, str), value) for value in self.values if value is not None]
         return len(known) == len(self.values) and known in (sorted(known), sorted(known, reverse=True))
+
+    @property
+    def has_regular_times(self) -> bool:
+        """Whether short steps between the times are no fraction of the mean one, as in a series with gaps."""
+        times = [datetime.fromisoformat(str(value)) for value in sorted(map(str, set(self.values) - {None}))]
+        steps = sorted(after - before for before, after in pairwise(times))
+        return bool(steps) and 4 * steps[len(steps) // 10] >= (times[-1] - times[0]) / len(steps)
 
     @property
     def is_share_column(self) -> bool:
@@ -128,6 +133,11 @@ class _ChartData:
         """The first column of times; None if no column has times."""
         return _take_first(self.of("time"))
 
+    @property
+    def has_keys(self) -> bool:
+        """Whether a key or code tells each row from the others, as in a list of records."""
+        return any(column.has_unique_values for column in self.of("label"))
+
     @cached_property
     def measure_columns(self) -> list[_ChartColumn]:
         """The numeric columns, first those that the chart request measures."""
@@ -150,16 +160,14 @@ def choose(
     if not 0 < len(rows) <= _MOST_ROWS or not 0 < len(titles) <= _MOST_COLUMNS:
         return None
     formats = formats or choose_column_formats(None, titles, rows)
-    columns = (
-        replace(_make_chart_column(index, name, [row[index] for row in rows]), form=formats[index])
-        for index, name in enumerate(titles)
-    )
+    cells = zip(*rows, strict=True)
+    columns = [_make_chart_column(*told) for told in zip(range(len(titles)), titles, cells, formats, strict=True)]
     result = _ChartData(tuple(columns), len(rows), wish or ChartRequest(None, ""))
     wished = (_WISHED[wish.kind],) if wish and wish.kind else ()
-    for rule in (*wished, *_RULES):
-        if chart := rule(result):
-            return replace(chart, title=_shorten_axis_text(title), partial=partial)
-    return None
+    lists = (_make_line_chart, _make_scatter_chart) if wish else ()
+    charts = (rule(result) for rule in (*wished, *_RULES, *lists))
+    chart = next(filter(None, charts), None)
+    return chart and replace(chart, title=_shorten_axis_text(title), partial=partial)
 
 
 def _make_number_chart(result: _ChartData) -> Chart | None:
@@ -183,8 +191,10 @@ def _make_line_chart(result: _ChartData, kind: Kind = "line") -> Chart | None:
 
 
 def _make_series_chart(result: _ChartData) -> Chart | None:
-    """Return a line chart over time; None if the rows are a ranking, or have a time beside their names."""
+    """Return a line chart over time; None for a list, for a ranking, and for times beside names."""
     if result.time_column is None or not result.measure_columns:
+        return None
+    if (result.has_keys or result.rows > _MOST_BARS) and not result.time_column.has_regular_times:
         return None
     in_time, ranked = result.time_column.is_sorted, result.measure_columns[0].is_sorted
     named = any(column.has_unique_values for column in result.of("category"))
@@ -209,21 +219,19 @@ def _make_grouped_bar_chart(result: _ChartData, kind: Kind = "bar") -> Chart | N
     measure = measures[0]
     fitting = [
         (across, within)
-        for across, within in product(dimensions[:4], repeat=2)
-        if across is not within
-        and 1 < within.distinct <= _MOST_GROUPS
+        for across, within in permutations(dimensions[:4], 2)
+        if 1 < within.distinct <= _MOST_GROUPS
         and 1 < across.distinct <= _MOST_BARS
         and within.distinct < result.rows > across.distinct
         and _has_unique_pairs(across, within)
     ]
-    if not fitting:
+    added = min(measure.numbers, default=-1) >= 0 and not _NOT_ADDED.search(" ".join(measure.words))
+    stacked = added or kind == "stacked"
+    if not fitting or not (stacked or result.rows <= _MOST_BARS):
         return None
     longest = max(fitting, key=lambda pair: (pair[0].role == "time", pair[0].distinct))
     across, within = fitting[0] if result.wish.x else longest
-    adds_up = min(measure.numbers, default=-1) >= 0 and not _NOT_ADDED.search(" ".join(measure.words))
-    if adds_up or kind == "stacked":
-        return _make_chart("stacked", across, [measure], within)
-    return _make_chart("bar", across, [measure], within) if result.rows <= _MOST_BARS else None
+    return _make_chart("stacked" if stacked else "bar", across, [measure], within)
 
 
 def _make_bar_chart(result: _ChartData, most: int = _MOST_BARS) -> Chart | None:
@@ -253,14 +261,23 @@ def _make_scatter_chart(result: _ChartData) -> Chart | None:
     return _make_chart("point", across, [up], groups, _take_first(others))
 
 
+def _make_distinct_point_chart(result: _ChartData) -> Chart | None:
+    """Return a scatter chart whose points can be told apart; None for a list of events."""
+    chart = _make_scatter_chart(result)
+    if chart is None or (result.time_column and (result.has_keys or result.rows > _MOST_EVENTS)):
+        return None
+    across, up = {mark.x for mark in chart.marks}, {mark.y for mark in chart.marks}
+    places = {(mark.x, mark.y) for mark in chart.marks}
+    enough = min(len(across), len(up)) >= _FEWEST_POINTS and 2 * len(places) >= len(chart.marks)
+    return chart if enough else None
+
+
 def _make_two_scale_scatter_chart(result: _ChartData) -> Chart | None:
     """Return a scatter chart of two measures whose sizes differ too much for one axis."""
-    unlike = (
-        len(result.measure_columns) == 2
-        and len(_find_alike(result.measure_columns)) == 1
-        and result.rows >= 2 * _FEWEST_POINTS
-    )
-    return _make_scatter_chart(result) if unlike and _find_row_name_column(result) else None
+    unlike = len(result.measure_columns) == 2 and len(_find_alike(result.measure_columns)) == 1
+    if not unlike or result.rows < 2 * _FEWEST_POINTS or not _find_row_name_column(result):
+        return None
+    return _make_distinct_point_chart(result)
 
 
 def _make_histogram(result: _ChartData) -> Chart | None:
@@ -289,7 +306,7 @@ _RULES: tuple[_Rule, ...] = (
     _make_grouped_bar_chart,
     _make_two_scale_scatter_chart,
     _make_bar_chart,
-    _make_scatter_chart,
+    _make_distinct_point_chart,
 )
 _WISHED: dict[Kind, _Rule] = {
     "number": _make_number_chart,
@@ -328,14 +345,11 @@ def _find_names_and_measures(result: _ChartData) -> tuple[_ChartColumn | None, l
 
 def _find_row_name_column(result: _ChartData) -> _ChartColumn | None:
     """Return a column that names each row, combined from several if necessary."""
-    dimensions = result.of("category", "label", "time")
-    if person := _find_person_name_column(dimensions):
-        return person
-    texts = [column for column in dimensions if column.role == "category"]
-    for column in dimensions:
-        if column.has_unique_values and not (column.role == "label" and texts):
-            return column
-    return _combine(texts[:3]) if len(texts) > 1 else _take_first([c for c in dimensions if c.has_unique_values])
+    dimensions, texts = result.of("category", "label", "time"), result.of("category")
+    unique = [column for column in dimensions if column.has_unique_values]
+    named = [column for column in unique if not texts or column.role != "label"]
+    found = _find_person_name_column(dimensions) or _take_first(named)
+    return found or (_combine(texts[:3]) if len(texts) > 1 else _take_first(unique))
 
 
 def _find_person_name_column(dimensions: Sequence[_ChartColumn]) -> _ChartColumn | None:
@@ -419,47 +433,35 @@ def _make_chart(
     return Chart(kind, axis, y, tuple(marks), "measure" if several else groups.title if groups else "")
 
 
-def _make_chart_column(index: int, name: str, cells: Cells) -> _ChartColumn:
+def _make_chart_column(index: int, name: str, cells: Cells, form: ColumnFormat) -> _ChartColumn:
     title = _shorten_axis_text(humanize_name(name))
-    role, unit, values = _classify_cells(_split_into_words(title), cells)
+    role, unit, values = _classify_cells(_split_into_words(title), cells, form)
     if role in ("category", "label"):
-        values = [_NOTHING if value is None else _shorten_axis_text(str(value)) for value in values]
-    column = _ChartColumn(index, title, role, tuple(values), unit)
+        values = [_NOTHING if value is None else _shorten_axis_text(format_cell(value, form)) for value in values]
+    column = _ChartColumn(index, title, role, tuple(values), unit, form)
     return column if column.distinct else replace(column, role="none")
 
 
-def _classify_cells(words: Sequence[str], cells: Cells) -> tuple[Role, TimeUnit, Values]:
+def _classify_cells(words: Sequence[str], cells: Cells, form: ColumnFormat) -> tuple[Role, TimeUnit, Values]:
     """Return the role of the cells, the unit if they are times, and their values."""
     texts = [cell for cell in cells if isinstance(cell, str) and cell.lower() not in _NO_NUMBER]
-    numbers = [cell for cell in cells if isinstance(cell, int | float)]
-    if any(isinstance(cell, bytes) for cell in cells) or bool(texts) == bool(numbers):
-        return "none", "", ()
-    if numbers:
-        return _classify_numbers(words, [_get_drawable_number(cell) for cell in cells])
+    numbers = [cell if isinstance(cell, int | float) and abs(cell) < _LARGEST else None for cell in cells]
+    known = [number for number in numbers if number is not None]
+    if any(isinstance(cell, bytes) for cell in cells) or bool(texts) == bool(known):
+        return "none", "second", ()
+    if known:
+        if form.kind == "year" and all(number in _YEARS for number in known):
+            return "time", "year", [number and f"{number:04.0f}-01-01T00:00:00" for number in numbers]
+        least, most = _PARTS.get("".join(words[-1:]), (1, 0))
+        is_part = all(isinstance(number, int) and least <= number <= most for number in known)
+        return "label" if is_part or form.kind in ("key", "boolean") else "number", "second", numbers
     points = [_parse_time(cell) if isinstance(cell, str) else None for cell in cells]
     units: list[TimeUnit] = [point[1] for point in points if point]
     if len(units) == len(texts):
         return "time", max(units, key=get_args(TimeUnit).index), [point and point[0] for point in points]
     if all(map(_BLOB.fullmatch, texts)) or 2 * sum(len(text) > _LONGEST for text in texts) > len(texts):
-        return "none", "", ()
-    return "category", "", [cell if isinstance(cell, str) else None for cell in cells]
-
-
-def _classify_numbers(words: Sequence[str], values: Sequence[int | float | None]) -> tuple[Role, TimeUnit, Values]:
-    known = [value for value in values if value is not None]
-    if known and all(isinstance(value, int) for value in known):
-        if "year" in words and all(value in _YEARS for value in known):
-            return "time", "year", [value and f"{value:04d}-01-01T00:00:00" for value in values]
-        last = words[-1] if words else ""
-        least, most = _PARTS.get(last, (1, 0))
-        is_key = last in _KEYS and not {"of", "count"}.intersection(words)
-        if is_key or all(least <= value <= most for value in known):
-            return "label", "", values
-    return "number", "", values
-
-
-def _get_drawable_number(cell: Cell) -> int | float | None:
-    return cell if isinstance(cell, int | float) and abs(cell) < _LARGEST else None
+        return "none", "second", ()
+    return "category", "second", [cell if isinstance(cell, str) else None for cell in cells]
 
 
 def _parse_time(text: str) -> tuple[str, TimeUnit] | None:
@@ -467,17 +469,14 @@ def _parse_time(text: str) -> tuple[str, TimeUnit] | None:
     if quarter := _QUARTER.fullmatch(text):
         return f"{quarter[1]}-{3 * int(quarter[2]) - 2:02d}-01T00:00:00", "quarter"
     match = _TIME.fullmatch(text)
-    if match is None:
+    if match is None or not match.lastindex or (match.lastindex == 1 and int(text) not in _YEARS):
         return None
-    year, month, day, clock = match.groups()
-    if month is None and int(year) not in _YEARS:
-        return None
+    units: tuple[TimeUnit, ...] = ("year", "month", "date", "second")
     try:
-        point = datetime.fromisoformat(f"{year}-{month or '01'}-{day or '01'}{clock or ''}")
+        point = datetime.fromisoformat(text + "-01-01"[3 * match.lastindex - 3 :])
     except ValueError:
         return None
-    unit: TimeUnit = "second" if clock else "day" if day else "month" if month else "year"
-    return point.replace(tzinfo=None, microsecond=0).isoformat(), unit
+    return point.replace(tzinfo=None, microsecond=0).isoformat(), units[match.lastindex - 1]
 
 
 def _shorten_axis_text(text: str) -> str:

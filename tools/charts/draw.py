@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from importlib.util import find_spec
-from itertools import cycle
+from itertools import cycle, pairwise
 from typing import Any
 
 from rich.bar import Bar
@@ -28,9 +29,7 @@ def draw_chart(chart: Chart, console: Console) -> RenderableType:
     """Return a chart as a Rich renderable that fits the width of the console."""
     plain = console.options.ascii_only or console.options.legacy_windows
     if chart.kind == "number":
-        (mark,) = chart.marks
-        words = ", ".join(filter(None, (chart.y.title, mark.label)))
-        return Group(Text.assemble((format_cell(mark.y, chart.y.form), "bold"), f"  {words}"))
+        return Group(Text.assemble((format_cell(chart.marks[0].y, chart.y.form), "bold"), f"  {chart.caption}"))
     about = f"{chart.y.title} of {chart.groups}" if chart.groups else chart.y.title
     if chart.x is not None:
         about = f"{chart.y.title or 'measures'} by {chart.x.title}"
@@ -40,10 +39,8 @@ def draw_chart(chart: Chart, console: Console) -> RenderableType:
         body = _draw_line_or_point_plot(chart, chart.x, min(console.width, _WIDEST))
     elif chart.kind == "point" or (plotted and len(chart.marks) > _MOST_BARS):
         body = Text(_NO_DOTS if plain else _MISSING, style="dim")
-    elif chart.kind == "histogram":
-        body = _draw_bar_chart(
-            _count_values_per_bin([float(mark.x) for mark in chart.marks if isinstance(mark.x, int | float)]), plain
-        )
+    elif chart.kind == "histogram" and chart.x:
+        body = _draw_bar_chart(_count_values_per_bin(chart, chart.x.form), plain)
     else:
         bars = [(_format_x_label(chart.x, mark), mark.group, mark.y) for mark in chart.marks]
         body = _draw_bar_chart(bars, plain, chart.y.form)
@@ -82,14 +79,12 @@ def _choose_group_colours(groups: Iterable[str]) -> dict[str, str]:
     return dict(zip(dict.fromkeys(groups), cycle(_COLOURS)))
 
 
-def _count_values_per_bin(values: Sequence[float]) -> list[tuple[str, str, int]]:
-    low = min(values)
-    step = (max(values) - low) / _BINS or 1.0
-    counts = [0] * _BINS
-    for value in values:
-        counts[min(_BINS - 1, int((value - low) / step))] += 1
-    edges = [format_cell(low + n * step, PLAIN_NUMBER) for n in range(_BINS + 1)]
-    return [(f"{edges[n]} to {edges[n + 1]}", "", count) for n, count in enumerate(counts)]
+def _count_values_per_bin(chart: Chart, form: ColumnFormat) -> list[tuple[str, str, int]]:
+    import numpy
+
+    counts, limits = numpy.histogram([float(mark.x or 0) for mark in chart.marks], _BINS)
+    edges = [format_cell(float(limit), form) for limit in limits]
+    return [(f"{low} to {high}", "", int(count)) for (low, high), count in zip(pairwise(edges), counts, strict=True)]
 
 
 def _draw_line_or_point_plot(chart: Chart, axis: ChartAxis, width: int) -> RenderableType:
@@ -102,12 +97,15 @@ def _draw_line_or_point_plot(chart: Chart, axis: ChartAxis, width: int) -> Rende
     figure.x_label, figure.y_label = axis.title[:24], chart.y.title[:24]
     across, place_text = _compute_mark_positions(axis, [str(mark.x) for mark in chart.marks])
     up = [float(mark.y) for mark in chart.marks]
-    figure.set_x_limits(*_find_axis_limits(across))
-    low, high = _find_axis_limits(up)
-    figure.set_y_limits(0.0 if 0 <= low <= high / 2 else low, high)
+    if min(across) < max(across):
+        figure.set_x_limits(min(across), max(across))
+    if 0 <= min(up) <= max(up) / 2:
+        figure.set_y_limits(min_=0.0)
 
     def format_axis_label(value: float, chars: int, delta: float, left: bool = False) -> str:
         text = place_text(value) if left else format_cell(value, chart.y.form)
+        if not left and len(text) > chars:
+            text = format_cell(round(value), replace(chart.y.form, decimals=0))
         return f"{text:{'<' if left else '>'}{chars}.{chars}}"
 
     figure.register_label_formatter(float, format_axis_label)
@@ -118,13 +116,6 @@ def _draw_line_or_point_plot(chart: Chart, axis: ChartAxis, width: int) -> Rende
         draw(*zip(*places, strict=True), lc=colour, label=group or None)
     legend = (Text(f"■ {group}", style=colour) for group, colour in colours.items() if group)
     return Group(Text.from_ansi(figure.show()), Text("  ").join(legend))
-
-
-def _find_axis_limits(values: Sequence[float]) -> tuple[float, float]:
-    """Return the minimum and maximum of values, widened if both are equal."""
-    low, high = min(values), max(values)
-    margin = abs(low) / 2 or 1.0
-    return (low, high) if low < high else (low - margin, high + margin)
 
 
 def _compute_mark_positions(axis: ChartAxis, names: Sequence[str]) -> tuple[list[float], Callable[[float], str]]:
@@ -142,6 +133,6 @@ def _compute_mark_positions(axis: ChartAxis, names: Sequence[str]) -> tuple[list
 def _format_time_label(seconds: float, axis: ChartAxis) -> str:
     try:
         point = (_START + timedelta(seconds=max(0.0, seconds))).isoformat(" ")
-        return point[: {"year": 4, "quarter": 7, "month": 7, "day": 10}.get(axis.unit, 16)]
+        return point[: {"year": 4, "quarter": 7, "month": 7, "date": 10}.get(axis.unit, 16)]
     except OverflowError:
         return ""

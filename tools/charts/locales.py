@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from ..formats import find_babel_locale, find_number_marks
+from ..formats import ENGLISH, ColumnFormat, find_babel_locale, find_number_marks
 
 if TYPE_CHECKING:
     from .chart import TimeUnit
@@ -30,10 +30,13 @@ _CODES = {
 
 
 @lru_cache(maxsize=64)
-def make_chart_locale(name: str) -> dict[str, Any]:
-    """Return the number marks, and the names of months and days, of a locale other than plain English."""
+def make_chart_locale(form: ColumnFormat, name: str) -> dict[str, Any]:
+    """Return the number marks of a format, and the names of months and days of a locale other than plain English."""
+    before, thousands, decimal, after = find_number_marks(form)
+    marks = {"decimal": decimal, "thousands": thousands, "grouping": [3], "currency": [before, after], "minus": "-"}
+    if name in ENGLISH:
+        return {"number": marks}
     locale = find_babel_locale(name)
-    decimal, group = find_number_marks(name)
     months, days, clock = locale.months["format"], locale.days["format"], locale.day_periods["format"]["abbreviated"]
 
     def list_days(width: str) -> list[str]:
@@ -41,7 +44,7 @@ def make_chart_locale(name: str) -> dict[str, Any]:
 
     day, moment = write_time_pattern("day", name), write_time_pattern("second", name)
     return {
-        "number": {"decimal": decimal, "thousands": group, "grouping": [3], "currency": ["", ""]},
+        "number": marks,
         "time": {
             "dateTime": moment,
             "date": day,

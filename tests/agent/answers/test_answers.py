@@ -182,7 +182,8 @@ def test_a_chart_names_the_currency_and_rounds_where_somebody_points(shop: Path)
         answer = asked.ask("Amount by city")
     assert answer.chart is not None
     assert answer.chart["encoding"]["y"]["title"] == "amount eur"
-    assert answer.chart["config"]["numberFormat"] == ",.2~f"
+    assert answer.chart["config"]["numberFormat"] == "$,.2~f"
+    assert answer.chart["config"]["locale"]["number"]["currency"] == ["€", ""]
 
 
 def test_what_is_withheld_gives_no_format_away(shop: Path) -> None:

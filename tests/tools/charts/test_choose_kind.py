@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, get_args
 
@@ -13,8 +16,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 from tableturn.tools.charts import Chart, ChartRequest, Kind, choose, make_spec, parse_request
+from tableturn.tools.charts.chart import render_chart_image
 from tableturn.tools.charts.draw import draw_chart
 from tableturn.tools.database import Database
+from tableturn.tools.formats import PLAIN, ColumnFormat, format_cell
 from tableturn.tools.sample import build_sample
 
 from ...corpus.gallery import PIECES, Piece
@@ -167,6 +172,89 @@ def test_a_ranking_has_bars_and_a_series_a_line(titles: str, rows: list[tuple[An
     wished = choose(titles.split(", "), rows, ChartRequest("line", ""))
     assert wished is not None
     assert wished.kind == "line"
+
+
+START = datetime(2024, 1, 1)
+MOMENTS = [str(START + timedelta(seconds=97 * number**2)) for number in range(1_000)]
+HOURS = [str(START + timedelta(hours=number)) for number in range(1_000)]
+DAYS = [str((START + timedelta(days=2 * number + number * number % 3)).date()) for number in range(300)]
+
+
+@pytest.mark.parametrize(
+    ("titles", "rows"),
+    [
+        ("id, price", [(number + 7, number * 37 % 101) for number in range(1_000)]),
+        ("order_id, ordered_at, total", [(place, moment, place * 37 % 101) for place, moment in enumerate(MOMENTS)]),
+        ("ordered_at, method, total", [(moment, "ab"[place % 2], place) for place, moment in enumerate(MOMENTS)]),
+        ("paid_at, amount", [(MOMENTS[place // 3], place * 37 % 101) for place in range(1_000)]),
+        ("line, quantity", [(place % 5, place * 37 % 4) for place in range(1_000)]),
+    ],
+)
+def test_a_list_is_a_table_unless_a_chart_is_asked_for(titles: str, rows: list[tuple[Any, ...]]) -> None:
+    names = titles.split(", ")
+    assert choose(names, rows) is None
+    asked = choose(names, rows, ChartRequest("histogram", ""))
+    assert asked is not None
+    assert asked.kind == "histogram"
+    if "_at" in titles:
+        assert choose(names, rows, ChartRequest(None, "")) is not None
+
+
+@pytest.mark.parametrize("times", [HOURS, DAYS])
+def test_a_long_series_has_a_line_though_some_days_are_missing(times: list[str]) -> None:
+    assert kind(["read_at", "level"], [(time, place * 37 % 101) for place, time in enumerate(times)]) == "line"
+    keyed = [(place, time, place * 37 % 101) for place, time in enumerate(times)]
+    assert kind(["reading_id", "read_at", "level"], keyed) == "line"
+
+
+def test_keys_and_truth_values_of_the_schema_are_not_measured() -> None:
+    rows = [(number * 13, number % 2, f"name {number}", number * 37 % 101) for number in range(20)]
+    formats = (ColumnFormat("key"), ColumnFormat("boolean"), ColumnFormat(), ColumnFormat("number"))
+    chart = choose(["nr", "active", "name", "visits"], rows, formats=formats)
+    assert chart is not None
+    assert (chart.kind, chart.y.title, len(chart.marks)) == ("bar", "visits", 20)
+
+
+EUR, KG = ColumnFormat("money", 2, "EUR"), ColumnFormat("number", 1, unit="kg")
+
+
+@pytest.mark.parametrize(
+    ("form", "currency"),
+    [
+        (EUR, ["€", ""]),
+        (replace(EUR, currency="CHF"), ["CHF\xa0", ""]),
+        (replace(EUR, locale="de"), ["", "\xa0€"]),
+        (KG, ["", "\xa0kg"]),
+        (ColumnFormat("percent", 1), ["", "%"]),
+    ],
+)
+@pytest.mark.parametrize("asked", [kind for kind in get_args(Kind) if kind != "number"])
+def test_numbers_on_axes_have_the_unit_of_the_table(form: ColumnFormat, currency: list[str], asked: Kind) -> None:
+    rows = [(f"2024-{month:02}-01", "ab"[month % 2], 1_500.5 * month) for month in range(1, 13)]
+    chart = choose(["month", "part", "cost"], rows, ChartRequest(asked, ""), formats=(PLAIN, PLAIN, form))
+    assert chart is not None
+    spec = valid(chart)
+    assert spec["config"]["locale"]["number"]["currency"] == currency
+    drawn = render_chart_image(spec, "svg").decode()
+    assert asked == "pie" or re.search(rf">{re.escape(currency[0])}[\d.,]+{re.escape(currency[1])}<", drawn)
+    assert format_cell(1_500.5, form).startswith(currency[0])
+
+
+def test_of_two_units_money_stands_at_the_numbers_and_the_other_in_the_title() -> None:
+    rows = [(float(number), float(number % 7)) for number in range(30)]
+    chart = choose(["price", "weight"], rows, ChartRequest("point", ""), formats=(EUR, KG))
+    assert chart is not None
+    encoding = valid(chart)["encoding"]
+    assert [encoding[axis]["axis"]["format"][0] for axis in "xy"] == ["$", ","]
+    assert [encoding[axis]["title"] for axis in "xy"] == ["price", "weight (kg)"]
+
+
+def test_a_terminal_has_the_currency_too() -> None:
+    rows = [(f"2024-{month:02}-01", 15_000.5 * month) for month in range(1, 13)]
+    for asked in ("line", "bar", "histogram"):
+        chart = choose(["month", "cost"], rows, ChartRequest(asked, ""), formats=(PLAIN, EUR))
+        assert chart is not None
+        assert re.search(r"€\d{2,3},\d{3}", printed(chart))
 
 
 def test_a_large_result_has_none() -> None:
