@@ -264,12 +264,8 @@ class FinishedRun:
 
     def append_proposed_rulings(self, by: str, case: JudgeCase, answer: QueryVerdict, gold: QueryVerdict) -> None:
         """Append the judge's opinions on a case to the verdict file, as proposed rulings."""
-        about = {
-            "dataset": self.dataset.name,
-            "id": case.question.id,
-            "question": case.question.text,
-            "gold": case.gold,
-        }
+        asked = case.question
+        about = {"dataset": self.dataset.name, "id": asked.id, "question": asked.text, "gold": case.gold}
         about |= {"by": by, "at": now(), "accepted": False}
         sides = ((case.sql, answer), (case.gold, gold))
         rulings = [Ruling.model_validate({**about, "sql": sql, **asdict(opinion)}) for sql, opinion in sides]

@@ -57,8 +57,11 @@ def run(
         options = TranslatorOptions(fields.prompt_tokens, fields.max_output_tokens, fields.temperature)
         judge = PromptedTranslator(chat_model, options)
         by = f"model {judge.model}"
-        proposals = [ruling for ruling in finished.rulings if not ruling.accepted and ruling.by == by]
-        verdict_on = {(get_first_try_id(ruling.id), ruling.sql): ruling.verdict for ruling in proposals}
+        verdict_on: dict[tuple[str, str], Word] = {
+            (get_first_try_id(each.id), each.sql): each.verdict
+            for each in finished.rulings
+            if not each.accepted and each.by == by
+        }
         cases: dict[tuple[str, str], JudgeCase] = {}
         for case in found:  # tries at one question that gave the same query are one case
             cases.setdefault((get_first_try_id(case.question.id), case.sql), case)

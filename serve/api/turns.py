@@ -96,8 +96,9 @@ async def stop_turn(id_: str, asker: AskerHere) -> dict[str, str]:
 async def render_turn(turn: StoredTurn, asker: Asker, rows: int | None = None) -> dict[str, Any]:
     """Return a turn as JSON, with at most `rows` rows of the answer."""
     answer = await asker.answer(turn)
-    told = {"answer": None, "choices": [], "page": None, "dates": {}} if answer is None else render_answer(answer)
-    if answer is not None and rows is not None:
+    told: dict[str, Any] = {"answer": None, "choices": [], "page": None, "dates": {}}
+    if answer is not None:
+        told = render_answer(answer)
         told["answer"]["rows"] = told["answer"]["rows"][:rows]
     error = None if turn.error_kind is None else make_error(turn.error_kind, turn.error or "")["error"]
     if turn.status == "lost":

@@ -286,6 +286,7 @@ async def test_what_was_marked_wrong_is_a_list_for_whoever_runs_the_server(
     shop: Path, agent_over: Callable[..., SQLAgent], tmp_path: Path
 ) -> None:
     place = tmp_path / "serve.sqlite"
+    approved = ""
     async with serving(agent_over(shop), store=f"sqlite:///{place}") as client:
         for body in (
             {"kind": "down", "text": "too many"},

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from html import escape
 from importlib.util import find_spec
 from typing import Any, Literal
 
 from ..errors import ExportError
-from ..formats import ENGLISH, PLAIN_NUMBER, ColumnFormat, format_cell
-from .locales import make_chart_locale, write_time_pattern
+from ..formats import ENGLISH, PLAIN_NUMBER, ColumnFormat, find_babel_locale, find_number_marks, format_cell
 
 # Kinds of charts; `area`, `pie` and `histogram` are drawn only if a person asks for them.
 Kind = Literal["number", "line", "area", "bar", "stacked", "pie", "point", "histogram"]
@@ -148,7 +148,7 @@ def _make_mark_encoding(chart: Chart) -> Spec:
     across = {} if chart.x is None else _make_axis_channel("x", chart.x, chart.marked_form)
     locales = [axis.form.locale for axis in (chart.y, chart.x) if axis is not None]
     name = next((locale for locale in locales if locale not in ENGLISH), locales[0])
-    drawn["config"] = {"numberFormat": up["axis"]["format"], "locale": make_chart_locale(chart.marked_form, name)}
+    drawn["config"] = {"numberFormat": up["axis"]["format"], "locale": _make_chart_locale(chart.marked_form, name)}
     if chart.x is not None and chart.x.scale == "time":
         drawn["config"]["timeFormat"] = _get_time_pattern(chart.x)  # of a mark pointed at
     places: Spec = {"x": across, "y": up}
@@ -226,7 +226,72 @@ def _make_axis_channel(field: str, axis: ChartAxis, marked: ColumnFormat) -> Spe
 
 def _get_time_pattern(axis: ChartAxis) -> str:
     plain = axis.unit in ("year", "quarter") or axis.form.locale in ENGLISH
-    return _TIMES[axis.unit] if plain else write_time_pattern(axis.unit, axis.form.locale)
+    return _TIMES[axis.unit] if plain else _write_time_pattern(axis.unit, axis.form.locale)
+
+
+_TIME_CODES = {
+    "y": "%Y",
+    "yy": "%y",
+    "M": "%-m",
+    "MM": "%m",
+    "MMM": "%b",
+    "MMMM": "%B",
+    "d": "%-d",
+    "dd": "%d",
+    "H": "%-H",
+    "HH": "%H",
+    "h": "%-I",
+    "hh": "%I",
+    "mm": "%M",
+    "a": "%p",
+}
+"""What Vega calls the parts of a date in the patterns of locales."""
+
+
+@lru_cache(maxsize=64)
+def _make_chart_locale(form: ColumnFormat, name: str) -> dict[str, Any]:
+    """Return the number marks of a format, and the names of months and days of a locale other than plain English."""
+    before, thousands, decimal, after = find_number_marks(form)
+    marks = {"decimal": decimal, "thousands": thousands, "grouping": [3], "currency": [before, after], "minus": "-"}
+    if name in ENGLISH:
+        return {"number": marks}
+    locale = find_babel_locale(name)
+    months, days, clock = locale.months["format"], locale.days["format"], locale.day_periods["format"]["abbreviated"]
+
+    def list_days(width: str) -> list[str]:
+        return [days[width][(day - 1) % 7] for day in range(7)]  # Sunday is the first
+
+    day, moment = _write_time_pattern("date", name), _write_time_pattern("second", name)
+    return {
+        "number": marks,
+        "time": {
+            "dateTime": moment,
+            "date": day,
+            "time": moment.removeprefix(day).strip(),
+            "periods": [clock.get("am", "AM"), clock.get("pm", "PM")],
+            "days": list_days("wide"),
+            "shortDays": list_days("abbreviated"),
+            "months": list(months["wide"].values()),
+            "shortMonths": list(months["abbreviated"].values()),
+        },
+    }
+
+
+def _write_time_pattern(unit: TimeUnit, name: str) -> str:
+    """Return Vega's pattern for dates of a unit, in a locale other than plain English."""
+    from babel.dates import tokenize_pattern
+
+    locale = find_babel_locale(name)
+    if unit == "second":
+        found = f"{locale.date_formats['medium'].pattern} {locale.time_formats['short'].pattern}"
+    else:
+        found = (locale.datetime_skeletons["yMMM"] if unit == "month" else locale.date_formats["medium"]).pattern
+    parts: list[str] = []
+    for kind, part in tokenize_pattern(found):
+        # An L is a month's name without a day. Browsers write no narrow space.
+        code = _TIME_CODES.get(str(part[0]).replace("L", "M") * int(part[1]), "") if kind == "field" else str(part)
+        parts.append(code.replace("\N{NARROW NO-BREAK SPACE}", " "))
+    return "".join(parts).strip()
 
 
 def _make_html_page(spec: Spec, libraries: str) -> str:

@@ -84,8 +84,9 @@ def is_sql(text: str, schema: Schema) -> bool:
     if any(schema.table(column.table) for column in tree.find_all(exp.Column) if f"{column.table}." in text):
         return True
     given = tree.expressions[0] if len(tree.expressions) == 1 else None
-    compared = isinstance(given, exp.Connector | exp.Predicate | exp.Not) and given.find(*_COMPARED) is not None
-    return compared and given.find(exp.Literal) is not None
+    if not isinstance(given, exp.Connector | exp.Predicate | exp.Not):
+        return False
+    return given.find(*_COMPARED) is not None and given.find(exp.Literal) is not None
 
 
 def _read_statement(text: str, dialect: str) -> exp.Expr | None:

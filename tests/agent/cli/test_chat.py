@@ -285,8 +285,8 @@ def test_what_a_caption_says_is_not_said_again(shop: Path) -> None:
     with SQLAgent(shop, model="offline", settings={"rows": 2}) as agent:
         answer = agent.ask("Show the names of the customers")
     assert "Only the first 2 rows are shown." in answer.notes
-    console = Console(width=80, record=True, file=io.StringIO())
-    show_answer(answer, console, rows=1, paged=True)
+    console = Console(width=80, record=True, file=io.StringIO(), force_terminal=True)
+    show_answer(answer, console, rows=1, brief=True)
     text = console.export_text()
     assert "1 of 2 or more rows; /more shows the next" in text
     assert "Only the first" not in text

@@ -159,8 +159,9 @@ def test_sql_of_a_definition_is_run_wherever_it_is_written(shop: Path, known: Pa
     if "JSON" not in why:  # what fails for some row alone shows only when it runs
         known.write_text(json.dumps({"terms": {"XQR": {"means": meaning}}}))
         with SQLAgent(shop, model=writes("SELECT 1")) as agent:
-            problems = agent.resources.knowledge.read().problems
-        assert [problem.entry.name for problem in problems] == ["XQR"]
+            known_now = agent.resources.knowledge.read()
+        assert known_now is not None
+        assert [problem.entry.name for problem in known_now.problems] == ["XQR"]
 
 
 @pytest.mark.parametrize(
