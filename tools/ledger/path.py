@@ -127,7 +127,7 @@ def find_path(query: Query, scope: Scope) -> JoinPath:
     check_countable(query, scope)
     links, rest = _split_join_conditions(query, scope)
     # What adds values of several sources means each of their combinations.
-    added = (({one for one, _ in places}, is_sum) for places, is_sum in _list_sums(query, scope))
+    added = (({one for one, _ in places}, is_sum) for places, is_sum in _find_sums(query, scope, {}))
     sums = [(sources.pop(), is_sum) for sources, is_sum in added if len(sources) == 1]
     summed = [source for source in scope.sources if any(one == id(source) for one, _ in sums)]
     finest = _find_finest_source(query, scope, links, summed)
@@ -183,29 +183,36 @@ def check_countable(query: Query, scope: Scope) -> None:
         raise NotCountedError(reason)
 
 
-def _list_sums(query: Query, scope: Scope) -> Iterator[tuple[set[SourceColumn], bool]]:
-    """Yield the columns in each sum or average of a SELECT, or of one that reads its rows; and whether it is a sum."""
+_Sums = set[tuple[frozenset[SourceColumn], bool]]
+
+
+def _find_sums(query: Query, scope: Scope, known: dict[int, _Sums]) -> _Sums:
+    """Return the columns in each sum or average of a SELECT, or of one that reads its rows; and whether it is a sum."""
+    if (sums := known.get(id(scope))) is not None:
+        return sums
+    sums = known[id(scope)] = _Sums()
     for node in query.find_aggregates(scope, exp.Sum, exp.Avg):
         if not isinstance(node.this, exp.Distinct):
-            yield _list_places(query, scope, node), isinstance(node, exp.Sum)
+            sums.add((_find_places(query, scope, node), isinstance(node, exp.Sum)))
     if any(map(scope.select.args.get, SHAPING)):
-        return
+        return sums
     outputs = scope.select.expressions
     for outer in query.scopes:
         for source in (one for one in outer.sources if one.query is scope.select and one.columns is not None):
-            for places, is_sum in _list_sums(query, outer):
+            for places, is_sum in [*_find_sums(query, outer, known)]:
                 inner = set[SourceColumn]()
                 for name in (name for one, name in places if one == id(source)):
                     if len(outputs) == len(source.columns):
-                        inner |= _list_places(query, scope, outputs[[*source.columns].index(name)])
+                        inner |= _find_places(query, scope, outputs[[*source.columns].index(name)])
                     else:  # a star stands for several columns
                         inner |= {(id(one), name) for one in scope.sources if name in (one.columns or ())}
-                yield inner, is_sum
+                sums.add((frozenset(inner), is_sum))
+    return sums
 
 
-def _list_places(query: Query, scope: Scope, node: exp.Expr) -> set[SourceColumn]:
+def _find_places(query: Query, scope: Scope, node: exp.Expr) -> frozenset[SourceColumn]:
     named = map(query.at, node.find_all(exp.Column))
-    return {one.place for one in named if one is not None and one.owner is scope and one.source is not None}
+    return frozenset(one.place for one in named if one is not None and one.owner is scope and one.source is not None)
 
 
 def _find_finest_source(
@@ -239,9 +246,9 @@ def _is_finest_source(query: Query, scope: Scope, subject: QuerySource, links: S
     except NotCountedError:
         return False
     for step in steps:
-        ends = (query.column(link.end(step.source)) for link in step.links)
-        counts = [(one.schema.distinct or 0, one.table.row_count or 0) for one in ends if one is not None]
-        if not any(distinct >= MOSTLY_ONE * rows > 0 for distinct, rows in counts):
+        table, rows = step.source.table, (step.source.table and step.source.table.row_count) or 0
+        compared = (table and table.column(link.find_column(step.source, query)) for link in step.links)
+        if not any(one is not None and (one.distinct or 0) >= MOSTLY_ONE * rows > 0 for one in compared):
             return False
     return True
 
