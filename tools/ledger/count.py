@@ -236,14 +236,18 @@ class _LedgerCounter:
 
     def _expects_every_row_to_match(self, path: JoinPath, step: JoinStep) -> bool:
         """Whether each row before a join should have a match, by keys, or else by the values that are compared."""
-        expected = _expects_every_row_to_match(self.query, step)
-        if expected is not None or len(step.links) > 1:
+        expected, (link, *more) = _expects_every_row_to_match(self.query, step), step.links
+        if expected is not None or more:
             return bool(expected)
         parts = list[float]()
         for source in (step.source, *step.before):
-            different = exp.Count(this=exp.Distinct(expressions=[step.links[0].end(source).copy()]))
+            different = exp.Count(this=exp.Distinct(expressions=[link.end(source).copy()]))
             select = _select_from(_copy_source_node(source), exp.Count(this=exp.Star()), different)
-            ((rows, values),) = self._run_select(select, path.scope)
+            try:
+                ((rows, values),) = self._run_select(select, path.scope)
+            except NotCountedError as reason:
+                self.not_counted.append(f"the different values of {_write_condition(self.query, step)}: {reason}")
+                return False
             parts.append(_to_int(values) / max(_to_int(rows), 1))
         return parts[0] >= MOSTLY_ONE > parts[1]
 

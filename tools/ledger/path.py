@@ -198,12 +198,13 @@ def _find_sums(query: Query, scope: Scope, known: dict[int, _Sums]) -> _Sums:
         return sums
     outputs = scope.select.expressions
     for outer in query.scopes:
-        for source in (one for one in outer.sources if one.query is scope.select and one.columns is not None):
+        for source in (one for one in outer.sources if one.query is scope.select):
+            columns = [*(source.columns or ())]
             for places, is_sum in [*_find_sums(query, outer, known)]:
                 inner = set[SourceColumn]()
                 for name in (name for one, name in places if one == id(source)):
-                    if len(outputs) == len(source.columns):
-                        inner |= _find_places(query, scope, outputs[[*source.columns].index(name)])
+                    if len(outputs) == len(columns):
+                        inner |= _find_places(query, scope, outputs[columns.index(name)])
                     else:  # a star stands for several columns
                         inner |= {(id(one), name) for one in scope.sources if name in (one.columns or ())}
                 sums.add((frozenset(inner), is_sum))
