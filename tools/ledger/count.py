@@ -181,11 +181,11 @@ class _LedgerCounter:
         return key
 
     def _add_join_counts(self, path: JoinPath) -> None:
+        if any(one.source.table is None or one.source.table.name in self.ruled for one in path.steps if self.ruled):
+            raise NotCountedError(f"which rows of {', '.join(sorted(self.ruled))} may be read depends on who asks")
         columns, value, key = (_list_grouped_or_averaged_columns(path), _find_sum(path), self._find_counting_key(path))
         if not (path.steps or columns):
             return
-        if any(one.source.table is None or one.source.table.name in self.ruled for one in path.steps if self.ruled):
-            raise NotCountedError(f"which rows of {', '.join(sorted(self.ruled))} may be read depends on who asks")
         comes = {id(step): _list_conditions_before_join(path, step) for step in path.steps}
         chosen = _find_filtering_sources(path)
         outputs = [_make_count([], key)]

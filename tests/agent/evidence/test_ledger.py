@@ -119,6 +119,14 @@ def test_what_may_not_be_read_is_not_counted(sales: Path) -> None:
     assert "product" not in json.dumps(answer.to_dict()["ledger"])
 
 
+def test_rows_that_may_be_hidden_are_not_called_lost(sales: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Database, "ruled_tables", frozenset({"product"}))
+    answer = ask(sales)
+    assert answer.text == "Sale: 3. Which rows of product may be read depends on who asks, and nobody is named."
+    assert answer.ledger is not None
+    assert (answer.ledger.joins, answer.ledger.other_sql) == ((), "")
+
+
 def test_canaries_of_hidden_rows_and_columns_are_in_no_ledger(tmp_path: Path) -> None:
     with open_hidden(tmp_path) as hidden:
         found = {name: find_canaries(database) for name, database in hidden.items()}
