@@ -59,7 +59,7 @@ def count_rows(
         examples=settings.ledger == "full",
         value=value,
         question=turn.question,
-        ruled=resources.database.ruled_tables,
+        ruled=getattr(resources.database.engine, "ruled_tables", frozenset()),
     )
 
 

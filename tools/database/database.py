@@ -64,14 +64,10 @@ class Database:
         return getattr(self.engine, "rows_by_person", True)
 
     @property
-    def ruled_tables(self) -> frozenset[str]:
-        """The tables of which the engine leaves out rows by who asks."""
-        return getattr(self.engine, "ruled_tables", frozenset())
-
-    @property
     def personal_tables(self) -> frozenset[str]:
         """The tables of which the engine leaves out rows by who asks, if nobody is named; else none."""
-        return self.ruled_tables if self.session.identity == Identity() else frozenset()
+        ruled: frozenset[str] = getattr(self.engine, "ruled_tables", frozenset())
+        return ruled if ruled and self.session.identity == Identity() else frozenset()
 
     @property
     def shared_session(self) -> Session:

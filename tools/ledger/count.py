@@ -30,6 +30,7 @@ from .path import (
     NotCountedError,
     SingleSource,
     check_countable,
+    expects_every_row_to_match,
     find_path,
     make_column,
 )
@@ -236,7 +237,7 @@ class _LedgerCounter:
 
     def _expects_every_row_to_match(self, path: JoinPath, step: JoinStep) -> bool:
         """Whether each row before a join should have a match, by keys, or else by the values that are compared."""
-        expected, (link, *more) = _expects_every_row_to_match(self.query, step), step.links
+        expected, (link, *more) = expects_every_row_to_match(self.query, step), step.links
         if expected is not None or more:
             return bool(expected)
         parts = list[float]()
@@ -442,30 +443,6 @@ def _allow_missing_match(path: JoinPath, part: Filter) -> exp.Expr:
     """Return a filter that also accepts rows without a match in the tables that it names."""
     unknown = (step.missing for step in path.steps if step.source in part.named and not step.kept)
     return exp.or_(*unknown, part.node)
-
-
-def _expects_every_row_to_match(query: Query, step: JoinStep) -> bool | None:
-    """Return whether each row before a join should have a match, by keys and filters; None if they do not say."""
-    source, (before, *more) = step.source, step.before
-    if more:
-        return False  # no reference: a condition on several tables
-    tables = [one.table for one in (source, before) if one.table is not None]
-    if source.table is None or before.table is None:
-        scope = query.find_scope(source.query) if source.query is not None else None
-        narrowed = scope is None or len(scope.tables) != 1 or any(map(scope.select.args.get, ("where", *SHAPING)))
-        return source.table is not None or not narrowed
-    if source.table is before.table:
-        return False  # who has nobody above is at the top
-    ends = [(link.find_column(source, query), link.find_column(before, query)) for link in step.links]
-    names = {pair for pair in ends if all(pair)}
-    keys = query.schema.foreign_keys
-    forth = any((key.table, key.ref_table) == (before.table.name, source.table.name) for key in keys)
-    back = [key for key in keys if (key.table, key.ref_table) == (source.table.name, before.table.name)]
-    if back:
-        return forth and not any(names == set(zip(key.columns, key.ref_columns, strict=True)) for key in back)
-    # If both sides are keys nothing says which one of the two tables lists all there are.
-    is_key = [bool(table.key) and set(table.key) <= {pair[side] for pair in names} for side, table in enumerate(tables)]
-    return forth or is_key == [True, False] or (None if not source.table.key and not is_key[1] else False)
 
 
 def _find_filtering_sources(path: JoinPath) -> list[QuerySource]:

@@ -327,3 +327,27 @@ def _compares_declared_key(step: JoinStep, fixed: set[SourceColumn]) -> bool:
     ends = (link.end(source) for link in step.links)
     bound = fixed | {(id(source), end.name.lower()) for end in ends if isinstance(end, exp.Column)}
     return table is not None and bool(table.primary_key) and not source.renamed and is_source_key_bound(source, bound)
+
+
+def expects_every_row_to_match(query: Query, step: JoinStep) -> bool | None:
+    """Return whether each row before a join should have a match, by keys and filters; None if they do not say."""
+    source, (before, *more) = step.source, step.before
+    if more:
+        return False  # no reference: a condition on several tables
+    tables = [one.table for one in (source, before) if one.table is not None]
+    if source.table is None or before.table is None:
+        scope = query.find_scope(source.query) if source.query is not None else None
+        narrowed = scope is None or len(scope.tables) != 1 or any(map(scope.select.args.get, ("where", *SHAPING)))
+        return source.table is not None or not narrowed
+    if source.table is before.table:
+        return False  # who has nobody above is at the top
+    ends = [(link.find_column(source, query), link.find_column(before, query)) for link in step.links]
+    names = {pair for pair in ends if all(pair)}
+    keys = query.schema.foreign_keys
+    forth = any((key.table, key.ref_table) == (before.table.name, source.table.name) for key in keys)
+    back = [key for key in keys if (key.table, key.ref_table) == (source.table.name, before.table.name)]
+    if back:
+        return forth and not any(names == set(zip(key.columns, key.ref_columns, strict=True)) for key in back)
+    # If both sides are keys nothing says which one of the two tables lists all there are.
+    is_key = [bool(table.key) and set(table.key) <= {pair[side] for pair in names} for side, table in enumerate(tables)]
+    return forth or is_key == [True, False] or (None if not source.table.key and not is_key[1] else False)

@@ -149,7 +149,7 @@ def test_the_query_with_rows_left_out_is_shown_and_run(shop: Path) -> None:
         conversation = agent.conversation()
         chat = ChatSession(resources=agent.resources, agent=agent, conversation=conversation)
         chat.take(conversation.ask("How many orders?"), "How many orders?", conversation.why())
-        with pytest.raises(SettingsError, match="was not counted, or not all"):
+        with pytest.raises(SettingsError, match="not all counted: the rows of orders that have no match"):
             BY_NAME["/sql"].run(chat, "other")
     with closing(sqlite3.connect(shop)) as connection, connection:
         connection.execute("INSERT INTO orders (id, customer_id, total) VALUES (901, 99, 7.5)")
