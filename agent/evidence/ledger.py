@@ -58,8 +58,8 @@ def count_rows(
         newest=resources.newest.find,
         examples=settings.ledger == "full",
         value=value,
-        groups=None if result.truncated else len(result.rows),
         question=turn.question,
+        ruled=getattr(resources.database.engine, "ruled_tables", frozenset()),
     )
 
 

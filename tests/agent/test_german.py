@@ -113,7 +113,7 @@ def test_every_fact_of_the_ledger_has_a_german_form() -> None:
     )
     assert ledger.write_line(Labels("de")).split(". ") == [
         "1 von 1.000 Zeilen von sale hat keinen passenden Eintrag in product und fehlt deshalb",
-        "2 der Zeilen von sale sind mehrfach enthalten, weil manche zu mehreren Zeilen von product passen",
+        "Zeilen von sale sind insgesamt 2-mal zu oft enthalten, weil sie zu mehreren Zeilen von product passen",
         "4 von 10 Zeilen von sale fehlen, weil keine gezählte Zeile von product zu ihnen passt",
         "Die einzige Zeile von sale hat keinen Wert für amount und zählt im Durchschnitt nicht mit",
         "2 von 3 verknüpften Zeilen haben keinen Wert für amount",
@@ -123,7 +123,7 @@ def test_every_fact_of_the_ledger_has_a_german_form() -> None:
     ]
     assert ledger.line == (
         "1 of 1,000 rows of sale has no match in product and is left out. "
-        "2 of the rows of sale are repeated, because some match several rows of product. "
+        "Rows of sale are repeated 2 times in all, because they match several rows of product. "
         "4 of 10 rows of sale are left out, because no counted row of product matches them. "
         "The one row of sale has no amount, which the average leaves out. "
         "2 of 3 joined rows have no amount. "

@@ -286,7 +286,7 @@ def _alarms(data: Path, limit: int | None) -> Figures:
                     continue
                 if not rows:
                     continue
-                ledger = _ledger(database, sql, groups=len(rows), question=question)
+                ledger = _ledger(database, sql, question=question)
                 # What a question asks for each of is left out though keys hold.
                 lost = any(join.material and not join.ones for join in ledger.joins)
                 told = lost if holds else bool(ledger.material_facts)

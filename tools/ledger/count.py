@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import partial
 
 from sqlglot import exp
 
@@ -17,7 +18,22 @@ from ..sql.query import Query, TableColumn, get_argument
 from ..sql.scope import QuerySource, Scope
 from ..words import stem_name, words
 from .ledger import MATERIAL, JoinCount, Ledger, MissingCount, NewestDate, VariantCount
-from .path import NO_SUBJECT, Filter, JoinPath, JoinStep, NotCountedError, check_countable, find_path, make_column
+from .path import (
+    MOSTLY_ONE,
+    NO_SUBJECT,
+    ROWID,
+    SHAPING,
+    UNLIKE_NULL,
+    Filter,
+    JoinPath,
+    JoinStep,
+    NotCountedError,
+    SingleSource,
+    check_countable,
+    expects_every_row_to_match,
+    find_path,
+    make_column,
+)
 
 Count = Callable[[str], Sequence[Sequence[Cell]]]
 """Runs a query within the time that is left and returns its rows; raises `NotCountedError` if it gets none."""
@@ -29,9 +45,8 @@ _YEAR = 365  # days, of a period without a beginning
 _LATE = 0.05  # part of the period asked about, before whose end the data ends; a quiet week at its end is none
 _CELL = 40  # characters of a value that is shown
 _TEXTS = ("char", "text", "string", "clob")
+_SPACES = (" ", "\u00a0", "\t", "\n")
 _EACH = ("each", "every", "all")
-_SHAPING = ("group", "having", "qualify", "limit", "offset", "distinct")
-
 
 _UNREAD = Ledger(not_counted=("the query cannot be read",))
 
@@ -45,8 +60,8 @@ def build_query_ledger(
     today: date | None = None,
     examples: bool = False,
     value: Cell = None,
-    groups: int | None = None,
     question: str = "",
+    ruled: frozenset[str] = frozenset(),
 ) -> Ledger:
     """Count the rows that a query's joins leave out or repeat, and missing values.
 
@@ -57,22 +72,20 @@ def build_query_ledger(
         today: The day by which a period that has not ended yet is cut.
         examples: Whether some of the lost rows are looked up.
         value: The query's result if it is a single number, so that another one can stand beside it.
-        groups: How many rows the query gives; None if that is not known.
         question: What was asked.
+        ruled: The tables of which the engine leaves out rows by who asks: what has no match may have a hidden one.
     """
     if query is None:
         return _UNREAD
     if len(query.sql) > _LONGEST:
         return Ledger(not_counted=("the query is too long",))
-    keeper = _LedgerCounter(query, count, examples)
+    keeper = _LedgerCounter(query, count, examples, ruled & query.tables.keys())
     for scope in query.scopes[:_MOST_SCOPES]:
         keeper.add_scope_counts(scope)
     if len(query.scopes) > _MOST_SCOPES:
         keeper.not_counted.append("further sub-queries")
-    if groups is not None:
-        keeper.add_ones(groups, question)
-    lost = isinstance(value, int | float) and any(join.keep_numbers(material=True).lost for join in keeper.joins)
-    other, other_sql = keeper.recompute_with_lost_rows(value) if lost else (None, "")
+    other, other_sql = keeper.recompute_with_lost_rows(value) if isinstance(value, int | float) else (None, "")
+    keeper.add_ones(question)
     return Ledger(
         joins=tuple(keeper.joins),
         nulls=tuple(keeper.nulls),
@@ -104,6 +117,7 @@ class _LedgerCounter:
     query: Query
     count: Count
     examples: bool
+    ruled: frozenset[str]  # those that the query reads
     joins: list[JoinCount] = field(default_factory=list[JoinCount])
     nulls: list[MissingCount] = field(default_factory=list[MissingCount])
     variants: list[VariantCount] = field(default_factory=list[VariantCount])
@@ -123,11 +137,18 @@ class _LedgerCounter:
                 self.top = path
             if not path.steps and len(scope.sources) > 1:
                 self.not_counted.append(f"the rows that {read} leave out: {NO_SUBJECT}")
-            for what, add in (("rows", self._add_join_counts), ("repeated rows", self._record_repeated_rows)):
+            repeats = [("repeated rows", partial(self._record_repeated_rows, path, one)) for one in path.singles]
+            for what, add in (("rows", partial(self._add_join_counts, path)), *repeats):
                 try:
-                    add(path)
+                    add()
                 except NotCountedError as reason:
                     self.not_counted.append(f"the {what} of {read}: {reason}")
+        for condition in self.query.conditions(scope):
+            node = condition.node
+            inner = node.this if isinstance(node, exp.Exists) else node.args.get("query")
+            if condition.clause == "where" and inner is not None and (other := self.query.find_scope(inner.unnest())):
+                matched = ", ".join(map(_get_source_name, other.sources))
+                self.not_counted.append(f"the rows of {read} that have no match in {matched}: it is in a condition")
         for column in _list_grouped_text_columns(self.query, scope):
             try:
                 self._add_value_variants(scope, column)
@@ -161,6 +182,8 @@ class _LedgerCounter:
         return key
 
     def _add_join_counts(self, path: JoinPath) -> None:
+        if any(one.source.table is None or one.source.table.name in self.ruled for one in path.steps if self.ruled):
+            raise NotCountedError(f"which rows of {', '.join(sorted(self.ruled))} may be read depends on who asks")
         columns, value, key = (_list_grouped_or_averaged_columns(path), _find_sum(path), self._find_counting_key(path))
         if not (path.steps or columns):
             return
@@ -177,6 +200,10 @@ class _LedgerCounter:
                 # Who asks about some of a table does not ask about rows that refer to none of it.
                 alone = [step.missing] if key is None else []
                 outputs.append(_make_count([*comes[id(step)], *alone, step.reference_condition], key))
+                if own := _list_filters_after(path, step):
+                    if key is not None:
+                        raise NotCountedError("a condition on a LEFT JOIN filters repeated rows")
+                    outputs.append(_make_count([*comes[id(step)], *alone, step.reference_condition, *own], key))
         stays = [*_list_match_conditions(path), *(part.node for part in path.filters)]
         outputs += [
             _make_count(stays, key),
@@ -189,14 +216,17 @@ class _LedgerCounter:
             rows, number = next(numbers) if path.filters else left, next(numbers)
             lost = number if key is None else rows - number
             left -= 0 if step.kept else lost
+            kept = step.kept
             if step.source in chosen:
                 lost = next(numbers) - (0 if key is None else number)
-            material = lost > 0 and not step.kept and _expects_every_row_to_match(self.query, step)
+                if _list_filters_after(path, step) and (dropped := lost - next(numbers)):
+                    lost, kept = dropped, False  # who has no partner does not meet the condition on it
+            material = lost > 0 and not kept and self._expects_every_row_to_match(path, step)
             if material and lost < MATERIAL * rows:
                 material = value is not None and self._is_large_part_of_sum(path, comes[id(step)], step, value)
             shown = self._find_lost_row_examples(path, step) if material and self.examples else ()
             names = (_get_source_name(step.source), _write_condition(self.query, step), lost, 0)
-            self.joins.append(JoinCount(*names, _get_source_name(path.subject), rows, step.kept, material, shown))
+            self.joins.append(JoinCount(*names, _get_source_name(path.subject), rows, kept, material, shown))
         all_rows = next(numbers)
         for (column, use, hidden), number in zip(columns, numbers, strict=True):
             if number:
@@ -204,6 +234,23 @@ class _LedgerCounter:
                 own = column.source is path.subject and (path.steps or len(path.scope.sources) == 1)
                 of = _get_source_name(path.subject) if own else ""
                 self.nulls.append(MissingCount(*column.item, use, number, of, all_rows, material))
+
+    def _expects_every_row_to_match(self, path: JoinPath, step: JoinStep) -> bool:
+        """Whether each row before a join should have a match, by keys, or else by the values that are compared."""
+        expected, (link, *more) = expects_every_row_to_match(self.query, step), step.links
+        if expected is not None or more:
+            return bool(expected)
+        parts = list[float]()
+        for source in (step.source, *step.before):
+            different = exp.Count(this=exp.Distinct(expressions=[link.end(source).copy()]))
+            select = _select_from(_copy_source_node(source), exp.Count(this=exp.Star()), different)
+            try:
+                ((rows, values),) = self._run_select(select, path.scope)
+            except NotCountedError as reason:
+                self.not_counted.append(f"the different values of {_write_condition(self.query, step)}: {reason}")
+                return False
+            parts.append(_to_int(values) / max(_to_int(rows), 1))
+        return parts[0] >= MOSTLY_ONE > parts[1]
 
     def _is_large_part_of_sum(self, path: JoinPath, comes: list[exp.Expr], step: JoinStep, value: exp.Expr) -> bool:
         """Whether the rows that a join leaves out make up 1 % of the sum or more."""
@@ -227,7 +274,13 @@ class _LedgerCounter:
     def recompute_with_lost_rows(self, value: Cell) -> tuple[int | float | None, str]:
         """Return the query's number with the rows that joins leave out, and the SQL for it."""
         path = self.top
-        if path is None or not path.steps or path.filters or any(map(path.scope.select.args.get, _SHAPING)):
+        if path is None or not path.steps or path.filters or any(map(path.scope.select.args.get, SHAPING)):
+            return None, ""
+        # It has all rows that these joins leave out, and each as often as they repeat it.
+        lossy = [join for join in self.joins if join.lost and not join.kept]
+        own = {_write_condition(self.query, step) for step in path.steps}
+        meant = [join.material and join.key in own for join in lossy]
+        if not lossy or not all(meant) or any(join.repeated for join in self.joins):
             return None, ""
         select = _build_join_path_select(path, [item.copy() for item in path.scope.select.expressions], path.own)
         sql = self._write(select, path.scope)
@@ -242,7 +295,7 @@ class _LedgerCounter:
 
     # Rows of which the query gives one each, and that no row refers to
 
-    def add_ones(self, groups: int, question: str) -> None:
+    def add_ones(self, question: str) -> None:
         """Count the rows of a table of which the query should give one each, and does not, as nothing joins them."""
         path = self.top
         terms = self.query.resolve_group_by_terms(path.scope) if path is not None and path.steps else None
@@ -259,47 +312,46 @@ class _LedgerCounter:
         if any(source in beyond[1:] for part in path.filters for source in part.named):
             return  # how many of its rows are asked about is not known
         one, own = step.source, [part.node.copy() for part in path.filters if part.named == (step.source,)]
-        counts = (exp.Count(this=exp.Distinct(expressions=[term.copy()])) for term in terms)
-        select = exp.select(exp.Count(this=exp.Star()), *counts).from_(_copy_source_node(one)).where(*own, copy=False)
+        counts = [exp.Count(this=exp.Distinct(expressions=[term.copy()])) for term in terms]
+        alone = exp.select(exp.Count(this=exp.Star()), *counts).from_(_copy_source_node(one)).where(*own, copy=False)
         try:
-            ((rows, *different),) = self._run_select(select, path.scope)
+            ((rows, *different),) = self._run_select(alone, path.scope)
+            # If no column tells all rows apart, a group is not a row.
+            if not rows or rows not in different:
+                return
+            # The result may have a group more: NULL, of rows that a LEFT JOIN keeps.
+            met = _copy_select_with_outputs(path.scope.select, [counts[different.index(rows)]])
+            ((here,),) = self._run_select(met, path.scope)
         except NotCountedError as reason:
             self.not_counted.append(f"the rows of {_get_source_name(one)} that are left out: {reason}")
             return
-        # If no column tells all rows apart, a group is not a row.
-        lost = _to_int(rows) - groups if rows in different else 0
-        if lost > 0:
+        if (lost := _to_int(rows) - _to_int(here)) > 0:
             material = lost >= MATERIAL * _to_int(rows) and _asks_for_each(question, one)
             names = (_get_source_name(path.subject), _write_condition(self.query, step), lost, 0, _get_source_name(one))
             self.joins.append(JoinCount(*names, _to_int(rows), material=material, ones=True))
 
     # Rows that joins repeat
 
-    def _count_repeated_rows(self, path: JoinPath) -> tuple[int, int] | None:
+    def _count_repeated_rows(self, path: JoinPath, single: SingleSource) -> tuple[int, int] | None:
         """Return the numbers of repeated rows and of distinct rows; None if no row is repeated."""
-        if not path.repeating:
-            return None
         scope, terms = path.scope, self.query.resolve_group_by_terms(path.scope) or []
         if not terms and scope.select.args.get("group") is not None:
             raise NotCountedError("it groups in several ways")
-        keys = [*(term.copy() for term in terms), *_list_key_columns(self.query, path.single)]
+        keys = [*(term.copy() for term in terms), *_list_key_columns(self.query, single.source)]
         inner = _copy_select_with_outputs(scope.select, [*keys, exp.Count(this=exp.Star())])
         inner.set("group", exp.Group(expressions=[key.copy() for key in keys]))
-        if path.single.side == "LEFT":
+        if single.source.side == "LEFT":
             inner.where(exp.not_(keys[-1].is_(exp.Null()), copy=False), copy=False)
         outputs = exp.Sum(this=exp.column(f"c{len(keys)}")), exp.Count(this=exp.Star())
         ((every, once),) = self._run_select(_select_from(inner.subquery("counted", copy=False), *outputs), scope)
         return (_to_int(every) - _to_int(once), _to_int(once)) if _to_int(every) > _to_int(once) else None
 
-    def _record_repeated_rows(self, path: JoinPath) -> None:
-        if (counted := self._count_repeated_rows(path)) is None:
+    def _record_repeated_rows(self, path: JoinPath, single: SingleSource) -> None:
+        if (counted := self._count_repeated_rows(path, single)) is None:
             return
         more, rows = counted
-        # What is summed may mean the rows it is joined to; an average weighted by them does more often than not.
-        kinds = (exp.Sum,) if path.single is not path.subject else (exp.Sum, exp.Avg, exp.Count)
-        plain = any(not isinstance(one.this, exp.Distinct) for one in self.query.find_aggregates(path.scope, *kinds))
-        material, of = plain and more >= MATERIAL * rows, _get_source_name(path.single)
-        table, key = " or ".join(map(_get_source_name, path.repeating)), ""
+        material, of = single.is_material and more >= MATERIAL * rows, _get_source_name(single.source)
+        table, key = " or ".join(map(_get_source_name, single.repeating)), ""
         for place, join in enumerate(self.joins):
             if (join.table, join.of) == (table, of) and not join.repeated:
                 other = join.lost and join.material is not material
@@ -307,7 +359,7 @@ class _LedgerCounter:
                 material = join.material or material
                 self.joins[place] = replace(join, repeated=more, material=material, immaterial=immaterial)
                 return
-        if (join := path.repeating[0].join) is not None and (on := join.args.get("on")) is not None:
+        if (join := single.repeating[0].join) is not None and (on := join.args.get("on")) is not None:
             key = self.query.text(on)
         self.joins.append(JoinCount(table, key, 0, more, of, rows, material=material))
 
@@ -332,7 +384,9 @@ class _LedgerCounter:
         """Return a column's values grouped without case and spacing; empty if no group has two."""
         inner = _copy_select_with_outputs(select, [column.node, exp.Count(this=exp.Star())])
         inner.set("group", exp.Group(expressions=[column.node.copy()]))
-        value, rows, folded = exp.column("c0"), exp.column("c1"), exp.Lower(this=exp.Trim(this=exp.column("c0")))
+        value, rows, folded = exp.column("c0"), exp.column("c1"), exp.Lower(this=exp.column("c0"))
+        for space in _SPACES:
+            folded = exp.Replace(this=folded, expression=exp.Literal.string(space), replacement=exp.Literal.string(""))
         outputs = (exp.Min(this=value), exp.Max(this=value), exp.Count(this=exp.Star()))
         valued = inner.subquery("valued", copy=False)
         outer = _select_from(valued, folded, *outputs, exp.Sum(this=rows), exp.Max(this=rows))
@@ -391,32 +445,6 @@ def _allow_missing_match(path: JoinPath, part: Filter) -> exp.Expr:
     return exp.or_(*unknown, part.node)
 
 
-def _expects_every_row_to_match(query: Query, step: JoinStep) -> bool:
-    """Whether each row before a join should have a match, by foreign keys and filters."""
-    source, (before, *more) = step.source, step.before
-    if more:
-        return False  # no reference: a condition on several tables
-    tables = [one.table for one in (source, before) if one.table is not None]
-    if source.table is None or before.table is None:
-        scope = query.find_scope(source.query) if source.query is not None else None
-        narrowed = scope is None or len(scope.tables) != 1 or any(map(scope.select.args.get, ("where", *_SHAPING)))
-        return source.table is not None or not narrowed
-    if source.table is before.table:
-        return False  # who has nobody above is at the top
-    ends = [
-        (query.column(link.end(source)), query.column(link.far_end(source))) for link in step.links if link.condition
-    ]
-    names = {(to.schema.name, of.schema.name) for to, of in ends if to is not None and of is not None}
-    keys = query.schema.foreign_keys
-    forth = any((key.table, key.ref_table) == (before.table.name, source.table.name) for key in keys)
-    back = [key for key in keys if (key.table, key.ref_table) == (source.table.name, before.table.name)]
-    if back:
-        return forth and not any(names == set(zip(key.columns, key.ref_columns, strict=True)) for key in back)
-    # If both sides are keys, or none is, nothing says which one of the two tables lists all there are.
-    is_key = [bool(table.key) and set(table.key) <= {pair[side] for pair in names} for side, table in enumerate(tables)]
-    return forth or is_key == [True, False]
-
-
 def _find_filtering_sources(path: JoinPath) -> list[QuerySource]:
     """Return the sources that filter rows or rank top groups, and the sources joined before."""
     terms = (path.query.resolve_group_by_terms(path.scope) or []) if path.scope.select.args.get("limit") else []
@@ -426,6 +454,11 @@ def _find_filtering_sources(path: JoinPath) -> list[QuerySource]:
         if step.source in named:
             named += step.before
     return [source for source in named if source is not path.subject]
+
+
+def _list_filters_after(path: JoinPath, step: JoinStep) -> list[exp.Expr]:
+    """Return the conditions on what a LEFT JOIN adds, which may leave out who has no match in it."""
+    return [part.node for part in path.filters if step.source in part.named] if step.kept else []
 
 
 def _find_sum(path: JoinPath) -> exp.Expr | None:
@@ -506,8 +539,8 @@ def _list_key_columns(query: Query, source: QuerySource) -> Iterator[exp.Expr]:
     """Yield the key columns that identify the rows of a source."""
     table = source.table
     names = table.key if table is not None and not source.renamed else ()
-    if not names and table is not None and table.kind == "table" and "rowid" in query.rules.hidden:
-        names = ("rowid",)
+    if not names and table is not None and table.kind == "table" and ROWID in query.rules.hidden:
+        names = (ROWID,)
     if not names:
         raise NotCountedError(f"{_get_source_name(source)} has no key")
     yield from (make_column(source, name) for name in names)
@@ -534,7 +567,9 @@ def _list_grouped_or_averaged_columns(path: JoinPath) -> list[tuple[TableColumn,
     is_cut = scope.select.args.get("limit") is not None or scope.select is not query.tree
     grouped = [(query.column(term), "grouped", is_cut) for term in query.resolve_group_by_terms(scope) or ()]
     inner = [get_argument(node) for node in query.find_aggregates(scope, exp.Avg)]
-    averaged = [(query.column(one.this if isinstance(one, exp.Cast) else one), "averaged", True) for one in inner]
+    # What is computed of a missing value is missing, but for what is meant to replace it.
+    plain = [one for one in inner if one is not None and one.find(*UNLIKE_NULL) is None]
+    averaged = [(query.column(one), "averaged", True) for each in plain for one in each.find_all(exp.Column)]
     every = [(column, use, hidden) for column, use, hidden in (*grouped, *averaged) if column is not None]
     own = [one for one in every if one[0].scope is scope and not one[0].is_primary_key]
     return list({(one[0].place, one[1]): one for one in own}.values())

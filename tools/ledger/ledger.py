@@ -121,8 +121,14 @@ class Ledger:
         return " ".join(f"{fact[:1].upper()}{fact[1:]}." for fact in facts)
 
     def _write_facts(self, labels: Labels, other: float | None, *, material: bool) -> Iterator[str]:
-        for join in self.joins:
-            yield from _describe_join(join.keep_numbers(material=material), other, labels)
+        joins = [join.keep_numbers(material=material) for join in self.joins]
+        lossy = [join for join in joins if join.lost and not (join.kept or join.ones)]
+        # Each row is one more only in a count of rows: who counts customers has other numbers.
+        alone = other if [other] == [join.rows for join in lossy] else None
+        for join in joins:
+            yield from _describe_join(join, alone, labels)
+        if other is not None and alone is None:
+            yield labels.say("with_lost", len(lossy), other=_write_number(other, labels))
         for one in self.nulls:
             if one.material is material:
                 part = _say_part(one.missing, one.rows, one.of, labels)
@@ -141,13 +147,16 @@ def _describe_join(join: JoinCount, other: float | None, labels: Labels) -> Iter
         if join.ones:  # there may be partners that do not meet the query's conditions
             yield labels.say("rows_unmatched", join.lost, rows=labels.number(join.rows), of=of, table=table)
         elif other is not None:
-            number = f"{other:,}" if labels.locale in ENGLISH else labels.number(other)
-            yield labels.say("more_lost", join.lost, table=table, shown=shown, other=number)
+            yield labels.say("more_lost", join.lost, table=table, shown=shown, other=_write_number(other, labels))
         else:
             part = _say_part(join.lost, join.rows, join.of, labels)
             yield labels.say("rows_lost", join.lost, part=part, table=table, shown=shown)
     if join.repeated:
         yield labels.say("rows_repeated", join.repeated, of=of, table=table)
+
+
+def _write_number(number: float, labels: Labels) -> str:
+    return f"{number:,}" if labels.locale in ENGLISH else labels.number(number)
 
 
 def _say_part(count: int, rows: int, table: str, labels: Labels) -> str:

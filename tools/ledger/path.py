@@ -11,15 +11,21 @@ from ..sql.query import Query, QueryCondition, get_argument, is_source_key_bound
 from ..sql.scope import QuerySource, Scope, SourceColumn, iterate_enclosing_scopes
 
 _KINDS = ("", "INNER", "OUTER", "CROSS", "STRAIGHT")
-_MOSTLY_ONE = 0.5
+MOSTLY_ONE = 0.5
 """Share of different values from which a column without a key is taken to tell rows apart."""
+
+SHAPING = ("group", "having", "qualify", "limit", "offset", "distinct")
+"""The clauses that make other rows of those that FROM and WHERE give."""
 
 _READ = ("column", "alias", "rowid", "string", "star", "output")
 """What a name may turn out to be where rows are counted."""
 
-_UNLIKE_NULL = (exp.Coalesce, exp.Case, exp.If, exp.Concat, exp.ConcatWs, exp.Anonymous, exp.Is)
+UNLIKE_NULL = (exp.Coalesce, exp.Case, exp.If, exp.Concat, exp.ConcatWs, exp.Anonymous, exp.Is)
 """What may give a value where a partner is missing, so that its value does not tell."""
 
+
+ROWID = "_rowid_"
+"""SQLite's key of tables without one."""
 
 NO_SUBJECT = "no table has one row for each row of its joins"
 
@@ -42,6 +48,13 @@ class JoinEquality:
     def far_end(self, source: QuerySource) -> exp.Expr:
         """Return the side of the other source."""
         return next(side for one, side in self.ends if one is not source)
+
+    def find_column(self, source: QuerySource, query: Query) -> str:
+        """Return the column on the side of a source; empty if there is another expression."""
+        if self.condition is None:
+            return self.end(source).name
+        column = query.column(self.end(source))
+        return column.schema.name if column is not None else ""
 
     def get_other_source(self, source: QuerySource) -> QuerySource | None:
         """Return the source that is joined to the given one; None if this link does not join it."""
@@ -83,6 +96,15 @@ class Filter:
 
 
 @dataclass(frozen=True, eq=False)
+class SingleSource:
+    """A source of which each row should be there once."""
+
+    source: QuerySource
+    repeating: tuple[QuerySource, ...]  # sources that may have several rows for one of it, going by declared keys
+    is_material: bool  # whether a row that is there twice changes the result
+
+
+@dataclass(frozen=True, eq=False)
 class JoinPath:
     """A table whose rows are counted, and the joins from it to the other sources."""
 
@@ -92,8 +114,7 @@ class JoinPath:
     steps: tuple[JoinStep, ...]  # the other sources in the order of joins; none where no subject is like that
     own: tuple[Filter, ...]  # conditions on the subject alone
     filters: tuple[Filter, ...]  # all others
-    single: QuerySource  # the table of which each row should be there once: what is summed or averaged, or the subject
-    repeating: tuple[QuerySource, ...]  # sources that may have several rows for one of it, going by declared keys
+    singles: tuple[SingleSource, ...]  # what is summed or averaged, or else the subject
     open_ends: tuple[QuerySource, ...]  # sources of steps that compare no declared key
 
 
@@ -105,8 +126,12 @@ def find_path(query: Query, scope: Scope) -> JoinPath:
     """
     check_countable(query, scope)
     links, rest = _split_join_conditions(query, scope)
-    finest, summed = _find_finest_and_summed_source(query, scope, links)
-    if (subject := finest or summed) is None:
+    # What adds values of several sources means each of their combinations.
+    added = (({one for one, _ in places}, is_sum) for places, is_sum in _find_sums(query, scope, {}))
+    sums = [(sources.pop(), is_sum) for sources, is_sum in added if len(sources) == 1]
+    summed = [source for source in scope.sources if any(one == id(source) for one, _ in sums)]
+    finest = _find_finest_source(query, scope, links, summed)
+    if (subject := finest or next(iter(summed), None)) is None:
         raise NotCountedError(NO_SUBJECT)
     steps = list(_order_join_steps(scope, subject, links)) if finest is not None else []
     # Who has no partner in a LEFT JOIN that meets its condition stays in the result.
@@ -119,22 +144,20 @@ def find_path(query: Query, scope: Scope) -> JoinPath:
     others = [one for one in filters if one not in own]
     fixed, _ = query.find_column_equalities(scope)
     open_ends = [step.source for step in steps if not _compares_declared_key(step, fixed)]
-    if summed is not None and summed is not finest:
-        repeating = query.find_repeating_sources(summed, scope)
-    else:
-        # Values of a likely key were looked at, if not all of them.
-        repeating = [one for one in open_ends if one in query.find_repeating_sources(subject, scope)] or open_ends
-    return JoinPath(
-        query,
-        scope,
-        subject,
-        tuple(steps),
-        tuple(own),
-        tuple(others),
-        summed or subject,
-        tuple(repeating),
-        tuple(open_ends),
-    )
+    singles = list[SingleSource]()
+    for source in summed or [subject]:
+        repeating = query.find_repeating_sources(source, scope)
+        if source is finest:
+            # Values of a likely key were looked at, if not all of them.
+            repeating = [one for one in open_ends if one in repeating] or open_ends
+        # What is averaged may mean the rows it is joined to; what is summed does not.
+        is_material = any(one == id(source) and (is_sum or source is subject) for one, is_sum in sums)
+        if source is subject:
+            plain = query.find_aggregates(scope, exp.Sum, exp.Avg, exp.Count)
+            is_material = is_material or any(not isinstance(one.this, exp.Distinct) for one in plain)
+        if repeating:
+            singles.append(SingleSource(source, tuple(repeating), is_material))
+    return JoinPath(query, scope, subject, tuple(steps), tuple(own), tuple(others), tuple(singles), tuple(open_ends))
 
 
 def check_countable(query: Query, scope: Scope) -> None:
@@ -160,30 +183,61 @@ def check_countable(query: Query, scope: Scope) -> None:
         raise NotCountedError(reason)
 
 
-def _find_finest_and_summed_source(
-    query: Query, scope: Scope, links: Sequence[JoinEquality]
-) -> tuple[QuerySource | None, QuerySource | None]:
-    """Return the source with the finest rows, and the source that is summed or averaged."""
+_Sums = set[tuple[frozenset[SourceColumn], bool]]
+
+
+def _find_sums(query: Query, scope: Scope, known: dict[int, _Sums]) -> _Sums:
+    """Return the columns in each sum or average of a SELECT, or of one that reads its rows; and whether it is a sum."""
+    if (sums := known.get(id(scope))) is not None:
+        return sums
+    sums = known[id(scope)] = _Sums()
+    for node in query.find_aggregates(scope, exp.Sum, exp.Avg):
+        if not isinstance(node.this, exp.Distinct):
+            sums.add((_find_places(query, scope, node), isinstance(node, exp.Sum)))
+    if any(map(scope.select.args.get, SHAPING)):
+        return sums
+    outputs = scope.select.expressions
+    for outer in query.scopes:
+        for source in (one for one in outer.sources if one.query is scope.select):
+            columns = [*(source.columns or ())]
+            for places, is_sum in [*_find_sums(query, outer, known)]:
+                inner = set[SourceColumn]()
+                for name in (name for one, name in places if one == id(source)):
+                    if len(outputs) == len(columns):
+                        inner |= _find_places(query, scope, outputs[columns.index(name)])
+                    else:  # a star stands for several columns
+                        inner |= {(id(one), name) for one in scope.sources if name in (one.columns or ())}
+                sums.add((frozenset(inner), is_sum))
+    return sums
+
+
+def _find_places(query: Query, scope: Scope, node: exp.Expr) -> frozenset[SourceColumn]:
+    named = map(query.at, node.find_all(exp.Column))
+    return frozenset(one.place for one in named if one is not None and one.owner is scope and one.source is not None)
+
+
+def _find_finest_source(
+    query: Query, scope: Scope, links: Sequence[JoinEquality], summed: Sequence[QuerySource]
+) -> QuerySource | None:
+    """Return the source with the finest rows; None if no other source's rows are all there once for each of its."""
     if len(scope.sources) == 1:
-        return scope.sources[0], None
-    named: set[int] = set()
-    added: dict[int, QuerySource] = {}
-    for node in query.find_aggregates(scope):
-        inner = get_argument(node)
-        sources = query.find_sources(inner, scope) if inner is not None else []
-        named |= {id(one) for one in sources}
-        if isinstance(node, exp.Sum | exp.Avg) and not isinstance(node.this, exp.Distinct):
-            added.update((id(one), one) for one in sources)
-    summed = next(iter(added.values())) if len(added) == 1 else None
+        return scope.sources[0]
+    named = {
+        id(one)
+        for node in query.find_aggregates(scope)
+        if (inner := get_argument(node)) is not None
+        for one in query.find_sources(inner, scope)
+    }
     sure = [one for one in scope.sources if not scope.is_source_optional(one) or id(one) in named]
     whole = [one for one in sure if not query.find_repeating_sources(one, scope)]
     leading = next((one for one in sure if one is query.find_unreferenced_source(scope)), None)
     # Of two tables with a row each for the other, what is summed counts, then the one that refers to the other.
-    likely = [*(one for one in (summed, leading) if one in whole), leading, *whole]
+    first = [*(summed if len(summed) == 1 else ()), leading]
+    likely = [*(one for one in first if one in whole), *whole, leading]
     if all(one is None for one in likely):
         largest = sorted(sure, key=lambda one: -((one.table and one.table.row_count) or 0))
         likely = [one for one in largest if _is_finest_source(query, scope, one, links)]
-    return next((one for one in likely if one is not None), None), summed
+    return next((one for one in likely if one is not None), None)
 
 
 def _is_finest_source(query: Query, scope: Scope, subject: QuerySource, links: Sequence[JoinEquality]) -> bool:
@@ -193,9 +247,9 @@ def _is_finest_source(query: Query, scope: Scope, subject: QuerySource, links: S
     except NotCountedError:
         return False
     for step in steps:
-        ends = (query.column(link.end(step.source)) for link in step.links)
-        counts = [(one.schema.distinct or 0, one.table.row_count or 0) for one in ends if one is not None]
-        if not any(distinct >= _MOSTLY_ONE * rows > 0 for distinct, rows in counts):
+        table, rows = step.source.table, (step.source.table and step.source.table.row_count) or 0
+        compared = (table and table.column(link.find_column(step.source, query)) for link in step.links)
+        if not any(one is not None and (one.distinct or 0) >= MOSTLY_ONE * rows > 0 for one in compared):
             return False
     return True
 
@@ -233,13 +287,13 @@ def make_column(source: QuerySource, column: str) -> exp.Column:
     named = (alias.this if isinstance(alias, exp.TableAlias) else None) or source.node.this
     if not isinstance(named, exp.Identifier):
         raise NotCountedError("a sub-query has no name")
-    return exp.column(column, table=named.copy(), quoted=column != "rowid")
+    return exp.column(column, table=named.copy(), quoted=column != ROWID)
 
 
 def _read_join_equality(query: Query, condition: QueryCondition) -> JoinEquality | None:
     """Return the join equality that a condition states; None for any other condition."""
     node = condition.node
-    if not isinstance(node, exp.EQ) or node.find(exp.Query, exp.AggFunc, *_UNLIKE_NULL) is not None:
+    if not isinstance(node, exp.EQ) or node.find(exp.Query, exp.AggFunc, *UNLIKE_NULL) is not None:
         return None
     ends = [{id(one): one for one in query.find_sources(side, condition.scope)} for side in (node.left, node.right)]
     if any(len(end) != 1 for end in ends) or ends[0].keys() == ends[1].keys():
@@ -273,3 +327,27 @@ def _compares_declared_key(step: JoinStep, fixed: set[SourceColumn]) -> bool:
     ends = (link.end(source) for link in step.links)
     bound = fixed | {(id(source), end.name.lower()) for end in ends if isinstance(end, exp.Column)}
     return table is not None and bool(table.primary_key) and not source.renamed and is_source_key_bound(source, bound)
+
+
+def expects_every_row_to_match(query: Query, step: JoinStep) -> bool | None:
+    """Return whether each row before a join should have a match, by keys and filters; None if they do not say."""
+    source, (before, *more) = step.source, step.before
+    if more:
+        return False  # no reference: a condition on several tables
+    tables = [one.table for one in (source, before) if one.table is not None]
+    if source.table is None or before.table is None:
+        scope = query.find_scope(source.query) if source.query is not None else None
+        narrowed = scope is None or len(scope.tables) != 1 or any(map(scope.select.args.get, ("where", *SHAPING)))
+        return source.table is not None or not narrowed
+    if source.table is before.table:
+        return False  # who has nobody above is at the top
+    ends = [(link.find_column(source, query), link.find_column(before, query)) for link in step.links]
+    names = {pair for pair in ends if all(pair)}
+    keys = query.schema.foreign_keys
+    forth = any((key.table, key.ref_table) == (before.table.name, source.table.name) for key in keys)
+    back = [key for key in keys if (key.table, key.ref_table) == (source.table.name, before.table.name)]
+    if back:
+        return forth and not any(names == set(zip(key.columns, key.ref_columns, strict=True)) for key in back)
+    # If both sides are keys nothing says which one of the two tables lists all there are.
+    is_key = [bool(table.key) and set(table.key) <= {pair[side] for pair in names} for side, table in enumerate(tables)]
+    return forth or is_key == [True, False] or (None if not source.table.key and not is_key[1] else False)

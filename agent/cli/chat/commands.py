@@ -45,6 +45,8 @@ def _show_or_run_sql(chat: ChatSession, rest: str) -> RenderableType:
     answer = chat.choose("", "run")[0].answer
     if rest == "other":
         if answer.ledger is None or not answer.ledger.other_sql:
+            if missed := "; ".join(answer.ledger.not_counted if answer.ledger else ["all"]):
+                raise SettingsError(f"what this answer leaves out was not all counted: {missed}")
             raise SettingsError("this answer leaves out no rows that another query counts: /why says what was counted")
         rest = answer.ledger.other_sql
     if rest == "edit":

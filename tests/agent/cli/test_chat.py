@@ -21,6 +21,7 @@ from tableturn.agent.cli.chat.commands import BY_NAME
 from tableturn.agent.cli.chat.prompt import ChatCompleter
 from tableturn.agent.cli.display import TerminalTable, count_fitting_columns, render_records, show_answer
 from tableturn.agent.records import Usage
+from tableturn.tools.errors import SettingsError
 
 from tests.support.command_line import tableturn
 from tests.support.scripted import writes
@@ -143,6 +144,13 @@ def test_another_query_is_run_in_an_answers_place(shop: Path) -> None:
 def test_the_query_with_rows_left_out_is_shown_and_run(shop: Path) -> None:
     lines = said(shop, COUNT, "/sql other")
     assert "tableturn: this answer leaves out no rows that another query counts: /why says what was counted" in lines
+    counted = "SELECT COUNT(*) FROM orders WHERE customer_id IN (SELECT id FROM customers)"
+    with SQLAgent(shop, model=writes(counted), settings={"examples": "none"}) as agent:
+        conversation = agent.conversation()
+        chat = ChatSession(resources=agent.resources, agent=agent, conversation=conversation)
+        chat.take(conversation.ask("How many orders?"), "How many orders?", conversation.why())
+        with pytest.raises(SettingsError, match="not all counted: the rows of orders that have no match"):
+            BY_NAME["/sql"].run(chat, "other")
     with closing(sqlite3.connect(shop)) as connection, connection:
         connection.execute("INSERT INTO orders (id, customer_id, total) VALUES (901, 99, 7.5)")
     joined = "SELECT COUNT(*) FROM orders JOIN customers ON customers.id = orders.customer_id"

@@ -14,6 +14,7 @@ from tableturn.agent.answers.render import list_basis_lines
 from tableturn.agent.conversation import Conversation
 from tableturn.agent.evidence import ledger as evidence
 from tableturn.tools.database import Database, Egress, Policy
+from tableturn.tools.database.sqlite.engine import SQLiteEngine
 
 from tests.corpus.ledger_canaries import find_canaries, open_hidden
 from tests.support.scripted import writes
@@ -117,6 +118,14 @@ def test_what_may_not_be_read_is_not_counted(sales: Path) -> None:
     answer = ask(sales, "SELECT COUNT(*) FROM sale", deny=("product", "sale.note"))
     assert answer.text == "Sale: 100."
     assert "product" not in json.dumps(answer.to_dict()["ledger"])
+
+
+def test_rows_that_may_be_hidden_are_not_called_lost(sales: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SQLiteEngine, "ruled_tables", frozenset({"product"}), raising=False)
+    answer = ask(sales)
+    assert answer.text == "Sale: 3. Which rows of product may be read depends on who asks, and nobody is named."
+    assert answer.ledger is not None
+    assert (answer.ledger.joins, answer.ledger.other_sql) == ((), "")
 
 
 def test_canaries_of_hidden_rows_and_columns_are_in_no_ledger(tmp_path: Path) -> None:
