@@ -99,6 +99,41 @@ _FILES = (
         "SELECT avg(age), count(age) FROM us_missing",
         (37, 2),
     ),
+    Messy(
+        "us_late_dates.csv",
+        "day,n\n" + "2024-01-31,1\n" * 120 + "15.02.2024,2\n" * 30,
+        ("copies", "day mixed dates"),
+        "SELECT max(day), sum(n) FROM us_late_dates",
+        ("2024-01-31", 180),
+    ),
+    Messy(
+        "us_numbered_days.csv",
+        "day,n\n20240131,1\n20240201,2\n",
+        ("day mixed dates",),
+        "SELECT sum(n) FROM us_numbered_days",
+        (3,),
+    ),
+    Messy(
+        "us_groups.csv",
+        "region,city,n\nNorth,A,1\n,B,2\n,C,3\nSouth,D,4\n,E,5\n",
+        ("region merged",),
+        "SELECT sum(n) FROM us_groups WHERE region IS NULL",
+        (10,),
+    ),
+    Messy(
+        "us_films.csv",
+        "title,note\nJaws,\nAliens,\nOnce upon a Time in the West,\n",
+        (),
+        "SELECT count(*) FROM us_films",
+        (3,),
+    ),
+    Messy(
+        "us_brands.csv",
+        "station,year,n\nShell,2020,5\nTotal,2020,5\nShell,2021,7\nTotal,2021,3\n",
+        ("totals",),
+        "SELECT sum(n), count(*) FROM us_brands",
+        (20, 4),
+    ),
     # United Kingdom
     Messy(
         "uk_header_again.csv",
@@ -184,6 +219,48 @@ _FILES = (
         (3,),
     ),
     Messy("de_ohne.csv", "1;Ulm;3,5\n2;Hof;4,5\n", ("header",), "SELECT sum(column2), count(*) FROM de_ohne", (8, 2)),
+    Messy(
+        "de_komma.csv",
+        "Ort,Einwohner\nUlm,1.000\nHof,500\nJena,12.500\n",
+        ("Einwohner numbers",),
+        "SELECT sum(Einwohner) FROM de_komma",
+        (14000,),
+    ),
+    Messy(
+        "de_drei_stellen.csv",
+        "Ort,Einwohner\nKiel,246.243\nBonn,331.885\n",
+        ("Einwohner numbers",),
+        "SELECT max(Einwohner) FROM de_drei_stellen",
+        (331.885,),
+    ),
+    Messy(
+        "de_geboren.csv",
+        "Name;Geboren\nAnna;03.04.58\nBert;17.11.99\n",
+        ("Geboren dates",),
+        "SELECT CAST(min(Geboren) AS VARCHAR), CAST(max(Geboren) AS VARCHAR) FROM de_geboren",
+        ("1958-04-03", "1999-11-17"),
+    ),
+    Messy(
+        "de_geliefert.csv",
+        "Datum;n\n03.04.24;1\n17.11.99;2\n",
+        ("Datum dates",),
+        "SELECT CAST(max(Datum) AS VARCHAR) FROM de_geliefert",
+        ("2024-04-03",),
+    ),
+    Messy(
+        "de_minus.csv",
+        "Konto;Betrag\nA;1.250,00-\nB;300,50\nC;12,00-\n",
+        ("Betrag numbers as text",),
+        "SELECT count(*) FROM de_minus",
+        (3,),
+    ),
+    Messy(
+        "de_wochen.csv",
+        "Woche;Monat;n\n2024-W01;2024-01;1\n2024-W06;2024-02;2\n",
+        ("Woche mixed dates", "Monat mixed dates"),
+        "SELECT sum(n) FROM de_wochen",
+        (3,),
+    ),
     # France
     Messy(
         "fr_milliers.csv",
@@ -212,6 +289,20 @@ _FILES = (
         ("totals", "footnotes"),
         "SELECT sum(Ventes) FROM fr_sous_total",
         (18,),
+    ),
+    Messy(
+        "fr_ensemble.csv",
+        "Ville;n;kg\nParis;10;1,5\nLyon;20;2,25\nEnsemble des villes de la région entière;30;3,75\n",
+        ("totals",),
+        "SELECT sum(n) FROM fr_ensemble",
+        (60,),
+    ),
+    Messy(
+        "fr_virgules.csv",
+        'Ville,Prix\nParis,"1,25"\nLyon,"2,5"\n',
+        (),
+        "SELECT sum(Prix) FROM fr_virgules",
+        (3.75,),
     ),
     # Switzerland
     Messy(
@@ -249,6 +340,13 @@ _FILES = (
         "日付,数\n2024年1月2日,1\n2024年1月3日,2\n",
         ("日付 mixed dates",),
         "SELECT sum(数) FROM jp_hizuke",
+        (3,),
+    ),
+    Messy(
+        "jp_nengo.csv",
+        "日付,数\n令和5年4月1日,1\n令和元年4月2日,2\n",
+        ("日付 mixed dates",),
+        "SELECT sum(数) FROM jp_nengo",
         (3,),
     ),
     # Brazil
@@ -359,9 +457,14 @@ def test_messy_files(tmp_path: Path, file: Messy) -> None:
     [
         ("a,n\nx,1\ny,2\nTotal,3\n", "totals", "sum(n)", 3, 6),
         ("a,n\nx,1\ny,2\nTotal,4\n", "t.totals", "sum(n)", 7, 3),
+        ("a,n\nx,10\ny,20\nRazem,30\n", "totals", "sum(n)", 60, 30),
+        ("a,n\nAlle,30\nx,10\ny,20\n", "totals", "sum(n)", 60, 30),
         ("a,n\nx,1\na,n\ny,2\n", "headers", "count(*)", 2, 3),
         ("a,n\nx,1\ny,2\nSource: us\n", "footnotes", "count(*)", 2, 3),
         ("day,n\n01/02/2024,1\n", "dates", "CAST(max(day) AS VARCHAR)", "2024-02-01", "2024-01-02"),
+        ("a,day\nx,03.04.58\n", "dates", "year(max(day))", 1958, 2058),
+        ("a,n\nx,1.500\ny,2.250\n", "numbers", "sum(n)", 3.75, 3750),
+        ('a,n\nx,"1,500"\ny,"2,250"\n', "numbers", "sum(n)", 3750, 3.75),
         ("a;n\nx;1.500\ny;2.500\n", "numbers", "sum(n)", 4000, 4),
         ("a;n\nx;1,500\ny;2,500\n", "numbers", "sum(n)", 4, 4000),
         ("a,n\nx,1\ny,-\n", "missing", "count(n)", 1, 2),
@@ -464,6 +567,8 @@ def test_formulas_without_results_are_told(tmp_path: Path) -> None:
         ("a,n\nx,5\nsmall,1\nTotal,6\nTotal Wine,7\n", ("totals", "totals")),
         ("a,n\nx,1\ny,2\n,3\n", ("totals",)),
         ("a,b\nx,1\ny,2\n", ()),
+        ("a,n,b\nx,1,0\ny,2,1\nz,3,1\n", ()),
+        ("a,day\nx,03/04/58\n", ("dates", "dates")),
         ("a,n\nTotal,1e999999999\nx,1\nTotal,1\n", ("totals", "codes")),
         ("a,n\n" + "Total,1\n" * 2_000, ("totals", "copies")),
         ('"kg","day"\n"1",2.5,3\n"2",3.5,4\n', ()),
@@ -484,6 +589,20 @@ def test_totals_are_compared_as_far_as_that_is_little_work(tmp_path: Path, colum
     with Database.open(tmp_path / "t.csv") as database:
         (totals,) = [notice.text for notice in database.notices if notice.kind == "totals"]
     assert ("not the sum of rows above" in totals, "too many to compare" in totals) == (compared, not compared)
+
+
+@pytest.mark.parametrize("turned", [(), ("totals",)])
+def test_totals_of_a_large_file(tmp_path: Path, turned: tuple[str, ...]) -> None:
+    rows = [f"r{at % 7},{at},{'x' * 2_000}" for at in range(4_200)]
+    total = sum(range(4_200))
+    (tmp_path / "t.csv").write_text("\n".join(["region,n,note", *rows, f"Total,{total},"]))
+    with Database.open(tmp_path / "t.csv", otherwise=turned) as database:
+        told = [str(notice) for notice in database.notices if notice.kind != "key"]
+        assert ["repeated headers" in told[0], "is labelled as a total" in told[1]] == [True, True]
+        assert ("kept, as you said" if turned else ": left out;") in told[1]
+        assert database.execute("SELECT sum(n), count(*) FROM t").rows == (
+            (total + bool(turned) * total, 4_200 + bool(turned)),
+        )
 
 
 def test_only_first_rows_are_looked_at(tmp_path: Path) -> None:

@@ -194,8 +194,9 @@ class FileReader:
                     numbered = f"SELECT *, row_number() OVER () - 1 AS {_PLACE} FROM {entry.scan}"
                     kept = f"(SELECT * EXCLUDE ({_PLACE}) FROM ({numbered}) WHERE {_PLACE} NOT IN ({places}))"
                     entry = self._read_parquet(self._copy_to_parquet(kept), entry.name)
-        add_content_notices(self._connection, noticing, entry.columns, entry.scan)
-        return replace(entry, notices=noticing.rename_notice_columns({}))
+        is_whole = entry.path is not None and measure_decompressed_size(entry.path, SLOW_BYTES) <= SLOW_BYTES
+        scan = add_content_notices(self._connection, noticing, entry.columns, entry.scan, is_whole=is_whole)
+        return replace(entry, scan=scan, notices=noticing.rename_notice_columns({}))
 
     def _read_json(self, file: TableFile) -> TableEntry:
         address = literal(self._files.address(file.path))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import chain, takewhile
-from math import isqrt
+from math import isqrt, prod
 from typing import TYPE_CHECKING, Any
 
 from ...errors import SettingsError
@@ -119,6 +119,8 @@ _NOTE = re.compile(
     re.IGNORECASE,
 )
 _LABEL = 30  # characters of the longest label of a total
+YEARS = range(1900, 2101)  # whose sum says nothing
+_CHANCE = 10  # a row whose numbers, multiplied, are less may equal a sum by chance
 _WORDS = 4  # of the shortest sentence
 _NOTES = 50  # rows of the longest sheet of notes
 _FLOAT = Decimal("1e-9")  # such a difference is the computer's
@@ -141,7 +143,7 @@ def find_stray_rows(noticing: NoticeCollector, header: Cells, rows: Sequence[Cel
     ):
         is_turned = noticing.is_guess_reversed(kind)
         if places:
-            text = count_rows(len(places), *what) + _format_decision(is_turned)
+            text = count_rows(len(places), *what) + _format_decision(not is_turned, is_turned)
             noticing.add(kind, text, example=rows[min(places)][0] if kind == "footnotes" else "")
         left_out |= set[int]() if is_turned else places
     return left_out
@@ -151,25 +153,27 @@ def fetch_rows_with_totals(
     connection: duckdb.DuckDBPyConnection, columns: Sequence[ColumnSchema], scan: str
 ) -> list[tuple[Any, ...]]:
     """Return a table's rows if a cell is labelled as a total; an empty list for a large table."""
-    label = literal(rf"(?i)[\s:*]*(?:{_TOTAL.pattern})[\s:*]*")
-    texts = [
-        f"regexp_full_match(left({quote(column.name)}, {_LABEL + 1}), {label})"
-        for column in columns[:_COLUMNS]
-        if column.type == "VARCHAR"
-    ]
-    if not texts:
-        return []
     import duckdb  # which a process that opens no files may lack
 
     cut = {"VARCHAR": f"left({{}}, {_LABEL + 1})"}
     forms = (cut.get(column.type, "{}" if column.kind == "number" else "NULL") for column in columns)
     cells = ", ".join(form.format(quote(column.name)) for form, column in zip(forms, columns, strict=True))
     try:
-        sql = f"SELECT count(*), bool_or({' OR '.join(texts)}) FROM (SELECT * FROM {scan} LIMIT {LOOKED_AT + 1})"
+        labelled = _make_label_condition(columns)
+        sql = f"SELECT count(*), bool_or({labelled}) FROM (SELECT * FROM {scan} LIMIT {LOOKED_AT + 1})"
         ((many, found),) = connection.execute(sql).fetchall()
         return connection.execute(f"SELECT {cells} FROM {scan}").fetchall() if found and many <= LOOKED_AT else []
     except duckdb.Error:  # too little memory
         return []
+
+
+def _make_label_condition(columns: Sequence[ColumnSchema]) -> str:
+    """Return SQL for whether a row has the label of a total."""
+    label = literal(rf"(?i)[\s:*]*(?:{_TOTAL.pattern})[\s:*]*")
+    texts = (quote(column.name) for column in columns[:_COLUMNS] if column.type == "VARCHAR")
+    return (
+        " OR ".join(f"length({cell}) <= {_LABEL} AND regexp_full_match({cell}, {label})" for cell in texts) or "false"
+    )
 
 
 def is_note_sheet(rows: Sequence[Cells]) -> bool:
@@ -187,8 +191,9 @@ def count_rows(count: int, one: str, more: str) -> str:
     return f"1 row {one}" if count == 1 else f"{count:,} rows {more}"
 
 
-def _format_decision(is_turned: bool) -> str:
-    return ": kept, as you said" if is_turned else ": left out"
+def _format_decision(leaves_out: bool, is_turned: bool) -> str:
+    decision = ": left out" if leaves_out else ": kept"
+    return decision + (", as you said" if is_turned else "" if leaves_out else ", so a sum may count twice")
 
 
 def _fold_cell(cell: object) -> str:
@@ -205,9 +210,20 @@ def _find_footnotes(rows: Sequence[Cells], width: int) -> set[int]:
     for at in reversed(range(len(rows) if width > 1 else 0)):
         filled = [cell for cell in rows[at] if _fold_cell(cell)]
         if filled and not (_NOTE.match(_fold_cell(rows[at][0])) or (len(filled) == 1 and _is_note(filled[0]))):
+            if len(filled) == 1:
+                # Rows with one cell are data here: only what begins like a note is one.
+                found = {place for place in found if _NOTE.match(_fold_cell(rows[place][0]))}
             break
         found |= {at} if filled else set()
     return found if 2 * len(found) < len(rows) else set()
+
+
+_LABELLED = ("is labelled as a total", "are labelled as totals")
+_TOO_MANY = "too many to compare with the rows above"
+
+
+def _is_total_label(cell: object) -> bool:
+    return isinstance(cell, str) and len(cell) <= _LABEL and bool(_TOTAL.fullmatch(cell.strip(" \t:*\u00a0")))
 
 
 class _TotalRows:
@@ -216,8 +232,7 @@ class _TotalRows:
     def __init__(self, rows: Sequence[Cells], without: set[int]) -> None:
         self._rows = rows
         self._places = [at for at, row in enumerate(rows) if at not in without and any(map(_fold_cell, row))]
-        texts = {cell for cell in set(chain.from_iterable(rows)) if isinstance(cell, str) and len(cell) <= _LABEL}
-        labels = {text for text in texts if _TOTAL.fullmatch(text.strip(" \t:*\u00a0"))}
+        labels = set(filter(_is_total_label, set(chain.from_iterable(rows))))
         self._labelled = {
             at: next(cell for cell in rows[at] if cell in labels)
             for at in self._places
@@ -249,13 +264,11 @@ class _TotalRows:
             about = " the sum of rows above" + (f" but for rounding ({rounding:f})" if rounding else "")
             named = ("is labelled as a total and equals", "are labelled as totals and equal")
             what = named if equal.keys() <= labelled else ("at the end equals", "equal")
-            text = count_rows(len(equal), *(each + about for each in what)) + _format_decision(is_turned)
+            text = count_rows(len(equal), *(each + about for each in what)) + _format_decision(not is_turned, is_turned)
             noticing.add("totals", text, example=self._labelled[min(equal)])
         if other:
-            what = ("is labelled as a total", "are labelled as totals")
-            compared = "not the sum of rows above" if few else "too many to compare with the rows above"
-            kept = ": left out, as you said" if is_turned else ": kept, so a sum may count twice"
-            text = f"{count_rows(len(other), *what)}, {compared}{kept}"
+            compared = "not the sum of rows above" if few else _TOO_MANY
+            text = f"{count_rows(len(other), *_LABELLED)}, {compared}{_format_decision(is_turned, is_turned)}"
             noticing.add("totals", text, example=self._labelled[min(other)])
         return other if is_turned else set(equal)
 
@@ -268,6 +281,9 @@ class _TotalRows:
         found: dict[int, Decimal] = {}
         rows = [self._rows[at] for at in self._labelled]
         wanted = {place for row in rows for place, cell in enumerate(row) if _parse_cell_number(cell, mark) is not None}
+        rows = [self._rows[at] for at in self._places]
+        # A sum of years says nothing, and one row's year is no sum.
+        years = {place for place in wanted if all(_is_year(row[place]) for row in rows if place < len(row))}
         for at in self._places:
             row = self._rows[at]
             numbers = ((place, _parse_cell_number(row[place], mark)) for place in wanted if place < len(row))
@@ -280,7 +296,7 @@ class _TotalRows:
                 continue
             # Each number may be rounded, up or down, by half of its last digit.
             most = {p: Decimal(isqrt(counts[p]) + 1).scaleb(-digits[p]) / 2 if digits[p] else none for p in cells}
-            for start in reversed(starts) if cells and counts.keys() >= cells.keys() else ():
+            for start in reversed(starts) if cells and counts.keys() - years >= cells.keys() else ():
                 offs = ((abs(sums[p] - start.get(p, none) - number), most[p]) for p, number in cells.items())
                 close = [off for off, _ in takewhile(_is_within_rounding, offs)]
                 if len(close) == len(cells):
@@ -292,6 +308,12 @@ class _TotalRows:
 
 def _is_within_rounding(off: tuple[Decimal, Decimal]) -> bool:
     return off[0] <= off[1]
+
+
+def _is_year(cell: object) -> bool:
+    """Whether a cell is empty or holds a year."""
+    number = _parse_cell_number(cell, ".")
+    return not _fold_cell(cell) if number is None else number % 1 == 0 and int(number) in YEARS
 
 
 def _parse_cell_number(cell: object, mark: str) -> Decimal | None:
@@ -307,22 +329,33 @@ def _parse_cell_number(cell: object, mark: str) -> Decimal | None:
 
 
 # What a column of text is looked at for, by DuckDB.
-_NUMERAL = r"[-+−–(]?\s?(?:[$€£¥]|R\$|CHF|EUR|USD|GBP)?\s?[-+−–]?[0-9][0-9.,'’  _]*\)?(?:[eE][-+]?[0-9]+)?"
+_NUMERAL = r"[-+−–(]?\s?(?:[$€£¥]|R\$|CHF|EUR|USD|GBP)?\s?[-+−–]?[0-9][0-9.,'’  _]*[-−)]?(?:[eE][-+]?[0-9]+)?"
 _FORMS = {
     "numbers": _NUMERAL,
     "numbers with units": _NUMERAL + r"\s?(?:%|[€$£¥円万]|[A-Za-zµ°Ω]{1,5}[²³]?(?:/[A-Za-z]{1,4}[²³]?)?)\.?",
     # With names of months in any language; `\p{L}` would take twenty times as long.
     "dates": r"(?:\d{1,2}[-/.]\d{1,2}[-/.](?:\d\d){1,2}|[12]\d{3}[-/.]\d{1,2}[-/.]\d{1,2})(?:[ T].*)?"
-    r"|\d{4}年\d{1,2}月\d{1,2}日|\d{1,2}\.?[ -][^\d\s.,-]{3,9}\.?,?[ -]\d{2,4}|[^\d\s.,-]{3,9}\.? \d{1,2},? \d{4}",
+    # Months and weeks too; before a Japanese year may be its era.
+    r"|[12]\d{3}-[WQ]?\d{1,2}|[^\d\s]{0,2}[\d元]{1,4}年\d{1,2}月(?:\d{1,2}日)?"
+    r"|\d{1,2}\.?[ -][^\d\s.,-]{3,9}\.?,?[ -]\d{2,4}|[^\d\s.,-]{3,9}\.? \d{1,2},? \d{4}",
     "codes": "0[0-9]+|[0-9]{16,}",
 }
+_DAY = "{0} BETWEEN 19000101 AND 21001231 AND {0} // 100 % 100 BETWEEN 1 AND 12 AND {0} % 100 BETWEEN 1 AND 31"
 _KINDS = {"numbers": "numbers as text", "dates": "mixed dates", "numbers with units": "units"}
 
 
 def add_content_notices(
-    connection: duckdb.DuckDBPyConnection, noticing: NoticeCollector, columns: Sequence[ColumnSchema], scan: str
-) -> None:
-    """Add notices on a table's first rows: numbers and dates as text, spellings, copies."""
+    connection: duckdb.DuckDBPyConnection,
+    noticing: NoticeCollector,
+    columns: Sequence[ColumnSchema],
+    scan: str,
+    *,
+    is_whole: bool = True,
+) -> str:
+    """Add notices on a table's cells; return the scan, without a total at its end that is left out.
+
+    Only the first rows are looked at, and for totals all of them if `is_whole`.
+    """
     import duckdb  # which a process that opens no files may lack
 
     looked = columns[:_COLUMNS]
@@ -331,19 +364,71 @@ def add_content_notices(
     cells = ", ".join(quote(column.name) for column in looked)
     source = f"FROM (SELECT * FROM {scan} LIMIT {LOOKED_AT + 1})"
     try:
-        counted = f"SELECT count(*), count(DISTINCT hash({cells})) {source}"
-        ((rows, distinct),) = connection.execute(counted).fetchall()
+        first, numbers = quote(looked[0].name), [each.name for each in looked if each.type in ("INTEGER", "BIGINT")]
+        counted = f"count(*), count(DISTINCT hash({cells})), count({first}), count(DISTINCT {first})"
+        is_first_filled = f"(SELECT {first} FROM {scan} LIMIT 1) IS NOT NULL"
+        days = "".join(f", bool_and({_DAY.format(cell)})" for cell in map(quote, numbers))
+        sql = f"SELECT {counted}, {is_first_filled}{days} {source}"
+        ((rows, distinct, filled, labels, is_labelled, *are_days),) = connection.execute(sql).fetchall()
+        for name in (name for name, is_day in zip(numbers, are_days, strict=True) if is_day):
+            noticing.add("mixed dates", "dates of eight digits are read as numbers", name)
         for some in (texts[at : at + _AT_ONCE] for at in range(0, len(texts), _AT_ONCE)):
             (measured,) = connection.execute(f"SELECT {', '.join(map(_make_text_count_sql, some))} {source}").fetchall()
             for name, counts in zip(some, measured, strict=True):
                 _add_text_column_notice(noticing, name, counts)
+        if is_whole and not any(notice.kind == "totals" for notice in noticing.found):
+            scan = _leave_out_total_at_end(connection, noticing, looked, scan)
     except duckdb.Error:  # too little memory, or later rows of another type: queries have a way to deal with that
         noticing.add("scope", "its cells could not be looked at")
-        return
+        return scan
+    if is_labelled and 2 * filled <= rows and filled == labels > 1:
+        blanks = count_rows(rows - filled, "has", "have")
+        noticing.add("merged", f"{blanks} no value: fill in the one above, if it is meant", looked[0].name)
     if len(columns) > 1 and (copies := rows - distinct):
         noticing.add("copies", count_rows(copies, "is an exact copy of another", "are exact copies of others"))
+    if not is_whole:
+        noticing.add("scope", "too large to look for totals")
     if rows > LOOKED_AT:
         noticing.add("scope", f"only the first {LOOKED_AT:,} rows were looked at for what is noticed in cells")
+    return scan
+
+
+def _leave_out_total_at_end(
+    connection: duckdb.DuckDBPyConnection, noticing: NoticeCollector, columns: Sequence[ColumnSchema], scan: str
+) -> str:
+    """Add notices on totals that no one has compared; return the scan without those that are left out."""
+    numbers = [column.name for column in columns if column.kind == "number"]
+    texts = [column.name for column in columns if column.type == "VARCHAR"]
+    if not numbers:
+        return scan
+    sums = ", ".join(f"sum(CAST({cell} AS DOUBLE))" for cell in map(quote, numbers))
+    labelled = f"({_make_label_condition(columns)}) AND coalesce({', '.join(map(quote, numbers))}) IS NOT NULL"
+    sql = f"SELECT count(*), count_if({labelled}), {sums} FROM {scan}"
+    ((rows, others, *found),) = connection.execute(sql).fetchall()
+    is_turned, total, left_out = noticing.is_guess_reversed("totals"), "false", list[str]()
+    for place, end in ((rows - 1, "last"), (0, "first")) if rows > (2 if texts else 3) else ():
+        sql = f"SELECT {', '.join(map(quote, numbers + texts))} FROM {scan} LIMIT 1 OFFSET {place}"
+        (cells,) = connection.execute(sql).fetchall()
+        pairs = [(float(cell), many) for cell, many in zip(cells, found, strict=False) if cell is not None]
+        is_sum = all(abs(many - 2 * cell) <= float(_FLOAT) * abs(cell) for cell, many in pairs)
+        if not is_sum or prod(max(1, abs(cell)) for cell, _ in pairs) < _CHANCE:
+            continue
+        label = next(filter(_is_total_label, cells), "")
+        others -= bool(label)
+        filled = {name: str(cell) for name, cell in zip(numbers + texts, cells, strict=True) if cell is not None}
+        equal = (f"{quote(name)} = {literal(cell)}" for name, cell in filled.items())
+        total = f"coalesce({' AND '.join(equal)}, false)"
+        leaves_out = (bool(label) and end == "last") != is_turned
+        text = f"the {end} row {'is labelled as a total and ' if label else ''}equals the sum of all others"
+        example = next((filled[name] for name in texts if name in filled), "")
+        noticing.add("totals", text + _format_decision(leaves_out, is_turned), example=example)
+        left_out += [total] if leaves_out else []
+        break
+    if others:
+        text = f"{count_rows(others, *_LABELLED)}, {_TOO_MANY}{_format_decision(is_turned, is_turned)}"
+        noticing.add("totals", text)
+        left_out += [f"({labelled} AND NOT {total})"] if is_turned else []
+    return f"(SELECT * FROM {scan} WHERE NOT coalesce({' OR '.join(left_out)}, false))" if left_out else scan
 
 
 def _make_text_count_sql(name: str) -> str:

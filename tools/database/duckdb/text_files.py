@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import date
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, cast
@@ -20,7 +21,7 @@ import duckdb
 from ...errors import DatabaseUnavailable
 from ..quoting import literal, quote
 from .entries import TableEntry, make_column_schema, make_file_entry
-from .notices import LOOKED_AT, MISSING, NoticeCollector, add_content_notices, find_stray_rows
+from .notices import LOOKED_AT, MISSING, YEARS, NoticeCollector, add_content_notices, find_stray_rows
 from .sources import TableFile, kind_of, make_column_names
 
 # Types are found by all rows of a file of this size, and by the first ones of a larger one.
@@ -39,14 +40,19 @@ _HEAD_BYTES = 64_000
 _HEAD_ROWS = 30
 _DATED_ROWS = 100
 _DATED = ("DATE", "TIMESTAMP")
+_FORMAT = re.compile(r", (date|timestamp)format = '([^']*)'")
+_THIS_YEAR = date.today().year
+_AHEAD = 20  # years; dates further in the future are taken for ones of the last century
 # What Excel writes, and reads, as a first line.
 _NAMED_SEPARATOR = re.compile(r"\ufeff?\"?sep=(.)\"?\s*", re.IGNORECASE)
 # How numbers may be written, if not as 1234.5, by the marks of decimals and thousands: 1234,5; 1.234,5; 1,234.5.
 _NUMBERS = ((",", ""), (",", "."), (".", ","))
 # What a number has, if not digits alone: a sign, groups of three digits, decimals.
 _GROUPED = r"\s*[-+]?[0-9]{{1,3}}([{thousands}][0-9]{{3}})+([{decimal}][0-9]*)?\s*"
+_MARKED = r"\s*[-+]?[0-9.,]*[.,][0-9.,]*\s*"
 # Whether such a mark is a decimal's, three digits behind it do not tell.
 _UNCLEAR = r"\s*[-+]?[1-9][0-9]{{0,2}}[{mark}][0-9]{{3}}\s*"
+_SHORT = r"\s*[-+]?[1-9][0-9]{0,2}\s*"
 # What a spreadsheet makes of a code such as 12E5.
 _CODE = "[0-9]+[eE][0-9]+"
 # Signs that part thousands, which DuckDB does not know; a file of this size is copied without them, and stray rows.
@@ -80,8 +86,8 @@ def inspect_text_file(
         start = opened.read(2 * _LINE_BYTES)
     _check_first_lines(file.path, start.decode(encoding, "replace").split("\n"))
     size = measure_decompressed_size(path, SLOW_BYTES)
-    rows = -1 if thorough or size <= WHOLE_BYTES else FIRST_ROWS
-    read = _CsvReader(connection, address(path), f", sample_size = {rows}", f"encoding = '{encoding}'")
+    rows = None if thorough or size <= WHOLE_BYTES else FIRST_ROWS
+    read = _CsvReader(connection, address(path), rows, f"encoding = '{encoding}'")
     head = start[:_HEAD_BYTES].decode(encoding, "replace").splitlines(keepends=True)
     first, title = _detect_layout(read, head)
     if size <= _COPIED_SIZE and (copy := _copy_without_stray_rows(first, path, encoding, private, noticing)):
@@ -91,19 +97,27 @@ def inspect_text_file(
         first, _ = _detect_layout(read, head)
     first = _detect_header_line(first, head, noticing)
     best, dated = _detect_missing_values(first, noticing)
+    last_century = _find_last_century_columns(best, noticing)
     if len(best.columns) == 1 and kind_of(file.path) is None:
         raise DatabaseUnavailable(
             f"{file.path} is not a table: its lines are not separated by a comma, semicolon, tab or bar; if it is"
             " a table with one column, name it .csv"
         )
+    if size > _COPIED_SIZE:
+        noticing.add("scope", "too large to look for repeated headers, and for notes below the table")
     names = make_column_names(name.removeprefix("\ufeff") for name, _ in best.columns)
     columns = [
         make_column_schema(name, kind, comment=dated.get(own, ""))
         for name, (own, kind) in zip(names, best.columns, strict=True)
     ]
     scan = replace(best, columns=tuple((each.name, each.type) for each in columns)).scan
+    for name, (own, kind) in zip(names, best.columns, strict=True):
+        if own in last_century:
+            cell = quote(name)
+            moved = f"if(year({cell}) > {_THIS_YEAR}, CAST({cell} - INTERVAL 100 YEAR AS {kind}), {cell})"
+            scan = f"(SELECT * REPLACE ({moved} AS {cell}) FROM {scan})"
     comment = "; ".join(filter(None, (*remarks, title)))
-    add_content_notices(connection, noticing, columns, scan)
+    scan = add_content_notices(connection, noticing, columns, scan, is_whole=thorough or size <= SLOW_BYTES)
     notices = noticing.rename_notice_columns({own: name for name, (own, _) in zip(names, best.columns, strict=True)})
     return make_file_entry(file.table, columns, scan, path, comment=comment, slow=size > SLOW_BYTES, notices=notices)
 
@@ -114,7 +128,7 @@ class _CsvReader:
 
     connection: duckdb.DuckDBPyConnection
     address: str
-    size: str  # the option for how many rows are looked at
+    sampled: int | None  # how many rows are looked at for types; None for all
     options: str
     delimiter: str = ""
     details: str = ""  # the options that it found
@@ -129,7 +143,7 @@ class _CsvReader:
         options = self.options + more
         (found,) = self.connection.execute(
             "SELECT Delimiter, Quote, Escape, Comment, SkipRows, HasHeader, DateFormat, TimestampFormat, Columns"
-            f" FROM sniff_csv({literal(self.address)}, {options}{self.size})"
+            f" FROM sniff_csv({literal(self.address)}, {options}, sample_size = {self.sampled or -1})"
         ).fetchall()
         delimiter, quote, escape, comment, skipped, header, days, times, columns = found
         # Quotes may come later, even if the rows that were looked at have none.
@@ -162,6 +176,12 @@ class _CsvReader:
         listed = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in self.columns)
         told = f"{self.options}{self.details}, columns = {{{listed}}}"
         return f"read_csv({literal(self.address)}, auto_detect = false, {told})"
+
+    @property
+    def date_formats(self) -> dict[str, str]:
+        """The format of each column of dates; empty if it is ISO's."""
+        formats = dict(_FORMAT.findall(self.options + self.details))
+        return {name: formats.get(kind.lower(), "") for name, kind in self.columns if kind in _DATED}
 
     def rows(self, what: str, limit: int | None = None) -> list[Any]:
         """Run a select list over the file's cells as texts, or over the first `limit` rows."""
@@ -277,17 +297,19 @@ def _detect_number_format(first: _CsvReader, noticing: NoticeCollector) -> _CsvR
     """Detect the decimal and thousands marks with which most columns are read as numbers."""
     found = [first]
     texts = [quote(name) for name, kind in first.columns if kind == "VARCHAR"]
-    marks = list(_NUMBERS) if texts else []
-    for sign in "' " if texts else "":
-        pattern = literal(_GROUPED.format(thousands=sign, decimal=".,"))
-        used = ", ".join(f"bool_or(regexp_full_match({cell}, {pattern}))" for cell in texts)
-        if any(first.rows(used, LOOKED_AT)[0]):
+
+    def holds(pattern: str) -> bool:
+        used = (f"bool_or(regexp_full_match({cell}, {literal(pattern)}))" for cell in texts)
+        return bool(texts) and any(first.rows(", ".join(used), first.sampled)[0])
+
+    # To look for a mark takes a tenth of the time of trying it.
+    marks = list(_NUMBERS) if holds(_MARKED) else []
+    for sign in "' ":
+        if holds(_GROUPED.format(thousands=sign, decimal=".,")):
             marks += [(",", sign), (".", sign)]
     for decimal, thousands in marks:
-        # A comma can only be a decimal's where it separates nothing.
-        if first.delimiter != "," or decimal != ",":
-            read = first.sniff_options(_build_number_options(decimal, thousands))
-            found.append(_keep_ungrouped_as_text(first, read, decimal, thousands) if thousands else read)
+        read = first.sniff_options(_build_number_options(decimal, thousands))
+        found.append(_keep_ungrouped_as_text(first, read, decimal, thousands) if thousands else read)
     best = max(found, key=lambda each: each.typed_count * (len(each.columns) == len(first.columns)))
     return _resolve_ambiguous_numbers(first, best, noticing)
 
@@ -324,24 +346,27 @@ def _resolve_ambiguous_numbers(first: _CsvReader, best: _CsvReader, noticing: No
     unclear = literal(_UNCLEAR.format(mark=mark))
     wanted = ", ".join(
         f"count_if(contains({cell}, {literal(mark)})), count_if(regexp_full_match({cell}, {unclear})),"
-        f" count_if(regexp_full_match({cell}, {literal(_CODE)}))"
+        f" count_if(regexp_full_match({cell}, {literal(_CODE)})),"
+        f" bool_or(regexp_full_match({cell}, {unclear}) AND rtrim({cell}) LIKE '%0')"
+        f" AND bool_or(regexp_full_match({cell}, {literal(_SHORT)}))"
         for cell in map(quote, names)
     )
     (counts,) = first.rows(wanted, LOOKED_AT)
-    codes = {name for name, many in zip(names, counts[2::3], strict=True) if many}
+    codes = {name for name, many in zip(names, counts[2::4], strict=True) if many}
     for name in codes:
         noticing.add("codes", "codes of digits with an E, which could be read as powers of ten, are kept as text", name)
     best = best.with_text_columns(codes)
-    marked = {name for name, many in zip(names, counts[::3], strict=True) if many and name not in codes}
-    is_clear = counts[::3] != counts[1::3] or "thousands" in best.options or first.delimiter == ","
-    if not marked or is_clear:
+    marked = {name for name, many in zip(names, counts[::4], strict=True) if many and name not in codes}
+    if not marked or counts[::4] != counts[1::4] or "thousands" in best.options:
         return best
-    # Where columns are separated by semicolons, a comma is the decimals' mark, and a point is not.
-    grouped = (mark == "." and first.delimiter == ";") != noticing.is_guess_reversed("numbers")
+    # Semicolons separate columns where a comma is the decimals' mark, and commas where a point is. And who writes 500
+    # without decimals writes 1.5, not 1.500.
+    is_grouping = first.delimiter == {".": ";", ",": ","}[mark] or any(counts[3::4])
+    grouped = is_grouping != noticing.is_guess_reversed("numbers")
     for name in sorted(marked):
-        meaning = ("parts thousands", "a decimal mark") if grouped else ("a decimal mark", "part thousands")
+        read, meant = ("thousands", "decimals") if grouped else ("decimals", "thousands")
         mark_name = "point" if mark == "." else "comma"
-        noticing.add("numbers", f"the {mark_name} is read as {meaning[0]}; the file may mean {meaning[1]}", name)
+        noticing.add("numbers", f"the {mark_name} is read as the mark of {read}; the file may mean {meant}", name)
     return (
         first.sniff_options(_build_number_options("," if mark == "." else ".", mark)).with_text_columns(codes)
         if grouped
@@ -349,8 +374,43 @@ def _resolve_ambiguous_numbers(first: _CsvReader, best: _CsvReader, noticing: No
     )
 
 
+def _keep_mixed_dates_as_text(read: _CsvReader) -> _CsvReader:
+    """Keep columns as text in which some dates are written in another form than the one detected."""
+    formats = read.date_formats
+    if not formats:
+        return read
+    values = (
+        f"try_strptime({quote(name)}, {literal(form)})" if form else f"try_cast({quote(name)} AS TIMESTAMP)"
+        for name, form in formats.items()
+    )
+    wrong = ", ".join(f"count({quote(name)}) > count({value})" for name, value in zip(formats, values, strict=True))
+    (flags,) = read.rows(wrong, read.sampled)
+    return read.with_text_columns({name for name, is_wrong in zip(formats, flags, strict=True) if is_wrong})
+
+
+def _find_last_century_columns(read: _CsvReader, noticing: NoticeCollector) -> set[str]:
+    """Return the columns of dates whose future years are of the last century; add notices on years of two digits."""
+    names = [name for name, form in read.date_formats.items() if "%y" in form]
+    if not names:
+        return set()
+    # DuckDB takes 50 for 2050: nobody was born then, and few dates are that far ahead.
+    late = ", ".join(f"max(year({quote(name)})) > {_THIS_YEAR + _AHEAD}" for name in names)
+    flags = read.connection.execute(f"SELECT {late} FROM (SELECT * FROM {read.scan} LIMIT {FIRST_ROWS})").fetchall()[0]
+    unclear = {notice.column for notice in noticing.found if notice.kind == "dates"}
+    found: set[str] = set()
+    for name, is_late in zip(names, flags, strict=True):
+        # Where the order of day and month is unclear, the word turns that.
+        turned_by = "write years with four digits" if name in unclear else ""
+        is_past = bool(is_late) != (not turned_by and noticing.is_guess_reversed("dates"))
+        years = f"{_THIS_YEAR - 99} to {_THIS_YEAR}" if is_past else "1969 to 2068"
+        noticing.add("dates", f"years of two digits are read as {years}", name, turned_by=turned_by)
+        found |= {name} if is_past else set()
+    return found
+
+
 def _detect_date_order(best: _CsvReader, noticing: NoticeCollector) -> tuple[_CsvReader, dict[str, str]]:
     """Read dates in the order that fits most columns; return remarks on ambiguous columns."""
+    best = _keep_mixed_dates_as_text(best)
     cells = zip(*best.rows("*", _DATED_ROWS), strict=True)
     written = {name: list(filter(None, texts)) for (name, _), texts in zip(best.columns, cells, strict=False)}
     formats = _detect_date_formats(chain(*written.values()))
@@ -359,7 +419,7 @@ def _detect_date_order(best: _CsvReader, noticing: NoticeCollector) -> tuple[_Cs
     # Numbers that were kept text stay so.
     texts = {name for name, kind in best.columns if kind == "VARCHAR" and not _detect_date_formats(written[name])}
     found = (best.sniff_options(formats.format(*order)) for order in _ORDERS)
-    day_first, month_first = read = [each.with_text_columns(texts) for each in found]
+    day_first, month_first = read = [_keep_mixed_dates_as_text(each.with_text_columns(texts)) for each in found]
     is_tie = day_first.typed_count == month_first.typed_count
     chosen = int(noticing.is_guess_reversed("dates") if is_tie else month_first.typed_count > day_first.typed_count)
     if read[chosen].typed_count < best.typed_count:
@@ -424,7 +484,6 @@ def _detect_date_formats(texts: Iterable[str]) -> str:
 
 
 _NUMBER = re.compile(r"[-+]?[\d.,\s]*\d%?")
-_YEARS = range(1900, 2101)
 _LONGEST_TITLE = 200
 
 
@@ -453,8 +512,8 @@ def join_titles(rows: Sequence[Sequence[object]]) -> str:
 def _can_be_column_name(cell: object) -> bool:
     if isinstance(cell, str):
         number = _NUMBER.fullmatch(cell.strip())
-        return number is None or (cell.strip().isdigit() and int(cell) in _YEARS)
-    return isinstance(cell, int) and not isinstance(cell, bool) and cell in _YEARS
+        return number is None or (cell.strip().isdigit() and int(cell) in YEARS)
+    return isinstance(cell, int) and not isinstance(cell, bool) and cell in YEARS
 
 
 # Of a larger file, this much is looked at, at its beginning and its end.

@@ -274,7 +274,7 @@ def test_dates_that_could_be_read_in_either_order(tmp_path: Path, text: str, fir
         (table,) = database.schema().tables
         assert table.columns[0].kind == "time"
         assert bool(table.columns[0].comment) == told
-        assert [warning.startswith("t.day: read as day/month/year") for warning in database.warnings] == [True] * told
+        assert sum("read as day/month/year" in warning for warning in database.warnings) == told
 
 
 def test_what_is_hidden_is_not_told_of(tmp_path: Path) -> None:
