@@ -379,7 +379,7 @@ def format_cell(cell: Cell, form: ColumnFormat, locale: str = "") -> str:
     if form.kind == "boolean" and cell in (0, 1):
         from .labels import Labels  # which writes numbers by this module
 
-        return Labels(locale).say("page_yes" if cell else "page_no")
+        return Labels(locale).say("yes" if cell else "no")
     if form.kind in ("number", "money", "percent"):
         return _format_number(cell, form, locale)
     return str(int(cell)) if form.kind == "key" and isinstance(cell, float) and cell.is_integer() else str(cell)

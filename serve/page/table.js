@@ -22,7 +22,7 @@ export function Table({ turn }) {
     if (view === FIRST && page) return;
     asked.current = view;
     get(`turns/${turn.id}/rows?offset=${view.offset}&limit=${PAGE}&${looks(view)}`).then(
-      (found) => asked.current === view && (setPage(found), setProblem(null)),
+      (found) => asked.current === view && (setPage({ ...found, search: view.search }), setProblem(null)),
       (error) => asked.current === view && setProblem(error),
     );
   }, [view]);
@@ -61,7 +61,7 @@ function Pager({ view, page, move, told }) {
     timer.current = setTimeout(does, 250);
   };
   const numbers = told.match(/\d[\d.,]*\d|\d/g) ?? []; // 1.234,5 is one number
-  const [first, known] = [page.offset + 1, !view.search && !page.truncated && numbers.includes(number(page.total, 0, marks))];
+  const [first, known] = [page.offset + 1, !page.search && !page.truncated && numbers.includes(number(page.total, 0, marks))];
   const range = page.total <= PAGE ? !known && count : known ? `${number(first, 0, marks)}–${number(last, 0, marks)}` : say("page_range", { first, last, count }, marks);
   return html`<div class="pager">
     ${(many || page.rows.length > 3) && html`<input type="search" placeholder=${say("page_filter")} aria-label=${say("page_filter")} maxlength="200" value=${view.search}

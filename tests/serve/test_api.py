@@ -371,6 +371,7 @@ async def test_replies_without_a_schema_of_their_own_keep_their_keys(client: Cli
         "translator",
         "session",
         "labels",
+        "marks",
         "sureness",
         "dollars_left",
     }

@@ -308,6 +308,7 @@ def test_what_an_answer_says_of_itself_is_shown(visit: Visit, shop: Path) -> Non
         reply = route.fetch()
         thread = reply.json()
         thread["turns"][0]["answer"] |= says_more
+        thread["turns"][0]["dates"] = {"first": "Jan 1, 2024", "newest": "Mar 4, 2024"}
         route.fulfill(response=reply, json=thread)
 
     page.route("**/threads/*", more)
