@@ -30,7 +30,7 @@ def find_definitions(
     Reads the schema, so call it within an effect.
     """
     budget = run.settings.knowledge_tokens
-    if not budget or not run.translator.reads_examples or (knowledge := run.resources.knowledge.read()) is None:
+    if not budget or not run.translator.reads_examples or (knowledge := run.knowledge) is None:
         return NOTHING
     text = " ".join(dict.fromkeys(filter(None, [before, get_full_question(turn), turn.rephrasing.rephrased])))
     return knowledge.find(text, linked, budget * _CHARACTERS)
@@ -42,7 +42,7 @@ def list_unread_entries(turn: Turn, run: Run) -> tuple[str, ...]:
 
     Reads the schema, so call it within an effect.
     """
-    known = None if run.translator.reads_examples else run.resources.knowledge.read()
+    known = None if run.translator.reads_examples else run.knowledge
     found = known.find(f"{get_full_question(turn)} {turn.rephrasing.rephrased}") if known else NOTHING
     names = [f"“{entry.name}”" for entry in found.entries if entry.kind in ("term", "metric")]
     if not names:
@@ -57,7 +57,7 @@ def find_unknown_word(turn: Turn, values: Sequence[ValueMatch], said: Iterable[s
     Only where there is a knowledge file, in which the answer can be remembered; a word that was said before is known.
     """
     may_ask = run.settings.clarify and turn.clarifications < run.settings.max_clarifications
-    known = run.resources.knowledge.read() if may_ask and run.translator.reads_examples else None
+    known = run.knowledge if may_ask and run.translator.reads_examples else None
     if known is None:
         return ""
     context = " ".join(said).casefold()
@@ -68,7 +68,7 @@ def find_unknown_word(turn: Turn, values: Sequence[ValueMatch], said: Iterable[s
 @with_fallback("knowledge", ())
 def list_problem_notes(run: Run) -> tuple[str, ...]:
     """Return a note on entries of the knowledge file that are left out, if there are any."""
-    knowledge = run.resources.knowledge.read()
+    knowledge = run.knowledge
     if knowledge is None or not knowledge.problems:
         return ()
     count = len(knowledge.problems)

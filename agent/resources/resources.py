@@ -185,6 +185,11 @@ class Run:
         """The schema of this run, which stays the same during the run."""
         return self._reading.schema
 
+    @property
+    def knowledge(self) -> Knowledge | None:
+        """The knowledge of this run, which stays the same during the run; None if there is no knowledge file."""
+        return self._reading.of[1]
+
     def spell(self, sql: str) -> str:
         """Rewrite a query's table names so that the engine's own client can read them."""
         if self.resources.database.dialect == "sqlite":

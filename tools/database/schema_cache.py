@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from ..errors import DatabaseUnavailable
 from .schema import Schema
@@ -22,6 +23,11 @@ class _CacheEntry:
     end: float
     seconds: float
 
+    @cached_property
+    def has_empty_table(self) -> bool:
+        """Whether a table had no rows."""
+        return any(table.row_count == 0 for table in self.schema.tables)
+
 
 class SchemaCache:
     """A schema cache, refreshed by one thread at a time after the contents have changed."""
@@ -32,7 +38,7 @@ class SchemaCache:
         """Read nothing yet.
 
         `state` is an engine's; where it cannot tell, the contents count as changed every hour. Between two readings are
-        `pause` seconds at least, unless a schema `is_outdated`.
+        `pause` seconds at least, unless a schema with an empty table `is_outdated`.
         """
         self._state = state
         self._pause = pause
@@ -74,7 +80,7 @@ class SchemaCache:
 
     def _is_refresh_due(self, known: _CacheEntry) -> bool:
         if time.monotonic() - known.end < max(self._pause, _SHARE * known.seconds):
-            return self._is_outdated(known.schema)
+            return known.has_empty_table and self._is_outdated(known.schema)
         return self._read_database_state() != known.state
 
     def _read_database_state(self) -> str:

@@ -127,7 +127,10 @@ def find_path(query: Query, scope: Scope) -> JoinPath:
     check_countable(query, scope)
     links, rest = _split_join_conditions(query, scope)
     # What adds values of several sources means each of their combinations.
-    added = (({one for one, _ in places}, is_sum) for places, is_sum in _find_sums(query, scope, {}))
+    joined = len(scope.sources) > 1  # else no row can be repeated
+    added = (
+        ({one for one, _ in places}, is_sum) for places, is_sum in (_find_sums(query, scope, {}) if joined else ())
+    )
     sums = [(sources.pop(), is_sum) for sources, is_sum in added if len(sources) == 1]
     summed = [source for source in scope.sources if any(one == id(source) for one, _ in sums)]
     finest = _find_finest_source(query, scope, links, summed)
@@ -145,7 +148,7 @@ def find_path(query: Query, scope: Scope) -> JoinPath:
     fixed, _ = query.find_column_equalities(scope)
     open_ends = [step.source for step in steps if not _compares_declared_key(step, fixed)]
     singles = list[SingleSource]()
-    for source in summed or [subject]:
+    for source in (summed or [subject]) if joined else ():
         repeating = query.find_repeating_sources(source, scope)
         if source is finest:
             # Values of a likely key were looked at, if not all of them.

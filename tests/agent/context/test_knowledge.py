@@ -255,7 +255,9 @@ def test_an_answer_is_corrected_in_words_and_saved_to_its_own_question(shop: Pat
         assert (saved.example.question, saved.example.sql) == ("How many customers are there?", paris)
         assert agent.ask("How many customers are there?").sql == paris
         later = chat.ask("And all of them?")
-        assert agent.approve(later).example.question == "And all of them?", "the model gave no other words when asked"
+        with pytest.raises(ExampleRefused, match="in words that stand alone"):
+            agent.approve(later)
+        assert agent.approve(later, question="All customers").example.question == "All customers"
         with pytest.raises(SettingsError):
             agent.word_correction(answer, " ")
     with SQLAgent(shop, model=model, examples=tmp_path / "s", egress={"columns": {"customers.city": "none"}}) as agent:

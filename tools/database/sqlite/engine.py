@@ -93,7 +93,7 @@ class SQLiteEngine:
     def _has_newly_filled_table(self, schema: Schema) -> bool:
         """Whether a table that was empty has rows now, checked once per state of the file."""
         empty = [table.name for table in schema.tables if table.row_count == 0]
-        if not empty or (state := self.state()) == self._probed:
+        if (state := self.state()) == self._probed:
             return False
         self._probed = state
         with self._pool.borrow_connection() as connection, suppress(*SQLITE_ERRORS):
