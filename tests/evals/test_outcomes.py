@@ -165,7 +165,7 @@ FEE = "SELECT name FROM player ORDER BY fee DESC LIMIT 1"
 @pytest.mark.parametrize(
     ("record", "told"),
     [
-        ({"expects": "decline", "sql": "SELECT 1"}, "takes no 'sql'"),
+        ({"expects": "decline", "sql": "SELECT 1"}, "cannot have 'sql'"),
         ({"expects": "shrug", "sql": "SELECT 1"}, "expects: Input should be 'answer', 'decline' or 'ask_back'"),
         ({"expects": "ask_back"}, "'sql' is missing"),
     ],

@@ -197,7 +197,7 @@ def test_a_folder_holds_one_run(tmp_path: Path) -> None:
     path = questions_file(tmp_path, 1)
     spec = RunSpec(str(path), model="offline")
     run_evaluation(spec, read_questions(path), tmp_path / "run", jobs=1, listener=silent)
-    with pytest.raises(SettingsError, match=r"holds a run with limit=None, not limit=1"):
+    with pytest.raises(SettingsError, match=r"contains a run with limit=None, not limit=1"):
         run_evaluation(
             RunSpec(str(path), model="offline", limit=1),
             read_questions(path),

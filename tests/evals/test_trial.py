@@ -212,7 +212,7 @@ def test_a_folder_of_another_command_is_left_alone(league_file: Path, tmp_path: 
     out = tmp_path / "out"
     out.mkdir()
     (out / "run.json").write_text(json.dumps({"dataset": "spider"}))
-    with pytest.raises(SettingsError, match="holds a run with dataset='spider'"):
+    with pytest.raises(SettingsError, match="contains a run with dataset='spider'"):
         held(league_file, questions(tmp_path, OFFLINE), out, model="offline")
 
 
@@ -225,7 +225,7 @@ def test_an_evaluation_leaves_a_trial_alone_and_a_trial_an_evaluation(
     command = ["eval", "--dataset", "spider", "--data", str(spider_root), "--model", "offline", "--record", "off"]
     ran = tableturn(*command, "--out", str(out))
     assert ran.returncode == 2
-    assert "holds a trial: name another folder" in ran.stderr
+    assert "contains a trial: name another folder" in ran.stderr
     assert (out / "results.json").read_bytes() == before
     assert not (out / "run.json").exists()
     assert tableturn(*command, "--out", str(tmp_path / "run")).returncode == 0

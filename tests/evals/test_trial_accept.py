@@ -71,7 +71,7 @@ def test_columns_are_found_by_the_words_of_their_names() -> None:
     ("record", "told"),
     [
         ({"question": "How many?"}, "no condition is given"),
-        ({"question": "How many?", "must": "decline", "sql": "SELECT 1"}, "must be declined takes no sql"),
+        ({"question": "How many?", "must": "decline", "sql": "SELECT 1"}, "must be declined cannot have sql"),
         ({"question": "How many?", "must": "shrug"}, "must"),
         ({"question": " ", "value": 3}, "question"),
         ({"question": "How many?", "rows": "a few"}, "at least 3"),

@@ -86,7 +86,9 @@ def is_sql(text: str, schema: Schema) -> bool:
     given = tree.expressions[0] if len(tree.expressions) == 1 else None
     if not isinstance(given, exp.Connector | exp.Predicate | exp.Not):
         return False
-    return given.find(*_COMPARED) is not None and given.find(exp.Literal) is not None
+    # `spent > 5` may be words, `spent_total > 5` is not.
+    named = any(column.table or "_" in column.name for column in given.find_all(exp.Column))
+    return named and given.find(*_COMPARED) is not None and given.find(exp.Literal) is not None
 
 
 def _read_statement(text: str, dialect: str) -> exp.Expr | None:
