@@ -86,9 +86,10 @@ def is_sql(text: str, schema: Schema) -> bool:
     given = tree.expressions[0] if len(tree.expressions) == 1 else None
     if not isinstance(given, exp.Connector | exp.Predicate | exp.Not):
         return False
-    # `spent > 5` may be words, `spent_total > 5` is not.
+    # `spent > 5` may be words; `spent_total > 5` and `spent = 5` are not.
     named = any(column.table or "_" in column.name for column in given.find_all(exp.Column))
-    return named and given.find(*_COMPARED) is not None and given.find(exp.Literal) is not None
+    compared = given.find(*_COMPARED) if named else given.find(exp.EQ, exp.NEQ, exp.Like, exp.Between)
+    return compared is not None and given.find(exp.Literal) is not None
 
 
 def _read_statement(text: str, dialect: str) -> exp.Expr | None:
