@@ -76,7 +76,7 @@ _IN_ALL = re.compile(r"\bin all(?=\s*(?:[^\w\s]|$))", re.IGNORECASE)
 _PRONOUN = re.compile(r"\bthe one (?=with|who|whose|that)\b", re.IGNORECASE)
 
 _SPELLED = re.compile(r"[\u0e00-\u0eff\u2e80-\ud7ff]|[^\W_\u0e00-\u0eff\u2e80-\ud7ff]+")
-_BREAKS = re.compile(r"\s*[\x00-\x1f\x7f-\x9f\u2028\u2029]+\s*")
+_BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029][\s\x00-\x1f\x7f-\x9f]*")
 
 _PERIODS: dict[FormatKind, str] = {"year": "year", "month": "month", "date": "day", "minute": "hour", "second": "hour"}
 _PERIOD_SIGNS = {

@@ -298,7 +298,7 @@ class _LedgerCounter:
     def add_ones(self, question: str) -> None:
         """Count the rows of a table of which the query should give one each, and does not, as nothing joins them."""
         path = self.top
-        terms = self.query.resolve_group_by_terms(path.scope) if path is not None and path.steps else None
+        terms = self.query.resolve_group_by_terms(path.scope) if path and path.steps and not self.ruled else None
         if path is None or not terms or any(map(path.scope.select.args.get, ("having", "limit", "offset", "qualify"))):
             return
         sources = [self.query.find_sources(term, path.scope) for term in terms]
