@@ -35,5 +35,5 @@ def test_a_letter_that_changes_with_its_case_makes_no_other_function(sql: str) -
 def test_what_clickhouse_reads_beyond_its_tables_is_refused(name: str, where: str) -> None:
     reader = StatementChecker(find_dialect_grammar(name))
     assert reader.read("SELECT 1 FROM account WHERE 1 IN (SELECT 1)", CATALOGUE)
-    with pytest.raises(QueryRejected, match="may not"):
+    with pytest.raises(QueryRejected, match="not allowed"):
         reader.read(f"SELECT 1 FROM account {where}", CATALOGUE)

@@ -120,7 +120,7 @@ class TestFrames:
         monkeypatch.setattr(frames_module, "time", SimpleNamespace(monotonic=lambda: next(clock)))
         loaded = load_frames("db_dict['empty'], db_dict['t'], db_dict['many']", database)
         assert list(loaded.frames) == ["empty"]
-        assert loaded.notes[0] == "Table t was not loaded: loading tables ran past 10 s."
+        assert loaded.notes[0] == "Table t was not loaded: loading tables took longer than 10 s."
 
     def test_what_cannot_be_loaded_is_noted(self, database: Database) -> None:
         loaded = load_frames("db_dict['many']", database, SandboxLimits(input_bytes=100))
