@@ -223,7 +223,14 @@ def test_policies_of_two_tenants(url: str, server: Server) -> None:
             assert german.certainty.endswith(f": w{told}")
         with SQLAgent(url, model=writes("SELECT count(*) AS n FROM parcels"), settings=NONE) as agent:
             assert agent.ask("How many parcels?").confidence_reason == "", "this login sees all rows"
+        # A view may ask for the person itself, and then shows the same to every login.
+        named = "tenant = current_setting('tableturn.user', true)"
+        server.run(url, f"CREATE VIEW own_parcels AS SELECT * FROM parcels WHERE {named}")
+        with SQLAgent(url, model=writes("SELECT count(*) AS n FROM own_parcels"), settings=NONE) as agent:
+            assert "hich rows of own_parcels may be read depends on who asks" in agent.ask("How many parcels?").text
+            assert agent.ask("How many parcels?", user="south").confidence_reason == ""
     finally:
+        server.run(url, "DROP VIEW IF EXISTS own_parcels")
         server.run(url, f"DROP OWNED BY {role}")
         server.run(url, f"DROP ROLE {role}")
         server.run(url, "DROP TABLE parcels")
