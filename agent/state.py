@@ -6,6 +6,7 @@ read back is validated against its type.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Annotated, Any, TypeVar
@@ -113,8 +114,10 @@ class _ValidatedRecord(dict[str, Any]):
         return dict, (dict(self),)
 
 
-_written: dict[type[Any], _ValidatedRecord] = {}
-"""By type, the record that was written last, whichever turn's: what it shares is seen field by field."""
+_written = OrderedDict[tuple[type[Any], int], _ValidatedRecord]()
+"""By type and question, the record that was written last: what another shares with it is seen field by field."""
+
+_MOST_WRITTEN = 256  # questions that are answered at once
 
 
 def dump(value: Any) -> Record:
@@ -123,14 +126,17 @@ def dump(value: Any) -> Record:
     Node after node changes a few fields of one record: what it shares with the one before is not written again.
     """
     kind = type(value)
-    before = _written.get(kind)
+    key = kind, id(getattr(value, "question", None))  # attempts have none: of those with their rows one is enough
+    before = _written.pop(key, None)
     changed: set[str] | None = None
     if before is not None:
         changed = {name for name in before if getattr(value, name) is not getattr(before.record, name)}
     fields = _make_type_adapter(kind).dump_python(value, mode="json", include=changed)
     known = _ValidatedRecord(fields if before is None else {**before, **fields}, value)
     if kind in (Turn, PastTurn, Attempt):  # large, and of values that cannot change
-        _written[kind] = known
+        _written[key] = known
+        while len(_written) > _MOST_WRITTEN:
+            _written.popitem(last=False)
     return known
 
 
