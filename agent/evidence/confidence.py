@@ -69,7 +69,7 @@ class AnswerEvidence:
     readings: int = 0  # rival readings of the question that were run
     same_readings: int = 0  # those of them that give the same
     facts: tuple[str, ...] = ()  # material ones of the ledger of rows
-    unnamed: str = ""  # which rows depend on who asks, if nobody is named
+    unnamed: str = ""  # which rows depend on who asks, if nobody is named; or may be totals of others
     approved: bool = False  # whether a person approved the query for this question
     unfinished: bool = False  # whether the turn ended without converging
 

@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from sqlglot import exp
+
 from ...tools.database.table import Cell
 from ...tools.errors import QueryError
 from ...tools.labels import Labels
@@ -68,3 +70,16 @@ def tell_row_rules(query: Query, personal: frozenset[str], labels: Labels) -> st
     """Return which tables of a query have rows for named people alone; '' if none has."""
     read = sorted(personal & query.tables.keys())
     return labels.say("rows_by_person", tables=labels.join(read)) if read else ""
+
+
+@with_fallback("checks", "")
+def tell_kept_totals(query: Query, kept: frozenset[str], labels: Labels) -> str:
+    """Return which tables that a query adds up have rows of totals among them; '' if none has, or it chooses rows."""
+    read = kept & query.tables.keys()
+    if not read or query.tree.find(exp.Sum, exp.Avg, exp.Count) is None:
+        return ""
+    clauses = query.tree.find_all(exp.Where, exp.Having, exp.Group)
+    columns = (query.column(column) for clause in clauses for column in clause.find_all(exp.Column))
+    if any(column is not None and column.schema.kind == "text" for column in columns):
+        return ""
+    return labels.say("kept_totals", tables=labels.join(sorted(read)))

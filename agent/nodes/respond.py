@@ -36,7 +36,7 @@ from ..context.task_inputs import choose_reply_form, get_full_question, remember
 from ..effects import Body, do
 from ..evidence.choose_attempt import choose, compare_code_with_query, differs, get_rejection_reason, have_same_result
 from ..evidence.confidence import assess_answer_confidence
-from ..evidence.ledger import count_rows, tell_row_rules
+from ..evidence.ledger import count_rows, tell_kept_totals, tell_row_rules
 from ..evidence.readings import ask_which_reading_is_meant, run_alternative_readings
 from ..evidence.trust import UNTOLD, judge_answer_trust
 from ..records import (
@@ -133,6 +133,8 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     say = chosen.comments.say if chosen else ""
     labels = Labels(choose_locale(turn.asked or turn.question, run.settings.locale, say))
     unnamed = tell_row_rules(query, personal, labels) if query and personal else ""
+    if query and not unnamed and (kept := run.resources.database.tables_with_totals):
+        unnamed = tell_kept_totals(query, kept, labels)
     found = _make_conclusion(turn, chosen, query, by_code, run, unnamed, labels, discarded=bool(discarded))
     comparison = compare_code_with_query(chosen, code) if chosen else None
     doubts: tuple[str, ...] = ()

@@ -137,6 +137,15 @@ class Database:
             for each in (*found, *list_likely_key_notices(leaving.visible_schema))
         )
 
+    @property
+    def tables_with_totals(self) -> frozenset[str]:
+        """The tables of files in which rows that may be totals are kept."""
+        if not (found := getattr(self.engine, "notices", None)):
+            return frozenset()
+        from .duckdb.notices import KEPT_TOTALS
+
+        return frozenset(notice.table for notice in found if notice.kind == KEPT_TOTALS)
+
     def turn_guess(self, guess: str) -> None:
         """Reverse or restore a guess about table files, named by a word that `open` accepts.
 

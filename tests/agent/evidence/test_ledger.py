@@ -128,6 +128,23 @@ def test_rows_that_may_be_hidden_are_not_called_lost(sales: Path, monkeypatch: p
     assert (answer.ledger.joins, answer.ledger.other_sql) == ((), "")
 
 
+@pytest.mark.parametrize(
+    ("sql", "told"),
+    [
+        ("SELECT SUM(n) FROM t", True),
+        ("SELECT SUM(n) FROM t WHERE day > '2024-01-01'", True),
+        ("SELECT SUM(n) FROM t WHERE a <> 'Total'", False),
+        ("SELECT a, SUM(n) FROM t GROUP BY a", False),
+        ("SELECT a FROM t", False),
+    ],
+)
+def test_totals_that_a_sum_may_count_twice_are_told(tmp_path: Path, sql: str, told: bool) -> None:
+    (tmp_path / "t.csv").write_text("a,n,day\nx,10,2024-02-01\ny,20,2024-03-01\nTotal,35,2024-04-01\n")
+    answer = ask(tmp_path / "t.csv", sql)
+    assert ("ows of t may be totals of other rows, and count twice" in answer.text) is told
+    assert ("may be totals" in answer.certainty) is told
+
+
 def test_canaries_of_hidden_rows_and_columns_are_in_no_ledger(tmp_path: Path) -> None:
     with open_hidden(tmp_path) as hidden:
         found = {name: find_canaries(database) for name, database in hidden.items()}

@@ -52,7 +52,7 @@ _FILES = (
     Messy(
         "us_wrong_total.csv",
         "item,cost\npen,3\nink,4\nTotal,8\n",
-        ("totals",),
+        ("kept totals",),
         "SELECT sum(cost), count(*) FROM us_wrong_total",
         (15, 3),
     ),
@@ -130,7 +130,7 @@ _FILES = (
     Messy(
         "us_brands.csv",
         "station,year,n\nShell,2020,5\nTotal,2020,5\nShell,2021,7\nTotal,2021,3\n",
-        ("totals",),
+        ("kept totals",),
         "SELECT sum(n), count(*) FROM us_brands",
         (20, 4),
     ),
@@ -293,7 +293,7 @@ _FILES = (
     Messy(
         "fr_ensemble.csv",
         "Ville;n;kg\nParis;10;1,5\nLyon;20;2,25\nEnsemble des villes de la région entière;30;3,75\n",
-        ("totals",),
+        ("kept totals",),
         "SELECT sum(n) FROM fr_ensemble",
         (60,),
     ),
@@ -457,7 +457,11 @@ def test_messy_files(tmp_path: Path, file: Messy) -> None:
     [
         ("a,n\nx,1\ny,2\nTotal,3\n", "totals", "sum(n)", 3, 6),
         ("a,n\nx,1\ny,2\nTotal,4\n", "t.totals", "sum(n)", 7, 3),
-        ("a,n\nx,10\ny,20\nRazem,30\n", "totals", "sum(n)", 60, 30),
+        ("a,n\nx,10\ny,20\nRazem,30\n", "totals", "sum(n)", 30, 60),
+        ("a,n\nx,10\ny,20\nOgólnie,30\n", "totals", "sum(n)", 60, 30),
+        ("a,b,n\nA,x,10\nA,y,20\nA,,30\nB,x,5\nB,y,6\nB,,11\n,,41\n", "totals", "sum(n)", 41, 123),
+        ("a,2021,2022\nx,10,20\ny,30,40\nTotal,40,60\n", "totals", 'sum("2021")', 40, 80),
+        ("day,n\n1/5/2024 8:30 PM,1\n", "dates", "month(max(day))", 1, 5),
         ("a,n\nAlle,30\nx,10\ny,20\n", "totals", "sum(n)", 60, 30),
         ("a,n\nx,1\na,n\ny,2\n", "headers", "count(*)", 2, 3),
         ("a,n\nx,1\ny,2\nSource: us\n", "footnotes", "count(*)", 2, 3),
@@ -564,13 +568,14 @@ def test_formulas_without_results_are_told(tmp_path: Path) -> None:
         ("name age\nAnn 3\nBob 4\n", ("lines",)),
         ("a,b\nx,1\ny,2,3\n", ("lines", "header")),
         ("a,n\nx,1.2k\ny,3M\n", ("units",)),
-        ("a,n\nx,5\nsmall,1\nTotal,6\nTotal Wine,7\n", ("totals", "totals")),
+        ("a,n\nx,5\nsmall,1\nTotal,6\nTotal Wine,7\n", ("totals", "kept totals")),
         ("a,n\nx,1\ny,2\n,3\n", ("totals",)),
         ("a,b\nx,1\ny,2\n", ()),
+        ("a,b,n\nA,x,2\nA,,2\nB,x,3\nB,,3\nC,z,1\n", ()),  # small numbers, equal by chance
         ("a,n,b\nx,1,0\ny,2,1\nz,3,1\n", ()),
         ("a,day\nx,03/04/58\n", ("dates", "dates")),
         ("a,n\nTotal,1e999999999\nx,1\nTotal,1\n", ("totals", "codes")),
-        ("a,n\n" + "Total,1\n" * 2_000, ("totals", "copies")),
+        ("a,n\n" + "Total,1\n" * 2_000, ("kept totals", "copies")),
         ('"kg","day"\n"1",2.5,3\n"2",3.5,4\n', ()),
         ("note,n\nSource: a,1\nSource: b,2\nragged\n", ("lines",)),
     ],
@@ -587,7 +592,7 @@ def test_totals_are_compared_as_far_as_that_is_little_work(tmp_path: Path, colum
     rows += [",".join(["Total", *["2"] * columns])] * 300
     (tmp_path / "t.csv").write_text("\n".join(rows))
     with Database.open(tmp_path / "t.csv") as database:
-        (totals,) = [notice.text for notice in database.notices if notice.kind == "totals"]
+        (totals,) = [notice.text for notice in database.notices if notice.turned_by == "totals"]
     assert ("not the sum of rows above" in totals, "too many to compare" in totals) == (compared, not compared)
 
 

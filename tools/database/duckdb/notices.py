@@ -31,6 +31,9 @@ MISSING = tuple(_EMPTY.split())
 LOOKED_AT = 100_000
 """Rows of a table that are looked at: the first ones."""
 
+KEPT_TOTALS = "kept totals"
+"""The kind of a notice on rows that may be totals, and that count like others."""
+
 _COLUMNS, _AT_ONCE = 200, 20  # columns that are looked at, and texts among them at once
 _CELL = 40  # characters of an example
 
@@ -100,6 +103,12 @@ class NoticeCollector:
         turned_by = turned_by or (kind if kind in GUESSES else "")
         self.found.append(Notice(self.table, column, kind, text, turned_by, shown))
 
+    def add_labelled_totals(self, count: int, compared: str, example: object = "") -> None:
+        """Add a notice on rows that only a label tells to be totals: kept, unless this guess is reversed."""
+        is_turned = self.is_guess_reversed("totals")
+        text = f"{count_rows(count, *_LABELLED)}, {compared}{_format_decision(is_turned, is_turned)}"
+        self.add("totals" if is_turned else KEPT_TOTALS, text, example=example, turned_by="totals")
+
     def rename_notice_columns(self, names: Mapping[str, str]) -> tuple[Notice, ...]:
         """Return the notices with columns renamed from the file's names to the given names."""
         return tuple(replace(each, column=names.get(each.column, each.column)) for each in self.found)
@@ -110,7 +119,9 @@ Cells = Sequence[object]
 _TOTAL = re.compile(
     r"(?:grand |sub[- ]?|sous[- ])?tot(?:al|als|aux|ale|ali|aal)\b.*|.*\b(?:sub)?totals?|sum of .*|sum(?:me)?|suma"
     r"|(?:zwischen|gesamt|end|teil)summen?\b.*|summe\b.*|gesamt(?:ergebnis|betrag|wert)?|insgesamt|somm[ae]|ensemble"
-    r"|overall|総?合計|[小総]?計|合计|总计|小计|итого",
+    r"|overall|総?合計|[小総]?計|合计|总计|小计|итого|всего|разом|усього|razem|ogółem|łącznie|(?:väli)?summa|yhteensä"
+    r"|i alt|celkem|spolu|összesen|ukupno|skupaj|toplam|genel toplam|σύνολο|(?:end|gesamt)betrag|jumlah|tổng(?: cộng)?"
+    r"|[총소]?계|합계|المجموع|الإجمالي|סה\"?כ|योग|कुल|รวม(?:ทั้งหมด)?",
     re.IGNORECASE,
 )
 _NOTE = re.compile(
@@ -147,6 +158,40 @@ def find_stray_rows(noticing: NoticeCollector, header: Cells, rows: Sequence[Cel
             noticing.add(kind, text, example=rows[min(places)][0] if kind == "footnotes" else "")
         left_out |= set[int]() if is_turned else places
     return left_out
+
+
+_NUMERIC = re.compile(r"[-+]?[\d.,\s]*\d%?")
+_LONGEST_TITLE = 200
+
+
+def is_filled(cell: object) -> bool:
+    """Whether a cell is neither None nor an empty text."""
+    return cell is not None and cell != ""
+
+
+def find_header_row(rows: Sequence[Sequence[object]]) -> int:
+    """Return the index of the header row; 0 unless a later row is clearly the header."""
+    # A title fills the first column and at most half of all; below titles, a header is a row of words.
+    places = {place for row in rows for place, cell in enumerate(row) if is_filled(cell)}
+    for at, row in enumerate(rows):
+        filled = [cell for cell in row if is_filled(cell)]
+        is_title = not filled or (2 * len(filled) <= len(places) and is_filled(row[min(places)]))
+        if not is_title:
+            return at if all(map(can_be_column_name, filled)) else 0
+    return 0
+
+
+def join_titles(rows: Sequence[Sequence[object]]) -> str:
+    """Return the text of the rows above the header on one line."""
+    return " ".join(" ".join(str(cell).split()) for row in rows for cell in row if is_filled(cell))[:_LONGEST_TITLE]
+
+
+def can_be_column_name(cell: object) -> bool:
+    """Whether a cell may be a column's name: a text that is no number, or a year."""
+    if isinstance(cell, str):
+        number = _NUMERIC.fullmatch(cell.strip())
+        return number is None or (cell.strip().isdigit() and int(cell) in YEARS)
+    return isinstance(cell, int) and not isinstance(cell, bool) and cell in YEARS
 
 
 def fetch_rows_with_totals(
@@ -242,6 +287,27 @@ class _TotalRows:
         *others, last = self._places or [0]
         if len(others) > 1 and not _fold_cell(rows[last][0]) and all(_fold_cell(rows[at][0]) for at in others):
             self._labelled.setdefault(last, "")
+        self._add_unlabelled_subtotals()
+
+    def _add_unlabelled_subtotals(self) -> None:
+        """Take rows without a name that most others have for totals, if each equals a sum of rows above."""
+        labelled = self._labelled
+        for place in range(min((len(self._rows[at]) for at in self._places), default=0)):
+            cells = {at: self._rows[at][place] for at in self._places}
+            blank = [at for at, cell in cells.items() if not _fold_cell(cell)]
+            if not 1 < len(blank) < len(cells) / 2 or len(cells) > LOOKED_AT or len(blank) ** 2 > _COMPARED:
+                continue
+            for mark in ".,":
+                # Small numbers may be equal to a sum by chance.
+                numbers = ([_parse_cell_number(cell, mark) or 0 for cell in self._rows[at]] for at in blank)
+                if any(max(map(abs, each)) < _CHANCE for each in numbers) or any(
+                    _parse_cell_number(cell, mark) is not None for cell in cells.values()
+                ):
+                    continue
+                self._labelled = dict.fromkeys(blank, "") | labelled
+                if self._find_matching_totals(mark).keys() >= {*blank}:
+                    return
+        self._labelled = labelled
 
     def find_totals_to_leave_out(self, noticing: NoticeCollector) -> set[int]:
         """Return the positions of totals to leave out, and add notices on totals."""
@@ -268,8 +334,7 @@ class _TotalRows:
             noticing.add("totals", text, example=self._labelled[min(equal)])
         if other:
             compared = "not the sum of rows above" if few else _TOO_MANY
-            text = f"{count_rows(len(other), *_LABELLED)}, {compared}{_format_decision(is_turned, is_turned)}"
-            noticing.add("totals", text, example=self._labelled[min(other)])
+            noticing.add_labelled_totals(len(other), compared, self._labelled[min(other)])
         return other if is_turned else set(equal)
 
     def _find_matching_totals(self, mark: str) -> dict[int, Decimal]:
@@ -376,7 +441,7 @@ def add_content_notices(
             (measured,) = connection.execute(f"SELECT {', '.join(map(_make_text_count_sql, some))} {source}").fetchall()
             for name, counts in zip(some, measured, strict=True):
                 _add_text_column_notice(noticing, name, counts)
-        if is_whole and not any(notice.kind == "totals" for notice in noticing.found):
+        if is_whole and not any(notice.turned_by == "totals" for notice in noticing.found):
             scan = _leave_out_total_at_end(connection, noticing, looked, scan)
     except duckdb.Error:  # too little memory, or later rows of another type: queries have a way to deal with that
         noticing.add("scope", "its cells could not be looked at")
@@ -421,12 +486,12 @@ def _leave_out_total_at_end(
         leaves_out = (bool(label) and end == "last") != is_turned
         text = f"the {end} row {'is labelled as a total and ' if label else ''}equals the sum of all others"
         example = next((filled[name] for name in texts if name in filled), "")
-        noticing.add("totals", text + _format_decision(leaves_out, is_turned), example=example)
+        kind = "totals" if leaves_out or is_turned else KEPT_TOTALS
+        noticing.add(kind, text + _format_decision(leaves_out, is_turned), example=example, turned_by="totals")
         left_out += [total] if leaves_out else []
         break
     if others:
-        text = f"{count_rows(others, *_LABELLED)}, {_TOO_MANY}{_format_decision(is_turned, is_turned)}"
-        noticing.add("totals", text)
+        noticing.add_labelled_totals(others, _TOO_MANY)
         left_out += [f"({labelled} AND NOT {total})"] if is_turned else []
     return f"(SELECT * FROM {scan} WHERE NOT coalesce({' OR '.join(left_out)}, false))" if left_out else scan
 

@@ -18,9 +18,16 @@ import duckdb
 from ...errors import DatabaseUnavailable
 from ..quoting import quote
 from ..server.address import redact_message
-from .notices import MISSING, NoticeCollector, find_stray_rows, is_note_sheet
+from .notices import (
+    MISSING,
+    NoticeCollector,
+    find_header_row,
+    find_stray_rows,
+    is_filled,
+    is_note_sheet,
+    join_titles,
+)
 from .sources import make_column_names, make_table_name, number_repeated_names
-from .text_files import find_header_row, is_filled, join_titles
 
 if TYPE_CHECKING:
     import pandas

@@ -21,7 +21,16 @@ import duckdb
 from ...errors import DatabaseUnavailable
 from ..quoting import literal, quote
 from .entries import TableEntry, make_column_schema, make_file_entry
-from .notices import LOOKED_AT, MISSING, YEARS, NoticeCollector, add_content_notices, find_stray_rows
+from .notices import (
+    LOOKED_AT,
+    MISSING,
+    NoticeCollector,
+    add_content_notices,
+    can_be_column_name,
+    find_header_row,
+    find_stray_rows,
+    join_titles,
+)
 from .sources import TableFile, kind_of, make_column_names
 
 # Types are found by all rows of a file of this size, and by the first ones of a larger one.
@@ -230,12 +239,12 @@ def _copy_without_stray_rows(
         if skipped == 1 and ", skip = " not in first.options:
             # R writes no name above the names of rows.
             (names, _), (row, _) = next(read_csv_rows(lines)), next(read_csv_rows(lines[1:]))
-            if len(names) + 1 == len(row) and all(map(_can_be_column_name, names)):
+            if len(names) + 1 == len(row) and all(map(can_be_column_name, names)):
                 lines[0], skipped, plain = first.delimiter + lines[0], 0, ""
         rows = list(read_csv_rows(lines[skipped:]))
     except (csv.Error, StopIteration):
         return None
-    header = int(first.has_header or skipped < first.skipped)
+    header = int(skipped < first.skipped or _is_header(first, rows[0][0] if rows else []))
     strays = find_stray_rows(noticing, rows[0][0] if header else (), [row for row, _ in rows[header:]])
     if not strays and plain == text:
         return None
@@ -258,16 +267,21 @@ def _detect_header_line(first: _CsvReader, head: Sequence[str], noticing: Notice
     if [kind for _, kind in first.columns] == ["VARCHAR"]:
         noticing.add("lines", "read as one column: no separator was found")
     row = next(csv.reader(head[first.skipped :], delimiter=first.delimiter[:1] or ",", quotechar=first.quote), [])
-    years = {cell for cell in row if cell.strip().isdigit()}
-    # DuckDB takes years above numbers for more of them, and names above rows that are longer for a row.
-    is_likely = len(row) > len(years) > 1 or "null_padding" in first.options
-    is_header = first.has_header or (is_likely and all(map(_can_be_column_name, row)))
+    is_header = _is_header(first, row)
     is_named = is_header != noticing.is_guess_reversed("header")
     if not is_named:
         noticing.add("header", "the columns have no names: the first line is read as data")
-    elif not first.has_header or not all(map(_can_be_column_name, row)):
+    elif not first.has_header or not all(map(can_be_column_name, row)):
         noticing.add("header", "the first line is read as the columns' names, but could be a row")
     return first if is_named == first.has_header else first.sniff_options(f", header = {str(is_named).lower()}")
+
+
+def _is_header(first: _CsvReader, row: Sequence[str]) -> bool:
+    """Whether the first line holds the columns' names."""
+    years = {cell for cell in row if cell.strip().isdigit()}
+    # DuckDB takes years above numbers for more of them, and names above rows that are longer for a row.
+    is_likely = len(row) > len(years) > 1 or "null_padding" in first.options
+    return first.has_header or (is_likely and all(map(can_be_column_name, row)))
 
 
 def _detect_missing_values(first: _CsvReader, noticing: NoticeCollector) -> tuple[_CsvReader, dict[str, str]]:
@@ -421,7 +435,10 @@ def _detect_date_order(best: _CsvReader, noticing: NoticeCollector) -> tuple[_Cs
     found = (best.sniff_options(formats.format(*order)) for order in _ORDERS)
     day_first, month_first = read = [_keep_mixed_dates_as_text(each.with_text_columns(texts)) for each in found]
     is_tie = day_first.typed_count == month_first.typed_count
-    chosen = int(noticing.is_guess_reversed("dates") if is_tie else month_first.typed_count > day_first.typed_count)
+    # Who writes hours in halves of days mostly writes the month first.
+    is_american = "%p" in formats
+    likelier = is_american != noticing.is_guess_reversed("dates")
+    chosen = int(likelier if is_tie else month_first.typed_count > day_first.typed_count)
     if read[chosen].typed_count < best.typed_count:
         return best, {}
     if not is_tie:
@@ -481,39 +498,6 @@ def _detect_date_formats(texts: Iterable[str]) -> str:
             form += f"{' ' * half[:1].isspace()}%p" if half else ""
         found.setdefault("timestampformat" if time else "dateformat", form)
     return "".join(f", {name} = '{form}'" for name, form in found.items())
-
-
-_NUMBER = re.compile(r"[-+]?[\d.,\s]*\d%?")
-_LONGEST_TITLE = 200
-
-
-def is_filled(cell: object) -> bool:
-    """Whether a cell is neither None nor an empty text."""
-    return cell is not None and cell != ""
-
-
-def find_header_row(rows: Sequence[Sequence[object]]) -> int:
-    """Return the index of the header row; 0 unless a later row is clearly the header."""
-    # A title fills the first column and at most half of all; below titles, a header is a row of words.
-    places = {place for row in rows for place, cell in enumerate(row) if is_filled(cell)}
-    for at, row in enumerate(rows):
-        filled = [cell for cell in row if is_filled(cell)]
-        is_title = not filled or (2 * len(filled) <= len(places) and is_filled(row[min(places)]))
-        if not is_title:
-            return at if all(map(_can_be_column_name, filled)) else 0
-    return 0
-
-
-def join_titles(rows: Sequence[Sequence[object]]) -> str:
-    """Return the text of the rows above the header on one line."""
-    return " ".join(" ".join(str(cell).split()) for row in rows for cell in row if is_filled(cell))[:_LONGEST_TITLE]
-
-
-def _can_be_column_name(cell: object) -> bool:
-    if isinstance(cell, str):
-        number = _NUMBER.fullmatch(cell.strip())
-        return number is None or (cell.strip().isdigit() and int(cell) in YEARS)
-    return isinstance(cell, int) and not isinstance(cell, bool) and cell in YEARS
 
 
 # Of a larger file, this much is looked at, at its beginning and its end.
