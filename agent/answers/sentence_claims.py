@@ -36,7 +36,7 @@ _PICKS: dict[Claim, set[str]] = {
 
 _BOUNDS = {"over": ">", "under": "<", "from": ">=", "to": "<="}
 _OPERATORS = {exp.GT: (">", "<"), exp.GTE: (">=", "<="), exp.LT: ("<", ">"), exp.LTE: ("<=", ">="), exp.EQ: ("=", "=")}
-_BEHIND = re.compile(r"\s?((?:(?:[^\W\d_]+\s){0,2}(?=[\d\0]))?)(\d(?:[\d.,-]*\d)?|\0|[^\W\d_]+)")
+_BEHIND = re.compile(r"\s?((?:[^\W\d_]+\s(?:de\s)?(?=[\d\0]))?)(\d(?:[\d.,-]*\d)?|\0|[^\W\d_]+)")
 _BEFORE = re.compile(r"()((?<!\w)\d(?:[\d.,]*\d)?|\0)\s$")
 _YEAR = re.compile(r"(\d{4})(?:-(\d\d(?:-\d\d)?).*)?", re.DOTALL)
 
@@ -266,7 +266,7 @@ def _find_ends(place: Placeholder, table: ClaimedTable, *, by_time: bool = False
         is_age = by_time and is_number and table.is_of(place.by, "year")
         return kept | ({_OTHER[place.pick]} if is_age else {place.pick} if by_time != is_number else set[str]())
     if place.pick and order:
-        beside = rows[1 if place.pick == "first" else -2]
+        beside = rows[(1 if place.pick == "first" else -2) % len(rows)]  # itself in a result of which more was cut
         tied = bool(table.measures) and all(rows[place.row][each] == beside[each] for each in table.measures)
         return kept if tied and not by_time else kept | {order if place.pick == "first" else _OTHER[order]}
     found = [(pick, each) for pick in _ENDS for each in table.measures if not table.result.truncated]
