@@ -49,7 +49,7 @@ LISTED = {
     "tools/examples/tables.py:ChromaBackend.call_chroma": f"Chroma: {FOREIGN}",
     "tools/examples/tables.py:find_damaged_index": FILE,
     "tools/forkserver.py:ForkServer._ensure_server_started": SYSTEM,
-    "tools/keyed_cache.py:KeyedCache.get": HAND_OVER,
+    "agent/resources/factory.py:KeyedCache.get": HAND_OVER,
     "tools/record_files.py:_parse_json_line": FILE,
     "tools/record_files.py:read_records": FILE,
     "tools/sandbox/frames.py:_find_string_constants": "Python's parser on code that a model wrote",

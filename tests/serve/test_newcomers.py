@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from tableturn.agent import SQLAgent
 from tableturn.agent.advice import RAISING_VARIABLE
+from tableturn.agent.resources.factory import KeyedCache
 from tableturn.serve import ServeSettings
 from tableturn.tools.errors import SettingsError
-from tableturn.tools.keyed_cache import KeyedCache
 from tableturn.tools.values import ValueIndex
 
 from tests.serve.conftest import serving
