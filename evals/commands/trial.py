@@ -63,7 +63,7 @@ def trial(
         raise typer.BadParameter(f"a trial needs {missing}", param_hint=missing)
     from ...agent.model.track_record import ModelRunRecord, append_run_record, check_record_file, get_record_file_path
     from ..report.page import make_trial_sections
-    from ..runner.results import get_short_database_name
+    from ..runner.results import get_short_database_name, write_results
     from ..runner.run import RunProgress
     from ..trial import TrialOptions, read_trial_questions, run_trial
     from ..trial.run import FOUND
@@ -83,6 +83,7 @@ def trial(
         append_run_record(
             ModelRunRecord(about["model"], get_short_database_name(about["database"]), n, right, None, *took), file
         )
+        write_results(results | {"recorded": str(file)}, out)
     missed = bool(results["gate"] and not results["gate"]["met"])
     if as_json:
         shown = {key: results[key] for key in FOUND} | {"questions": results["trial"]["questions"], "out": str(out)}

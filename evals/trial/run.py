@@ -106,6 +106,8 @@ def run_trial(
         return results
     if before is not None:
         results["compared"] = compared(before, results)
+        if results["compared"]["as_before"]:
+            results["recorded"] = before.get("recorded", "")
         write_text_atomically(out / "previous.json", (out / RESULTS_FILE).read_text(encoding="utf-8"))
     write_results(results, out)
     shown = {name: results[name] for name in ("tries", "pass_rate", "seconds")}
