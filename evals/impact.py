@@ -119,7 +119,7 @@ class DatabaseState:
     """A database and its knowledge file, before or after a change."""
 
     database: str  # a path or URL
-    knowledge: tuple[Entry, ...] = ()  # the entries of its knowledge file; none without one
+    knowledge: tuple[Entry, ...]  # the entries of its knowledge file; none without one
 
 
 def read_side(place: str, knowledge: Path | None = None) -> DatabaseState:
@@ -129,9 +129,8 @@ def read_side(place: str, knowledge: Path | None = None) -> DatabaseState:
             f"{place} is a trial or a run, not a database: `tableturn report` compares two of them, "
             "and --history replays its answers on two databases"
         )
-    return DatabaseState(
-        place, tuple(entry for layer in read_knowledge(knowledge) for entry in layer) if knowledge else ()
-    )
+    layers = read_knowledge(knowledge) if knowledge else ()
+    return DatabaseState(place, tuple(entry for layer in layers for entry in layer))
 
 
 ChangeKind = Literal["same", "error", "rows", "broken_before", "unsettled"]

@@ -77,12 +77,10 @@ def trial(
     with exit_if_run_stopped(), RunProgress(tries * sum(len(one.turns) for one in asked), price, "passed") as progress:
         results = run_trial(options, out, progress, asked)
     if file is not None and not results["not_asked"] and not (results["compared"] or {}).get("as_before"):
-        about, n, cost = results["trial"], results["trial"]["questions"], results["cost"]
+        about, cost = results["trial"], results["cost"]
+        n, name = about["questions"], get_short_database_name(about["database"])
         took = cost["calls"], cost["prompt_tokens"], about["time"]
-        right = n - len(results["failed"])
-        append_run_record(
-            ModelRunRecord(about["model"], get_short_database_name(about["database"]), n, right, None, *took), file
-        )
+        append_run_record(ModelRunRecord(about["model"], name, n, n - len(results["failed"]), None, *took), file)
         write_results(results | {"recorded": str(file)}, out)
     missed = bool(results["gate"] and not results["gate"]["met"])
     if as_json:

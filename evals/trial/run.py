@@ -149,10 +149,8 @@ class TrialJudge:
     def judge(self, question: GoldTurn, record: TurnRecord) -> Verdict:
         """Judge an answer; `error` of the verdict says why the answer is not accepted."""
         verdict = Verdict(question, record.sql, ex=False)
-        if not record.asked:
-            return verdict.mark_as_not_asked(record.text)
         turn, did = self._turns[question.id], _DID.get(record.status, "it answered")
-        asked = bool(record.asked_back) or record.status == "needs_clarification"
+        asked = record.has_asked_back
         if turn.must == "decline":
             why = "" if record.status == "unanswerable" else f"it must decline, but {did}"
         elif turn.must == "ask_back" and not (asked and turn.conditions):
