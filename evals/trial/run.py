@@ -20,7 +20,7 @@ from ...agent.evidence.trust import TrustBound, compute_fingerprints, write_trus
 from ...agent.settings import make_settings
 from ...tools.database import Database
 from ...tools.errors import QueryError, SettingsError
-from ...tools.examples import database_identity
+from ...tools.examples import VERIFIED, database_identity
 from ...tools.json_lines import append_lines
 from ...tools.whole_files import write_text_atomically
 from ...tools.words import words
@@ -357,7 +357,7 @@ def _read_approved_answers(agent: SQLAgent) -> list[TrialQuestion]:
     identity, store = database_identity(database), agent.resources.examples.open_own_store()
     accepted: dict[str, tuple[str, list[str]]] = {}
     for example in (hit.example for hit in store.seen_by(database).visible(identity)) if store else ():
-        if example.owner == identity and example.source in ("approved", "verified"):
+        if example.owner == identity and example.source in VERIFIED:
             accepted.setdefault(_normalize_question(example.question), (example.question, []))[1].append(example.sql)
     if not accepted:
         raise SettingsError(
