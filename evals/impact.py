@@ -12,6 +12,7 @@ from ..agent.records import convert_cell
 from ..tools.database import Database, Table
 from ..tools.errors import QueryError, QueryTimeout, ResultTooLarge, SettingsError, SQLParseError
 from ..tools.examples import database_identity, open_existing
+from ..tools.examples.rights import is_example_of_database
 from ..tools.knowledge import Entry, read_knowledge
 from ..tools.knowledge.proposals import split_statements
 from ..tools.record_files import read_lines
@@ -91,12 +92,11 @@ def _read_results_folder(folder: Path) -> Iterator[PastAnswer]:
 
 def read_verified_queries(database: Database, location: str, embedding: str = "hashed") -> list[PastAnswer]:
     """Return the verified queries of a database from an example store, as past answers."""
-    identity = database_identity(database)
     with open_existing(location, embedding) as store:
         return [
             PastAnswer(found.example.question, found.example.sql, f"example {found.id[:8]}", status="converged")
             for found in store.list()
-            if found.example.owner == identity or (not found.example.owner and found.example.database == database.name)
+            if is_example_of_database(found.example, database)
         ]
 
 
@@ -119,7 +119,7 @@ class DatabaseState:
     """A database and its knowledge file, before or after a change."""
 
     database: str  # a path or URL
-    knowledge: tuple[Entry, ...] = ()  # the entries of its knowledge file; none without one
+    knowledge: tuple[Entry, ...]  # the entries of its knowledge file; none without one
 
 
 def read_side(place: str, knowledge: Path | None = None) -> DatabaseState:
@@ -129,9 +129,8 @@ def read_side(place: str, knowledge: Path | None = None) -> DatabaseState:
             f"{place} is a trial or a run, not a database: `tableturn report` compares two of them, "
             "and --history replays its answers on two databases"
         )
-    return DatabaseState(
-        place, tuple(entry for layer in read_knowledge(knowledge) for entry in layer) if knowledge else ()
-    )
+    layers = read_knowledge(knowledge) if knowledge else ()
+    return DatabaseState(place, tuple(entry for layer in layers for entry in layer))
 
 
 ChangeKind = Literal["same", "error", "rows", "broken_before", "unsettled"]

@@ -341,7 +341,7 @@ def experiment(
     for row in rows:
         say(format_row_name(row))
         for figure in chosen.shown:
-            say(f"  {figure:<{width}} {format_figure_comparison(row, figure, 6)}")
+            say(f"  {figure:<{width}} {format_figure_comparison(row, figure)}")
     for note in notes:
         say(note)
     if suites is None and any(figure.endswith("ts") for figure in chosen.shown):

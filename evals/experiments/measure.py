@@ -130,7 +130,7 @@ class NotRun(TableturnError):
 
 
 def sample_by_difficulty(
-    dataset: Dataset, level_of: Callable[[GoldTurn], str], levels: Mapping[str, int], limit: int | None = None
+    dataset: Dataset, level_of: Callable[[GoldTurn], str], levels: Mapping[str, int], limit: int | None
 ) -> Dataset:
     """Return a fixed random sample of questions, with `levels` of each level of difficulty.
 
@@ -500,13 +500,13 @@ def format_row_name(row: MeasuredRow) -> str:
     return f"{row.name}{' (replayed)' if row.replayed else ''}{f' (not run: {row.failed})' if row.failed else ''}"
 
 
-def format_figure_comparison(row: MeasuredRow, figure: str, width: int = 0) -> str:
-    """Format the paper's number, right-aligned to `width`, beside ours."""
+def format_figure_comparison(row: MeasuredRow, figure: str) -> str:
+    """Format the paper's number, right-aligned, beside ours."""
     form = ".4g" if figure.endswith("_seconds") else ".1f"
     paper = format_reported_number(row.paper[figure]) if figure in row.paper else "-"
     ours = format(row.ours[figure], form) if figure in row.ours else "-"
     spread = f" ± {row.deviations[figure]:{form}}" if figure in row.deviations else ""
-    return f"{paper:>{width}} / {ours}{spread}"
+    return f"{paper:>6} / {ours}{spread}"
 
 
 def format_reported_number(percent: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
+from operator import attrgetter
 from statistics import fmean
 from typing import Any, NamedTuple, TypeAlias
 
@@ -103,11 +104,9 @@ def compute_model_standings(records: Sequence[ModelRunRecord]) -> list[dict[str,
         known = [(right, n) for right, n in outcomes if right is not None]
         return {"right": sum(right for right, _ in known), "judged": sum(n for _, n in known)} if known else None
 
-    def get_model_and_database(record: ModelRunRecord) -> tuple[str, str]:
-        return record.model, record.database
-
     found: list[dict[str, Any]] = []
-    for (model, database), group in groupby(sorted(records, key=get_model_and_database), key=get_model_and_database):
+    of_one = attrgetter("model", "database")
+    for (model, database), group in groupby(sorted(records, key=of_one), key=of_one):
         own = list(group)
         found.append(
             {

@@ -39,7 +39,7 @@ class Section:
 
     title: str
     columns: Sequence[str]  # names of all but the first
-    rows: Sequence[ReportRow] = ()  # without any, the section is left out
+    rows: Sequence[ReportRow]  # without any, the section is left out
 
 
 def make_run_sections(runs: Mapping[str, Results]) -> list[Section]:

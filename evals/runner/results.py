@@ -172,6 +172,7 @@ class RunResults:
                 "wall_seconds": round(seconds, 3),
             },
             "questions": questions,
+            "recorded": "",  # until it is added to a record of models
         }
         add_verdict_scores(found, self.asked, [verdict for _, verdict in self.answers_with_gold], rulings)
         hide_passwords(found)

@@ -20,7 +20,7 @@ from ...agent.evidence.trust import TrustBound, compute_fingerprints, write_trus
 from ...agent.settings import make_settings
 from ...tools.database import Database
 from ...tools.errors import QueryError, SettingsError
-from ...tools.examples import database_identity
+from ...tools.examples import VERIFIED, database_identity
 from ...tools.json_lines import append_lines
 from ...tools.whole_files import write_text_atomically
 from ...tools.words import words
@@ -106,6 +106,8 @@ def run_trial(
         return results
     if before is not None:
         results["compared"] = compared(before, results)
+        if results["compared"]["as_before"]:
+            results["recorded"] = before.get("recorded", "")
         write_text_atomically(out / "previous.json", (out / RESULTS_FILE).read_text(encoding="utf-8"))
     write_results(results, out)
     shown = {name: results[name] for name in ("tries", "pass_rate", "seconds")}
@@ -147,10 +149,8 @@ class TrialJudge:
     def judge(self, question: GoldTurn, record: TurnRecord) -> Verdict:
         """Judge an answer; `error` of the verdict says why the answer is not accepted."""
         verdict = Verdict(question, record.sql, ex=False)
-        if not record.asked:
-            return verdict.mark_as_not_asked(record.text)
         turn, did = self._turns[question.id], _DID.get(record.status, "it answered")
-        asked = bool(record.asked_back) or record.status == "needs_clarification"
+        asked = record.has_asked_back
         if turn.must == "decline":
             why = "" if record.status == "unanswerable" else f"it must decline, but {did}"
         elif turn.must == "ask_back" and not (asked and turn.conditions):
@@ -357,7 +357,7 @@ def _read_approved_answers(agent: SQLAgent) -> list[TrialQuestion]:
     identity, store = database_identity(database), agent.resources.examples.open_own_store()
     accepted: dict[str, tuple[str, list[str]]] = {}
     for example in (hit.example for hit in store.seen_by(database).visible(identity)) if store else ():
-        if example.owner == identity and example.source in ("approved", "verified"):
+        if example.owner == identity and example.source in VERIFIED:
             accepted.setdefault(_normalize_question(example.question), (example.question, []))[1].append(example.sql)
     if not accepted:
         raise SettingsError(

@@ -286,8 +286,11 @@ def test_a_trial_adds_to_the_record_of_models_what_it_shows_anew(league_file: Pa
     home = {"TABLETURN_HOME": str(tmp_path / "home")}
     assert tableturn(*command, "--out", str(tmp_path / "a"), "--record", "off", **home).returncode == 0
     assert not (tmp_path / "home").exists()
+    assert json.loads((tmp_path / "a" / "results.json").read_text())["recorded"] == ""
     for _ in range(2):
         assert tableturn(*command, "--out", str(tmp_path / "b"), **home).returncode == 0
+        recorded = json.loads((tmp_path / "b" / "results.json").read_text())["recorded"]
+        assert recorded == str(tmp_path / "home" / "models.jsonl")
     (standing,) = json.loads(tableturn("models", "--json", **home).stdout)
     assert (standing["model"], standing["database"], standing["runs"], standing["n"]) == ("offline", "league", 1, 4)
     assert standing["by_gold"] == {"right": 4, "judged": 4}

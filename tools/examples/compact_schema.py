@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import cast, get_args
 
 from ..database.schema import ColumnKind, ColumnSchema, ForeignKey, Schema, TableSchema
+from ..database.sqlite.tokens import unquote
 from ..errors import SQLParseError
 from ..sql import regularize
 from .example import Example
@@ -24,7 +25,7 @@ def parse_compact_schema(text: str) -> Schema:
     read = [table for line in text.splitlines() if (table := _parse_table_line(line))]
     tables = tuple(table for table, _ in read)
     if not tables:
-        names = dict.fromkeys(_unquote_name(match[0]) for match in _NAME.finditer(_ASIDE.sub(" ", text)))
+        names = dict.fromkeys(unquote(match[0]) for match in _NAME.finditer(_ASIDE.sub(" ", text)))
         tables = (TableSchema("", tuple(map(ColumnSchema, names))),) if names else ()
     return Schema("", tables, tuple(key for _, keys in read for key in keys))
 
@@ -40,7 +41,7 @@ def regularize_example(example: Example) -> Example:
 
 def _parse_table_line(line: str) -> tuple[TableSchema, list[ForeignKey]] | None:
     """Return the table that a line describes, with foreign keys; None if the line has none."""
-    pieces = [piece for piece in _PIECE.findall(line) if piece != "^"] or [""]
+    pieces = [piece for piece in _PIECE.findall(line) if piece != "^"] or ["("]
     path = _parse_dotted_name(pieces)
     rest = pieces[2 * len(path) - 1 :]
     if not _NAME.fullmatch(pieces[0]) or rest[:1] != ["("]:
@@ -55,7 +56,7 @@ def _parse_table_line(line: str) -> tuple[TableSchema, list[ForeignKey]] | None:
             primary += is_primary
             kind = cast(ColumnKind, next((piece for piece in item[1:4] if piece in get_args(ColumnKind)), "text"))
             likely = item[1:3] == ["~", "*"]
-            columns.append(ColumnSchema(_unquote_name(start), "", kind, primary * is_primary, likely_key=likely))
+            columns.append(ColumnSchema(unquote(start), "", kind, primary * is_primary, likely_key=likely))
         elif start != "(":
             continue
         for place, arrow in enumerate(item):
@@ -75,7 +76,7 @@ def _parse_dotted_name(pieces: Sequence[str]) -> tuple[str, ...]:
     end = 1
     while pieces[end : end + 1] == ["."]:
         end += 2
-    return tuple(map(_unquote_name, pieces[:end:2]))
+    return tuple(map(unquote, pieces[:end:2]))
 
 
 def _split_parenthesized_items(pieces: Iterable[str]) -> list[list[str]]:
@@ -94,9 +95,4 @@ def _split_parenthesized_items(pieces: Iterable[str]) -> list[list[str]]:
 
 
 def _extract_names(pieces: Iterable[str]) -> tuple[str, ...]:
-    return tuple(_unquote_name(piece) for piece in pieces if _NAME.fullmatch(piece))
-
-
-def _unquote_name(name: str) -> str:
-    quote = name[:1]
-    return name[1:-1].replace(2 * quote, quote) if quote in ('"', "`") else name
+    return tuple(unquote(piece) for piece in pieces if _NAME.fullmatch(piece))

@@ -80,7 +80,7 @@ def restrict_example(example: Example, database: Database) -> Example | None:
     the schema that is shown beside it is then written anew. Where there is no record, it counts as approved under all
     rights.
     """
-    if not _is_example_of_database(example, database):
+    if not is_example_of_database(example, database):
         return example
     made, now = _get_approval_rights(example, database), database.rights
     if now.cover(made):
@@ -109,7 +109,7 @@ def choose_best_per_question(examples: Iterable[Example], database: Database) ->
 
     best: dict[object, Example] = {}
     for number, example in enumerate(examples):
-        one_of_several = _is_example_of_database(example, database) and example.source in VERIFIED
+        one_of_several = is_example_of_database(example, database) and example.source in VERIFIED
         question = " ".join(example.question.split()) if one_of_several else number
         known = best.get(question)
         if known is None or rank_example(example) > rank_example(known):
@@ -141,7 +141,8 @@ def should_replace(old: Example, new: Example, database: Database) -> bool:
     return made.can_read_all_of(database.rights) or _reads_only_permitted_columns(new, made, database.schema())
 
 
-def _is_example_of_database(example: Example, database: Database) -> bool:
+def is_example_of_database(example: Example, database: Database) -> bool:
+    """Whether an example is of this database: its owner's, or the name's if it has no owner."""
     return example.owner == database_identity(database) if example.owner else example.database == database.name
 
 

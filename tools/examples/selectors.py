@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import math
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from itertools import chain, zip_longest
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import numpy as np
+import numpy.typing as npt
 from pydantic import ConfigDict, Field, ValidationError, validate_call
 
 from ..database.schema import Schema
 from ..errors import SettingsError, SQLParseError
 from ..sql import vectorize_query
 from ..values.match import ValueMatch
-from .diversity import Method, choose_diverse_rows
 from .embedding import Vectors
 from .entry import get_sql_skeleton, shared_id
 from .example import Example, FoundExample, brief_repr
@@ -188,6 +189,81 @@ def _make_draft_selector(store: ExampleStore, k: Count = 8) -> Select:
         return _take_distinct_examples([(filter(None, chain.from_iterable(in_turn)), k)])
 
     return select
+
+
+Matrix = npt.NDArray[np.float64]
+Method = Literal["kmeans", "agglomerative", "spectral"]
+"""CREDIT-SQL's table 4."""
+
+_JITTER = 1e-6
+"""How far rows are moved before k-means. Of vectors of counts, many lie exactly between two centroids: the last bit of
+a sum, which differs by processor, would choose between them."""
+
+_DECIMALS = 3
+"""Of squared distances to a centroid: beyond, rows are equally near."""
+
+_MOST_PAIRWISE = 8_000
+"""Rows up to which the methods that compare all pairs are run (half a gigabyte); beyond, on an even sample of them."""
+
+
+def choose_diverse_rows(vectors: Matrix, n: int, rounds: int, seed: int = 0, method: Method = "kmeans") -> list[int]:
+    """Return the n rows chosen most often in samples with `rounds` seeds, most chosen first.
+
+    A sample is the nearest row to each cluster's centroid, of equally near ones the first, then farthest points. Of
+    equally often chosen rows, the first. Rows that repeat are chosen once.
+    """
+    # SQL vectors repeat a lot: clustering the distinct ones with weights is the same, faster.
+    rows, first, weights = np.unique(vectors, axis=0, return_index=True, return_counts=True)
+    order = np.argsort(first)
+    rows, first, weights = rows[order], first[order], weights[order]
+    if not 0 < n < len(rows):
+        return first[:n].tolist()
+
+    def compute_square_distances(place: Matrix) -> Matrix:
+        return ((rows - place) ** 2).sum(axis=1)
+
+    counts: Counter[int] = Counter()
+    for centroids in _compute_cluster_centroids(rows, weights, n, range(seed, seed + rounds), method):
+        nearest = (int(np.argmin(compute_square_distances(centroid).round(_DECIMALS))) for centroid in centroids)
+        chosen = list(dict.fromkeys(nearest))
+        gaps = np.min([compute_square_distances(rows[row]) for row in chosen], axis=0)
+        while len(chosen) < n:
+            chosen.append(int(np.argmax(gaps)))
+            gaps = np.minimum(gaps, compute_square_distances(rows[chosen[-1]]))
+        counts.update(chosen)
+    return first[sorted(counts, key=lambda row: (-counts[row], row))[:n]].tolist()
+
+
+def _compute_cluster_centroids(
+    rows: Matrix, weights: npt.NDArray[np.intp], n: int, seeds: range, method: Method
+) -> Iterator[list[Matrix]]:
+    """Yield the centroids of n clusters for each seed; only once if seeds change nothing."""
+    if find_spec("sklearn") is None:
+        raise SettingsError("choosing examples by diversity needs scikit-learn: pip install 'tableturn[evals]'")
+    # scikit-learn takes over a second to load; only what follows needs it.
+    from sklearn.cluster import AgglomerativeClustering, KMeans
+
+    once, often = cast("tuple[Any, Any]", (1, 10))
+    if method == "kmeans":
+        moved = rows + np.random.default_rng(0).uniform(-_JITTER, _JITTER, rows.shape)
+        for seed in seeds:
+            yield list(KMeans(n, n_init=once, random_state=seed).fit(moved, sample_weight=weights).cluster_centers_)
+        return
+    # The others know no weights: repeated rows stand for them.
+    repeated = np.repeat(rows, weights, axis=0)
+    rows = repeated[:: -(-len(repeated) // _MOST_PAIRWISE)]
+    if method == "agglomerative":
+        labelled = iter([AgglomerativeClustering(n, linkage="ward").fit_predict(rows)])
+    else:
+        # As in `SpectralClustering`, which would find the places anew for every seed.
+        from sklearn.manifold import spectral_embedding
+        from sklearn.metrics.pairwise import rbf_kernel
+
+        places = spectral_embedding(rbf_kernel(rows, gamma=1.0), n_components=n, drop_first=False, random_state=0)
+        # The best of ten starts, as there: single starts on a spectrum agree far less from seed to seed.
+        labelled = (KMeans(n, n_init=often, random_state=seed).fit_predict(places) for seed in seeds)
+    for labels in labelled:
+        yield [rows[labels == label].mean(axis=0) for label in np.unique(labels)]
 
 
 def _make_diverse_selector(

@@ -46,7 +46,7 @@ def select_likely_values(text: str, found: Sequence[ValueMatch], schema: Schema)
             the text in which values were found, those found further on are left out.
         schema: The tables in play; values of others are left out.
     """
-    reader, ends = _MentionClassifier(TokenizedQuestion(text), schema, found), _map_foreign_key_partners(schema)
+    reader, ends = _MentionClassifier(TokenizedQuestion(text), schema, found), map_foreign_key_partners(schema)
     shown: list[ValueMatch] = []
     for match in found:
         if not (schema.column(match.table, match.column) and reader.is_value_meant(match)):
@@ -95,7 +95,7 @@ def _get_key(match: ValueMatch) -> Place:
 
 
 @cache_in_first_argument
-def _map_foreign_key_partners(schema: Schema) -> Mapping[Place, set[Place]]:
+def map_foreign_key_partners(schema: Schema) -> Mapping[Place, set[Place]]:
     """Map each foreign key column to the columns at the other end of the key."""
     ends: dict[Place, set[Place]] = defaultdict(set)
     for key in schema.foreign_keys:

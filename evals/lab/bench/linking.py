@@ -16,6 +16,7 @@ from pandas import DataFrame
 from ....agent.context.task_inputs import MOST_COLUMNS
 from ....tools.database import ColumnSchema, ForeignKey, Schema, TableSchema
 from ....tools.linking import STAR, PastTurn, SchemaLinker
+from ....tools.linking.evidence import NameIndex
 from ....tools.linking.linked import keep_likely_items
 from ....tools.linking.scoring import load_shipped_model
 from ....tools.linking.vocabulary import Shares, load_shipped_associations
@@ -83,7 +84,7 @@ def _score_ablations(options: BenchOptions) -> Iterator[Row]:
         for part, given in _TAKEN.items():
             yield {"set": name, "input": part, **_score_linked_turns(dialogues, given=given)}
         without_keys = [
-            replace(each, database=LinkedDatabase.of(replace(each.database.names.schema, foreign_keys=())))
+            replace(each, database=LinkedDatabase(NameIndex(replace(each.database.names.schema, foreign_keys=()))))
             for each in dialogues
         ]
         yield {"set": name, "input": "without_keys", **_score_linked_turns(without_keys)}

@@ -11,7 +11,6 @@ need, and further entries up to twenty.
 from __future__ import annotations
 
 import tempfile
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -34,6 +33,7 @@ from ....tools.sample import build_sample
 from ....tools.sql import make_sql_skeleton
 from ....tools.sql.query import Query
 from ....tools.values import IndexBounds, ValueIndex, select_likely_values
+from ....tools.values.likely import map_foreign_key_partners
 from ...datasets import Dataset, GoldTurn, load_dataset, read_predictions
 from .gold import DatasetDatabases
 from .registry import BenchOptions, Figures, Measure, Row, divide, keep_row, share
@@ -335,12 +335,7 @@ def _count_shown_values(asked: ValueSearchQuestion) -> Iterator[Row]:
     those that their column holds, that are right among the first five shown for each text of the query.
     """
     # For each column, those that a declared or inferred key links with it directly.
-    linked: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
-    for key in asked.schema.foreign_keys:
-        for own, other in zip(key.columns, key.ref_columns, strict=True):
-            one, two = (key.table.lower(), own.lower()), (key.ref_table.lower(), other.lower())
-            linked[one].add(two)
-            linked[two].add(one)
+    linked = map_foreign_key_partners(asked.schema)
     matches = (
         match
         for text in (asked.text, asked.before)
@@ -354,7 +349,7 @@ def _count_shown_values(asked: ValueSearchQuestion) -> Iterator[Row]:
     held: list[bool] = []
     for table, column, text in asked.literals:
         place = (table.lower(), column.lower())
-        right = {(*other, text) for other in {place} | linked[place]}
+        right = {(*other, text) for other in {place} | linked.get(place, set())}
         meant |= right
         held += [bool(right & first)] if asked.index.holds(table, column, text) else []
     right = sum(value in meant for value in shown)

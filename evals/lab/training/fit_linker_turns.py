@@ -15,7 +15,7 @@ from statistics import fmean
 import numpy as np
 import numpy.typing as npt
 
-from ....tools.database import Database, Schema
+from ....tools.database import Database
 from ....tools.database.quoting import quote
 from ....tools.errors import DatabaseUnavailable
 from ....tools.linking import STAR, PastTurn
@@ -46,11 +46,6 @@ class LinkedDatabase:
     """A database's index of table and column names, for training the linker."""
 
     names: NameIndex
-
-    @classmethod
-    def of(cls, schema: Schema) -> LinkedDatabase:
-        """Index the table and column names of a schema."""
-        return cls(NameIndex(schema))
 
     @property
     def fold(self) -> int:
@@ -111,7 +106,7 @@ def read_dialogues(dataset: Dataset, cache: Path) -> list[TrainingDialogue]:
         if name not in databases:
             try:
                 database = Database.open(dataset.database(name))
-                linked = LinkedDatabase.of(database.schema())
+                linked = LinkedDatabase(NameIndex(database.schema()))
                 databases[name] = linked, ValueIndex.open(database, cache=cache)
             except DatabaseUnavailable:
                 databases[name] = None

@@ -26,6 +26,7 @@ from tableturn.evals.lab.training.fit_linker_turns import (
 )
 from tableturn.evals.metrics.summary import compute_redundancy
 from tableturn.tools.database import ColumnSchema, Schema, TableSchema
+from tableturn.tools.linking.evidence import NameIndex
 from tableturn.tools.linking.scoring import LinkingModel, load_shipped_model
 from tableturn.tools.linking.vocabulary import WordAssociations, load_shipped_associations
 from threadpoolctl import threadpool_limits
@@ -67,7 +68,7 @@ def test_an_exported_forest_gives_the_classifiers_probabilities() -> None:
 def dialogue_about(name: str, *questions: str) -> TrainingDialogue:
     schema = Schema(name, (TableSchema("t", (ColumnSchema("c"),)),))
     asked = tuple(TrainingQuestion(text, f"SELECT '{text}' FROM t", ()) for text in questions)
-    return TrainingDialogue(LinkedDatabase.of(schema), asked, tuple(one.gold for one in asked))
+    return TrainingDialogue(LinkedDatabase(NameIndex(schema)), asked, tuple(one.gold for one in asked))
 
 
 def test_single_questions_follow_the_first_turns_of_interactions_about_their_database() -> None:
