@@ -115,7 +115,7 @@ class CorrectionTurn:
 class Lesson:
     """A saved answer or a definition, taught by a person."""
 
-    id: str  # what `edit_lesson` and `forget` take, besides the number in the list and the name
+    id: str  # what `edit_lesson` and `forget` take, besides the name
     kind: str  # `answer`, or the kind of the definition
     name: str  # the question, or the word that is defined
     meaning: str  # the query, or what the word means
@@ -392,15 +392,15 @@ def _get_definitions_by_id(resources: Resources) -> dict[str, Entry]:
     """Return the definitions in the database's own knowledge file, by id."""
     known, path = resources.knowledge.read(), resources.knowledge.source.path(resources.database)
     own = [entry for entry in known.entries if entry.source == path.name] if known and path else []
-    return {
-        hashlib.sha256(entry.key.lower().encode()).hexdigest()[:16]: entry
-        for entry in own
-        if entry.kind not in ("table", "column")
-    }
+    return {_make_definition_id(entry): entry for entry in own if entry.kind not in ("table", "column")}
+
+
+def _make_definition_id(entry: Entry) -> str:
+    return hashlib.sha256(entry.key.lower().encode()).hexdigest()[:16]
 
 
 def _find_lesson(which: str, resources: Resources) -> Entry | FoundExample | None:
-    """Return the only lesson with a name, an id that begins so, or a number in the list; None if unclear."""
+    """Return the only lesson with a name, or an id that begins so; None if there is not exactly one."""
     answers, wanted = {hit.id: hit for hit in _list_approved_answers(resources)}, " ".join(which.lower().split())
     lessons = answers | _get_definitions_by_id(resources)
     named = [
@@ -409,19 +409,18 @@ def _find_lesson(which: str, resources: Resources) -> Entry | FoundExample | Non
         if (lesson.name if isinstance(lesson, Entry) else lesson.example.question).lower() == wanted
     ]
     begun = [lesson for id_, lesson in lessons.items() if len(wanted) >= _SHORT_ID and id_.startswith(wanted)]
-    counted = list(lessons.values())[int(wanted) - 1 : int(wanted)] if re.fullmatch(r"[1-9]\d{0,6}", wanted) else []
-    found = named or begun or counted
+    found = named or begun
     return found[0] if len(found) == 1 else None
 
 
-def edit_lesson(id_: str, text: str, resources: Resources) -> None:
-    """Change the question or the SQL of a saved answer, or the meaning of a definition."""
+def edit_lesson(id_: str, text: str, resources: Resources) -> str:
+    """Change a saved answer's question or SQL, or a definition's meaning; return the new id."""
     text = text.strip()
     if not text:
         raise SettingsError("there is nothing to put in its place: give the new question, SQL or meaning")
     lesson = _find_lesson(id_, resources)
     if lesson is None:
-        raise KnowledgeError(f"nothing that was taught has the number, name or id {id_[:40]!r}, or more than one has")
+        raise KnowledgeError(f"nothing that was taught has the name or id {id_[:40]!r}, or more than one has")
     if isinstance(entry := lesson, Entry):
         if entry.kind in ("join", "never"):
             raise KnowledgeError(f"a {entry.kind} cannot be edited here: remove it, or edit {entry.source}")
@@ -429,14 +428,14 @@ def edit_lesson(id_: str, text: str, resources: Resources) -> None:
         if entry.kind != "convention":
             schema = resources.database.schema()
             new = _parse_definition(entry.name, text, schema, only_sql=bool(entry.sql), about=entry.about)
-        save_knowledge_entry(replace(new, also=entry.also), resources, replaces=entry)
-        return
+        return _make_definition_id(save_knowledge_entry(replace(new, also=entry.also), resources, replaces=entry))
     _check_may_remove_answer(lesson, resources.database)
     old = lesson.example
     question, sql = (old.question, text) if begins_sql(text) else (text, old.sql)
     _check_query_may_be_sent(sql, resources)
-    if _save_example(question, sql, resources, shared=old.shared).id != lesson.id:
+    if (new_id := _save_example(question, sql, resources, shared=old.shared).id) != lesson.id:
         resources.examples.open_store_for_saving().remove([lesson.id])
+    return new_id
 
 
 def forget(name: str, resources: Resources) -> str:

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Annotated, Any, BinaryIO
 from urllib.parse import quote
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Path, Query
 from starlette.responses import Response, StreamingResponse
 
 from ...agent import Answer, verbs
@@ -30,6 +30,9 @@ _PART = 64 * 1024
 # How a result is looked at: what its rows and its files are asked with.
 _Sort = Annotated[int | None, Query(ge=0, le=10_000, description="The column to sort by, from 0.")]
 _Search = Annotated[str, Query(max_length=200, description="Only rows with this text in some cell.")]
+
+# Never a name or a number: to repeat a request must not change another lesson.
+_LessonId = Annotated[str, Path(pattern="^(?:[0-9a-f]{16}){1,2}$", description="The `id` in the list.")]
 
 
 @router.get("/turns/{id_}", response_model=TurnReply)
@@ -158,13 +161,13 @@ async def list_lessons(asker: AskerHere) -> list[verbs.Lesson]:
 
 
 @router.patch("/lessons/{id_}", status_code=204)
-async def edit_lesson(id_: str, body: LessonBody, asker: AskerHere) -> None:
+async def edit_lesson(id_: _LessonId, body: LessonBody, asker: AskerHere) -> None:
     """Change a saved answer's question or SQL, or the meaning of a definition."""
     await asker.run_query(lambda _: verbs.edit_lesson(id_, body.text, asker.agent.resources))
 
 
 @router.delete("/lessons/{id_}", status_code=204)
-async def forget(id_: str, asker: AskerHere) -> None:
+async def forget(id_: _LessonId, asker: AskerHere) -> None:
     """Remove a saved answer or a definition."""
     await asker.run_query(lambda _: verbs.forget(id_, asker.agent.resources))
 

@@ -195,18 +195,20 @@ def test_a_proposed_word_is_one_that_the_changed_condition_has(shop: Path, tmp_p
         assert (metric.kind, metric.name) == ("metric", "turnover")
 
 
-def test_what_is_listed_is_named_by_its_number_or_its_word(shop: Path, known: Path, tmp_path: Path) -> None:
+def test_what_is_listed_is_named_by_its_id_or_its_word(shop: Path, known: Path, tmp_path: Path) -> None:
     with SQLAgent(shop, model=writes("SELECT count(*) FROM customers"), examples=tmp_path / "store") as agent:
         agent.approve(agent.ask("How many customers?"))
         agent.note("big order = orders.total > 15")
-        numbers = {lesson.name: str(number) for number, lesson in enumerate(agent.list_lessons(), 1)}
-        agent.edit_lesson(numbers["big order"], "orders.total > 16")
+        ids = {lesson.name: lesson.id for lesson in agent.list_lessons()}
+        agent.edit_lesson(ids["big order"], "orders.total > 16")
         agent.edit_lesson("Regular", "customers.id > 1")
         assert {"orders.total > 16", "customers.id > 1"} <= {lesson.meaning for lesson in agent.list_lessons()}
         with pytest.raises(KnowledgeError, match="nothing that was taught"):
-            agent.edit_lesson("99", "orders.total > 1")
-        assert agent.forget(numbers["big order"]) == "the definition of 'big order'"
-        assert agent.forget(numbers["How many customers?"]) == "the answer to 'How many customers?'"
+            agent.edit_lesson("1", "orders.total > 1")
+        with pytest.raises(KnowledgeError, match="there is no definition"):
+            agent.forget("1")
+        assert agent.forget(ids["big order"]) == "the definition of 'big order'"
+        assert agent.forget(ids["How many customers?"]) == "the answer to 'How many customers?'"
 
 
 def test_the_first_note_makes_a_file_in_the_data_folder(shop: Path) -> None:
