@@ -26,6 +26,7 @@ from ..tools.charts.chart import Picture, can_render_charts, render_chart_image
 from ..tools.charts.wish import parse_request
 from ..tools.database import Cancellation, Database, Limits, Notice, Table, render_schema
 from ..tools.database.schema import ColumnSchema, Schema, TableSchema
+from ..tools.database.watchdog import raise_if_cancelled
 from ..tools.errors import ExampleRefused, ExportError, KnowledgeError, SettingsError
 from ..tools.examples import VERIFIED, Example, ExampleStore, FoundExample, database_identity, example_id
 from ..tools.examples.entry import make_example, make_example_verifier, shared_id
@@ -121,12 +122,19 @@ class Lesson:
     meaning: str  # the query, or what the word means
     author: str
     added: str  # in ISO 8601; empty for what was written into the file by hand
+    unchecked: str = ""  # why a definition's SQL was not run when it was saved
 
     @property
     def lines(self) -> str:
         """The lesson as a text of two lines."""
         who = ", ".join(filter(None, (self.author, self.added[:16].replace("T", " "))))
-        return f"{self.id[:_SHORT_ID]}  {self.kind} {self.name!r}{who and f'  ({who})'}\n    {self.meaning}"
+        meaning = f"{self.meaning}{format_unchecked(self.unchecked)}"
+        return f"{self.id[:_SHORT_ID]}  {self.kind} {self.name!r}{who and f'  ({who})'}\n    {meaning}"
+
+
+def format_unchecked(why: str) -> str:
+    """Say after a definition that its SQL was not checked; '' if it was."""
+    return f"; its SQL could not be checked: {why}" if why else ""
 
 
 @dataclass(frozen=True)
@@ -310,7 +318,7 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
     return Answer(new, answer.thread)
 
 
-def note(text: str, resources: Resources) -> Entry:
+def note(text: str, resources: Resources, cancellation: Cancellation | None = None) -> Entry:
     """Add a definition (`WORD means MEANING`) or a rule (`rule: TEXT`) to the knowledge file."""
     words = "".join(mark for mark in " ".join(text.split()) if unicodedata.category(mark) != "Cc")
     if not words:
@@ -326,9 +334,8 @@ def note(text: str, resources: Resources) -> Entry:
     name, meaning = (parts["quoted"] or parts["plain"]).strip(), parts["meaning"].strip()
     if parts["plain"] and name.lower() == "rule":
         return save_knowledge_entry(Entry("convention", meaning, meaning), resources)
-    return save_knowledge_entry(
-        _parse_definition(name, meaning, resources.database.schema(), only_sql=parts["how"] == "="), resources
-    )
+    entry = _parse_definition(name, meaning, resources.database.schema(), only_sql=parts["how"] == "=")
+    return save_knowledge_entry(entry, resources, cancellation)
 
 
 def _parse_definition(
@@ -351,13 +358,24 @@ def _parse_definition(
     return Entry(kind, name, "" if kind == "metric" else meaning, fragment.sql, about=counted)
 
 
-def save_knowledge_entry(entry: Entry, resources: Resources, *, replaces: Entry | None = None) -> Entry:
+def save_knowledge_entry(
+    entry: Entry, resources: Resources, cancellation: Cancellation | None = None, *, replaces: Entry | None = None
+) -> Entry:
     """Save an entry in the knowledge file of the database, if its SQL runs."""
     known, database = resources.knowledge.read(), resources.database
     entry = replace(entry, rights=database.rights.key)  # whoever writes a hidden name learns nothing by it
     alone = Knowledge.of(((entry,),), database)
-    if why := alone.problems[0].why if alone.problems else run_entry_sql(entry, database):
-        raise KnowledgeError(f"not saved: {why}")
+    if alone.problems:
+        raise KnowledgeError(f"not saved: {alone.problems[0].why}")
+    limits = replace(resources.settings.limits, rows=1)
+    try:
+        unchecked = run_entry_sql(
+            entry, database.schema(), lambda sql: run_query(AuditedQuery(sql), resources, limits, cancellation)
+        )
+    except KnowledgeError as error:
+        raise KnowledgeError(f"not saved: {error}") from None
+    raise_if_cancelled(cancellation)
+    entry = replace(entry, unchecked=unchecked)
     gone = {entry.key.lower(), (replaces or entry).key.lower()}
     others = [each for each in known.entries if each.key.lower() not in gone] if known else []
     together = Knowledge.of((tuple(others), (entry,)), database)
@@ -377,7 +395,8 @@ def list_lessons(resources: Resources) -> tuple[Lesson, ...]:
         for one in [hit.example]
     ]
     for id_, entry in _get_definitions_by_id(resources).items():
-        found.append(Lesson(id_, entry.kind, entry.name, entry.text or entry.sql, entry.author, entry.added))
+        meaning = entry.text or entry.sql
+        found.append(Lesson(id_, entry.kind, entry.name, meaning, entry.author, entry.added, entry.unchecked))
     return tuple(found)
 
 
@@ -413,7 +432,7 @@ def _find_lesson(which: str, resources: Resources) -> Entry | FoundExample | Non
     return found[0] if len(found) == 1 else None
 
 
-def edit_lesson(id_: str, text: str, resources: Resources) -> str:
+def edit_lesson(id_: str, text: str, resources: Resources, cancellation: Cancellation | None = None) -> str:
     """Change a saved answer's question or SQL, or a definition's meaning; return the new id."""
     text = text.strip()
     if not text:
@@ -428,7 +447,8 @@ def edit_lesson(id_: str, text: str, resources: Resources) -> str:
         if entry.kind != "convention":
             schema = resources.database.schema()
             new = _parse_definition(entry.name, text, schema, only_sql=bool(entry.sql), about=entry.about)
-        return _make_definition_id(save_knowledge_entry(replace(new, also=entry.also), resources, replaces=entry))
+        new = replace(new, also=entry.also)
+        return _make_definition_id(save_knowledge_entry(new, resources, cancellation, replaces=entry))
     _check_may_remove_answer(lesson, resources.database)
     old = lesson.example
     question, sql = (old.question, text) if begins_sql(text) else (text, old.sql)

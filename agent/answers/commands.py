@@ -16,6 +16,7 @@ from .. import verbs
 from ..records import Status
 
 if TYPE_CHECKING:
+    from ...tools.database import Cancellation
     from ...tools.knowledge import Entry
     from ..resources import Resources
     from .answer import Answer
@@ -41,6 +42,7 @@ class ConversationAnswers:
     resources: Resources  # of whoever asks
     held: list[NumberedAnswer] = field(default_factory=list[NumberedAnswer])  # in order; the first is number 1
     listed: dict[str, str] = field(default_factory=dict[str, str])  # ids of lessons, by number in the list shown last
+    cancellation: Cancellation | None = None  # ends the queries of a command; None where nobody can
 
     def take(self, answer: Answer, asked: str = "", why: AnswerBackground | None = None, wording: str = "") -> Answer:
         """Store an answer under the next number; return the answer as the person gets it."""
@@ -119,7 +121,9 @@ def _accept_suggestion(answers: ConversationAnswers, number: str) -> str:
     offered = next(filter(None, (held.answer.proposals for held in reversed(answers.held))), ())
     if not number.isdecimal() or not 1 <= int(number) <= len(offered):
         raise SettingsError(f"there is no suggestion {number}: /correct makes suggestions")
-    return _format_saved_entry(verbs.save_knowledge_entry(offered[int(number) - 1], answers.resources))
+    return _format_saved_entry(
+        verbs.save_knowledge_entry(offered[int(number) - 1], answers.resources, answers.cancellation)
+    )
 
 
 def _explain_answer(answers: ConversationAnswers, rest: str) -> str:
@@ -160,13 +164,14 @@ def _edit_lesson(answers: ConversationAnswers, rest: str) -> str:
     named = [name for name in names if rest.lower().startswith(f"{name.lower()} ")]
     which = max(named, key=len, default=rest.partition(" ")[0])
     id_ = which if named else answers.choose_lesson(which)
-    new = verbs.edit_lesson(id_, rest[len(which) :].strip().removeprefix("means "), answers.resources)
+    text = rest[len(which) :].strip().removeprefix("means ")
+    new = verbs.edit_lesson(id_, text, answers.resources, answers.cancellation)
     answers.listed = {number: new if held == id_ else held for number, held in answers.listed.items()}
     return f"changed {which}: /lessons shows it"
 
 
 def _format_saved_entry(entry: Entry) -> str:
-    return f"remembered in {entry.source}: {entry.line}"
+    return f"remembered in {entry.source}: {entry.line}{verbs.format_unchecked(entry.unchecked)}"
 
 
 def _format_saved(answers: ConversationAnswers, saved: verbs.Saved) -> str:
@@ -186,7 +191,7 @@ RUN: dict[str, Callable[[ConversationAnswers, str], str]] = {
     "/approve": _approve_answer,
     "/share": partial(_approve_answer, shared=True),
     "/correct": _correct_answer,
-    "/note": lambda answers, rest: _format_saved_entry(verbs.note(rest, answers.resources)),
+    "/note": lambda answers, rest: _format_saved_entry(verbs.note(rest, answers.resources, answers.cancellation)),
     "/accept": _accept_suggestion,
     "/lessons": _list_lessons,
     "/edit": _edit_lesson,

@@ -33,7 +33,7 @@ def run_slash_command(state: AgentState, run: Run) -> Body[Update]:
 def _run_command_on_answer(line: str, state: AgentState, run: Run) -> Update:
     kept = state.get("answer")
     record = load(AnswerRecord, kept) if kept else None
-    answers = ConversationAnswers(run.resources, listed=state.get("lessons", {}))
+    answers = ConversationAnswers(run.resources, listed=state.get("lessons", {}), cancellation=run.cancellation)
     if record and run.resources.may_read(record.rights):
         answers.take(Answer(record, run.thread))
     before = len(answers.held)
