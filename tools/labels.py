@@ -61,6 +61,10 @@ class Labels:
         """Return `a`, `a and b` or `a, b and c`."""
         return join_words(items, self.say("and"))
 
+    def date(self, day: str) -> str:
+        """Return a day such as `2024-12-31` as people write it."""
+        return format_cell(day, ColumnFormat("date", locale=self.locale))
+
     def number(self, number: float, decimals: int = 0) -> str:
         """Return a number as people write it."""
         return format_cell(round(number, decimals), ColumnFormat("number", decimals, locale=self.locale))

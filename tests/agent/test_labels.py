@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 from string import Formatter
+from typing import get_args
 
 import openpyxl
 import pytest
 from tableturn import SQLAgent
 from tableturn.agent.answers.render import list_answer_reasons
 from tableturn.agent.cli.display import show_answer
+from tableturn.agent.records import StopKind
 from tableturn.tools.formats import find_babel_locale
 from tableturn.tools.labels import ACCEPTED, Labels, choose_locale, find_language, read_catalogue
 
@@ -32,6 +34,10 @@ def test_every_language_has_every_label() -> None:
             assert (isinstance(text, dict)) == isinstance(texts["en"], dict), key
         values = [find_values(text["other"] if isinstance(text, dict) else text) for text in texts.values()]
         assert all(each == values[0] for each in values), key
+
+
+def test_there_is_a_label_for_each_reason_why_a_turn_ends() -> None:
+    assert {f"stopped_{kind}" for kind in get_args(StopKind)} <= set(read_catalogue())
 
 
 @pytest.mark.parametrize(
