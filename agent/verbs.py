@@ -33,8 +33,7 @@ from ..tools.examples.entry import make_example, make_example_verifier, shared_i
 from ..tools.examples.rights import can_remove_example, choose_best_per_question, should_replace
 from ..tools.export import ExportResult, Format, Target, export_query, export_rows, infer_export_format, write_file
 from ..tools.knowledge import Entry, Knowledge
-from ..tools.knowledge.entry import Item
-from ..tools.knowledge.fragment import classify_fragment, resolve_sql_fragment, run_entry_sql
+from ..tools.knowledge.fragment import parse_definition, run_entry_sql
 from ..tools.labels import choose_locale
 from ..tools.outgoing import MaskedDatabase
 from ..tools.sql import read_query
@@ -334,28 +333,8 @@ def note(text: str, resources: Resources, cancellation: Cancellation | None = No
     name, meaning = (parts["quoted"] or parts["plain"]).strip(), parts["meaning"].strip()
     if parts["plain"] and name.lower() == "rule":
         return save_knowledge_entry(Entry("convention", meaning, meaning), resources)
-    entry = _parse_definition(name, meaning, resources.database.schema(), only_sql=parts["how"] == "=")
+    entry = parse_definition(name, meaning, resources.database.schema(), only_sql=parts["how"] == "=")
     return save_knowledge_entry(entry, resources, cancellation)
-
-
-def _parse_definition(
-    name: str, meaning: str, schema: Schema, *, only_sql: bool = False, about: Sequence[Item] = ()
-) -> Entry:
-    """Return a definition as a term or metric: as SQL if it can be parsed, else in words.
-
-    What it is `about` says which table `COUNT(*)` counts.
-    """
-    try:
-        fragment = resolve_sql_fragment(meaning, schema, [table for table, _ in about])
-        kind = classify_fragment(fragment.tree)
-        if kind is None:
-            raise KnowledgeError(f"{meaning!r} is neither a condition nor an aggregate")
-    except KnowledgeError as error:
-        if only_sql:
-            raise KnowledgeError(f"not saved: {error}; a meaning in words is written {name} means ...") from None
-        return Entry("term", name, meaning, about=tuple(about))
-    counted = () if fragment.columns else tuple((table, "") for table in fragment.tables)
-    return Entry(kind, name, "" if kind == "metric" else meaning, fragment.sql, about=counted)
 
 
 def save_knowledge_entry(
@@ -446,7 +425,7 @@ def edit_lesson(id_: str, text: str, resources: Resources, cancellation: Cancell
         new = Entry("convention", text, text, about=entry.about)
         if entry.kind != "convention":
             schema = resources.database.schema()
-            new = _parse_definition(entry.name, text, schema, only_sql=bool(entry.sql), about=entry.about)
+            new = parse_definition(entry.name, text, schema, only_sql=bool(entry.sql), about=entry.about)
         new = replace(new, also=entry.also)
         return _make_definition_id(save_knowledge_entry(new, resources, cancellation, replaces=entry))
     _check_may_remove_answer(lesson, resources.database)

@@ -160,6 +160,26 @@ def resolve_sql_fragment(sql: str, schema: Schema, about: Sequence[str] = ()) ->
     return SQLFragment(tree.sql(dialect=schema.dialect), tree, tables, inner, tuple(dict.fromkeys(columns)))
 
 
+def parse_definition(
+    name: str, meaning: str, schema: Schema, *, only_sql: bool = False, about: Sequence[Item] = ()
+) -> Entry:
+    """Return a definition as a term or metric: as SQL if it can be parsed, else in words.
+
+    What it is `about` says which table `COUNT(*)` counts.
+    """
+    try:
+        fragment = resolve_sql_fragment(meaning, schema, [table for table, _ in about])
+        kind = classify_fragment(fragment.tree)
+        if kind is None:
+            raise KnowledgeError(f"{meaning!r} is neither a condition nor an aggregate")
+    except KnowledgeError as error:
+        if only_sql:
+            raise KnowledgeError(f"not saved: {error}; a meaning in words is written {name} means ...") from None
+        return Entry("term", name, meaning, about=tuple(about))
+    counted = () if fragment.columns else tuple((table, "") for table in fragment.tables)
+    return Entry(kind, name, "" if kind == "metric" else meaning, fragment.sql, about=counted)
+
+
 def _get_item(reference: Reference, schema: Schema) -> Item:
     """Return the table and column that a fragment's column names; raise `KnowledgeError` if unclear."""
     column, source = reference.node, reference.source
