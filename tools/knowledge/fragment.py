@@ -42,7 +42,7 @@ _AGGREGATES = [name for name, kind in exp.FUNCTION_BY_NAME.items() if issubclass
 _CLAUSE = r"(?:SELECT|WHERE|HAVING|(?:GROUP|ORDER) BY|WITH \w+ AS)\b"
 _AGGREGATE = "|".join(_AGGREGATES)
 _SQL_BEGINS = re.compile(rf"{_CLAUSE}|(?:{_AGGREGATE})\(|(?i:{_AGGREGATE})\([\w ]*[._*]")
-_WHERE = re.compile(r"\s*WHERE\s+", re.IGNORECASE)
+_WHERE = re.compile(r"^\s*WHERE\s+", re.IGNORECASE)
 # What changes a database; in small letters only whole statements, as `insert into the cart` may be words.
 _CHANGES = re.compile(
     r"\(*(?:(?:DELETE FROM|(?:INSERT|REPLACE|MERGE) INTO|UPDATE \S+ SET|TRUNCATE|DROP|ALTER|CREATE|GRANT|PRAGMA)\b"

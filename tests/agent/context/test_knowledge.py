@@ -190,6 +190,7 @@ def test_sql_of_a_definition_is_run_wherever_it_is_written(shop: Path, known: Pa
         "insert into the cart",
         "drop in sales",
         "WHERE total > 3",
+        "customers.id IN (SELECT customer_id FROM orders WHERE total > 3)",
     ],
 )
 def test_sql_that_runs_and_words_that_look_like_it_are_saved(shop: Path, known: Path, meaning: str) -> None:
