@@ -140,7 +140,7 @@ class SchemaText:
 def approve(
     answer: Answer, resources: Resources, *, question: str = "", shared: bool = False, settings: Settings | None = None
 ) -> Saved:
-    """Save an answer as an example of its database; a second time changes nothing."""
+    """Save an answer as an example of its database, unless it is saved already."""
     sql, kept, simplified = _require_approvable_query(answer, resources), question.strip(), ""
     if not kept:
         kept = answer.rephrased
@@ -238,7 +238,7 @@ def correct(answer: Answer, sql: str, resources: Resources, *, question: str = "
 
 
 def find_right_query(words: str, resources: Resources) -> str:
-    """Return what a person says is wrong if it is the right query itself; empty if it is words."""
+    """Return a person's correction if it is an SQL query; empty if it is in words."""
     sql = words.strip()
     query = read_query(sql, resources.database.schema()) if begins_sql(sql) else None
     if query is None or not isinstance(query.tree, exp.Query):
@@ -400,7 +400,7 @@ def _get_definitions_by_id(resources: Resources) -> dict[str, Entry]:
 
 
 def _find_lesson(which: str, resources: Resources) -> Entry | FoundExample | None:
-    """Return the only lesson with a name, an id that begins so, or a number in the list; None if unclear."""
+    """Return the one lesson with this name, number or beginning of an id; None if ambiguous."""
     answers, wanted = {hit.id: hit for hit in _list_approved_answers(resources)}, " ".join(which.lower().split())
     lessons = answers | _get_definitions_by_id(resources)
     named = [

@@ -297,7 +297,7 @@ ServerHere = Annotated[Server, Depends(get_server)]
 
 
 async def get_asker(request: Request, server: ServerHere) -> Asker:
-    """Return the person who sends a request; answers are then written as the person's browser writes."""
+    """Return the person who sends a request, and note the languages that the browser accepts."""
     ACCEPTED.set(request.headers.get("accept-language", ""))
     return await server.identify_person(request)
 

@@ -173,7 +173,7 @@ def split_name(name: str, *, keep_digits: bool = False) -> tuple[str, ...]:
 
 
 def _classify(character: str) -> str:
-    """Return the character class: `A` upper case, `a` lower, `x` caseless, `0` or `_`."""
+    """Return a character class: `A` upper, `a` lower, `x` caseless letter, `0` digit, `_` other."""
     if character.isalpha():
         return "A" if character.isupper() else "a" if character.upper() != character else "x"
     return "0" if character.isdecimal() else "_"

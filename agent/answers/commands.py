@@ -41,7 +41,7 @@ class ConversationAnswers:
     held: list[NumberedAnswer] = field(default_factory=list[NumberedAnswer])  # in order; the first is number 1
 
     def take(self, answer: Answer, asked: str = "", why: AnswerBackground | None = None, wording: str = "") -> Answer:
-        """Store an answer under the next number; return the answer as the person gets it."""
+        """Store an answer under the next number; return the answer to show to the person."""
         self.held.append(NumberedAnswer(answer, asked, why, wording))
         return answer
 
@@ -77,7 +77,7 @@ def teach(answers: ConversationAnswers, line: str) -> str | verbs.CorrectionTurn
 
 
 def word_correction(answers: ConversationAnswers, rest: str) -> verbs.CorrectionTurn | None:
-    """Return the turn that asks a question again if a correction is in words; None if it is a query."""
+    """Return the turn for a correction in words; None if the correction is empty or a query."""
     chosen, words = answers.choose(rest.strip(), "correct")
     if not words.strip() or verbs.find_right_query(words, answers.resources):
         return None

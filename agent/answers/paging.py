@@ -169,7 +169,7 @@ class _StoredResult:
             return export_rows(self.columns, rows, target, form, self._answer.formats, self._answer.headings)
 
     def _write_sql(self, view: PageRequest) -> tuple[str, str, tuple[str, ...]]:
-        """Return the query of a view, its filter, and the parameter of both."""
+        """Return the SQL for a page request, its WHERE clause, and the parameters of both."""
         if view.sort is not None and not 0 <= view.sort < len(self.columns):
             raise ExportError(f"there is no column {view.sort}: the result has {len(self.columns)}, from 0")
         found, given, order = "", (), ""
@@ -235,7 +235,7 @@ class PagedResultCache:
         need: int,
         read: int,
     ) -> ExportResult:
-        """Write to a file or a stream what `page` returns."""
+        """Write the rows of an answer that match a page request to a file or a stream."""
 
         def write() -> ExportResult:
             return self._use(
@@ -257,7 +257,7 @@ class PagedResultCache:
         read: int,
         function: Callable[[_StoredResult], R],
     ) -> R:
-        """Return what a function makes of a result, which is read if it is not held."""
+        """Call a function with the stored result of an answer; read the result first if necessary."""
         key = (turn, resources.database.session.key)
         for _ in range(2):
             result = self._get_stored_result(key, need) or self._store_result(

@@ -45,7 +45,7 @@ class ColumnDisplay:
 
     @property
     def labels(self) -> Labels:
-        """The labels around them."""
+        """The fixed texts around the columns."""
         return Labels(self.locale)
 
 
@@ -127,7 +127,7 @@ def _phrase_ranking(result: PlainResult, looks: ColumnDisplay) -> str:
 
 
 def _phrase_breakdown(result: PlainResult, looks: ColumnDisplay) -> str:
-    """Return the words for measures by names, or for a list of names; empty if the number of rows says more."""
+    """Return a sentence about measures per name, or a list of names; empty if neither fits."""
     measures = [name for name, form in zip(looks.words, looks.formats, strict=True) if form.kind in _MEASURES]
     names = [name for name, form in zip(looks.words, looks.formats, strict=True) if form.kind not in _MEASURES]
     labels, columns = looks.labels, list(looks.words)
@@ -182,7 +182,7 @@ _PLAIN_FAILURES: dict[str | None, str] = {
 
 
 def failed(error: str, kind: str | None, seconds: float) -> str:
-    """Return the text of an answer that failed, in plain words."""
+    """Return the text of an answer to a question that failed, in plain words."""
     return _PLAIN_FAILURES.get(kind, error).replace("{seconds}", f"{seconds:g}")
 
 
@@ -215,7 +215,7 @@ def phrase_result_or_count(result: PlainResult, looks: ColumnDisplay) -> str:
 
 @with_fallback("phrasing", None)
 def read_answered(sql: str | None, database: Database) -> Query | None:
-    """Return the analysis of an answer's query; None without one, or if it cannot be read."""
+    """Return the analysis of an answer's query; None if there is no query or it cannot be read."""
     return read_query(sql or "", database.schema())
 
 

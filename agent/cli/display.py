@@ -115,7 +115,7 @@ def show_answer(
     facts: bool = True,
     brief: bool = False,
 ) -> None:
-    """Print an answer: words, rows or chart, SQL and cost; if `brief`, without what a chat tells by `/why`."""
+    """Print an answer: text, rows or chart, SQL and cost; if `brief`, without what `/why` shows."""
     console = console or Console()
     shown = ROWS_SHOWN if rows is None else rows
     labels, text = answer.labels, answer.text
@@ -162,7 +162,7 @@ def show_answer(
 
 
 def _is_in_words(answer: Answer, brief: bool) -> bool:
-    """Whether the words state the result: no rows, a missing value or, if `brief`, any single cell."""
+    """Whether the text alone gives the result: no rows, NULL or, if `brief`, any single cell."""
     cells = [cell for row in format_rows(answer.rows[:2], answer.formats) for cell in row]
     return cells in ([], [None]) or (brief and len(cells) == 1 and str(cells[0]) in answer.text)
 

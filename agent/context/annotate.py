@@ -38,7 +38,7 @@ class AnnotationProgress:
 
 
 def annotate(this: Run) -> Body[list[str]]:
-    """Describe part of the schema within this turn's share of requests; return notes."""
+    """Have a model describe part of the schema with this turn's spare requests; return notes."""
     resources, settings = this.resources, this.settings
     calls = min(_CALLS, settings.turn_calls // _SHARE)
     schema = yield from do(resources.database.schema)
@@ -61,7 +61,7 @@ def annotate(this: Run) -> Body[list[str]]:
 def describe_whole_schema(
     resources: Resources, settings: Settings, store: AnnotationStore | None = None, calls: int | None = None
 ) -> tuple[AnnotationProgress, Usage]:
-    """Describe the whole schema outside a turn, or as much of it as `calls` allow; return what it cost too."""
+    """Have a model describe the schema with at most `calls` requests; return progress and usage."""
     schema, store = resources.database.schema(), store or resources.schemas.annotations()
     if calls is None:
         calls = len(schema.tables) + sum(len(table.columns) for table in schema.tables)
@@ -110,7 +110,7 @@ def _map_names_to_phrases(names: Sequence[Name], phrases: Phrases) -> dict[Name,
 def _request_phrases(
     task: AnnotateColumnsTask | AnnotateTablesTask, count: int, annotator: Translator | None
 ) -> Body[Phrases]:
-    """Request descriptions; return '' for each in an unusable reply, None in a truncated one."""
+    """Request descriptions; return '' for each if the reply is unusable, None if truncated."""
     try:
         done = yield from ask(task, annotator)
     except ReplyError as error:

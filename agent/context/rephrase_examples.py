@@ -26,7 +26,7 @@ Dialogue = tuple[Example, ...]  # pairs that were asked one after the other; a p
 
 @dataclass(frozen=True)
 class PairProgress:
-    """The progress of adding missing question forms to a store's pairs."""
+    """The progress of adding rephrased or simplified questions to stored examples."""
 
     done: int  # pairs that have their form, those of earlier starts included
     pairs: int  # all
@@ -104,7 +104,7 @@ def simplify_dialogue(dialogue: Dialogue, asker: RequestLimitedTranslator) -> It
 
 
 def group_pairs_into_dialogues(store: ExampleStore) -> list[Dialogue]:
-    """Return a store's imported pairs as dialogues in order, then single pairs."""
+    """Return a store's imported examples grouped into dialogues, then the single examples."""
     pairs = [hit.example for hit in store.list() if hit.example.shared and hit.example.source != "seed"]
     spoken = sorted((one for one in pairs if one.turn), key=lambda one: (one.source, one.turn))
     grouped = [tuple(turns) for _, turns in groupby(spoken, key=lambda one: one.source)]
@@ -121,7 +121,7 @@ def complete_example_pairs(
     jobs: int = 4,
     tell: Callable[[PairProgress], object] = lambda _: None,
 ) -> PairProgress:
-    """Add missing question forms to a store's pairs, and save after each dialogue."""
+    """Add missing rephrased or simplified questions to stored examples, dialogue by dialogue."""
     everything, asker = group_pairs_into_dialogues(store), RequestLimitedTranslator(translator, calls)
     progress = PairProgress(sum(bool(has(pair)) for one in everything for pair in one), sum(map(len, everything)))
 

@@ -109,7 +109,7 @@ _ROOM_OF_NAMES = 450  # characters of each of both
 
 
 def select_overview_schema(question: str, history: tuple[PastTurn, ...], run: Run) -> Body[tuple[Schema, bool]]:
-    """Return the schema for understanding a question, and whether it is sorted by probability."""
+    """Return the schema to show before SQL is written, and whether it is sorted by probability."""
 
     def make_overview() -> tuple[Schema, bool]:
         schema = run.schema

@@ -169,7 +169,7 @@ def logit(share: float) -> float:
 
 
 def choose_sureness(value: float, reason: str) -> Literal["sure", "fairly_sure", "unsure"]:
-    """Return how sure an answer is called.
+    """Return the level of confidence that is shown for a probability and a reason for doubt.
 
     Of certainty itself, as of a query that a person wrote, the reason speaks for it.
     """

@@ -64,7 +64,7 @@ def check_attempt(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[A
 
 
 def _measure_query_reach(query: Query, items: Sequence[LinkedItem]) -> QueryComplexity:
-    """Return the numbers of unexpected names, joins and nested queries in a query."""
+    """Return how many unexpected names, joins and nested queries a query has."""
     expected = {(table, column): p for table, column, p in items}
     names: set[tuple[str, str | None]] = {*((table, None) for table in query.tables), *query.used.columns}
     unexpected = sum(1 - expected.get(name, 0.0) for name in names) if expected else 0.0
@@ -145,7 +145,7 @@ def describe(finding: Finding) -> str:
 
 
 def format_columns(sql: str, schema: Schema, mentioned: Sequence[ValueMatch]) -> str:
-    """Return values that the question mentions, and sample values of the columns used."""
+    """List the values that the question mentions, and sample values of the query's columns."""
     within = FeedbackLimits()
     named = [name for table in schema.tables for name in (table.name, *(column.name for column in table.columns))]
     stems = frozenset(stem for name in named for stem in stem_name(name))
@@ -194,7 +194,7 @@ def format_code_csv(code: CodeResult | None) -> str:
 
 
 def _limit_parts_to_tokens(parts: Iterable[P], tokens: int) -> list[P]:
-    """Return the first parts that fit in a number of tokens; a number counts as its value."""
+    """Return the first parts that fit in a number of tokens; an integer part is a token count."""
     fitting: list[P] = []
     for part in parts:
         tokens -= part if isinstance(part, int) else estimate_tokens(part) + 1

@@ -24,7 +24,7 @@ SHORTEST_SECONDS, LONGEST_SECONDS = 0.1, 1.0
 def count_rows(
     chosen: Attempt, query: Query | None, state: AgentState, turn: Turn, run: Run, begin: Callable[[], None] | None
 ) -> Ledger | None:
-    """Return the row ledger of an answer's query; None if counting is off or not allowed.
+    """Count the rows that an answer's query leaves out or repeats; None if off or not allowed.
 
     Runs queries, so call it within an effect. `begin`, if given, is called before the first one.
     """
@@ -65,6 +65,6 @@ def count_rows(
 
 @with_fallback("checks", "")
 def tell_row_rules(query: Query, personal: frozenset[str], labels: Labels) -> str:
-    """Return which tables of a query have rows for named people alone; '' if none has."""
+    """Return a note on tables whose rows depend on who asks; '' if the query reads none."""
     read = sorted(personal & query.tables.keys())
     return labels.say("rows_by_person", tables=labels.join(read)) if read else ""

@@ -91,7 +91,7 @@ def _list_useless_mentions(reading: ParseState) -> list[Mention]:
 
 
 def measure_signals(reading: ParseState, rows: tuple[tuple[Cell, ...], ...] | None) -> dict[str, float]:
-    """Return the inputs of a reading's confidence; `rows` is None if the query was too slow."""
+    """Return the inputs of a parsed question's confidence; `rows` is None after a timeout."""
     frame = reading.frame
     names = [mark for mark in reading.marks if mark.kind in ("c", "x", "t") and mark.hits]
     columns = [mark for mark in names if mark.kind != "t" and mark.column]
@@ -130,5 +130,5 @@ def measure_signals(reading: ParseState, rows: tuple[tuple[Cell, ...], ...] | No
 
 
 def compute_confidence(found: Mapping[str, float]) -> float:
-    """Return the probability that a reading with these signals is right."""
+    """Return the probability that a question with these signals was parsed correctly."""
     return 1.0 / (1.0 + math.exp(min(_STEEPEST, -sum(_WEIGHTS[name] * value for name, value in found.items()))))

@@ -33,7 +33,7 @@ def _find_requested_terms(reading: ParseState) -> tuple[Operand, ...]:
 
 
 def _read_term_list(reading: ParseState, words: list[str], more: bool) -> list[Operand]:
-    """Return the terms of one list; after a table name, only a comma or `and` adds terms."""
+    """Return the terms of a list; after a table name, only a comma or `and` continues the list."""
     terms: list[Operand] = []
     is_open, before = True, ""
     for word in words:
@@ -50,7 +50,7 @@ def _read_term_list(reading: ParseState, words: list[str], more: bool) -> list[O
 
 
 def _expand_name_marker(reading: ParseState, marker: str) -> list[Operand]:
-    """Return the terms of a marker; `name` becomes the columns of a first and a last name."""
+    """Return a marker's columns; `name` may stand for a first-name and a last-name column."""
     term = reading.get_operand(marker)
     pair = reading.names.find_titles(term.column.table) if term.column and not term.aggregate else ()
     is_name = term.column in pair and reading.get_mention(marker).text.lower() in ("name", "names")
@@ -58,7 +58,7 @@ def _expand_name_marker(reading: ParseState, marker: str) -> list[Operand]:
 
 
 def build_query_frame(reading: ParseState) -> QueryFrame:
-    """Return the query frame of a reading; `select` is empty if nothing to show is named."""
+    """Return the query frame of a parsed question; `select` is empty if it names no columns."""
     _join_or_conditions(reading)
     names, heads = reading.names, [reading.table(marker) for marker in reading.find_markers("tx")]
     head = next(iter(heads), None)
@@ -117,14 +117,14 @@ def _join_or_conditions(reading: ParseState) -> None:
 
 
 def _has_one_related_row(reading: ParseState, table: str) -> bool:
-    """Whether each requested row comes `from` exactly one row of the table."""
+    """Whether the question says `from`, and each requested row refers to one row of the table."""
     near = reading.list_tables()[:1]
     own = near == [table] or (bool(near) and reading.names.references_table(near[0], table))
     return own and re.search(r"\bfrom\b", reading.question.text, re.IGNORECASE) is not None
 
 
 def _choose_default_terms(reading: ParseState, head: str | None) -> list[Operand]:
-    """Return the terms to show if the question names none: columns that name the rows."""
+    """Return the columns to show if the question names none: those that name the rows."""
     if "#all" in reading.text:
         return [Operand()]
     first = reading.where[0][0].term.column if reading.where else None
@@ -135,7 +135,7 @@ def _choose_default_terms(reading: ParseState, head: str | None) -> list[Operand
 
 
 def _build_sort_order(reading: ParseState, terms: Sequence[Operand]) -> tuple[tuple[Operand, bool], ...]:
-    """Return the requested sort order; without a sort key, sort by a shown term."""
+    """Return the requested sort order; if no sort key is named, sort by a result column."""
     shown = [term for term in terms if term.column or term.aggregate]
     if not reading.pending or not shown:
         return tuple(reading.order)
@@ -166,13 +166,13 @@ def _choose_group_columns(reading: ParseState, terms: list[Operand], head: str |
 
 
 def _add_intersection(frame: QueryFrame, reading: ParseState) -> QueryFrame:
-    """Return the frame intersected with the reading's conflicting condition, if there is one."""
+    """Return the frame intersected with the question's conflicting condition, if it has one."""
     key = reading.names.key((*frame.tables, *frame.list_tables())[0]) if reading.combine else None
     return intersect(frame, reading.combine, key) if reading.combine else frame
 
 
 def is_follow_up_question(reading: ParseState) -> bool:
-    """Whether a question depends on the previous one: it has a cue, or is incomplete alone."""
+    """Whether a question depends on the previous one: it refers back, or is incomplete alone."""
     if "pointed" in reading.fired or reading.has_cue("leans") or _has_cue_to_earlier_question(reading):
         return True
     if (reading.group or reading.group_tables) and reading.base.has_aggregates() and not _find_requested_terms(reading):
@@ -186,7 +186,7 @@ def is_follow_up_question(reading: ParseState) -> bool:
 
 
 def _has_cue_to_earlier_question(reading: ParseState) -> bool:
-    """Whether a cue refers to an earlier question, not to words of this one."""
+    """Whether a word such as `those` refers to an earlier question, not to words of this one."""
     question, cues = reading.question.text, CUES["points"].finditer(reading.question.text)
     own = [m for m in reading.marks if m.kind in ("t", "x") and m.table and m.hits and m.hits[0].score >= 0.6]
     if not own or not reading.has_cue("asks"):

@@ -161,7 +161,7 @@ def count_rows(frame: QueryFrame, key: Column | None) -> QueryFrame:
 
 
 def intersect(frame: QueryFrame, condition: Predicate, key: Column | None) -> QueryFrame:
-    """Return a query for rows that also meet a condition that one of its own excludes.
+    """Return a query for rows that also meet a condition which contradicts the query's own.
 
     Args:
         frame: Any frame.

@@ -83,7 +83,7 @@ _TAKEN = re.compile(r"(?:@[oc]\d+|with|have|has|having|had|and|to|id|in|by|#betw
 
 
 def _add_order(match: PatternMatch, term: Operand, descending: bool, left: str = "") -> str:
-    """Sort by a term and limit the rows to the superlative's number; return `left`."""
+    """Sort by a term, with the number in a superlative as row limit; return the text `left`."""
     reading, number = match.reading, match["n"] or match["m"]
     literal = reading.get_mention(number).literal if number else None
     reading.limit = literal if isinstance(literal, int) else reading.several

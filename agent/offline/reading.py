@@ -213,7 +213,7 @@ def register_handler(*patterns: str) -> Callable[[Handler], Handler]:
 
 
 class Pattern:
-    """A named grammar rule; matched words that the rule does not name count as dropped."""
+    """A named grammar rule; other words within a match are recorded as dropped."""
 
     def __init__(self, name: str, forms: str | list[str]) -> None:
         spelled = [_expand_macros(form) for form in ([forms] if isinstance(forms, str) else forms)]

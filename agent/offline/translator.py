@@ -167,7 +167,7 @@ def _parse_base_query(sql: str, schema: Schema) -> QueryFrame | None:
 
 
 def _find_unresolved_pronoun(question: str, reading: ParseState) -> re.Match[str] | None:
-    """Return a pronoun in a first question if nothing before the pronoun can be meant by it."""
+    """Return a pronoun of a first question that refers to nothing in the question, or None."""
     found = _PRONOUN.search(question)
     named = [question.lower().find(m.text.lower()) for m in reading.marks if m.kind in "tcxv" and m.text]
     return found if found and not any(-1 < at < found.start() for at in named) else None

@@ -113,7 +113,7 @@ def build_query_basis(
 
 
 def _describe_null_handling(scope: Scope, query: Query, labels: Labels) -> tuple[str, ...]:
-    """Describe how the SELECT that gives the rows treats missing values."""
+    """Describe how the SELECT that produces the rows treats missing values."""
     clauses: dict[str, None] = {}
     for node in query.own(scope, exp.Sum, exp.Avg, exp.Count, exp.Min, exp.Max):
         if name := _find_nullable_column_name(get_argument(node), scope, query):

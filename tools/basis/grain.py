@@ -24,7 +24,7 @@ _ROW_FUNCTIONS = re.compile(
 
 
 def find_result_grain(query: Query, labels: Labels) -> tuple[str, Duplicates]:
-    """Return the meaning of one result row in words, if known, and the treatment of duplicates."""
+    """Return what a result row stands for (the grain), if known, and how duplicates are treated."""
     tree = query.tree.unnest()
     if isinstance(tree, exp.SetOperation):
         all_rows = isinstance(tree, exp.Union) and tree.args.get("distinct") is False
@@ -61,7 +61,7 @@ def _returns_several_rows(node: exp.Expr) -> bool:
 
 
 def _find_group_grain(scope: Scope, query: Query, labels: Labels) -> tuple[str, Duplicates]:
-    """Return the grain of a grouped query: the GROUP BY terms, or the table with that key."""
+    """Return what a row of a grouped query stands for: a table's row, or the GROUP BY terms."""
     terms = query.resolve_group_by_terms(scope)
     if terms is None:
         return "", "kept"
@@ -75,7 +75,7 @@ def _find_group_grain(scope: Scope, query: Query, labels: Labels) -> tuple[str, 
 
 
 def _say_row_per(terms: list[exp.Expr], query: Query, labels: Labels) -> str:
-    """Return that there is a row per terms: in plain words, which are English, or as SQL."""
+    """Return a text such as `one row per city`; a term is quoted as SQL if words are lacking."""
     explainer = QueryExplainer(query)
     said = [
         explainer.say(term).removeprefix("the ")
@@ -87,7 +87,7 @@ def _say_row_per(terms: list[exp.Expr], query: Query, labels: Labels) -> str:
 
 
 def _find_row_grain(scope: Scope, query: Query, labels: Labels) -> tuple[str, Duplicates]:
-    """Return the grain of an ungrouped query: one table's rows, or pairings of several."""
+    """Return what a row of an ungrouped query stands for: a table's row, or joined rows."""
     if not scope.sources or len(scope.tables) < len(scope.sources) or not scope.has_only_listed_sources:
         return "", "kept"
     joins = [source.join for source in scope.sources if source.join is not None]

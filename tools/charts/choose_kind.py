@@ -98,7 +98,7 @@ class _ChartColumn:
 
     @property
     def has_regular_times(self) -> bool:
-        """Whether short steps between the times are no fraction of the mean one, as in a series with gaps."""
+        """Whether the short steps between times are at least a quarter of the mean step."""
         times = [datetime.fromisoformat(str(value)) for value in sorted(map(str, set(self.values) - {None}))]
         steps = sorted(after - before for before, after in pairwise(times))
         return bool(steps) and 4 * steps[len(steps) // 10] >= (times[-1] - times[0]) / len(steps)

@@ -242,7 +242,7 @@ def _count_unrelated_words(listed: Iterable[str], words: Sequence[str], around: 
 
 
 def _are_common_codes(codes: Collection[Cell]) -> bool:
-    """Whether codes are single characters or consecutive numbers, as in many lists."""
+    """Whether codes are single characters or consecutive numbers, which many tables use."""
     numbers = [int(code) for code in codes if isinstance(code, int) or (isinstance(code, str) and code.isdecimal())]
     together = len(numbers) == len(codes) and max(numbers) - min(numbers) < len(numbers)
     return together or all(len(str(code)) == 1 for code in codes)

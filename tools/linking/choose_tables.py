@@ -140,7 +140,7 @@ class TableChooser:
         return self._schema.part(list(shown.items()))
 
     def _order_tables(self, ranked: Sequence[str], used: Iterable[str]) -> Iterable[str]:
-        """Return all tables in order of choice; a table may be named more than once."""
+        """Return all tables, the best choice first; a table may occur more than once."""
         first: dict[str, str] = {}  # of each family
         for name in ranked:
             if name not in self._lists:
@@ -275,7 +275,7 @@ _MONTHS = {form: number for number, name in enumerate(MONTHS, 1) for form in {na
 
 
 def _read_periods(text: str) -> tuple[set[int], set[int]]:
-    """Return the years and months that a question or a name tells; a quarter counts as its months."""
+    """Return the years and months in a question or a name; a quarter counts as its months."""
     lower = text.lower()
     told = _PERIOD.findall(lower)
     months = {_MONTHS[word] for word in re.findall(r"[^\W\d_]+", lower) if word in _MONTHS}
@@ -287,6 +287,6 @@ def _read_periods(text: str) -> tuple[set[int], set[int]]:
 
 
 def _have_common_period(periods: tuple[set[int], set[int]], name: str) -> bool:
-    """Whether a table's name has one of the periods that a question tells."""
+    """Whether a table's name contains one of the given years and months."""
     (years, months), (own_years, own_months) = periods, _read_periods(name)
     return not years.isdisjoint(own_years) and not (months and own_months and months.isdisjoint(own_months))

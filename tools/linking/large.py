@@ -109,7 +109,7 @@ def shorten_schema(part: Schema, schema: Schema) -> Schema:
 
 
 def choose_values(text: str, found: Sequence[ValueMatch], part: Schema) -> tuple[ValueMatch, ...]:
-    """Choose which values found in the question are mentioned with a part of the schema.
+    """Return the values found in the question that are to be shown with a part of the schema.
 
     Of values with the same words, only those of its first tables and their codes are returned.
     """

@@ -46,7 +46,7 @@ class SearchedLiteral:
         return self.describe_condition(humanize_name(self.column))
 
     def describe_condition(self, column: str) -> str:
-        """Return the unmet condition with the column called so."""
+        """Return the unmet condition, with `column` as the column's name."""
         near = f" (it has '{self.near}')" if self.near else ""
         return f"'{self.written or self.text}' in {column}{near}"
 

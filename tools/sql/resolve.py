@@ -421,7 +421,7 @@ def _append_source(scope: Scope, source: QuerySource) -> None:
 
 # What refers to a scope or source is made before it is whole; nobody else has it by then.
 def _fill(made: Scope | QuerySource, **values: object) -> None:
-    """Set fields of what is still being resolved."""
+    """Set fields of a scope or source while it is being resolved."""
     for name, value in values.items():
         object.__setattr__(made, name, value)
 

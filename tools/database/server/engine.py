@@ -135,7 +135,7 @@ class ServerEngine:
 
     @property
     def ruled_tables(self) -> frozenset[str]:
-        """The tables and views of which the server's rules leave out rows by who asks."""
+        """The tables and views whose rows depend on who asks, by the server's rules."""
         return frozenset(relation.shown for relation in self._catalogue.relations if relation.ruled)
 
     def under(self, session: Session) -> ServerEngine:

@@ -119,7 +119,7 @@ class StatementChecker:
         return written
 
     def _parse_query(self, sql: str) -> exp.Expr:
-        """Return the syntax tree of the only query in a text, which all its readers share; do not change it."""
+        """Return the cached syntax tree of the only query in a text; callers must not change it."""
         if "\0" in sql:
             raise QueryFailed("the query contains a NUL character", "syntax")
         try:
