@@ -224,7 +224,7 @@ def _find_replaced_example_ids(store: ExampleStore, example: Example, database: 
 def correct(answer: Answer, sql: str, resources: Resources, *, question: str = "") -> Correction:
     """Run the correct query, and save it as the answer to the question."""
     if not sql.strip():
-        raise SettingsError("a correction takes the right query: give its SQL")
+        raise SettingsError("a correction needs the right query: give its SQL")
     from ..tools.knowledge.proposals import propose_entries_from_correction
 
     record = replace(rerun(answer, sql, resources).record, notes=(_CORRECTED,), stopped=_CORRECTED)
@@ -418,10 +418,10 @@ def edit_lesson(id_: str, text: str, resources: Resources) -> None:
     """Change the question or the SQL of a saved answer, or the meaning of a definition."""
     text = text.strip()
     if not text:
-        raise SettingsError("there is nothing to put in its place: give the new question, SQL or meaning")
+        raise SettingsError("the new text is empty: give the new question, SQL or meaning")
     lesson = _find_lesson(id_, resources)
     if lesson is None:
-        raise KnowledgeError(f"nothing that was taught has the number, name or id {id_[:40]!r}, or more than one has")
+        raise KnowledgeError(f"no saved answer or definition has the number, name or id {id_[:40]!r}, or several have")
     if isinstance(entry := lesson, Entry):
         if entry.kind in ("join", "never"):
             raise KnowledgeError(f"a {entry.kind} cannot be edited here: remove it, or edit {entry.source}")
@@ -549,10 +549,10 @@ def export(
     """Write all rows of an answer to a file or a stream, by running its query again."""
     if form is None:
         if not isinstance(target, str | Path):
-            raise ExportError("a stream has no file name, which would tell the format: pass `form`")
+            raise ExportError("a stream has no file extension to show the format: pass `form`")
         form = infer_export_format(target)
     if not answer.answered:
-        raise ExportError("there is no answer to write")
+        raise ExportError("there is no answer to export")
     if answer.sql is None:
         return export_rows(answer.columns, answer.rows, target, form, answer.formats, answer.headings)
     if answer.database != database_identity(resources.database):

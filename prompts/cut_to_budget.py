@@ -122,7 +122,7 @@ def fit(budget: int, everything: PromptParts, render: Render) -> Prompt:
     prompt = render_with_cuts(high, everything, render)
     if prompt.tokens > budget:
         raise PromptTooLarge(
-            f"the least that this prompt needs is about {prompt.tokens} tokens, the budget is {budget}: "
+            f"this prompt needs at least about {prompt.tokens} tokens, the budget is {budget}: "
             "raise the token budget or shorten the question"
         )
     while high - low > 1:

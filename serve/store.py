@@ -476,7 +476,7 @@ class TurnStore:
                 raise NotThere(f"there is no thread {thread[:64]!r}")
             turns = _make_turns_condition(owner, thread)
             if on.execute(select(TURNS.c.id).where(turns, RUNNING)).first() is not None:
-                raise Busy("a turn of it still runs: try again in a moment")
+                raise Busy("a turn of this conversation is still running: try again in a moment")
             on.execute(delete(TURNS).where(turns))
         self._unscrubbed = True
         return ids

@@ -151,7 +151,7 @@ class ForkServer:
     def _spawn_server_process(self, descriptor: int) -> subprocess.Popen[bytes]:
         """Start the server process in a new session, with one end of the control socket."""
         if not sys.executable:
-            raise OSError("Python does not know its own program (sys.executable is empty)")
+            raise OSError("Python's own program is unknown (sys.executable is empty)")
         # Python itself looks at texts only.
         entries: list[object] = list(sys.path)
         path = json.dumps([entry for entry in entries if entry and isinstance(entry, str)])

@@ -166,7 +166,7 @@ def _read_logged_queries(given: str, database: Database) -> Iterator[str]:
     if given == _SERVER:
         if not isinstance(database.engine, ServerEngine):
             raise KnowledgeError(
-                f"{database.name} is not a server and records no queries: give a file of SQL to --from"
+                f"{database.name} has no query log, because it is not a server: give a file of SQL to --from"
             )
         kept = database.engine.read_query_log(MOST)
         if hidden := kept.count(UNREADABLE):

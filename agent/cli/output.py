@@ -38,7 +38,7 @@ def _check_output_options(output: OutputOptions) -> Format | None:
     if output.dry_run and (form or output.file or output.chart):
         raise SettingsError("--dry-run runs no query, so there are no rows to write: leave out the other options")
     if output.file and output.form == "table":
-        raise SettingsError(f"a file takes one of {', '.join(FORMATS)}: name one with --format")
+        raise SettingsError(f"a file cannot have the format table: choose one of {', '.join(FORMATS)} with --format")
     if output.file is None and form in BINARY and sys.stdout.isatty():
         raise SettingsError(f"{form} cannot be printed as text: name a file with --output")
     if written := form or (infer_export_format(output.file) if output.file else None):

@@ -40,15 +40,15 @@ def count_rows(
             beginning.pop()()
         left = until - time.monotonic()
         if left <= 0:
-            raise NotCountedError("its time was over")
+            raise NotCountedError("it took too long")
         limits = replace(settings.limits, seconds=min(left, settings.limits.seconds))
         try:
             table = resources.masked_database.execute(sql, limits, run.cancellation)
         except QueryError as error:
             # The engine's own words may quote a value.
-            raise NotCountedError("its time was over" if error.kind == "timeout" else "it could not be run") from None
+            raise NotCountedError("it took too long" if error.kind == "timeout" else "it could not be run") from None
         if table.withheld or table.truncated:
-            raise NotCountedError("it may not leave" if table.withheld else "there are too many groups")
+            raise NotCountedError("its result is withheld" if table.withheld else "there are too many groups")
         return table.rows
 
     value = result.rows[0][0] if len(result.rows) == 1 and len(result.columns) == 1 else None

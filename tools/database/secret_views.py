@@ -172,14 +172,14 @@ class _Scope:
 def _trace_outputs(query: exp.Expr, place: _Scope) -> _Columns:
     """Return the output columns of a query; raise `SqlglotError` if they cannot be traced."""
     if not isinstance(query, exp.Query) or any(query.args.get(part) for part in _UNTRACED_PARTS):
-        raise SqlglotError(f"untraced query: {type(query).__name__}")
+        raise SqlglotError(f"cannot trace the columns of: {type(query).__name__}")
     place = _add_ctes_to_scope(query, place)
     if isinstance(query, exp.SetOperation):
         return _merge_union_columns(_trace_outputs(query.this, place), _trace_outputs(query.expression, place))
     if isinstance(query, exp.Subquery) and not query.args.get("joins"):
         return _trace_outputs(query.this, place)
     if not isinstance(query, exp.Select):
-        raise SqlglotError(f"untraced query: {type(query).__name__}")
+        raise SqlglotError(f"cannot trace the columns of: {type(query).__name__}")
     aliases = [output.alias.casefold() for output in query.expressions if output.alias]
     if len(set(aliases)) < len(aliases):
         raise SqlglotError("two columns have the same name")
@@ -235,7 +235,7 @@ def _add_source_to_scope(node: exp.Expr, place: _Scope) -> _Scope:
     """Return the scope extended by an item of the FROM clause."""
     inner = node.this
     if any(value for part, value in node.args.items() if part not in _SOURCE_PARTS):
-        raise SqlglotError(f"untraced source: {type(node).__name__}")
+        raise SqlglotError(f"cannot trace columns from: {type(node).__name__}")
     if isinstance(node, exp.Subquery) and isinstance(inner, exp.Table | exp.Subquery) and not node.alias:
         place = _add_source_to_scope(inner, place)
     else:
@@ -244,7 +244,7 @@ def _add_source_to_scope(node: exp.Expr, place: _Scope) -> _Scope:
         elif isinstance(node, exp.Subquery | exp.Lateral) and isinstance(inner, exp.Query):
             columns = _trace_outputs(inner, place if isinstance(node, exp.Lateral) else place.outer or place)
         else:
-            raise SqlglotError(f"untraced source: {type(node).__name__}")
+            raise SqlglotError(f"cannot trace columns from: {type(node).__name__}")
         source = node.alias_or_name.casefold(), _apply_column_aliases(columns, node)
         place = replace(place, sources=(*place.sources, source))
     for join in node.args.get("joins") or ():
@@ -256,7 +256,7 @@ def _apply_column_aliases(columns: _Columns, node: exp.Expr) -> _Columns:
     """Return columns with the names that an alias lists."""
     names = [name.casefold() for name in node.alias_column_names] or [name for name, _ in columns]
     if len(names) != len(columns):  # engines differ in what the others are called
-        raise SqlglotError("a different number of names than columns")
+        raise SqlglotError("an alias has more or fewer names than there are columns")
     return [(name, shows) for name, (_, shows) in zip(names, columns, strict=True)]
 
 
@@ -267,7 +267,7 @@ def _reveals_secret(value: exp.Expr, place: _Scope) -> bool:
     if isinstance(value, _MEASURES) and not isinstance(value, _VALUES):
         return False
     if isinstance(value, _UNTRACED):
-        raise SqlglotError(f"untraced value: {type(value).__name__}")
+        raise SqlglotError(f"cannot trace columns in: {type(value).__name__}")
     if isinstance(value, exp.Query):
         return any(shows for _, shows in _trace_outputs(value, place))
     if isinstance(value, exp.Star):

@@ -132,7 +132,7 @@ def _receive_bytes(line: socket.socket, size: int, deadline: float, check: Calla
         if deadline < math.inf:
             seconds = deadline - time.monotonic()
             if seconds <= 0:
-                raise TimeoutError("the message is not complete in time")
+                raise TimeoutError("the message did not arrive completely in time")
             line.settimeout(min(seconds, _LONGEST_WAIT if check is None else _CHECK_SECONDS))
         try:
             read = line.recv_into(left)
@@ -172,12 +172,12 @@ def unpack_table(data: bytes) -> Table:
             raise ValueError("a cell has an invalid type")
         rows = tuple(zip(*columns, strict=True))
         if not _TYPES.issuperset(types) or not len(names) == len(types) or len(columns) not in (0, len(names)):
-            raise ValueError("the columns do not fit the rows")
+            raise ValueError("the numbers of names, types and columns differ")
         if len(rows) != count:
             raise ValueError("the number of rows differs from the number in the message's header")
         return Table(tuple(map(str, names)), tuple(types), rows, bool(truncated), float(elapsed))
     except (TypeError, OverflowError) as error:
-        raise ValueError(f"no result: {error}") from None
+        raise ValueError(f"the message is not a query result: {error}") from None
 
 
 def set_limit(kind: int, value: int) -> None:

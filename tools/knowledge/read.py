@@ -555,13 +555,13 @@ class _DbtMetricConverter:
         self.tables[table] = None
         conditions = [_DIMENSION.sub(lambda hit: self.dimensions.get((table, hit[1]), hit[1]), one) for one in filters]
         if rest := next((one for one in conditions if "{{" in one), ""):
-            raise KnowledgeError(f"its filter has Jinja that is not read here: {rest}")
+            raise KnowledgeError(f"its filter contains Jinja that is not supported: {rest}")
         called, kind = _get_text(node, "name"), _get_text(node, "agg")
         value = _qualify_column(_get_text(node, "expr") or called, table)
         if kind not in _AGGREGATES:
             raise KnowledgeError(f"the aggregate {kind!r} of the measure {called!r} is not supported")
         if "{{" in value:
-            raise KnowledgeError(f"the measure {called!r} has Jinja that is not read here: {value}")
+            raise KnowledgeError(f"the measure {called!r} contains Jinja that is not supported: {value}")
         if node.get("non_additive_dimension"):
             raise KnowledgeError(
                 f"the measure {called!r} may not be added up over time (non_additive_dimension), which is not supported"

@@ -140,7 +140,7 @@ def _parse_reply(reply: bytes, limits: SandboxLimits, elapsed: float) -> Sandbox
     """
     content = json.loads(reply)
     if not isinstance(content, dict):
-        raise TypeError("a reply is an object")
+        raise TypeError("the reply is not a JSON object")
     content = cast(dict[str, Any], content)
     output = _replace_surrogates(content.get("output", ""))[: limits.output_chars + len(format_omission(_MOST_DROPPED))]
     if (error := content.get("error")) is not None:
@@ -162,7 +162,7 @@ def _parse_reply_table(content: dict[str, Any], limits: SandboxLimits, elapsed: 
         raise ValueError("the reply has values other than lists, or more rows than requested")
     columns = tuple(_replace_surrogates(column) for column in names)
     if any(len(line) != len(columns) for line in lines):
-        raise ValueError("rows and columns differ")
+        raise ValueError("a row has more or fewer cells than there are columns")
     rows = tuple(tuple(_parse_reply_cell(cell) for cell in line) for line in lines)
     kinds = ({type(row[position]) for row in rows} - {type(None)} for position in range(len(columns)))
     types = tuple("mixed" if len(kind) > 1 else _TYPE_NAMES[kind.pop()] if kind else "null" for kind in kinds)

@@ -46,8 +46,8 @@ def _show_or_run_sql(chat: ChatSession, rest: str) -> RenderableType:
     if rest == "other":
         if answer.ledger is None or not answer.ledger.other_sql:
             if missed := "; ".join(answer.ledger.not_counted if answer.ledger else ["all"]):
-                raise SettingsError(f"what this answer leaves out was not all counted: {missed}")
-            raise SettingsError("this answer leaves out no rows that another query counts: /why says what was counted")
+                raise SettingsError(f"not all rows that this answer leaves out could be counted: {missed}")
+            raise SettingsError("no other query counts rows that this answer leaves out: /why shows what was counted")
         rest = answer.ledger.other_sql
     if rest == "edit":
         rest = chat.draft = _edit_sql_in_editor(chat.draft or _get_answer_sql(answer, "edit"))

@@ -143,13 +143,13 @@ def test_another_query_is_run_in_an_answers_place(shop: Path) -> None:
 
 def test_the_query_with_rows_left_out_is_shown_and_run(shop: Path) -> None:
     lines = said(shop, COUNT, "/sql other")
-    assert "tableturn: this answer leaves out no rows that another query counts: /why says what was counted" in lines
+    assert "tableturn: no other query counts rows that this answer leaves out: /why shows what was counted" in lines
     counted = "SELECT COUNT(*) FROM orders WHERE customer_id IN (SELECT id FROM customers)"
     with SQLAgent(shop, model=writes(counted), settings={"examples": "none"}) as agent:
         conversation = agent.conversation()
         chat = ChatSession(resources=agent.resources, agent=agent, conversation=conversation)
         chat.take(conversation.ask("How many orders?"), "How many orders?", conversation.why())
-        with pytest.raises(SettingsError, match="not all counted: the rows of orders that have no match"):
+        with pytest.raises(SettingsError, match="could be counted: the rows of orders that have no match"):
             BY_NAME["/sql"].run(chat, "other")
     with closing(sqlite3.connect(shop)) as connection, connection:
         connection.execute("INSERT INTO orders (id, customer_id, total) VALUES (901, 99, 7.5)")

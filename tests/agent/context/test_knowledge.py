@@ -203,7 +203,7 @@ def test_what_is_listed_is_named_by_its_number_or_its_word(shop: Path, known: Pa
         agent.edit_lesson(numbers["big order"], "orders.total > 16")
         agent.edit_lesson("Regular", "customers.id > 1")
         assert {"orders.total > 16", "customers.id > 1"} <= {lesson.meaning for lesson in agent.list_lessons()}
-        with pytest.raises(KnowledgeError, match="nothing that was taught"):
+        with pytest.raises(KnowledgeError, match="no saved answer or definition"):
             agent.edit_lesson("99", "orders.total > 1")
         assert agent.forget(numbers["big order"]) == "the definition of 'big order'"
         assert agent.forget(numbers["How many customers?"]) == "the answer to 'How many customers?'"

@@ -64,7 +64,7 @@ class NamedFileSystem(AbstractFileSystem):  # pyright: ignore[reportUntypedBaseC
 
     def _open(self, path: str, mode: str = "rb", *_: Any, **__: Any) -> Any:
         if mode != "rb":
-            raise PermissionError("the files of a database are read, never written")
+            raise PermissionError("the files of a database can only be read")
         return _OpenFile(self._find_path(path), "rb")
 
     def info(self, path: str, **_: Any) -> dict[str, Any]:

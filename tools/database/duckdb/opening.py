@@ -96,5 +96,5 @@ def _read_tables_from_file(line: socket.socket, file: TableFile, folder: Path) -
     for packed in ormsgpack.unpackb(body):
         entry = unpack_entry(packed)
         if entry.path != file.path and (entry.path is None or entry.path.parent != folder):
-            raise RuntimeError(f"reading {file.path} gave another file")
+            raise RuntimeError(f"the reader of {file.path} returned another file")
         yield entry

@@ -51,7 +51,7 @@ class ServerAddress:
         role = self.role.replace("{user}", identity.name)
         # To the server, this name means the login itself.
         if role.lower() in ("none", "") or "\0" in role:
-            raise SettingsError(f"no person may have the role {role!r} on the database")
+            raise SettingsError(f"the role {role!r} is not allowed for a person: choose another name")
         return role
 
 

@@ -165,7 +165,7 @@ class StatementChecker:
             raise
         except Exception as error:
             # Arguments that a function cannot have are found when it is written, by whatever fails on them.
-            raise QueryRejected("the statement cannot be passed on safely: write it plainly") from error
+            raise QueryRejected("the statement cannot be sent to the database safely: use simpler syntax") from error
 
     def _check_rewritten_sql(self, written: str, catalogue: Catalogue) -> None:
         """Parse and check the rewritten statement again; it must mean the same.
