@@ -39,7 +39,7 @@ from ..tools.outgoing import MaskedDatabase
 from ..tools.sql import read_query
 from ..tools.values import ValueMatch
 from .answers.answer import Answer
-from .answers.phrasing import build_display, explain_query, phrase_answer, read_answered
+from .answers.phrasing import analyze_sql, build_display, explain_query, phrase_answer
 from .audit import AuditedQuery, run_and_audit_query, run_query
 from .model.track_record import ModelRunRecord, append_run_record, get_record_file_path
 from .records import AnswerSentence, AttemptView, Status, make_plain_result
@@ -266,7 +266,7 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
         raise SettingsError("that answer has no SQL to run")
     query = AuditedQuery(sql, answer.question, answer.thread)
     result = make_plain_result(run_query(query, resources, resources.settings.limits, cancellation))
-    read = read_answered(sql, database)
+    read = analyze_sql(sql, database)
     setting = answer.formats[0].locale if answer.formats else resources.settings.locale
     looks = build_display(
         read, result, choose_locale(answer.question, setting, record.sentence.say if record.sentence else "")
@@ -465,7 +465,7 @@ def _check_may_remove_answer(hit: FoundExample, database: Database) -> None:
 
 def explain(sql: str, resources: Resources) -> str:
     """Explain in plain words what a query computes; return '' if it cannot be parsed."""
-    return explain_query(read_answered(sql, resources.database))
+    return explain_query(analyze_sql(sql, resources.database))
 
 
 def tables(resources: Resources) -> Schema:

@@ -109,7 +109,7 @@ Render = Callable[[PromptParts, tuple[str, ...]], tuple[Message, ...]]
 """Makes the messages from what is left and the sentences on what is not."""
 
 
-def fit(budget: int, everything: PromptParts, render: Render) -> Prompt:
+def fit_prompt(budget: int, everything: PromptParts, render: Render) -> Prompt:
     """Return the largest prompt within `budget` tokens.
 
     Raises:

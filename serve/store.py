@@ -47,7 +47,7 @@ from ..agent.records import AnswerRecord, Usage
 from ..agent.state import dump, load
 from ..tools.database import Rights
 from ..tools.errors import TableturnError
-from .tables import ENDED, RUNNING, SPENT, THREADS, TURNS, WORKERS, set_up
+from .tables import ENDED, RUNNING, SPENT, THREADS, TURNS, WORKERS, create_tables
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Executable, Row
@@ -196,7 +196,7 @@ class TurnStore:
         self._pool = ThreadPoolExecutor(_AT_ONCE, "tableturn-store")
         try:
             with _translate_database_errors(), self._engine.begin() as on:
-                set_up(on)
+                create_tables(on)
         except StoreError:
             self._release_resources()
             raise
@@ -226,7 +226,7 @@ class TurnStore:
         with _translate_database_errors(), self._reading.connect() as on:
             return on.execute(wanted).all()
 
-    def beat(self) -> None:
+    def record_heartbeat(self) -> None:
         """Record that this worker is alive."""
         now = time.time()
         with _translate_database_errors(), self._engine.begin() as on:

@@ -150,7 +150,7 @@ def _format_short_number(number: float, locale: str) -> str:
     return format_cell(number, ColumnFormat("number", 2), locale) if abs(number) >= 1 else f"{number:.3g}"
 
 
-def summarize(outcomes: Sequence[Outcome], locale: str = "") -> str:
+def summarize_outcomes(outcomes: Sequence[Outcome], locale: str = "") -> str:
     """Return one line of text about the outcomes that differ; empty if none differs."""
     line = "; ".join(_format_outcome(outcome, Labels(locale)) for outcome in outcomes if not outcome.has_same_result)
     return f"{line[:1].upper()}{line[1:]}." if line else ""

@@ -132,7 +132,7 @@ def _phrase_breakdown(result: PlainResult, looks: ColumnDisplay) -> str:
     names = [name for name, form in zip(looks.words, looks.formats, strict=True) if form.kind not in _MEASURES]
     labels, columns = looks.labels, list(looks.words)
     if measures and not looks.is_summary and len(columns) <= COLUMNS_IN_WORDS and not result.truncated:
-        named = map(_set_unit_apart, columns, looks.formats)
+        named = map(_put_unit_in_brackets, columns, looks.formats)
         return f"{labels.say('rows', len(result.rows))}: {labels.join([*named])}."
     if names and max(len(names), len(measures)) <= _NAMES_IN_WORDS:
         listed = labels.join(names)
@@ -147,7 +147,7 @@ def _phrase_breakdown(result: PlainResult, looks: ColumnDisplay) -> str:
     return f"{_capitalize(listed)}{count}."
 
 
-def _set_unit_apart(name: str, form: ColumnFormat) -> str:
+def _put_unit_in_brackets(name: str, form: ColumnFormat) -> str:
     """Return a column's name with its unit in brackets, as in `fee (EUR)`."""
     head, _, last = name.rpartition(" ")
     return f"{head} ({form.measure})" if head and last.lower() == form.measure.lower() else name
@@ -181,7 +181,7 @@ _PLAIN_FAILURES: dict[str | None, str] = {
 }
 
 
-def failed(error: str, kind: str | None, seconds: float) -> str:
+def error_text(error: str, kind: str | None, seconds: float) -> str:
     """Return the text of an answer to a question that failed, in plain words."""
     return _PLAIN_FAILURES.get(kind, error).replace("{seconds}", f"{seconds:g}")
 
@@ -190,7 +190,7 @@ WITHHELD = "The rows are shown only to the person who asked, because they contai
 """Stands for the words of a result that are made for the person alone; see `delivery`."""
 
 
-def shown(estimate: Estimate | None) -> dict[str, int | None] | None:
+def dump_estimate(estimate: Estimate | None) -> dict[str, int | None] | None:
     """Return the estimated cost of a query as plain values: rows and bytes."""
     return None if estimate is None else {"rows": estimate.rows, "bytes": estimate.bytes}
 
@@ -214,7 +214,7 @@ def phrase_result_or_count(result: PlainResult, looks: ColumnDisplay) -> str:
 
 
 @with_fallback("phrasing", None)
-def read_answered(sql: str | None, database: Database) -> Query | None:
+def analyze_sql(sql: str | None, database: Database) -> Query | None:
     """Return the analysis of an answer's query; None if there is no query or it cannot be read."""
     return read_query(sql or "", database.schema())
 
@@ -242,7 +242,7 @@ def build_display(
 
 
 @with_fallback("phrasing", "")
-def summarize(answer: AnswerRecord) -> str:
+def summarize_answer(answer: AnswerRecord) -> str:
     """Summarize an answer in one line for later turns: the columns and the first row."""
     columns = ", ".join(answer.columns)
     if not answer.rows:

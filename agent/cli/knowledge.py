@@ -104,7 +104,7 @@ def suggest(
     Each is shown with queries that contain it. Nothing is saved: copy what is right into the knowledge file, under the
     words that people use.
     """
-    from ...tools.knowledge.proposals import suggest as suggested
+    from ...tools.knowledge.proposals import suggest_entries as suggested
 
     with options.open() as database:
         queries = [query for given in source for query in _read_logged_queries(given, database)]

@@ -37,15 +37,15 @@ class AnnotationProgress:
     unusable: int = 0  # replies that described nothing: what they were asked about counts as done
 
 
-def annotate(this: Run) -> Body[list[str]]:
+def annotate(run: Run) -> Body[list[str]]:
     """Have a model describe part of the schema with this turn's spare requests; return notes."""
-    resources, settings = this.resources, this.settings
+    resources, settings = run.resources, run.settings
     calls = min(_CALLS, settings.turn_calls // _SHARE)
     schema = yield from do(resources.database.schema)
     store = yield from do(resources.schemas.annotations)
     try:
         done = yield from describe(
-            schema, store, calls=calls, prompt_tokens=settings.prompt_tokens, annotator=this.annotator()
+            schema, store, calls=calls, prompt_tokens=settings.prompt_tokens, annotator=run.annotator()
         )
     except (ModelError, NotUnderstood) as error:
         return [f"the schema was not described further: {error}"]

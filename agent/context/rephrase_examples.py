@@ -67,7 +67,7 @@ Forms = Callable[[Dialogue, RequestLimitedTranslator], Iterator[Example]]
 """Yields those of a dialogue's pairs that lacked a form, with it if the model gave one."""
 
 
-def rephrase_dialogue(dialogue: Dialogue, asker: RequestLimitedTranslator) -> Iterator[Example]:
+def rephrase_dialogue(dialogue: Dialogue, translator: RequestLimitedTranslator) -> Iterator[Example]:
     """Rephrase the dialogue's questions that are not rephrased yet (CREDIT-SQL 3.1).
 
     A turn that is not in the store, as it was refused or is another dialogue's too, is rephrased for those after it.
@@ -89,18 +89,18 @@ def rephrase_dialogue(dialogue: Dialogue, asker: RequestLimitedTranslator) -> It
                 dialogues=load_dialogues(),
                 asks_back=False,
             )
-            reply = asker.ask(task)
+            reply = translator.ask(task)
             sentence = reply.rephrased if reply is not None else ""
             if example:
                 yield replace(example, rephrased=sentence)
         history.append(PastTurn(question, sentence or question))
 
 
-def simplify_dialogue(dialogue: Dialogue, asker: RequestLimitedTranslator) -> Iterator[Example]:
+def simplify_dialogue(dialogue: Dialogue, translator: RequestLimitedTranslator) -> Iterator[Example]:
     """Simplify the dialogue's questions that are not simplified yet (revision chain 3.1.1)."""
     for example in dialogue:
         if not example.simplified:
-            yield replace(example, simplified=asker.ask(SimplifyTask(example.question)) or "")
+            yield replace(example, simplified=translator.ask(SimplifyTask(example.question)) or "")
 
 
 def group_pairs_into_dialogues(store: ExampleStore) -> list[Dialogue]:

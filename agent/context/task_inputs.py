@@ -93,7 +93,7 @@ def get_previous_question(turn: Turn, history: tuple[PastTurn, ...]) -> str:
     return history[-1].rephrased or history[-1].question
 
 
-def remember(state: AgentState, turn: PastTurn, text: str, settings: Settings) -> Update:
+def make_history_update(state: AgentState, turn: PastTurn, text: str, settings: Settings) -> Update:
     """Return the update that adds a finished turn and its answer to the conversation."""
     turns = [*get_validated_turn_records(state), dump(turn)][-max(settings.history_window, 1) :]
     carried = dict(dump(replace(turn, items=turn.items[:ITEMS_CARRIED])))

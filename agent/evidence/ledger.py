@@ -21,7 +21,7 @@ SHORTEST_SECONDS, LONGEST_SECONDS = 0.1, 1.0
 
 
 @with_fallback("ledger", None)
-def count_rows(
+def make_row_ledger(
     chosen: Attempt, query: Query | None, state: AgentState, turn: Turn, run: Run, begin: Callable[[], None] | None
 ) -> Ledger | None:
     """Count the rows that an answer's query leaves out or repeats; None if off or not allowed.
@@ -64,7 +64,7 @@ def count_rows(
 
 
 @with_fallback("checks", "")
-def tell_row_rules(query: Query, personal: frozenset[str], labels: Labels) -> str:
+def format_row_rules_note(query: Query, personal: frozenset[str], labels: Labels) -> str:
     """Return a note on tables whose rows depend on who asks; '' if the query reads none."""
     read = sorted(personal & query.tables.keys())
     return labels.say("rows_by_person", tables=labels.join(read)) if read else ""

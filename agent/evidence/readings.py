@@ -22,7 +22,7 @@ from ...tools.readings import (
     compare_readings,
     format_short_cell,
     make_tie_reading,
-    summarize,
+    summarize_outcomes,
 )
 from ...tools.sql import Query
 from ..advice import with_fallback
@@ -69,7 +69,7 @@ def run_alternative_readings(chosen: Attempt, query: Query | None, turn: Turn, r
     outcomes = (compare_readings(rival, here, there, ordered, locale) for rival, there in _run_readings(found, run))
     tried: list[Outcome] = [outcome for outcome in outcomes if outcome is not None]
     agreement = Agreement(len(tried), sum(outcome.has_same_result for outcome in tried))
-    return Readings(summarize(tried, locale), tuple(tried), agreement)
+    return Readings(summarize_outcomes(tried, locale), tuple(tried), agreement)
 
 
 @with_fallback("readings", None)

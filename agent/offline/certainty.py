@@ -90,7 +90,7 @@ def _list_useless_mentions(reading: ParseState) -> list[Mention]:
     return find_unused(reading.marks, reading.frame, reading.names.schema)
 
 
-def measure_signals(reading: ParseState, rows: tuple[tuple[Cell, ...], ...] | None) -> dict[str, float]:
+def compute_parse_signals(reading: ParseState, rows: tuple[tuple[Cell, ...], ...] | None) -> dict[str, float]:
     """Return the inputs of a parsed question's confidence; `rows` is None after a timeout."""
     frame = reading.frame
     names = [mark for mark in reading.marks if mark.kind in ("c", "x", "t") and mark.hits]

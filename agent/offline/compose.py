@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from .frame import Aggregate, Column, Operand, QueryFrame, add_where, count_keys, count_rows, intersect, require_key
+from .frame import Aggregate, Column, Operand, QueryFrame, add_where, count_keys, count_rows, intersect, match_key
 from .names import NameIndex
 from .reading import CUES, ParseState, apply_pattern_stages
 
@@ -40,7 +40,7 @@ def _read_term_list(reading: ParseState, words: list[str], more: bool) -> list[O
         if word in _AND:
             is_open = True
         elif word[:2] in ("@c", "@a", "@x") and is_open and not reading.is_table_mention(word):
-            terms.extend(_expand_name_marker(reading, word))
+            terms.extend(_get_marker_columns(reading, word))
         elif word[:2] in ("@t", "@x"):
             is_open = not (terms or more or before in _BELONGING)
         elif word.startswith("@w"):
@@ -49,7 +49,7 @@ def _read_term_list(reading: ParseState, words: list[str], more: bool) -> list[O
     return terms
 
 
-def _expand_name_marker(reading: ParseState, marker: str) -> list[Operand]:
+def _get_marker_columns(reading: ParseState, marker: str) -> list[Operand]:
     """Return a marker's columns; `name` may stand for a first-name and a last-name column."""
     term = reading.get_operand(marker)
     pair = reading.names.find_titles(term.column.table) if term.column and not term.aggregate else ()
@@ -73,7 +73,7 @@ def build_query_frame(reading: ParseState) -> QueryFrame:
         for table in reading.group_tables:
             terms[:0] = [] if table in shown else [Operand(column) for column in names.find_titles(table)]
     terms[:0] = [Operand(c) for c in dict.fromkeys(reversed(reading.group)) if Operand(c) not in terms]
-    terms = terms or _choose_default_terms(reading, head)
+    terms = terms or _choose_default_columns(reading, head)
     if reading.per_subject and not group:
         group = _choose_group_columns(reading, terms, head)
     if not group and any(t.aggregate for t in terms) and not reading.limit:
@@ -123,7 +123,7 @@ def _has_one_related_row(reading: ParseState, table: str) -> bool:
     return own and re.search(r"\bfrom\b", reading.question.text, re.IGNORECASE) is not None
 
 
-def _choose_default_terms(reading: ParseState, head: str | None) -> list[Operand]:
+def _choose_default_columns(reading: ParseState, head: str | None) -> list[Operand]:
     """Return the columns to show if the question names none: those that name the rows."""
     if "#all" in reading.text:
         return [Operand()]
@@ -215,7 +215,7 @@ def edit_base_query(reading: ParseState) -> QueryFrame:
     if terms and all(term.aggregate == "count" and not term.distinct for term in terms):
         return count_rows(frame, names.key(frame.list_tables()[0]))
     if (base.limit or base.having) and (key := _find_outer_query_key(base, terms, names)):
-        where = ((require_key(base, key),), *reading.where)
+        where = ((match_key(base, key),), *reading.where)
         return QueryFrame(terms, (key.table, *reading.tables), where, order=tuple(reading.order), limit=reading.limit)
     if terms and reading.has_cue("adds"):
         kept = base.select if base.group or computes else tuple(t for t in base.select if not t.aggregate)

@@ -28,7 +28,7 @@ from ...tools.values import ValueIndex
 from ...tools.values.match import ValueMatch
 from ..advice import with_fallback
 from ..effects import Body, Done, FunctionEffect
-from .certainty import compute_confidence, has_important_unread_words, list_unread_words, measure_signals
+from .certainty import compute_confidence, compute_parse_signals, has_important_unread_words, list_unread_words
 from .compose import edit_base_query, is_follow_up_question
 from .frame import QueryFrame, format_query_as_sentence
 from .grammar import parse
@@ -137,7 +137,7 @@ class Parser:
         _check_understood(reading, unchanged, left_out)
         stems = {word.stem for word in split_question_into_words(reading.question.text)}
         sql = convert_frame_to_sql(reading.frame, reading.names.schema, stems)
-        found = measure_signals(reading, self._run_trial_query(sql))
+        found = compute_parse_signals(reading, self._run_trial_query(sql))
         sure = round(compute_confidence(found), 3)
         partial = has_important_unread_words(reading)
         return ParsedAnswer(reading.frame, sql, sure, _list_parsing_notes(reading, left_out), left_out, partial, found)

@@ -55,7 +55,7 @@ class Engine(Protocol):
         """Return a key that changes whenever the database may have changed; empty if unknown."""
         ...
 
-    def under(self, session: Session) -> Engine:
+    def with_session(self, session: Session) -> Engine:
         """Return the same database for another session.
 
         Raises:

@@ -26,7 +26,7 @@ _ADD = """
 """
 
 
-def spend(location: str, rows: int, most: int, today: date | None = None) -> None:
+def add_estimated_rows(location: str, rows: int, most: int, today: date | None = None) -> None:
     """Add rows to a database's count for the day, which ends at midnight UTC.
 
     The count goes up before the query runs, in one transaction of a small SQLite file, so that processes side by side

@@ -57,7 +57,7 @@ class EngineProfile:
     actions: Mapping[str, str]
     in_names_tables: bool
 
-    def failure(self, code: str, message: str) -> TableturnError | ConnectionLost:
+    def make_error(self, code: str, message: str) -> TableturnError | ConnectionLost:
         """Return the typed error for an engine's error code and message."""
         codes = (code, *(f"{code[:length]}*" for length in range(1, len(code))))
         match meaning := next((self.faults[each] for each in codes if each in self.faults), None):

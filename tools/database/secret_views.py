@@ -149,7 +149,7 @@ class _Scope:
         """Return the columns of the sources with a given name, or of all sources."""
         return [column for name, columns in self.sources if source in ("", name) for column in columns]
 
-    def shows(self, column: exp.Column) -> bool:
+    def shows_secret(self, column: exp.Column) -> bool:
         """Whether a column reference, or a star, shows a secret."""
         source, name = column.table.casefold(), column.name.casefold()
         place: _Scope | None = self
@@ -263,7 +263,7 @@ def _apply_column_aliases(columns: _Columns, node: exp.Expr) -> _Columns:
 def _reveals_secret(value: exp.Expr, place: _Scope) -> bool:
     """Whether the value of an SQL expression shows a secret."""
     if isinstance(value, exp.Column):
-        return place.shows(value)
+        return place.shows_secret(value)
     if isinstance(value, _MEASURES) and not isinstance(value, _VALUES):
         return False
     if isinstance(value, _UNTRACED):

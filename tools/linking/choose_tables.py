@@ -203,7 +203,7 @@ class TableChooser:
         left: list[str] = []
         for name in sorted(score, key=lambda name: -score[name]):
             words, members = self._copies.get(name), self._members.get(name, ())
-            named = [member for member in members if _have_common_period(periods, member)]
+            named = [member for member in members if _has_common_period(periods, member)]
             head = self._heads.get(name) or (name if name in self._views else None)
             if name in used:
                 ranked[name] = None
@@ -286,7 +286,7 @@ def _read_periods(text: str) -> tuple[set[int], set[int]]:
     return {int(year) for year, *_ in told}, months
 
 
-def _have_common_period(periods: tuple[set[int], set[int]], name: str) -> bool:
+def _has_common_period(periods: tuple[set[int], set[int]], name: str) -> bool:
     """Whether a table's name contains one of the given years and months."""
     (years, months), (own_years, own_months) = periods, _read_periods(name)
     return not years.isdisjoint(own_years) and not (months and own_months and months.isdisjoint(own_months))

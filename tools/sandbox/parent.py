@@ -101,7 +101,7 @@ class _CancellableWait:
 
 
 @contextlib.contextmanager
-def take_turn(turns: threading.Semaphore, cancellation: Cancellation | None) -> Generator[None]:
+def acquire_slot(turns: threading.Semaphore, cancellation: Cancellation | None) -> Generator[None]:
     """Occupy a slot of the semaphore; wait for a free one unless the run is cancelled."""
     while not turns.acquire(timeout=_SLICE_SECONDS):
         if cancellation is not None and cancellation.cancelled:

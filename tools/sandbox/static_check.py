@@ -35,7 +35,7 @@ def find_size_problem(code: str, most: int = CODE_BYTES) -> str | None:
     return f"the code has {size:,} bytes, and {most:,} may be passed: write less" if size > most else None
 
 
-def refuse(code: str, most: int = CODE_BYTES) -> str | None:
+def find_code_problem(code: str, most: int = CODE_BYTES) -> str | None:
     """Return why the code is not allowed, with the line number; None if it is allowed."""
     if problem := find_size_problem(code, most):
         return problem

@@ -62,7 +62,7 @@ def regularize(sql: str, schema: Schema) -> str:
     query = Query.of(sql, schema.dialect, schema)
     if any(reference.kind == "text_name" for reference in query.resolution.references):
         return query.sql  # a column is named by an expression's very spelling: any change might lose it
-    return write(query, make_regularizing_edits(query))
+    return write_regular_query(query, make_regularizing_edits(query))
 
 
 @return_default_if_unparsable(False)
@@ -222,7 +222,7 @@ class Piece(str):
 _BEFORE_OPERAND = _OPERATORS | {"SELECT", "DISTINCT", "WHERE", "AND", "OR", "ON", "HAVING", "GROUP BY", "ORDER BY"}
 
 
-def write(query: Query, edits: TokenEdits) -> str:
+def write_regular_query(query: Query, edits: TokenEdits) -> str:
     """Write a query in regular form, with the edits applied."""
     return _join_pieces(_rewrite_limit(_remove_column_parentheses(_write_token_pieces(query, edits))))
 

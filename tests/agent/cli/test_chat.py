@@ -190,9 +190,9 @@ def test_columns_that_have_no_room_are_named() -> None:
 
 def test_what_a_conversation_costs_counts_a_clarified_turn_once() -> None:
     cost = ConversationCost((1.0, 10.0))
-    cost.add(Usage(1, 1_000, 100), goes_on=False)
-    cost.add(Usage(2, 3_000, 200), goes_on=True)
-    cost.add(Usage(1, 1_000, 100), goes_on=False)
+    cost.add(Usage(1, 1_000, 100), continues=False)
+    cost.add(Usage(2, 3_000, 200), continues=True)
+    cost.add(Usage(1, 1_000, 100), continues=False)
     assert cost.summary == "2 questions, 3 model requests, 4,000 prompt and 300 completion tokens, $0.0070"
 
 

@@ -48,7 +48,7 @@ from tableturn.tools.sql import (
 from tableturn.tools.sql import parse as parse_module
 from tableturn.tools.sql import query as query_module
 from tableturn.tools.sql.dialects import DialectRules
-from tableturn.tools.sql.reads import may_read
+from tableturn.tools.sql.reads import get_values_of_read_columns
 from tableturn.tools.sql.scope import NameResolution
 
 from tests.support.queries import read
@@ -110,7 +110,7 @@ def _read_in_all_ways(sql: str, schema: Schema) -> None:
     make_sql_skeleton(sql, schema.dialect)
     vectorize_query(sql, schema.dialect)
     mend_names(sql, schema)
-    may_read(sql, schema, {("customer", "name"): "none"})
+    get_values_of_read_columns(sql, schema, {("customer", "name"): "none"})
     propose_entries_from_correction(
         read(sql, schema), read(sql, schema), "how many customers are there in each country?"
     )

@@ -102,7 +102,7 @@ _ADDRESS = re.compile(r"tableturn://[^\s\"']*")
 _PLACE = "tableturn_place"
 
 
-def settings(folder: Path, disk_bytes: int = DISK_BYTES) -> dict[str, str | bool | int | float | list[str]]:
+def make_settings(folder: Path, disk_bytes: int = DISK_BYTES) -> dict[str, str | bool | int | float | list[str]]:
     """Return the settings of a DuckDB instance."""
     return {
         "memory_limit": f"{MEMORY_BYTES}B",
@@ -127,7 +127,7 @@ class FileReader:
         self._folder, self._thorough, self._turned = folder, thorough, turned
         # DuckDB would make it once it needs it; the kernel may refuse that by then.
         (folder / "temporary").mkdir()
-        self._connection = duckdb.connect(":memory:", config=settings(folder))
+        self._connection = duckdb.connect(":memory:", config=make_settings(folder))
         self._files = NamedFileSystem()
         self._files.serve(self._connection)
 

@@ -139,7 +139,7 @@ class MySQLBackend(SQLAlchemyBackend):
         self.connect().close()
         self.name = "MariaDB" if self.kind == "mariadb" else "MySQL"
 
-    def under(self, session: Session) -> MySQLBackend:
+    def with_session(self, session: Session) -> MySQLBackend:
         return MySQLBackend(self._address, session)
 
     def state(self, connection: ServerConnection) -> str:

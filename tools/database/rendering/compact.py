@@ -73,7 +73,7 @@ def render_table_line(table: TableSchema, keys: Sequence[ForeignKey], written: N
             simple[key.columns[0].lower()].append(key)
     columns = [_render_column(column, table, simple[column.name.lower()], written) for column in table.columns]
     columns += [
-        f"({', '.join(map(written, key.columns))}) {_render_arrow(key)} "
+        f"({', '.join(map(written, key.columns))}) {_render_foreign_key(key)} "
         f"{written.quote_table(key.ref_table)}"
         f"({', '.join(map(written, key.ref_columns))})"
         for key in keys
@@ -107,7 +107,7 @@ def _render_column(column: ColumnSchema, table: TableSchema, keys: Sequence[Fore
     for key in keys:
         same = table.brief and key.ref_columns[0].lower() == column.name.lower()
         other = "" if same else "." + written(key.ref_columns[0])
-        references += f" {_render_arrow(key)} {written.quote_table(key.ref_table)}{other}"
+        references += f" {_render_foreign_key(key)} {written.quote_table(key.ref_table)}{other}"
     if codes and not (keys or codes.part) and (codes.table if table.brief else written.samples):
         # Nothing of the table of codes is shown here.
         references = f" -> {written.quote_table(codes.table)}{'' if table.brief else '.' + written(codes.key)}"
@@ -214,7 +214,7 @@ def _count_samples_to_show(column: ColumnSchema, samples: int) -> int:
     return samples if few else min(samples, 1)
 
 
-def _render_arrow(key: ForeignKey) -> str:
+def _render_foreign_key(key: ForeignKey) -> str:
     return "~>" if key.inferred else "->"
 
 

@@ -105,7 +105,7 @@ class _TableProfiler:
         try:
             return self.connection.rows(sql)
         except self.connection.errors as error:
-            failed = self.connection.failure(error)
+            failed = self.connection.make_error(error)
             if not isinstance(failed, QueryError):
                 raise failed from None
             self._late += failed.kind in ("timeout", "locked")

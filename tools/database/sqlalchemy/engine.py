@@ -39,7 +39,7 @@ _Ends = Callable[[], None]
 # Without parameters, no driver reads `%` as a placeholder.
 _PLAIN = {"no_parameters": True}
 # What the drivers' errors mean, on the dialects whose codes are known.
-_FAILURES = {"mysql": mysql.failure, "mariadb": mysql.failure, "postgresql": postgres.failure}
+_FAILURES = {"mysql": mysql.make_error, "mariadb": mysql.make_error, "postgresql": postgres.make_error}
 _GRAMMARS = {"mysql": mysql.GRAMMAR, "postgres": postgres.GRAMMAR}
 # No comment, estimate or definition; nothing is known to be hidden.
 _NOTHING_MORE = ("", None, "", False, False)
@@ -155,7 +155,7 @@ class SQLAlchemyConnection(ServerConnection):
             case _:
                 return None
 
-    def failure(self, error: Exception) -> TableturnError | ConnectionLost:
+    def make_error(self, error: Exception) -> TableturnError | ConnectionLost:
         if isinstance(error, OSError):
             return ConnectionLost(str(error))
         if isinstance(error, DBAPIError):
@@ -285,7 +285,7 @@ class SQLAlchemyBackend(Backend):
         port = f":{url.port}" if url.port else ""
         self.location = f"{url.get_backend_name()}://{url.host or ''}{port}/{url.database or ''}"
 
-    def under(self, session: Session) -> SQLAlchemyBackend:
+    def with_session(self, session: Session) -> SQLAlchemyBackend:
         return SQLAlchemyBackend(self._engine, [name for name in self._schemas if name], session)
 
     @property

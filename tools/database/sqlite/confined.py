@@ -96,7 +96,7 @@ class Confinement:
             raise SchemaChanged
 
 
-def confine(connection: sqlite3.Connection, uri: str, catalogue: FileCatalogue) -> Confinement:
+def confine_connection(connection: sqlite3.Connection, uri: str, catalogue: FileCatalogue) -> Confinement:
     """Attach a database file to an empty database, and declare views of the visible tables."""
     schema = f"t{secrets.token_hex(16)}"
     _attach_database_file(connection, uri, schema)
