@@ -146,8 +146,8 @@ def approve(
         kept = answer.rephrased
         if answer.record.follow_up:
             raise ExampleRefused(
-                f"not saved yet: {answer.question!r} follows earlier questions, and its answer would be saved for "
-                f"{kept!r}; give the question to save, in words that stand alone: /approve QUESTION, or `question`"
+                f"not saved yet: {answer.question!r} follows earlier questions, and would be saved for {kept!r}: "
+                "give a question that can be understood alone, as /approve QUESTION or `question`"
             )
         simplified = answer.simplified if answer.simplified != kept else ""
     saved = _save_example(kept, sql, resources, settings, simplified=simplified, shared=shared)
@@ -342,7 +342,7 @@ def _parse_definition(
         fragment = resolve_sql_fragment(meaning, schema, [table for table, _ in about])
         kind = classify_fragment(fragment.tree)
         if kind is None:
-            raise KnowledgeError(f"{meaning!r} is neither a condition nor an aggregate")
+            raise KnowledgeError(f"{meaning!r} is neither a condition nor an aggregate: write one, such as SUM(total)")
     except KnowledgeError as error:
         if only_sql:
             raise KnowledgeError(f"not saved: {error}; a meaning in words is written {name} means ...") from None
@@ -518,7 +518,7 @@ def _find_named_column(schema: Schema, words: str) -> tuple[TableSchema, ColumnS
         raise SettingsError("say which column: /values TABLE.COLUMN, or only the column if a single table has it")
     if not places:
         raise SettingsError(f"there is no column {words}: /tables lists the tables, /schema TABLE their columns")
-    raise SettingsError(f"which {words}: {join_names([f'{table.name}.{column.name}' for table, column in places])}")
+    raise SettingsError(f"unclear column: {join_names([f'{table.name}.{column.name}' for table, column in places])}")
 
 
 def join_names(names: list[str]) -> str:

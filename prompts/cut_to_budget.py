@@ -166,9 +166,9 @@ def _list_removable_schema_items(schema: Schema, order: Sequence[str]) -> list[t
     return [(table, column) for _, _, table, column in ranked]
 
 
-def _drop_schema_items(schema: Schema, gone: frozenset[tuple[str, str | None]]) -> Schema:
-    if not gone:
+def _drop_schema_items(schema: Schema, removed: frozenset[tuple[str, str | None]]) -> Schema:
+    if not removed:
         return schema
-    left = [table for table in schema.tables if (table.name, None) not in gone]
-    part = schema.part([(t.name, [c.name for c in t.columns if (t.name, c.name) not in gone]) for t in left])
+    left = [table for table in schema.tables if (table.name, None) not in removed]
+    part = schema.part([(t.name, [c.name for c in t.columns if (t.name, c.name) not in removed]) for t in left])
     return replace(part, total_tables=schema.total_tables)

@@ -92,7 +92,7 @@ class Server:
             await self.turns.end(owner, thread)
             with contextlib.suppress(Busy):
                 return await self.forget(await self.store.run(self.store.delete, owner, thread))
-        raise Busy("turns start faster than they can be stopped: try again in a moment")
+        raise Busy("new turns keep starting while others are stopped: try again in a moment")
 
     async def forget(self, threads: tuple[str, ...]) -> None:
         """Delete conversations from the checkpointer, after the store has deleted them."""

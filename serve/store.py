@@ -446,13 +446,13 @@ class TurnStore:
         rows: Any = self._fetch_rows(wanted.order_by(TURNS.c.begun))
         judged = {id_: (answer and answer["sql"], said) for id_, *_, answer, said in rows}
 
-        def find_right_query(said: dict[str, Any]) -> str | None:
+        def find_right_query(feedback: dict[str, Any]) -> str | None:
             """Return the query that was given, or approved after a correction in words."""
-            while said["kind"] == "correct" and not said.get("sql"):
-                sql, said = judged.get(said.get("turn"), (None, {"kind": ""}))
-                if said["kind"] == "approve":
+            while feedback["kind"] == "correct" and not feedback.get("sql"):
+                sql, feedback = judged.get(feedback.get("turn"), (None, {"kind": ""}))
+                if feedback["kind"] == "approve":
                     return sql
-            return said.get("sql")
+            return feedback.get("sql")
 
         return [
             WrongAnswer(said.get("at", begun), who, asked, judged[id_][0], said.get("text"), find_right_query(said))

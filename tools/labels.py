@@ -117,14 +117,14 @@ def choose_locale(question: str, setting: str = "", said: str = "") -> str:
 
 
 @lru_cache(maxsize=256)
-def _choose_locale(told: str, accepted: str) -> str:
+def _choose_locale(setting: str, accepted: str) -> str:
     known = read_catalogue()["rows"]
     person = next(filter(None, map(_read_locale, _read_tags(accepted))), None)
     if person is None:
-        return told if told in known and told != "en" else ""
-    if told not in known or told == person.language:
+        return setting if setting in known and setting != "en" else ""
+    if setting not in known or setting == person.language:
         return str(person)
-    return str(find_babel_locale(f"{told}_{_find_territory(person)}"))  # English in Germany has German numbers
+    return str(find_babel_locale(f"{setting}_{_find_territory(person)}"))  # English in Germany has German numbers
 
 
 def _read_locale(tag: str) -> Locale | None:
@@ -152,10 +152,10 @@ def find_language(text: str) -> str:
     return best[0] if len(best) == 1 and hits[best[0]] > len(said) / 4 else ""
 
 
-def join_names(names: Sequence[str], most: int, text: str) -> str:
-    """Join names into a list for a text; after the first `most`, say how many more there are."""
+def join_names(names: Sequence[str], limit: int, text: str) -> str:
+    """Join names into a list for a text; after the first `limit`, say how many more there are."""
     language = find_language(text)
-    few, more = (names, 0) if len(names) <= most else (names[: most - 2], len(names) - most + 2)
+    few, more = (names, 0) if len(names) <= limit else (names[: limit - 2], len(names) - limit + 2)
     if language not in read_catalogue()["rows"]:  # `and` is not known in it
         return ", ".join([*few, f"… (+{more})"] if more else few)
     labels = Labels(language)

@@ -126,7 +126,7 @@ class _StoredResult:
     def start(self, columns: tuple[str, ...]) -> None:
         """Create an empty table for a result with these columns."""
         if len(columns) > _MOST_COLUMNS:
-            raise ResultTooLarge(f"the result has {len(columns):,} columns: {_MOST_COLUMNS:,} can be shown in pages")
+            raise ResultTooLarge(f"the result has {len(columns):,} columns; pages show at most {_MOST_COLUMNS:,}")
         self.columns, self.bytes, self.count = columns, 0, 0
         self._durations = set(range(len(columns)))
         names = ", ".join(f"c{number}" for number in range(len(columns)))
@@ -171,7 +171,7 @@ class _StoredResult:
     def _write_sql(self, view: PageRequest) -> tuple[str, str, tuple[str, ...]]:
         """Return the SQL for a page request, its WHERE clause, and the parameters of both."""
         if view.sort is not None and not 0 <= view.sort < len(self.columns):
-            raise ExportError(f"there is no column {view.sort}: the result has {len(self.columns)}, from 0")
+            raise ExportError(f"there is no column {view.sort}: the result has {len(self.columns)} columns, from 0")
         found, given, order = "", (), ""
         if view.search:
             wanted = view.search if view.search.isascii() else _fold_case(view.search)

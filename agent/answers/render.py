@@ -103,8 +103,8 @@ def render_answer_markdown(answer: Answer, rows: int) -> str:
     return "\n\n".join(parts)
 
 
-def _format_as_sentence(said: str) -> str:
-    return f"{said[0].upper()}{said[1:]}."
+def _format_as_sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def list_basis_lines(answer: Answer) -> tuple[str, ...]:

@@ -161,7 +161,7 @@ def choose_reply_form(turn: Turn, settings: Settings) -> ReplyForm:
 
 
 def make_generate_task(state: AgentState, run: Run) -> Body[GenerateSQLTask]:
-    """Return the task of writing SQL for this turn; revision and reasoning extend this task."""
+    """Return the task that asks for this turn's SQL; revision and pandas code extend it."""
     return (yield from do(lambda: _build_generate_task(state, run)))
 
 

@@ -48,7 +48,7 @@ def needs_more_drafts(attempts: Sequence[Attempt], stop: StopReason, turn: Turn,
 
 
 def vary_draft_settings(settings: Settings, number: int) -> Settings:
-    """Return varied settings for the draft with this number; draft 0 has the run's own."""
+    """Return the settings for the draft with this number; draft 0 keeps the run's settings."""
     if number == 0:
         return settings
     change: dict[str, object] = {"temperature": _TEMPERATURE}

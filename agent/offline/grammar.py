@@ -234,18 +234,18 @@ def _get_matched_value(mark: Mention, column: Column) -> Scalar | None:
     return next((m.value for m in mark.matches if (m.table, m.column) == (column.table, column.name)), None)
 
 
-def _add_comparison(reading: ParseState, term: Operand, operator: Operator, value: Scalar) -> str:
+def _add_comparison(state: ParseState, term: Operand, operator: Operator, value: Scalar) -> str:
     """Add a comparison of a term with a literal; a number may be the year of a date column."""
-    schema = reading.names.column(term.column) if term.column and not term.aggregate else None
+    schema = state.names.column(term.column) if term.column and not term.aggregate else None
     texts = [sample for sample in schema.samples if isinstance(sample, str)] if schema else []
     if isinstance(value, int) and _may_be_year(value) and any(_DATED.search(text) for text in texts):
         if operator == "=":
-            return reading.add(term, "like", f"%{value}%")
+            return state.add(term, "like", f"%{value}%")
         whole: Operator = {">": ">=", "<=": "<"}.get(operator, operator)  # type: ignore[assignment]
         # A whole date: columns declared as dates take a mere year for a number, which any text is larger than.
         first = "-01-01" if _ISO.match(texts[0]) else ""
-        return reading.add(term, whole, f"{value + (whole != operator)}{first}")
-    return reading.add(term, operator, str(value) if schema and schema.kind == "text" and operator == "=" else value)
+        return state.add(term, whole, f"{value + (whole != operator)}{first}")
+    return state.add(term, operator, str(value) if schema and schema.kind == "text" and operator == "=" else value)
 
 
 @register_handler("against_average", "against_all")

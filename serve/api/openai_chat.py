@@ -127,8 +127,8 @@ async def _write_reply(answer: Answer, messages: list[ChatMessage], thread: str,
     return text
 
 
-def _hash_chat(said: list[tuple[str, str]]) -> str:
-    plain = json.dumps([(role, " ".join(words.split())) for role, words in said])
+def _hash_chat(texts: list[tuple[str, str]]) -> str:
+    plain = json.dumps([(role, " ".join(words.split())) for role, words in texts])
     return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()
 
 

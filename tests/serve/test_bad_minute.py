@@ -224,7 +224,7 @@ def test_a_worker_that_was_held_up_itself_takes_no_other_for_gone(
             time.sleep(0.6)
         beat()
 
-    monkeypatch.setattr(one, "beat", held_up)
+    monkeypatch.setattr(one, "record_heartbeat", held_up)
 
     def look_for_lost_turns() -> None:
         mend()
@@ -254,7 +254,7 @@ def test_the_heart_goes_on(error: Exception, tmp_path: Path, monkeypatch: pytest
             raise error
         again.set()
 
-    monkeypatch.setattr(store, "beat", beat)
+    monkeypatch.setattr(store, "record_heartbeat", beat)
     turns = RunningTurns(store, ServerLimits(), Metrics())
     turns._heart.start()
     assert again.wait(60)

@@ -191,7 +191,7 @@ def _make_line_chart(result: _ChartData, kind: Kind = "line") -> Chart | None:
 
 
 def _make_series_chart(result: _ChartData) -> Chart | None:
-    """Return a line chart over time; None for a list, for a ranking, and for times beside names."""
+    """Return a line chart of a time series; None for lists, rankings and rows with names."""
     if result.time_column is None or not result.measure_columns:
         return None
     if (result.has_keys or result.rows > _MOST_BARS) and not result.time_column.has_regular_times:
@@ -234,12 +234,12 @@ def _make_grouped_bar_chart(result: _ChartData, kind: Kind = "bar") -> Chart | N
     return _make_chart("stacked" if stacked else "bar", across, [measure], within)
 
 
-def _make_bar_chart(result: _ChartData, most: int = _MOST_BARS) -> Chart | None:
+def _make_bar_chart(result: _ChartData, limit: int = _MOST_BARS) -> Chart | None:
     """Return a bar chart with one bar per row and comparable measure."""
     names, measures = _find_names_and_measures(result)
-    if names is None or not measures or not 2 <= result.rows <= most:
+    if names is None or not measures or not 2 <= result.rows <= limit:
         return None
-    return _make_chart("bar", names, measures if len(measures) * result.rows <= most else measures[:1])
+    return _make_chart("bar", names, measures if len(measures) * result.rows <= limit else measures[:1])
 
 
 def _make_scatter_chart(result: _ChartData) -> Chart | None:

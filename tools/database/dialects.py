@@ -84,7 +84,7 @@ def parse_tokens(tokens: list[Token], sql: str, grammar: Dialect) -> list[exp.Ex
     except (SqlglotError, RecursionError):
         raise
     except Exception as error:
-        raise ParseError(f"the parser fails at it ({type(error).__name__})") from error
+        raise ParseError(f"the SQL parser failed ({type(error).__name__})") from error
 
 
 # What a turn runs is estimated, checked and explained: these are one reading. A grammar counts by its class, as sqlglot
@@ -133,9 +133,9 @@ def _check_nesting_depth(tokens: list[Token], grammar: Dialect) -> None:
         froms += kind == last == TokenType.FROM
         angles = max(angles + (kind == TokenType.LT and last in nested) - (kind == TokenType.GT), 0)
         if len(levels) + cases + angles + froms > _DEEPEST or levels[-1].twice + levels[-1].joins > _DEEPEST_TWICE:
-            raise RecursionError("brackets within brackets")
+            raise RecursionError("the brackets are nested too deeply")
         if level.chain > _LONGEST_CHAIN:
-            raise RecursionError("calls of calls")
+            raise RecursionError("too many calls are chained")
         before = token
 
 

@@ -494,8 +494,8 @@ def _parse_dbt_model_entries(model: _Node, source: str) -> Iterator[Entry]:
             yield Entry.make_item_description(table, name, meaning, values=values, source=source)
 
 
-def _find_referenced_table(given: str) -> str:
-    match = _REF.search(given)
+def _find_referenced_table(text: str) -> str:
+    match = _REF.search(text)
     return (match[2] or match[1]) if match else ""
 
 

@@ -219,14 +219,14 @@ class TableChooser:
         return list(ranked) or left
 
     def _choose_columns(
-        self, table: TableSchema, most: int, place: Mapping[tuple[str, str | None], int]
+        self, table: TableSchema, limit: int, place: Mapping[tuple[str, str | None], int]
     ) -> Sequence[str]:
         """Return a table's keys and its likeliest columns, in declared order."""
         names = [column.name for column in table.columns]
-        if len(names) <= most:
+        if len(names) <= limit:
             return names
         others = [name for name in names if name not in self._keyed[table.name]]
-        likeliest = sorted(others, key=lambda name: place.get((table.name, name), 0))[:most]
+        likeliest = sorted(others, key=lambda name: place.get((table.name, name), 0))[:limit]
         kept = self._keyed[table.name].union(likeliest)
         return [name for name in names if name in kept]
 

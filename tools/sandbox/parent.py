@@ -148,8 +148,8 @@ def exchange_with_worker(
         return _explain_missing_reply(b"", limits)
 
 
-def _pipe_bytes(ours: int, theirs: int, request: list[memoryview], most: int, wait: _CancellableWait) -> bytes | None:
-    """Write the request and return the bytes of the reply; None if more than `most`."""
+def _pipe_bytes(ours: int, theirs: int, request: list[memoryview], limit: int, wait: _CancellableWait) -> bytes | None:
+    """Write the request and return the bytes of the reply; None if more than `limit`."""
     open_ends = {ours, theirs}
     poll = select.poll()
     for end, events in ((ours, select.POLLOUT), (theirs, select.POLLIN)):
@@ -169,7 +169,7 @@ def _pipe_bytes(ours: int, theirs: int, request: list[memoryview], most: int, wa
                 if not part:
                     return bytes(reply)
                 reply += part
-                if len(reply) > most:
+                if len(reply) > limit:
                     return None
     finally:
         for end in open_ends:

@@ -52,7 +52,7 @@ class SearchedLiteral:
 
     @property
     def missing(self) -> bool:
-        """Whether the literal is wanted and no row has it."""
+        """Whether no row has the literal although the query needs it."""
         return self.sought and not self.held
 
 

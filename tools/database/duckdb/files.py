@@ -38,7 +38,7 @@ class _OpenFile(io.FileIO):
 
 
 class NamedFileSystem(AbstractFileSystem):  # pyright: ignore[reportUntypedBaseClass]
-    """A read-only file system of only those files that have been given an address."""
+    """A read-only file system that contains only the registered files."""
 
     # What DuckDB's settings let a query reach, it may read and write. So they name no path of the file system at all,
     # but addresses that only this knows.

@@ -112,9 +112,9 @@ class PostgresConnection(ServerConnection):
             connected.shutdown(socket.SHUT_RDWR)
 
 
-def _stream_limited_rows(sent: Generator[Row], most: int) -> Iterator[Row]:
+def _stream_limited_rows(sent: Generator[Row], limit: int) -> Iterator[Row]:
     for number, row in enumerate(sent, 1):
-        if number == most:
+        if number == limit:
             # Hear the server out: closing a result that has not ended would need a second connection.
             next(sent, None)
         # The last column tells only that the row is not too large.

@@ -84,9 +84,9 @@ def add_schemas_to_url(url: str, schemas: str) -> str:
     return f"{url}{'&' if '?' in url else '?'}{urlencode({'schema': schemas}, quote_via=quote)}"
 
 
-def redact_message(told: object, secrets: Sequence[str] = ()) -> str:
+def redact_message(text: object, secrets: Sequence[str] = ()) -> str:
     """Return a driver's message on one line, with secrets replaced by `***`."""
-    message = str(told)
+    message = str(text)
     for secret in filter(None, secrets):
         message = message.replace(secret, "***")
     return " ".join(message.split())[:300]

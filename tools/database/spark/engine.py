@@ -385,20 +385,20 @@ def _parse_column_description(told: Mapping[str, Any]) -> ColumnSchema:
     )
 
 
-def _render_type_as_sql(told: Mapping[str, Any]) -> str:
+def _render_type_as_sql(type_: Mapping[str, Any]) -> str:
     """Render a type, given by its JSON description, as SQL."""
-    name = str(told["name"])
+    name = str(type_["name"])
     if name == "decimal":
-        return f"decimal({told['precision']},{told['scale']})"
+        return f"decimal({type_['precision']},{type_['scale']})"
     if name in ("char", "varchar"):
-        return f"{name}({told['length']})"
+        return f"{name}({type_['length']})"
     if name == "array":
-        return f"array<{_render_type_as_sql(told['element_type'])}>"
+        return f"array<{_render_type_as_sql(type_['element_type'])}>"
     if name == "map":
-        return f"map<{_render_type_as_sql(told['key_type'])},{_render_type_as_sql(told['value_type'])}>"
+        return f"map<{_render_type_as_sql(type_['key_type'])},{_render_type_as_sql(type_['value_type'])}>"
     if name == "struct":
-        fields = (f"{field['name']}:{_render_type_as_sql(field['type'])}" for field in told["fields"])
+        fields = (f"{field['name']}:{_render_type_as_sql(field['type'])}" for field in type_["fields"])
         return f"struct<{','.join(fields)}>"
     if name == "interval":
-        return f"interval {told.get('start_unit', '')} to {told.get('end_unit', '')}".replace(" to None", "")
+        return f"interval {type_.get('start_unit', '')} to {type_.get('end_unit', '')}".replace(" to None", "")
     return name
