@@ -151,7 +151,7 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     remarks = (*found.remarks, *map(Note, doubts), *explained)
     translator = run.translator
 
-    def tell(ledger: Ledger | None) -> AnswerRecord:
+    def make_answer(ledger: Ledger | None) -> AnswerRecord:
         line = ledger.write_line(labels) if ledger else ""
         facts = ledger.list_facts(labels, material=True) if ledger and line else ()
         after = (*filter(None, (line, readings.line)), *(note.text for note in found.remarks))
@@ -207,14 +207,14 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
             ledger=ledger,
         )
 
-    def tell_early() -> None:
-        early = tell(None)
+    def emit_early_answer() -> None:
+        early = make_answer(None)
         if ask_which_reading_is_meant(early, turn, run.settings) is None:
             run.emit({"event": EARLY, "answer": dump(early)})
 
     # Where turns are written down, no answer is given before that.
-    begin = tell_early if run.watched and run.resources.audit is None else None
-    return tell(make_row_ledger(chosen, query, state, turn, run, begin) if chosen and sql else None)
+    begin = emit_early_answer if run.watched and run.resources.audit is None else None
+    return make_answer(make_row_ledger(chosen, query, state, turn, run, begin) if chosen and sql else None)
 
 
 def _explain_discarded(attempts: Sequence[Attempt], chosen: Attempt, code: CodeResult | None) -> str:

@@ -106,7 +106,7 @@ async def complete_chat(body: ChatBody, asker: AskerHere) -> Response:
 
 
 async def _begin_chat_turn(question: str, body: ChatBody, asker: Asker) -> RunningTurn:
-    """Start a turn in the stored conversation of these messages, or in a new one with notes."""
+    """Start a turn in the stored conversation with these messages, or else in a new one."""
     said = _list_texts(body.messages[:-1])
     found = await asker.call_store(TurnStore.find_chat_thread, _hash_chat(said)) if said else None
     if found is not None:

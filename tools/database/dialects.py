@@ -90,7 +90,7 @@ def parse_tokens(tokens: list[Token], sql: str, grammar: Dialect) -> list[exp.Ex
 # What a turn runs is estimated, checked and explained: these are one reading. A grammar counts by its class, as sqlglot
 # compares them; none here has settings of its own.
 @lru_cache(8)
-def read_text(sql: str, grammar: Dialect) -> tuple[Sequence[Token], Sequence[exp.Expr | None]]:
+def parse_text(sql: str, grammar: Dialect) -> tuple[Sequence[Token], Sequence[exp.Expr | None]]:
     """Return the tokens and syntax trees of an SQL text from a cache; do not change them."""
     tokens = grammar.tokenize(sql)
     return tokens, parse_tokens(tokens, sql, grammar)
@@ -98,9 +98,9 @@ def read_text(sql: str, grammar: Dialect) -> tuple[Sequence[Token], Sequence[exp
 
 def parse_statement(sql: str, dialect: str) -> exp.Expr:
     """Return the cached syntax tree of the first statement in a text; do not change the tree."""
-    tree = next(iter(read_text(sql, get_sqlglot_dialect(dialect))[1]), None)
+    tree = next(iter(parse_text(sql, get_sqlglot_dialect(dialect))[1]), None)
     if tree is None:
-        raise ParseError("there is no statement")
+        raise ParseError("the text contains no statement")
     return tree
 
 

@@ -92,15 +92,15 @@ def unpack_error(data: bytes) -> TableturnError:
             raise ValueError("no error")
 
 
-def send(line: socket.socket, kind: Literal[0, 1, 2], body: bytes, seconds: float | None = None) -> None:
+def send(sock: socket.socket, kind: Literal[0, 1, 2], body: bytes, seconds: float | None = None) -> None:
     """Send a message over a socket; raise `TimeoutError` if the other side is too slow."""
     if seconds is not None:  # a worker, which waits without end, makes no other call of the kernel
-        line.settimeout(seconds)
-    line.sendall(_HEAD.pack(len(body), kind) + body)
+        sock.settimeout(seconds)
+    sock.sendall(_HEAD.pack(len(body), kind) + body)
 
 
 def receive(
-    line: socket.socket, most: int, deadline: float = math.inf, check: Callable[[], None] | None = None
+    sock: socket.socket, most: int, deadline: float = math.inf, check: Callable[[], None] | None = None
 ) -> tuple[int, bytes] | None:
     """Return the next message from a socket; None if the connection has ended.
 
@@ -111,17 +111,17 @@ def receive(
         ValueError: The message is longer than `most` bytes.
         TimeoutError: The deadline passes before the message is complete.
     """
-    head = _receive_bytes(line, _HEAD.size, deadline, check)
+    head = _receive_bytes(sock, _HEAD.size, deadline, check)
     if head is None:
         return None
     length, kind = _HEAD.unpack(head)
     if length > most:
-        raise ValueError("the message is too long")
-    body = _receive_bytes(line, length, deadline, check)
+        raise ValueError("the message exceeds the size limit")
+    body = _receive_bytes(sock, length, deadline, check)
     return None if body is None else (kind, body)
 
 
-def _receive_bytes(line: socket.socket, size: int, deadline: float, check: Callable[[], None] | None) -> bytes | None:
+def _receive_bytes(sock: socket.socket, size: int, deadline: float, check: Callable[[], None] | None) -> bytes | None:
     """Return `size` bytes from a socket; None if the connection ends first."""
     whole = memoryview(bytearray(size))
     left = whole
@@ -133,9 +133,9 @@ def _receive_bytes(line: socket.socket, size: int, deadline: float, check: Calla
             seconds = deadline - time.monotonic()
             if seconds <= 0:
                 raise TimeoutError("the message did not arrive completely in time")
-            line.settimeout(min(seconds, _LONGEST_WAIT if check is None else _CHECK_SECONDS))
+            sock.settimeout(min(seconds, _LONGEST_WAIT if check is None else _CHECK_SECONDS))
         try:
-            read = line.recv_into(left)
+            read = sock.recv_into(left)
         except TimeoutError:
             continue
         if not read:

@@ -205,11 +205,11 @@ class WorkerPool:
 
 
 def _receive_worker_message(
-    line: socket.socket, deadline: float, limits: Limits, cancellation: Cancellation | None
+    sock: socket.socket, deadline: float, limits: Limits, cancellation: Cancellation | None
 ) -> tuple[int, bytes]:
     """Return a worker's next message; after an error the worker must not be used again."""
     check = partial(raise_if_cancelled, cancellation) if cancellation else None
-    answer = receive(line, _compute_max_message_bytes(limits), deadline, check)
+    answer = receive(sock, _compute_max_message_bytes(limits), deadline, check)
     if answer is None:
         raise ResultTooLarge("the query needs more memory or temporary disk space than it may use")
     return answer

@@ -522,7 +522,7 @@ class _DbtMetricConverter:
             """Write the SQL of an input metric or measure with its filters."""
             inner = _get_map(node) or {"name": node}
             if any(inner.get(key) for key in ("offset_window", "offset_to_grain")):
-                raise KnowledgeError("it compares with another time (an offset), which is not an expression over rows")
+                raise KnowledgeError("it compares with another period (an offset), which is not supported")
             called, own = str(inner.get("name") or ""), [*filters, *_read_filter_conditions(inner)]
             if called == name:  # a metric is often called like the measure that it is of
                 return self._write_measure_aggregate(self.measures.get(called), called, own)

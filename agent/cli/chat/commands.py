@@ -72,7 +72,7 @@ def _get_answer_sql(answer: Answer, what: str) -> str:
 
 def _edit_sql_in_editor(text: str) -> str:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise SettingsError("there is no terminal to edit it in: /sql SELECT ... runs another query")
+        raise SettingsError("an editor needs a terminal: /sql SELECT ... runs another query")
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "query.sql"

@@ -90,7 +90,7 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
     monkeypatch.setattr(dialects_module, "parse_tokens", count_parse)
     monkeypatch.setattr(query_module, "resolve", count_resolve)
     monkeypatch.setattr(Expression, "__deepcopy__", count_copy)
-    for remembered in (dialects_module.read_text, parse_module._read_cached, query_module._read_cached):
+    for remembered in (dialects_module.parse_text, parse_module._read_cached, query_module._read_cached):
         remembered.cache_clear()
     yield counts
     query_module._read_cached.cache_clear()

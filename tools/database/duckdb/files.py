@@ -184,7 +184,7 @@ class FileReader:
         return copy
 
     def _add_notices(self, entry: TableEntry, noticing: NoticeCollector | None = None) -> TableEntry:
-        """Return a table entry with notices; stray rows are removed unless it is a sheet."""
+        """Return a table entry with notices, and without stray rows unless it is a workbook sheet."""
         if noticing is None:
             noticing = NoticeCollector(entry.name, self._turned)
             if rows := fetch_rows_with_totals(self._connection, entry.columns, entry.scan):

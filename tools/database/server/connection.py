@@ -259,7 +259,7 @@ class Backend(ABC):
         name = self.quote_identifier(relation.name)
         return f"{self.quote_identifier(relation.schema)}.{name}" if relation.schema else name
 
-    def sample(self, relation: Relation, rows: int) -> str:
+    def make_sample_sql(self, relation: Relation, rows: int) -> str:
         """Return a query for the first rows of a table, with long values shortened."""
         listed = ", ".join(map(self.shorten_column, relation.columns))
         return f"SELECT {listed} FROM {self.source(relation)} LIMIT {int(rows)}"

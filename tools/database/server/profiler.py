@@ -53,7 +53,7 @@ class _TableProfiler:
         self._restart_transaction()
 
     def profile_table(self, relation: Relation) -> TableSchema:
-        rows = self._read_query_rows(self.backend.sample(relation, _ROWS + 1))
+        rows = self._read_query_rows(self.backend.make_sample_sql(relation, _ROWS + 1))
         complete = rows is not None and len(rows) <= _ROWS
         held = list(zip(*rows, strict=True)) if rows else [()] * len(relation.columns)
         if complete and rows:

@@ -23,7 +23,7 @@ from sqlglot.generator import Generator
 from sqlglot.tokenizer_core import TokenType
 
 from ...errors import QueryFailed, QueryRejected, ResultTooLarge
-from ..dialects import TooManyTokens, check_selects_and_joins, read_text
+from ..dialects import TooManyTokens, check_selects_and_joins, parse_text
 from ..profile import EngineProfile, read_engine_profile
 from .catalogue import Catalogue, Relation
 
@@ -131,7 +131,7 @@ class StatementChecker:
             # sqlglot drops what it has no place for: DISTINCT, INTO and FOR UPDATE after `|> SELECT`.
             raise QueryRejected("steps after |> are not allowed here: write one SELECT with sub-queries")
         statements = [
-            tree for tree in read_text(sql, dialect)[1] if tree is not None and not isinstance(tree, exp.Semicolon)
+            tree for tree in parse_text(sql, dialect)[1] if tree is not None and not isinstance(tree, exp.Semicolon)
         ]
         if not statements:
             raise QueryFailed("the text contains no query: write a SELECT", "syntax")

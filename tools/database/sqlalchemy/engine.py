@@ -187,7 +187,7 @@ def drop_unread_rows(driver: Any) -> None:
 
 
 def inspect_rows(inspector: sqlalchemy.Inspector, schemas: Sequence[str | None], name: str) -> list[tuple[Any, ...]]:
-    """Return an inspector's rows for a profile statement's name in some schemas.
+    """Return rows from a SQLAlchemy inspector in place of those of a profile statement.
 
     Names are looked up in the first. The version changes with names alone: more would take reading all columns.
     """
@@ -335,7 +335,7 @@ class SQLAlchemyBackend(Backend):
     def quote_identifier(self, name: str) -> str:
         return exp.to_identifier(name, quoted=True).sql(self.dialect)
 
-    def sample(self, relation: Relation, rows: int) -> str:
+    def make_sample_sql(self, relation: Relation, rows: int) -> str:
         # Values are taken whole, for there is no common way to cut one of any type.
         table = exp.table_(relation.name, relation.schema or None, quoted=True)
         columns = [exp.column(column.name, quoted=True) for column in relation.columns]

@@ -36,7 +36,7 @@ def run_query(
     """Run one statement on a guarded connection within the limits."""
     confinement = connection.confinement
     if confinement:
-        confinement.refuse(sql)
+        confinement.check_statement(sql)
     # The guard cannot refuse it, for full-text tables ask for it on the same connection.
     if "data_version" in sql and "pragma" in words(sql):
         raise QueryRejected("this connection only reads, but the statement uses PRAGMA data_version: write a SELECT")
