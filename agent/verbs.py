@@ -518,7 +518,7 @@ def _find_named_column(schema: Schema, words: str) -> tuple[TableSchema, ColumnS
         raise SettingsError("say which column: /values TABLE.COLUMN, or only the column if a single table has it")
     if not places:
         raise SettingsError(f"there is no column {words}: /tables lists the tables, /schema TABLE their columns")
-    raise SettingsError(f"unclear column: {join_names([f'{table.name}.{column.name}' for table, column in places])}")
+    raise SettingsError(f"choose a column: {join_names([f'{table.name}.{column.name}' for table, column in places])}")
 
 
 def join_names(names: list[str]) -> str:
