@@ -129,7 +129,7 @@ def _build_worker_request(code: str, frames: Mapping[str, pandas.DataFrame], lim
     streams = [(alike, memoryview(encode_frame(frames[alike[0]]))) for alike in names.values()]
     size = sum(len(stream) for _, stream in streams)
     if size > limits.input_bytes:
-        raise ValueError(f"the tables take {size:,} bytes; the limit is {limits.input_bytes:,}: use fewer tables or rows")
+        raise ValueError(f"the tables take {size:,} bytes; the limit is {limits.input_bytes:,}: use fewer tables")
     return Request(code, streams, limits.output_chars, limits.rows, limits.result_bytes).pack()
 
 

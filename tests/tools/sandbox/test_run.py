@@ -232,7 +232,7 @@ class TestErrors:
         frame = pd.DataFrame({"a": range(100_000)})
         ran = run_python("result = 1", {"t": frame}, SandboxLimits(input_bytes=1_000))
         assert ran.error is not None
-        assert ran.error.endswith("bytes; the limit is 1,000: use fewer tables or rows")
+        assert ran.error.endswith("bytes; the limit is 1,000: use fewer tables")
 
     def test_time(self) -> None:
         ran = run_python("while True: pass", {}, SandboxLimits(seconds=0.3))
