@@ -97,7 +97,7 @@ def make_first_page(answer: Answer, count: int = FIRST_ROWS) -> ResultPage:
 
 
 def _add_texts(page: ResultPage, answer: Answer) -> ResultPage:
-    """Return a page with its rows as people read them."""
+    """Return a page with its cells formatted for people."""
     # A query that is run again may have other columns.
     formats = answer.formats if page.columns == answer.columns else (PLAIN,) * len(page.columns)
     texts = tuple(format_rows(page.rows, formats))

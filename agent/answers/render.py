@@ -57,7 +57,7 @@ def render_answer_json(answer: Answer) -> dict[str, Any]:
 
 
 def render_answer(answer: Answer) -> dict[str, Any]:
-    """Return an answer as JSON, with its first rows and its dates as people read them."""
+    """Return an answer as JSON, with its first rows, and dates formatted for people."""
     date, locale = answer.basis and answer.basis.date, answer.labels.locale
     days = {name: getattr(date, name) for name in ("first", "last", "newest")} if date else {}
     return {

@@ -15,7 +15,7 @@ Operator = Literal["=", "!=", ">", ">=", "<", "<=", "like", "not like", "between
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table, both named as the schema spells them."""
+    """A column of a table, with both names as the schema spells them."""
 
     table: str
     name: str
