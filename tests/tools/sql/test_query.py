@@ -243,7 +243,7 @@ def test_what_cannot_be_read_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> 
         read.append(text)
         return reading(text, dialect)
 
-    monkeypatch.setattr(parse_module, "read_text", count)
+    monkeypatch.setattr(parse_module, "parse_text", count)
     for _ in range(3):
         with pytest.raises(SQLParseError):
             Query.of("SELECT TOP 7 FROM FROM t", "sqlite")
@@ -270,7 +270,7 @@ def test_threads_that_ask_first_share_one_query(monkeypatch: pytest.MonkeyPatch)
         together.wait()
         return Query.of("SELECT 'asked first' FROM t", "sqlite", SHOP)
 
-    monkeypatch.setattr(parse_module, "read_text", slow)
+    monkeypatch.setattr(parse_module, "parse_text", slow)
     with ThreadPoolExecutor(4) as pool:
         first, *others = [each.result() for each in [pool.submit(ask) for _ in range(4)]]
     assert all(one is first for one in others)
