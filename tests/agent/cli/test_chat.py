@@ -49,7 +49,7 @@ def test_the_database_is_looked_at(shop: Path) -> None:
     assert "customers  3 rows" in text
     assert "-> customers.id" in text
     assert "Paris" in text
-    assert "tableturn: which id: customers.id, orders.id" in text
+    assert "tableturn: choose a column: customers.id, orders.id" in text
     assert "tableturn: there is no table nothing: choose from customers, orders" in text
 
 

@@ -237,7 +237,7 @@ def test_what_is_no_query_or_too_deep_is_none(sql: str) -> None:
 
 def test_what_cannot_be_read_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    reading = parse_module.read_text
+    reading = parse_module.parse_text
 
     def count(text: str, dialect: str) -> Any:
         read.append(text)
@@ -260,7 +260,7 @@ def test_parentheses_around_a_statement_hide_neither_order_nor_limit(sql: str) -
 
 def test_threads_that_ask_first_share_one_query(monkeypatch: pytest.MonkeyPatch) -> None:
     together = Barrier(4)
-    reading = parse_module.read_text
+    reading = parse_module.parse_text
 
     def slow(text: str, dialect: str) -> Any:
         time.sleep(0.05)
