@@ -72,7 +72,7 @@ class Server:
         """Raise `StoreError` if conversations cannot be saved."""
 
         async def write_test_records() -> None:
-            await self.store.run(self.store.beat)
+            await self.store.run(self.store.record_heartbeat)
             saver, thread = self.agent.graph.checkpointer, f"ready-{uuid.uuid4().hex}"
             if isinstance(saver, BaseCheckpointSaver):
                 config: Any = {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
