@@ -213,7 +213,7 @@ def test_what_the_parser_stumbles_over_is_no_sql(monkeypatch: pytest.MonkeyPatch
         raise AttributeError("in the library")
 
     monkeypatch.setattr("sqlglot.dialects.dialect.Dialect.parser", stumbles)
-    with pytest.raises(SQLParseError, match="the parser fails at it"):
+    with pytest.raises(SQLParseError, match="the SQL parser failed"):
         parse("SELECT 'never read before'")
 
 
