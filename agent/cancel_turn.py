@@ -51,7 +51,7 @@ class OpenTurn:
         return not self.written and (self.failed or self.cancellation.cancelled)
 
     def write(self) -> bool:
-        """Mark the turn as written unless it is undone; return whether it may be written."""
+        """Mark the turn as saved unless it was undone; return whether it may be saved."""
         with self._lock:
             self.written = not self.is_undone
             return self.written

@@ -118,7 +118,7 @@ def list_saved_conversations(path: Path | None, location: str) -> list[SavedChat
         return []
     query = "SELECT thread_id, max(checkpoint_id) FROM checkpoints GROUP BY thread_id ORDER BY 2 DESC"
     try:
-        with _open_to_read(path) as connection:
+        with _open_read_only(path) as connection:
             found = connection.execute(query).fetchall()
     except sqlite3.Error as error:
         raise SettingsError(f"cannot read the conversations in {path}: {error}") from None
@@ -137,7 +137,7 @@ def _get_conversation_file(path: Path | None) -> Path:
     return (path or data_folder() / "conversations.sqlite").absolute()
 
 
-def _open_to_read(path: Path) -> closing[sqlite3.Connection]:
+def _open_read_only(path: Path) -> closing[sqlite3.Connection]:
     return closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False))
 
 
@@ -155,7 +155,7 @@ def _check_conversation_file(path: Path) -> None:
         return
     tables: set[str] = set()
     if start == _HEADER:
-        with _open_to_read(path) as connection:
+        with _open_read_only(path) as connection:
             tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     others = {name for name in tables if not name.startswith(("sqlite_", "tableturn_"))}
     if others != _CHECKPOINT_TABLES and (others or _SERVER_TABLE not in tables):
@@ -169,7 +169,7 @@ def read_queries(path: Path, location: str) -> Iterator[str]:
     """Yield the queries of the stored conversations with a database."""
     from langgraph.checkpoint.sqlite import SqliteSaver
 
-    with _open_to_read(path) as connection:
+    with _open_read_only(path) as connection:
         saver = SqliteSaver(connection)
         saver.is_setup = True
         for kept in saver.list(None):

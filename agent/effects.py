@@ -143,7 +143,7 @@ def run_blocking(coroutine: Coroutine[Any, Any, R]) -> R:
         coroutine.send(None)
     except StopIteration as stop:
         return stop.value
-    raise AssertionError("what blocks was awaited")
+    raise AssertionError("a coroutine that must not suspend was suspended")
 
 
 async def arun(body: Body[R], translator: Translator, tally: BudgetTracker, *, blocking: bool = False) -> R:

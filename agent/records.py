@@ -177,7 +177,7 @@ class Usage:
 
 
 def add_usages(usages: Collection[Usage]) -> Usage:
-    """Return the usage of one after another."""
+    """Return the sum of the usages of consecutive requests."""
     return Usage(*(sum(parts) for parts in zip(*(vars(usage).values() for usage in usages), strict=True)))
 
 
@@ -217,7 +217,7 @@ class Readings:
 
 @dataclass(frozen=True)
 class OfferedReading:
-    """A reading of the question that a person may choose, with its query."""
+    """An interpretation of the question that a person may choose, with its query."""
 
     words: str
     matter: str
@@ -299,7 +299,7 @@ class AttemptView:
 
 @dataclass(frozen=True)
 class UsedKnowledge:
-    """A definition that an answer rests on.
+    """A definition that an answer is based on.
 
     Attributes:
         kind: `term`, `metric`, `column`, `table`, `join` or `convention`.
@@ -333,7 +333,7 @@ in the turn, and can be kept. Empty: anything else.
 
 @dataclass(frozen=True)
 class Note:
-    """What a reader should know of an answer."""
+    """A remark on an answer for its readers."""
 
     text: str
     kind: NoteKind = ""

@@ -21,7 +21,7 @@ from ..tools.masking import mask
 from . import verbs
 from .answers.answer import Answer
 from .answers.events import Event
-from .answers.phrasing import WITHHELD, build_display, failed, list_row_remarks, phrase_result_or_count, read_answered
+from .answers.phrasing import WITHHELD, analyze_sql, build_display, error_text, list_row_remarks, phrase_result_or_count
 from .answers.sentence import fill_answer_sentence
 from .audit import AuditTrail
 from .cancel_turn import call_saver
@@ -237,9 +237,9 @@ class SQLAgent:
             with tag_statements_with_thread(answer.thread):
                 found = make_plain_result(database.execute(record.sql, within.limits))
                 defined = {used.name: used.text for used in record.used_knowledge}
-                looks = build_display(read_answered(record.sql, database), found, answer.labels.locale, defined)
+                looks = build_display(analyze_sql(record.sql, database), found, answer.labels.locale, defined)
         except QueryError as error:
-            why = failed(f"No query for this question ran: {error}", error.kind, within.query_seconds)
+            why = error_text(f"No query for this question ran: {error}", error.kind, within.query_seconds)
             whole = replace(record, status="failed", text=why, columns=(), rows=(), row_count=0, withheld="")
             return Answer(whole, answer.thread, record)
         said = fill_answer_sentence(record, found, looks.formats, database)

@@ -100,7 +100,7 @@ def _make_type_adapter(kind: Any) -> TypeAdapter[Any]:
 
 
 class _ValidatedRecord(dict[str, Any]):
-    """The JSON form of a record, with the validated record itself.
+    """The JSON form of a record, which also keeps the validated record.
 
     Copies, and what is read back from a checkpoint, are ordinary dictionaries, and are validated.
     """

@@ -39,7 +39,7 @@ from ..tools.outgoing import MaskedDatabase
 from ..tools.sql import read_query
 from ..tools.values import ValueMatch
 from .answers.answer import Answer
-from .answers.phrasing import build_display, explain_query, phrase_answer, read_answered
+from .answers.phrasing import analyze_sql, build_display, explain_query, phrase_answer
 from .audit import AuditedQuery, run_and_audit_query, run_query
 from .model.track_record import ModelRunRecord, append_run_record, get_record_file_path
 from .records import AnswerSentence, AttemptView, Status, make_plain_result
@@ -147,14 +147,14 @@ class SchemaText:
 def approve(
     answer: Answer, resources: Resources, *, question: str = "", shared: bool = False, settings: Settings | None = None
 ) -> Saved:
-    """Save an answer as an example of its database; a second time changes nothing."""
+    """Save an answer as an example of its database, unless it is saved already."""
     sql, kept, simplified = _require_approvable_query(answer, resources), question.strip(), ""
     if not kept:
         kept = answer.rephrased
         if answer.record.follow_up:
             raise ExampleRefused(
-                f"not saved yet: {answer.question!r} follows earlier questions, and its answer would be saved for "
-                f"{kept!r}; give the question to save, in words that stand alone: /approve QUESTION, or `question`"
+                f"not saved yet: {answer.question!r} follows earlier questions, and would be saved for {kept!r}: "
+                "give a question that can be understood alone, as /approve QUESTION or `question`"
             )
         simplified = answer.simplified if answer.simplified != kept else ""
     saved = _save_example(kept, sql, resources, settings, simplified=simplified, shared=shared)
@@ -231,7 +231,7 @@ def _find_replaced_example_ids(store: ExampleStore, example: Example, database: 
 def correct(answer: Answer, sql: str, resources: Resources, *, question: str = "") -> Correction:
     """Run the correct query, and save it as the answer to the question."""
     if not sql.strip():
-        raise SettingsError("a correction takes the right query: give its SQL")
+        raise SettingsError("a correction needs the right query: give its SQL")
     from ..tools.knowledge.proposals import propose_entries_from_correction
 
     record = replace(rerun(answer, sql, resources).record, notes=(_CORRECTED,), stopped=_CORRECTED)
@@ -245,7 +245,7 @@ def correct(answer: Answer, sql: str, resources: Resources, *, question: str = "
 
 
 def find_right_query(words: str, resources: Resources) -> str:
-    """Return what a person says is wrong if it is the right query itself; empty if it is words."""
+    """Return a person's correction if it is an SQL query; empty if it is in words."""
     sql = words.strip()
     query = read_query(sql, resources.database.schema()) if begins_sql(sql) else None
     if query is None or not isinstance(query.tree, exp.Query):
@@ -273,7 +273,7 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
         raise SettingsError("that answer has no SQL to run")
     query = AuditedQuery(sql, answer.question, answer.thread)
     result = make_plain_result(run_query(query, resources, resources.settings.limits, cancellation))
-    read = read_answered(sql, database)
+    read = analyze_sql(sql, database)
     setting = answer.formats[0].locale if answer.formats else resources.settings.locale
     looks = build_display(
         read, result, choose_locale(answer.question, setting, record.sentence.say if record.sentence else "")
@@ -415,10 +415,10 @@ def edit_lesson(id_: str, text: str, resources: Resources, cancellation: Cancell
     """Change a saved answer's question or SQL, or a definition's meaning; return the new id."""
     text = text.strip()
     if not text:
-        raise SettingsError("there is nothing to put in its place: give the new question, SQL or meaning")
+        raise SettingsError("the new text is empty: give the new question, SQL or meaning")
     lesson = _find_lesson(id_, resources)
     if lesson is None:
-        raise KnowledgeError(f"nothing that was taught has the name or id {id_[:40]!r}, or more than one has")
+        raise KnowledgeError(f"no saved answer or definition has the name or id {id_[:40]!r}, or several have")
     if isinstance(entry := lesson, Entry):
         if entry.kind in ("join", "never"):
             raise KnowledgeError(f"a {entry.kind} cannot be edited here: remove it, or edit {entry.source}")
@@ -463,7 +463,7 @@ def _check_may_remove_answer(hit: FoundExample, database: Database) -> None:
 
 def explain(sql: str, resources: Resources) -> str:
     """Explain in plain words what a query computes; return '' if it cannot be parsed."""
-    return explain_query(read_answered(sql, resources.database))
+    return explain_query(analyze_sql(sql, resources.database))
 
 
 def tables(resources: Resources) -> Schema:
@@ -516,7 +516,7 @@ def _find_named_column(schema: Schema, words: str) -> tuple[TableSchema, ColumnS
         raise SettingsError("say which column: /values TABLE.COLUMN, or only the column if a single table has it")
     if not places:
         raise SettingsError(f"there is no column {words}: /tables lists the tables, /schema TABLE their columns")
-    raise SettingsError(f"which {words}: {join_names([f'{table.name}.{column.name}' for table, column in places])}")
+    raise SettingsError(f"choose a column: {join_names([f'{table.name}.{column.name}' for table, column in places])}")
 
 
 def join_names(names: list[str]) -> str:
@@ -547,10 +547,10 @@ def export(
     """Write all rows of an answer to a file or a stream, by running its query again."""
     if form is None:
         if not isinstance(target, str | Path):
-            raise ExportError("a stream has no file name, which would tell the format: pass `form`")
+            raise ExportError("a stream has no file extension to show the format: pass `form`")
         form = infer_export_format(target)
     if not answer.answered:
-        raise ExportError("there is no answer to write")
+        raise ExportError("there is no answer to export")
     if answer.sql is None:
         return export_rows(answer.columns, answer.rows, target, form, answer.formats, answer.headings)
     if answer.database != database_identity(resources.database):

@@ -62,7 +62,7 @@ class _AnnotateTask(Task[Phrases]):
             numbered = {key.strip(): value for key, value in record.items() if isinstance(value, str)}
         phrases = tuple(_clean_phrase(numbered.get(str(number), "")) for number in range(1, self.count + 1))
         if not any(phrases):
-            raise ReplyError("the reply describes nothing", "malformed", _HINT)
+            raise ReplyError("the reply contains no descriptions", "malformed", _HINT)
         return phrases
 
     def parse_truncated_reply(self, text: str) -> Phrases:

@@ -109,7 +109,7 @@ Render = Callable[[PromptParts, tuple[str, ...]], tuple[Message, ...]]
 """Makes the messages from what is left and the sentences on what is not."""
 
 
-def fit(budget: int, everything: PromptParts, render: Render) -> Prompt:
+def fit_prompt(budget: int, everything: PromptParts, render: Render) -> Prompt:
     """Return the largest prompt within `budget` tokens.
 
     Raises:
@@ -122,7 +122,7 @@ def fit(budget: int, everything: PromptParts, render: Render) -> Prompt:
     prompt = render_with_cuts(high, everything, render)
     if prompt.tokens > budget:
         raise PromptTooLarge(
-            f"the least that this prompt needs is about {prompt.tokens} tokens, the budget is {budget}: "
+            f"this prompt needs at least about {prompt.tokens} tokens, the budget is {budget}: "
             "raise the token budget or shorten the question"
         )
     while high - low > 1:
@@ -166,9 +166,9 @@ def _list_removable_schema_items(schema: Schema, order: Sequence[str]) -> list[t
     return [(table, column) for _, _, table, column in ranked]
 
 
-def _drop_schema_items(schema: Schema, gone: frozenset[tuple[str, str | None]]) -> Schema:
-    if not gone:
+def _drop_schema_items(schema: Schema, removed: frozenset[tuple[str, str | None]]) -> Schema:
+    if not removed:
         return schema
-    left = [table for table in schema.tables if (table.name, None) not in gone]
-    part = schema.part([(t.name, [c.name for c in t.columns if (t.name, c.name) not in gone]) for t in left])
+    left = [table for table in schema.tables if (table.name, None) not in removed]
+    part = schema.part([(t.name, [c.name for c in t.columns if (t.name, c.name) not in removed]) for t in left])
     return replace(part, total_tables=schema.total_tables)

@@ -17,7 +17,7 @@ from ..tools.knowledge.entry import Entry
 from ..tools.knowledge.fragment import expand_named_definitions
 from ..tools.linking.linked import PastTurn
 from ..tools.values.match import ValueMatch
-from .cut_to_budget import Prompt, PromptParts, fit, render_with_cuts
+from .cut_to_budget import Prompt, PromptParts, fit_prompt, render_with_cuts
 from .find_sql import find_sql
 from .read_answer import ReplyForm, read_answer
 from .reply_types import Rephrasing, SQLDraft
@@ -120,7 +120,7 @@ class GenerateSQLTask(Task[SQLDraft]):
             prompt = render_with_cuts(0, replace(whole.parts(), programs=programs), partial(render_parts, whole))
             if prompt.tokens <= budget:
                 return prompt
-        return fit(budget, replace(self.parts(), programs=programs), partial(render_parts, self))
+        return fit_prompt(budget, replace(self.parts(), programs=programs), partial(render_parts, self))
 
     def parse(self, text: str, reply: ReplyForm | None = None) -> SQLDraft:
         """Parse a reply into a draft, with the SQL of named definitions inserted.

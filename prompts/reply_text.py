@@ -96,6 +96,6 @@ def find_json_object(text: str) -> dict[str, object] | None:
 
 
 def get_field(record: dict[str, object], *names: str) -> str:
-    """Return the text of the first named field that has text, ignoring case; empty if none."""
+    """Return the first non-empty text among the named fields, ignoring case; '' if none has."""
     folded = {key.casefold(): value.strip() for key, value in record.items() if isinstance(value, str)}
     return next((folded[name] for name in names if folded.get(name)), "")

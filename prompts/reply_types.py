@@ -31,7 +31,7 @@ class OtherReading:
 
 @dataclass(frozen=True)
 class WriterComments:
-    """What the writer of a query says of it."""
+    """The comments of a query's writer: confidence, doubt, another interpretation, the answer."""
 
     sure: float | None = None  # how sure it says it is, from 0 to 1: no measured confidence; None if it did not say
     doubt: str = ""  # why it is not surer

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
 from ..tools.errors import ReplyError
-from .cut_to_budget import Prompt, PromptParts, fit
+from .cut_to_budget import Prompt, PromptParts, fit_prompt
 from .templating import Message, render_messages
 
 R = TypeVar("R")
@@ -46,7 +46,7 @@ class Task(ABC, Generic[R]):
         def render_parts(shown: PromptParts, left_out: tuple[str, ...]) -> tuple[Message, ...]:
             return render_messages(self.template, task=self, shown=shown, left_out=left_out, **self.make_values(shown))
 
-        return fit(budget, self.parts(), render_parts)
+        return fit_prompt(budget, self.parts(), render_parts)
 
     @abstractmethod
     def parse(self, text: str) -> R:

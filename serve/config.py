@@ -87,7 +87,7 @@ class ServeSettings:
         if self.user_header is not None and not _HEADER.fullmatch(self.user_header):
             raise SettingsError(f"invalid header name {self.user_header!r} (expected something like X-Forwarded-User)")
         if "*" in self.origins:
-            raise SettingsError("'*' is too wide an origin: any page could ask in a visitor's name; name each one")
+            raise SettingsError("'*' is not allowed as an origin: any page could ask as its visitor; name each origin")
         for proxy in self.proxies:
             try:
                 ipaddress.ip_network(proxy, strict=False)

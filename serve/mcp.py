@@ -152,7 +152,7 @@ class _StrictMCPServer(MCPServer[Any]):
             if known and argument not in known:
                 raise ToolError(f"{name} has no argument {argument[:100]!r}: it takes {', '.join(known)}")
             if isinstance(value, str) and "\0" in value:
-                raise ToolError(f"{argument}: a text must not have the character U+0000 in it")
+                raise ToolError(f"{argument}: a text must not contain the character U+0000")
         try:
             result: Any = await super().call_tool(name, arguments, context)
         except ToolError as error:

@@ -301,7 +301,7 @@ class RunningTurns:
         last, steady = time.monotonic(), -math.inf
         while True:
             try:
-                self._store.beat()
+                self._store.record_heartbeat()
                 last, before = time.monotonic(), last
                 if last - before > _SILENT_SECONDS:
                     steady = last

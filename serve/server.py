@@ -72,7 +72,7 @@ class Server:
         """Raise `StoreError` if conversations cannot be saved."""
 
         async def write_test_records() -> None:
-            await self.store.run(self.store.beat)
+            await self.store.run(self.store.record_heartbeat)
             saver, thread = self.agent.graph.checkpointer, f"ready-{uuid.uuid4().hex}"
             if isinstance(saver, BaseCheckpointSaver):
                 config: Any = {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
@@ -92,7 +92,7 @@ class Server:
             await self.turns.end(owner, thread)
             with contextlib.suppress(Busy):
                 return await self.forget(await self.store.run(self.store.delete, owner, thread))
-        raise Busy("turns start faster than they can be stopped: try again in a moment")
+        raise Busy("new turns keep starting while others are stopped: try again in a moment")
 
     async def forget(self, threads: tuple[str, ...]) -> None:
         """Delete conversations from the checkpointer, after the store has deleted them."""
@@ -297,7 +297,7 @@ ServerHere = Annotated[Server, Depends(get_server)]
 
 
 async def get_asker(request: Request, server: ServerHere) -> Asker:
-    """Return the person who sends a request; answers are then written as the person's browser writes."""
+    """Return the person who sends a request, and note the languages that the browser accepts."""
     ACCEPTED.set(request.headers.get("accept-language", ""))
     return await server.identify_person(request)
 

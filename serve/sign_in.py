@@ -169,6 +169,6 @@ class SignIn:
         scheme, _, given = request.headers.get("authorization", "").partition(" ")
         return self._settings.token is None or (scheme.lower() == "bearer" and self.is_server_token(given.strip()))
 
-    def _sign_session(self, said: str) -> str:
+    def _sign_session(self, text: str) -> str:
         key = (self._settings.token or "").encode()
-        return hmac.new(key, f"tableturn session {said}".encode(), hashlib.sha256).hexdigest()
+        return hmac.new(key, f"tableturn session {text}".encode(), hashlib.sha256).hexdigest()

@@ -47,7 +47,7 @@ from ..agent.records import AnswerRecord, Usage
 from ..agent.state import dump, load
 from ..tools.database import Rights
 from ..tools.errors import TableturnError
-from .tables import ENDED, RUNNING, SPENT, THREADS, TURNS, WORKERS, set_up
+from .tables import ENDED, RUNNING, SPENT, THREADS, TURNS, WORKERS, create_tables
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Executable, Row
@@ -196,7 +196,7 @@ class TurnStore:
         self._pool = ThreadPoolExecutor(_AT_ONCE, "tableturn-store")
         try:
             with _translate_database_errors(), self._engine.begin() as on:
-                set_up(on)
+                create_tables(on)
         except StoreError:
             self._release_resources()
             raise
@@ -226,7 +226,7 @@ class TurnStore:
         with _translate_database_errors(), self._reading.connect() as on:
             return on.execute(wanted).all()
 
-    def beat(self) -> None:
+    def record_heartbeat(self) -> None:
         """Record that this worker is alive."""
         now = time.time()
         with _translate_database_errors(), self._engine.begin() as on:
@@ -446,13 +446,13 @@ class TurnStore:
         rows: Any = self._fetch_rows(wanted.order_by(TURNS.c.begun))
         judged = {id_: (answer and answer["sql"], said) for id_, *_, answer, said in rows}
 
-        def find_right_query(said: dict[str, Any]) -> str | None:
+        def find_right_query(feedback: dict[str, Any]) -> str | None:
             """Return the query that was given, or approved after a correction in words."""
-            while said["kind"] == "correct" and not said.get("sql"):
-                sql, said = judged.get(said.get("turn"), (None, {"kind": ""}))
-                if said["kind"] == "approve":
+            while feedback["kind"] == "correct" and not feedback.get("sql"):
+                sql, feedback = judged.get(feedback.get("turn"), (None, {"kind": ""}))
+                if feedback["kind"] == "approve":
                     return sql
-            return said.get("sql")
+            return feedback.get("sql")
 
         return [
             WrongAnswer(said.get("at", begun), who, asked, judged[id_][0], said.get("text"), find_right_query(said))
@@ -476,7 +476,7 @@ class TurnStore:
                 raise NotThere(f"there is no thread {thread[:64]!r}")
             turns = _make_turns_condition(owner, thread)
             if on.execute(select(TURNS.c.id).where(turns, RUNNING)).first() is not None:
-                raise Busy("a turn of it still runs: try again in a moment")
+                raise Busy("a turn of this conversation is still running: try again in a moment")
             on.execute(delete(TURNS).where(turns))
         self._unscrubbed = True
         return ids

@@ -82,21 +82,21 @@ ENDED = sa.Table(
 )
 
 
-def set_up(on: sa.Connection) -> None:
+def create_tables(connection: sa.Connection) -> None:
     """Create the tables, or add the columns that an earlier version lacks, one worker at a time."""
-    if on.dialect.name == "postgresql":
-        on.execute(sa.text(f"SELECT pg_advisory_xact_lock({_SET_UP})"))
-    METADATA.create_all(on)
-    GOING.create(on, checkfirst=True)  # where an earlier version made the table
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({_SET_UP})"))
+    METADATA.create_all(connection)
+    GOING.create(connection, checkfirst=True)  # where an earlier version made the table
     for table in METADATA.sorted_tables:
-        there = {column["name"]: column["type"] for column in sa.inspect(on).get_columns(table.name)}
+        there = {column["name"]: column["type"] for column in sa.inspect(connection).get_columns(table.name)}
         for column in table.columns:
             if column.name not in there:
-                change = f"ADD COLUMN {CreateColumn(column).compile(dialect=on.dialect)}"
+                change = f"ADD COLUMN {CreateColumn(column).compile(dialect=connection.dialect)}"
             elif isinstance(column.type, sa.BigInteger) and not isinstance(there[column.name], sa.BigInteger):
-                if on.dialect.name == "sqlite":
+                if connection.dialect.name == "sqlite":
                     continue  # its integers have 64 bits, whatever they are declared as
                 change = f"ALTER COLUMN {column.name} TYPE BIGINT"
             else:
                 continue
-            on.execute(sa.text(f"ALTER TABLE {table.name} {change}"))
+            connection.execute(sa.text(f"ALTER TABLE {table.name} {change}"))

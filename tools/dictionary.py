@@ -92,7 +92,7 @@ def describe(schema: Schema, rows: Sequence[Sequence[str]]) -> Annotations:
 
 
 def _are_described_values(tables: Sequence[str], fields: Sequence[str], values: Sequence[str]) -> bool:
-    """Whether `values` are a column's values, each with a description beside the column's own."""
+    """Whether `values` are values of columns that also have a description without a value."""
     described = {(table, field) for table, field, value in zip(tables, fields, values, strict=True) if value}
     plain = {(table, field) for table, field, value in zip(tables, fields, values, strict=True) if not value}
     return bool(described) and described < plain and "" not in {field for _, field in described}

@@ -52,7 +52,7 @@ class ForkServer:
         """Store how to start the program: module, environment and time limit."""
         self._module, self._environment = module, environment
         self._start_seconds, self._inherited, self._line = start_seconds, (_INHERITED, *inherited), line
-        self._begin()
+        self._reset_state()
         atexit.register(self.close)
         if hasattr(os, "register_at_fork"):  # not on Windows, where modules with one can be imported all the same
             os.register_at_fork(after_in_child=self.forget)
@@ -90,9 +90,9 @@ class ForkServer:
             self._control.close()
         if self._process is not None:
             self._process.returncode = 0  # somebody else's child: there is nothing to wait for
-        self._begin()
+        self._reset_state()
 
-    def _begin(self) -> None:
+    def _reset_state(self) -> None:
         """Reset the state to that of a server that is not running."""
         self._lock = threading.Lock()
         self._control: socket.socket | None = None
@@ -151,7 +151,7 @@ class ForkServer:
     def _spawn_server_process(self, descriptor: int) -> subprocess.Popen[bytes]:
         """Start the server process in a new session, with one end of the control socket."""
         if not sys.executable:
-            raise OSError("Python does not know its own program (sys.executable is empty)")
+            raise OSError("Python's own program is unknown (sys.executable is empty)")
         # Python itself looks at texts only.
         entries: list[object] = list(sys.path)
         path = json.dumps([entry for entry in entries if entry and isinstance(entry, str)])

@@ -156,10 +156,10 @@ def _choose_column_format(words: Sequence[str], meaning: _Meaning, values: Seque
     return ColumnFormat("number", decimals, unit=measure.replace("%", ""))
 
 
-def _count_decimal_places(number: float, most: int) -> int:
-    """Return the number of decimal places, up to `most`, without floating-point noise."""
+def _count_decimal_places(number: float, limit: int) -> int:
+    """Return the number of decimal places, up to `limit`, without floating-point noise."""
     text = f"{number:.{_DIGITS}g}"
-    return most if "e" in text else min(most, len(text.partition(".")[2]))
+    return limit if "e" in text else min(limit, len(text.partition(".")[2]))
 
 
 def _is_key_name(words: Sequence[str]) -> bool:
@@ -386,7 +386,7 @@ def format_cell(cell: Cell, form: ColumnFormat, locale: str = "") -> str:
 
 
 def find_number_marks(form: ColumnFormat) -> tuple[str, str, str, str]:
-    """Return what stands before numbers, for thousands, for decimals, and after numbers."""
+    """Return the prefix, thousands separator, decimal mark and suffix of formatted numbers."""
     text = format_cell(1234567.5, replace(form, decimals=1))
     start, end = text.index("1"), text.rindex("5") + 1
     return text[:start], text[end - 6 : end - 5], text[end - 2 : end - 1], text[end:]

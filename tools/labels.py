@@ -35,18 +35,18 @@ def read_catalogue() -> dict[str, dict[str, Label]]:
 
 @cache
 def read_languages() -> dict[str, dict[str, str]]:
-    """Return the known words of each language by what they claim; data/languages.toml says more."""
+    """Return the words of each language by their meaning, as listed in data/languages.toml."""
     return tomllib.loads((files(__package__ or "") / "data" / "languages.toml").read_text("utf-8"))
 
 
 @dataclass(frozen=True)
 class Labels:
-    """The labels in the language of a locale; in English if there are none in it."""
+    """The labels in the language of a locale; in English if that language has no labels."""
 
     locale: str = ""
 
     def say(self, key: str, number: int = 0, /, **values: object) -> str:
-        """Return a label with its values; the number chooses its plural form and is its `n`."""
+        """Return a label with values filled in; `number` chooses the plural form and replaces `{n}`."""
         text = _find_label(key, self.locale)
         if isinstance(text, dict):
             text = text[_choose_plural(number, self.locale)]
@@ -74,7 +74,7 @@ IN_ENGLISH = Labels()
 
 
 def list_labels(setting: str, accepted: str = "") -> dict[str, Label]:
-    """Return all labels by key, plural forms apart, in the language of the setting or else of a browser.
+    """Return all labels by key, in the language of the setting or, if unset, of the browser.
 
     Args:
         setting: A locale; empty for the browser's.
@@ -101,14 +101,14 @@ def _find_label(key: str, locale: str) -> Label:
 
 
 def _choose_plural(count: int, locale: str) -> str:
-    """Return the plural form that a number takes in the language that labels have for the locale."""
+    """Return the plural form for a number in the language of the locale's labels."""
     if locale in ENGLISH or find_babel_locale(locale).language not in read_catalogue()["rows"]:
         return "one" if count == 1 else "other"
     return find_babel_locale(locale).plural_form(count)
 
 
 def choose_locale(question: str, setting: str = "", said: str = "") -> str:
-    """Return the locale of an answer: the setting's, else the question's language as the browser has it.
+    """Return an answer's locale: the setting's, else that of the question's language.
 
     Without a browser it is the question's language, else English.
 
@@ -121,18 +121,18 @@ def choose_locale(question: str, setting: str = "", said: str = "") -> str:
 
 
 @lru_cache(maxsize=256)
-def _choose_locale(told: str, accepted: str) -> str:
+def _choose_locale(language: str, accepted: str) -> str:
     known = read_catalogue()["rows"]
     person = next(filter(None, map(_read_locale, _read_tags(accepted))), None)
     if person is None:
-        return "" if told == "en" else told  # labels fall back to English; numbers and dates do not
-    if told not in known or told == person.language:
+        return "" if language == "en" else language  # labels fall back to English; numbers and dates do not
+    if language not in known or language == person.language:
         return str(person)
-    return str(find_babel_locale(f"{told}_{_find_territory(person)}"))  # English in Germany has German numbers
+    return str(find_babel_locale(f"{language}_{_find_territory(person)}"))  # English in Germany has German numbers
 
 
 def _read_locale(tag: str) -> Locale | None:
-    """Return the locale of a tag that a browser accepts, as in `de-AT`; None for an unknown one."""
+    """Return the locale of a language tag such as `de-AT`; None if the tag is unknown."""
     with suppress(SettingsError):
         return find_babel_locale(tag)
     return None
@@ -146,7 +146,7 @@ def _find_territory(locale: Locale) -> str:
 
 @lru_cache(maxsize=256)
 def find_language(text: str) -> str:
-    """Return the language that most words of a text show; empty if that is not one alone, or few show one."""
+    """Return the language of most known words in a text; empty if it is unclear."""
     said = set(re.findall(r"[^\W\d_]+", text.lower()))
     hits: dict[str, int] = {}
     for language, (known, letters, told) in _compile_words().items():
@@ -156,10 +156,10 @@ def find_language(text: str) -> str:
     return best[0] if len(best) == 1 and hits[best[0]] > len(said) / 4 else ""
 
 
-def join_names(names: Sequence[str], most: int, text: str) -> str:
-    """Return names as a list within a text; of more than `most` the first ones, and how many more there are."""
+def join_names(names: Sequence[str], limit: int, text: str) -> str:
+    """Join names into a list for a text; after the first `limit`, say how many more there are."""
     language = find_language(text)
-    few, more = (names, 0) if len(names) <= most else (names[: most - 2], len(names) - most + 2)
+    few, more = (names, 0) if len(names) <= limit else (names[: limit - 2], len(names) - limit + 2)
     if language not in read_catalogue()["rows"]:  # `and` is not known in it
         return ", ".join([*few, f"… (+{more})"] if more else few)
     labels = Labels(language)
@@ -168,7 +168,7 @@ def join_names(names: Sequence[str], most: int, text: str) -> str:
 
 @cache
 def _compile_words() -> dict[str, tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]]:
-    """Return patterns of each language's words, of words in its letters, and of words whose letters tell it."""
+    """Return patterns per language: known words, words in its alphabet, words with own letters."""
     return {
         language: (
             re.compile(make_word_pattern(" ".join(listed.values()))),
@@ -181,6 +181,6 @@ def _compile_words() -> dict[str, tuple[re.Pattern[str], re.Pattern[str], re.Pat
 
 
 def make_word_pattern(listed: str) -> str:
-    """Return a regular expression of folded words; a `*` matches any letters, a `/` stands between words."""
+    """Return a regular expression for folded words separated by `/`; `*` matches any letters."""
     known = (r"\w*".join(re.escape(fold(part)) for part in word.split("*")) for word in re.split(r"[\s/]+", listed))
     return "|".join(filter(None, known)) or "(?!)"

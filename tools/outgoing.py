@@ -22,7 +22,7 @@ from .database.watchdog import Cancellation
 from .errors import QueryError, QueryFailed, SQLParseError, TableturnError
 from .masking import mask
 from .sql import Query
-from .sql.reads import may_read
+from .sql.reads import get_values_of_read_columns
 
 _SAFE = frozenset({"timeout", "too_large", "rejected", "too_costly", "locked"})
 """Kinds of errors whose messages are our own."""
@@ -61,7 +61,7 @@ class MaskedDatabase:
         leaving = self._database.leaving()
         if not leaving.column_levels:
             return "values"
-        levels = may_read(sql, leaving.schema, leaving.column_levels)
+        levels = get_values_of_read_columns(sql, leaving.schema, leaving.column_levels)
         return leaving.strictest_level if levels is None else find_strictest_level(levels)
 
     def execute(self, sql: str, limits: Limits | None = None, cancellation: Cancellation | None = None) -> Table:

@@ -77,24 +77,24 @@ class ReadingResult:
 
 
 def compare_readings(
-    rival: AlternativeReading, here: ReadingResult, there: ReadingResult, ordered: bool, locale: str = ""
+    rival: AlternativeReading, base: ReadingResult, other: ReadingResult, ordered: bool, locale: str = ""
 ) -> Outcome | None:
     """Compare the results of a query and an alternative; return None if not comparable."""
     # Nobody means what finds nothing.
-    nothing = all(cell in (None, 0) for row in there.rows for cell in row)
+    nothing = all(cell in (None, 0) for row in other.rows for cell in row)
     if rival.matter == "ties":
-        says = _describe_tie_count(rival, there, Labels(locale))
-    elif here.truncated or there.truncated or nothing:
+        says = _describe_tie_count(rival, other, Labels(locale))
+    elif base.truncated or other.truncated or nothing:
         return None
-    elif same_result(here.rows, there.rows, ordered=ordered):
+    elif same_result(base.rows, other.rows, ordered=ordered):
         says = ""
     else:
-        says = _describe_row_difference(here.rows, there.rows, Labels(locale))
+        says = _describe_row_difference(base.rows, other.rows, Labels(locale))
     return Outcome(**vars(rival), says=says)
 
 
-def _describe_tie_count(rival: AlternativeReading, there: ReadingResult, labels: Labels) -> str:
-    rows = there.rows
+def _describe_tie_count(rival: AlternativeReading, other: ReadingResult, labels: Labels) -> str:
+    rows = other.rows
     if len(rows) <= rival.limit:
         return ""
     last = tuple(rows[rival.limit - 1][rival.outputs :])
@@ -108,24 +108,24 @@ def _describe_tie_count(rival: AlternativeReading, there: ReadingResult, labels:
     return labels.say("at_least_more" if more == len(rows) - rival.limit else "more", more)
 
 
-def _describe_row_difference(here: Rows, there: Rows, labels: Labels) -> str:
-    if len(there) == 1 and len(there[0]) == 1:
-        before = here[0][0] if len(here) == 1 and len(here[0]) == 1 else None
-        return format_short_cell(there[0][0], before, labels.locale)
-    if not there:
+def _describe_row_difference(base: Rows, other: Rows, labels: Labels) -> str:
+    if len(other) == 1 and len(other[0]) == 1:
+        before = base[0][0] if len(base) == 1 and len(base[0]) == 1 else None
+        return format_short_cell(other[0][0], before, labels.locale)
+    if not other:
         return labels.say("without_rows")
-    if len(here) == len(there) == 1 and len(here[0]) == len(there[0]):
-        changed = [(after, before) for before, after in zip(here[0], there[0], strict=True) if before != after]
+    if len(base) == len(other) == 1 and len(base[0]) == len(other[0]):
+        changed = [(after, before) for before, after in zip(base[0], other[0], strict=True) if before != after]
         return ", ".join(format_short_cell(after, before, labels.locale) for after, before in changed)
-    cells = label_cells(cell for rows in (here, there) for row in rows for cell in row)
-    old = Counter(tuple(cells[cell] for cell in row) for row in here)
-    new = Counter(tuple(cells[cell] for cell in row) for row in there)
-    added, gone, before = (new - old).total(), (old - new).total(), labels.number(len(here))
+    cells = label_cells(cell for rows in (base, other) for row in rows for cell in row)
+    old = Counter(tuple(cells[cell] for cell in row) for row in base)
+    new = Counter(tuple(cells[cell] for cell in row) for row in other)
+    added, gone, before = (new - old).total(), (old - new).total(), labels.number(len(base))
     if not gone or not added:
         return labels.say("rows_fewer" if gone else "rows_more", gone or added)
-    if len(here) == len(there):
+    if len(base) == len(other):
         return labels.say("rows_differ", gone, before=before)
-    return labels.say("rows_instead", len(there), before=before)
+    return labels.say("rows_instead", len(other), before=before)
 
 
 def format_short_cell(cell: Cell, beside: Cell = None, locale: str = "") -> str:
@@ -150,7 +150,7 @@ def _format_short_number(number: float, locale: str) -> str:
     return format_cell(number, ColumnFormat("number", 2), locale) if abs(number) >= 1 else f"{number:.3g}"
 
 
-def summarize(outcomes: Sequence[Outcome], locale: str = "") -> str:
+def summarize_outcomes(outcomes: Sequence[Outcome], locale: str = "") -> str:
     """Return one line of text about the outcomes that differ; empty if none differs."""
     line = "; ".join(_format_outcome(outcome, Labels(locale)) for outcome in outcomes if not outcome.has_same_result)
     return f"{line[:1].upper()}{line[1:]}." if line else ""

@@ -128,7 +128,7 @@ def make_initials(stemmed: Sequence[str]) -> str | None:
 # Words of a name.
 
 _PART = re.compile(r"A+(?!a)|A?a+|0+|x+")
-"""Words in a name's outline; see `_classify`."""
+"""Words in a name's outline; see `_classify_char`."""
 
 _PART_WITH_DIGITS = re.compile(r"(?:A+(?!a)|A?a+)0*|0+|x+")
 
@@ -169,11 +169,11 @@ def split_name(name: str, *, keep_digits: bool = False) -> tuple[str, ...]:
     """Split a name into folded words; with `keep_digits`, digits stay at their word's end."""
     part = _PART_WITH_DIGITS if keep_digits else _PART
     plain = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
-    return tuple(fold(plain[word.start() : word.end()]) for word in part.finditer("".join(map(_classify, plain))))
+    return tuple(fold(plain[word.start() : word.end()]) for word in part.finditer("".join(map(_classify_char, plain))))
 
 
-def _classify(character: str) -> str:
-    """Return the character class: `A` upper case, `a` lower, `x` caseless, `0` or `_`."""
+def _classify_char(character: str) -> str:
+    """Return a character class: `A` upper, `a` lower, `x` caseless letter, `0` digit, `_` other."""
     if character.isalpha():
         return "A" if character.isupper() else "a" if character.upper() != character else "x"
     return "0" if character.isdecimal() else "_"

@@ -14,7 +14,7 @@ from ...tools.export import export_rows
 from ...tools.formats import PLAIN
 from ...tools.labels import Labels, choose_locale
 from ..advice import call_with_fallback, collect_failure_notes
-from ..evidence.confidence import choose_sureness
+from ..evidence.confidence import choose_confidence_level
 from ..records import AnswerRecord, NoteKind
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class Answer(AnswerRecord):
     def certainty(self) -> str:
         """The confidence in words, with the reason for doubt; empty without a reason."""
         reason = self.confidence_reason
-        sure = self.labels.say(choose_sureness(self.confidence, reason))
+        sure = self.labels.say(choose_confidence_level(self.confidence, reason))
         return f"{sure}: {reason}" if self.answered and reason else ""
 
     @property

@@ -45,7 +45,7 @@ class ConversationAnswers:
     cancellation: Cancellation | None = None  # ends the queries of a command; None where nobody can
 
     def take(self, answer: Answer, asked: str = "", why: AnswerBackground | None = None, wording: str = "") -> Answer:
-        """Store an answer under the next number; return the answer as the person gets it."""
+        """Store an answer under the next number; return the answer to show to the person."""
         self.held.append(NumberedAnswer(answer, asked, why, wording))
         return answer
 
@@ -54,7 +54,7 @@ class ConversationAnswers:
         return chosen.wording
 
     def choose(self, rest: str, what: str) -> tuple[NumberedAnswer, str]:
-        """Return the answer that a command names by number (default: last), and the other words."""
+        """Return the answer with the number in a command (default: the last), and the other words."""
         if not self.held:
             raise SettingsError(f"there is no answer to {what} yet")
         first, _, words = rest.partition(" ")
@@ -86,23 +86,23 @@ def teach(answers: ConversationAnswers, line: str) -> str | verbs.CorrectionTurn
     return RUN[name](answers, rest.strip())
 
 
-def word_correction(answers: ConversationAnswers, rest: str) -> verbs.CorrectionTurn | None:
-    """Return the turn that asks a question again if a correction is in words; None if it is a query."""
-    chosen, words = answers.choose(rest.strip(), "correct")
+def word_correction(answers: ConversationAnswers, args: str) -> verbs.CorrectionTurn | None:
+    """Return the turn for a correction in words; None if the correction is empty or a query."""
+    chosen, words = answers.choose(args.strip(), "correct")
     if not words.strip() or verbs.find_right_query(words, answers.resources):
         return None
     turn = verbs.word_correction(chosen.answer, words, answers.resources)
     return replace(turn, wording=chosen.wording or turn.wording)
 
 
-def _approve_answer(answers: ConversationAnswers, rest: str, *, shared: bool = False) -> str:
-    chosen, words = answers.choose(rest, "approve")
+def _approve_answer(answers: ConversationAnswers, args: str, *, shared: bool = False) -> str:
+    chosen, words = answers.choose(args, "approve")
     question = words or answers.choose_wording(chosen)
     return _format_saved(answers, verbs.approve(chosen.answer, answers.resources, question=question, shared=shared))
 
 
-def _correct_answer(answers: ConversationAnswers, rest: str) -> str:
-    chosen, sql = answers.choose(rest, "correct")
+def _correct_answer(answers: ConversationAnswers, args: str) -> str:
+    chosen, sql = answers.choose(args, "correct")
     if not sql.strip():
         raise SettingsError("say what is wrong after /correct, or write the right query there")
     question = answers.choose_wording(chosen)
@@ -126,8 +126,8 @@ def _accept_suggestion(answers: ConversationAnswers, number: str) -> str:
     )
 
 
-def _explain_answer(answers: ConversationAnswers, rest: str) -> str:
-    answer = answers.choose(rest, "explain")[0].answer
+def _explain_answer(answers: ConversationAnswers, args: str) -> str:
+    answer = answers.choose(args, "explain")[0].answer
     if answer.sql is None:
         raise SettingsError("that answer has no SQL to explain")
     if meaning := verbs.explain(answer.sql, answers.resources):
@@ -144,7 +144,7 @@ _OUTCOMES: dict[Status, str] = {
 }
 
 
-def _list_answers(answers: ConversationAnswers, rest: str) -> str:
+def _list_answers(answers: ConversationAnswers, args: str) -> str:
     lines = [
         f"{number:>3}  {' '.join(held.answer.rephrased.split())[:_SHOWN]}  ({_OUTCOMES[held.answer.status]})"
         for number, held in enumerate(answers.held, 1)
@@ -152,19 +152,19 @@ def _list_answers(answers: ConversationAnswers, rest: str) -> str:
     return "\n".join(["answers:", *lines]) if lines else "no answers yet"
 
 
-def _list_lessons(answers: ConversationAnswers, rest: str) -> str:
+def _list_lessons(answers: ConversationAnswers, args: str) -> str:
     lessons = {str(number): lesson for number, lesson in enumerate(verbs.list_lessons(answers.resources), 1)}
     answers.listed = {number: lesson.id for number, lesson in lessons.items()}
     found = [f"{number}. {lesson.lines}" for number, lesson in lessons.items()]
     return "\n".join(found) or "nothing is saved yet: /approve and /note save"
 
 
-def _edit_lesson(answers: ConversationAnswers, rest: str) -> str:
+def _edit_lesson(answers: ConversationAnswers, args: str) -> str:
     names = [lesson.name for lesson in verbs.list_lessons(answers.resources)]
-    named = [name for name in names if rest.lower().startswith(f"{name.lower()} ")]
-    which = max(named, key=len, default=rest.partition(" ")[0])
+    named = [name for name in names if args.lower().startswith(f"{name.lower()} ")]
+    which = max(named, key=len, default=args.partition(" ")[0])
     id_ = which if named else answers.choose_lesson(which)
-    text = rest[len(which) :].strip().removeprefix("means ")
+    text = args[len(which) :].strip().removeprefix("means ")
     new = verbs.edit_lesson(id_, text, answers.resources, answers.cancellation)
     answers.listed = {number: new if held == id_ else held for number, held in answers.listed.items()}
     return f"changed {which}: /lessons shows it"

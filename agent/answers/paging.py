@@ -97,7 +97,7 @@ def make_first_page(answer: Answer, count: int = FIRST_ROWS) -> ResultPage:
 
 
 def _add_texts(page: ResultPage, answer: Answer) -> ResultPage:
-    """Return a page with its rows as people read them."""
+    """Return a page with its cells formatted for people."""
     # A query that is run again may have other columns.
     formats = answer.formats if page.columns == answer.columns else (PLAIN,) * len(page.columns)
     texts = tuple(format_rows(page.rows, formats))
@@ -126,7 +126,7 @@ class _StoredResult:
     def start(self, columns: tuple[str, ...]) -> None:
         """Create an empty table for a result with these columns."""
         if len(columns) > _MOST_COLUMNS:
-            raise ResultTooLarge(f"the result has {len(columns):,} columns: {_MOST_COLUMNS:,} can be shown in pages")
+            raise ResultTooLarge(f"the result has {len(columns):,} columns; pages show at most {_MOST_COLUMNS:,}")
         self.columns, self.bytes, self.count = columns, 0, 0
         self._durations = set(range(len(columns)))
         names = ", ".join(f"c{number}" for number in range(len(columns)))
@@ -169,9 +169,9 @@ class _StoredResult:
             return export_rows(self.columns, rows, target, form, self._answer.formats, self._answer.headings)
 
     def _write_sql(self, view: PageRequest) -> tuple[str, str, tuple[str, ...]]:
-        """Return the query of a view, its filter, and the parameter of both."""
+        """Return the SQL for a page request, its WHERE clause, and the parameters of both."""
         if view.sort is not None and not 0 <= view.sort < len(self.columns):
-            raise ExportError(f"there is no column {view.sort}: the result has {len(self.columns)}, from 0")
+            raise ExportError(f"there is no column {view.sort}: the result has {len(self.columns)} columns, from 0")
         found, given, order = "", (), ""
         if view.search:
             wanted = view.search if view.search.isascii() else _fold_case(view.search)
@@ -235,7 +235,7 @@ class PagedResultCache:
         need: int,
         read: int,
     ) -> ExportResult:
-        """Write to a file or a stream what `page` returns."""
+        """Write the rows of an answer that match a page request to a file or a stream."""
 
         def write() -> ExportResult:
             return self._use(
@@ -257,7 +257,7 @@ class PagedResultCache:
         read: int,
         function: Callable[[_StoredResult], R],
     ) -> R:
-        """Return what a function makes of a result, which is read if it is not held."""
+        """Call a function with the stored result of an answer; read the result first if necessary."""
         key = (turn, resources.database.session.key)
         for _ in range(2):
             result = self._get_stored_result(key, need) or self._store_result(

@@ -46,7 +46,7 @@ class ColumnDisplay:
 
     @property
     def labels(self) -> Labels:
-        """The labels around them."""
+        """The fixed texts around the columns."""
         return Labels(self.locale)
 
 
@@ -128,13 +128,13 @@ def _phrase_ranking(result: PlainResult, looks: ColumnDisplay) -> str:
 
 
 def _phrase_breakdown(result: PlainResult, looks: ColumnDisplay) -> str:
-    """Return the words for measures by names, or for a list of names; empty if the number of rows says more."""
+    """Return a sentence about measures per name, or a list of names; empty if neither fits."""
     measures = [name for name, form in zip(looks.words, looks.formats, strict=True) if form.kind in _MEASURES]
     names = [name for name, form in zip(looks.words, looks.formats, strict=True) if form.kind not in _MEASURES]
     labels, columns = looks.labels, list(looks.words)
     listing = not labels.are_english or (measures and not looks.is_summary)
     if listing and len(columns) <= COLUMNS_IN_WORDS and not result.truncated:
-        named = map(_add_unit, columns, looks.formats)
+        named = map(_put_unit_in_brackets, columns, looks.formats)
         return f"{labels.say('rows', len(result.rows))}: {labels.join([*named])}."
     if labels.are_english and names and max(len(names), len(measures)) <= _NAMES_IN_WORDS:
         listed = labels.join(names)
@@ -149,7 +149,7 @@ def _phrase_breakdown(result: PlainResult, looks: ColumnDisplay) -> str:
     return f"{_capitalize(listed)}{count}."
 
 
-def _add_unit(name: str, form: ColumnFormat) -> str:
+def _put_unit_in_brackets(name: str, form: ColumnFormat) -> str:
     """Return a column's name with the unit of its numbers in brackets, as in `fee (EUR)`."""
     return f"{name} ({form.measure})" if form.measure and find_measure(name.split()[-1]) != form.measure else name
 
@@ -182,8 +182,8 @@ _PLAIN_FAILURES: dict[str | None, str] = {
 }
 
 
-def failed(error: str, kind: str | None, seconds: float) -> str:
-    """Return the text of an answer that failed, in plain words."""
+def error_text(error: str, kind: str | None, seconds: float) -> str:
+    """Return the text of an answer to a question that failed, in plain words."""
     return _PLAIN_FAILURES.get(kind, error).replace("{seconds}", f"{seconds:g}")
 
 
@@ -191,7 +191,7 @@ WITHHELD = "The rows are shown only to the person who asked, because they contai
 """Stands for the words of a result that are made for the person alone; see `delivery`."""
 
 
-def shown(estimate: Estimate | None) -> dict[str, int | None] | None:
+def dump_estimate(estimate: Estimate | None) -> dict[str, int | None] | None:
     """Return the estimated cost of a query as plain values: rows and bytes."""
     return None if estimate is None else {"rows": estimate.rows, "bytes": estimate.bytes}
 
@@ -215,8 +215,8 @@ def phrase_result_or_count(result: PlainResult, looks: ColumnDisplay) -> str:
 
 
 @with_fallback("phrasing", None)
-def read_answered(sql: str | None, database: Database) -> Query | None:
-    """Return the analysis of an answer's query; None without one, or if it cannot be read."""
+def analyze_sql(sql: str | None, database: Database) -> Query | None:
+    """Return the analysis of an answer's query; None if there is no query or it cannot be read."""
     return read_query(sql or "", database.schema())
 
 
@@ -248,7 +248,7 @@ def build_display(
 
 
 @with_fallback("phrasing", "")
-def summarize(answer: AnswerRecord) -> str:
+def summarize_answer(answer: AnswerRecord) -> str:
     """Summarize an answer in one line for later turns: the columns and the first row."""
     columns = ", ".join(answer.columns)
     if not answer.rows:

@@ -21,13 +21,13 @@ from ...tools.formats import format_rows
 from ...tools.knowledge import Entry
 from ...tools.terminal import sanitize_text
 from ...tools.values import ValueMatch
-from ..evidence.confidence import choose_sureness
+from ..evidence.confidence import choose_confidence_level
 from ..evidence.feedback import FeedbackLimits, format_result_csv
 from ..records import Attempt, PlainResult
 from ..state import AgentState, dump_fields, get_attempts, load_turn
 from .answer import JSON_KEYS, Answer
 from .paging import make_first_page
-from .phrasing import cut, format_answer_cost, format_rows_shown, number_choices, shown
+from .phrasing import cut, dump_estimate, format_answer_cost, format_rows_shown, number_choices
 
 ROWS_SHOWN = 20  # rows in a text or a table; a chart is of all of them
 _TABLES, _COLUMNS, _VALUES = 6, 8, 8  # how many are told of
@@ -49,7 +49,7 @@ def render_answer_json(answer: Answer) -> dict[str, Any]:
     whole["chart"] = answer.chart if answer.pictured else None
     whole["notes"], whole["note_kinds"] = answer.notes, answer.note_kinds
     whole["text"] = "\n".join([answer.text, *number_choices(answer.choices)])
-    whole["estimate"] = shown(answer.estimate)
+    whole["estimate"] = dump_estimate(answer.estimate)
     whole["formats"] = list(map(asdict, answer.formats))
     if answer.ledger is not None:
         whole["ledger"] = {**whole["ledger"], "line": answer.ledger.write_line(answer.labels)}
@@ -103,8 +103,8 @@ def render_answer_markdown(answer: Answer, rows: int) -> str:
     return "\n\n".join(parts)
 
 
-def _format_as_sentence(said: str) -> str:
-    return f"{said[0].upper()}{said[1:]}."
+def _format_as_sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def list_basis_lines(answer: Answer) -> tuple[str, ...]:
@@ -236,7 +236,7 @@ def list_answer_reasons(answer: Answer, why: AnswerBackground | None) -> Iterato
     sure = answer.certainty
     if answer.answered and not sure:
         against = labels.say("except_reading" if answer.readings.line else "nothing_against")
-        sure = f"{labels.say(choose_sureness(answer.confidence, ''))}: {against}"
+        sure = f"{labels.say(choose_confidence_level(answer.confidence, ''))}: {against}"
     parts = {
         "read_as": (answer.rephrased,) if answer.rephrased else (),
         "rests_on": list_basis_lines(answer),

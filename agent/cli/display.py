@@ -115,7 +115,7 @@ def show_answer(
     facts: bool = True,
     brief: bool = False,
 ) -> None:
-    """Print an answer: words, rows or chart, SQL and cost; if `brief`, without what a chat tells by `/why`."""
+    """Print an answer: text, rows or chart, SQL and cost; if `brief`, without what `/why` shows."""
     console = console or Console()
     shown = ROWS_SHOWN if rows is None else rows
     labels, text = answer.labels, answer.text
@@ -126,7 +126,7 @@ def show_answer(
     if text:
         console.print(Text(sanitize_text(text), style="bold" if answer.answered else "bold yellow"))
     drawn = answer.drawn if answer.answered and answer.pictured else None
-    if not _is_in_words(answer, brief) and (drawn is None or drawn.kind != "bar"):
+    if not _is_result_in_text(answer, brief) and (drawn is None or drawn.kind != "bar"):
         caption += f"; {labels.say('more_shows')}" if caption and brief and console.is_terminal else ""
         console.print(TerminalTable(answer.headings, answer.rows[:shown], caption, answer.formats))
     if drawn is not None:
@@ -161,8 +161,8 @@ def show_answer(
         console.print(render_answer_reasons(answer))
 
 
-def _is_in_words(answer: Answer, brief: bool) -> bool:
-    """Whether the words state the result: no rows, a missing value or, if `brief`, any single cell."""
+def _is_result_in_text(answer: Answer, brief: bool) -> bool:
+    """Whether the text alone gives the result: no rows, NULL or, if `brief`, any single cell."""
     cells = [cell for row in format_rows(answer.rows[:2], answer.formats) for cell in row]
     return cells in ([], [None]) or (brief and len(cells) == 1 and str(cells[0]) in answer.text)
 
@@ -216,7 +216,7 @@ def show_progress() -> Generator[Callable[[Event], None]]:
     with Live(console=console, transient=True, get_renderable=watched.shown, redirect_stdout=False) as live:
 
         def show_event(event: Event) -> None:
-            if watched.told(event):
+            if watched.add_event(event):
                 live.refresh()
 
         yield show_event
@@ -233,7 +233,7 @@ class _TurnProgress:
         self._sql = ""
         self._draft = 0
 
-    def told(self, event: Event) -> bool:
+    def add_event(self, event: Event) -> bool:
         """Add an event to the progress; return whether to refresh the display at once."""
         if event.kind == "linked":
             tables = [humanize_name(table) for table in event.data["tables"]]

@@ -117,7 +117,7 @@ def suggest(
     Each is shown with queries that contain it. Nothing is saved: copy what is right into the knowledge file, under the
     words that people use.
     """
-    from ...tools.knowledge.proposals import suggest as suggested
+    from ...tools.knowledge.proposals import suggest_entries as suggested
 
     with options.open() as database:
         queries = [query for given in source for query in _read_logged_queries(given, database)]
@@ -179,7 +179,7 @@ def _read_logged_queries(given: str, database: Database) -> Iterator[str]:
     if given == _SERVER:
         if not isinstance(database.engine, ServerEngine):
             raise KnowledgeError(
-                f"{database.name} is not a server and records no queries: give a file of SQL to --from"
+                f"{database.name} has no query log, because it is not a server: give a file of SQL to --from"
             )
         kept = database.engine.read_query_log(MOST)
         if hidden := kept.count(UNREADABLE):

@@ -38,7 +38,7 @@ def _check_output_options(output: OutputOptions) -> Format | None:
     if output.dry_run and (form or output.file or output.chart):
         raise SettingsError("--dry-run runs no query, so there are no rows to write: leave out the other options")
     if output.file and output.form == "table":
-        raise SettingsError(f"a file takes one of {', '.join(FORMATS)}: name one with --format")
+        raise SettingsError(f"a file cannot have the format table: choose one of {', '.join(FORMATS)} with --format")
     if output.file is None and form in BINARY and sys.stdout.isatty():
         raise SettingsError(f"{form} cannot be printed as text: name a file with --output")
     if written := form or (infer_export_format(output.file) if output.file else None):
@@ -81,7 +81,7 @@ def print_unrun_query(answer: Answer, agent: SQLAgent, output: OutputOptions) ->
     if answer.sql is None or answer.status != "needs_clarification":
         print_answer(answer, agent, replace(output, limit=None), None)
         return False
-    reads = _list_tables_read(answer.sql, agent)
+    reads = _list_query_tables(answer.sql, agent)
     shown = Answer(
         replace(answer.record, text="Not run: --dry-run shows the query and what it would read.", choices=())
     )
@@ -97,7 +97,7 @@ def print_unrun_query(answer: Answer, agent: SQLAgent, output: OutputOptions) ->
     return True
 
 
-def _list_tables_read(sql: str, agent: SQLAgent) -> list[dict[str, Any]]:
+def _list_query_tables(sql: str, agent: SQLAgent) -> list[dict[str, Any]]:
     """Return the tables and columns that a query reads, in the order of the schema."""
     from ...tools.sql import ALL_COLUMNS, find_used_schema_items
 

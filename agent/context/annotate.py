@@ -37,15 +37,15 @@ class AnnotationProgress:
     unusable: int = 0  # replies that described nothing: what they were asked about counts as done
 
 
-def annotate(this: Run) -> Body[list[str]]:
-    """Describe part of the schema within this turn's share of requests; return notes."""
-    resources, settings = this.resources, this.settings
+def annotate(run: Run) -> Body[list[str]]:
+    """Have a model describe part of the schema with this turn's spare requests; return notes."""
+    resources, settings = run.resources, run.settings
     calls = min(_CALLS, settings.turn_calls // _SHARE)
     schema = yield from do(resources.database.schema)
     store = yield from do(resources.schemas.annotations)
     try:
         done = yield from describe(
-            schema, store, calls=calls, prompt_tokens=settings.prompt_tokens, annotator=this.annotator()
+            schema, store, calls=calls, prompt_tokens=settings.prompt_tokens, annotator=run.annotator()
         )
     except (ModelError, NotUnderstood) as error:
         return [f"the schema was not described further: {error}"]
@@ -61,7 +61,7 @@ def annotate(this: Run) -> Body[list[str]]:
 def describe_whole_schema(
     resources: Resources, settings: Settings, store: AnnotationStore | None = None, calls: int | None = None
 ) -> tuple[AnnotationProgress, Usage]:
-    """Describe the whole schema outside a turn, or as much of it as `calls` allow; return what it cost too."""
+    """Have a model describe the schema with at most `calls` requests; return progress and usage."""
     schema, store = resources.database.schema(), store or resources.schemas.annotations()
     if calls is None:
         calls = len(schema.tables) + sum(len(table.columns) for table in schema.tables)
@@ -110,7 +110,7 @@ def _map_names_to_phrases(names: Sequence[Name], phrases: Phrases) -> dict[Name,
 def _request_phrases(
     task: AnnotateColumnsTask | AnnotateTablesTask, count: int, annotator: Translator | None
 ) -> Body[Phrases]:
-    """Request descriptions; return '' for each in an unusable reply, None in a truncated one."""
+    """Request descriptions; return '' for each if the reply is unusable, None if truncated."""
     try:
         done = yield from ask(task, annotator)
     except ReplyError as error:

@@ -52,7 +52,7 @@ def list_unread_entries(turn: Turn, run: Run) -> tuple[str, ...]:
 
 @with_fallback("knowledge", "")
 def find_unknown_word(turn: Turn, values: Sequence[ValueMatch], said: Iterable[str], run: Run) -> str:
-    """Return the first unexplained word that nobody was asked about yet, or ''.
+    """Return the question's first unknown word that nobody was asked about yet, or ''.
 
     Only where there is a knowledge file, in which the answer can be remembered; a word that was said before is known.
     """

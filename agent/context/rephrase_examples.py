@@ -26,7 +26,7 @@ Dialogue = tuple[Example, ...]  # pairs that were asked one after the other; a p
 
 @dataclass(frozen=True)
 class PairProgress:
-    """The progress of adding missing question forms to a store's pairs."""
+    """The progress of adding rephrased or simplified questions to stored examples."""
 
     done: int  # pairs that have their form, those of earlier starts included
     pairs: int  # all
@@ -67,7 +67,7 @@ Forms = Callable[[Dialogue, RequestLimitedTranslator], Iterator[Example]]
 """Yields those of a dialogue's pairs that lacked a form, with it if the model gave one."""
 
 
-def rephrase_dialogue(dialogue: Dialogue, asker: RequestLimitedTranslator) -> Iterator[Example]:
+def rephrase_dialogue(dialogue: Dialogue, translator: RequestLimitedTranslator) -> Iterator[Example]:
     """Rephrase the dialogue's questions that are not rephrased yet (CREDIT-SQL 3.1).
 
     A turn that is not in the store, as it was refused or is another dialogue's too, is rephrased for those after it.
@@ -89,22 +89,22 @@ def rephrase_dialogue(dialogue: Dialogue, asker: RequestLimitedTranslator) -> It
                 dialogues=load_dialogues(),
                 asks_back=False,
             )
-            reply = asker.ask(task)
+            reply = translator.ask(task)
             sentence = reply.rephrased if reply is not None else ""
             if example:
                 yield replace(example, rephrased=sentence)
         history.append(PastTurn(question, sentence or question))
 
 
-def simplify_dialogue(dialogue: Dialogue, asker: RequestLimitedTranslator) -> Iterator[Example]:
+def simplify_dialogue(dialogue: Dialogue, translator: RequestLimitedTranslator) -> Iterator[Example]:
     """Simplify the dialogue's questions that are not simplified yet (revision chain 3.1.1)."""
     for example in dialogue:
         if not example.simplified:
-            yield replace(example, simplified=asker.ask(SimplifyTask(example.question)) or "")
+            yield replace(example, simplified=translator.ask(SimplifyTask(example.question)) or "")
 
 
 def group_pairs_into_dialogues(store: ExampleStore) -> list[Dialogue]:
-    """Return a store's imported pairs as dialogues in order, then single pairs."""
+    """Return a store's imported examples grouped into dialogues, then the single examples."""
     pairs = [hit.example for hit in store.list() if hit.example.shared and hit.example.source != "seed"]
     spoken = sorted((one for one in pairs if one.turn), key=lambda one: (one.source, one.turn))
     grouped = [tuple(turns) for _, turns in groupby(spoken, key=lambda one: one.source)]
@@ -121,7 +121,7 @@ def complete_example_pairs(
     jobs: int = 4,
     tell: Callable[[PairProgress], object] = lambda _: None,
 ) -> PairProgress:
-    """Add missing question forms to a store's pairs, and save after each dialogue."""
+    """Add missing rephrased or simplified questions to stored examples, dialogue by dialogue."""
     everything, asker = group_pairs_into_dialogues(store), RequestLimitedTranslator(translator, calls)
     progress = PairProgress(sum(bool(has(pair)) for one in everything for pair in one), sum(map(len, everything)))
 

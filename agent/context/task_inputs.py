@@ -93,7 +93,7 @@ def get_previous_question(turn: Turn, history: tuple[PastTurn, ...]) -> str:
     return history[-1].rephrased or history[-1].question
 
 
-def remember(state: AgentState, turn: PastTurn, text: str, settings: Settings) -> Update:
+def make_history_update(state: AgentState, turn: PastTurn, text: str, settings: Settings) -> Update:
     """Return the update that adds a finished turn and its answer to the conversation."""
     turns = [*get_validated_turn_records(state), dump(turn)][-max(settings.history_window, 1) :]
     carried = dict(dump(replace(turn, items=turn.items[:ITEMS_CARRIED])))
@@ -109,7 +109,7 @@ _ROOM_OF_NAMES = 450  # characters of each of both
 
 
 def select_overview_schema(question: str, history: tuple[PastTurn, ...], run: Run) -> Body[tuple[Schema, bool]]:
-    """Return the schema for understanding a question, and whether it is sorted by probability."""
+    """Return the schema to show before SQL is written, and whether it is sorted by probability."""
 
     def make_overview() -> tuple[Schema, bool]:
         schema = run.schema
@@ -161,7 +161,7 @@ def choose_reply_form(turn: Turn, settings: Settings) -> ReplyForm:
 
 
 def make_generate_task(state: AgentState, run: Run) -> Body[GenerateSQLTask]:
-    """Return the task of writing SQL for this turn; revision and reasoning extend this task."""
+    """Return the task that asks for this turn's SQL; revision and pandas code extend it."""
     return (yield from do(lambda: _build_generate_task(state, run)))
 
 

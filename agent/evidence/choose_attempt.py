@@ -60,7 +60,7 @@ def _make_table(result: PlainResult) -> Table:
     return Table(result.columns, ("mixed",) * len(result.columns), result.rows, result.truncated, 0.0)
 
 
-def agreement(one: Attempt, other: Attempt) -> bool | None:
+def compare_attempts(one: Attempt, other: Attempt) -> bool | None:
     """Return whether two attempts gave the same result; None if unknown.
 
     Of results that were both cut, the first rows tell nothing, unless they are the same query's. Nor do results of
@@ -79,7 +79,7 @@ def agreement(one: Attempt, other: Attempt) -> bool | None:
 
 def have_same_result(one: Attempt, other: Attempt) -> bool:
     """Whether two attempts certainly gave the same result."""
-    return agreement(one, other) is True
+    return compare_attempts(one, other) is True
 
 
 def _is_same_query(sql: str, other: str, dialect: str) -> bool:

@@ -21,7 +21,7 @@ from ..advice import with_fallback
 from ..model.track_record import ModelTrackRecord, get_record_file_path, read_model_track_record
 from ..records import Attempt, QueryComplexity, Status, Turn
 from ..resources import Run
-from .choose_attempt import agreement, differs, is_empty_or_zero_result, is_empty_result
+from .choose_attempt import compare_attempts, differs, is_empty_or_zero_result, is_empty_result
 
 if TYPE_CHECKING:
     from ...tools.sandbox import ResultComparison
@@ -104,7 +104,7 @@ def gather_answer_evidence(
     unnamed: str = "",
 ) -> AnswerEvidence:
     """Return the facts known about an attempt that ran."""
-    votes = [agreement(attempt, other) for other in others if other.source == "candidate"]
+    votes = [compare_attempts(attempt, other) for other in others if other.source == "candidate"]
     if comparison is not None:
         votes.append(True if comparison.agree else False if comparison.conclusive else None)
     rivals = rivals or Agreement()
@@ -168,8 +168,8 @@ def logit(share: float) -> float:
     return math.log(share / (1 - share))
 
 
-def choose_sureness(value: float, reason: str) -> Literal["sure", "fairly_sure", "unsure"]:
-    """Return how sure an answer is called.
+def choose_confidence_level(value: float, reason: str) -> Literal["sure", "fairly_sure", "unsure"]:
+    """Return the level of confidence that is shown for a probability and a reason for doubt.
 
     Of certainty itself, as of a query that a person wrote, the reason speaks for it.
     """
@@ -196,7 +196,7 @@ def list_answer_doubts(
         said.append(f"{labels.say('code_differs')} ({comparison.reason})")
     drafts = found.agreeing + found.differing - (comparison is not None)
     if differing := found.differing - differs(comparison):
-        said.append(_say_differing(differing, drafts, labels))
+        said.append(_format_disagreement(differing, drafts, labels))
     # Of a result without rows the answer's own words say so.
     told = attempt.result is not None and not attempt.result.rows and not attempt.result.withheld
     if not told and (missing := [literal.condition for literal in attempt.literals if literal.missing]):
@@ -208,17 +208,17 @@ def list_answer_doubts(
         said.append(labels.say("model_says", words=_shorten_to_one_line(attempt.comments.doubt)))
     if found.unfinished:
         others = [other for other in attempts if other.source != "candidate" and other is not attempt]
-        differing = [agreement(attempt, other) for other in others].count(False)
+        differing = [compare_attempts(attempt, other) for other in others].count(False)
         if others and (error := others[-1].error):
             said.append(labels.say("later_failed", error=_shorten_to_one_line(error).rstrip(".")))
         elif differing:
-            said.append(_say_differing(differing, len(others), labels))
+            said.append(_format_disagreement(differing, len(others), labels))
         if not said:
             said.append(labels.say("kept_changing"))
     return said
 
 
-def _say_differing(differing: int, others: int, labels: Labels) -> str:
+def _format_disagreement(differing: int, others: int, labels: Labels) -> str:
     return labels.say("other_differs") if others == 1 else labels.say("others_differ", differing, others=others)
 
 

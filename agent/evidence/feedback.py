@@ -46,12 +46,12 @@ def check_attempt(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[A
         query, expects = read_query(sql, schema), several and not foreign
         return findings, replace(
             attempt,
-            fit=_compute_query_fit(query, _predict_query_form(state, turn, run, schema), turn.items)
+            fit=_score_query_fit(query, _predict_query_form(state, turn, run, schema), turn.items)
             if query and expects
             else None,
             literals=find_searched_literals(query, values) if query else (),
-            findings=tuple(describe(finding) for finding in findings if finding.severity != "info"),
-            reach=_measure_query_reach(query, () if foreign else turn.items) if query else None,
+            findings=tuple(format_finding(finding) for finding in findings if finding.severity != "info"),
+            reach=_measure_query_complexity(query, () if foreign else turn.items) if query else None,
             never=tuple(
                 finding.message.rstrip(".").replace(" never holds: ", " never holds, because ")
                 for finding in findings
@@ -63,8 +63,8 @@ def check_attempt(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[A
     return looked_at, findings
 
 
-def _measure_query_reach(query: Query, items: Sequence[LinkedItem]) -> QueryComplexity:
-    """Return the numbers of unexpected names, joins and nested queries in a query."""
+def _measure_query_complexity(query: Query, items: Sequence[LinkedItem]) -> QueryComplexity:
+    """Return how many unexpected names, joins and nested queries a query has."""
     expected = {(table, column): p for table, column, p in items}
     names: set[tuple[str, str | None]] = {*((table, None) for table in query.tables), *query.used.columns}
     unexpected = sum(1 - expected.get(name, 0.0) for name in names) if expected else 0.0
@@ -72,7 +72,7 @@ def _measure_query_reach(query: Query, items: Sequence[LinkedItem]) -> QueryComp
     return QueryComplexity(round(unexpected, 3), joins, selects - 1)
 
 
-def _compute_query_fit(query: Query, expected: ExpectedTraits | None, items: Sequence[LinkedItem]) -> float | None:
+def _score_query_fit(query: Query, expected: ExpectedTraits | None, items: Sequence[LinkedItem]) -> float | None:
     """Return a score of how well a query's form and schema items fit the question."""
     linked = score_used_items(query, items)
     if expected is None:
@@ -118,7 +118,7 @@ def format_problems(attempt: Attempt, findings: Sequence[Finding], settings: Set
         # The checks know the nearest right names, and say what failed no worse than the database does.
         of_kind = (finding for finding in findings if finding.kind == attempt.error_kind)
         said = next((finding for finding in of_kind if finding.severity == "error"), None)
-        lines.append(f"The query failed ({attempt.error_kind}): {describe(said) if said else attempt.error}")
+        lines.append(f"The query failed ({attempt.error_kind}): {format_finding(said) if said else attempt.error}")
     elif attempt.error and settings.feedback_error:
         lines.append(attempt.error)
     elif attempt.result is not None and not attempt.result.rows and settings.feedback_findings:
@@ -130,11 +130,11 @@ def format_problems(attempt: Attempt, findings: Sequence[Finding], settings: Set
             and all(one.kind != "unknown_value" for one in findings)
         ):
             lines.append(f"No row of {sought.table} has {sought.describe_condition(sought.column)}.")
-        lines += [describe(finding) for finding in findings if finding.severity != "info" and finding is not said]
+        lines += [format_finding(finding) for finding in findings if finding.severity != "info" and finding is not said]
     return "\n".join(dict.fromkeys(lines))
 
 
-def describe(finding: Finding) -> str:
+def format_finding(finding: Finding) -> str:
     """Return a finding as one line of text; a doubt becomes a question."""
     if not finding.proof:
         return (
@@ -144,8 +144,8 @@ def describe(finding: Finding) -> str:
     return f"{finding.message}{hint}"
 
 
-def format_columns(sql: str, schema: Schema, mentioned: Sequence[ValueMatch]) -> str:
-    """Return values that the question mentions, and sample values of the columns used."""
+def format_values(sql: str, schema: Schema, mentioned: Sequence[ValueMatch]) -> str:
+    """List the values that the question mentions, and sample values of the query's columns."""
     within = FeedbackLimits()
     named = [name for table in schema.tables for name in (table.name, *(column.name for column in table.columns))]
     stems = frozenset(stem for name in named for stem in stem_name(name))
@@ -194,7 +194,7 @@ def format_code_csv(code: CodeResult | None) -> str:
 
 
 def _limit_parts_to_tokens(parts: Iterable[P], tokens: int) -> list[P]:
-    """Return the first parts that fit in a number of tokens; a number counts as its value."""
+    """Return the first parts that fit in a number of tokens; an integer part is a token count."""
     fitting: list[P] = []
     for part in parts:
         tokens -= part if isinstance(part, int) else estimate_tokens(part) + 1

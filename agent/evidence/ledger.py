@@ -23,10 +23,10 @@ SHORTEST_SECONDS, LONGEST_SECONDS = 0.1, 1.0
 
 
 @with_fallback("ledger", None)
-def count_rows(
+def make_row_ledger(
     chosen: Attempt, query: Query | None, state: AgentState, turn: Turn, run: Run, begin: Callable[[], None] | None
 ) -> Ledger | None:
-    """Return the row ledger of an answer's query; None if counting is off or not allowed.
+    """Count the rows that an answer's query leaves out or repeats; None if off or not allowed.
 
     Runs queries, so call it within an effect. `begin`, if given, is called before the first one.
     """
@@ -42,15 +42,15 @@ def count_rows(
             beginning.pop()()
         left = until - time.monotonic()
         if left <= 0:
-            raise NotCountedError("its time was over")
+            raise NotCountedError("it took too long")
         limits = replace(settings.limits, seconds=min(left, settings.limits.seconds))
         try:
             table = resources.masked_database.execute(sql, limits, run.cancellation)
         except QueryError as error:
             # The engine's own words may quote a value.
-            raise NotCountedError("its time was over" if error.kind == "timeout" else "it could not be run") from None
+            raise NotCountedError("it took too long" if error.kind == "timeout" else "it could not be run") from None
         if table.withheld or table.truncated:
-            raise NotCountedError("it may not leave" if table.withheld else "there are too many groups")
+            raise NotCountedError("its result is withheld" if table.withheld else "there are too many groups")
         return table.rows
 
     value = result.rows[0][0] if len(result.rows) == 1 and len(result.columns) == 1 else None
@@ -66,14 +66,14 @@ def count_rows(
 
 
 @with_fallback("checks", "")
-def tell_row_rules(query: Query, personal: frozenset[str], labels: Labels) -> str:
-    """Return which tables of a query have rows for named people alone; '' if none has."""
+def format_row_rules_note(query: Query, personal: frozenset[str], labels: Labels) -> str:
+    """Return a note on tables whose rows depend on who asks; '' if the query reads none."""
     read = sorted(personal & query.tables.keys())
     return labels.say("rows_by_person", tables=labels.join(read)) if read else ""
 
 
 @with_fallback("checks", "")
-def tell_kept_totals(query: Query, kept: frozenset[str], labels: Labels) -> str:
+def format_kept_totals_note(query: Query, kept: frozenset[str], labels: Labels) -> str:
     """Return which tables that a query adds up have rows of totals among them; '' if none has, or it chooses rows."""
     read = kept & query.tables.keys()
     if not read or query.tree.find(exp.Sum, exp.Avg, exp.Count) is None:

@@ -22,7 +22,7 @@ from ...tools.readings import (
     compare_readings,
     format_short_cell,
     make_tie_reading,
-    summarize,
+    summarize_outcomes,
 )
 from ...tools.sql import Query
 from ..advice import with_fallback
@@ -40,7 +40,7 @@ _SETTLED = ("verified", "edited")  # sources of queries in which a person has le
 
 @with_fallback("readings", Readings())
 def run_alternative_readings(chosen: Attempt, query: Query | None, turn: Turn, run: Run) -> Readings:
-    """Run the other readings of the question, and return the results.
+    """Run the queries of other interpretations of the question, and return the results.
 
     Nothing runs where a person approves each query. Runs queries, so call it within an effect.
     """
@@ -69,12 +69,12 @@ def run_alternative_readings(chosen: Attempt, query: Query | None, turn: Turn, r
     outcomes = (compare_readings(rival, here, there, ordered, locale) for rival, there in _run_readings(found, run))
     tried: list[Outcome] = [outcome for outcome in outcomes if outcome is not None]
     agreement = Agreement(len(tried), sum(outcome.has_same_result for outcome in tried))
-    return Readings(summarize(tried, locale), tuple(tried), agreement)
+    return Readings(summarize_outcomes(tried, locale), tuple(tried), agreement)
 
 
 @with_fallback("readings", None)
 def ask_which_reading_is_meant(answer: AnswerRecord, turn: Turn, settings: Settings) -> Turn | None:
-    """Return a turn that asks which reading is meant; None if no question is needed."""
+    """Return a turn that asks which interpretation is meant; None if no question is needed."""
     changed = [outcome for outcome in answer.readings.tried if not outcome.has_same_result and outcome.matter != "ties"]
     may = settings.readings == "ask" and settings.clarify and turn.clarifications < settings.max_clarifications
     if not changed or not may or answer.sql is None:
@@ -100,7 +100,7 @@ def ask_which_reading_is_meant(answer: AnswerRecord, turn: Turn, settings: Setti
 def _run_readings(
     found: tuple[AlternativeReading, ...], run: Run
 ) -> Iterator[tuple[AlternativeReading, ReadingResult]]:
-    """Yield each reading that finishes within the time limit, with its result."""
+    """Yield each interpretation whose query finishes in time, with the result."""
     until = time.monotonic() + SECONDS
     for rival in found:
         left = until - time.monotonic()

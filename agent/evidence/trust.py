@@ -97,7 +97,7 @@ def _parse_trust_bounds(path: Path, changed: int, size: int) -> tuple[TrustBound
         return tuple(_READER.validate_json(path.read_bytes()).bounds)
     except (OSError, ValidationError) as error:
         raise SettingsError(
-            f"{path} contains no bounds that this version can read ({str(error).splitlines()[0]}): "
+            f"{path} contains no trust bounds that this version can read ({str(error).splitlines()[0]}): "
             "remove it, and set them again with `tableturn trust fit`"
         ) from error
 
@@ -112,7 +112,7 @@ def write_trust_bound(bound: TrustBound, path: Path) -> None:
                 path, json.dumps(asdict(_TrustFile(1, [*others, bound])), ensure_ascii=False, indent=1) + "\n"
             )
     except OSError as error:
-        raise SettingsError(f"the bound cannot be written to {path}: {error}") from error
+        raise SettingsError(f"cannot write the trust bound to {path}: {error}") from error
 
 
 def find_trust_bound(bounds: Sequence[TrustBound], database: str, model: str) -> TrustBound | None:

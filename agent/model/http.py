@@ -53,7 +53,7 @@ def _trace_connection(event: str, info: Mapping[str, Any]) -> None:
 
 
 def _register_connection(stream: Any) -> None:
-    """Let the current allowance close a connection when the reply is no longer needed."""
+    """Register a connection so that it can be closed when the reply is no longer needed."""
     allowance = get_current_allowance()
     opened: socket.socket | None = stream and stream.get_extra_info("socket")
     if allowance is None or opened is None:

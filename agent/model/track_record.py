@@ -48,7 +48,7 @@ def append_run_record(record: ModelRunRecord, path: Path) -> None:
     try:
         append_lines(path, json.dumps(asdict(record), ensure_ascii=False) + "\n")
     except OSError as error:
-        raise SettingsError(f"the record of models cannot be written to {path}: {error}") from error
+        raise SettingsError(f"cannot write the record of models to {path}: {error}") from error
 
 
 def check_record_file(path: Path) -> None:
@@ -56,7 +56,7 @@ def check_record_file(path: Path) -> None:
     try:
         check_writable(path)
     except OSError as error:
-        raise SettingsError(f"the record of models cannot be written to {path}: {error}") from error
+        raise SettingsError(f"cannot write the record of models to {path}: {error}") from error
 
 
 def read_records(path: Path) -> Sequence[ModelRunRecord]:

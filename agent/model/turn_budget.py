@@ -40,9 +40,9 @@ class TurnBudget(NamedTuple):
     until: float  # when the time is over, by `time.monotonic`
     task_seconds: float = math.inf  # of one task, retries included, however slowly a reply trickles in
 
-    def subtract_usage(self, spent: Usage) -> TurnBudget:
+    def subtract_usage(self, usage: Usage) -> TurnBudget:
         """Return the budget that remains after some usage."""
-        calls, tokens = max(self.calls - spent.llm_calls, 0), max(self.tokens - spent.tokens, 0)
+        calls, tokens = max(self.calls - usage.llm_calls, 0), max(self.tokens - usage.tokens, 0)
         return TurnBudget(calls, tokens, self.until, self.task_seconds)
 
     @property
@@ -148,10 +148,10 @@ def observe_task_usage(count: Callable[[Usage], None]) -> Generator[None]:
     yield from _set_context_variable(_meter, count)
 
 
-def report_task_usage(spent: Usage) -> None:
+def report_task_usage(usage: Usage) -> None:
     """Pass a task's usage to the callback of the context, if there is one."""
-    if (count := _meter.get()) is not None and spent.llm_calls:
-        count(spent)
+    if (count := _meter.get()) is not None and usage.llm_calls:
+        count(usage)
 
 
 def get_current_allowance() -> TaskAllowance | None:

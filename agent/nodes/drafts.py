@@ -48,7 +48,7 @@ def needs_more_drafts(attempts: Sequence[Attempt], stop: StopReason, turn: Turn,
 
 
 def vary_draft_settings(settings: Settings, number: int) -> Settings:
-    """Return varied settings for the draft with this number; draft 0 has the run's own."""
+    """Return the settings for the draft with this number; draft 0 keeps the run's settings."""
     if number == 0:
         return settings
     change: dict[str, object] = {"temperature": _TEMPERATURE}
@@ -61,7 +61,7 @@ def vary_draft_settings(settings: Settings, number: int) -> Settings:
 
 
 def write_candidate_draft(state: AgentState, run: Run) -> Body[Update]:
-    """Write and run one draft with its own examples, temperature and form (CREDIT-SQL 5.2).
+    """Write and run one of several drafts, with varied examples and settings (CREDIT-SQL 5.2).
 
     The run's settings are those of this draft (`drafts.vary`). A draft that cannot be had is left out of the vote.
     """
@@ -87,7 +87,7 @@ def _apply_update(state: AgentState, update: Update) -> AgentState:
 
 
 def select_strongest_draft(state: AgentState, run: Run) -> Body[Update]:
-    """Continue with a draft of the strongest group; keep the other drafts as candidates.
+    """Choose a draft from the group of results with the highest score; keep the others.
 
     Attempts that were made before, and were in doubt, are among those to choose from.
 

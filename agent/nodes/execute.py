@@ -15,7 +15,7 @@ from ...tools.errors import QueryError
 from ...tools.linking import is_empty_or_copied
 from ...tools.sql import CorrectedQuery, mend_names
 from ..advice import with_fallback
-from ..answers.phrasing import explain_query, read_answered, shown
+from ..answers.phrasing import analyze_sql, dump_estimate, explain_query
 from ..effects import Body, do
 from ..model.turn_budget import limit_to_remaining_seconds
 from ..records import Attempt, AttemptSource, make_plain_result
@@ -36,7 +36,7 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
     decision = ApprovalDecision("approve", drafted)
     if turn.approve or run.settings.approve:
         can_save = run.resources.examples.can_save_examples
-        meaning = yield from do(lambda: explain_query(read_answered(drafted, run.resources.database)))
+        meaning = yield from do(lambda: explain_query(analyze_sql(drafted, run.resources.database)))
         cost = yield from do(lambda: run.resources.masked_database.estimate(drafted, run.settings.limits))
         request = {
             "kind": "approve",
@@ -44,7 +44,7 @@ def execute(state: AgentState, run: Run) -> Body[Update]:
             "sql": drafted,
             "choices": [*CHOICES, SAVE] if can_save else list(CHOICES),
             "explanation": meaning,
-            "estimate": shown(cost),
+            "estimate": dump_estimate(cost),
         }
         decision = parse_approval_reply(interrupt(request), drafted, can_save)
         if decision.action == "reject":

@@ -106,7 +106,7 @@ def decline_or_ask(turn: Turn, rephrasing: Rephrasing, settings: Settings, notes
 
 
 def end_turn(turn: Turn, kind: StopKind, why: str, status: Status, notes: Iterable[str] = ()) -> Update:
-    """Return the update that ends the turn; add the reason to the notes if the turn is capped."""
+    """Return the update that ends the turn; if a limit ended it, add the reason to the notes."""
     return make_update(
         "respond", replace(turn, stop=StopReason(kind, why, status)), [*notes, why] if status == "capped" else notes
     )

@@ -22,21 +22,21 @@ from ..answers.events import EARLY
 from ..answers.phrasing import (
     WITHHELD,
     ColumnDisplay,
+    analyze_sql,
     build_display,
+    error_text,
     explain_query,
-    failed,
     list_remarks,
     phrase_answer,
-    read_answered,
-    summarize,
+    summarize_answer,
 )
 from ..audit import make_record
 from ..context.knowledge import list_explained_words, used_knowledge
-from ..context.task_inputs import choose_reply_form, get_full_question, remember, select_history
+from ..context.task_inputs import choose_reply_form, get_full_question, make_history_update, select_history
 from ..effects import Body, do
 from ..evidence.choose_attempt import choose, compare_code_with_query, differs, get_rejection_reason, have_same_result
 from ..evidence.confidence import assess_answer_confidence
-from ..evidence.ledger import count_rows, tell_kept_totals, tell_row_rules
+from ..evidence.ledger import format_kept_totals_note, format_row_rules_note, make_row_ledger
 from ..evidence.readings import ask_which_reading_is_meant, run_alternative_readings
 from ..evidence.trust import UNTOLD, judge_answer_trust
 from ..records import (
@@ -98,12 +98,12 @@ def write_final_answer(state: AgentState, run: Run) -> Body[Update]:
         items=turn.items,
         rights=run.resources.rights,
     )
-    return {"answer": dump(answer), "next": END} | remember(state, past, answer.text, run.settings)
+    return {"answer": dump(answer), "next": END} | make_history_update(state, past, answer.text, run.settings)
 
 
 def _summarize_for_later_turns(answer: AnswerRecord) -> str:
     """Return an answer's result and row ledger in one line, for later turns."""
-    return " ".join(filter(None, (summarize(answer), answer.ledger.line if answer.ledger is not None else "")))
+    return " ".join(filter(None, (summarize_answer(answer), answer.ledger.line if answer.ledger is not None else "")))
 
 
 def _save_as_example(answer: AnswerRecord, run: Run) -> Body[AnswerRecord]:
@@ -128,13 +128,13 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
         chosen = call_with_fallback("checks", lambda: choose(attempts, code), chosen)
     discarded = call_with_fallback("checks", lambda: _explain_discarded(attempts, chosen, code), "") if chosen else ""
     by_code = code if best else None  # SQL-CRAFT's answer is always a query's
-    query = read_answered(chosen.sql, run.resources.database) if chosen else None
+    query = analyze_sql(chosen.sql, run.resources.database) if chosen else None
     personal = run.resources.database.personal_tables
     say = chosen.comments.say if chosen else ""
     labels = Labels(choose_locale(turn.asked or turn.question, run.settings.locale, say))
-    unnamed = tell_row_rules(query, personal, labels) if query and personal else ""
+    unnamed = format_row_rules_note(query, personal, labels) if query and personal else ""
     if query and not unnamed and (kept := run.resources.database.tables_with_totals):
-        unnamed = tell_kept_totals(query, kept, labels)
+        unnamed = format_kept_totals_note(query, kept, labels)
     found = _make_conclusion(turn, chosen, query, by_code, run, unnamed, labels, discarded=bool(discarded))
     comparison = compare_code_with_query(chosen, code) if chosen else None
     doubts: tuple[str, ...] = ()
@@ -153,7 +153,7 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     remarks = (*found.remarks, *map(Note, doubts), *explained)
     translator = run.translator
 
-    def tell(ledger: Ledger | None) -> AnswerRecord:
+    def make_answer(ledger: Ledger | None) -> AnswerRecord:
         line = ledger.write_line(labels) if ledger else ""
         facts = ledger.list_facts(labels, material=True) if ledger and line else ()
         after = (*filter(None, (line, readings.line)), *(note.text for note in found.remarks))
@@ -209,14 +209,14 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
             ledger=ledger,
         )
 
-    def tell_early() -> None:
-        early = tell(None)
+    def emit_early_answer() -> None:
+        early = make_answer(None)
         if ask_which_reading_is_meant(early, turn, run.settings) is None:
             run.emit({"event": EARLY, "answer": dump(early)})
 
     # Where turns are written down, no answer is given before that.
-    begin = tell_early if run.watched and run.resources.audit is None else None
-    return tell(count_rows(chosen, query, state, turn, run, begin) if chosen and sql else None)
+    begin = emit_early_answer if run.watched and run.resources.audit is None else None
+    return make_answer(make_row_ledger(chosen, query, state, turn, run, begin) if chosen and sql else None)
 
 
 def _explain_discarded(attempts: Sequence[Attempt], chosen: Attempt, code: CodeResult | None) -> str:
@@ -256,7 +256,7 @@ def _make_conclusion(
     stop = turn.stop
     if stop and stop.status in ("failed", "unanswerable"):
         kind = chosen.error_kind if stop.kind == "error" and chosen else None
-        return _Conclusion(stop.status, failed(stop.why, kind, run.settings.query_seconds))
+        return _Conclusion(stop.status, error_text(stop.why, kind, run.settings.query_seconds))
     if stop and stop.kind == "schema":
         return _Conclusion("converged", stop.why)
     if chosen is not None and chosen.result is not None:
@@ -276,7 +276,7 @@ def _make_conclusion(
         text = phrase_answer(code.result, looks)
         return _Conclusion("capped", text, tuple(map(Note, told)), code.result, looks, by_code=True)
     why, kind = (chosen.error, chosen.error_kind) if chosen else ("no query was written", None)
-    return _Conclusion("failed", failed(f"No query for this question ran: {why}", kind, run.settings.query_seconds))
+    return _Conclusion("failed", error_text(f"No query for this question ran: {why}", kind, run.settings.query_seconds))
 
 
 _LONGEST = 20_000  # characters of a query whose basis is looked for

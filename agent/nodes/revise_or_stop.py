@@ -20,7 +20,7 @@ from ...tools.sql import same_sql, writes
 from ..context.task_inputs import make_generate_task, select_prompt_schema
 from ..effects import NO_REPLY, Body, Done, ask, do
 from ..evidence.choose_attempt import compare_code_with_query, differs, find_near_miss_literal, have_same_result
-from ..evidence.feedback import check_attempt, format_code_csv, format_columns, format_problems, format_result_csv
+from ..evidence.feedback import check_attempt, format_code_csv, format_problems, format_result_csv, format_values
 from ..model.turn_budget import get_remaining_requests
 from ..records import Attempt, CodeResult, RevisionFeedback, StopReason, Turn
 from ..resources import Run
@@ -66,7 +66,7 @@ def review_last_attempt(state: AgentState, run: Run) -> Body[Update]:
     feedback = RevisionFeedback(
         problems=format_problems(last, findings, settings),
         explanation=meaning.reply.text,
-        contents=format_columns(last.sql, schema, turn.values) if settings.feedback_contents else "",
+        contents=format_values(last.sql, schema, turn.values) if settings.feedback_contents else "",
         result=format_result_csv(last.result) if last.result and settings.feedback_result else "",
         code=disagreement if settings.feedback_code else "",
     )
@@ -131,7 +131,7 @@ def find_stop_reason(
     if last.error_kind == "locked":
         # Nothing is wrong with the query that a model could mend.
         return _make_error_stop(last.error or "", attempts)
-    if settings.gate and (ended := _find_gate_stop_reason(attempts, earlier, code)):
+    if settings.gate and (ended := _find_reason_not_to_revise(attempts, earlier, code)):
         return ended
     if repeated := _find_repetition_stop(last, earlier, schema, settings):
         return repeated
@@ -143,7 +143,7 @@ def find_stop_reason(
     return None
 
 
-def _find_gate_stop_reason(
+def _find_reason_not_to_revise(
     attempts: Sequence[Attempt], earlier: Sequence[Attempt], code: CodeResult | None
 ) -> StopReason | None:
     """Return why a revision of the last attempt would not help, or None if it may help."""

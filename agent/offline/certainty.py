@@ -37,81 +37,81 @@ after a preposition, and in the end (`which were cancelled`)."""
 _OPERATIONS = {"sum", "avg", "each", "sort", "both", "contain", "start", "end"}
 
 
-def list_unread_words(reading: ParseState) -> tuple[str, ...]:
+def list_unread_words(state: ParseState) -> tuple[str, ...]:
     """Return the words of a question that may matter but are not used in its query."""
-    mentions = (mention.text for mention in _list_useless_mentions(reading))
-    return tuple(dict.fromkeys([*_list_unused_words(reading), *_list_unused_literals(reading), *mentions]))
+    mentions = (mention.text for mention in _list_useless_mentions(state))
+    return tuple(dict.fromkeys([*_list_unused_words(state), *_list_unused_literals(state), *mentions]))
 
 
-def has_important_unread_words(reading: ParseState) -> bool:
+def has_important_unread_words(state: ParseState) -> bool:
     """Whether an unread word certainly matters: a value, a name, an operation or a kind of row."""
-    operations = _OPERATIONS & {*_list_unused_words(reading)}
-    kinds = any(match[1] not in HARMLESS for kind in _KINDS for match in kind.finditer(reading.text))
-    unused = _list_unused_literals(reading) or _list_useless_mentions(reading)
-    return bool(operations or kinds or unused or _omits_names(reading))
+    operations = _OPERATIONS & {*_list_unused_words(state)}
+    kinds = any(match[1] not in HARMLESS for kind in _KINDS for match in kind.finditer(state.text))
+    unused = _list_unused_literals(state) or _list_useless_mentions(state)
+    return bool(operations or kinds or unused or _omits_names(state))
 
 
-def _omits_names(reading: ParseState) -> bool:
+def _omits_names(state: ParseState) -> bool:
     """Whether a `who` question shows only keys, or all columns of another table."""
-    frame = reading.frame
-    if not _WHO.match(reading.question.text) or not reading.names.schema.foreign_keys:
+    frame = state.frame
+    if not _WHO.match(state.question.text) or not state.names.schema.foreign_keys:
         return False
-    keys = {(key.table, name) for key in reading.names.schema.foreign_keys for name in key.columns}
-    keys |= {(table.name, name) for table in reading.names.schema.tables for name in table.primary_key}
+    keys = {(key.table, name) for key in state.names.schema.foreign_keys for name in key.columns}
+    keys |= {(table.name, name) for table in state.names.schema.tables for name in table.primary_key}
     everything = not frame.select or all(term.column is None and not term.aggregate for term in frame.select)
     if everything:
-        return any(key.table in frame.list_tables() for key in reading.names.schema.foreign_keys)
+        return any(key.table in frame.list_tables() for key in state.names.schema.foreign_keys)
     shown = [(term.column.table, term.column.name) for term in frame.select if term.column and not term.aggregate]
     return len(shown) == len(frame.select) and keys.issuperset(shown)
 
 
-def _list_unused_words(reading: ParseState) -> list[str]:
+def _list_unused_words(state: ParseState) -> list[str]:
     """Return words that no mention or pattern used, and operations missing from the query."""
-    text = _FIND_OUT.sub("find", " . ".join([reading.text, *reading.dropped]))
-    frames = list(reading.frame.list_queries())
-    harmless = HARMLESS | _EDITING if reading.editing else HARMLESS
+    text = _FIND_OUT.sub("find", " . ".join([state.text, *state.dropped]))
+    frames = list(state.frame.list_queries())
+    harmless = HARMLESS | _EDITING if state.editing else HARMLESS
     harmless = harmless | {"#both"} if len(frames) > 1 else harmless
-    harmless = harmless | {"#sum"} if any(term.aggregate == "count" for term in reading.frame.select) else harmless
+    harmless = harmless | {"#sum"} if any(term.aggregate == "count" for term in state.frame.select) else harmless
     left = [word.lstrip("#") for word in text.split() if not word.startswith("@") and word not in harmless]
     if "#sort" in text and not any(one.order for one in frames):
         left.append("sort")
-    if "each" in reading.fired and reading.frame.limit is not None and not any(one.group for one in frames):
+    if "each" in state.fired and state.frame.limit is not None and not any(one.group for one in frames):
         left.append("each")
     return left
 
 
-def _list_unused_literals(reading: ParseState) -> list[str]:
+def _list_unused_literals(state: ParseState) -> list[str]:
     """Return values, numbers, comparisons and superlatives that no pattern used."""
-    return [reading.get_mention(marker).text for marker in reading.find_markers("onvqs")]
+    return [state.get_mention(marker).text for marker in state.find_markers("onvqs")]
 
 
-def _list_useless_mentions(reading: ParseState) -> list[Mention]:
+def _list_useless_mentions(state: ParseState) -> list[Mention]:
     """Return the mentions that contribute nothing to the query."""
-    return find_unused(reading.marks, reading.frame, reading.names.schema)
+    return find_unused(state.marks, state.frame, state.names.schema)
 
 
-def measure_signals(reading: ParseState, rows: tuple[tuple[Cell, ...], ...] | None) -> dict[str, float]:
-    """Return the inputs of a reading's confidence; `rows` is None if the query was too slow."""
-    frame = reading.frame
-    names = [mark for mark in reading.marks if mark.kind in ("c", "x", "t") and mark.hits]
+def compute_parse_signals(state: ParseState, rows: tuple[tuple[Cell, ...], ...] | None) -> dict[str, float]:
+    """Return the inputs of a parsed question's confidence; `rows` is None after a timeout."""
+    frame = state.frame
+    names = [mark for mark in state.marks if mark.kind in ("c", "x", "t") and mark.hits]
     columns = [mark for mark in names if mark.kind != "t" and mark.column]
-    values = [mark for mark in reading.marks if mark.kind == "v" and mark.matches]
+    values = [mark for mark in state.marks if mark.kind == "v" and mark.matches]
     tables = len(frame.list_tables())
     found: dict[str, float] = {
         "one": 1,
-        "words left": min(len({word for word in _list_unused_words(reading) if word.isalpha()}), 4),
-        "literals left": len(_list_unused_literals(reading)),
-        "mentions lost": min(len(_list_useless_mentions(reading)), 3),
+        "words left": min(len({word for word in _list_unused_words(state) if word.isalpha()}), 4),
+        "literals left": len(_list_unused_literals(state)),
+        "mentions lost": min(len(_list_useless_mentions(state)), 3),
         "weak names": min(sum(mark.hits[0].score < 0.8 for mark in names), 4),
         "weakest column": min((mark.hits[0].score for mark in columns), default=1),
         "column elsewhere": min(sum(m.column is not None and m.column.table != m.hits[0].table for m in columns), 3),
         "a title": any(mark.text.lower() in ("name", "names", "title") for mark in columns),
-        "tables said": min(sum(mark.kind == "t" for mark in reading.marks), 4),
+        "tables said": min(sum(mark.kind == "t" for mark in state.marks), 4),
         "loose value": any(mark.matches[0].score < 0.95 for mark in values),
         "value of several columns": any(len({(m.table, m.column) for m in mark.matches}) > 1 for mark in values),
-        "patterns": len(reading.fired),
-        "how many": reading.question.text.lower().startswith("how many"),
-        "nothing asked": not reading.editing and not reading.find_markers("cxa"),
+        "patterns": len(state.fired),
+        "how many": state.question.text.lower().startswith("how many"),
+        "nothing asked": not state.editing and not state.find_markers("cxa"),
         "joined": tables > 1,
         "tables": max(min(tables - 2, 3), 0),
         "nested": len(list(frame.list_queries())) > 1,
@@ -124,11 +124,11 @@ def measure_signals(reading: ParseState, rows: tuple[tuple[Cell, ...], ...] | No
         "different": frame.distinct,
         "no row": rows == (),
         "a row twice": rows is not None and len({*rows}) < len(rows),
-        "editing": reading.editing,
+        "editing": state.editing,
     }
     return {name: float(value) for name, value in found.items()}
 
 
 def compute_confidence(found: Mapping[str, float]) -> float:
-    """Return the probability that a reading with these signals is right."""
+    """Return the probability that a question with these signals was parsed correctly."""
     return 1.0 / (1.0 + math.exp(min(_STEEPEST, -sum(_WEIGHTS[name] * value for name, value in found.items()))))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from .frame import Aggregate, Column, Operand, QueryFrame, add_where, count_keys, count_rows, intersect, require_key
+from .frame import Aggregate, Column, Operand, QueryFrame, add_where, count_keys, count_rows, intersect, match_key
 from .names import NameIndex
 from .reading import CUES, ParseState, apply_pattern_stages
 
@@ -18,29 +18,29 @@ _OWN = ("respective", "corresponding", "associated")
 _BELONGING = ("of", "for", "all", "#who", "from", "in", "#each")
 
 
-def _find_requested_terms(reading: ParseState) -> tuple[Operand, ...]:
+def _find_requested_terms(state: ParseState) -> tuple[Operand, ...]:
     """Return the columns and aggregates that the question asks for, in order."""
     terms: list[Operand] = []
-    for sentence in reading.text.split(" . "):
+    for sentence in state.text.split(" . "):
         cut = _REST.search(sentence, 1)
         clause = sentence[: cut.start()] if cut else sentence
-        if not reading.find_markers("cxa", clause) and (
-            not reading.find_markers("t", clause) or reading.find_markers("a", sentence)
+        if not state.find_markers("cxa", clause) and (
+            not state.find_markers("t", clause) or state.find_markers("a", sentence)
         ):
             clause = sentence
-        terms.extend(_read_term_list(reading, clause.split(), bool(terms)))
+        terms.extend(_read_term_list(state, clause.split(), bool(terms)))
     return tuple(dict.fromkeys(terms))
 
 
-def _read_term_list(reading: ParseState, words: list[str], more: bool) -> list[Operand]:
-    """Return the terms of one list; after a table name, only a comma or `and` adds terms."""
+def _read_term_list(state: ParseState, words: list[str], more: bool) -> list[Operand]:
+    """Return the terms of a list; after a table name, only a comma or `and` continues the list."""
     terms: list[Operand] = []
     is_open, before = True, ""
     for word in words:
         if word in _AND:
             is_open = True
-        elif word[:2] in ("@c", "@a", "@x") and is_open and not reading.is_table_mention(word):
-            terms.extend(_expand_name_marker(reading, word))
+        elif word[:2] in ("@c", "@a", "@x") and is_open and not state.is_table_mention(word):
+            terms.extend(_get_marker_columns(state, word))
         elif word[:2] in ("@t", "@x"):
             is_open = not (terms or more or before in _BELONGING)
         elif word.startswith("@w"):
@@ -49,150 +49,150 @@ def _read_term_list(reading: ParseState, words: list[str], more: bool) -> list[O
     return terms
 
 
-def _expand_name_marker(reading: ParseState, marker: str) -> list[Operand]:
-    """Return the terms of a marker; `name` becomes the columns of a first and a last name."""
-    term = reading.get_operand(marker)
-    pair = reading.names.find_titles(term.column.table) if term.column and not term.aggregate else ()
-    is_name = term.column in pair and reading.get_mention(marker).text.lower() in ("name", "names")
+def _get_marker_columns(state: ParseState, marker: str) -> list[Operand]:
+    """Return a marker's columns; `name` may stand for a first-name and a last-name column."""
+    term = state.get_operand(marker)
+    pair = state.names.find_titles(term.column.table) if term.column and not term.aggregate else ()
+    is_name = term.column in pair and state.get_mention(marker).text.lower() in ("name", "names")
     return [Operand(column) for column in pair] if is_name else [term]
 
 
-def build_query_frame(reading: ParseState) -> QueryFrame:
-    """Return the query frame of a reading; `select` is empty if nothing to show is named."""
-    _join_or_conditions(reading)
-    names, heads = reading.names, [reading.table(marker) for marker in reading.find_markers("tx")]
+def build_query_frame(state: ParseState) -> QueryFrame:
+    """Return the query frame of a parsed question; `select` is empty if it names no columns."""
+    _join_or_conditions(state)
+    names, heads = state.names, [state.table(marker) for marker in state.find_markers("tx")]
     head = next(iter(heads), None)
-    terms = list(_find_requested_terms(reading))
-    for table in (*heads, *reading.group_tables):
-        reading.tables.append(table)
+    terms = list(_find_requested_terms(state))
+    for table in (*heads, *state.group_tables):
+        state.tables.append(table)
     group: list[Column] = []
-    computed = [*terms, *(c.term for c in reading.having), *(t for t, _ in reading.order)]
+    computed = [*terms, *(c.term for c in state.having), *(t for t, _ in state.order)]
     if any(term.aggregate for term in computed):
-        group = [names.choose_identity_column(table) for table in reading.group_tables] + reading.group
+        group = [names.choose_identity_column(table) for table in state.group_tables] + state.group
         shown = {term.column.table for term in terms if term.column and not term.aggregate}
-        for table in reading.group_tables:
+        for table in state.group_tables:
             terms[:0] = [] if table in shown else [Operand(column) for column in names.find_titles(table)]
-    terms[:0] = [Operand(c) for c in dict.fromkeys(reversed(reading.group)) if Operand(c) not in terms]
-    terms = terms or _choose_default_terms(reading, head)
-    if reading.per_subject and not group:
-        group = _choose_group_columns(reading, terms, head)
-    if not group and any(t.aggregate for t in terms) and not reading.limit:
+    terms[:0] = [Operand(c) for c in dict.fromkeys(reversed(state.group)) if Operand(c) not in terms]
+    terms = terms or _choose_default_columns(state, head)
+    if state.per_subject and not group:
+        group = _choose_group_columns(state, terms, head)
+    if not group and any(t.aggregate for t in terms) and not state.limit:
         group = [t.column for t in terms if not t.aggregate and t.column is not None]
     frame = QueryFrame(
         select=tuple(terms),
-        tables=tuple(reading.tables),
-        where=tuple(reading.where),
+        tables=tuple(state.tables),
+        where=tuple(state.where),
         group=tuple(dict.fromkeys(group)),
-        having=tuple(reading.having),
-        order=_build_sort_order(reading, terms),
-        limit=reading.limit,
-        distinct=reading.distinct,
+        having=tuple(state.having),
+        order=_build_sort_order(state, terms),
+        limit=state.limit,
+        distinct=state.distinct,
     )
-    counted = len(terms) == 1 and terms[0].aggregate == "count" and not (reading.group or reading.group_tables)
-    return _add_intersection(_count_groups(frame, reading, head) if frame.having and counted else frame, reading)
+    counted = len(terms) == 1 and terms[0].aggregate == "count" and not (state.group or state.group_tables)
+    return _add_intersection(_count_groups(frame, state, head) if frame.having and counted else frame, state)
 
 
-def _join_or_conditions(reading: ParseState) -> None:
+def _join_or_conditions(state: ParseState) -> None:
     """Join conditions around `or` into one group; separate conditions that exclude each other."""
-    while match := _OR.search(reading.text):
+    while match := _OR.search(state.text):
         first, second = int(match[1]), int(match[3])
-        reading.where[first] += reading.where[second]
-        reading.where[second] = ()
-        reading.text = f"{reading.text[: match.start()]}@w{first}{match[2]}{reading.text[match.end() :]}"
-    for one, other in combinations(range(len(reading.where)), 2):
-        first, second = reading.where[one], reading.where[other]
-        if reading.combine is None and len(first) == len(second) == 1 and first[0].excludes(second[0]):
-            reading.where[other] = ()
-            subject = reading.list_tables()[:1]
-            named = any(first[0].term.column in reading.names.find_titles(table) for table in subject)
+        state.where[first] += state.where[second]
+        state.where[second] = ()
+        state.text = f"{state.text[: match.start()]}@w{first}{match[2]}{state.text[match.end() :]}"
+    for one, other in combinations(range(len(state.where)), 2):
+        first, second = state.where[one], state.where[other]
+        if state.combine is None and len(first) == len(second) == 1 and first[0].excludes(second[0]):
+            state.where[other] = ()
+            subject = state.list_tables()[:1]
+            named = any(first[0].term.column in state.names.find_titles(table) for table in subject)
             column = first[0].term.column
             # A row has one such value: `customers from Germany and France` come from either.
-            own = column and f"@w{one} and @w{other}" in reading.text and _has_one_related_row(reading, column.table)
-            if (named or own) and first[0].operator == "=" and "#both" not in reading.text:
+            own = column and f"@w{one} and @w{other}" in state.text and _has_one_related_row(state, column.table)
+            if (named or own) and first[0].operator == "=" and "#both" not in state.text:
                 # Rows are listed by their names: `the ages of Ann and Ben`.
-                reading.where[one] += second
+                state.where[one] += second
             else:
-                reading.combine = second[0]
-    reading.where = [group for group in reading.where if group]
+                state.combine = second[0]
+    state.where = [group for group in state.where if group]
 
 
-def _has_one_related_row(reading: ParseState, table: str) -> bool:
-    """Whether each requested row comes `from` exactly one row of the table."""
-    near = reading.list_tables()[:1]
-    own = near == [table] or (bool(near) and reading.names.references_table(near[0], table))
-    return own and re.search(r"\bfrom\b", reading.question.text, re.IGNORECASE) is not None
+def _has_one_related_row(state: ParseState, table: str) -> bool:
+    """Whether the question says `from`, and each requested row refers to one row of the table."""
+    near = state.list_tables()[:1]
+    own = near == [table] or (bool(near) and state.names.references_table(near[0], table))
+    return own and re.search(r"\bfrom\b", state.question.text, re.IGNORECASE) is not None
 
 
-def _choose_default_terms(reading: ParseState, head: str | None) -> list[Operand]:
-    """Return the terms to show if the question names none: columns that name the rows."""
-    if "#all" in reading.text:
+def _choose_default_columns(state: ParseState, head: str | None) -> list[Operand]:
+    """Return the columns to show if the question names none: those that name the rows."""
+    if "#all" in state.text:
         return [Operand()]
-    first = reading.where[0][0].term.column if reading.where else None
-    table = head or (first.table if first else next(iter(reading.group_tables), None))
-    if table and not reading.names.has_distinctive_title(table):
+    first = state.where[0][0].term.column if state.where else None
+    table = head or (first.table if first else next(iter(state.group_tables), None))
+    if table and not state.names.has_distinctive_title(table):
         return [Operand()]
-    return list(reading.list_title_columns(table)) if table else []
+    return list(state.list_title_columns(table)) if table else []
 
 
-def _build_sort_order(reading: ParseState, terms: Sequence[Operand]) -> tuple[tuple[Operand, bool], ...]:
-    """Return the requested sort order; without a sort key, sort by a shown term."""
+def _build_sort_order(state: ParseState, terms: Sequence[Operand]) -> tuple[tuple[Operand, bool], ...]:
+    """Return the requested sort order; if no sort key is named, sort by a result column."""
     shown = [term for term in terms if term.column or term.aggregate]
-    if not reading.pending or not shown:
-        return tuple(reading.order)
-    texts = [t for t in shown if t.column and reading.names.kind(t.column) == "text"] or shown
-    key = texts[0] if reading.pending == "#alpha" else shown[-1]
-    return (*reading.order, (key, reading.pending in ("#desc", "#agedesc")))
+    if not state.pending or not shown:
+        return tuple(state.order)
+    texts = [t for t in shown if t.column and state.names.kind(t.column) == "text"] or shown
+    key = texts[0] if state.pending == "#alpha" else shown[-1]
+    return (*state.order, (key, state.pending in ("#desc", "#agedesc")))
 
 
-def _count_groups(frame: QueryFrame, reading: ParseState, head: str | None) -> QueryFrame:
+def _count_groups(frame: QueryFrame, state: ParseState, head: str | None) -> QueryFrame:
     """Return a query frame that counts groups: `how many cities have more than 3 airports`."""
-    table = next((t for t in frame.list_tables() if t != reading.counted), head)
-    key = frame.select[0].column or (reading.names.key(table) if table else None)
+    table = next((t for t in frame.list_tables() if t != state.counted), head)
+    key = frame.select[0].column or (state.names.key(table) if table else None)
     return count_keys(replace(frame, group=(key,), order=(), limit=None), key) if key else frame
 
 
-def _choose_group_columns(reading: ParseState, terms: list[Operand], head: str | None) -> list[Column]:
+def _choose_group_columns(state: ParseState, terms: list[Operand], head: str | None) -> list[Column]:
     """Return the columns to group by: the subject's key, or the columns that are shown."""
     plain = [term.column for term in terms if not term.aggregate and term.column is not None]
     if not plain:
-        return [reading.names.choose_identity_column(head)] if head is not None else []
+        return [state.names.choose_identity_column(head)] if head is not None else []
     table = plain[0].table
-    key = reading.names.key(table)
+    key = state.names.key(table)
     if key is None or key in plain:
         return [key] if key else plain
-    computed = [*(c.term for c in reading.having), *(t for t, _ in reading.order), *terms]
-    others = {t.column.table for t in computed if t.aggregate and t.column} | set(reading.tables)
-    return [key] if head == table != reading.counted and others - {table} else plain
+    computed = [*(c.term for c in state.having), *(t for t, _ in state.order), *terms]
+    others = {t.column.table for t in computed if t.aggregate and t.column} | set(state.tables)
+    return [key] if head == table != state.counted and others - {table} else plain
 
 
-def _add_intersection(frame: QueryFrame, reading: ParseState) -> QueryFrame:
-    """Return the frame intersected with the reading's conflicting condition, if there is one."""
-    key = reading.names.key((*frame.tables, *frame.list_tables())[0]) if reading.combine else None
-    return intersect(frame, reading.combine, key) if reading.combine else frame
+def _add_intersection(frame: QueryFrame, state: ParseState) -> QueryFrame:
+    """Return the frame intersected with the question's conflicting condition, if it has one."""
+    key = state.names.key((*frame.tables, *frame.list_tables())[0]) if state.combine else None
+    return intersect(frame, state.combine, key) if state.combine else frame
 
 
-def is_follow_up_question(reading: ParseState) -> bool:
-    """Whether a question depends on the previous one: it has a cue, or is incomplete alone."""
-    if "pointed" in reading.fired or reading.has_cue("leans") or _has_cue_to_earlier_question(reading):
+def is_follow_up_question(state: ParseState) -> bool:
+    """Whether a question depends on the previous one: it refers back, or is incomplete alone."""
+    if "pointed" in state.fired or state.has_cue("leans") or _has_cue_to_earlier_question(state):
         return True
-    if (reading.group or reading.group_tables) and reading.base.has_aggregates() and not _find_requested_terms(reading):
+    if (state.group or state.group_tables) and state.base.has_aggregates() and not _find_requested_terms(state):
         return True
-    if reading.has_cue("all_there_is") or reading.find_markers("tx") or reading.tables:
+    if state.has_cue("all_there_is") or state.find_markers("tx") or state.tables:
         return False
-    own = _find_requested_terms(reading)
-    if own and all(term.column and term.column.table not in reading.base.list_tables() for term in own):
+    own = _find_requested_terms(state)
+    if own and all(term.column and term.column.table not in state.base.list_tables() for term in own):
         return False
-    return not own or not (reading.where or reading.having or reading.limit or reading.group)
+    return not own or not (state.where or state.having or state.limit or state.group)
 
 
-def _has_cue_to_earlier_question(reading: ParseState) -> bool:
-    """Whether a cue refers to an earlier question, not to words of this one."""
-    question, cues = reading.question.text, CUES["points"].finditer(reading.question.text)
-    own = [m for m in reading.marks if m.kind in ("t", "x") and m.table and m.hits and m.hits[0].score >= 0.6]
-    if not own or not reading.has_cue("asks"):
-        return reading.has_cue("points")
+def _has_cue_to_earlier_question(state: ParseState) -> bool:
+    """Whether a word such as `those` refers to an earlier question, not to words of this one."""
+    question, cues = state.question.text, CUES["points"].finditer(state.question.text)
+    own = [m for m in state.marks if m.kind in ("t", "x") and m.table and m.hits and m.hits[0].score >= 0.6]
+    if not own or not state.has_cue("asks"):
+        return state.has_cue("points")
     first = question.lower().find(own[0].text.lower())
-    whole = (reading.where or reading.order) and _find_requested_terms(reading)
+    whole = (state.where or state.order) and _find_requested_terms(state)
     within = [match.span() for match in CUES["points_within"].finditer(question)]
     return any(
         not any(start <= cue.start() < end for start, end in within)
@@ -201,55 +201,55 @@ def _has_cue_to_earlier_question(reading: ParseState) -> bool:
     )
 
 
-def edit_base_query(reading: ParseState) -> QueryFrame:
+def edit_base_query(state: ParseState) -> QueryFrame:
     """Return the previous query, changed as the follow-up question asks."""
-    names, base = reading.names, reading.base
-    apply_pattern_stages(reading, "ellipsis")
-    terms = _find_requested_terms(reading)
-    if reading.has_cue("about"):
-        return _replace_value_or_column(reading, terms)
-    frame = _add_intersection(_merge_into_base_query(reading), reading)
+    names, base = state.names, state.base
+    apply_pattern_stages(state, "ellipsis")
+    terms = _find_requested_terms(state)
+    if state.has_cue("about"):
+        return _replace_value_or_column(state, terms)
+    frame = _add_intersection(_merge_into_base_query(state), state)
     computes = tuple(term for term in terms if term.aggregate)
-    if reading.group or reading.group_tables:
-        return _group_base_query(frame, reading, computes)
+    if state.group or state.group_tables:
+        return _group_base_query(frame, state, computes)
     if terms and all(term.aggregate == "count" and not term.distinct for term in terms):
         return count_rows(frame, names.key(frame.list_tables()[0]))
     if (base.limit or base.having) and (key := _find_outer_query_key(base, terms, names)):
-        where = ((require_key(base, key),), *reading.where)
-        return QueryFrame(terms, (key.table, *reading.tables), where, order=tuple(reading.order), limit=reading.limit)
-    if terms and reading.has_cue("adds"):
+        where = ((match_key(base, key),), *state.where)
+        return QueryFrame(terms, (key.table, *state.tables), where, order=tuple(state.order), limit=state.limit)
+    if terms and state.has_cue("adds"):
         kept = base.select if base.group or computes else tuple(t for t in base.select if not t.aggregate)
         frame = replace(frame, select=tuple(dict.fromkeys((*kept, *terms))))
     elif terms:
-        frame = replace(frame, select=terms, distinct=reading.distinct)
+        frame = replace(frame, select=terms, distinct=state.distinct)
         if computes:
-            frame = replace(frame, order=tuple(reading.order), limit=reading.limit, group=(), having=())
+            frame = replace(frame, order=tuple(state.order), limit=state.limit, group=(), having=())
         elif any(term.aggregate for term in base.select) and not frame.has_aggregates():
             frame = replace(frame, group=())
-    elif base.has_single_aggregate_row() and (reading.has_cue("shows") or reading.limit or reading.order):
-        heads = [reading.table(marker) for marker in reading.find_markers("tx")] or base.list_tables()
-        frame = replace(frame, select=reading.list_title_columns(heads[0]))
+    elif base.has_single_aggregate_row() and (state.has_cue("shows") or state.limit or state.order):
+        heads = [state.table(marker) for marker in state.find_markers("tx")] or base.list_tables()
+        frame = replace(frame, select=state.list_title_columns(heads[0]))
     return frame
 
 
-def _merge_into_base_query(reading: ParseState, swap: bool = False) -> QueryFrame:
+def _merge_into_base_query(state: ParseState, swap: bool = False) -> QueryFrame:
     """Return the base query with the follow-up's conditions, order and limit added or replaced."""
-    base = reading.base
+    base = state.base
     return replace(
-        add_where(base, reading.where, swap=swap),
-        tables=(*base.tables, *reading.tables, *map(reading.table, reading.find_markers("t"))),
-        having=tuple(reading.having) or base.having,
-        order=_build_sort_order(reading, base.select) or base.order,
-        limit=reading.limit or base.limit,
-        distinct=base.distinct or reading.distinct,
+        add_where(base, state.where, swap=swap),
+        tables=(*base.tables, *state.tables, *map(state.table, state.find_markers("t"))),
+        having=tuple(state.having) or base.having,
+        order=_build_sort_order(state, base.select) or base.order,
+        limit=state.limit or base.limit,
+        distinct=base.distinct or state.distinct,
     )
 
 
-def _group_base_query(frame: QueryFrame, reading: ParseState, computes: tuple[Operand, ...]) -> QueryFrame:
+def _group_base_query(frame: QueryFrame, state: ParseState, computes: tuple[Operand, ...]) -> QueryFrame:
     """Return the query with its aggregates, or a count, computed for each group."""
-    tables = reading.group_tables
-    keys = (*reading.group, *map(reading.names.choose_identity_column, tables))
-    shown = (*map(Operand, reading.group), *(term for table in tables for term in reading.list_title_columns(table)))
+    tables = state.group_tables
+    keys = (*state.group, *map(state.names.choose_identity_column, tables))
+    shown = (*map(Operand, state.group), *(term for table in tables for term in state.list_title_columns(table)))
     computed = computes or tuple(term for term in frame.select if term.aggregate) or (Operand(None, "count"),)
     return replace(frame, select=(*shown, *computed), tables=(*frame.tables, *tables), group=keys, limit=None)
 
@@ -262,11 +262,11 @@ def _find_outer_query_key(base: QueryFrame, terms: tuple[Operand, ...], names: N
     return (base.group[0] if base.group else names.key(base.list_tables()[0])) if many else None
 
 
-def _replace_value_or_column(reading: ParseState, terms: tuple[Operand, ...]) -> QueryFrame:
+def _replace_value_or_column(state: ParseState, terms: tuple[Operand, ...]) -> QueryFrame:
     """Replace the base query's value (`what about Spain?`) or column (`what about the age?`)."""
-    base = reading.base
-    frame = _merge_into_base_query(reading, swap=True)
-    if not terms or reading.where:
+    base = state.base
+    frame = _merge_into_base_query(state, swap=True)
+    if not terms or state.where:
         return frame
     old: list[Aggregate] = [term.aggregate for term in base.select if term.aggregate and term.column is not None]
     fresh = tuple(Operand(t.column, old[0]) if old and not t.aggregate and t.column else t for t in terms)

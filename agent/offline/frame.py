@@ -15,7 +15,7 @@ Operator = Literal["=", "!=", ">", ">=", "<", "<=", "like", "not like", "between
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table, both named as the schema spells them."""
+    """A column of a table, with both names as the schema spells them."""
 
     table: str
     name: str
@@ -131,14 +131,14 @@ Scalar: TypeAlias = int | float | str
 Value: TypeAlias = Scalar | tuple[Scalar, Scalar] | QueryFrame | None
 
 
-def require_key(frame: QueryFrame, key: Column) -> Predicate:
+def match_key(frame: QueryFrame, key: Column) -> Predicate:
     """Return the condition that a row's key is among the keys of a query's rows."""
     return Predicate(Operand(key), "in", replace(frame, select=(Operand(key),)))
 
 
 def count_keys(frame: QueryFrame, key: Column) -> QueryFrame:
     """Return a query that counts the keys of another query's rows."""
-    return QueryFrame((Operand(key, "count", True),), (key.table,), ((require_key(frame, key),),))
+    return QueryFrame((Operand(key, "count", True),), (key.table,), ((match_key(frame, key),),))
 
 
 def count_rows(frame: QueryFrame, key: Column | None) -> QueryFrame:
@@ -161,7 +161,7 @@ def count_rows(frame: QueryFrame, key: Column | None) -> QueryFrame:
 
 
 def intersect(frame: QueryFrame, condition: Predicate, key: Column | None) -> QueryFrame:
-    """Return a query for rows that also meet a condition that one of its own excludes.
+    """Return a query for rows that also meet a condition which contradicts the query's own.
 
     Args:
         frame: Any frame.
@@ -170,7 +170,7 @@ def intersect(frame: QueryFrame, condition: Predicate, key: Column | None) -> Qu
     """
     count = frame.select[0] if len(frame.select) == 1 and frame.select[0].aggregate == "count" else None
     if count and (key := count.column or key):
-        other = require_key(QueryFrame(tables=frame.tables, where=((condition,),)), key)
+        other = match_key(QueryFrame(tables=frame.tables, where=((condition,),)), key)
         return replace(frame, select=(Operand(key, "count", True),), where=(*frame.where, (other,)))
     kept = (
         g for g in frame.where if not (len(g) == 1 and g[0].term == condition.term and isinstance(g[0].value, Scalar))

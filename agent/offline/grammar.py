@@ -7,7 +7,7 @@ import re
 from ...tools.errors import NotUnderstood
 from .compose import build_query_frame
 from .frame import Aggregate, Column, Operand, Operator, Predicate, QueryFrame, Scalar
-from .mentions import Mention, find_mentions, resolve
+from .mentions import Mention, find_mentions, resolve_mentions
 from .reading import CUES, NOTHING, ParseState, PatternMatch, QuestionInput, apply_pattern_stages, register_handler
 from .words import split_question_into_words
 
@@ -83,7 +83,7 @@ _TAKEN = re.compile(r"(?:@[oc]\d+|with|have|has|having|had|and|to|id|in|by|#betw
 
 
 def _add_order(match: PatternMatch, term: Operand, descending: bool, left: str = "") -> str:
-    """Sort by a term and limit the rows to the superlative's number; return `left`."""
+    """Sort by a term, with the number in a superlative as row limit; return the text `left`."""
     reading, number = match.reading, match["n"] or match["m"]
     literal = reading.get_mention(number).literal if number else None
     reading.limit = literal if isinstance(literal, int) else reading.several
@@ -229,23 +229,23 @@ def _may_be_year(value: object) -> bool:
     return isinstance(value, int) and 1500 <= value <= 2100
 
 
-def _find_match(mark: Mention, column: Column) -> Scalar | None:
+def _get_matched_value(mark: Mention, column: Column) -> Scalar | None:
     """Return the value of a column that a mention matched, or None."""
     return next((m.value for m in mark.matches if (m.table, m.column) == (column.table, column.name)), None)
 
 
-def _add_comparison(reading: ParseState, term: Operand, operator: Operator, value: Scalar) -> str:
+def _add_comparison(state: ParseState, term: Operand, operator: Operator, value: Scalar) -> str:
     """Add a comparison of a term with a literal; a number may be the year of a date column."""
-    schema = reading.names.column(term.column) if term.column and not term.aggregate else None
+    schema = state.names.column(term.column) if term.column and not term.aggregate else None
     texts = [sample for sample in schema.samples if isinstance(sample, str)] if schema else []
     if isinstance(value, int) and _may_be_year(value) and any(_DATED.search(text) for text in texts):
         if operator == "=":
-            return reading.add(term, "like", f"%{value}%")
+            return state.add(term, "like", f"%{value}%")
         whole: Operator = {">": ">=", "<=": "<"}.get(operator, operator)  # type: ignore[assignment]
         # A whole date: columns declared as dates take a mere year for a number, which any text is larger than.
         first = "-01-01" if _ISO.match(texts[0]) else ""
-        return reading.add(term, whole, f"{value + (whole != operator)}{first}")
-    return reading.add(term, operator, str(value) if schema and schema.kind == "text" and operator == "=" else value)
+        return state.add(term, whole, f"{value + (whole != operator)}{first}")
+    return state.add(term, operator, str(value) if schema and schema.kind == "text" and operator == "=" else value)
 
 
 @register_handler("against_average", "against_all")
@@ -320,7 +320,7 @@ def read_comparison(match: PatternMatch) -> str | None:
     assert column is not None
     fits = reading.names.is_numeric(column) or mark.kind != "n" or not match.text.endswith(match["l"])
     if marker and mark.kind == "v":
-        fits = _find_match(mark, column) is not None
+        fits = _get_matched_value(mark, column) is not None
     return _add_comparison(reading, term, match.get_comparison_operator(column), literal) if fits else None
 
 
@@ -362,7 +362,7 @@ def read_equal_condition(match: PatternMatch) -> str | None:
     same = [Column(m.table, m.column) for m in mark.matches if m.column.lower() == column.name.lower()]
     column = same[0] if mark.kind == "v" and same and column not in same else column
     clause = f" {match.text[: match.text.rindex(match['l'])].replace(match['c'], '', 1)} "
-    if mark.kind == "v" and ((_find_match(mark, column) is None and mark.column is not None) or " , " in clause):
+    if mark.kind == "v" and ((_get_matched_value(mark, column) is None and mark.column is not None) or " , " in clause):
         return None
     is_count = re.search(r" (?:in|for|on|from|has|have|@t\d+) ", clause)
     samples = reading.names.column(column).samples
@@ -378,7 +378,7 @@ def read_equal_condition(match: PatternMatch) -> str | None:
     elif when and reading.names.kind(column) == "time" and all(v.kind == "n" for v in values):
         stood = reading.add_alternatives(*(Predicate(Operand(column), "like", f"%{v.literal}%") for v in values))
     else:
-        literals = (_find_match(v, column) or v.literal for v in values)
+        literals = (_get_matched_value(v, column) or v.literal for v in values)
         stood = reading.add_alternatives(*(Predicate(Operand(column), "=", literal) for literal in literals))
     return " ".join([*reading.find_markers("t", clause), stood])
 
@@ -452,7 +452,7 @@ def parse(question: QuestionInput, base: QueryFrame = NOTHING) -> ParseState:
     context = base.list_tables()
     words = split_question_into_words(CUES["that"].sub(r"\1 this", question.text) if context else question.text)
     items = find_mentions(words, question.names, question.values)
-    resolve(items, question.names, context)
+    resolve_mentions(items, question.names, context)
     marks = [item for item in items if isinstance(item, Mention)]
     numbers = iter(range(len(marks)))
     text = " ".join(item if isinstance(item, str) else f"@{item.kind}{next(numbers)}" for item in items)

@@ -219,7 +219,7 @@ def _normalize_word(words: Sequence[Token], at: int) -> str | None:
 Item = Mention | str
 
 
-def resolve(items: Sequence[Item], names: NameIndex, context: Sequence[str] = ()) -> None:
+def resolve_mentions(items: Sequence[Item], names: NameIndex, context: Sequence[str] = ()) -> None:
     """Choose the tables, then the columns and values, of mentions; update the mentions in place.
 
     Args:

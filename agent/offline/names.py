@@ -222,7 +222,7 @@ class NameIndex:
         return distinct is None or found.row_count is None or distinct >= _DISTINCTIVE * found.row_count
 
     def find_hinted_column(self, hints: Sequence[str], tables: Sequence[str], within: int = 2) -> Column | None:
-        """Return the column that a hint names in the nearest of `tables`; earlier hints win."""
+        """Return the column that the first fitting hint names, in the nearest of `tables`."""
         best: tuple[tuple[int, int, int], Column] | None = None
         for table in self.schema.tables:
             distance = min((self.count_joins(table.name, other) for other in tables), default=0)

@@ -152,7 +152,7 @@ class ParseState:
         return [m.group() for m in found if m.group(1) in kinds]
 
     def parse_clause(self, text: str, *stages: str) -> ParseState:
-        """Parse a clause separately, with the same mentions; unread words count as dropped."""
+        """Parse a clause separately, with the same mentions; record unread words as dropped."""
         clause = ParseState(self.question, self.marks, text.strip(), self.base, terms=self.terms)
         apply_pattern_stages(clause, *stages)
         self.dropped.append(clause.text)
@@ -213,7 +213,7 @@ def register_handler(*patterns: str) -> Callable[[Handler], Handler]:
 
 
 class Pattern:
-    """A named grammar rule; matched words that the rule does not name count as dropped."""
+    """A named grammar rule; other words within a match are recorded as dropped."""
 
     def __init__(self, name: str, forms: str | list[str]) -> None:
         spelled = [_expand_macros(form) for form in ([forms] if isinstance(forms, str) else forms)]
@@ -221,21 +221,21 @@ class Pattern:
         self._forms = [re.compile(rf"(?<!\S)(?:{form})(?!\S)") for form in spelled]
         self._spoken = frozenset(re.findall(r"[a-z]{2,}", " ".join(spelled)))
 
-    def apply_to_question(self, reading: ParseState) -> None:
+    def apply_to_question(self, state: ParseState) -> None:
         """Pass each match to the pattern's handler and replace the matched words in the question."""
         for form in self._forms:
             at = 0
-            while match := form.search(reading.text, at):
-                left = _HANDLERS[self.name](PatternMatch(reading, match))
+            while match := form.search(state.text, at):
+                left = _HANDLERS[self.name](PatternMatch(state, match))
                 if left is None:
                     at = match.start() + 1
                     continue
-                reading.fired.append(self.name)
+                state.fired.append(self.name)
                 kept = {*self._spoken, *left.split()}
                 passed = (word for word in match[0].split() if word not in kept)
-                reading.dropped.extend(word for word in passed if word.isalpha() and len(word) > 1)
-                before = reading.text[: match.start()].rstrip()
-                reading.text = " ".join(f"{before} {left} {reading.text[match.end() :]}".split())
+                state.dropped.extend(word for word in passed if word.isalpha() and len(word) > 1)
+                before = state.text[: match.start()].rstrip()
+                state.text = " ".join(f"{before} {left} {state.text[match.end() :]}".split())
                 at = len(before)
 
 
@@ -263,8 +263,8 @@ STAGES = {stage: [Pattern(*named) for named in table.items()] for stage, table i
 """The table of patterns, in the order in which they are read."""
 
 
-def apply_pattern_stages(reading: ParseState, *stages: str) -> None:
+def apply_pattern_stages(state: ParseState, *stages: str) -> None:
     """Apply the patterns of the given stages to a question, in order."""
     for stage in stages:
         for one in STAGES[stage]:
-            one.apply_to_question(reading)
+            one.apply_to_question(state)

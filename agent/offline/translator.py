@@ -28,7 +28,7 @@ from ...tools.values import ValueIndex
 from ...tools.values.match import ValueMatch
 from ..advice import with_fallback
 from ..effects import Body, Done, FunctionEffect
-from .certainty import compute_confidence, has_important_unread_words, list_unread_words, measure_signals
+from .certainty import compute_confidence, compute_parse_signals, has_important_unread_words, list_unread_words
 from .compose import edit_base_query, is_follow_up_question
 from .frame import QueryFrame, format_query_as_sentence
 from .grammar import parse
@@ -131,16 +131,16 @@ class Parser:
         within.frame, within.editing = edit_base_query(within), True
         return self._build_parsed_answer(within, base)
 
-    def _build_parsed_answer(self, reading: ParseState, unchanged: QueryFrame | None = None) -> ParsedAnswer:
+    def _build_parsed_answer(self, state: ParseState, unchanged: QueryFrame | None = None) -> ParsedAnswer:
         """Build the answer from a parsed question, and run the query once as a test."""
-        left_out = list_unread_words(reading)
-        _check_understood(reading, unchanged, left_out)
-        stems = {word.stem for word in split_question_into_words(reading.question.text)}
-        sql = convert_frame_to_sql(reading.frame, reading.names.schema, stems)
-        found = measure_signals(reading, self._run_trial_query(sql))
+        left_out = list_unread_words(state)
+        _check_understood(state, unchanged, left_out)
+        stems = {word.stem for word in split_question_into_words(state.question.text)}
+        sql = convert_frame_to_sql(state.frame, state.names.schema, stems)
+        found = compute_parse_signals(state, self._run_trial_query(sql))
         sure = round(compute_confidence(found), 3)
-        partial = has_important_unread_words(reading)
-        return ParsedAnswer(reading.frame, sql, sure, _list_parsing_notes(reading, left_out), left_out, partial, found)
+        partial = has_important_unread_words(state)
+        return ParsedAnswer(state.frame, sql, sure, _list_parsing_notes(state, left_out), left_out, partial, found)
 
     def _run_trial_query(self, sql: str) -> tuple[tuple[Cell, ...], ...] | None:
         """Return the first rows of the query; None if they are withheld or take too long.
@@ -166,35 +166,35 @@ def _parse_base_query(sql: str, schema: Schema) -> QueryFrame | None:
     return read_sql(sql, schema)
 
 
-def _find_unresolved_pronoun(question: str, reading: ParseState) -> re.Match[str] | None:
-    """Return a pronoun in a first question if nothing before the pronoun can be meant by it."""
+def _find_unresolved_pronoun(question: str, state: ParseState) -> re.Match[str] | None:
+    """Return a pronoun of a first question that refers to nothing in the question, or None."""
     found = _PRONOUN.search(question)
-    named = [question.lower().find(m.text.lower()) for m in reading.marks if m.kind in "tcxv" and m.text]
+    named = [question.lower().find(m.text.lower()) for m in state.marks if m.kind in "tcxv" and m.text]
     return found if found and not any(-1 < at < found.start() for at in named) else None
 
 
-def _check_understood(reading: ParseState, unchanged: QueryFrame | None, words: tuple[str, ...]) -> None:
+def _check_understood(state: ParseState, unchanged: QueryFrame | None, words: tuple[str, ...]) -> None:
     """Raise `NotUnderstood` if a frame does not answer the question."""
-    frame = reading.frame
-    beyond = tuple(word for word in reading.text.split() if word in UNSPOKEN)
+    frame = state.frame
+    beyond = tuple(word for word in state.text.split() if word in UNSPOKEN)
     if beyond:
         raise NotUnderstood(f"I cannot compute this without a model: {', '.join(beyond)}.", beyond)
-    says_nothing = not reading.marks and not reading.pending and unchanged in (None, frame)
+    says_nothing = not state.marks and not state.pending and unchanged in (None, frame)
     if not frame.list_tables() or says_nothing:
-        tables = [table.name for table in reading.names.schema.tables]
+        tables = [table.name for table in state.names.schema.tables]
         problem = f"I could not place: {', '.join(words)}." if words else "I found nothing to look up in this question."
         offer = f"The database has {', '.join(tables[:8])}{' and more' * (len(tables) > 8)}."
         raise NotUnderstood(f"{problem} {offer}", words)
-    if _NEGATION.search(reading.text):
+    if _NEGATION.search(state.text):
         raise NotUnderstood("I could not place what is denied. Put it another way.", words)
     if frame.shows_only_fixed_columns():
         raise NotUnderstood("I cannot tell what you want to know: it would only show what you said.", words)
 
 
-def _list_parsing_notes(reading: ParseState, left_out: tuple[str, ...]) -> tuple[str, ...]:
-    notes = ["read offline, without a model" + ", as a change to the previous query" * reading.editing]
-    notes += [meaning for mark in reading.marks if (meaning := mark.meaning())]
-    notes += ["patterns: " + ", ".join(dict.fromkeys(reading.fired))] * bool(reading.fired)
+def _list_parsing_notes(state: ParseState, left_out: tuple[str, ...]) -> tuple[str, ...]:
+    notes = ["read offline, without a model" + ", as a change to the previous query" * state.editing]
+    notes += [meaning for mark in state.marks if (meaning := mark.meaning())]
+    notes += ["patterns: " + ", ".join(dict.fromkeys(state.fired))] * bool(state.fired)
     notes += ["not used: " + ", ".join(left_out)] * bool(left_out)
     return tuple(dict.fromkeys(notes))
 

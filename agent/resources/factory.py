@@ -114,7 +114,7 @@ class ResourceFactory:
 
         kinds = session.policy.egress.mask
 
-        def masking(translator: Callable[[Settings], Translator | None]) -> Callable[[Settings], Translator]:
+        def add_masking(translator: Callable[[Settings], Translator | None]) -> Callable[[Settings], Translator]:
             if not kinds:
                 return lambda settings: translator(settings) or get_offline_translator()
             return lambda settings: make_masking_translator(translator(settings) or get_offline_translator(), kinds)
@@ -123,8 +123,8 @@ class ResourceFactory:
             database,
             values,
             Toolset(database, values, self.examples.open_store_for_search, self.sandbox),
-            masking(self.translator),
-            masking(self.annotator),
+            add_masking(self.translator),
+            add_masking(self.annotator),
             self.settings,
             EnrichedSchemaCache(database, values, get_annotator_name, knowledge),
             self.examples,

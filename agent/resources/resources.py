@@ -141,9 +141,9 @@ class Resources:
         session = own.narrow(permissions)
         return self if session == own else self.factory.get_session_resources(session)
 
-    def may_read(self, made: Rights | None) -> bool:
+    def may_read(self, required: Rights | None) -> bool:
         """Whether the person may read data that was created under the given rights."""
-        return self.rights.cover(made)
+        return self.rights.cover(required)
 
     @cached_property
     def masked_database(self) -> MaskedDatabase:

@@ -21,9 +21,9 @@ def check_storable_text(value: Any) -> Any:
     """Return a value; raise `ValueError` if a text has characters that cannot be stored."""
     if isinstance(value, str):
         if "\0" in value:
-            raise ValueError("a text must not have the character U+0000 in it")
+            raise ValueError("a text must not contain the character U+0000")
         if any("\ud800" <= character <= "\udfff" for character in value):
-            raise ValueError("a text must not have half a surrogate pair in it")
+            raise ValueError("a text must not contain half a surrogate pair")
     return value
 
 

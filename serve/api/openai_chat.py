@@ -106,7 +106,7 @@ async def complete_chat(body: ChatBody, asker: AskerHere) -> Response:
 
 
 async def _begin_chat_turn(question: str, body: ChatBody, asker: Asker) -> RunningTurn:
-    """Start a turn in the stored conversation of these messages, or in a new one with notes."""
+    """Start a turn in the stored conversation with these messages, or else in a new one."""
     said = _list_texts(body.messages[:-1])
     found = await asker.call_store(TurnStore.find_chat_thread, _hash_chat(said)) if said else None
     if found is not None:
@@ -127,8 +127,8 @@ async def _write_reply(answer: Answer, messages: list[ChatMessage], thread: str,
     return text
 
 
-def _hash_chat(said: list[tuple[str, str]]) -> str:
-    plain = json.dumps([(role, " ".join(words.split())) for role, words in said])
+def _hash_chat(texts: list[tuple[str, str]]) -> str:
+    plain = json.dumps([(role, " ".join(words.split())) for role, words in texts])
     return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()
 
 

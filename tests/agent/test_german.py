@@ -13,7 +13,7 @@ from tableturn.agent import Answer
 from tableturn.agent.answers.render import list_answer_reasons, list_basis_lines
 from tableturn.tools.labels import Labels
 from tableturn.tools.ledger import JoinCount, Ledger, MissingCount, NewestDate, VariantCount
-from tableturn.tools.readings import AlternativeReading, ReadingResult, Rows, compare_readings, summarize
+from tableturn.tools.readings import AlternativeReading, ReadingResult, Rows, compare_readings, summarize_outcomes
 from tableturn.tools.sample import build_sample
 
 from tests.support.scripted import writes
@@ -102,7 +102,7 @@ def test_what_another_reading_gives_is_told_in_german(here: Rows, there: Rows, s
     rival = AlternativeReading("meaning", "anders", "", "")
     outcome = compare_readings(rival, ReadingResult(here), ReadingResult(there), ordered=False, locale="de")
     assert outcome is not None
-    assert (outcome.says, summarize([outcome], "de")) == (says, f"Verstanden als „anders“: {says}.")
+    assert (outcome.says, summarize_outcomes([outcome], "de")) == (says, f"Verstanden als „anders“: {says}.")
 
 
 def test_every_fact_of_the_ledger_has_a_german_form() -> None:

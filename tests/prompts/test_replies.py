@@ -149,7 +149,7 @@ def test_descriptions_by_number(reply: str) -> None:
 
 @pytest.mark.parametrize("reply", ["{}", "no idea", '{"7": "x"}', '{"1": null}'])
 def test_nothing_described(reply: str) -> None:
-    with pytest.raises(ReplyError, match="describes nothing"):
+    with pytest.raises(ReplyError, match="contains no descriptions"):
         AnnotateTablesTask(SCHEMA.tables).parse(reply)
 
 

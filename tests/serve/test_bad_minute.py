@@ -119,7 +119,7 @@ async def test_a_long_lock_breaks_nothing(shop: Path, tmp_path: Path) -> None:
             model.may.clear()
             asked = asyncio.create_task(ask(client, thread))
             await model.asked.wait()
-            server.store.beat()  # the file is written to between what a turn reads and what it writes
+            server.store.record_heartbeat()  # the file is written to between what a turn reads and what it writes
             model.may.set()
             assert (await asked).status_code == 200, (await asked).text
         assert (await client.get("/ready")).status_code == 200
@@ -216,7 +216,7 @@ def test_a_worker_that_was_held_up_itself_takes_no_other_for_gone(
     monkeypatch.setattr("tableturn.serve.store.WORKER_SECONDS", 0.2)
     one, two = TurnStore(f"sqlite:///{tmp_path}/store.sqlite"), TurnStore(f"sqlite:///{tmp_path}/store.sqlite")
     mended, beats, seen = threading.Event(), list[float](), list[int]()
-    beat, mend = one.beat, one.mark_orphaned_turns_as_lost
+    beat, mend = one.record_heartbeat, one.mark_orphaned_turns_as_lost
 
     def held_up() -> None:
         beats.append(time.monotonic())
@@ -224,7 +224,7 @@ def test_a_worker_that_was_held_up_itself_takes_no_other_for_gone(
             time.sleep(0.6)
         beat()
 
-    monkeypatch.setattr(one, "beat", held_up)
+    monkeypatch.setattr(one, "record_heartbeat", held_up)
 
     def look_for_lost_turns() -> None:
         mend()
@@ -254,7 +254,7 @@ def test_the_heart_goes_on(error: Exception, tmp_path: Path, monkeypatch: pytest
             raise error
         again.set()
 
-    monkeypatch.setattr(store, "beat", beat)
+    monkeypatch.setattr(store, "record_heartbeat", beat)
     turns = RunningTurns(store, ServerLimits(), Metrics())
     turns._heart.start()
     assert again.wait(60)
@@ -278,7 +278,7 @@ def test_counts_of_an_earlier_version_get_wider() -> None:
                 POSTGRES.run(url, f"ALTER TABLE {table} ALTER COLUMN {column} TYPE integer")
         store = TurnStore(place.url)
         store.spend(Usage(1, 3_000_000_000, 3_000_000_000))
-        store.beat()
+        store.record_heartbeat()
         assert store.count_tokens_today() == (3_000_000_100, 3_000_000_010)
         assert store.get_turn(owner, turn.id).question == "Who?"
         store.close()

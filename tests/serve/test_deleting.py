@@ -135,7 +135,7 @@ def test_spending_is_of_all_workers(tmp_path: Path) -> None:
     one, two = TurnStore(url), TurnStore(url)
     for store, person in ((one, "ada"), (two, "ben"), (one, "ada")):
         store.spend(Usage(1, 100, 10), person)
-        store.beat()
+        store.record_heartbeat()
     two.spend(Usage(1, 1, 1), "ben")
     assert one.count_tokens_today() == (300, 30)
     assert (one.count_tokens_today("ada"), two.count_tokens_today("ben")) == ((200, 20), (101, 11))

@@ -290,7 +290,7 @@ def test_a_server_for_the_network_asks_who_is_there(shop: Path) -> None:
     ("wrong", "message"),
     [
         ({"token": "short"}, "too short"),
-        ({"origins": ("*",)}, "too wide"),
+        ({"origins": ("*",)}, "not allowed as an origin"),
         ({"user_header": "X User"}, "invalid header name"),
         ({"proxies": ("proxy",)}, "invalid proxy address"),
     ],
@@ -303,8 +303,8 @@ def test_wrong_settings_are_told(wrong: dict[str, object], message: str) -> None
 def test_turns_of_a_dead_worker_are_lost_and_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     url, owner = f"sqlite:///{tmp_path}/store.sqlite", Owner("ada", "shop")
     dead, alive = TurnStore(url), TurnStore(url)
-    dead.beat()
-    alive.beat()
+    dead.record_heartbeat()
+    alive.record_heartbeat()
     thread = dead.add_thread(owner).id
     turn = dead.begin(TurnRequest(owner, thread, "Who?"))
     with pytest.raises(Busy):
@@ -312,7 +312,7 @@ def test_turns_of_a_dead_worker_are_lost_and_offered(tmp_path: Path, monkeypatch
     alive.request_turn_stop(owner, turn.id)
     assert dead.list_turns_to_stop() == (turn.id,)
     monkeypatch.setattr("tableturn.serve.store.time.time", lambda: __import__("time").monotonic() + 10**10)
-    alive.beat()
+    alive.record_heartbeat()
     assert alive.mark_orphaned_turns_as_lost() == 1
     assert alive.get_turn(owner, turn.id).status == "lost"
     again = alive.begin(TurnRequest(owner, thread, "Who?"))

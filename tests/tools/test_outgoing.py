@@ -15,7 +15,7 @@ from tableturn.tools.database.egress import MaskKind
 from tableturn.tools.errors import QueryError, QueryFailed, ResultTooLarge, SettingsError
 from tableturn.tools.masking import PersonalDataPlaceholders, mask
 from tableturn.tools.outgoing import MaskedDatabase, record_queries
-from tableturn.tools.sql.reads import may_read
+from tableturn.tools.sql.reads import get_values_of_read_columns
 from tableturn.tools.toolset import as_tools
 from tableturn.tools.values import ValueIndex
 
@@ -194,7 +194,7 @@ def test_wider_rules_cover_narrower_ones() -> None:
 )
 def test_whole_rows_of_other_engines_are_read(sql: str, database: Database) -> None:
     schema = replace(database.leaving().schema, dialect="postgres")
-    assert may_read(sql, schema, database.leaving().column_levels) != []
+    assert get_values_of_read_columns(sql, schema, database.leaving().column_levels) != []
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_whole_rows_of_other_engines_are_read(sql: str, database: Database) -> N
 )
 def test_new_names_for_what_is_named_read_nothing_else(sql: str, database: Database) -> None:
     schema = replace(database.leaving().schema, dialect="postgres")
-    assert may_read(sql, schema, database.leaving().column_levels) == []
+    assert get_values_of_read_columns(sql, schema, database.leaving().column_levels) == []
 
 
 def test_a_statement_that_is_too_long_is_not_looked_at(database: Database) -> None:

@@ -14,7 +14,7 @@ from tableturn.tools.readings import (
     ReadingResult,
     compare_readings,
     make_tie_reading,
-    summarize,
+    summarize_outcomes,
 )
 from tableturn.tools.sample import build_sample
 
@@ -54,9 +54,9 @@ def test_the_line_says_what_changes_alone() -> None:
     changed = Outcome("meaning", "without   returned orders", "", "", says="11.1 M")
     tied = Outcome("ties", "with those that share the last place", "", "", says="2 more")
     same = Outcome("meaning", "by shipped date", "", "")
-    assert summarize([changed, same]) == "Read as “without returned orders”: 11.1 M."
-    assert summarize([tied]) == "2 more with those that share the last place."
-    assert summarize([same]) == summarize([]) == ""
+    assert summarize_outcomes([changed, same]) == "Read as “without returned orders”: 11.1 M."
+    assert summarize_outcomes([tied]) == "2 more with those that share the last place."
+    assert summarize_outcomes([same]) == summarize_outcomes([]) == ""
 
 
 @pytest.mark.parametrize(

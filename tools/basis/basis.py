@@ -16,7 +16,7 @@ from ..values.match import ValueMatch
 from ..words import humanize_name
 from .dates import MIDNIGHT, DateUse, find_date_use
 from .filters import Filter, list_query_filters
-from .grain import Duplicates, find_result_grain
+from .grain import Duplicates, describe_result_grain
 
 Origin = Literal["verified", "definition", "generated", "offline", "edited"]
 """Where a query comes from: a person has verified it, a definition has its SQL, a model or the offline translator
@@ -95,7 +95,7 @@ def build_query_basis(
     The query's schema is everything that whoever asked may read, as far as it may leave; the question has what was said
     beside.
     """
-    grain, duplicates = find_result_grain(query, labels)
+    grain, duplicates = describe_result_grain(query, labels)
     date, ranged = find_date_use(query)
     count = query.limit
     whole = grain == labels.say("one_row") and query.offset is None and (count is None or count.name != "0")
@@ -113,7 +113,7 @@ def build_query_basis(
 
 
 def _describe_null_handling(scope: Scope, query: Query, labels: Labels) -> tuple[str, ...]:
-    """Describe how the SELECT that gives the rows treats missing values."""
+    """Describe how the SELECT that produces the rows treats missing values."""
     clauses: dict[str, None] = {}
     for node in query.own(scope, exp.Sum, exp.Avg, exp.Count, exp.Min, exp.Max):
         if name := _find_nullable_column_name(get_argument(node), scope, query):

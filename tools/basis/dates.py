@@ -74,7 +74,7 @@ def find_date_use(query: Query) -> tuple[DateUse | None, tuple[exp.Expr, ...]]:
 
 
 def _find_column_day_range(scope: Scope, column: TableColumn, query: Query) -> tuple[str, str, tuple[exp.Expr, ...]]:
-    """Return the first and last day allowed, and the conditions that say nothing else."""
+    """Return the first and last day allowed, and the conditions that limit only the day."""
     times = find_format(column.schema, is_sqlite=query.rules.is_sqlite)
     if times is None or sum(other.table is column.table for other in scope.sources) > 1:
         return "", "", ()

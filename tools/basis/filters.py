@@ -190,7 +190,7 @@ class _QuestionWordFinder:
         return " ".join(word.text for word in self._words if word.folded in names or word.folded == year.group())
 
     def _get_neighbouring_year(self, text: str, node: exp.Expr) -> str:
-        """Return the neighbouring year that a bound means: `up to 2023` is `< '2024-01-01'`."""
+        """Return the year before or after a bound's year, as 2023 for `< '2024-01-01'`."""
         kind, year, folded = type(node.parent), int(text[:4]), {word.folded for word in self._words}
         if text[4:] in ("", "-01-01") and (kind is exp.LT or (kind is exp.GTE and folded & _AFTER)):
             return str(year - 1)

@@ -23,8 +23,8 @@ _ROW_FUNCTIONS = re.compile(
 )
 
 
-def find_result_grain(query: Query, labels: Labels) -> tuple[str, Duplicates]:
-    """Return the meaning of one result row in words, if known, and the treatment of duplicates."""
+def describe_result_grain(query: Query, labels: Labels) -> tuple[str, Duplicates]:
+    """Return what a result row stands for (the grain), if known, and how duplicates are treated."""
     tree = query.tree.unnest()
     if isinstance(tree, exp.SetOperation):
         all_rows = isinstance(tree, exp.Union) and tree.args.get("distinct") is False
@@ -38,11 +38,11 @@ def find_result_grain(query: Query, labels: Labels) -> tuple[str, Duplicates]:
     if any(_returns_several_rows(node) for node in calls):
         return "", "removed" if distinct is not None and on is None else "kept"
     if on is not None:
-        return _say_row_per(on.expressions or [on], query, labels), "kept"
+        return _format_row_per(on.expressions or [on], query, labels), "kept"
     if distinct is not None:
         return labels.say("row_per_value" if len(select.expressions) == 1 else "each_row_once"), "removed"
     if select.args.get("group") is not None:
-        return _find_group_grain(scope, query, labels)
+        return _describe_group_grain(scope, query, labels)
     own = {id(node) for node in query.own(scope, exp.Func)}
     aggregates = [node for node in calls if is_aggregate_call(node) and id(node) in own]
     if select.args.get("having") is not None or any(query.around(node, exp.Window) is None for node in aggregates):
@@ -50,7 +50,7 @@ def find_result_grain(query: Query, labels: Labels) -> tuple[str, Duplicates]:
     # An aggregate in a window's own terms, or a function that may be one, also makes one row of all.
     unsure = any(not isinstance(node.parent, exp.Window) for node in aggregates)
     unknown = not query.rules.is_sqlite and any(isinstance(node, exp.Anonymous) for node in calls)
-    return ("", "kept") if unsure or unknown else _find_row_grain(scope, query, labels)
+    return ("", "kept") if unsure or unknown else _describe_row_grain(scope, query, labels)
 
 
 def _returns_several_rows(node: exp.Expr) -> bool:
@@ -60,8 +60,8 @@ def _returns_several_rows(node: exp.Expr) -> bool:
     return isinstance(node, exp.Anonymous) and bool(_ROW_FUNCTIONS.search(node.name))
 
 
-def _find_group_grain(scope: Scope, query: Query, labels: Labels) -> tuple[str, Duplicates]:
-    """Return the grain of a grouped query: the GROUP BY terms, or the table with that key."""
+def _describe_group_grain(scope: Scope, query: Query, labels: Labels) -> tuple[str, Duplicates]:
+    """Return what a row of a grouped query stands for: a table's row, or the GROUP BY terms."""
     terms = query.resolve_group_by_terms(scope)
     if terms is None:
         return "", "kept"
@@ -70,12 +70,12 @@ def _find_group_grain(scope: Scope, query: Query, labels: Labels) -> tuple[str, 
     column = query.column(terms[0]) if len(terms) == 1 else None
     # Rows without a row of an optional table are a group too.
     if column is None or not column.is_primary_key or column.scope.is_source_optional(column.source):
-        return _say_row_per(terms, query, labels), duplicates
+        return _format_row_per(terms, query, labels), duplicates
     return labels.say("row_per_row", table=_get_source_name(column.source)), duplicates
 
 
-def _say_row_per(terms: list[exp.Expr], query: Query, labels: Labels) -> str:
-    """Return that there is a row per terms: in plain words, which are English, or as SQL."""
+def _format_row_per(terms: list[exp.Expr], query: Query, labels: Labels) -> str:
+    """Return a text such as `one row per city`; a term is quoted as SQL if words are lacking."""
     explainer = QueryExplainer(query)
     said = [
         explainer.say(term).removeprefix("the ")
@@ -86,8 +86,8 @@ def _say_row_per(terms: list[exp.Expr], query: Query, labels: Labels) -> str:
     return labels.say("row_per", terms=labels.join(said))
 
 
-def _find_row_grain(scope: Scope, query: Query, labels: Labels) -> tuple[str, Duplicates]:
-    """Return the grain of an ungrouped query: one table's rows, or pairings of several."""
+def _describe_row_grain(scope: Scope, query: Query, labels: Labels) -> tuple[str, Duplicates]:
+    """Return what a row of an ungrouped query stands for: a table's row, or joined rows."""
     if not scope.sources or len(scope.tables) < len(scope.sources) or not scope.has_only_listed_sources:
         return "", "kept"
     joins = [source.join for source in scope.sources if source.join is not None]

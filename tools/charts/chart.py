@@ -62,7 +62,7 @@ class Chart:
 
     @property
     def marked_form(self) -> ColumnFormat:
-        """The format whose currency or unit stands at the numbers; of another axis it stands in the title."""
+        """The format whose unit is shown at the numbers; other axes show units in their titles."""
         forms = [axis.form for axis in (self.y, self.x) if axis and axis.form.measure]
         return max(
             forms, key=lambda form: bool(form.currency), default=replace(PLAIN_NUMBER, locale=self.y.form.locale)
@@ -70,7 +70,7 @@ class Chart:
 
     @property
     def caption(self) -> str:
-        """What a single number is of."""
+        """The name of the quantity in a chart of a single number."""
         return ", ".join(filter(None, (self.y.title, *(mark.label for mark in self.marks))))
 
 

@@ -98,7 +98,7 @@ class _ChartColumn:
 
     @property
     def has_regular_times(self) -> bool:
-        """Whether short steps between the times are no fraction of the mean one, as in a series with gaps."""
+        """Whether the short steps between times are at least a quarter of the mean step."""
         times = [datetime.fromisoformat(str(value)) for value in sorted(map(str, set(self.values) - {None}))]
         steps = sorted(after - before for before, after in pairwise(times))
         return bool(steps) and 4 * steps[len(steps) // 10] >= (times[-1] - times[0]) / len(steps)
@@ -131,7 +131,7 @@ class _ChartData:
     @cached_property
     def time_column(self) -> _ChartColumn | None:
         """The first column of times; None if no column has times."""
-        return _take_first(self.of("time"))
+        return _get_first_column(self.of("time"))
 
     @property
     def has_keys(self) -> bool:
@@ -184,14 +184,14 @@ def _make_line_chart(result: _ChartData, kind: Kind = "line") -> Chart | None:
     time, measures = result.time_column, result.measure_columns
     if time is None or not measures or time.distinct < 3:
         return None
-    groups = _take_first([column for column in result.of("category", "label") if _has_unique_pairs(time, column)])
+    groups = _get_first_column([column for column in result.of("category", "label") if _has_unique_pairs(time, column)])
     if groups is not None and groups.distinct <= min(_MOST_GROUPS, result.rows - 1):
         return _make_chart(kind, time, measures[:1], groups)
-    return _make_chart(kind, time, _find_alike(measures)) if time.has_unique_values else None
+    return _make_chart(kind, time, _find_comparable_measures(measures)) if time.has_unique_values else None
 
 
 def _make_series_chart(result: _ChartData) -> Chart | None:
-    """Return a line chart over time; None for a list, for a ranking, and for times beside names."""
+    """Return a line chart of a time series; None for lists, rankings and rows with names."""
     if result.time_column is None or not result.measure_columns:
         return None
     if (result.has_keys or result.rows > _MOST_BARS) and not result.time_column.has_regular_times:
@@ -204,7 +204,7 @@ def _make_series_chart(result: _ChartData) -> Chart | None:
 
 def _make_share_chart(result: _ChartData, kind: Kind = "stacked", of_any: bool = False) -> Chart | None:
     """Return a pie chart or a stacked bar of the parts of one whole."""
-    measure = _take_first([column for column in result.measure_columns if of_any or column.is_share_column])
+    measure = _get_first_column([column for column in result.measure_columns if of_any or column.is_share_column])
     names = _find_row_name_column(result)
     if names is None or measure is None or not measure.numbers or result.rows > _MOST_GROUPS:
         return None
@@ -234,12 +234,12 @@ def _make_grouped_bar_chart(result: _ChartData, kind: Kind = "bar") -> Chart | N
     return _make_chart("stacked" if stacked else "bar", across, [measure], within)
 
 
-def _make_bar_chart(result: _ChartData, most: int = _MOST_BARS) -> Chart | None:
+def _make_bar_chart(result: _ChartData, limit: int = _MOST_BARS) -> Chart | None:
     """Return a bar chart with one bar per row and comparable measure."""
     names, measures = _find_names_and_measures(result)
-    if names is None or not measures or not 2 <= result.rows <= most:
+    if names is None or not measures or not 2 <= result.rows <= limit:
         return None
-    return _make_chart("bar", names, measures if len(measures) * result.rows <= most else measures[:1])
+    return _make_chart("bar", names, measures if len(measures) * result.rows <= limit else measures[:1])
 
 
 def _make_scatter_chart(result: _ChartData) -> Chart | None:
@@ -249,16 +249,16 @@ def _make_scatter_chart(result: _ChartData) -> Chart | None:
         measures = [*measures, *(column for column in result.of("number") if column not in measures)]
     if len(measures) == 1 and result.time_column and result.time_column.distinct >= _FEWEST_POINTS:
         categories = result.of("category")
-        groups = _take_first([column for column in categories if 1 < column.distinct <= _MOST_GROUPS])
+        groups = _get_first_column([column for column in categories if 1 < column.distinct <= _MOST_GROUPS])
         return _make_chart("point", result.time_column, measures, groups) if len(categories) < 2 else None
     if len(measures) < 2 or result.rows < _FEWEST_POINTS or min(column.distinct for column in measures[:2]) < 2:
         return None
     across, up = sorted(measures[:2], key=lambda column: column.index)
     if result.wish.x or result.wish.y or result.wish.measure is not None:
         up, across = measures[0], measures[-1]
-    groups = _take_first([column for column in dimensions if 1 < column.distinct <= _MOST_GROUPS < result.rows])
+    groups = _get_first_column([column for column in dimensions if 1 < column.distinct <= _MOST_GROUPS < result.rows])
     others = [column for column in dimensions if column is not groups]
-    return _make_chart("point", across, [up], groups, _take_first(others))
+    return _make_chart("point", across, [up], groups, _get_first_column(others))
 
 
 def _make_distinct_point_chart(result: _ChartData) -> Chart | None:
@@ -274,14 +274,14 @@ def _make_distinct_point_chart(result: _ChartData) -> Chart | None:
 
 def _make_two_scale_scatter_chart(result: _ChartData) -> Chart | None:
     """Return a scatter chart of two measures whose sizes differ too much for one axis."""
-    unlike = len(result.measure_columns) == 2 and len(_find_alike(result.measure_columns)) == 1
+    unlike = len(result.measure_columns) == 2 and len(_find_comparable_measures(result.measure_columns)) == 1
     if not unlike or result.rows < 2 * _FEWEST_POINTS or not _find_row_name_column(result):
         return None
     return _make_distinct_point_chart(result)
 
 
 def _make_histogram(result: _ChartData) -> Chart | None:
-    measure = _take_first(result.measure_columns)
+    measure = _get_first_column(result.measure_columns)
     if measure is None or measure.distinct < 2:
         return None
     marks = tuple(ChartMark(value, 1) for value in measure.numbers)
@@ -320,7 +320,7 @@ _WISHED: dict[Kind, _Rule] = {
 }
 
 
-def _take_first(columns: Sequence[_ChartColumn]) -> _ChartColumn | None:
+def _get_first_column(columns: Sequence[_ChartColumn]) -> _ChartColumn | None:
     return columns[0] if columns else None
 
 
@@ -338,7 +338,7 @@ def _count_shared(column: _ChartColumn, words: str) -> int:
 def _find_names_and_measures(result: _ChartData) -> tuple[_ChartColumn | None, list[_ChartColumn]]:
     """Return the column that names each row, and the measures that can share one axis."""
     names = _find_row_name_column(result) or _find_step_column(result)
-    return names, _find_alike(
+    return names, _find_comparable_measures(
         [column for column in result.measure_columns if names is None or column.index != names.index]
     )
 
@@ -348,20 +348,20 @@ def _find_row_name_column(result: _ChartData) -> _ChartColumn | None:
     dimensions, texts = result.of("category", "label", "time"), result.of("category")
     unique = [column for column in dimensions if column.has_unique_values]
     named = [column for column in unique if not texts or column.role != "label"]
-    found = _find_person_name_column(dimensions) or _take_first(named)
-    return found or (_combine(texts[:3]) if len(texts) > 1 else _take_first(unique))
+    found = _find_person_name_column(dimensions) or _get_first_column(named)
+    return found or (_combine_columns(texts[:3]) if len(texts) > 1 else _get_first_column(unique))
 
 
 def _find_person_name_column(dimensions: Sequence[_ChartColumn]) -> _ChartColumn | None:
     """Return one column of full names, combined from first and last names."""
     parts = [
-        _take_first([column for column in dimensions if column.words[:1] == (word,) and "name" in column.words])
+        _get_first_column([column for column in dimensions if column.words[:1] == (word,) and "name" in column.words])
         for word in ("first", "last")
     ]
-    return _combine([column for column in parts if column]) if all(parts) else None
+    return _combine_columns([column for column in parts if column]) if all(parts) else None
 
 
-def _combine(columns: Sequence[_ChartColumn]) -> _ChartColumn | None:
+def _combine_columns(columns: Sequence[_ChartColumn]) -> _ChartColumn | None:
     """Combine columns into one; return None if the combined values are not unique."""
     person = columns[0].words[:1] == ("first",)
     title = "name" if person else _shorten_axis_text(", ".join(column.title for column in columns))
@@ -388,7 +388,7 @@ def _has_unique_pairs(a: _ChartColumn, b: _ChartColumn) -> bool:
     return len(set(zip(a.values, b.values, strict=True))) == len(a.values)
 
 
-def _find_alike(measures: Sequence[_ChartColumn]) -> list[_ChartColumn]:
+def _find_comparable_measures(measures: Sequence[_ChartColumn]) -> list[_ChartColumn]:
     """Return the first measure and up to three others that can share one axis."""
     sizes = [max(map(abs, column.numbers), default=0.0) for column in measures]
     return [

@@ -214,7 +214,7 @@ def _find_codes(table: TableSchema, column: ColumnSchema, lists: Iterable[_CodeL
         cover = (column.distinct or len(seen)) / len(each.values)
         named = sum(_is_word_or_abbreviation(word, each.words) for word in telling) / len(telling) if telling else 0.0
         strange = _count_unrelated_words(each.table_words, words, around)
-        common = _are_common_codes(each.values)
+        common = _are_typical_codes(each.values)
         kin = any(_is_word_or_abbreviation(word, each.words) for word in own or telling)
         if kin and not (strange and (common or len(fitting) > 1)):
             ranked.append((1 + named + cover - strange, each.codes))
@@ -241,8 +241,8 @@ def _count_unrelated_words(listed: Iterable[str], words: Sequence[str], around: 
     return sum(word not in _CODE_WORDS | _KIND_WORDS and not _is_word_or_abbreviation(word, context) for word in listed)
 
 
-def _are_common_codes(codes: Collection[Cell]) -> bool:
-    """Whether codes are single characters or consecutive numbers, as in many lists."""
+def _are_typical_codes(codes: Collection[Cell]) -> bool:
+    """Whether codes are single characters or consecutive numbers, which many tables use."""
     numbers = [int(code) for code in codes if isinstance(code, int) or (isinstance(code, str) and code.isdecimal())]
     together = len(numbers) == len(codes) and max(numbers) - min(numbers) < len(numbers)
     return together or all(len(str(code)) == 1 for code in codes)

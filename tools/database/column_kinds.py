@@ -129,11 +129,11 @@ def list_nonblank_texts(values: Iterable[Cell]) -> list[str]:
     return [text for value in values if isinstance(value, str) and (text := value.strip())]
 
 
-def choose_sample_values(values: Iterable[Cell], most: int) -> tuple[Cell, ...]:
-    """Return the first values, with the last few replaced by values of other forms."""
+def choose_sample_values(values: Iterable[Cell], limit: int) -> tuple[Cell, ...]:
+    """Return sample values: the first ones, and a few that are written in other forms."""
     # What is rare may be what a query fails on.
     every = list(values)
-    first, others = every[:most], every[most:]
+    first, others = every[:limit], every[limit:]
     texts = list_nonblank_texts(first)
     if not others or not any(isinstance(value, str) for value in first):
         return tuple(first)
@@ -146,7 +146,7 @@ def choose_sample_values(values: Iterable[Cell], most: int) -> tuple[Cell, ...]:
     elif "" in others and "" not in shown:
         found[""] = ""
     added = list(found.values())[:_OTHER_FORMS]
-    return (*first[: most - len(added)], *added)
+    return (*first[: limit - len(added)], *added)
 
 
 def _classify_value_form(value: Cell) -> str:

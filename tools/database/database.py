@@ -10,7 +10,7 @@ from ..errors import QueryError, QueryFailed, QueryTooCostly, ResultTooLarge, Se
 from .dialects import check_selects_and_joins
 from .egress import Egress, SchemaEgress
 from .engine import ONLY_FILES, Engine, open_engine
-from .estimate import Estimate, lower_estimate_to_limit, spend
+from .estimate import Estimate, add_estimated_rows, lower_estimate_to_limit
 from .fetch import Sink
 from .schema import Schema, TableSchema
 from .secret_columns import is_secret_text
@@ -159,7 +159,7 @@ class Database:
     def for_user(self, identity: Identity, policy: Policy | None = None) -> Database:
         """Return the same database for another person, to be closed separately."""
         session = Session(identity, policy or self.session.policy)
-        return Database(self.engine.under(session), session)
+        return Database(self.engine.with_session(session), session)
 
     def __enter__(self) -> Database:
         return self
@@ -224,7 +224,7 @@ class Database:
                 " (estimated_rows): filter by indexed columns, join on keys, or ask for less"
             )
         if limits.estimated_rows_per_day:
-            spend(self.location, found.rows, limits.estimated_rows_per_day)
+            add_estimated_rows(self.location, found.rows, limits.estimated_rows_per_day)
 
     def schema(self) -> Schema:
         """Return the schema that the session may read and that may be sent to a model.

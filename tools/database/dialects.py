@@ -84,13 +84,13 @@ def parse_tokens(tokens: list[Token], sql: str, grammar: Dialect) -> list[exp.Ex
     except (SqlglotError, RecursionError):
         raise
     except Exception as error:
-        raise ParseError(f"the parser fails at it ({type(error).__name__})") from error
+        raise ParseError(f"the SQL parser failed ({type(error).__name__})") from error
 
 
 # What a turn runs is estimated, checked and explained: these are one reading. A grammar counts by its class, as sqlglot
 # compares them; none here has settings of its own.
 @lru_cache(8)
-def read_text(sql: str, grammar: Dialect) -> tuple[Sequence[Token], Sequence[exp.Expr | None]]:
+def parse_text(sql: str, grammar: Dialect) -> tuple[Sequence[Token], Sequence[exp.Expr | None]]:
     """Return the tokens and syntax trees of an SQL text from a cache; do not change them."""
     tokens = grammar.tokenize(sql)
     return tokens, parse_tokens(tokens, sql, grammar)
@@ -98,9 +98,9 @@ def read_text(sql: str, grammar: Dialect) -> tuple[Sequence[Token], Sequence[exp
 
 def parse_statement(sql: str, dialect: str) -> exp.Expr:
     """Return the cached syntax tree of the first statement in a text; do not change the tree."""
-    tree = next(iter(read_text(sql, get_sqlglot_dialect(dialect))[1]), None)
+    tree = next(iter(parse_text(sql, get_sqlglot_dialect(dialect))[1]), None)
     if tree is None:
-        raise ParseError("there is no statement")
+        raise ParseError("the text contains no statement")
     return tree
 
 
@@ -133,9 +133,9 @@ def _check_nesting_depth(tokens: list[Token], grammar: Dialect) -> None:
         froms += kind == last == TokenType.FROM
         angles = max(angles + (kind == TokenType.LT and last in nested) - (kind == TokenType.GT), 0)
         if len(levels) + cases + angles + froms > _DEEPEST or levels[-1].twice + levels[-1].joins > _DEEPEST_TWICE:
-            raise RecursionError("brackets within brackets")
+            raise RecursionError("the brackets are nested too deeply")
         if level.chain > _LONGEST_CHAIN:
-            raise RecursionError("calls of calls")
+            raise RecursionError("too many calls are chained")
         before = token
 
 

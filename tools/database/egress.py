@@ -219,10 +219,10 @@ class SchemaEgress:
                 raise SettingsError(f"egress names {entry!r}, which the database {self.schema.name!r} does not have")
 
 
-def _validate_egress_level(given: object, place: str) -> Level:
-    if given not in _LEVELS:
-        raise SettingsError(f"egress.{place} must be one of {', '.join(_LEVELS)}, not {given!r}")
-    return given
+def _validate_egress_level(level: object, place: str) -> Level:
+    if level not in _LEVELS:
+        raise SettingsError(f"egress.{place} must be one of {', '.join(_LEVELS)}, not {level!r}")
+    return level
 
 
 def _parse_mask_kinds(given: Mapping[str, object]) -> tuple[MaskKind, ...]:

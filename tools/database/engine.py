@@ -55,7 +55,7 @@ class Engine(Protocol):
         """Return a key that changes whenever the database may have changed; empty if unknown."""
         ...
 
-    def under(self, session: Session) -> Engine:
+    def with_session(self, session: Session) -> Engine:
         """Return the same database for another session.
 
         Raises:
@@ -154,13 +154,13 @@ def open_engine(source: str | Path | object, session: Session, otherwise: Iterab
         raise DatabaseUnavailable(f"{backend}:// needs its driver: pip install 'tableturn[{extra}]'") from None
 
 
-def _open_database_object(given: object, session: Session) -> Engine:
+def _open_database_object(source: object, session: Session) -> Engine:
     # By its class's name, for importing the class takes a second and warns of the package's end.
-    classes = ((kind.__module__.partition(".")[0], kind.__name__) for kind in type(given).__mro__)
+    classes = ((kind.__module__.partition(".")[0], kind.__name__) for kind in type(source).__mro__)
     if ("langchain_community", "SQLDatabase") in classes:
         from .sqlalchemy.engine import wrap_sqlalchemy_engine
 
-        theirs: Any = given
+        theirs: Any = source
         if theirs._include_tables or theirs._ignore_tables:
             raise DatabaseUnavailable(
                 "a SQLDatabase with include_tables or ignore_tables cannot be opened: its other tables could still be"
@@ -170,10 +170,10 @@ def _open_database_object(given: object, session: Session) -> Engine:
     from .duckdb.engine import open_data_frames
     from .duckdb.tables import collect_data_frames
 
-    frames = collect_data_frames(given)
+    frames = collect_data_frames(source)
     if frames is None:
         raise DatabaseUnavailable(
-            f"a {type(given).__name__} is not a database: give a path, a URL, data frames or a SQLDatabase"
+            f"a {type(source).__name__} is not a database: give a path, a URL, data frames or a SQLDatabase"
         )
     return open_data_frames(frames, session)
 
@@ -185,4 +185,4 @@ def compile_check(dialect: str) -> Compiles | None:
     """
     if dialect != "sqlite":
         return None
-    return cast("Compiles", import_module(".sqlite.compile_check", __package__).refusal)
+    return cast("Compiles", import_module(".sqlite.compile_check", __package__).find_compile_error)

@@ -26,7 +26,7 @@ _ADD = """
 """
 
 
-def spend(location: str, rows: int, most: int, today: date | None = None) -> None:
+def add_estimated_rows(location: str, rows: int, limit: int, today: date | None = None) -> None:
     """Add rows to a database's count for the day, which ends at midnight UTC.
 
     The count goes up before the query runs, in one transaction of a small SQLite file, so that processes side by side
@@ -48,9 +48,9 @@ def spend(location: str, rows: int, most: int, today: date | None = None) -> Non
             counts.execute("DELETE FROM spent WHERE day < ?", (day,))
             held = counts.execute("SELECT rows FROM spent WHERE database = ? AND day = ?", (key, day)).fetchone()
             spent = int(held[0]) if held else 0
-            if spent + rows > most:
+            if spent + rows > limit:
                 raise QueryTooCostly(
-                    f"with this query, the estimate of rows read today would exceed {most:,} (estimated_rows_per_day);"
+                    f"with this query, the estimate of rows read today would exceed {limit:,} (estimated_rows_per_day);"
                     f" {spent:,} are counted already: ask for less, continue after midnight UTC, or raise the setting"
                 )
             # Beyond what SQLite can add up, one query is as good as all of them.

@@ -98,10 +98,10 @@ def estimate_rows_size(rows: Sequence[Row]) -> int:
     return _measure_rows_and_types(rows, [set() for _ in rows[0]]) if rows else 0
 
 
-def _measure_rows_and_types(rows: Sequence[Row], seen: Sequence[set[type]]) -> int:
-    """Add the types of each column to `seen`, and return the size of all values."""
-    size = 8 * len(rows) * len(seen)
-    for kinds, column in zip(seen, zip(*rows, strict=True), strict=False):
+def _measure_rows_and_types(rows: Sequence[Row], types: Sequence[set[type]]) -> int:
+    """Add the types of each column to `types`, and return the size of all values."""
+    size = 8 * len(rows) * len(types)
+    for kinds, column in zip(types, zip(*rows, strict=True), strict=False):
         here = set(map(type, column))
         kinds |= here
         if here <= _TEXTS:

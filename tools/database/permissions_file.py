@@ -80,7 +80,7 @@ class PermissionsFile:
         return cls(path, default, users, Egress.of(content.egress))
 
     def allow_unnamed(self) -> PermissionsFile:
-        """Return these rules with full permissions for an empty name."""
+        """Return these rules, changed so that a person without a name may read everything."""
         return replace(self, users={**self.users, "": Permissions()})
 
     def of(self, name: str) -> Permissions:

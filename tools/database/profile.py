@@ -35,7 +35,7 @@ class EngineProfile:
         syntax: Kinds of syntax that queries may use beyond those of every dialect, by sqlglot's names.
         operators: Operators of plans that neither read a table nor do anything.
         reserved: How names of common table expressions may not begin: the server would look up system tables by them.
-        faults: What codes of errors mean, as `failure` tells it, or the kind of mistake in a statement; `08*` stands
+        faults: What codes of errors mean, as `make_error` tells it, or the kind of mistake in a statement; `08*` stands
             for every code that begins with 08.
         messages: What messages tell of mistakes, where there are no codes: the first that fits.
         setup: What a new connection is told.
@@ -57,7 +57,7 @@ class EngineProfile:
     actions: Mapping[str, str]
     in_names_tables: bool
 
-    def failure(self, code: str, message: str) -> TableturnError | ConnectionLost:
+    def make_error(self, code: str, message: str) -> TableturnError | ConnectionLost:
         """Return the typed error for an engine's error code and message."""
         codes = (code, *(f"{code[:length]}*" for length in range(1, len(code))))
         match meaning := next((self.faults[each] for each in codes if each in self.faults), None):

@@ -184,7 +184,7 @@ def _find_code_pattern(column: ColumnSchema) -> str:
 
 
 def _find_original(targets: Sequence[_Target]) -> list[_Target]:
-    """Return the target whose table name is part of all other targets' table names."""
+    """Return the target whose table's name is contained in the names of all other targets."""
     shortest = min(targets, key=lambda target: len(target.table.name))
     return [shortest] if all(shortest.table.name.lower() in target.table.name.lower() for target in targets) else []
 

@@ -114,7 +114,7 @@ def _find_secret_view_columns(
 
 @dataclass(frozen=True)
 class _Scope:
-    """The names visible at a place in a query; an ambiguous name has all its meanings.
+    """The names visible in a part of a query; an ambiguous name keeps all its meanings.
 
     Attributes:
         tables: The database's tables and views by their names in lower case.
@@ -149,7 +149,7 @@ class _Scope:
         """Return the columns of the sources with a given name, or of all sources."""
         return [column for name, columns in self.sources if source in ("", name) for column in columns]
 
-    def shows(self, column: exp.Column) -> bool:
+    def shows_secret(self, column: exp.Column) -> bool:
         """Whether a column reference, or a star, shows a secret."""
         source, name = column.table.casefold(), column.name.casefold()
         place: _Scope | None = self
@@ -169,60 +169,60 @@ class _Scope:
         return is_secret_name(column.name) or any(name == secret.casefold() for _, secret in self.secrets)
 
 
-def _trace_outputs(query: exp.Expr, place: _Scope) -> _Columns:
+def _trace_outputs(query: exp.Expr, scope: _Scope) -> _Columns:
     """Return the output columns of a query; raise `SqlglotError` if they cannot be traced."""
     if not isinstance(query, exp.Query) or any(query.args.get(part) for part in _UNTRACED_PARTS):
-        raise SqlglotError(f"untraced query: {type(query).__name__}")
-    place = _add_ctes_to_scope(query, place)
+        raise SqlglotError(f"cannot trace the columns of: {type(query).__name__}")
+    scope = _add_ctes_to_scope(query, scope)
     if isinstance(query, exp.SetOperation):
-        return _merge_union_columns(_trace_outputs(query.this, place), _trace_outputs(query.expression, place))
+        return _merge_union_columns(_trace_outputs(query.this, scope), _trace_outputs(query.expression, scope))
     if isinstance(query, exp.Subquery) and not query.args.get("joins"):
-        return _trace_outputs(query.this, place)
+        return _trace_outputs(query.this, scope)
     if not isinstance(query, exp.Select):
-        raise SqlglotError(f"untraced query: {type(query).__name__}")
+        raise SqlglotError(f"cannot trace the columns of: {type(query).__name__}")
     aliases = [output.alias.casefold() for output in query.expressions if output.alias]
     if len(set(aliases)) < len(aliases):
         raise SqlglotError("two columns have the same name")
-    place = replace(place, sources=(), before=[], outer=place)
+    scope = replace(scope, sources=(), before=[], outer=scope)
     for node in filter(None, [query.args.get("from_"), *(query.args.get("joins") or ())]):
-        place = _add_source_to_scope(node.this, place)
+        scope = _add_source_to_scope(node.this, scope)
     # A join that makes one column of two changes what a star stands for.
     merges = any(join.args.get("using") or join.method.upper() == "NATURAL" for join in query.find_all(exp.Join))
-    outputs = place.before
+    outputs = scope.before
     for output in query.expressions:
         star = output.this if isinstance(output, exp.Column) else output
         if not isinstance(star, exp.Star):
-            outputs.append((output.alias_or_name.casefold(), _reveals_secret(output, place)))
+            outputs.append((output.alias_or_name.casefold(), _reveals_secret(output, scope)))
         elif any(star.args.values()) or merges:
             raise SqlglotError("untraced star")
         else:
-            outputs += place.find_source_columns(output.text("table").casefold())
+            outputs += scope.find_source_columns(output.text("table").casefold())
     return outputs
 
 
-def _add_ctes_to_scope(query: exp.Query, place: _Scope) -> _Scope:
+def _add_ctes_to_scope(query: exp.Query, scope: _Scope) -> _Scope:
     clause = query.args.get("with_")
     if clause is None:
-        return place
+        return scope
     later = {cte.alias.casefold() for cte in clause.expressions}
     for cte in clause.expressions:
         name, arms = cte.alias.casefold(), cte.this
         later.discard(name)
         # To SQLite, and among recursive ones, it is no table.
         # Without the word RECURSIVE it may read itself all the same.
-        own = () if clause.args.get("recursive") or name in place.tables else (name,)
+        own = () if clause.args.get("recursive") or name in scope.tables else (name,)
         if any(table.name.casefold() in {*later, *own} for table in arms.find_all(exp.Table)):
             raise SqlglotError("a common table expression is used before it is defined")
         if clause.args.get("recursive") and isinstance(arms, exp.SetOperation) and not arms.args.get("with_"):
-            first = _apply_column_aliases(_trace_outputs(arms.this, place), cte)
-            place = replace(place, ctes={**place.ctes, name: first})
-            columns = _merge_union_columns(first, _trace_outputs(arms.expression, place))
+            first = _apply_column_aliases(_trace_outputs(arms.this, scope), cte)
+            scope = replace(scope, ctes={**scope.ctes, name: first})
+            columns = _merge_union_columns(first, _trace_outputs(arms.expression, scope))
             # What the second arm reads of itself may pass from column to column.
             columns = [(column, any(shows for _, shows in columns)) for column, _ in columns]
         else:
-            columns = _apply_column_aliases(_trace_outputs(cte.this, place), cte)
-        place = replace(place, ctes={**place.ctes, name: columns})
-    return place
+            columns = _apply_column_aliases(_trace_outputs(cte.this, scope), cte)
+        scope = replace(scope, ctes={**scope.ctes, name: columns})
+    return scope
 
 
 def _merge_union_columns(first: _Columns, second: _Columns) -> _Columns:
@@ -231,47 +231,47 @@ def _merge_union_columns(first: _Columns, second: _Columns) -> _Columns:
     return [(name, one or other) for (name, one), (_, other) in zip(first, second, strict=True)]
 
 
-def _add_source_to_scope(node: exp.Expr, place: _Scope) -> _Scope:
+def _add_source_to_scope(node: exp.Expr, scope: _Scope) -> _Scope:
     """Return the scope extended by an item of the FROM clause."""
     inner = node.this
     if any(value for part, value in node.args.items() if part not in _SOURCE_PARTS):
-        raise SqlglotError(f"untraced source: {type(node).__name__}")
+        raise SqlglotError(f"cannot trace columns from: {type(node).__name__}")
     if isinstance(node, exp.Subquery) and isinstance(inner, exp.Table | exp.Subquery) and not node.alias:
-        place = _add_source_to_scope(inner, place)
+        scope = _add_source_to_scope(inner, scope)
     else:
         if isinstance(node, exp.Table) and isinstance(inner, exp.Identifier):
-            columns = place.find_table_columns(node)
+            columns = scope.find_table_columns(node)
         elif isinstance(node, exp.Subquery | exp.Lateral) and isinstance(inner, exp.Query):
-            columns = _trace_outputs(inner, place if isinstance(node, exp.Lateral) else place.outer or place)
+            columns = _trace_outputs(inner, scope if isinstance(node, exp.Lateral) else scope.outer or scope)
         else:
-            raise SqlglotError(f"untraced source: {type(node).__name__}")
+            raise SqlglotError(f"cannot trace columns from: {type(node).__name__}")
         source = node.alias_or_name.casefold(), _apply_column_aliases(columns, node)
-        place = replace(place, sources=(*place.sources, source))
+        scope = replace(scope, sources=(*scope.sources, source))
     for join in node.args.get("joins") or ():
-        place = _add_source_to_scope(join.this, place)
-    return place
+        scope = _add_source_to_scope(join.this, scope)
+    return scope
 
 
 def _apply_column_aliases(columns: _Columns, node: exp.Expr) -> _Columns:
     """Return columns with the names that an alias lists."""
     names = [name.casefold() for name in node.alias_column_names] or [name for name, _ in columns]
     if len(names) != len(columns):  # engines differ in what the others are called
-        raise SqlglotError("a different number of names than columns")
+        raise SqlglotError("an alias has more or fewer names than there are columns")
     return [(name, shows) for name, (_, shows) in zip(names, columns, strict=True)]
 
 
-def _reveals_secret(value: exp.Expr, place: _Scope) -> bool:
+def _reveals_secret(value: exp.Expr, scope: _Scope) -> bool:
     """Whether the value of an SQL expression shows a secret."""
     if isinstance(value, exp.Column):
-        return place.shows(value)
+        return scope.shows_secret(value)
     if isinstance(value, _MEASURES) and not isinstance(value, _VALUES):
         return False
     if isinstance(value, _UNTRACED):
-        raise SqlglotError(f"untraced value: {type(value).__name__}")
+        raise SqlglotError(f"cannot trace columns in: {type(value).__name__}")
     if isinstance(value, exp.Query):
-        return any(shows for _, shows in _trace_outputs(value, place))
+        return any(shows for _, shows in _trace_outputs(value, scope))
     if isinstance(value, exp.Star):
-        return any(shows for _, shows in place.find_source_columns())
+        return any(shows for _, shows in scope.find_source_columns())
     parts = value.iter_expressions()
     if isinstance(value, exp.Window):
         parts = [value.this]
@@ -279,4 +279,4 @@ def _reveals_secret(value: exp.Expr, place: _Scope) -> bool:
         parts = [*value.args["ifs"], *filter(None, [value.args.get("default")])]
     elif isinstance(value, exp.If):
         parts = filter(None, [value.args.get("true"), value.args.get("false")])
-    return any(_reveals_secret(part, place) for part in parts)
+    return any(_reveals_secret(part, scope) for part in parts)

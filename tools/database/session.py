@@ -142,18 +142,18 @@ class Rights:
         permissions = self.policy.permissions
         return compute_digest(self.person, permissions) if self.person or permissions else ""
 
-    def can_read_all_of(self, made: Rights) -> bool:
-        """Whether these rights allow reading everything that the rights `made` allow."""
-        return self.person == made.person and self.policy.permissions.covers(made.policy.permissions)
+    def can_read_all_of(self, required: Rights) -> bool:
+        """Whether these rights allow reading everything that the rights `required` allow."""
+        return self.person == required.person and self.policy.permissions.covers(required.policy.permissions)
 
-    def cover(self, made: Rights | None) -> bool:
-        """Whether these rights equal or exceed those of `made`, so that its results may be read.
+    def cover(self, required: Rights | None) -> bool:
+        """Whether these rights equal or exceed those of `required`, so that its results may be read.
 
         Rights of different people are never compared: what a person may read beside the policy is for the engine to
         know. What has no record of its rights (None) counts as made under all rights.
         """
-        made = made or Rights()
-        return made == self or (self.person == made.person and self.policy.covers(made.policy))
+        required = required or Rights()
+        return required == self or (self.person == required.person and self.policy.covers(required.policy))
 
 
 @dataclass(frozen=True)

@@ -92,15 +92,15 @@ def unpack_error(data: bytes) -> TableturnError:
             raise ValueError("no error")
 
 
-def send(line: socket.socket, kind: Literal[0, 1, 2], body: bytes, seconds: float | None = None) -> None:
+def send(sock: socket.socket, kind: Literal[0, 1, 2], body: bytes, seconds: float | None = None) -> None:
     """Send a message over a socket; raise `TimeoutError` if the other side is too slow."""
     if seconds is not None:  # a worker, which waits without end, makes no other call of the kernel
-        line.settimeout(seconds)
-    line.sendall(_HEAD.pack(len(body), kind) + body)
+        sock.settimeout(seconds)
+    sock.sendall(_HEAD.pack(len(body), kind) + body)
 
 
 def receive(
-    line: socket.socket, most: int, deadline: float = math.inf, check: Callable[[], None] | None = None
+    sock: socket.socket, most: int, deadline: float = math.inf, check: Callable[[], None] | None = None
 ) -> tuple[int, bytes] | None:
     """Return the next message from a socket; None if the connection has ended.
 
@@ -111,17 +111,17 @@ def receive(
         ValueError: The message is longer than `most` bytes.
         TimeoutError: The deadline passes before the message is complete.
     """
-    head = _receive_bytes(line, _HEAD.size, deadline, check)
+    head = _receive_bytes(sock, _HEAD.size, deadline, check)
     if head is None:
         return None
     length, kind = _HEAD.unpack(head)
     if length > most:
-        raise ValueError("the message is too long")
-    body = _receive_bytes(line, length, deadline, check)
+        raise ValueError("the message exceeds the size limit")
+    body = _receive_bytes(sock, length, deadline, check)
     return None if body is None else (kind, body)
 
 
-def _receive_bytes(line: socket.socket, size: int, deadline: float, check: Callable[[], None] | None) -> bytes | None:
+def _receive_bytes(sock: socket.socket, size: int, deadline: float, check: Callable[[], None] | None) -> bytes | None:
     """Return `size` bytes from a socket; None if the connection ends first."""
     whole = memoryview(bytearray(size))
     left = whole
@@ -132,10 +132,10 @@ def _receive_bytes(line: socket.socket, size: int, deadline: float, check: Calla
         if deadline < math.inf:
             seconds = deadline - time.monotonic()
             if seconds <= 0:
-                raise TimeoutError("the message is not complete in time")
-            line.settimeout(min(seconds, _LONGEST_WAIT if check is None else _CHECK_SECONDS))
+                raise TimeoutError("the message did not arrive completely in time")
+            sock.settimeout(min(seconds, _LONGEST_WAIT if check is None else _CHECK_SECONDS))
         try:
-            read = line.recv_into(left)
+            read = sock.recv_into(left)
         except TimeoutError:
             continue
         if not read:
@@ -172,12 +172,12 @@ def unpack_table(data: bytes) -> Table:
             raise ValueError("a cell has an invalid type")
         rows = tuple(zip(*columns, strict=True))
         if not _TYPES.issuperset(types) or not len(names) == len(types) or len(columns) not in (0, len(names)):
-            raise ValueError("the columns do not fit the rows")
+            raise ValueError("the numbers of names, types and columns differ")
         if len(rows) != count:
             raise ValueError("the number of rows differs from the number in the message's header")
         return Table(tuple(map(str, names)), tuple(types), rows, bool(truncated), float(elapsed))
     except (TypeError, OverflowError) as error:
-        raise ValueError(f"no result: {error}") from None
+        raise ValueError(f"the message is not a query result: {error}") from None
 
 
 def set_limit(kind: int, value: int) -> None:

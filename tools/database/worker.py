@@ -43,7 +43,7 @@ class QueryRunner(Protocol):
 
 
 def serve_database(
-    line: socket.socket,
+    sock: socket.socket,
     open_database: Callable[[], QueryRunner],
     *,
     files: int = 0,
@@ -53,7 +53,7 @@ def serve_database(
     """Serve one database until the connection ends; never return.
 
     Args:
-        line: To the caller.
+        sock: To the caller.
         open_database: What it does first.
         files: How many temporary files a query may open, which share `Limits.disk_bytes`; 0 for one that may have all.
         threads: How many compute at once.
@@ -62,17 +62,17 @@ def serve_database(
     try:
         worker = _LimitedDatabase(open_database(), files, threads, own_bytes)
     except TableturnError as error:
-        send(line, FAILURE, pack_error(error))
+        send(sock, FAILURE, pack_error(error))
         os._exit(0)
-    send(line, RESULT, ormsgpack.packb((os.getpid(), worker.queries.about)))
-    while message := receive(line, MESSAGE_BYTES):
+    send(sock, RESULT, ormsgpack.packb((os.getpid(), worker.queries.about)))
+    while message := receive(sock, MESSAGE_BYTES):
         sql, limits, in_parts = unpack_query(message[1])
         try:
-            send(line, RESULT, worker.run(sql, limits, _PartSender(line) if in_parts else None))
+            send(sock, RESULT, worker.run(sql, limits, _PartSender(sock) if in_parts else None))
         except TableturnError as error:
-            send(line, FAILURE, pack_error(error))
+            send(sock, FAILURE, pack_error(error))
         except MemoryError:
-            send(line, FAILURE, pack_error(ResultTooLarge(_MEMORY)))
+            send(sock, FAILURE, pack_error(ResultTooLarge(_MEMORY)))
             break
     os._exit(0)
 

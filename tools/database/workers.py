@@ -129,11 +129,11 @@ class WorkerPool:
             # What took too much may have left the worker without room for the next query, or about to end.
             usable = isinstance(outcome, Table | QueryError) and not isinstance(outcome, ResultTooLarge)
         except ValueError:
-            raise ResultTooLarge("the result is larger than it may be, or cannot be read") from None
+            raise ResultTooLarge("the result is too large, or is damaged: ask for less") from None
         except TimeoutError:
             raise QueryTimeout(OVERDUE.format(seconds=limits.seconds)) from None
         except OSError:
-            raise QueryError("the query's process was ended from outside: run it again") from None
+            raise QueryError("another program ended the query's process: run the query again") from None
         finally:
             self._return_worker(worker, usable)
         if isinstance(outcome, TableturnError):
@@ -176,7 +176,7 @@ class WorkerPool:
         except BaseException as error:
             self._turns.release()
             if isinstance(error, OSError | ValueError):
-                raise DatabaseUnavailable(f"no process can be started for a query: {error}") from None
+                raise DatabaseUnavailable(f"cannot start a process for the query: {error}") from None
             raise
 
     def _start_worker(self) -> _WorkerProcess:
@@ -185,7 +185,7 @@ class WorkerPool:
             send(line, RESULT, self._opening, START_SECONDS)
             message = receive(line, MESSAGE_BYTES, time.monotonic() + START_SECONDS)
             if message is None:
-                raise OSError("a worker ends at once")
+                raise OSError("the worker process ended at once")
             kind, body = message
             if kind != RESULT:
                 raise unpack_error(body)
@@ -205,11 +205,11 @@ class WorkerPool:
 
 
 def _receive_worker_message(
-    line: socket.socket, deadline: float, limits: Limits, cancellation: Cancellation | None
+    sock: socket.socket, deadline: float, limits: Limits, cancellation: Cancellation | None
 ) -> tuple[int, bytes]:
     """Return a worker's next message; after an error the worker must not be used again."""
     check = partial(raise_if_cancelled, cancellation) if cancellation else None
-    answer = receive(line, _compute_max_message_bytes(limits), deadline, check)
+    answer = receive(sock, _compute_max_message_bytes(limits), deadline, check)
     if answer is None:
         raise ResultTooLarge("the query needs more memory or temporary disk space than it may use")
     return answer

@@ -42,7 +42,7 @@ def propose_entries_from_correction(before: Query, after: Query, question: str) 
     return tuple(entries.values())
 
 
-def suggest(queries: Iterable[str], schema: Schema, least: int = 2) -> tuple[EntrySuggestion, ...]:
+def suggest_entries(queries: Iterable[str], schema: Schema, least: int = 2) -> tuple[EntrySuggestion, ...]:
     """Suggest the entries that occur in at least `least` queries, most frequent first."""
     by_key: dict[str, tuple[Entry, dict[str, None]]] = {}
     for query in islice(dict.fromkeys(queries), MOST):

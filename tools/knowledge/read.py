@@ -496,8 +496,8 @@ def _parse_dbt_model_entries(model: _Node, source: str) -> Iterator[Entry]:
             yield Entry.make_item_description(table, name, meaning, values=values, source=source)
 
 
-def _find_referenced_table(given: str) -> str:
-    match = _REF.search(given)
+def _find_referenced_table(text: str) -> str:
+    match = _REF.search(text)
     return (match[2] or match[1]) if match else ""
 
 
@@ -524,7 +524,7 @@ class _DbtMetricConverter:
             """Write the SQL of an input metric or measure with its filters."""
             inner = _get_map(node) or {"name": node}
             if any(inner.get(key) for key in ("offset_window", "offset_to_grain")):
-                raise KnowledgeError("it compares with another time (an offset), which is not an expression over rows")
+                raise KnowledgeError("it compares with another period (an offset), which is not supported")
             called, own = str(inner.get("name") or ""), [*filters, *_read_filter_conditions(inner)]
             if called == name:  # a metric is often called like the measure that it is of
                 return self._write_measure_aggregate(self.measures.get(called), called, own)
@@ -557,13 +557,13 @@ class _DbtMetricConverter:
         self.tables[table] = None
         conditions = [_DIMENSION.sub(lambda hit: self.dimensions.get((table, hit[1]), hit[1]), one) for one in filters]
         if rest := next((one for one in conditions if "{{" in one), ""):
-            raise KnowledgeError(f"its filter has Jinja that is not read here: {rest}")
+            raise KnowledgeError(f"its filter contains Jinja that is not supported: {rest}")
         called, kind = _get_text(node, "name"), _get_text(node, "agg")
         value = _qualify_column(_get_text(node, "expr") or called, table)
         if kind not in _AGGREGATES:
             raise KnowledgeError(f"the aggregate {kind!r} of the measure {called!r} is not supported")
         if "{{" in value:
-            raise KnowledgeError(f"the measure {called!r} has Jinja that is not read here: {value}")
+            raise KnowledgeError(f"the measure {called!r} contains Jinja that is not supported: {value}")
         if node.get("non_additive_dimension"):
             raise KnowledgeError(
                 f"the measure {called!r} may not be added up over time (non_additive_dimension), which is not supported"

@@ -140,7 +140,7 @@ class TableChooser:
         return self._schema.part(list(shown.items()))
 
     def _order_tables(self, ranked: Sequence[str], used: Iterable[str]) -> Iterable[str]:
-        """Return all tables in order of choice; a table may be named more than once."""
+        """Return all tables, the best choice first; a table may occur more than once."""
         first: dict[str, str] = {}  # of each family
         for name in ranked:
             if name not in self._lists:
@@ -203,7 +203,7 @@ class TableChooser:
         left: list[str] = []
         for name in sorted(score, key=lambda name: -score[name]):
             words, members = self._copies.get(name), self._members.get(name, ())
-            named = [member for member in members if _have_common_period(periods, member)]
+            named = [member for member in members if _has_common_period(periods, member)]
             head = self._heads.get(name) or (name if name in self._views else None)
             if name in used:
                 ranked[name] = None
@@ -219,14 +219,14 @@ class TableChooser:
         return list(ranked) or left
 
     def _choose_columns(
-        self, table: TableSchema, most: int, place: Mapping[tuple[str, str | None], int]
+        self, table: TableSchema, limit: int, place: Mapping[tuple[str, str | None], int]
     ) -> Sequence[str]:
         """Return a table's keys and its likeliest columns, in declared order."""
         names = [column.name for column in table.columns]
-        if len(names) <= most:
+        if len(names) <= limit:
             return names
         others = [name for name in names if name not in self._keyed[table.name]]
-        likeliest = sorted(others, key=lambda name: place.get((table.name, name), 0))[:most]
+        likeliest = sorted(others, key=lambda name: place.get((table.name, name), 0))[:limit]
         kept = self._keyed[table.name].union(likeliest)
         return [name for name in names if name in kept]
 
@@ -275,7 +275,7 @@ _MONTHS = {form: number for number, name in enumerate(MONTHS, 1) for form in {na
 
 
 def _read_periods(text: str) -> tuple[set[int], set[int]]:
-    """Return the years and months that a question or a name tells; a quarter counts as its months."""
+    """Return the years and months in a question or a name; a quarter counts as its months."""
     lower = text.lower()
     told = _PERIOD.findall(lower)
     months = {_MONTHS[word] for word in re.findall(r"[^\W\d_]+", lower) if word in _MONTHS}
@@ -286,7 +286,7 @@ def _read_periods(text: str) -> tuple[set[int], set[int]]:
     return {int(year) for year, *_ in told}, months
 
 
-def _have_common_period(periods: tuple[set[int], set[int]], name: str) -> bool:
-    """Whether a table's name has one of the periods that a question tells."""
+def _has_common_period(periods: tuple[set[int], set[int]], name: str) -> bool:
+    """Whether a table's name contains one of the given years and months."""
     (years, months), (own_years, own_months) = periods, _read_periods(name)
     return not years.isdisjoint(own_years) and not (months and own_months and months.isdisjoint(own_months))

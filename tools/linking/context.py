@@ -97,7 +97,7 @@ def _choose_relevant_turn(question: str, relevant: Sequence[tuple[float, PastTur
 
 
 def can_still_run_query(database: Database, sql: str, seconds: float = LOOK) -> bool:
-    """Whether a past query still runs, whatever time it takes: its tables and columns exist."""
+    """Whether a past query can still run, because its names exist; a timeout counts as yes."""
     try:
         database.execute(sql, Limits(seconds=seconds, rows=1))
     except QueryError as error:

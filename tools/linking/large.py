@@ -70,7 +70,7 @@ class TableShortener:
         if codes := self._lists.get(table.name):
             own = replace(codes, table="")
             columns = (replace(each, codes=own if each.name == codes.key else None) for each in table.columns)
-            return replace(_cut_samples(replace(table, columns=tuple(columns))), brief=True)
+            return replace(_reduce_samples(replace(table, columns=tuple(columns))), brief=True)
         if like := self._find_similar_earlier_table(table):
             return replace(table, like=like)
         self._columns[table.name] = [column.name for column in table.columns]
@@ -80,7 +80,7 @@ class TableShortener:
         if table.name in find_shared_codes(self._schema) or not any(map(_TELLING.search, self._columns[table.name])):
             return table
         if not self.is_table_shown_whole(table):
-            return replace(_cut_samples(table, _select_date_samples), brief=True)
+            return replace(_reduce_samples(table, _select_date_samples), brief=True)
         self._whole -= 1
         return table
 
@@ -109,7 +109,7 @@ def shorten_schema(part: Schema, schema: Schema) -> Schema:
 
 
 def choose_values(text: str, found: Sequence[ValueMatch], part: Schema) -> tuple[ValueMatch, ...]:
-    """Choose which values found in the question are mentioned with a part of the schema.
+    """Return the values found in the question that are to be shown with a part of the schema.
 
     Of values with the same words, only those of its first tables and their codes are returned.
     """
@@ -127,10 +127,10 @@ def choose_values(text: str, found: Sequence[ValueMatch], part: Schema) -> tuple
 
 def drop_later_samples(part: Schema) -> Schema:
     """Remove sample values and view queries from all but the first tables of a schema."""
-    return replace(part, tables=(*part.tables[:_SAMPLED], *map(_cut_samples, part.tables[_SAMPLED:])))
+    return replace(part, tables=(*part.tables[:_SAMPLED], *map(_reduce_samples, part.tables[_SAMPLED:])))
 
 
-def _cut_samples(table: TableSchema, keep: Callable[[ColumnSchema], Sequence[Cell]] = lambda _: ()) -> TableSchema:
+def _reduce_samples(table: TableSchema, keep: Callable[[ColumnSchema], Sequence[Cell]] = lambda _: ()) -> TableSchema:
     """Return a table with the samples to keep, and without the query that defines a view."""
     columns = tuple(replace(column, samples=tuple(keep(column))) for column in table.columns)
     return replace(table, columns=columns, definition="")

@@ -84,7 +84,7 @@ class DecisionForest:
 
 
 def _reduce_row_groups(rows: Array, group_of: Numbers, count: int, how: np.ufunc = np.maximum) -> Array:
-    """Reduce the rows of each group to one row, to their maximums if not told how; empty groups get 0."""
+    """Reduce the rows of each group to one row, by default to the maximum; 0 for empty groups."""
     order = np.argsort(group_of, kind="stable")
     groups, starts = np.unique(group_of[order], return_index=True)
     found = np.zeros((count, rows.shape[1]), dtype=np.float32)
@@ -207,7 +207,7 @@ def _apply_relu_layer(rows: Array, weights: Array) -> Array:
 
 
 def unpack_model_part(kind: type[Part], name: str, stored: Mapping[str, npt.NDArray[Any]]) -> Part:
-    """Rebuild a forest or network from the arrays stored under its name, with matrices in half precision."""
+    """Rebuild a forest or network from its stored arrays; matrices have half precision."""
     parts: dict[str, Any] = {field.name: stored[f"{name}.{field.name}"] for field in fields(cast("Any", kind))}
     for field, array in parts.items():
         if array.ndim == 0 or array.dtype.kind == "U":

@@ -56,7 +56,7 @@ class _WordIndex:
         self._spellings = {word: stem_word(word) for text in texts for word in text if len(word) > 3}
 
     def score(self, mentions: Sequence[NameMention]) -> tuple[Shares, Shares]:
-        """Return how much of each text is mentioned, rare words counting more, and of its last word."""
+        """Return the mentioned share of each text, weighted by rarity, and of its last word."""
         sums, heads = np.zeros((2, len(self._size)))
         for mention in mentions:
             sums[self.holders.get(mention.stem, [])] += mention.share * self._weight.get(mention.stem, 0.0)
@@ -109,7 +109,7 @@ class Vocabulary:
         return [NameMention(part, share, self._holders[part], position) for part, (share, position) in shares.items()]
 
     def score(self, mentions: Sequence[NameMention]) -> tuple[Shares, Shares]:
-        """Return how much of each name, or of its description, is mentioned, and of its last word."""
+        """Return the mentioned share of each name or description, and of its last word."""
         share, head = np.maximum.reduce([text.score(mentions) for text in self._texts])
         return share, head
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .agreement import ResultComparison, compare_code_and_sql_results
     from .frames import LoadedFrames, load_frames
     from .run import find_sandbox_problem, run_on_database, run_python, warm_up
-    from .static_check import refuse
+    from .static_check import find_code_problem
     from .terms import Boundary, SandboxLimits, SandboxResult, get_default_sandbox_limits
 
 __all__ = [
@@ -26,10 +26,10 @@ __all__ = [
     "SandboxLimits",
     "SandboxResult",
     "compare_code_and_sql_results",
+    "find_code_problem",
     "find_sandbox_problem",
     "get_default_sandbox_limits",
     "load_frames",
-    "refuse",
     "run_on_database",
     "run_python",
     "warm_up",
@@ -42,7 +42,7 @@ __getattr__ = make_lazy_importer(
         "agreement": "ResultComparison compare_code_and_sql_results",
         "frames": "LoadedFrames load_frames",
         "run": "run_on_database run_python find_sandbox_problem warm_up",
-        "static_check": "refuse",
+        "static_check": "find_code_problem",
         "terms": "Boundary SandboxLimits SandboxResult get_default_sandbox_limits",
     },
 )

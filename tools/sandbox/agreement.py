@@ -33,7 +33,7 @@ class ResultComparison:
 def compare_code_and_sql_results(
     code: SandboxResult | Table, sql: Table, *, ordered: bool, sampled: tuple[str, ...] = ()
 ) -> ResultComparison:
-    """Compare the results of pandas code and SQL by the evaluator's rules.
+    """Compare the results of pandas code and of SQL by the same rules as in evaluations.
 
     A time at midnight equals its date, however either is written: pandas has one type where SQLite has texts. Truth
     values are numbers already, and integers equal floats by the evaluator's rules. Keys that a group-by left in the

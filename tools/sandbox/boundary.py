@@ -146,7 +146,7 @@ def _apply_syscall_filter(files: bool = False) -> None:
         )
     )
     if unmatched:
-        raise OSError("a thread has a filter of its own")
+        raise OSError("another thread has a system call filter of its own")
 
 
 def _call_prctl(option: int, value: int) -> None:

@@ -50,8 +50,8 @@ class SandboxForkServer(ForkServer):
         with _convert_start_errors():
             self.start()
 
-    def _begin(self) -> None:
-        super()._begin()
+    def _reset_state(self) -> None:
+        super()._reset_state()
         # More workers than processors would only run one another into their time limits.
         self.turns = threading.BoundedSemaphore(max(2, os.cpu_count() or 1))
 
@@ -101,7 +101,7 @@ class _CancellableWait:
 
 
 @contextlib.contextmanager
-def take_turn(turns: threading.Semaphore, cancellation: Cancellation | None) -> Generator[None]:
+def acquire_slot(turns: threading.Semaphore, cancellation: Cancellation | None) -> Generator[None]:
     """Occupy a slot of the semaphore; wait for a free one unless the run is cancelled."""
     while not turns.acquire(timeout=_SLICE_SECONDS):
         if cancellation is not None and cancellation.cancelled:
@@ -113,7 +113,7 @@ def take_turn(turns: threading.Semaphore, cancellation: Cancellation | None) -> 
 
 
 def exchange_with_worker(
-    line: socket.socket, request: list[memoryview], limits: SandboxLimits, cancellation: Cancellation | None = None
+    sock: socket.socket, request: list[memoryview], limits: SandboxLimits, cancellation: Cancellation | None = None
 ) -> _RunOutcome:
     """Send a request to a worker while receiving the reply, to avoid a deadlock.
 
@@ -122,10 +122,10 @@ def exchange_with_worker(
     """
     wait = _CancellableWait(limits.seconds + _GRACE_SECONDS, cancellation)
     message = select.poll()
-    message.register(line, select.POLLIN)
+    message.register(sock, select.POLLIN)
     try:
         wait.wait_for_descriptors(message)
-        data, pipes, _, _ = socket.recv_fds(line, _ENDING_BYTES, 2)
+        data, pipes, _, _ = socket.recv_fds(sock, _ENDING_BYTES, 2)
         if len(pipes) < 2:
             for end in pipes:
                 os.close(end)
@@ -138,9 +138,9 @@ def exchange_with_worker(
         if len(reply) > len(CONFINED):
             return _RunOutcome(reply.removeprefix(CONFINED))
         wait.wait_for_descriptors(message)
-        ending = line.recv(_ENDING_BYTES)
+        ending = sock.recv(_ENDING_BYTES)
         if not reply and ending and WorkerEnding.unpack(ending).cause == "exit":
-            raise SandboxUnavailable("reasoning with code is off: the kernel refuses to confine a process")
+            raise SandboxUnavailable("pandas code cannot run here: the kernel does not let a process be confined")
         return _explain_missing_reply(ending, limits)
     except TimeoutError:
         return _make_timeout_outcome(limits)
@@ -148,8 +148,8 @@ def exchange_with_worker(
         return _explain_missing_reply(b"", limits)
 
 
-def _pipe_bytes(ours: int, theirs: int, request: list[memoryview], most: int, wait: _CancellableWait) -> bytes | None:
-    """Write the request and return the bytes of the reply; None if more than `most`."""
+def _pipe_bytes(ours: int, theirs: int, request: list[memoryview], limit: int, wait: _CancellableWait) -> bytes | None:
+    """Write the request and return the bytes of the reply; None if more than `limit`."""
     open_ends = {ours, theirs}
     poll = select.poll()
     for end, events in ((ours, select.POLLOUT), (theirs, select.POLLIN)):
@@ -169,7 +169,7 @@ def _pipe_bytes(ours: int, theirs: int, request: list[memoryview], most: int, wa
                 if not part:
                     return bytes(reply)
                 reply += part
-                if len(reply) > most:
+                if len(reply) > limit:
                     return None
     finally:
         for end in open_ends:

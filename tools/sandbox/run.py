@@ -18,9 +18,9 @@ from ..database.watchdog import Cancellation
 from ..errors import SandboxUnavailable
 from .boundary import MISSING_LANDLOCK, MISSING_SECCOMP, has_seccomp, landlock_version
 from .frames import DEFAULT_LIMITS, LoadedFrames, load_frames
-from .parent import PARENT, RunCancelled, exchange_with_worker, take_turn
+from .parent import PARENT, RunCancelled, acquire_slot, exchange_with_worker
 from .protocol import ERROR_CHARS, MOST_COLUMNS, TOO_WIDE, Request, RunOrder, format_omission
-from .static_check import find_size_problem, refuse
+from .static_check import find_code_problem, find_size_problem
 from .syscalls import MACHINES, get_processor_architecture
 from .terms import SANDBOX_VARIABLE, Boundary, SandboxLimits, SandboxResult
 
@@ -72,13 +72,13 @@ def run_python(
     """
     started = time.perf_counter()
     _require_sandbox(limits.boundary)
-    check = refuse if static_check else find_size_problem
+    check = find_code_problem if static_check else find_size_problem
     if problem := check(code, limits.code_bytes):
         return _make_failed_result(problem, started)
     try:
         request = _build_worker_request(code, frames, limits)
         order = RunOrder(limits.seconds, limits.memory_bytes, limits.boundary)
-        with take_turn(PARENT.turns, cancellation), PARENT.run(order) as line:
+        with acquire_slot(PARENT.turns, cancellation), PARENT.run(order) as line:
             outcome = exchange_with_worker(line, request, limits, cancellation)
     except ValueError as error:
         return _make_failed_result(str(error), started)
@@ -98,7 +98,7 @@ def run_on_database(
     """Run code in the sandbox on the database tables that the code names."""
     started = time.perf_counter()
     _require_sandbox(limits.boundary)
-    if problem := refuse(code, limits.code_bytes):
+    if problem := find_code_problem(code, limits.code_bytes):
         return _make_failed_result(problem, started), LoadedFrames({})
     loaded = load_frames(code, database, limits, cancellation)
     return run_python(code, loaded.frames, limits, static_check=False, cancellation=cancellation), loaded
@@ -120,16 +120,16 @@ def _make_failed_result(error: str, started: float, timed_out: bool = False) -> 
 
 
 def _build_worker_request(code: str, frames: Mapping[str, pandas.DataFrame], limits: SandboxLimits) -> list[memoryview]:
-    from .wire import encode
+    from .wire import encode_frame
 
     names: dict[int, list[str]] = {}
     for name, frame in frames.items():
         names.setdefault(id(frame), []).append(name)
     # A frame of several names travels once.
-    streams = [(alike, memoryview(encode(frames[alike[0]]))) for alike in names.values()]
+    streams = [(alike, memoryview(encode_frame(frames[alike[0]]))) for alike in names.values()]
     size = sum(len(stream) for _, stream in streams)
     if size > limits.input_bytes:
-        raise ValueError(f"the tables take {size:,} bytes, and {limits.input_bytes:,} may be passed")
+        raise ValueError(f"the tables take {size:,} bytes; the limit is {limits.input_bytes:,}: use fewer tables")
     return Request(code, streams, limits.output_chars, limits.rows, limits.result_bytes).pack()
 
 
@@ -140,7 +140,7 @@ def _parse_reply(reply: bytes, limits: SandboxLimits, elapsed: float) -> Sandbox
     """
     content = json.loads(reply)
     if not isinstance(content, dict):
-        raise TypeError("a reply is an object")
+        raise TypeError("the reply is not a JSON object")
     content = cast(dict[str, Any], content)
     output = _replace_surrogates(content.get("output", ""))[: limits.output_chars + len(format_omission(_MOST_DROPPED))]
     if (error := content.get("error")) is not None:
@@ -162,7 +162,7 @@ def _parse_reply_table(content: dict[str, Any], limits: SandboxLimits, elapsed: 
         raise ValueError("the reply has values other than lists, or more rows than requested")
     columns = tuple(_replace_surrogates(column) for column in names)
     if any(len(line) != len(columns) for line in lines):
-        raise ValueError("rows and columns differ")
+        raise ValueError("a row has more or fewer cells than there are columns")
     rows = tuple(tuple(_parse_reply_cell(cell) for cell in line) for line in lines)
     kinds = ({type(row[position]) for row in rows} - {type(None)} for position in range(len(columns)))
     types = tuple("mixed" if len(kind) > 1 else _TYPE_NAMES[kind.pop()] if kind else "null" for kind in kinds)

@@ -29,15 +29,15 @@ _DUNDER = re.compile(r"(?!__(?:name|doc)__$)__.*__|___?", re.DOTALL)
 CODE_BYTES = 100_000
 
 
-def find_size_problem(code: str, most: int = CODE_BYTES) -> str | None:
-    """Return an error message if the code has more than `most` bytes; else None."""
+def find_size_problem(code: str, limit: int = CODE_BYTES) -> str | None:
+    """Return an error message if the code has more than `limit` bytes; else None."""
     size = len(code.encode("utf-8", "surrogatepass"))
-    return f"the code has {size:,} bytes, and {most:,} may be passed: write less" if size > most else None
+    return f"the code has {size:,} bytes, and {limit:,} may be passed: write less" if size > limit else None
 
 
-def refuse(code: str, most: int = CODE_BYTES) -> str | None:
+def find_code_problem(code: str, limit: int = CODE_BYTES) -> str | None:
     """Return why the code is not allowed, with the line number; None if it is allowed."""
-    if problem := find_size_problem(code, most):
+    if problem := find_size_problem(code, limit):
         return problem
     try:
         tree = ast.parse(code)

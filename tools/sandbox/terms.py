@@ -44,13 +44,13 @@ class SandboxLimits:
     def __post_init__(self) -> None:
         seconds: object = vars(self)["seconds"]
         if not isinstance(seconds, int | float) or not 0 < seconds <= _DAY:
-            raise SettingsError(f"seconds of the sandbox is {self.seconds!r}: choose more than 0, at most {_DAY:,.0f}")
+            raise SettingsError(f"the sandbox's seconds cannot be {self.seconds!r}: choose up to {_DAY:,.0f}")
         for name, least in _LEAST.items():
             number: object = getattr(self, name)
             if not isinstance(number, int) or not least <= number <= _MOST:
-                raise SettingsError(f"{name} of the sandbox is {number!r}: choose a whole number from {least} to 2**50")
+                raise SettingsError(f"the sandbox's {name} cannot be {number!r}: choose from {least} to 2**50")
         if self.boundary not in get_args(Boundary):
-            raise SettingsError(f"the sandbox's boundary is {self.boundary!r}: {_CHOOSE}")
+            raise SettingsError(f"the sandbox's boundary cannot be {self.boundary!r}: {_CHOOSE}")
 
 
 def get_default_sandbox_limits() -> SandboxLimits:

@@ -15,7 +15,7 @@ _KINDS: Mapping[str, type] = {"integer": int, "real": float, "text": str, "blob"
 _MIXED = b"mixed columns"
 
 
-def encode(frame: pandas.DataFrame) -> bytes:
+def encode_frame(frame: pandas.DataFrame) -> bytes:
     """Encode a data frame as an Arrow stream; raise ValueError for unsupported values."""
     import pyarrow
 
@@ -29,7 +29,7 @@ def encode(frame: pandas.DataFrame) -> bytes:
     return sink.getvalue().to_pybytes()
 
 
-def decode(stream: memoryview) -> pandas.DataFrame:
+def decode_frame(stream: memoryview) -> pandas.DataFrame:
     """Decode an Arrow stream to a data frame that has a copy of the data."""
     import pandas
     import pyarrow

@@ -17,7 +17,7 @@ import pandas as pd
 
 from .answer import AnswerTooLarge, CodeAnswer, convert_value_to_answer
 from .protocol import CODE_NAME, ERROR_CHARS, Request, format_omission, read_request
-from .wire import decode
+from .wire import decode_frame
 
 _LAST = "__last_value__"
 _NAME_CHARS = 100
@@ -87,7 +87,7 @@ def _encode_error_reply(error: str, printed: PrintedText, request: Request) -> b
 
 
 def _run_requested_code(request: Request) -> dict[str, Any]:
-    frames = {name: frame for names, stream in request.frames for frame in [decode(stream)] for name in names}
+    frames = {name: frame for names, stream in request.frames for frame in [decode_frame(stream)] for name in names}
     names: dict[str, Any] = {"__name__": "__main__", "db_dict": frames, "pd": pd, "np": np}
     tree, fallback = _capture_last_value(ast.parse(request.code, CODE_NAME))
     exec(compile(tree, CODE_NAME, "exec"), names)  # noqa: S102 - running code is what this process is for

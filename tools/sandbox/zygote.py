@@ -156,11 +156,11 @@ class _WorkerManager:
             _discard_worker(spare)
         return _fork_worker(boundary)
 
-    def _decline_order(self, line: socket.socket, error: Exception) -> bool:
+    def _decline_order(self, sock: socket.socket, error: Exception) -> bool:
         """Report to the caller that the run cannot start; always return True."""
         number = error.errno if isinstance(error, OSError) else errno.EINVAL
-        with contextlib.suppress(OSError), line:
-            line.send(WorkerEnding("fork", number or 0).pack())
+        with contextlib.suppress(OSError), sock:
+            sock.send(WorkerEnding("fork", number or 0).pack())
         return True
 
     def _finish_run(self, run: _BusyWorker, timed_out: bool = False) -> None:

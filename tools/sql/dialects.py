@@ -60,11 +60,11 @@ class DialectRules:
         return self.naming.key(identifier.name, in_quotes=bool(identifier.args.get("quoted")))
 
     def spell_name(self, name: str) -> str:
-        """Return a declared name as suggestions to the user spell it."""
+        """Return a declared name as it is spelled in suggestions to the user."""
         return name if self.is_sqlite else self.naming.quote_name_if_needed(name)
 
     def spell_table(self, table: str, schema: Schema) -> str:
-        """Return a table's name as suggestions to the user spell it."""
+        """Return a table's name as it is spelled in suggestions to the user."""
         return ".".join(map(self.spell_name, schema.path(table)))
 
     @property

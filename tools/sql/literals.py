@@ -46,13 +46,13 @@ class SearchedLiteral:
         return self.describe_condition(humanize_name(self.column))
 
     def describe_condition(self, column: str) -> str:
-        """Return the unmet condition with the column called so."""
+        """Return the unmet condition, with `column` as the column's name."""
         near = f" (it has '{self.near}')" if self.near else ""
         return f"'{self.written or self.text}' in {column}{near}"
 
     @property
     def missing(self) -> bool:
-        """Whether the literal is wanted and no row has it."""
+        """Whether no row has the literal although the query needs it."""
         return self.sought and not self.held
 
 

@@ -13,7 +13,7 @@ from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import TokenType
 
-from ..database.dialects import MOST_PARTS, count_selects_and_joins, read_text
+from ..database.dialects import MOST_PARTS, count_selects_and_joins, parse_text
 from ..errors import SQLParseError
 from .dialects import DialectRules, get_dialect_rules
 
@@ -133,7 +133,7 @@ def _parse_query(sql: str, dialect: str) -> ParsedQuery:
         if "|>" in text and any(token.token_type is TokenType.PIPE_GT for token in rules.grammar.tokenize(text)):
             # sqlglot drops what it has no place for: DISTINCT and INTO after `|> SELECT`.
             raise SQLParseError("Steps after |> are not read; write one SELECT with sub-queries.")
-        tokens, trees = read_text(text, rules.grammar)
+        tokens, trees = parse_text(text, rules.grammar)
     except SqlglotError as error:
         raise SQLParseError(_shorten_parse_error(error)) from None
     statements = [tree for tree in trees if tree is not None]

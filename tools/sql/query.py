@@ -164,7 +164,7 @@ class Query(ParsedQuery):
     @cache_in_first_argument
     @guard_nesting_depth
     def resolve_among(self, tables: tuple[str, ...] = ()) -> tuple[Reference, ...]:
-        """Return the references of the outermost SELECT, as if it stood among the schema's tables.
+        """Return the outermost SELECT's references, as if the schema's tables were in its FROM.
 
         Columns of `tables` come before those of others. What is nothing by the dialect's rules is taken in any case.
         """

@@ -23,7 +23,7 @@ _OTHER_READING = re.compile(r"/\*M?!|/\*\+|\bU&|\bTABLE\b|\bCOLUMNS\b", re.IGNOR
 
 
 @return_default_if_unparsable(None)
-def may_read(sql: str, schema: Schema, columns: Mapping[tuple[str, str], L]) -> list[L] | None:
+def get_values_of_read_columns(sql: str, schema: Schema, columns: Mapping[tuple[str, str], L]) -> list[L] | None:
     """Return the values in `columns` for columns that the query may read; None if unknown.
 
     It goes by names, not by what they resolve to: a column counts as read where its table is named, and its own name

@@ -62,7 +62,7 @@ def regularize(sql: str, schema: Schema) -> str:
     query = Query.of(sql, schema.dialect, schema)
     if any(reference.kind == "text_name" for reference in query.resolution.references):
         return query.sql  # a column is named by an expression's very spelling: any change might lose it
-    return write(query, make_regularizing_edits(query))
+    return write_regular_query(query, make_regularizing_edits(query))
 
 
 @return_default_if_unparsable(False)
@@ -73,7 +73,7 @@ def same_sql(a: str, b: str, schema: Schema) -> bool:
 
 @dataclass
 class TokenEdits:
-    """Changes to the tokens of a query, which `write` applies."""
+    """Changes to the tokens of a query, which `write_regular_query` applies."""
 
     text: dict[int, str] = field(default_factory=dict)  # offset of a token's first character to what is written instead
     # Offsets of the tokens that are left out; an `AS` before a dropped alias goes with it.
@@ -142,11 +142,11 @@ def _pair_sources(resolution: NameResolution) -> Iterator[tuple[QuerySource, Que
             yield from ((reference.source, between) for between in _iterate_sources_between(reference))
 
 
-def _find_clashing(first: QuerySource, second: QuerySource, kept: set[QuerySource]) -> QuerySource | None:
+def _find_clashing(first: QuerySource, second: QuerySource, aliased: set[QuerySource]) -> QuerySource | None:
     """Return the source that must keep its alias because visible names clash, or None."""
-    if _get_visible_name(first, kept) != _get_visible_name(second, kept):
+    if _get_visible_name(first, aliased) != _get_visible_name(second, aliased):
         return None
-    return next((source for source in (first, second) if source not in kept), None)
+    return next((source for source in (first, second) if source not in aliased), None)
 
 
 def _iterate_sources_between(reference: Reference) -> Iterator[QuerySource]:
@@ -155,8 +155,8 @@ def _iterate_sources_between(reference: Reference) -> Iterator[QuerySource]:
         yield from level.sources
 
 
-def _get_visible_name(source: QuerySource, kept: set[QuerySource]) -> str:
-    return source.name if source in kept else source.own
+def _get_visible_name(source: QuerySource, aliased: set[QuerySource]) -> str:
+    return source.name if source in aliased else source.own
 
 
 def _get_own_table_name(source: QuerySource, naming: NamingRules) -> str:
@@ -168,16 +168,16 @@ def _get_own_table_name(source: QuerySource, naming: NamingRules) -> str:
     return quote_regular_name(declared, naming)
 
 
-def _drop_source_alias(source: QuerySource, kept: set[QuerySource], edits: TokenEdits) -> None:
+def _drop_source_alias(source: QuerySource, aliased: set[QuerySource], edits: TokenEdits) -> None:
     alias = source.node.args.get("alias")
-    if alias is None or source in kept or not isinstance(alias.this, exp.Identifier):
+    if alias is None or source in aliased or not isinstance(alias.this, exp.Identifier):
         return
     start = alias.this.meta.get("start")
     if start is not None:
         edits.dropped.add(start)
 
 
-def _edit_reference(reference: Reference, kept: set[QuerySource], edits: TokenEdits, naming: NamingRules) -> None:
+def _edit_reference(reference: Reference, aliased: set[QuerySource], edits: TokenEdits, naming: NamingRules) -> None:
     node, source = reference.node, reference.source
     start = node.this.meta.get("start")
     if reference.kind == "string":
@@ -186,25 +186,25 @@ def _edit_reference(reference: Reference, kept: set[QuerySource], edits: TokenEd
         return
     if source is None:
         return
-    visible = _get_visible_name(source, kept)
-    written = quote_regular_name(visible, naming) if source in kept else _get_own_table_name(source, naming)
+    visible = _get_visible_name(source, aliased)
+    written = quote_regular_name(visible, naming) if source in aliased else _get_own_table_name(source, naming)
     qualifier = node.args.get("table")
     if qualifier is not None:
         if "start" in qualifier.meta:
             edits.text[qualifier.meta["start"]] = written
         return
     key = naming.key(node.name, in_quotes=bool(node.this.args.get("quoted")))
-    if reference.kind in ("column", "rowid") and start is not None and _can_qualify(reference, key, visible, kept):
+    if reference.kind in ("column", "rowid") and start is not None and _can_qualify(reference, key, visible, aliased):
         edits.text[start] = f"{written}.{quote_regular_name(key, naming)}"
 
 
-def _can_qualify(reference: Reference, key: str, visible: str, kept: set[QuerySource]) -> bool:
+def _can_qualify(reference: Reference, key: str, visible: str, aliased: set[QuerySource]) -> bool:
     owner = reference.owner
     if not visible or owner is None or owner.is_merged_column(key):
         return False
-    if sum(_get_visible_name(other, kept) == visible for other in owner.sources) > 1:
+    if sum(_get_visible_name(other, aliased) == visible for other in owner.sources) > 1:
         return False
-    return all(_get_visible_name(between, kept) != visible for between in _iterate_sources_between(reference))
+    return all(_get_visible_name(between, aliased) != visible for between in _iterate_sources_between(reference))
 
 
 class Piece(str):
@@ -222,7 +222,7 @@ class Piece(str):
 _BEFORE_OPERAND = _OPERATORS | {"SELECT", "DISTINCT", "WHERE", "AND", "OR", "ON", "HAVING", "GROUP BY", "ORDER BY"}
 
 
-def write(query: Query, edits: TokenEdits) -> str:
+def write_regular_query(query: Query, edits: TokenEdits) -> str:
     """Write a query in regular form, with the edits applied."""
     return _join_pieces(_rewrite_limit(_remove_column_parentheses(_write_token_pieces(query, edits))))
 

@@ -169,7 +169,7 @@ class _NameResolver:
         for item in node.expressions:
             if isinstance(item, exp.Alias):
                 aliases.setdefault(self.rules.key(item.args["alias"]), item.this)
-        _fill(scope, aliases=MappingProxyType(aliases), outputs=self._list_output_names(node, scope))
+        _set_fields(scope, aliases=MappingProxyType(aliases), outputs=self._list_output_names(node, scope))
         for source in scope.sources:
             if source.join is not None and source.join.args.get("on") is not None:
                 self._add_column_references(source.join.args["on"], scope, "from")
@@ -189,7 +189,7 @@ class _NameResolver:
             here = {name for source in before for name in source.columns or ()}
             names = {name for source in added for name in source.columns or () if name in here}
         for source in added:
-            _fill(source, using=source.using | names)
+            _set_fields(source, using=source.using | names)
 
     def _add_source_to_scope(self, node: exp.Expr, scope: Scope, join: exp.Join | None) -> None:
         if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
@@ -416,12 +416,12 @@ class _NameResolver:
 
 
 def _append_source(scope: Scope, source: QuerySource) -> None:
-    _fill(scope, sources=(*scope.sources, source))
+    _set_fields(scope, sources=(*scope.sources, source))
 
 
 # What refers to a scope or source is made before it is whole; nobody else has it by then.
-def _fill(made: Scope | QuerySource, **values: object) -> None:
-    """Set fields of what is still being resolved."""
+def _set_fields(made: Scope | QuerySource, **values: object) -> None:
+    """Set fields of a scope or source while it is being resolved."""
     for name, value in values.items():
         object.__setattr__(made, name, value)
 

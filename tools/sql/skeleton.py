@@ -14,7 +14,7 @@ from ..derived import cache_in_first_argument
 from ..words import FUNCTION_WORDS, fold, make_word_set, split_name, stem_english_word
 from .parse import guard_nesting_depth
 from .query import Query
-from .regular import TokenEdits, is_alias_name, write
+from .regular import TokenEdits, is_alias_name, write_regular_query
 
 if TYPE_CHECKING:
     from ..values.match import ValueMatch
@@ -41,7 +41,7 @@ def make_sql_skeleton(sql: str, dialect: str = "sqlite") -> str:
             edits.dropped.add(start)
         else:
             edits.text[start] = MASK
-    return write(query, edits)
+    return write_regular_query(query, edits)
 
 
 def make_question_skeleton(

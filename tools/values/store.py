@@ -74,7 +74,7 @@ class ValueStore:
                     self._db.execute(f"PRAGMA user_version={FORMAT}")
                     self._db.executemany("INSERT INTO col(tbl, name, state) VALUES (?, ?, 'waiting')", columns)
         if self._read_format_version() != FORMAT:
-            raise sqlite3.DatabaseError("the index is of another format")
+            raise sqlite3.DatabaseError("the index file has another format")
 
     def _read_format_version(self) -> int:
         return self._db.execute("PRAGMA user_version").fetchone()[0]

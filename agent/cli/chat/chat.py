@@ -35,9 +35,9 @@ class ConversationCost:
     _whole: Usage = field(default_factory=Usage)
     _last: Usage = field(default_factory=Usage)
 
-    def add(self, usage: Usage, *, goes_on: bool) -> None:
+    def add(self, usage: Usage, *, continues: bool) -> None:
         """Add the usage of a turn; a turn that continues the last one replaces the last usage."""
-        if not goes_on:
+        if not continues:
             self._whole += self._last
             self.turns += 1
         self._last = usage

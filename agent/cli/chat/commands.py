@@ -33,27 +33,27 @@ from ..output import write_chart_file
 from .chat import PAGE, AnswerPages, ChatSession, cancel_on_interrupt
 
 
-def _show_answer_reasons(chat: ChatSession, rest: str) -> RenderableType:
-    held, _ = chat.choose(rest, "explain")
+def _show_answer_reasons(chat: ChatSession, args: str) -> RenderableType:
+    held, _ = chat.choose(args, "explain")
     return render_answer_reasons(held.answer, held.why)
 
 
-def _show_or_run_sql(chat: ChatSession, rest: str) -> RenderableType:
-    first, _, _ = rest.partition(" ")
-    if not rest or first.isdecimal():
-        return highlight_sql(_get_answer_sql(chat.choose(rest, "show")[0].answer, "show"))
+def _show_or_run_sql(chat: ChatSession, args: str) -> RenderableType:
+    first, _, _ = args.partition(" ")
+    if not args or first.isdecimal():
+        return highlight_sql(_get_answer_sql(chat.choose(args, "show")[0].answer, "show"))
     answer = chat.choose("", "run")[0].answer
-    if rest == "other":
+    if args == "other":
         if answer.ledger is None or not answer.ledger.other_sql:
             if missed := "; ".join(answer.ledger.not_counted if answer.ledger else ["all"]):
-                raise SettingsError(f"what this answer leaves out was not all counted: {missed}")
-            raise SettingsError("this answer leaves out no rows that another query counts: /why says what was counted")
-        rest = answer.ledger.other_sql
-    if rest == "edit":
-        rest = chat.draft = _edit_sql_in_editor(chat.draft or _get_answer_sql(answer, "edit"))
+                raise SettingsError(f"not all rows that this answer leaves out could be counted: {missed}")
+            raise SettingsError("no other query counts rows that this answer leaves out: /why shows what was counted")
+        args = answer.ledger.other_sql
+    if args == "edit":
+        args = chat.draft = _edit_sql_in_editor(chat.draft or _get_answer_sql(answer, "edit"))
     try:
         with cancel_on_interrupt() as cancellation:
-            found = chat.take(verbs.rerun(answer, "" if rest == "run" else rest, chat.resources, cancellation))
+            found = chat.take(verbs.rerun(answer, "" if args == "run" else args, chat.resources, cancellation))
     except (TableturnError, KeyboardInterrupt):
         if chat.draft:
             warn("your query is saved: /sql edit opens it again")
@@ -72,7 +72,7 @@ def _get_answer_sql(answer: Answer, what: str) -> str:
 
 def _edit_sql_in_editor(text: str) -> str:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise SettingsError("there is no terminal to edit it in: /sql SELECT ... runs another query")
+        raise SettingsError("an editor needs a terminal: /sql SELECT ... runs another query")
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "query.sql"
@@ -98,19 +98,19 @@ def _edit_sql_in_editor(text: str) -> str:
 _MOST = 1_000  # rows that are shown at a time
 
 
-def _show_next_rows(chat: ChatSession, rest: str) -> RenderableType:
+def _show_next_rows(chat: ChatSession, args: str) -> RenderableType:
     pages = _get_answer_pages(chat)
-    pages.turn(pages.now.offset + len(pages.now.rows), _parse_row_count(rest, "/more 50"), chat)
+    pages.turn(pages.now.offset + len(pages.now.rows), _parse_row_count(args, "/more 50"), chat)
     return _make_page_table(pages)
 
 
-def _show_row_range(chat: ChatSession, rest: str) -> RenderableType:
-    found = re.fullmatch(r"(\d{1,7})(?:\s*-\s*(\d{1,7}))?", rest)
+def _show_row_range(chat: ChatSession, args: str) -> RenderableType:
+    found = re.fullmatch(r"(\d{1,7})(?:\s*-\s*(\d{1,7}))?", args)
     if found is None:
         raise SettingsError("say which rows: /rows 50 shows the first fifty, /rows 101-120 rows 101 to 120")
     first, last = (1, int(found[1])) if found[2] is None else (int(found[1]), int(found[2]))
     if not 1 <= first <= last:
-        raise SettingsError(f"there are no rows {rest}: rows are numbered from 1")
+        raise SettingsError(f"there are no rows {args}: rows are numbered from 1")
     if last - first >= _MOST:
         raise SettingsError(f"that is more than {_MOST:,} rows at a time: /export writes them all to a file")
     pages = _get_answer_pages(chat)
@@ -118,28 +118,28 @@ def _show_row_range(chat: ChatSession, rest: str) -> RenderableType:
     return _make_page_table(pages)
 
 
-def _show_records(chat: ChatSession, rest: str) -> RenderableType:
+def _show_records(chat: ChatSession, args: str) -> RenderableType:
     pages = _get_answer_pages(chat)
-    if rest:
-        pages.turn(pages.now.offset, _parse_row_count(rest, "/wide 3"), chat)
+    if args:
+        pages.turn(pages.now.offset, _parse_row_count(args, "/wide 3"), chat)
     now = pages.now
     rows = format_rows(now.rows, pages.answer.formats)
     return Group(render_records(now.headings, rows, now.offset + 1), Text(now.caption, style="dim"))
 
 
-def _export_answer_rows(chat: ChatSession, rest: str) -> str:
-    if not rest:
+def _export_answer_rows(chat: ChatSession, args: str) -> str:
+    if not args:
         raise SettingsError("name the file: /export sales.csv, or .json, .jsonl, .md, .xlsx, .parquet")
     answer = chat.choose("", "export")[0].answer
     with cancel_on_interrupt() as cancellation:
-        written = verbs.export(answer, chat.resources, Path(rest).expanduser(), cancellation=cancellation)
-    return f"wrote {written.rows:,} rows to {rest}{'; the query gives more' if written.truncated else ''}"
+        written = verbs.export(answer, chat.resources, Path(args).expanduser(), cancellation=cancellation)
+    return f"wrote {written.rows:,} rows to {args}{'; the query gives more' if written.truncated else ''}"
 
 
-def _show_or_write_chart(chat: ChatSession, rest: str) -> RenderableType:
+def _show_or_write_chart(chat: ChatSession, args: str) -> RenderableType:
     answer = chat.choose("", "draw")[0].answer
-    if rest:
-        return write_chart_file(answer, Path(rest).expanduser())[1]
+    if args:
+        return write_chart_file(answer, Path(args).expanduser())[1]
     drawn = verbs.chart(answer)
     return "no chart fits this result" if drawn is None else _ChartView(drawn)
 
@@ -166,17 +166,17 @@ def _get_answer_pages(chat: ChatSession) -> AnswerPages:
     return chat.pages
 
 
-def _parse_row_count(rest: str, example: str) -> int:
-    if not rest:
+def _parse_row_count(args: str, example: str) -> int:
+    if not args:
         return PAGE
-    if not rest.isdecimal() or not 1 <= int(rest) <= _MOST:
+    if not args.isdecimal() or not 1 <= int(args) <= _MOST:
         raise SettingsError(f"say how many rows: a number up to {_MOST:,}, as in {example}")
-    return int(rest)
+    return int(args)
 
 
-def _list_tables(chat: ChatSession, rest: str) -> RenderableType:
-    if rest:
-        chat.resources.database.turn_guess(rest)
+def _list_tables(chat: ChatSession, args: str) -> RenderableType:
+    if args:
+        chat.resources.database.turn_guess(args)
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
     grid.add_column(justify="right", style="dim")
@@ -196,11 +196,11 @@ def _list_tables(chat: ChatSession, rest: str) -> RenderableType:
     )
 
 
-def _show_table_schema(chat: ChatSession, rest: str) -> RenderableType:
+def _show_table_schema(chat: ChatSession, args: str) -> RenderableType:
     found = verbs.tables(chat.resources)
-    table = found.table(verbs.unquote(rest)) if rest else None
+    table = found.table(verbs.unquote(args)) if args else None
     if table is None:
-        what = f"there is no table {rest}: choose from" if rest else "say which table:"
+        what = f"there is no table {args}: choose from" if args else "say which table:"
         raise SettingsError(f"{what} {verbs.join_names([table.name for table in found.tables])}")
     keys = {
         name: f"{key.ref_table}.{other}"
@@ -229,9 +229,9 @@ def _format_row_count_time(schema: Schema) -> str:
     return f"{datetime.fromtimestamp(schema.counted_at):%Y-%m-%d %H:%M}"
 
 
-def _show_values(chat: ChatSession, rest: str) -> RenderableType:
+def _show_values(chat: ChatSession, args: str) -> RenderableType:
     with cancel_on_interrupt() as cancellation:
-        found = verbs.values(rest, chat.resources, cancellation)
+        found = verbs.values(args, chat.resources, cancellation)
     more = f"the first {len(found.rows)} of more" if found.truncated else ""
     return TerminalTable((found.columns[0], "rows"), found.rows, more)
 
@@ -245,7 +245,7 @@ class NextQuestion:
     wording: str = ""  # the question that its answer corrects the answer to
 
 
-def _retry_last_question(chat: ChatSession, rest: str) -> NextQuestion:
+def _retry_last_question(chat: ChatSession, args: str) -> NextQuestion:
     words = chat.lost
     if not words and any(held.asked for held in chat.held):
         words = chat.undo()
@@ -254,10 +254,10 @@ def _retry_last_question(chat: ChatSession, rest: str) -> NextQuestion:
     return NextQuestion(words)
 
 
-def _correct_answer(chat: ChatSession, rest: str) -> Said:
-    turn = word_correction(chat, rest)
+def _correct_answer(chat: ChatSession, args: str) -> Said:
+    turn = word_correction(chat, args)
     if turn is None:
-        return RUN["/correct"](chat, rest)
+        return RUN["/correct"](chat, args)
     if chat.is_waiting_for_reply():
         raise SettingsError("the agent asked you something: answer that first")
     return NextQuestion(turn.question, turn.notes, turn.wording)
@@ -266,19 +266,19 @@ def _correct_answer(chat: ChatSession, rest: str) -> Said:
 def _teach_cancellable(name: str) -> Callable[[ChatSession, str], Said]:
     """Return a command that runs the SQL of a definition, which Ctrl-C ends."""
 
-    def run(chat: ChatSession, rest: str) -> Said:
+    def run(chat: ChatSession, args: str) -> Said:
         with cancel_on_interrupt() as chat.cancellation:
-            return RUN[name](chat, rest)
+            return RUN[name](chat, args)
 
     return run
 
 
-def _undo_last_turn(chat: ChatSession, rest: str) -> str:
+def _undo_last_turn(chat: ChatSession, args: str) -> str:
     words = chat.undo()
     return f"undone: {words}" if words else "the last turn was undone"
 
 
-def _reset_conversation(chat: ChatSession, rest: str) -> str:
+def _reset_conversation(chat: ChatSession, args: str) -> str:
     chat.conversation.reset()
     chat.held.clear()
     chat.close()
@@ -286,7 +286,7 @@ def _reset_conversation(chat: ChatSession, rest: str) -> str:
     return "all turns are forgotten: the next question stands alone"
 
 
-def _list_saved_conversations(chat: ChatSession, rest: str) -> str:
+def _list_saved_conversations(chat: ChatSession, args: str) -> str:
     kept = list_saved_conversations(chat.checkpoints, chat.agent.resources.database.location)
     if not kept and chat.kept:
         return "there is no saved conversation with this database yet; this one is saved from its first turn on"
@@ -314,9 +314,9 @@ class ChatCommand:
     completes: Completes = ""  # what is completed after it
 
 
-def _show_help(chat: ChatSession, rest: str) -> Said:
-    if rest:
-        return _make_command_table((_find_command(f"/{rest.lstrip('/')}"),))
+def _show_help(chat: ChatSession, args: str) -> Said:
+    if args:
+        return _make_command_table((_find_command(f"/{args.lstrip('/')}"),))
     parts: list[RenderableType] = []
     for heading, commands in COMMANDS.items():
         parts += [Text(f"{heading}:", style="bold"), _make_command_table(commands)]

@@ -82,7 +82,7 @@ def _ask_question(chat: ChatSession, asked: NextQuestion, as_json: bool) -> int:
     answer = take_turn(chat.conversation, question, notes=asked.notes)
     chat.cost.ended -= 1
     chat.lost = ""
-    chat.cost.add(answer.usage, goes_on=goes_on)
+    chat.cost.add(answer.usage, continues=goes_on)
     chat.take(answer, question, chat.conversation.why(), asked.wording)
     if as_json:
         print_json_line(answer.to_dict())

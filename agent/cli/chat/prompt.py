@@ -96,15 +96,15 @@ class ChatCompleter(Completer):
         except (TableturnError, OSError):
             return
 
-    def _complete_command_argument(self, kind: str, rest: str, event: CompleteEvent) -> Iterator[Completion]:
+    def _complete_command_argument(self, kind: str, args: str, event: CompleteEvent) -> Iterator[Completion]:
         if kind == "files":
-            yield from self._paths.get_completions(Document(rest, len(rest)), event)
+            yield from self._paths.get_completions(Document(args, len(args)), event)
         elif kind == "commands":
-            yield from _complete_command_names(f"/{rest.lstrip('/')}", len(rest))
+            yield from _complete_command_names(f"/{args.lstrip('/')}", len(args))
         elif kind in ("tables", "columns"):
-            yield from self._complete_names(rest, columns=kind == "columns", tables=kind == "tables", dotted=True)
+            yield from self._complete_names(args, columns=kind == "columns", tables=kind == "tables", dotted=True)
         else:
-            yield from self._complete_names_and_values(rest)
+            yield from self._complete_names_and_values(args)
 
     def _complete_names_and_values(self, typed: str) -> Iterator[Completion]:
         found = _WORD.search(typed)

@@ -49,7 +49,7 @@ def test_the_database_is_looked_at(shop: Path) -> None:
     assert "customers  3 rows" in text
     assert "-> customers.id" in text
     assert "Paris" in text
-    assert "tableturn: which id: customers.id, orders.id" in text
+    assert "tableturn: choose a column: customers.id, orders.id" in text
     assert "tableturn: there is no table nothing: choose from customers, orders" in text
 
 
@@ -143,13 +143,13 @@ def test_another_query_is_run_in_an_answers_place(shop: Path) -> None:
 
 def test_the_query_with_rows_left_out_is_shown_and_run(shop: Path) -> None:
     lines = said(shop, COUNT, "/sql other")
-    assert "tableturn: this answer leaves out no rows that another query counts: /why says what was counted" in lines
+    assert "tableturn: no other query counts rows that this answer leaves out: /why shows what was counted" in lines
     counted = "SELECT COUNT(*) FROM orders WHERE customer_id IN (SELECT id FROM customers)"
     with SQLAgent(shop, model=writes(counted), settings={"examples": "none"}) as agent:
         conversation = agent.conversation()
         chat = ChatSession(resources=agent.resources, agent=agent, conversation=conversation)
         chat.take(conversation.ask("How many orders?"), "How many orders?", conversation.why())
-        with pytest.raises(SettingsError, match="not all counted: the rows of orders that have no match"):
+        with pytest.raises(SettingsError, match="could be counted: the rows of orders that have no match"):
             BY_NAME["/sql"].run(chat, "other")
     with closing(sqlite3.connect(shop)) as connection, connection:
         connection.execute("INSERT INTO orders (id, customer_id, total) VALUES (901, 99, 7.5)")
@@ -190,9 +190,9 @@ def test_columns_that_have_no_room_are_named() -> None:
 
 def test_what_a_conversation_costs_counts_a_clarified_turn_once() -> None:
     cost = ConversationCost((1.0, 10.0))
-    cost.add(Usage(1, 1_000, 100), goes_on=False)
-    cost.add(Usage(2, 3_000, 200), goes_on=True)
-    cost.add(Usage(1, 1_000, 100), goes_on=False)
+    cost.add(Usage(1, 1_000, 100), continues=False)
+    cost.add(Usage(2, 3_000, 200), continues=True)
+    cost.add(Usage(1, 1_000, 100), continues=False)
     assert cost.summary == "2 questions, 3 model requests, 4,000 prompt and 300 completion tokens, $0.0070"
 
 

@@ -239,7 +239,7 @@ def test_what_is_listed_is_named_by_its_id_or_its_word(shop: Path, known: Path, 
         agent.edit_lesson(ids["big order"], "orders.total > 16")
         agent.edit_lesson("Regular", "customers.id > 1")
         assert {"orders.total > 16", "customers.id > 1"} <= {lesson.meaning for lesson in agent.list_lessons()}
-        with pytest.raises(KnowledgeError, match="nothing that was taught"):
+        with pytest.raises(KnowledgeError, match="no saved answer or definition"):
             agent.edit_lesson("1", "orders.total > 1")
         with pytest.raises(KnowledgeError, match="there is no definition"):
             agent.forget("1")

@@ -16,7 +16,7 @@ from tableturn.agent.evidence.confidence import (
     WITHOUT_WORD,
     AnswerEvidence,
     ConfidenceWeights,
-    choose_sureness,
+    choose_confidence_level,
     confidence,
     estimate_model_accuracy,
     gather_answer_evidence,
@@ -174,8 +174,8 @@ def test_confidence_is_the_share_of_right_answers_moved_by_the_weights() -> None
 
 def test_nothing_is_called_unsure_without_a_reason_or_sure_against_one() -> None:
     values = (1.0, 0.9, 0.899, 0.7, 0.699, 0.0)
-    assert [choose_sureness(value, "x") for value in values] == ["sure"] + ["fairly_sure"] * 3 + ["unsure"] * 2
-    assert [choose_sureness(value, "") for value in values] == ["sure"] * 2 + ["fairly_sure"] * 4
+    assert [choose_confidence_level(value, "x") for value in values] == ["sure"] + ["fairly_sure"] * 3 + ["unsure"] * 2
+    assert [choose_confidence_level(value, "") for value in values] == ["sure"] * 2 + ["fairly_sure"] * 4
 
 
 def test_what_speaks_against_an_answer_is_a_fact() -> None:

@@ -97,7 +97,7 @@ def test_counting_ends_with_its_time(sales: Path, monkeypatch: pytest.MonkeyPatc
     answer = ask(sales)
     assert answer.text == "Sale: 3."
     assert answer.ledger is not None
-    assert answer.ledger.not_counted == ("the rows of sale, product: its time was over",)
+    assert answer.ledger.not_counted == ("the rows of sale, product: it took too long",)
 
 
 @pytest.mark.parametrize("level", ["none", "statistics"])

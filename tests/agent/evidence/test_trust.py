@@ -181,7 +181,7 @@ def test_a_file_of_another_version_is_told_and_costs_no_answer(shop: Path, tmp_p
         read_trust_bounds(path)
     answer = asked(shop, path)
     assert (answer.status, answer.trusted) == ("converged", None)
-    assert "contains no bounds that this version can read" in answer.trust
+    assert "contains no trust bounds that this version can read" in answer.trust
 
 
 def test_where_bounds_are_kept() -> None:
@@ -197,7 +197,7 @@ def test_a_level_that_is_none_is_refused_as_damaged(tmp_path: Path, level: str) 
     path = tmp_path / "trust.json"
     write_trust_bound(bound(), path)
     path.write_text(path.read_text().replace('"level": 0.9', f'"level": {level}'))
-    with pytest.raises(SettingsError, match="contains no bounds"):
+    with pytest.raises(SettingsError, match="contains no trust bounds"):
         read_trust_bounds(path)
 
 

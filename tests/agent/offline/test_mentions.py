@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tableturn.agent.offline.frame import Column
-from tableturn.agent.offline.mentions import Mention, find_mentions, find_unused, resolve
+from tableturn.agent.offline.mentions import Mention, find_mentions, find_unused, resolve_mentions
 from tableturn.agent.offline.names import NameIndex
 from tableturn.agent.offline.sql import read_sql
 from tableturn.agent.offline.words import split_identifier, split_question_into_words
@@ -41,7 +41,7 @@ def names(school: Database) -> NameIndex:
 def _read(school: Database, names: NameIndex, question: str, folder: Path) -> list[Mention]:
     values = ValueIndex.open(school, cache=folder)
     items = find_mentions(split_question_into_words(question), names, values.find(question, 20))
-    resolve(items, names)
+    resolve_mentions(items, names)
     return [item for item in items if isinstance(item, Mention)]
 
 

@@ -13,7 +13,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from tableturn.tools.database.estimate import spend
+from tableturn.tools.database.estimate import add_estimated_rows
 from tableturn.tools.errors import DatabaseUnavailable, QueryTooCostly
 
 MONDAY, TUESDAY = date(2024, 1, 1), date(2024, 1, 2)
@@ -26,18 +26,18 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_it_is_of_a_database_and_a_day() -> None:
-    spend("a", 60, 100, MONDAY)
+    add_estimated_rows("a", 60, 100, MONDAY)
     with pytest.raises(QueryTooCostly, match="60 are counted"):
-        spend("a", 41, 100, MONDAY)
-    spend("a", 40, 100, MONDAY)
-    spend("b", 100, 100, MONDAY)
-    spend("a", 100, 100, TUESDAY)
+        add_estimated_rows("a", 41, 100, MONDAY)
+    add_estimated_rows("a", 40, 100, MONDAY)
+    add_estimated_rows("b", 100, 100, MONDAY)
+    add_estimated_rows("a", 100, 100, TUESDAY)
 
 
 def test_threads_side_by_side_do_not_pass_it() -> None:
     def take(_: int) -> bool:
         try:
-            spend("a", 1, 25, MONDAY)
+            add_estimated_rows("a", 1, 25, MONDAY)
         except QueryTooCostly:
             return False
         return True
@@ -47,7 +47,7 @@ def test_threads_side_by_side_do_not_pass_it() -> None:
 
 
 def test_processes_share_it(home: Path) -> None:
-    spend("a", 60, 100)
+    add_estimated_rows("a", 60, 100)
     program = "from tableturn.tools.database.estimate import spend; spend('a', 60, 100)"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert "QueryTooCostly" in ran.stderr
@@ -57,21 +57,21 @@ def test_processes_share_it(home: Path) -> None:
 def test_without_a_place_for_it_nothing_runs(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home.write_text("no folder")
     with pytest.raises(DatabaseUnavailable, match="TABLETURN_HOME"):
-        spend("a", 1, 100)
+        add_estimated_rows("a", 1, 100)
     home.unlink()
     home.mkdir()
     (home / "spent.sqlite").write_bytes(b"no database" * 100)
     with pytest.raises(DatabaseUnavailable, match="TABLETURN_HOME"):
-        spend("a", 1, 100)
+        add_estimated_rows("a", 1, 100)
 
 
 def test_more_than_can_be_added_up() -> None:
     with pytest.raises(QueryTooCostly):
-        spend("a", 10**30, 100)
+        add_estimated_rows("a", 10**30, 100)
 
 
 def test_days_that_are_over_are_not_kept(home: Path) -> None:
-    spend("a", 60, 100, MONDAY)
-    spend("a", 60, 100, TUESDAY)
+    add_estimated_rows("a", 60, 100, MONDAY)
+    add_estimated_rows("a", 60, 100, TUESDAY)
     with closing(sqlite3.connect(home / "spent.sqlite")) as connection:
         assert [day for (day,) in connection.execute("SELECT DISTINCT day FROM spent")] == [str(TUESDAY)]

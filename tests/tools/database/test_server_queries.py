@@ -241,7 +241,7 @@ def test_the_server_alone_keeps_from_writing(postgres: str, mariadb: str) -> Non
             with pytest.raises(connection.errors) as caught:
                 connection.rows(statement)
             connection.end()
-            failed = connection.failure(caught.value)
+            failed = connection.make_error(caught.value)
             assert isinstance(failed, QueryRejected), (type(connection), statement, failed)
         connection.close()
     for server, url in ((POSTGRES, postgres), (MARIADB, mariadb)):

@@ -161,7 +161,7 @@ def test_row_level_security_by_role(postgres: str) -> None:
             assert other.execute("SELECT count(*) FROM parcel").rows == ((2,),)
     with pytest.raises(SettingsError, match="no person is named"):
         Database.open(mapped)
-    with pytest.raises(SettingsError, match="no person may have the role"):
+    with pytest.raises(SettingsError, match="is not allowed for a person"):
         Database.open(f"{postgres}?role={{user}}", session=Session(Identity("none")))
     with pytest.raises((QueryError, DatabaseUnavailable)):
         Database.open(f"{postgres}?role={{user}}", session=Session(Identity('x"; RESET ROLE; --')))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tableturn.tools.database import Database
-from tableturn.tools.knowledge.proposals import suggest
+from tableturn.tools.knowledge.proposals import suggest_entries
 
 
 def test_conditions_of_rows_are_proposed_and_joins_by_no_key(database: Database) -> None:
@@ -14,7 +14,7 @@ def test_conditions_of_rows_are_proposed_and_joins_by_no_key(database: Database)
         "SELECT sum(CASE WHEN state = 'sent' THEN total END) FROM orders WHERE customer_id IN"
         " (SELECT id FROM customers WHERE city = 'Paris')",
     ]
-    found = {(one.entry.kind, one.entry.name): one.count for one in suggest(log, database.schema(), 1)}
+    found = {(one.entry.kind, one.entry.name): one.count for one in suggest_entries(log, database.schema(), 1)}
     assert found.pop(("join", "customers.id = visits.customer_ref")) == 1
     assert found == {
         ("term", "customers.status = 'A'"): 2,

@@ -6,7 +6,7 @@ import sys
 from subprocess import run
 
 import pytest
-from tableturn.tools.sandbox import refuse
+from tableturn.tools.sandbox import find_code_problem
 
 
 def test_nothing_heavy_is_imported() -> None:
@@ -32,7 +32,7 @@ def test_nothing_heavy_is_imported() -> None:
     ],
 )
 def test_refused(code: str, problem: str) -> None:
-    refused = refuse(code)
+    refused = find_code_problem(code)
     assert refused is not None
     assert refused.startswith(problem)
 
@@ -54,4 +54,4 @@ def test_refused(code: str, problem: str) -> None:
     ],
 )
 def test_allowed(code: str) -> None:
-    assert refuse(code) is None
+    assert find_code_problem(code) is None

@@ -6,11 +6,11 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from tableturn.tools.sandbox.wire import decode, encode
+from tableturn.tools.sandbox.wire import decode_frame, encode_frame
 
 
 def passed(frame: pd.DataFrame) -> pd.DataFrame:
-    return decode(memoryview(encode(frame)))
+    return decode_frame(memoryview(encode_frame(frame)))
 
 
 def test_a_mixed_column_leaves_the_others_as_they_are() -> None:

@@ -48,7 +48,7 @@ from tableturn.tools.sql import (
 from tableturn.tools.sql import parse as parse_module
 from tableturn.tools.sql import query as query_module
 from tableturn.tools.sql.dialects import DialectRules
-from tableturn.tools.sql.reads import may_read
+from tableturn.tools.sql.reads import get_values_of_read_columns
 from tableturn.tools.sql.scope import NameResolution
 
 from tests.support.queries import read
@@ -90,7 +90,7 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
     monkeypatch.setattr(dialects_module, "parse_tokens", count_parse)
     monkeypatch.setattr(query_module, "resolve", count_resolve)
     monkeypatch.setattr(Expression, "__deepcopy__", count_copy)
-    for remembered in (dialects_module.read_text, parse_module._read_cached, query_module._read_cached):
+    for remembered in (dialects_module.parse_text, parse_module._read_cached, query_module._read_cached):
         remembered.cache_clear()
     yield counts
     query_module._read_cached.cache_clear()
@@ -110,7 +110,7 @@ def _read_in_all_ways(sql: str, schema: Schema) -> None:
     make_sql_skeleton(sql, schema.dialect)
     vectorize_query(sql, schema.dialect)
     mend_names(sql, schema)
-    may_read(sql, schema, {("customer", "name"): "none"})
+    get_values_of_read_columns(sql, schema, {("customer", "name"): "none"})
     propose_entries_from_correction(
         read(sql, schema), read(sql, schema), "how many customers are there in each country?"
     )
@@ -237,13 +237,13 @@ def test_what_is_no_query_or_too_deep_is_none(sql: str) -> None:
 
 def test_what_cannot_be_read_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    reading = parse_module.read_text
+    reading = parse_module.parse_text
 
     def count(text: str, dialect: str) -> Any:
         read.append(text)
         return reading(text, dialect)
 
-    monkeypatch.setattr(parse_module, "read_text", count)
+    monkeypatch.setattr(parse_module, "parse_text", count)
     for _ in range(3):
         with pytest.raises(SQLParseError):
             Query.of("SELECT TOP 7 FROM FROM t", "sqlite")
@@ -260,7 +260,7 @@ def test_parentheses_around_a_statement_hide_neither_order_nor_limit(sql: str) -
 
 def test_threads_that_ask_first_share_one_query(monkeypatch: pytest.MonkeyPatch) -> None:
     together = Barrier(4)
-    reading = parse_module.read_text
+    reading = parse_module.parse_text
 
     def slow(text: str, dialect: str) -> Any:
         time.sleep(0.05)
@@ -270,7 +270,7 @@ def test_threads_that_ask_first_share_one_query(monkeypatch: pytest.MonkeyPatch)
         together.wait()
         return Query.of("SELECT 'asked first' FROM t", "sqlite", SHOP)
 
-    monkeypatch.setattr(parse_module, "read_text", slow)
+    monkeypatch.setattr(parse_module, "parse_text", slow)
     with ThreadPoolExecutor(4) as pool:
         first, *others = [each.result() for each in [pool.submit(ask) for _ in range(4)]]
     assert all(one is first for one in others)

@@ -12,7 +12,7 @@ from tableturn.tools import sql as analyses
 from tableturn.tools.database.dialects import MOST_PARTS
 from tableturn.tools.errors import SQLParseError
 from tableturn.tools.sql.parse import MAX_LENGTH, guard_nesting_depth, parse, return_default_if_unparsable
-from tableturn.tools.sql.reads import may_read
+from tableturn.tools.sql.reads import get_values_of_read_columns
 
 from .shop import SHOP
 
@@ -179,7 +179,7 @@ def test_every_analysis_ends(dialect: str) -> None:
         analyses.mend_names(sql, schema)
         analyses.same_sql(sql, "SELECT 1", schema)
         analyses.is_ordered(sql, dialect)
-        may_read(sql, schema, columns)
+        get_values_of_read_columns(sql, schema, columns)
         for raising in (analyses.find_used_schema_items, analyses.regularize):
             with suppress(SQLParseError):
                 raising(sql, schema)
@@ -213,7 +213,7 @@ def test_what_the_parser_stumbles_over_is_no_sql(monkeypatch: pytest.MonkeyPatch
         raise AttributeError("in the library")
 
     monkeypatch.setattr("sqlglot.dialects.dialect.Dialect.parser", stumbles)
-    with pytest.raises(SQLParseError, match="the parser fails at it"):
+    with pytest.raises(SQLParseError, match="the SQL parser failed"):
         parse("SELECT 'never read before'")
 
 

@@ -128,7 +128,7 @@ class DuckDBConnection(ServerConnection):
         ((_, plan),) = self.rows(EXPLAIN_JSON + sql)
         return estimate(str(plan), catalogue)
 
-    def failure(self, error: Exception) -> TableturnError | ConnectionLost:
+    def make_error(self, error: Exception) -> TableturnError | ConnectionLost:
         # If a file's later rows don't fit the types of its first ones, it is read anew.
         text = str(error)
         if any(sign in text for sign in _MISFITS) and self._backend.switch_to_thorough_reading():
@@ -174,7 +174,7 @@ class DuckDBBackend(Backend):
                 self._snapshot.close()
             self._snapshot = None
 
-    def under(self, session: Session) -> DuckDBBackend:
+    def with_session(self, session: Session) -> DuckDBBackend:
         return DuckDBBackend(self.contents, session)
 
     def connect(self) -> DuckDBConnection:
@@ -196,8 +196,8 @@ class DuckDBBackend(Backend):
         del connection
         return tuple(str(notice) for notice in self.snapshot().about.notices if notice.turned_by)
 
-    def cut(self, column: ColumnSchema) -> str:
-        return super().cut(column) if column.type == "VARCHAR" else self.quote_identifier(column.name)
+    def shorten_column(self, column: ColumnSchema) -> str:
+        return super().shorten_column(column) if column.type == "VARCHAR" else self.quote_identifier(column.name)
 
     def turn_guess(self, guess: str) -> None:
         """Reverse or restore a guess about table files, from the next snapshot on."""

@@ -50,7 +50,7 @@ class TableEntry(Relation):
 
     @property
     def is_redeclared(self) -> bool:
-        """Whether this entry is a view that is declared again by its own query."""
+        """Whether this entry is a view that is created again from its own query."""
         return bool(self.anew) and self.scan == self.anew
 
     @property

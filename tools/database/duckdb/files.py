@@ -38,7 +38,7 @@ class _OpenFile(io.FileIO):
 
 
 class NamedFileSystem(AbstractFileSystem):  # pyright: ignore[reportUntypedBaseClass]
-    """A read-only file system of only those files that have been given an address."""
+    """A read-only file system that contains only the registered files."""
 
     # What DuckDB's settings let a query reach, it may read and write. So they name no path of the file system at all,
     # but addresses that only this knows.
@@ -64,7 +64,7 @@ class NamedFileSystem(AbstractFileSystem):  # pyright: ignore[reportUntypedBaseC
 
     def _open(self, path: str, mode: str = "rb", *_: Any, **__: Any) -> Any:
         if mode != "rb":
-            raise PermissionError("the files of a database are read, never written")
+            raise PermissionError("the files of a database can only be read")
         return _OpenFile(self._find_path(path), "rb")
 
     def info(self, path: str, **_: Any) -> dict[str, Any]:
@@ -102,7 +102,7 @@ _ADDRESS = re.compile(r"tableturn://[^\s\"']*")
 _PLACE = "tableturn_place"
 
 
-def settings(folder: Path, disk_bytes: int = DISK_BYTES) -> dict[str, str | bool | int | float | list[str]]:
+def make_settings(folder: Path, disk_bytes: int = DISK_BYTES) -> dict[str, str | bool | int | float | list[str]]:
     """Return the settings of a DuckDB instance."""
     return {
         "memory_limit": f"{MEMORY_BYTES}B",
@@ -127,7 +127,7 @@ class FileReader:
         self._folder, self._thorough, self._turned = folder, thorough, turned
         # DuckDB would make it once it needs it; the kernel may refuse that by then.
         (folder / "temporary").mkdir()
-        self._connection = duckdb.connect(":memory:", config=settings(folder))
+        self._connection = duckdb.connect(":memory:", config=make_settings(folder))
         self._files = NamedFileSystem()
         self._files.serve(self._connection)
 
@@ -184,7 +184,7 @@ class FileReader:
         return copy
 
     def _add_notices(self, entry: TableEntry, noticing: NoticeCollector | None = None) -> TableEntry:
-        """Return a table entry with notices; stray rows are removed unless it is a sheet."""
+        """Return a table entry with notices, and without stray rows unless it is a workbook sheet."""
         if noticing is None:
             noticing = NoticeCollector(entry.name, self._turned)
             if rows := fetch_rows_with_totals(self._connection, entry.columns, entry.scan):

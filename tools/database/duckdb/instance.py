@@ -41,7 +41,7 @@ from ..session import Permissions
 from ..table import Limits, Table
 from ..watchdog import WATCHDOG, Cancellation, RunningQuery
 from .entries import InstanceDescription, TableEntry, make_column_schema, select_visible_entries
-from .files import NamedFileSystem, settings
+from .files import NamedFileSystem, make_settings
 from .grammar import EXPLAIN, EXPLAIN_JSON, PROFILE
 
 _SHOWN = re.compile(r"^(?:[A-Z]\w*|INTERRUPT|TransactionContext)(?: \w+)* Error: ")
@@ -96,7 +96,7 @@ def _attach_database_file(connection: duckdb.DuckDBPyConnection, path: Path, pri
     except duckdb.Error as error:
         if "Could not set lock" in str(error) or "Conflicting lock" in str(error):
             raise DatabaseUnavailable(f"the database {path} is locked by another program: try again later") from None
-        raise DatabaseUnavailable(f"{path} cannot be opened: {failure(error)}") from None
+        raise DatabaseUnavailable(f"{path} cannot be opened: {make_error(error)}") from None
 
 
 def _read_attached(connection: duckdb.DuckDBPyConnection, private: str) -> tuple[list[TableEntry], list[ForeignKey]]:
@@ -204,7 +204,7 @@ class DuckDBInstance:
         self._private = f"p{secrets.token_hex(16)}" if database else ""
         # DuckDB would make it once it needs it; the kernel may refuse that by then.
         (folder / "temporary").mkdir(parents=True)
-        self._root = duckdb.connect(":memory:", config=settings(folder, Limits().disk_bytes))
+        self._root = duckdb.connect(":memory:", config=make_settings(folder, Limits().disk_bytes))
         self._files = NamedFileSystem()
         self._files.serve(self._root)
         keys: Sequence[ForeignKey] = ()
@@ -222,7 +222,7 @@ class DuckDBInstance:
         except BaseException as error:
             self._root.close()
             if isinstance(error, duckdb.Error):
-                raise DatabaseUnavailable(f"the database cannot be opened: {failure(error, self._private)}") from None
+                raise DatabaseUnavailable(f"cannot open the database: {make_error(error, self._private)}") from None
             raise
         notices = tuple(notice for entry in made for notice in entry.notices)
         slow = frozenset(entry.shown for entry in made if entry.slow)
@@ -255,7 +255,7 @@ class DuckDBInstance:
                 columns = [entry[0] for entry in connection.description or ()]
                 return fetch(BoundedRowCursor(connection, columns, limits), limits, sink, start)
         except (duckdb.Error, MemoryError) as error:
-            raise (query.make_timeout(limits.seconds) if query.stopped else failure(error, self._private)) from None
+            raise (query.make_timeout(limits.seconds) if query.stopped else make_error(error, self._private)) from None
         finally:
             connection.close()
 
@@ -296,7 +296,7 @@ def _make_catalogue(entries: Sequence[TableEntry], keys: tuple[ForeignKey, ...])
     return Catalogue(version, relations, keys)
 
 
-def failure(error: Exception, private: str = "") -> TableturnError:
+def make_error(error: Exception, private: str = "") -> TableturnError:
     """Return the typed error for a DuckDB error."""
     whole = str(error)
     # What follows repeats the statement, whose own texts tell nothing of the error.

@@ -73,14 +73,14 @@ def read_tables_from_files(
             yield from _read_tables_from_file(line, file, folder)
 
 
-def _read_tables_from_file(line: socket.socket, file: TableFile, folder: Path) -> Iterator[TableEntry]:
+def _read_tables_from_file(sock: socket.socket, file: TableFile, folder: Path) -> Iterator[TableEntry]:
     seconds = _SECONDS + file.path.stat().st_size / _BYTES_A_SECOND
     try:
         # On a busy machine, it takes longer than the processor needs.
         deadline = time.monotonic() + 2 * seconds
         order = ormsgpack.packb((os.fsencode(file.path), file.kind, file.table, seconds))
-        send(line, RESULT, order, START_SECONDS)
-        answer = receive(line, MESSAGE_BYTES, deadline)
+        send(sock, RESULT, order, START_SECONDS)
+        answer = receive(sock, MESSAGE_BYTES, deadline)
     except (OSError, ValueError):
         answer = None
     if answer is None:
@@ -96,5 +96,5 @@ def _read_tables_from_file(line: socket.socket, file: TableFile, folder: Path) -
     for packed in ormsgpack.unpackb(body):
         entry = unpack_entry(packed)
         if entry.path != file.path and (entry.path is None or entry.path.parent != folder):
-            raise RuntimeError(f"reading {file.path} gave another file")
+            raise RuntimeError(f"the reader of {file.path} returned another file")
         yield entry

@@ -155,15 +155,15 @@ def _build_column_series(values: Sequence[Any], name: str, noticing: NoticeColle
     return pandas.Series(filled, dtype=object)
 
 
-def collect_data_frames(given: Any) -> dict[str, pandas.DataFrame] | None:
+def collect_data_frames(source: Any) -> dict[str, pandas.DataFrame] | None:
     """Return data frames by table name, a single frame as `data`; None for other objects."""
     import pandas
 
-    if isinstance(given, pandas.DataFrame):
-        return {"data": given}
-    if not isinstance(given, Mapping):
+    if isinstance(source, pandas.DataFrame):
+        return {"data": source}
+    if not isinstance(source, Mapping):
         return None
-    items = cast("Mapping[object, object]", given).items()
+    items = cast("Mapping[object, object]", source).items()
     frames = {str(name): frame for name, frame in items if isinstance(frame, pandas.DataFrame)}
     return frames if frames and len(frames) == len(items) else None
 

@@ -46,13 +46,13 @@ def serve(descriptor: int) -> None:
     run_fork_server(descriptor, work)
 
 
-def work(line: socket.socket) -> None:
+def work(sock: socket.socket) -> None:
     """Serve a database, or read files, until the connection closes; never return."""
-    if message := receive(line, MESSAGE_BYTES):
+    if message := receive(sock, MESSAGE_BYTES):
         what, *rest = ormsgpack.unpackb(message[1])
         if what == FILES:
-            _serve_file_requests(line, *rest)
-        serve_database(line, lambda: _open_duckdb_instance(*rest), threads=THREADS, own_bytes=MEMORY_BYTES)
+            _serve_file_requests(sock, *rest)
+        serve_database(sock, lambda: _open_duckdb_instance(*rest), threads=THREADS, own_bytes=MEMORY_BYTES)
 
 
 def _open_duckdb_instance(opening: bytes) -> DuckDBInstance:
@@ -65,7 +65,7 @@ def _open_duckdb_instance(opening: bytes) -> DuckDBInstance:
 
 
 def _serve_file_requests(
-    line: socket.socket, folder: bytes, thorough: bool, turned: list[str], kinds: list[FileKind]
+    sock: socket.socket, folder: bytes, thorough: bool, turned: list[str], kinds: list[FileKind]
 ) -> None:
     """Read the files requested over a socket until it closes; never return."""
     gc.enable()
@@ -84,15 +84,15 @@ def _serve_file_requests(
     set_limit(resource.RLIMIT_CORE, 0)
     # DuckDB's threads run by now, and no more are needed.
     confine_reader_process()
-    send(line, RESULT, b"")
-    while message := receive(line, MESSAGE_BYTES):
+    send(sock, RESULT, b"")
+    while message := receive(sock, MESSAGE_BYTES):
         path, kind, table, seconds = ormsgpack.unpackb(message[1])
         set_limit(resource.RLIMIT_CPU, math.ceil(time.process_time() + seconds))
         try:
             entries = reader.entries(TableFile(Path(os.fsdecode(path)), kind, table))
-            send(line, RESULT, ormsgpack.packb(list(map(pack_entry, entries))))
+            send(sock, RESULT, ormsgpack.packb(list(map(pack_entry, entries))))
         except TableturnError as error:
-            send(line, FAILURE, pack_error(error))
+            send(sock, FAILURE, pack_error(error))
         except Exception:  # noqa: BLE001 - a fault of ours is raised where the file was asked for
-            send(line, PART, traceback.format_exc()[-ERROR_BYTES // 4 :].encode())
+            send(sock, PART, traceback.format_exc()[-ERROR_BYTES // 4 :].encode())
     os._exit(0)

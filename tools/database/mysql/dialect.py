@@ -72,7 +72,7 @@ TOO_LARGE = -1
 """The number of our own error for a row that is too large to be taken."""
 
 
-def failure(error: Exception, longest: int) -> TableturnError | ConnectionLost:
+def make_error(error: Exception, longest: int) -> TableturnError | ConnectionLost:
     """Return the typed error for an error of a MySQL driver."""
     number = error.args[0] if error.args and isinstance(error.args[0], int) else None
     message = redact_message(error.args[-1] if error.args else error)
@@ -80,7 +80,7 @@ def failure(error: Exception, longest: int) -> TableturnError | ConnectionLost:
         return ResultTooLarge(f"a value has more than {longest:,} bytes, or a row too many: select less of it")
     if isinstance(error, OSError) or type(error).__name__ == "InterfaceError":
         return ConnectionLost(message)
-    return PROFILE.failure("" if number is None else str(number), message)
+    return PROFILE.make_error("" if number is None else str(number), message)
 
 
 _LISTED = 50

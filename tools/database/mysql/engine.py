@@ -96,7 +96,7 @@ class MySQLBackend(SQLAlchemyBackend):
 
     connection = MySQLConnection
     _read_profile_rows = Backend._read_profile_rows
-    sample = Backend.sample
+    sample = Backend.make_sample_sql
 
     def __init__(self, address: ServerAddress, session: Session) -> None:
         try:
@@ -139,7 +139,7 @@ class MySQLBackend(SQLAlchemyBackend):
         self.connect().close()
         self.name = "MariaDB" if self.kind == "mariadb" else "MySQL"
 
-    def under(self, session: Session) -> MySQLBackend:
+    def with_session(self, session: Session) -> MySQLBackend:
         return MySQLBackend(self._address, session)
 
     def state(self, connection: ServerConnection) -> str:

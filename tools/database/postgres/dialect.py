@@ -83,7 +83,7 @@ _NAMED = re.compile(r"function (?:\w+\.)?\"?(\w+)")
 _GONE = ("08", "57P")
 
 
-def failure(error: Any, longest: int) -> TableturnError | ConnectionLost:
+def make_error(error: Any, longest: int) -> TableturnError | ConnectionLost:
     """Return the typed error for an error of a PostgreSQL driver."""
     code = getattr(error, "sqlstate", None) or getattr(error, "pgcode", None) or ""
     told = getattr(getattr(error, "diag", None), "message_primary", None)
@@ -101,4 +101,4 @@ def failure(error: Any, longest: int) -> TableturnError | ConnectionLost:
     if code == "42P01" and "FROM-clause" in message:
         # A column's table that the statement doesn't read has the same code as a table that is not there.
         return QueryFailed(message, "unknown_column")
-    return PROFILE.failure(code, message)
+    return PROFILE.make_error(code, message)

@@ -30,7 +30,7 @@ from ..server.connection import CUT, SHORT, Backend, Interrupter, ServerConnecti
 from ..server.engine import ServerEngine
 from ..session import Session, make_comment
 from ..table import Cell, Limits
-from .dialect import ALONE, GRAMMAR, PROFILE, TOO_LARGE, estimate, failure
+from .dialect import ALONE, GRAMMAR, PROFILE, TOO_LARGE, estimate, make_error
 
 _SCHEME = re.compile(r"^postgres(?:ql)?(?:\+\w+)?://")
 _PARAMETER = re.compile(r'invalid URI query parameter: "[\w ]+"')
@@ -93,8 +93,8 @@ class PostgresConnection(ServerConnection):
         self._connection.execute((self._remark() + ALONE).encode())
         return estimate(sql, self.rows)
 
-    def failure(self, error: Exception) -> TableturnError | ConnectionLost:
-        return failure(error, self._longest) if isinstance(error, psycopg.Error) else ConnectionLost(str(error))
+    def make_error(self, error: Exception) -> TableturnError | ConnectionLost:
+        return make_error(error, self._longest) if isinstance(error, psycopg.Error) else ConnectionLost(str(error))
 
     def close(self) -> None:
         self._connection.close()
@@ -112,9 +112,9 @@ class PostgresConnection(ServerConnection):
             connected.shutdown(socket.SHUT_RDWR)
 
 
-def _stream_limited_rows(sent: Generator[Row], most: int) -> Iterator[Row]:
+def _stream_limited_rows(sent: Generator[Row], limit: int) -> Iterator[Row]:
     for number, row in enumerate(sent, 1):
-        if number == most:
+        if number == limit:
             # Hear the server out: closing a result that has not ended would need a second connection.
             next(sent, None)
         # The last column tells only that the row is not too large.
@@ -223,7 +223,7 @@ class PostgresBackend(Backend):
             self.database = info.dbname
             self.location = f"postgresql://{info.host}{port}/{info.dbname}{searched}"
 
-    def under(self, session: Session) -> PostgresBackend:
+    def with_session(self, session: Session) -> PostgresBackend:
         return PostgresBackend(self._address, session)
 
     def connect(self) -> PostgresConnection:
@@ -258,7 +258,7 @@ class PostgresBackend(Backend):
         except psycopg.errors.InsufficientPrivilege:
             raise DatabaseUnavailable(f"this login may not read {found[0][0]}: GRANT SELECT on it") from None
 
-    def cut(self, column: ColumnSchema) -> str:
+    def shorten_column(self, column: ColumnSchema) -> str:
         name = quote(column.name)
         if column.kind in SHORT:
             return name

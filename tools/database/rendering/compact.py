@@ -37,9 +37,9 @@ _STRUCTURED = re.compile(
 )
 
 
-def render_compact_schema(written: NameFormatter) -> str:
+def render_compact_schema(naming: NameFormatter) -> str:
     """Render the schema in compact form: the database, a legend, then one line per table."""
-    return _render_compact_text(written.schema, written.marked, written.samples)
+    return _render_compact_text(naming.schema, naming.marked, naming.samples)
 
 
 @cache_in_first_argument
@@ -61,31 +61,31 @@ def group_foreign_keys_by_table(schema: Schema) -> defaultdict[str, list[Foreign
     return keys
 
 
-def render_table_line(table: TableSchema, keys: Sequence[ForeignKey], written: NameFormatter) -> str:
+def render_table_line(table: TableSchema, keys: Sequence[ForeignKey], naming: NameFormatter) -> str:
     """Render a table with its columns and references on one line."""
     # A reference of a single column stands at the column, one of several columns at the table's end.
-    name = f"{written.quote_table(table.name)}{'^' if (table.name.lower(), '') in written.marked else ''}"
+    name = f"{naming.quote_table(table.name)}{'^' if (table.name.lower(), '') in naming.marked else ''}"
     if table.like:
-        return f"{name}(columns as {written.quote_table(table.like)}){_render_table_facts(table, 0)}"
+        return f"{name}(columns as {naming.quote_table(table.like)}){_render_table_facts(table, 0)}"
     simple: dict[str, list[ForeignKey]] = defaultdict(list)
     for key in keys:
         if len(key.columns) == 1:
             simple[key.columns[0].lower()].append(key)
-    columns = [_render_column(column, table, simple[column.name.lower()], written) for column in table.columns]
+    columns = [_render_column(column, table, simple[column.name.lower()], naming) for column in table.columns]
     columns += [
-        f"({', '.join(map(written, key.columns))}) {_render_arrow(key)} "
-        f"{written.quote_table(key.ref_table)}"
-        f"({', '.join(map(written, key.ref_columns))})"
+        f"({', '.join(map(naming, key.columns))}) {_render_foreign_key(key)} "
+        f"{naming.quote_table(key.ref_table)}"
+        f"({', '.join(map(naming, key.ref_columns))})"
         for key in keys
         if len(key.columns) > 1
     ]
-    return f"{name}({', '.join(columns)}){_render_table_facts(table, written.samples)}"
+    return f"{name}({', '.join(columns)}){_render_table_facts(table, naming.samples)}"
 
 
-def _render_legend(written: NameFormatter) -> str:
-    schema, samples = written.schema, written.samples
+def _render_legend(naming: NameFormatter) -> str:
+    schema, samples = naming.schema, naming.samples
     columns = [column for table in schema.tables for column in table.columns]
-    shows = any(schema.column(table, column) if column else schema.table(table) for table, column in written.marked)
+    shows = any(schema.column(table, column) if column else schema.table(table) for table, column in naming.marked)
     signs = (
         (samples, " [example values] or {all values}"),
         (any(column.likely_key for column in columns), ", ~* probably its key"),
@@ -102,19 +102,19 @@ def _render_legend(written: NameFormatter) -> str:
     return _LEGEND.format(values=values, key=key) + "".join(others)
 
 
-def _render_column(column: ColumnSchema, table: TableSchema, keys: Sequence[ForeignKey], written: NameFormatter) -> str:
+def _render_column(column: ColumnSchema, table: TableSchema, keys: Sequence[ForeignKey], naming: NameFormatter) -> str:
     references, codes = "", column.codes
     for key in keys:
         same = table.brief and key.ref_columns[0].lower() == column.name.lower()
-        other = "" if same else "." + written(key.ref_columns[0])
-        references += f" {_render_arrow(key)} {written.quote_table(key.ref_table)}{other}"
-    if codes and not (keys or codes.part) and (codes.table if table.brief else written.samples):
+        other = "" if same else "." + naming(key.ref_columns[0])
+        references += f" {_render_foreign_key(key)} {naming.quote_table(key.ref_table)}{other}"
+    if codes and not (keys or codes.part) and (codes.table if table.brief else naming.samples):
         # Nothing of the table of codes is shown here.
-        references = f" -> {written.quote_table(codes.table)}{'' if table.brief else '.' + written(codes.key)}"
-    marked = "^" if (table.name.lower(), column.name.lower()) in written.marked else ""
+        references = f" -> {naming.quote_table(codes.table)}{'' if table.brief else '.' + naming(codes.key)}"
+    marked = "^" if (table.name.lower(), column.name.lower()) in naming.marked else ""
     if table.brief:
-        return _render_brief(column, marked, references, bool(keys), written.samples, written.schema.dialect)
-    return _render_column_with_values(column, marked, references, written.samples, written.schema.dialect)
+        return _render_brief(column, marked, references, bool(keys), naming.samples, naming.schema.dialect)
+    return _render_column_with_values(column, marked, references, naming.samples, naming.schema.dialect)
 
 
 def _render_column_name(column: ColumnSchema, marked: str, dialect: str) -> str:
@@ -124,7 +124,7 @@ def _render_column_name(column: ColumnSchema, marked: str, dialect: str) -> str:
 
 @cache_in_first_argument
 def _render_brief(column: ColumnSchema, marked: str, references: str, keyed: bool, samples: int, dialect: str) -> str:
-    """Render a column of a later table: types of dates and text keys, date formats, codes."""
+    """Render a column of a shortened table: types of dates and text keys, date formats, codes."""
     text, codes = _render_column_name(column, marked, dialect), column.codes
     if column.kind == "time":
         text += f" {_choose_column_type(column)}"
@@ -214,7 +214,7 @@ def _count_samples_to_show(column: ColumnSchema, samples: int) -> int:
     return samples if few else min(samples, 1)
 
 
-def _render_arrow(key: ForeignKey) -> str:
+def _render_foreign_key(key: ForeignKey) -> str:
     return "~>" if key.inferred else "->"
 
 

@@ -15,27 +15,27 @@ _USED = "used by earlier queries"
 _PLAIN_TYPE = re.compile(r"\w+( \w+){0,3} ?(\( ?\d+ ?(, ?\d+ ?)?\))?\Z", re.ASCII)
 
 
-def render_ddl(written: NameFormatter) -> str:
+def render_ddl(naming: NameFormatter) -> str:
     """Render one CREATE TABLE statement per table; comments mark views and likely keys."""
-    schema, keys = written.schema, group_foreign_keys_by_table(written.schema)
-    tables = (_render_create_table(table, written, keys[table.name.lower()]) for table in schema.tables)
+    schema, keys = naming.schema, group_foreign_keys_by_table(naming.schema)
+    tables = (_render_create_table(table, naming, keys[table.name.lower()]) for table in schema.tables)
     return "\n".join((*_render_table_count_note(schema, "-- {}"), *tables))
 
 
-def _render_create_table(table: TableSchema, written: NameFormatter, keys: list[ForeignKey]) -> str:
+def _render_create_table(table: TableSchema, naming: NameFormatter, keys: list[ForeignKey]) -> str:
     single = len(table.primary_key) == 1
     entries = [
         (
-            _render_column_definition(column, written, single),
-            _render_column_comment(column, written.is_used_before(table.name, column.name), written.samples),
+            _render_column_definition(column, naming, single),
+            _render_column_comment(column, naming.is_used_before(table.name, column.name), naming.samples),
         )
         for column in table.columns
     ]
     if len(table.primary_key) > 1:
-        entries.append((f"PRIMARY KEY ({', '.join(map(written, table.primary_key))})", ""))
+        entries.append((f"PRIMARY KEY ({', '.join(map(naming, table.primary_key))})", ""))
     for key in keys:
-        columns, ref_columns = (", ".join(map(written, names)) for names in (key.columns, key.ref_columns))
-        text = f"FOREIGN KEY ({columns}) REFERENCES {written.quote_table(key.ref_table)} ({ref_columns})"
+        columns, ref_columns = (", ".join(map(naming, names)) for names in (key.columns, key.ref_columns))
+        text = f"FOREIGN KEY ({columns}) REFERENCES {naming.quote_table(key.ref_table)} ({ref_columns})"
         entries.append((text, "probable, not declared" if key.inferred else ""))
     lines = [
         f"  {text}{',' if place < len(entries) else ''}{f' -- {note}' if note else ''}"
@@ -45,14 +45,14 @@ def _render_create_table(table: TableSchema, written: NameFormatter, keys: list[
         {"table": "", "view": "a view", "virtual": "a virtual table"}[table.kind],
         "" if table.row_count is None else f"{table.row_count} rows",
         quote_comment(table.comment),
-        _USED if written.is_used_before(table.name) else "",
+        _USED if naming.is_used_before(table.name) else "",
     )
     told = ", ".join(filter(None, facts))
-    return "\n".join((f"CREATE TABLE {written.quote_table(table.name)} ({f' -- {told}' if told else ''}", *lines, ");"))
+    return "\n".join((f"CREATE TABLE {naming.quote_table(table.name)} ({f' -- {told}' if told else ''}", *lines, ");"))
 
 
-def _render_column_definition(column: ColumnSchema, written: NameFormatter, single_key: bool) -> str:
-    text = written(column.name)
+def _render_column_definition(column: ColumnSchema, naming: NameFormatter, single_key: bool) -> str:
+    text = naming(column.name)
     if column.type:
         # It may be any text at all: in quotes unless it looks like a type.
         declared = one_line(column.type, _LONGEST_TYPE)
@@ -73,18 +73,18 @@ _LONGEST_NAME = 100
 _MARK = "[SN]"
 
 
-def render_credit_schema(written: NameFormatter) -> str:
+def render_credit_schema(naming: NameFormatter) -> str:
     """Render the schema as in CREDIT-SQL, appendix C: a line per table, then the foreign keys."""
-    schema = written.schema
+    schema = naming.schema
     lines = [f"Database: {one_line(schema.name, _LONGEST_NAME)}", *_render_table_count_note(schema)]
     for table in schema.tables:
-        names = ", ".join(["*", *(written(column.name) for column in table.columns)])
-        lines.append(f"Table {written.quote_table(table.name)}, columns = [{names}]")
-    lines.append(f"Foreign_keys = [{', '.join(_render_foreign_key_pairs(written))}]")
+        names = ", ".join(["*", *(naming(column.name) for column in table.columns)])
+        lines.append(f"Table {naming.quote_table(table.name)}, columns = [{names}]")
+    lines.append(f"Foreign_keys = [{', '.join(_render_foreign_key_pairs(naming))}]")
     return "\n".join(lines)
 
 
-def render_track_schema(written: NameFormatter, all_columns: tuple[tuple[str, int], ...] = ()) -> str:
+def render_track_schema(naming: NameFormatter, all_columns: tuple[tuple[str, int], ...] = ()) -> str:
     """Render the schema as in Track-SQL, appendix B.4: `table : column, column | table : ...`.
 
     The most relevant tables come first, foreign keys last. What earlier queries used is marked `[SN]`; `*` stands among
@@ -92,35 +92,35 @@ def render_track_schema(written: NameFormatter, all_columns: tuple[tuple[str, in
     """
     places = {table.lower(): place for table, place in all_columns}
     parts: list[str] = []
-    for table in written.schema.tables:
+    for table in naming.schema.tables:
         columns = [
-            written(column.name) + (f" {_MARK}" if written.is_used_before(table.name, column.name) else "")
+            naming(column.name) + (f" {_MARK}" if naming.is_used_before(table.name, column.name) else "")
             for column in table.columns
         ]
         if (place := places.get(table.name.lower())) is not None:
-            columns.insert(place, f"* {_MARK}" if written.is_used_before(table.name, "*") else "*")
-        parts.append(f"{written.quote_table(table.name)} : {', '.join(columns)}")
-    if keys := _render_foreign_key_pairs(written):
+            columns.insert(place, f"* {_MARK}" if naming.is_used_before(table.name, "*") else "*")
+        parts.append(f"{naming.quote_table(table.name)} : {', '.join(columns)}")
+    if keys := _render_foreign_key_pairs(naming):
         parts.append(f"foreign keys : {', '.join(keys)}")
-    return "\n".join((*_render_table_count_note(written.schema), " | ".join(parts)))
+    return "\n".join((*_render_table_count_note(naming.schema), " | ".join(parts)))
 
 
-def render_craft_schema(written: NameFormatter) -> str:
+def render_craft_schema(naming: NameFormatter) -> str:
     """Render the schema as in SQL-CRAFT, appendix A.4, with keys written as SQL."""
-    tables = written.schema.tables
-    primary = (f"{written.quote_table(table.name)}.{written(name)}" for table in tables for name in table.primary_key)
-    return _render_craft_sections(written, primary, _render_foreign_key_pairs(written))
+    tables = naming.schema.tables
+    primary = (f"{naming.quote_table(table.name)}.{naming(name)}" for table in tables for name in table.primary_key)
+    return _render_craft_sections(naming, primary, _render_foreign_key_pairs(naming))
 
 
-def render_pandas_schema(written: NameFormatter) -> str:
+def render_pandas_schema(naming: NameFormatter) -> str:
     """Render the schema as in SQL-CRAFT, appendix A.4, with keys written as pandas code."""
-    schema = written.schema
+    schema = naming.schema
     primary = (
         f"{_render_frame_lookup(table.name)}[{_quote_python_string(name)}]"
         for table in schema.tables
         for name in table.primary_key
     )
-    names = _PandasNameFormatter(schema, samples=written.samples)
+    names = _PandasNameFormatter(schema, samples=naming.samples)
     return _render_craft_sections(names, primary, (_render_pandas_merge(key, schema) for key in schema.foreign_keys))
 
 
@@ -134,26 +134,26 @@ class _PandasNameFormatter(NameFormatter):
         return self(name)
 
 
-def _render_craft_sections(written: NameFormatter, primary: Iterable[str], foreign: Iterable[str]) -> str:
-    schema, samples = written.schema, written.samples
+def _render_craft_sections(naming: NameFormatter, primary: Iterable[str], foreign: Iterable[str]) -> str:
+    schema, samples = naming.schema, naming.samples
     lines = [
         f"Database name: {one_line(schema.name, _LONGEST_NAME)}",
         *_render_table_count_note(schema),
-        f"Tables: {', '.join(written.quote_table(table.name) for table in schema.tables)}",
+        f"Tables: {', '.join(naming.quote_table(table.name) for table in schema.tables)}",
         f"Primary Keys: {', '.join(primary)}",
         "Foreign Key:",
         *foreign,
         "Columns:",
     ]
     for table in schema.tables:
-        columns = ", ".join(f"{written(column.name)} ({column.kind})" for column in table.columns)
-        lines.append(f"Table {written.quote_table(table.name)}: {columns}")
+        columns = ", ".join(f"{naming(column.name)} ({column.kind})" for column in table.columns)
+        lines.append(f"Table {naming.quote_table(table.name)}: {columns}")
     if samples:
         lines.append("Examples:")
         for table in schema.tables:
             held = [(column.name, format_sample_values(column, samples)) for column in table.columns]
-            shown = "; ".join(f"{written(name)}: {values}" for name, values in held if values)
-            lines.append(f"Table {written.quote_table(table.name)}: {shown}")
+            shown = "; ".join(f"{naming(name)}: {values}" for name, values in held if values)
+            lines.append(f"Table {naming.quote_table(table.name)}: {shown}")
     return "\n".join(lines)
 
 
@@ -163,11 +163,11 @@ def _render_table_count_note(schema: Schema, form: str = "({})") -> tuple[str, .
     return (form.format(f"{len(schema.tables)} of the database's {schema.total_tables} tables"),)
 
 
-def _render_foreign_key_pairs(written: NameFormatter) -> list[str]:
-    table = written.quote_table
+def _render_foreign_key_pairs(naming: NameFormatter) -> list[str]:
+    table = naming.quote_table
     return [
-        f"{table(key.table)}.{written(column)} = {table(key.ref_table)}.{written(ref_column)}"
-        for key in written.schema.foreign_keys
+        f"{table(key.table)}.{naming(column)} = {table(key.ref_table)}.{naming(ref_column)}"
+        for key in naming.schema.foreign_keys
         for column, ref_column in zip(key.columns, key.ref_columns, strict=True)
     ]
 

@@ -51,7 +51,7 @@ class ServerAddress:
         role = self.role.replace("{user}", identity.name)
         # To the server, this name means the login itself.
         if role.lower() in ("none", "") or "\0" in role:
-            raise SettingsError(f"no person may have the role {role!r} on the database")
+            raise SettingsError(f"the role {role!r} is not allowed for a person: choose another name")
         return role
 
 
@@ -84,9 +84,9 @@ def add_schemas_to_url(url: str, schemas: str) -> str:
     return f"{url}{'&' if '?' in url else '?'}{urlencode({'schema': schemas}, quote_via=quote)}"
 
 
-def redact_message(told: object, secrets: Sequence[str] = ()) -> str:
+def redact_message(text: object, secrets: Sequence[str] = ()) -> str:
     """Return a driver's message on one line, with secrets replaced by `***`."""
-    message = str(told)
+    message = str(text)
     for secret in filter(None, secrets):
         message = message.replace(secret, "***")
     return " ".join(message.split())[:300]

@@ -175,7 +175,7 @@ class ServerConnection(ABC):
         del sql, catalogue
 
     @abstractmethod
-    def failure(self, error: Exception) -> TableturnError | ConnectionLost:
+    def make_error(self, error: Exception) -> TableturnError | ConnectionLost:
         """Return the typed error for an error that the driver raised."""
 
     def interrupt(self) -> None:
@@ -210,7 +210,7 @@ class Backend(ABC):
     _readable = ""  # what the profile's statements say to what may be read
 
     @abstractmethod
-    def under(self, session: Session) -> Backend:
+    def with_session(self, session: Session) -> Backend:
         """Return the same backend for another session."""
 
     @abstractmethod
@@ -259,12 +259,12 @@ class Backend(ABC):
         name = self.quote_identifier(relation.name)
         return f"{self.quote_identifier(relation.schema)}.{name}" if relation.schema else name
 
-    def sample(self, relation: Relation, rows: int) -> str:
+    def make_sample_sql(self, relation: Relation, rows: int) -> str:
         """Return a query for the first rows of a table, with long values shortened."""
-        listed = ", ".join(map(self.cut, relation.columns))
+        listed = ", ".join(map(self.shorten_column, relation.columns))
         return f"SELECT {listed} FROM {self.source(relation)} LIMIT {int(rows)}"
 
-    def cut(self, column: ColumnSchema) -> str:
+    def shorten_column(self, column: ColumnSchema) -> str:
         """Return an SQL expression for a column, with long values shortened."""
         name = self.quote_identifier(column.name)
         return name if column.kind in SHORT else f"left({name}, {CUT})"

@@ -135,11 +135,11 @@ class ServerEngine:
 
     @property
     def ruled_tables(self) -> frozenset[str]:
-        """The tables and views of which the server's rules leave out rows by who asks."""
+        """The tables and views whose rows depend on who asks, by the server's rules."""
         return frozenset(relation.shown for relation in self._catalogue.relations if relation.ruled)
 
-    def under(self, session: Session) -> ServerEngine:
-        return type(self)(self._backend.under(session), session)
+    def with_session(self, session: Session) -> ServerEngine:
+        return type(self)(self._backend.with_session(session), session)
 
     def close(self) -> None:
         self._pool.close_idle_connections(closed=True)
@@ -283,7 +283,7 @@ class ServerEngine:
                 connection.begin(seconds)
                 return work(connection)
         except connection.errors as error:
-            cause = connection.failure(error)
+            cause = connection.make_error(error)
             raise query.make_timeout(seconds) if query.stopped or isinstance(cause, QueryTimeout) else cause from None
         finally:
             if not query.stopped:

@@ -53,7 +53,7 @@ class _TableProfiler:
         self._restart_transaction()
 
     def profile_table(self, relation: Relation) -> TableSchema:
-        rows = self._read_query_rows(self.backend.sample(relation, _ROWS + 1))
+        rows = self._read_query_rows(self.backend.make_sample_sql(relation, _ROWS + 1))
         complete = rows is not None and len(rows) <= _ROWS
         held = list(zip(*rows, strict=True)) if rows else [()] * len(relation.columns)
         if complete and rows:
@@ -105,7 +105,7 @@ class _TableProfiler:
         try:
             return self.connection.rows(sql)
         except self.connection.errors as error:
-            failed = self.connection.failure(error)
+            failed = self.connection.make_error(error)
             if not isinstance(failed, QueryError):
                 raise failed from None
             self._late += failed.kind in ("timeout", "locked")

@@ -23,7 +23,7 @@ from sqlglot.generator import Generator
 from sqlglot.tokenizer_core import TokenType
 
 from ...errors import QueryFailed, QueryRejected, ResultTooLarge
-from ..dialects import TooManyTokens, check_selects_and_joins, read_text
+from ..dialects import TooManyTokens, check_selects_and_joins, parse_text
 from ..profile import EngineProfile, read_engine_profile
 from .catalogue import Catalogue, Relation
 
@@ -119,7 +119,7 @@ class StatementChecker:
         return written
 
     def _parse_query(self, sql: str) -> exp.Expr:
-        """Return the syntax tree of the only query in a text, which all its readers share; do not change it."""
+        """Return the cached syntax tree of the only query in a text; callers must not change it."""
         if "\0" in sql:
             raise QueryFailed("the query contains a NUL character", "syntax")
         try:
@@ -131,7 +131,7 @@ class StatementChecker:
             # sqlglot drops what it has no place for: DISTINCT, INTO and FOR UPDATE after `|> SELECT`.
             raise QueryRejected("steps after |> are not allowed here: write one SELECT with sub-queries")
         statements = [
-            tree for tree in read_text(sql, dialect)[1] if tree is not None and not isinstance(tree, exp.Semicolon)
+            tree for tree in parse_text(sql, dialect)[1] if tree is not None and not isinstance(tree, exp.Semicolon)
         ]
         if not statements:
             raise QueryFailed("the text contains no query: write a SELECT", "syntax")
@@ -165,7 +165,7 @@ class StatementChecker:
             raise
         except Exception as error:
             # Arguments that a function cannot have are found when it is written, by whatever fails on them.
-            raise QueryRejected("the statement cannot be passed on safely: write it plainly") from error
+            raise QueryRejected("the statement cannot be sent to the database safely: use simpler syntax") from error
 
     def _check_rewritten_sql(self, written: str, catalogue: Catalogue) -> None:
         """Parse and check the rewritten statement again; it must mean the same.

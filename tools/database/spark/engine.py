@@ -155,8 +155,8 @@ class SparkConnection(ServerConnection):
         with self._watch_running_query():
             self._analyse_statement(sql)
 
-    def failure(self, error: Exception) -> TableturnError | ConnectionLost:
-        return failure(error, self._longest)
+    def make_error(self, error: Exception) -> TableturnError | ConnectionLost:
+        return make_error(error, self._longest)
 
     def close(self) -> None:
         with suppress(*self.errors):
@@ -191,7 +191,7 @@ class SparkConnection(ServerConnection):
         return WATCHDOG.watch(RunningQuery(self._interrupter, time.monotonic() + self._seconds))
 
 
-def failure(error: Any, longest: int) -> TableturnError | ConnectionLost:
+def make_error(error: Any, longest: int) -> TableturnError | ConnectionLost:
     """Return the typed error for an error of pyspark or gRPC, or for a closed channel."""
     condition = str(_call_method_if_present(error, "getCondition") or "").partition(".")[0]
     message = str(_call_method_if_present(error, "getMessage") or error)
@@ -210,7 +210,7 @@ def failure(error: Any, longest: int) -> TableturnError | ConnectionLost:
     code = ended or (state if faults.get(state) == "refused" else condition) or str(getattr(status, "name", "") or "")
     if not code:
         return ConnectionLost(message)
-    found = PROFILE.failure(code, message)
+    found = PROFILE.make_error(code, message)
     return DatabaseUnavailable(f"Spark refuses the login: {message}") if type(found) is DatabaseUnavailable else found
 
 
@@ -269,7 +269,7 @@ class SparkBackend(Backend):
         self.database = self._schemas[0] if self._schemas else self.named or "spark"
         self.location = f"sc://{host}:{port}/{','.join(address.schemas)}"
 
-    def under(self, session: Session) -> SparkBackend:
+    def with_session(self, session: Session) -> SparkBackend:
         return SparkBackend(self.address, self.driver, session)
 
     def connect(self) -> SparkConnection:
@@ -324,7 +324,7 @@ class SparkBackend(Backend):
     def check_text(self, statement: str) -> None:
         check_text(statement)
 
-    def cut(self, column: ColumnSchema) -> str:
+    def shorten_column(self, column: ColumnSchema) -> str:
         name = self.quote_identifier(column.name)
         value = convert_column(name, column.type)
         return name if value == name and column.kind in SHORT else f"left({value}, {CUT})"
@@ -385,20 +385,20 @@ def _parse_column_description(told: Mapping[str, Any]) -> ColumnSchema:
     )
 
 
-def _render_type_as_sql(told: Mapping[str, Any]) -> str:
+def _render_type_as_sql(type_: Mapping[str, Any]) -> str:
     """Render a type, given by its JSON description, as SQL."""
-    name = str(told["name"])
+    name = str(type_["name"])
     if name == "decimal":
-        return f"decimal({told['precision']},{told['scale']})"
+        return f"decimal({type_['precision']},{type_['scale']})"
     if name in ("char", "varchar"):
-        return f"{name}({told['length']})"
+        return f"{name}({type_['length']})"
     if name == "array":
-        return f"array<{_render_type_as_sql(told['element_type'])}>"
+        return f"array<{_render_type_as_sql(type_['element_type'])}>"
     if name == "map":
-        return f"map<{_render_type_as_sql(told['key_type'])},{_render_type_as_sql(told['value_type'])}>"
+        return f"map<{_render_type_as_sql(type_['key_type'])},{_render_type_as_sql(type_['value_type'])}>"
     if name == "struct":
-        fields = (f"{field['name']}:{_render_type_as_sql(field['type'])}" for field in told["fields"])
+        fields = (f"{field['name']}:{_render_type_as_sql(field['type'])}" for field in type_["fields"])
         return f"struct<{','.join(fields)}>"
     if name == "interval":
-        return f"interval {told.get('start_unit', '')} to {told.get('end_unit', '')}".replace(" to None", "")
+        return f"interval {type_.get('start_unit', '')} to {type_.get('end_unit', '')}".replace(" to None", "")
     return name

@@ -39,7 +39,7 @@ _Ends = Callable[[], None]
 # Without parameters, no driver reads `%` as a placeholder.
 _PLAIN = {"no_parameters": True}
 # What the drivers' errors mean, on the dialects whose codes are known.
-_FAILURES = {"mysql": mysql.failure, "mariadb": mysql.failure, "postgresql": postgres.failure}
+_FAILURES = {"mysql": mysql.make_error, "mariadb": mysql.make_error, "postgresql": postgres.make_error}
 _GRAMMARS = {"mysql": mysql.GRAMMAR, "postgres": postgres.GRAMMAR}
 # No comment, estimate or definition; nothing is known to be hidden.
 _NOTHING_MORE = ("", None, "", False, False)
@@ -155,7 +155,7 @@ class SQLAlchemyConnection(ServerConnection):
             case _:
                 return None
 
-    def failure(self, error: Exception) -> TableturnError | ConnectionLost:
+    def make_error(self, error: Exception) -> TableturnError | ConnectionLost:
         if isinstance(error, OSError):
             return ConnectionLost(str(error))
         if isinstance(error, DBAPIError):
@@ -187,7 +187,7 @@ def drop_unread_rows(driver: Any) -> None:
 
 
 def inspect_rows(inspector: sqlalchemy.Inspector, schemas: Sequence[str | None], name: str) -> list[tuple[Any, ...]]:
-    """Return an inspector's rows for a profile statement's name in some schemas.
+    """Return rows from a SQLAlchemy inspector in place of those of a profile statement.
 
     Names are looked up in the first. The version changes with names alone: more would take reading all columns.
     """
@@ -285,7 +285,7 @@ class SQLAlchemyBackend(Backend):
         port = f":{url.port}" if url.port else ""
         self.location = f"{url.get_backend_name()}://{url.host or ''}{port}/{url.database or ''}"
 
-    def under(self, session: Session) -> SQLAlchemyBackend:
+    def with_session(self, session: Session) -> SQLAlchemyBackend:
         return SQLAlchemyBackend(self._engine, [name for name in self._schemas if name], session)
 
     @property
@@ -335,7 +335,7 @@ class SQLAlchemyBackend(Backend):
     def quote_identifier(self, name: str) -> str:
         return exp.to_identifier(name, quoted=True).sql(self.dialect)
 
-    def sample(self, relation: Relation, rows: int) -> str:
+    def make_sample_sql(self, relation: Relation, rows: int) -> str:
         # Values are taken whole, for there is no common way to cut one of any type.
         table = exp.table_(relation.name, relation.schema or None, quoted=True)
         columns = [exp.column(column.name, quoted=True) for column in relation.columns]

@@ -209,7 +209,7 @@ def _check_printf_formats(read: list[str]) -> None:
 
 
 def _count_computed_argument_calls(read: list[str]) -> int:
-    """Count the calls such as replace() and trim() with a computed second argument."""
+    """Count the calls of functions such as replace() and trim() with a computed second argument."""
     count = 0
     # Of each open bracket: whether it is one of these functions', and where its arguments start.
     brackets: list[tuple[bool, list[int]]] = []

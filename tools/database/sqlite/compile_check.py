@@ -19,7 +19,7 @@ from ..schema import TableSchema
 from ..table import Limits
 from .bounded_work import compute_value_limit, count_word_with_ctes_expanded
 from .functions import declare_table_functions
-from .guard import QueryAuthorizer, failure
+from .guard import QueryAuthorizer, make_error
 from .tokens import words
 from .visibility import Visibility
 
@@ -32,7 +32,7 @@ _SECONDS = 0.5
 _STEPS = 1_000
 
 
-def refusal(sql: str, tables: Iterable[TableSchema]) -> QueryError | None:
+def find_compile_error(sql: str, tables: Iterable[TableSchema]) -> QueryError | None:
     """Return SQLite's error in compiling a query, or None; raise `QueryTooComplex` if it is slow."""
     longest = Limits().cell_bytes
     try:
@@ -61,7 +61,7 @@ def refusal(sql: str, tables: Iterable[TableSchema]) -> QueryError | None:
     except (sqlite3.Error, sqlite3.Warning, UnicodeError, ValueError) as error:
         if "interrupted" in str(error):
             raise QueryTooComplex from None
-        return failure(error, sql, guard and guard.refusal, longest)
+        return make_error(error, sql, guard and guard.refusal, longest)
     finally:
         connection.close()
     return None

@@ -67,7 +67,7 @@ class Confinement:
     blocked: frozenset[str]  # names that lead nowhere
     reserved: frozenset[str]  # names of SQLite's own tables: no statement and no view may hold them
 
-    def refuse(self, sql: str) -> None:
+    def check_statement(self, sql: str) -> None:
         """Refuse a statement that is not a plain query, or that names SQLite's own tables."""
         if next((word for word in words(sql) if word != ";"), "") not in _READS:
             raise QueryRejected("only SELECT, VALUES and WITH may be used on a database with hidden parts")
@@ -96,7 +96,7 @@ class Confinement:
             raise SchemaChanged
 
 
-def confine(connection: sqlite3.Connection, uri: str, catalogue: FileCatalogue) -> Confinement:
+def confine_connection(connection: sqlite3.Connection, uri: str, catalogue: FileCatalogue) -> Confinement:
     """Attach a database file to an empty database, and declare views of the visible tables."""
     schema = f"t{secrets.token_hex(16)}"
     _attach_database_file(connection, uri, schema)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ..quoting import quote
 from .catalogue import FileCatalogue
-from .confined import Confinement, confine
+from .confined import Confinement, confine_connection
 from .functions import PROFILE, declare_table_functions
 from .guard import QueryAuthorizer
 from .location import make_read_only_uri
@@ -100,7 +100,7 @@ def open_guarded_connection(path: Path, catalogue: FileCatalogue) -> QueryConnec
     uri = make_read_only_uri(path)
     connection = _open_sqlite_connection(":memory:", f"PRAGMA encoding = '{catalogue.encoding}'")
     try:
-        confinement = confine(connection, uri, catalogue)
+        confinement = confine_connection(connection, uri, catalogue)
         connection.execute(_QUERY_ONLY).close()
     except BaseException:
         connection.close()

@@ -27,7 +27,7 @@ from ..watchdog import Cancellation
 from ..wire import pack_open_request
 from ..workers import WorkerPool, make_query_fork_server
 from .catalogue import FileCatalogue, read_file_states
-from .compile_check import refusal
+from .compile_check import find_compile_error
 from .connection import SQLITE_ERRORS, connect, decode_leniently
 from .location import locate, make_unavailable_error
 from .pool import LIMITS_HERE, ConnectionPool
@@ -65,7 +65,7 @@ class SQLiteEngine:
             self._pool.close()
             raise NothingReadable(f"{path} has no tables{' that you may read' if permissions else ''}")
 
-    def under(self, session: Session) -> SQLiteEngine:
+    def with_session(self, session: Session) -> SQLiteEngine:
         return SQLiteEngine(self.path, session)
 
     def close(self) -> None:
@@ -79,7 +79,7 @@ class SQLiteEngine:
         return self._queries.execute(sql, limits, cancellation, sink)
 
     def compile_check(self, sql: str, tables: Sequence[TableSchema]) -> QueryError | None:
-        return refusal(sql, tables)
+        return find_compile_error(sql, tables)
 
     def estimate(self, sql: str) -> Estimate | None:
         if self._policy.permissions:  # plans would tell of what is hidden

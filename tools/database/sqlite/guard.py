@@ -130,7 +130,7 @@ _DECLARES = "updates sqlite_master"
 _WRITES = re.compile(r"may not be (modified|dropped|altered|indexed)|^cannot modify|readonly database")
 
 
-def failure(error: Exception, sql: str, refusal: RefusedAction | None, longest: int) -> QueryError:
+def make_error(error: Exception, sql: str, refusal: RefusedAction | None, longest: int) -> QueryError:
     """Return the typed error for an error of SQLite or of Python's sqlite3 module."""
     whole = " ".join(str(error).split())
     message = whole if len(whole) <= _LONGEST else f"{whole[: _LONGEST - 3]}..."

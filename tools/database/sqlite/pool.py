@@ -19,7 +19,7 @@ from .bounded_work import compute_value_limit
 from .catalogue import FileCatalogue, FileState, read_catalogue, read_file_states, read_schema_version
 from .confined import SchemaChanged
 from .connection import NOT_UTF8, SQLITE_ERRORS, QueryConnection, connect, decode_leniently, open_guarded_connection
-from .guard import failure
+from .guard import make_error
 from .location import has_no_writer, make_unavailable_error
 from .tokens import words
 
@@ -36,7 +36,7 @@ def run_query(
     """Run one statement on a guarded connection within the limits."""
     confinement = connection.confinement
     if confinement:
-        confinement.refuse(sql)
+        confinement.check_statement(sql)
     # The guard cannot refuse it, for full-text tables ask for it on the same connection.
     if "data_version" in sql and "pragma" in words(sql):
         raise QueryRejected("this connection only reads, but the statement uses PRAGMA data_version: write a SELECT")
@@ -61,7 +61,7 @@ def run_query(
         query.check(time.monotonic())  # the transaction's wait is not watched
         if query.stopped:
             raise query.make_timeout(limits.seconds) from None
-        failed = failure(error, sql, connection.guard.refusal, longest)
+        failed = make_error(error, sql, connection.guard.refusal, longest)
         raise (confinement.conceal_hidden_names(failed) if confinement else failed) from None
 
 
@@ -192,7 +192,7 @@ class ConnectionPool:
                 connection.record_connection_error(error)
                 # Out of time, or a value too long to be of use: what was read until then will do.
                 if not query.stopped and "too big" not in str(error):
-                    raise failure(error, sql, connection.guard.refusal, _CELL_BYTES) from None
+                    raise make_error(error, sql, connection.guard.refusal, _CELL_BYTES) from None
         return tuple(values)
 
     def _limit_process_heap(self, limit: int) -> None:

@@ -295,13 +295,13 @@ class TableProfiler:
         return None
 
     @contextmanager
-    def _limit_query_steps(self, most: int) -> Generator[None]:
-        """Stop a query that takes more than `most` virtual machine steps in a block."""
+    def _limit_query_steps(self, limit: int) -> Generator[None]:
+        """Stop a query that takes more than `limit` virtual machine steps in a block."""
         self._done = 0
 
         def count_steps_and_check_limit() -> bool:
             self._done += _STEPS_AT_ONCE
-            return self._done > most  # to SQLite, true means to stop
+            return self._done > limit  # to SQLite, true means to stop
 
         with WATCHDOG.watch(RunningQuery(self.connection, self._deadline)):
             self.connection.set_progress_handler(count_steps_and_check_limit, _STEPS_AT_ONCE)

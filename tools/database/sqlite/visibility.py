@@ -45,7 +45,7 @@ class DeclaredTable:
 
 
 def _add_computed_columns(entry: DeclaredTable, hidden: frozenset[str]) -> frozenset[str]:
-    """Add columns that are computed from hidden columns, or may be, to the hidden columns."""
+    """Return the hidden columns, with those that are or may be computed from them."""
     definitions = _read_column_definitions(words(entry.sql)) if hidden and entry.generated else {}
     while more := {name for name in entry.generated - hidden if not hidden.isdisjoint(definitions.get(name, hidden))}:
         hidden |= more

@@ -24,10 +24,10 @@ def serve(descriptor: int) -> None:
     run_fork_server(descriptor, work)
 
 
-def work(line: socket.socket) -> None:
+def work(sock: socket.socket) -> None:
     """Serve one database until the connection closes; never return."""
-    if message := receive(line, MESSAGE_BYTES):
-        serve_database(line, lambda: _open_connection_pool(message[1]), files=_FILES)
+    if message := receive(sock, MESSAGE_BYTES):
+        serve_database(sock, lambda: _open_connection_pool(message[1]), files=_FILES)
 
 
 def _open_connection_pool(opening: bytes) -> ConnectionPool:

@@ -89,7 +89,7 @@ def _report_invalid_reference(reference: Reference, query: Query) -> Finding | N
 def _advise_on_column(reference: Reference, sources: list[QuerySource], schema: Schema, rules: DialectRules) -> str:
     """Return advice on a column that the given sources do not have."""
     reachable = _list_reachable_sources(reference)
-    owners = _find_holders(reference, reachable, rules)
+    owners = _find_owners(reference, reachable, rules)
     if owners:
         return f"use {owners[0].label}.{reference.column}"
     columns = [name for source in sources for name in (source.columns or {}).values()]
@@ -163,12 +163,12 @@ def _report_unknown_source(reference: Reference, place: str, query: Query) -> Fi
         path = _format_join_conditions(_find_foreign_key_path(query.schema, starts, table.name), rules, query.schema)
         advice = f"join {'.'.join(table.path)} {path}".strip()
     else:
-        labels = [source.label for source in _find_holders(reference, reachable, rules) or reachable]
+        labels = [source.label for source in _find_owners(reference, reachable, rules) or reachable]
         advice = f"write {join_words([f'{label}.{reference.column}' for label in labels], 'or')}" if labels else ""
     return Finding("unknown_column", "error", message, place, advice)
 
 
-def _find_holders(reference: Reference, sources: list[QuerySource], rules: DialectRules) -> list[QuerySource]:
+def _find_owners(reference: Reference, sources: list[QuerySource], rules: DialectRules) -> list[QuerySource]:
     """Return the sources that have the referenced column."""
     key = rules.key(reference.node.this)
     return [source for source in sources if key in (source.columns or {})]
