@@ -84,6 +84,13 @@ def quote(name: str, dialect: str = "sqlite") -> str:
     return get_naming_rules(dialect).quote(name)
 
 
+def unquote(word: str) -> str:
+    """Return a name without quotes, even single ones: SQLite takes 'city' for a column."""
+    if word[0] in "\"'`":
+        return word[1:-1].replace(word[0] * 2, word[0])
+    return word[1:-1] if word[0] == "[" else word
+
+
 def literal(text: str) -> str:
     """Return a text as an SQL literal for dialects in which a backslash is a plain character."""
     return "'" + text.replace("'", "''") + "'"

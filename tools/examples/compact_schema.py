@@ -8,8 +8,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import cast, get_args
 
+from ..database.quoting import unquote
 from ..database.schema import ColumnKind, ColumnSchema, ForeignKey, Schema, TableSchema
-from ..database.sqlite.tokens import unquote
 from ..errors import SQLParseError
 from ..sql import regularize
 from .example import Example

@@ -293,7 +293,7 @@ def test_an_answer_is_corrected_in_words_and_saved_to_its_own_question(shop: Pat
         assert (saved.example.question, saved.example.sql) == ("How many customers are there?", paris)
         assert agent.ask("How many customers are there?").sql == paris
         later = chat.ask("And all of them?")
-        with pytest.raises(ExampleRefused, match="in words that stand alone"):
+        with pytest.raises(ExampleRefused, match="can be understood alone"):
             agent.approve(later)
         assert agent.approve(later, question="All customers").example.question == "All customers"
         with pytest.raises(SettingsError):

@@ -48,7 +48,7 @@ def test_threads_side_by_side_do_not_pass_it() -> None:
 
 def test_processes_share_it(home: Path) -> None:
     add_estimated_rows("a", 60, 100)
-    program = "from tableturn.tools.database.estimate import spend; spend('a', 60, 100)"
+    program = "from tableturn.tools.database.estimate import add_estimated_rows; add_estimated_rows('a', 60, 100)"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert "QueryTooCostly" in ran.stderr
     assert stat.S_IMODE(os.stat(home / "spent.sqlite").st_mode) == 0o600

@@ -18,8 +18,9 @@ from itertools import pairwise
 from math import isqrt
 
 from ...errors import QueryRejected, ResultTooLarge
+from ..quoting import unquote
 from .functions import FULL_TEXT_FUNCTIONS
-from .tokens import BEFORE_TABLE, unquote, words
+from .tokens import BEFORE_TABLE, words
 
 # Characters that may be searched for in a full-text table.
 _SEARCH_LENGTH = 1_000

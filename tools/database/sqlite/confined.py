@@ -30,10 +30,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from ...errors import QueryError, QueryFailed, QueryRejected
-from ..quoting import get_naming_rules, quote
+from ..quoting import get_naming_rules, quote, unquote
 from .catalogue import FileCatalogue
 from .functions import TABLE_FUNCTIONS
-from .tokens import find_possible_table_names, tokens, unquote, words
+from .tokens import find_possible_table_names, tokens, words
 from .visibility import DeclaredTable
 
 _READS = frozenset({"select", "values", "with"})

@@ -22,14 +22,13 @@ from ..column_kinds import infer_column_kind
 from ..egress import Egress, SchemaEgress
 from ..fetch import estimate_rows_size
 from ..profiling import add_inferred_keys_and_codes, add_statistics
-from ..quoting import quote
+from ..quoting import quote, unquote
 from ..schema import ColumnSchema, ForeignKey, Schema, TableSchema
 from ..session import compute_digest
 from ..table import Cell
 from ..watchdog import WATCHDOG, RunningQuery
 from .catalogue import FileCatalogue
 from .connection import SQLITE_ERRORS
-from .tokens import unquote
 from .visibility import DeclaredTable
 
 _LONGEST_CELL = 1_000_000

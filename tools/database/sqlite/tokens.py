@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from ..quoting import unquote
+
 # Texts, quoted names, comments, words and signs, by the rules of SQLite's own tokenizer. Every character beyond ASCII
 # may be part of a word, but a byte order mark that doesn't continue one is a space, as in `using <BOM>(`.
 _TOKEN = re.compile(
@@ -50,10 +52,3 @@ def find_possible_table_names(sql: str) -> Iterator[str]:
         if word[0] != "'" or before in BEFORE_TABLE:
             yield unquote(word)
         before = word
-
-
-def unquote(word: str) -> str:
-    """Return a name without quotes, even single ones: SQLite takes 'city' for a column."""
-    if word[0] in "\"'`":
-        return word[1:-1].replace(word[0] * 2, word[0])
-    return word[1:-1] if word[0] == "[" else word

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ...errors import SettingsError
+from ..quoting import unquote
 from ..session import Permissions
 from .functions import TABLE_FUNCTIONS
-from .tokens import find_using_columns, unquote, words
+from .tokens import find_using_columns, words
 
 FULL_TEXT = frozenset({"fts3", "fts4", "fts5"})
 """The modules whose tables are searched for words."""
