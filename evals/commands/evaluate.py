@@ -161,6 +161,8 @@ def evaluate(
     with exit_if_run_stopped(), RunProgress(len(asked.questions), price) as progress:
         answered = run_evaluation(spec, questions, out, jobs=jobs, listener=progress, engine=engine)
     results = RunResults(asked, answered).as_json(spec, time.perf_counter() - start, rulings)
+    if questions.root is None:  # a file, which is read again from elsewhere
+        results["run"]["dataset"] = str(Path(dataset).absolute())
     judged = [verdict for _, verdict in answered]
     unasked = [verdict for verdict in judged if not verdict.asked]
     if file is not None and recorded != str(file) and not unasked:
