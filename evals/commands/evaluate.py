@@ -305,7 +305,7 @@ def experiment(
 ) -> None:
     """Repeat a paper's table or figure and show its numbers beside ours.
 
-    Where the data or the example store that it needs is not there, it says `not run` and why, and exits with 0.
+    Where the data or the example store that it needs is not there, it says `not run` and why, and exits with 1.
     """
     from ..experiments.measure import (
         ExperimentSetup,
@@ -333,7 +333,7 @@ def experiment(
     except NotRun as reason:
         ended = {"name": name, "title": chosen.title, "rows": [], "not_run": str(reason)}
         say(json.dumps(ended) if as_json else f"{chosen.title}\nnot run: {reason}")
-        return
+        raise typer.Exit(1) from reason
     notes = list_remarks(chosen, setup, rows)
     if as_json:
         say(json.dumps({"name": name, "title": chosen.title, "rows": list(map(asdict, rows)), "remarks": notes}))

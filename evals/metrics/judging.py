@@ -269,7 +269,9 @@ class StrictJudge(ClosingContext):
             return {file: [self._gold(file, gold) for gold in question.golds] for file in files}
         except (Unfit, QueryRejected) as error:
             return f"{UNFIT}: {error}"
-        except (QueryError, DatabaseUnavailable) as error:
+        except DatabaseUnavailable as error:
+            return f"the database cannot be opened: {error}"
+        except QueryError as error:
             return f"the gold query does not run: {question.disputed or error}"
 
     def _has_expected_result(self, file: str | Path, sql: str, golds: list[ExpectedResult]) -> bool:

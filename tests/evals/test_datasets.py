@@ -53,6 +53,7 @@ def test_bird_layout(tmp_path: Path) -> None:
     [
         ("spidr", "dev", "unknown dataset 'spidr'"),
         ("cosql-acts", "train", "was removed: give a file of your own questions"),
+        ("large", "dev", "was removed: `python -m tableturn.evals.lab bench turn-cost` builds"),
         ("spider", "final", "has no split 'final'"),
         ("sparc", "dev", "no dev.json in sparc"),
     ],
@@ -60,6 +61,11 @@ def test_bird_layout(tmp_path: Path) -> None:
 def test_what_is_not_there_is_said(spider_root: Path, name: str, split: str, message: str) -> None:
     with pytest.raises(SettingsError, match=message):
         load_dataset(name, split, spider_root)
+
+
+def test_a_dataset_without_any_database_is_refused(league: Dataset) -> None:
+    with pytest.raises(SettingsError, match="nothing is left to ask"):
+        league.without(["league"])
 
 
 def test_a_file_in_another_format_is_said(spider_root: Path) -> None:
