@@ -89,12 +89,7 @@ def exit_if_run_stopped() -> Generator[None]:
         raise typer.Exit(1) from error
 
 
-app = typer.Typer(invoke_without_command=True)
-
-
-@app.callback()
 def evaluate(
-    context: typer.Context,
     dataset: Annotated[
         str | None, typer.Option(help="A benchmark's name, or a file of your own questions; required.")
     ] = None,
@@ -129,8 +124,6 @@ def evaluate(
     If a run was stopped or killed, start it again with the same folder to continue it. Exits with 1
     if some questions could not be sent to the model.
     """
-    if context.invoked_subcommand is not None:
-        return
     if dataset is None:
         raise typer.BadParameter("say which benchmark to run", param_hint="--dataset")
     if history not in ("gold", "predicted"):
