@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 from tableturn.agent.model.choose_model import PROVIDERS
-from tableturn.agent.settings import Settings
+from tableturn.agent.settings import REMOVED, Settings
 from tableturn.evals.metrics.summary import Scores, Summary
 from tableturn.evals.runner.record import TurnRecord
 
@@ -47,6 +47,11 @@ def test_ranges_of_settings_say_what_is_accepted() -> None:
         for refused, bound in ((above, least), (below, most)):
             with pytest.raises(ValidationError) if refused else nullcontext():
                 Settings.model_validate({name: bound.replace(",", "")})
+
+
+def test_the_changelog_names_each_setting_that_was_removed() -> None:
+    told = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").partition("\n### Removed\n")[2].partition("\n### ")[0]
+    assert [name for name in REMOVED if f"`{name}`" not in told] == []
 
 
 def test_a_stale_table_is_told_and_not_touched(tmp_path: Path) -> None:
