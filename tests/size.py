@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import tokenize
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from io import StringIO
@@ -75,18 +75,62 @@ def parse_rooms(text: str) -> list[Room]:
 
 def read_earlier_rooms() -> list[Room]:
     """Return the rows of the table before its last change, committed or not; none where git does not tell."""
-    git = shutil.which("git")
-    if git is None:
-        return []
-
-    def run(*command: str) -> str:
-        return subprocess.run([git, *command], cwd=ROOT, capture_output=True, text=True, check=False).stdout
-
-    for commit in run("log", "--format=%H", "-n", "2", "--", "tests/size.toml").split():
-        text = run("show", f"{commit}:tests/size.toml")
+    for commit in run_git("log", "--format=%H", "-n", "2", "--", "tests/size.toml").split():
+        text = run_git("show", f"{commit}:tests/size.toml")
         if text and text != TABLE.read_text(encoding="utf-8"):
             return parse_rooms(text)
     return []
+
+
+def find_growth(now: Room, before: Room | None) -> Iterator[str]:
+    """Yield what a room may do now that it might not do before, without a reason that names it."""
+    if before is None:
+        before = Room(now.name, now.files, 0, now.tokens and 0, now.without)
+    grown = now.lines > before.lines or (now.tokens or 0) > (before.tokens or 0)
+    if grown and not _read_words(now.reason) - _read_words(before.reason):
+        yield "its number was raised, and its reason has no new word"
+    if before.tokens is not None and now.tokens is None:
+        yield "its tokens are not counted"
+    if before.aim is not None and (now.aim is None or now.aim > before.aim):
+        yield "its aim was raised or is gone"
+    if now.aim is not None and now.lines > now.aim and not now.reason:
+        yield "it is over its aim without a reason"
+    if left := set(before.paths()) - set(now.paths()):
+        yield f"{len(left)} of its files are not counted"
+
+
+def _read_words(reason: str) -> set[str]:
+    return set(re.findall(r"[^\W\d_]{4,}", reason.lower()))
+
+
+_FOREIGN = ("serve/page/vendor/", "serve/page/icon.svg", "tools/linking/data/forests.npz")
+_FITTED = ("tools/linking/data/associations.json", "tools/expectation/data/expectation.json")
+
+
+def find_roomless_files(names: Iterable[str], rooms: Iterable[Room]) -> list[str]:
+    """Return the product's files that belong to no room: all but what others wrote and what was fitted."""
+    counted = {path.relative_to(ROOT).as_posix() for room in rooms for path in room.paths()}
+    return [
+        name
+        for name in names
+        if name not in counted
+        and not name.startswith(("tests/", "docs/", "examples/", ".ci/", *_FOREIGN, *_FITTED))
+        and not name.endswith("/py.typed")
+        and ("/" in name or name.endswith((".py", ".js", ".sql")))  # beside them lie what describes the project
+    ]
+
+
+def list_tracked_files() -> list[str]:
+    """Return the names of the files that git tracks; none where git does not tell."""
+    return run_git("ls-files").splitlines()
+
+
+def run_git(*command: str) -> str:
+    """Return what git writes; an empty text where there is no git or no clone."""
+    git = shutil.which("git")
+    if git is None:
+        return ""
+    return subprocess.run([git, *command], cwd=ROOT, capture_output=True, text=True, check=False).stdout
 
 
 def measure_room(room: Room) -> tuple[int, int | None]:

@@ -66,7 +66,6 @@ LISTED = {
     "serve/server.py:ServerLifecycle._run_server_until_closed": HAND_OVER,
     "serve/server.py:_delete_expired_periodically": "work in the background: logged, and tried again",
     "evals/adjudication/judging.py:FinishedRun.read": FILE,
-    "evals/adjudication/judging.py:FinishedRun.list_gold_verdicts": FILE,
     "evals/adjudication/ruling.py:read_rulings": FILE,
     "evals/lab/bench/impact.py:_make_changed_databases": "a choice among places that a schema does not have",
     "evals/lab/bench/stored.py:ReplyFileCache.__init__": FILE,

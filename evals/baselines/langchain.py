@@ -23,7 +23,7 @@ from ...agent.model.replies import get_reply_usage
 from ...agent.records import Usage
 from ...prompts.templating import estimate_tokens
 from ...tools.database import Database
-from ...tools.errors import ModelError, QueryError, SettingsError
+from ...tools.errors import ModelError, QueryError
 from ...tools.linking import PastTurn
 from ..datasets import GoldTurn
 from ..official.execution import decode_ignoring_errors, open_database_read_only
@@ -32,13 +32,8 @@ from ..runner.agents import BaselineReply, TurnByTurnAnswerer
 with warnings.catch_warnings():
     # The package says at import that it is no longer developed; it is here as the peer that many people still run.
     warnings.simplefilter("ignore", DeprecationWarning)
-    try:
-        create_sql_agent: Any = import_module("langchain_community.agent_toolkits.sql.base").create_sql_agent
-        SQLDatabase: Any = import_module("langchain_community.utilities").SQLDatabase
-    except ImportError as error:
-        raise SettingsError(
-            "the baseline langchain needs langchain-community: pip install 'tableturn[baselines]'"
-        ) from error
+    create_sql_agent: Any = import_module("langchain_community.agent_toolkits.sql.base").create_sql_agent
+    SQLDatabase: Any = import_module("langchain_community.utilities").SQLDatabase
 
 
 class LangChainAgent(TurnByTurnAnswerer):

@@ -40,7 +40,8 @@ RootCommandGroup.removed.update(
 )
 
 app = typer.Typer()
+app.command("eval", rich_help_panel=EVALUATE)(evaluate.evaluate)
 for command in (evaluate.score, evaluate.report, evaluate.impact, evaluate.models, evaluate.experiment):
     app.command(rich_help_panel=EVALUATE)(command)
-for name, group in {"eval": evaluate.app, "judge": judge.app, "trial": trial.app, "trust": trial.trust_app}.items():
+for name, group in {"judge": judge.app, "trial": trial.app, "trust": trial.trust_app}.items():
     app.add_typer(group, name=name, rich_help_panel=EVALUATE)

@@ -89,12 +89,7 @@ def exit_if_run_stopped() -> Generator[None]:
         raise typer.Exit(1) from error
 
 
-app = typer.Typer(invoke_without_command=True)
-
-
-@app.callback()
 def evaluate(
-    context: typer.Context,
     dataset: Annotated[
         str | None, typer.Option(help="A benchmark's name, or a file of your own questions; required.")
     ] = None,
@@ -129,8 +124,6 @@ def evaluate(
     If a run was stopped or killed, start it again with the same folder to continue it. Exits with 1
     if some questions could not be sent to the model.
     """
-    if context.invoked_subcommand is not None:
-        return
     if dataset is None:
         raise typer.BadParameter("say which benchmark to run", param_hint="--dataset")
     if history not in ("gold", "predicted"):
@@ -161,6 +154,8 @@ def evaluate(
     with exit_if_run_stopped(), RunProgress(len(asked.questions), price) as progress:
         answered = run_evaluation(spec, questions, out, jobs=jobs, listener=progress, engine=engine)
     results = RunResults(asked, answered).as_json(spec, time.perf_counter() - start, rulings)
+    if questions.root is None:  # a file, which is read again from elsewhere
+        results["run"]["dataset"] = str(Path(dataset).absolute())
     judged = [verdict for _, verdict in answered]
     unasked = [verdict for verdict in judged if not verdict.asked]
     if file is not None and recorded != str(file) and not unasked:
@@ -303,7 +298,7 @@ def experiment(
 ) -> None:
     """Repeat a paper's table or figure and show its numbers beside ours.
 
-    Where the data or the example store that it needs is not there, it says `not run` and why, and exits with 0.
+    Where the data or the example store that it needs is not there, it says `not run` and why, and exits with 1.
     """
     from ..experiments.measure import (
         ExperimentSetup,
@@ -331,7 +326,7 @@ def experiment(
     except NotRun as reason:
         ended = {"name": name, "title": chosen.title, "rows": [], "not_run": str(reason)}
         say(json.dumps(ended) if as_json else f"{chosen.title}\nnot run: {reason}")
-        return
+        raise typer.Exit(1) from reason
     notes = list_remarks(chosen, setup, rows)
     if as_json:
         say(json.dumps({"name": name, "title": chosen.title, "rows": list(map(asdict, rows)), "remarks": notes}))

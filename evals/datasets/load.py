@@ -115,7 +115,9 @@ class Dataset:
         known = {question.database for question in self.questions}
         if unknown := next((name for name in databases if name not in known), None):
             raise SettingsError(f"{self.name} {self.split} has no questions on {unknown!r}")
-        return replace(self, questions=tuple(q for q in self.questions if q.database not in databases))
+        if not (left := tuple(question for question in self.questions if question.database not in databases)):
+            raise SettingsError(f"{self.name} {self.split} has no questions on other databases: nothing is left to ask")
+        return replace(self, questions=left)
 
     def on(self, databases: Path | None) -> Dataset:
         """Return the dataset on another folder of databases, such as those of a test suite."""
@@ -269,6 +271,12 @@ LAYOUTS: Mapping[str, DatasetLayout] = {
 }
 
 
+_REMOVED = {
+    "cosql-acts": "it was removed: give a file of your own questions with `expects`",
+    "large": "it was removed: `python -m tableturn.evals.lab bench turn-cost` builds that database",
+}
+
+
 def load_dataset(name: str, split: str, root: Path | None) -> Dataset:
     """Load one split of a known dataset (`LAYOUTS`), or a file of your own questions.
 
@@ -279,11 +287,9 @@ def load_dataset(name: str, split: str, root: Path | None) -> Dataset:
             raise SettingsError(f"{name} is a file of your own questions and has no splits: leave --split {split} out")
         return read_questions(Path(name))
     layout = LAYOUTS.get(name)
-    if name == "cosql-acts":
-        raise SettingsError("the dataset 'cosql-acts' was removed: give a file of your own questions with `expects`")
     if layout is None:
-        known = ", ".join(LAYOUTS)
-        raise SettingsError(f"unknown dataset {name!r}; known: {known}, or a file of your own questions")
+        known = _REMOVED.get(name) or f"known: {', '.join(LAYOUTS)}, or a file of your own questions"
+        raise SettingsError(f"unknown dataset {name!r}; {known}")
     if root is None:
         raise SettingsError(f"dataset {name!r}: set TABLETURN_DATA to the folder of benchmark data, or pass --data")
     if split not in layout.splits:

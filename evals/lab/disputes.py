@@ -152,7 +152,9 @@ def find_disputes(
 def _find_failing_golds(golds: GoldQueries) -> Iterator[Dispute]:
     """Yield a dispute for each gold query that fails or whose result cannot judge an answer."""
     for question in golds.dataset.questions:
-        if golds.schema(question.database) is not None and (why := golds.judge.find_gold_problem(question)):
+        if golds.schema(question.database) is None:
+            continue
+        if isinstance(why := golds.judge.find_expected_results(question), str):
             yield Dispute(question, "fails", why)
 
 

@@ -233,7 +233,7 @@ class StrictJudge(ClosingContext):
         if not question.golds:
             return Verdict(question, sql, error="no query answers it")  # it is to be declined
         level = self.clauses.hardness(question)
-        golds = self._get_expected_results(question)
+        golds = self.find_expected_results(question)
         if isinstance(golds, str):
             return Verdict(question, sql, hardness=level, error=golds)
         verdict = Verdict(
@@ -249,11 +249,6 @@ class StrictJudge(ClosingContext):
             return replace(verdict, ex=None, valid=True, error=f"{UNFIT}: {OTHER_RESULT}")
         return replace(verdict, ex=same, valid=True)
 
-    def find_gold_problem(self, question: GoldTurn) -> str:
-        """Return why the gold queries of a question cannot be used for judging, or ''."""
-        found = self._get_expected_results(question)
-        return found if isinstance(found, str) else ""
-
     def get_gold_table(self, question: GoldTurn) -> Table | None:
         """Return the first gold's result on the schema's first database; None if it does not run."""
         try:
@@ -261,7 +256,7 @@ class StrictJudge(ClosingContext):
         except (QueryError, DatabaseUnavailable):
             return None
 
-    def _get_expected_results(self, question: GoldTurn) -> dict[str | Path, list[ExpectedResult]] | str:
+    def find_expected_results(self, question: GoldTurn) -> dict[str | Path, list[ExpectedResult]] | str:
         """Return the gold queries' results by database, or why they cannot be used."""
         try:
             place = self._dataset.place(question.database)
@@ -269,7 +264,9 @@ class StrictJudge(ClosingContext):
             return {file: [self._gold(file, gold) for gold in question.golds] for file in files}
         except (Unfit, QueryRejected) as error:
             return f"{UNFIT}: {error}"
-        except (QueryError, DatabaseUnavailable) as error:
+        except DatabaseUnavailable as error:
+            return f"the database cannot be opened: {error}"
+        except QueryError as error:
             return f"the gold query does not run: {question.disputed or error}"
 
     def _has_expected_result(self, file: str | Path, sql: str, golds: list[ExpectedResult]) -> bool:

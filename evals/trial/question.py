@@ -166,6 +166,8 @@ def read_trial_questions(path: Path) -> list[TrialQuestion]:
         if not isinstance(record, Mapping):
             raise SettingsError(f"{place}: expected fields with values, found {record!r}")
         fields: dict[str, Any] = {str(key): value for key, value in record.items() if value is not None}
+        if "right" in fields:
+            raise SettingsError(f"{place}: version 0.2's key `right` is gone: keep what is right, without this key")
         about = {"id": number} | {name: fields.pop(name) for name in ("id", "note") if name in fields}
         turns = fields.pop("turns", None)
         if turns is None:

@@ -201,7 +201,7 @@ def _make_trial_results(results: dict[str, Any], options: TrialOptions, location
     interval, rate = compute_wilson_interval(sum(shares), len(shares)), fmean(shares) if shares else None
     cost, price, least = results["cost"], options.price, options.gate
     dollars = price and round((cost["prompt_tokens"] * price[0] + cost["completion_tokens"] * price[1]) / 1e6, 6)
-    about = {"time": now(), "database": location, "questions_file": str(options.questions)}
+    about = {"time": now(), "database": location, "questions_file": str(options.questions.absolute())}
     about |= {"model": get_used_model_name(options.model, options.base_url), "preset": options.preset or "full"}
     failed = [{name: one[name] for name in ("id", "question", "why", "share")} for one in known if one["share"] < 1]
     return results | {

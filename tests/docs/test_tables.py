@@ -5,11 +5,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import fields
 from pathlib import Path
 
+import pytest
+from pydantic import ValidationError
 from tableturn.agent.model.choose_model import PROVIDERS
-from tableturn.agent.settings import Settings
+from tableturn.agent.settings import REMOVED, Settings
 from tableturn.evals.metrics.summary import Scores, Summary
 from tableturn.evals.runner.record import TurnRecord
 
@@ -34,6 +37,21 @@ def named(page: Path, heading: str = "") -> set[str]:
 
 def test_no_table_is_stale() -> None:
     assert main(CHECK) == 0, "run `make tables`"
+
+
+def test_ranges_of_settings_say_what_is_accepted() -> None:
+    text = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    ranges = re.findall(r"^\| `(\w+)` \|[^|]+\| (above )?([\d,.]+) to (below )?([\d,.]+) \|", text, re.MULTILINE)
+    assert len(ranges) > 20
+    for name, above, least, below, most in ranges:
+        for refused, bound in ((above, least), (below, most)):
+            with pytest.raises(ValidationError) if refused else nullcontext():
+                Settings.model_validate({name: bound.replace(",", "")})
+
+
+def test_the_changelog_names_each_setting_that_was_removed() -> None:
+    told = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").partition("\n### Removed\n")[2].partition("\n### ")[0]
+    assert [name for name in REMOVED if f"`{name}`" not in told] == []
 
 
 def test_a_stale_table_is_told_and_not_touched(tmp_path: Path) -> None:

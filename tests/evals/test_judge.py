@@ -236,6 +236,52 @@ def test_a_trial_is_judged_and_counts_by_verdict(
     append_rulings(out / "decisions.jsonl", [proposal.model_copy(update={"accepted": True})])
     accepted = tableturn("judge", "accept", str(out / "decisions.jsonl"), "--run", str(out), "--by", "Ann")
     assert "EX by gold 50.0, by verdict 100.0" in accepted.stdout
-    # Held again, the trial keeps the decision.
+    # Held again, the trial keeps the decision; with a question put before the others, too, though their numbers moved.
     assert tableturn(*held, "--model", "offline").returncode == 0
     assert json.loads((out / "results.json").read_text())["by_verdict"]["right"] == 2
+    new = {"question": "List the names of players.", "sql": "SELECT 99"}
+    own.write_text(json.dumps([new, *({"question": question, "sql": sql} for question, sql in wanted)]))
+    assert tableturn(*held, "--model", "offline").returncode == 0
+    results = json.loads((out / "results.json").read_text())
+    assert [one["ruling"]["verdict"] for one in results["questions"]] == [None, "right", "right"]
+    assert "2 calls" in judge(server, out), "what was judged of question 1 says nothing of the new one"
+
+
+def test_a_trial_is_judged_by_what_was_asked_whatever_its_file_says_now(
+    tmp_path: Path, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.chdir(tmp_path)
+    make_database(tmp_path / "league.sqlite")
+    asked = [{"question": "How many players are there?", "sql": "SELECT 99", "evidence": "Reserves count."}]
+    Path("own.json").write_text(json.dumps(asked))
+    held = ["trial", "--db", "league.sqlite", "--questions", "own.json", "--out", "trial", "--record", "off"]
+    assert tableturn(*held, "--model", "offline").returncode == 0
+    kept = json.loads(Path("trial/results.json").read_text())
+    assert kept["trial"]["questions_file"] == str(tmp_path / "own.json")
+    Path("own.json").write_text(json.dumps([{"question": "How many clubs are there?", "sql": "SELECT 1"}, *asked]))
+    assert "2 calls" in judge(server, tmp_path / "trial")
+    (proposal, of_gold) = read_rulings(tmp_path / "trial" / "verdicts.jsonl")
+    assert (proposal.question, proposal.gold, of_gold.sql) == ("How many players are there?", "SELECT 99", "SELECT 99")
+    assert "Reserves count." in "".join(server.prompts)
+
+
+def test_a_run_over_a_file_is_judged_from_anywhere_and_not_over_other_questions(
+    tmp_path: Path, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    (tmp_path / "sub").mkdir()
+    monkeypatch.chdir(tmp_path / "sub")
+    make_database(Path("league.sqlite"))
+    asked = [{"question": "How many players are there?", "sql": "SELECT 99", "database": "league.sqlite"}]
+    Path("own.json").write_text(json.dumps(asked))
+    ran = tableturn("eval", "--dataset", "own.json", "--model", "offline", "--out", "run", "--record", "off")
+    assert ran.returncode == 0
+    monkeypatch.chdir(tmp_path)
+    assert "2 calls" in judge(server, Path("sub/run"))
+    Path("sub/own.json").write_text(json.dumps([{**asked[0], "question": "How many clubs are there?"}, *asked]))
+    append_rulings(Path("decisions.jsonl"), read_rulings(Path("sub/run/verdicts.jsonl"))[:1])
+    refused = tableturn("judge", "accept", "decisions.jsonl", "--run", "sub/run")
+    assert refused.returncode == 2
+    assert "contains a run over other questions than those of own all or their gold SQL: 1" in refused.stderr
+    assert len(read_rulings(Path("sub/run/verdicts.jsonl"))) == 2

@@ -47,6 +47,14 @@ def test_strict_rules(league: Dataset, predicted: str, gold: str, same: bool) ->
     assert verdict.valid
 
 
+def test_a_database_that_is_missing_is_told_from_a_query_that_fails(league: Dataset) -> None:
+    with StrictJudge(league) as judge:
+        verdict = judge.judge(replace(league.questions[0], database="gone"), "SELECT 1")
+    assert verdict.ex is None
+    assert verdict.error.startswith("the database cannot be opened: spider dev: no database 'gone'")
+    assert judged(league, "SELECT 1", "SELECT nothing").error.startswith("the gold query does not run: ")
+
+
 TOP = "SELECT name, goals FROM player ORDER BY goals DESC LIMIT {}"
 
 

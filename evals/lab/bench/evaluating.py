@@ -7,7 +7,6 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
@@ -95,8 +94,8 @@ def _run_official_evaluator(folder: Path, arguments: Sequence[object]) -> tuple[
 
 def measure_trial(options: BenchOptions) -> Figures:
     """Return the questions, seconds and calls of a trial on the sample database."""
-    packed = files("tableturn.evals.trial") / "data" / "kestrel.yaml"
-    with tempfile.TemporaryDirectory() as folder, as_file(packed) as questions:
+    questions = Path(__file__).parent / "data" / "trial_kestrel.yaml"
+    with tempfile.TemporaryDirectory() as folder:
         database = build_sample(Path(folder) / "kestrel.sqlite")
         given = TrialOptions(str(database), questions, model="offline", jobs=1)
         found = run_trial(given, Path(folder) / "trial", lambda record, verdict: None)

@@ -35,8 +35,9 @@ def _row(name: str) -> tuple[str, str, str, str]:
         case {"type": "string"} if not may:
             default, may = "empty", "a locale" if name == "locale" else "a file, `off`"
         case {"type": "integer" | "number"}:
-            bounds = [schema.get(name, schema.get(f"exclusive{name.capitalize()}")) for name in ("minimum", "maximum")]
-            may = " to ".join(f"{bound:,}" for bound in bounds)
+            least = f"{schema['minimum']:,}" if "minimum" in schema else f"above {schema['exclusiveMinimum']:,}"
+            most = f"{schema['maximum']:,}" if "maximum" in schema else f"below {schema['exclusiveMaximum']:,}"
+            may = f"{least} to {most}"
         case _:
             pass
     return f"`{name}`", default, may, field.description or ""
