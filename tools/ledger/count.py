@@ -24,15 +24,22 @@ from .path import (
     ROWID,
     SHAPING,
     UNLIKE_NULL,
-    Filter,
     JoinPath,
     JoinStep,
     NotCountedError,
     SingleSource,
+    build_join_path_select,
     check_countable,
+    copy_select_with_outputs,
+    copy_source_node,
     expects_every_row_to_match,
+    find_filtering_sources,
     find_path,
+    list_conditions_before_join,
+    list_filters_after,
+    list_match_conditions,
     make_column,
+    select_from,
 )
 
 Count = Callable[[str], Sequence[Sequence[Cell]]]
@@ -170,7 +177,7 @@ class _LedgerCounter:
         """Return the key that counts repeated rows once; None if the joins repeat no row."""
         if not path.open_ends:
             return None
-        laid = _build_join_path_select(path, [exp.Count(this=exp.Star())], path.own)
+        laid = build_join_path_select(path, [exp.Count(this=exp.Star())], path.own)
         alone = laid.copy()
         alone.set("joins", None)
         ((many,),), ((once,),) = self._run_select(laid, path.scope), self._run_select(alone, path.scope)
@@ -187,8 +194,8 @@ class _LedgerCounter:
         columns, value, key = (_list_grouped_or_averaged_columns(path), _find_sum(path), self._find_counting_key(path))
         if not (path.steps or columns):
             return
-        comes = {id(step): _list_conditions_before_join(path, step) for step in path.steps}
-        chosen = _find_filtering_sources(path)
+        comes = {id(step): list_conditions_before_join(path, step) for step in path.steps}
+        chosen = find_filtering_sources(path)
         outputs = [_make_count([], key)]
         for step in path.steps:
             # Without conditions on other tables what comes to a join is what those before it leave.
@@ -200,16 +207,16 @@ class _LedgerCounter:
                 # Who asks about some of a table does not ask about rows that refer to none of it.
                 alone = [step.missing] if key is None else []
                 outputs.append(_make_count([*comes[id(step)], *alone, step.reference_condition], key))
-                if own := _list_filters_after(path, step):
+                if own := list_filters_after(path, step):
                     if key is not None:
                         raise NotCountedError("a condition on a LEFT JOIN filters repeated rows")
                     outputs.append(_make_count([*comes[id(step)], *alone, step.reference_condition, *own], key))
-        stays = [*_list_match_conditions(path), *(part.node for part in path.filters)]
+        stays = [*list_match_conditions(path), *(part.node for part in path.filters)]
         outputs += [
             _make_count(stays, key),
             *(_make_count([*stays, _write_missing(column, use)], key) for column, use, _ in columns),
         ]
-        (row,) = self._run_select(_build_join_path_select(path, outputs, path.own), path.scope)
+        (row,) = self._run_select(build_join_path_select(path, outputs, path.own), path.scope)
         numbers = map(_to_int, row)
         left = next(numbers)
         for step in path.steps:
@@ -219,7 +226,7 @@ class _LedgerCounter:
             kept = step.kept
             if step.source in chosen:
                 lost = next(numbers) - (0 if key is None else number)
-                if _list_filters_after(path, step) and (dropped := lost - next(numbers)):
+                if list_filters_after(path, step) and (dropped := lost - next(numbers)):
                     lost, kept = dropped, False  # who has no partner does not meet the condition on it
             material = lost > 0 and not kept and self._expects_every_row_to_match(path, step)
             if material and lost < MATERIAL * rows:
@@ -243,7 +250,7 @@ class _LedgerCounter:
         parts = list[float]()
         for source in (step.source, *step.before):
             different = exp.Count(this=exp.Distinct(expressions=[link.end(source).copy()]))
-            select = _select_from(_copy_source_node(source), exp.Count(this=exp.Star()), different)
+            select = select_from(copy_source_node(source), exp.Count(this=exp.Star()), different)
             try:
                 ((rows, values),) = self._run_select(select, path.scope)
             except NotCountedError as reason:
@@ -256,7 +263,7 @@ class _LedgerCounter:
         """Whether the rows that a join leaves out make up 1 % of the sum or more."""
         parts = (exp.Sum(this=exp.Abs(this=_make_case(one, value))) for one in (comes, [*comes, step.missing]))
         try:
-            ((every, lost),) = self._run_select(_build_join_path_select(path, [*parts], path.own), path.scope)
+            ((every, lost),) = self._run_select(build_join_path_select(path, [*parts], path.own), path.scope)
         except NotCountedError as reason:
             self.not_counted.append(f"the part of the sum that {_get_source_name(step.source)} leaves out: {reason}")
             return False
@@ -264,7 +271,7 @@ class _LedgerCounter:
 
     def _find_lost_row_examples(self, path: JoinPath, step: JoinStep) -> tuple[str, ...]:
         outputs = [side.copy() for link in step.links for source, side in link.ends if source is not step.source]
-        select = _build_join_path_select(path, outputs, path.own).where(step.missing, copy=False).distinct(copy=False)
+        select = build_join_path_select(path, outputs, path.own).where(step.missing, copy=False).distinct(copy=False)
         try:
             rows = self._run_select(select.limit(_EXAMPLES, copy=False), path.scope)
         except NotCountedError:
@@ -282,7 +289,7 @@ class _LedgerCounter:
         meant = [join.material and join.key in own for join in lossy]
         if not lossy or not all(meant) or any(join.repeated for join in self.joins):
             return None, ""
-        select = _build_join_path_select(path, [item.copy() for item in path.scope.select.expressions], path.own)
+        select = build_join_path_select(path, [item.copy() for item in path.scope.select.expressions], path.own)
         sql = self._write(select, path.scope)
         try:
             rows = self.count(sql)
@@ -313,14 +320,14 @@ class _LedgerCounter:
             return  # how many of its rows are asked about is not known
         one, own = step.source, [part.node.copy() for part in path.filters if part.named == (step.source,)]
         counts = [exp.Count(this=exp.Distinct(expressions=[term.copy()])) for term in terms]
-        alone = exp.select(exp.Count(this=exp.Star()), *counts).from_(_copy_source_node(one)).where(*own, copy=False)
+        alone = exp.select(exp.Count(this=exp.Star()), *counts).from_(copy_source_node(one)).where(*own, copy=False)
         try:
             ((rows, *different),) = self._run_select(alone, path.scope)
             # If no column tells all rows apart, a group is not a row.
             if not rows or rows not in different:
                 return
             # The result may have a group more: NULL, of rows that a LEFT JOIN keeps.
-            met = _copy_select_with_outputs(path.scope.select, [counts[different.index(rows)]])
+            met = copy_select_with_outputs(path.scope.select, [counts[different.index(rows)]])
             ((here,),) = self._run_select(met, path.scope)
         except NotCountedError as reason:
             self.not_counted.append(f"the rows of {_get_source_name(one)} that are left out: {reason}")
@@ -338,12 +345,12 @@ class _LedgerCounter:
         if not terms and scope.select.args.get("group") is not None:
             raise NotCountedError("it groups in several ways")
         keys = [*(term.copy() for term in terms), *_list_key_columns(self.query, single.source)]
-        inner = _copy_select_with_outputs(scope.select, [*keys, exp.Count(this=exp.Star())])
+        inner = copy_select_with_outputs(scope.select, [*keys, exp.Count(this=exp.Star())])
         inner.set("group", exp.Group(expressions=[key.copy() for key in keys]))
         if single.source.side == "LEFT":
             inner.where(exp.not_(keys[-1].is_(exp.Null()), copy=False), copy=False)
         outputs = exp.Sum(this=exp.column(f"c{len(keys)}")), exp.Count(this=exp.Star())
-        ((every, once),) = self._run_select(_select_from(inner.subquery("counted", copy=False), *outputs), scope)
+        ((every, once),) = self._run_select(select_from(inner.subquery("counted", copy=False), *outputs), scope)
         return (_to_int(every) - _to_int(once), _to_int(once)) if _to_int(every) > _to_int(once) else None
 
     def _record_repeated_rows(self, path: JoinPath, single: SingleSource) -> None:
@@ -369,7 +376,7 @@ class _LedgerCounter:
         check_countable(self.query, scope)
         if len(scope.sources) > 1:
             # Most tables have none, and the column's own is quicker to look through than the joins.
-            alone = _select_from(_copy_source_node(column.source), exp.Star())
+            alone = select_from(copy_source_node(column.source), exp.Star())
             if not self._find_value_variants(alone, column, scope):
                 return
         found = self._find_value_variants(scope.select, column, scope)
@@ -382,14 +389,14 @@ class _LedgerCounter:
 
     def _find_value_variants(self, select: exp.Select, column: TableColumn, scope: Scope) -> list[Sequence[Cell]]:
         """Return a column's values grouped without case and spacing; empty if no group has two."""
-        inner = _copy_select_with_outputs(select, [column.node, exp.Count(this=exp.Star())])
+        inner = copy_select_with_outputs(select, [column.node, exp.Count(this=exp.Star())])
         inner.set("group", exp.Group(expressions=[column.node.copy()]))
         value, rows, folded = exp.column("c0"), exp.column("c1"), exp.Lower(this=exp.column("c0"))
         for space in _SPACES:
             folded = exp.Replace(this=folded, expression=exp.Literal.string(space), replacement=exp.Literal.string(""))
         outputs = (exp.Min(this=value), exp.Max(this=value), exp.Count(this=exp.Star()))
         valued = inner.subquery("valued", copy=False)
-        outer = _select_from(valued, folded, *outputs, exp.Sum(this=rows), exp.Max(this=rows))
+        outer = select_from(valued, folded, *outputs, exp.Sum(this=rows), exp.Max(this=rows))
         found = [row for row in self._run_select(outer.group_by(folded.copy(), copy=False), scope) if row[0]]
         return found if any(_to_int(row[3]) > 1 for row in found) else []
 
@@ -424,43 +431,6 @@ def _make_count(conditions: Sequence[exp.Expr], key: exp.Expr | None) -> exp.Exp
     return exp.Count(this=_make_case(conditions, exp.Literal.number(1)) if conditions else exp.Star())
 
 
-def _list_conditions_before_join(path: JoinPath, step: JoinStep) -> list[exp.Expr]:
-    """Return the conditions that rows meet before they come to a join.
-
-    Of a row without a partner nobody knows whether it would meet a condition on it.
-    """
-    others = [part for part in path.filters if step.source not in part.named]
-    return [*_list_match_conditions(path, step), *(_allow_missing_match(path, part) for part in others)]
-
-
-def _list_match_conditions(path: JoinPath, until: JoinStep | None = None) -> list[exp.Expr]:
-    """Return the conditions that a row has a match in every join, or in all before a step."""
-    before = path.steps if until is None else path.steps[: path.steps.index(until)]
-    return [exp.not_(step.missing, copy=False) for step in before if not step.kept]
-
-
-def _allow_missing_match(path: JoinPath, part: Filter) -> exp.Expr:
-    """Return a filter that also accepts rows without a match in the tables that it names."""
-    unknown = (step.missing for step in path.steps if step.source in part.named and not step.kept)
-    return exp.or_(*unknown, part.node)
-
-
-def _find_filtering_sources(path: JoinPath) -> list[QuerySource]:
-    """Return the sources that filter rows or rank top groups, and the sources joined before."""
-    terms = (path.query.resolve_group_by_terms(path.scope) or []) if path.scope.select.args.get("limit") else []
-    named = [source for term in terms for source in path.query.find_sources(term, path.scope)]
-    named += [source for part in path.filters for source in part.named]
-    for step in reversed(path.steps):
-        if step.source in named:
-            named += step.before
-    return [source for source in named if source is not path.subject]
-
-
-def _list_filters_after(path: JoinPath, step: JoinStep) -> list[exp.Expr]:
-    """Return the conditions on what a LEFT JOIN adds, which may leave out who has no match in it."""
-    return [part.node for part in path.filters if step.source in part.named] if step.kept else []
-
-
 def _find_sum(path: JoinPath) -> exp.Expr | None:
     """Return the expression that the SELECT sums over the counted rows; None if none."""
     for node in path.query.find_aggregates(path.scope, exp.Sum):
@@ -484,42 +454,6 @@ def _asks_for_each(question: str, source: QuerySource) -> bool:
         word.folded in _EACH and any(near.stem in names for near in asked[place + 1 : place + 4])
         for place, word in enumerate(asked)
     )
-
-
-def _build_join_path_select(path: JoinPath, outputs: Sequence[exp.Expr], filters: Sequence[Filter]) -> exp.Select:
-    """Return a SELECT of the counted rows, left-joined to all other sources."""
-    if not path.steps and len(path.scope.sources) > 1:
-        return _copy_select_with_outputs(path.scope.select, outputs)
-    select = _select_from(_copy_source_node(path.subject), *outputs)
-    for step in path.steps:
-        join = exp.Join(this=_copy_source_node(step.source), side="LEFT")
-        conditions = [link.condition for link in step.links if link.condition is not None]
-        if conditions:
-            join.set("on", exp.and_(*conditions))
-        else:
-            join.set("using", [exp.to_identifier(link.ends[0][1].name, quoted=True) for link in step.links])
-        select.append("joins", join)
-    return select.where(*(part.node.copy() for part in filters), copy=False)
-
-
-def _select_from(source: exp.Expr, *outputs: exp.Expr) -> exp.Select:
-    """Return a SELECT of these very expressions."""
-    return exp.select(*outputs, copy=False).from_(source, copy=False)
-
-
-def _copy_source_node(source: QuerySource) -> exp.Expr:
-    node = source.node.copy()
-    node.set("joins", None)
-    return node
-
-
-def _copy_select_with_outputs(select: exp.Select, outputs: Sequence[exp.Expr]) -> exp.Select:
-    """Return a SELECT with the same FROM and WHERE and other outputs, named `c0`, `c1` etc."""
-    bare = exp.Select(expressions=[exp.alias_(one, f"c{place}") for place, one in enumerate(outputs)])
-    for part in ("from_", "joins", "where"):
-        value = select.args.get(part)
-        bare.set(part, [one.copy() for one in value] if isinstance(value, list) else value and value.copy())
-    return bare
 
 
 def _list_visible_ctes(select: exp.Expr) -> list[exp.Expr]:

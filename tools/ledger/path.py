@@ -354,3 +354,76 @@ def expects_every_row_to_match(query: Query, step: JoinStep) -> bool | None:
     # If both sides are keys nothing says which one of the two tables lists all there are.
     is_key = [bool(table.key) and set(table.key) <= {pair[side] for pair in names} for side, table in enumerate(tables)]
     return forth or is_key == [True, False] or (None if not source.table.key and not is_key[1] else False)
+
+
+def list_conditions_before_join(path: JoinPath, step: JoinStep) -> list[exp.Expr]:
+    """Return the conditions that rows meet before they come to a join.
+
+    Of a row without a partner nobody knows whether it would meet a condition on it.
+    """
+    others = [part for part in path.filters if step.source not in part.named]
+    return [*list_match_conditions(path, step), *(_allow_missing_match(path, part) for part in others)]
+
+
+def list_match_conditions(path: JoinPath, until: JoinStep | None = None) -> list[exp.Expr]:
+    """Return the conditions that a row has a match in every join, or in all before a step."""
+    before = path.steps if until is None else path.steps[: path.steps.index(until)]
+    return [exp.not_(step.missing, copy=False) for step in before if not step.kept]
+
+
+def _allow_missing_match(path: JoinPath, part: Filter) -> exp.Expr:
+    """Return a filter that also accepts rows without a match in the tables that it names."""
+    unknown = (step.missing for step in path.steps if step.source in part.named and not step.kept)
+    return exp.or_(*unknown, part.node)
+
+
+def find_filtering_sources(path: JoinPath) -> list[QuerySource]:
+    """Return the sources that filter rows or rank top groups, and the sources joined before."""
+    terms = (path.query.resolve_group_by_terms(path.scope) or []) if path.scope.select.args.get("limit") else []
+    named = [source for term in terms for source in path.query.find_sources(term, path.scope)]
+    named += [source for part in path.filters for source in part.named]
+    for step in reversed(path.steps):
+        if step.source in named:
+            named += step.before
+    return [source for source in named if source is not path.subject]
+
+
+def list_filters_after(path: JoinPath, step: JoinStep) -> list[exp.Expr]:
+    """Return the conditions on what a LEFT JOIN adds, which may leave out who has no match in it."""
+    return [part.node for part in path.filters if step.source in part.named] if step.kept else []
+
+
+def build_join_path_select(path: JoinPath, outputs: Sequence[exp.Expr], filters: Sequence[Filter]) -> exp.Select:
+    """Return a SELECT of the counted rows, left-joined to all other sources."""
+    if not path.steps and len(path.scope.sources) > 1:
+        return copy_select_with_outputs(path.scope.select, outputs)
+    select = select_from(copy_source_node(path.subject), *outputs)
+    for step in path.steps:
+        join = exp.Join(this=copy_source_node(step.source), side="LEFT")
+        conditions = [link.condition for link in step.links if link.condition is not None]
+        if conditions:
+            join.set("on", exp.and_(*conditions))
+        else:
+            join.set("using", [exp.to_identifier(link.ends[0][1].name, quoted=True) for link in step.links])
+        select.append("joins", join)
+    return select.where(*(part.node.copy() for part in filters), copy=False)
+
+
+def select_from(source: exp.Expr, *outputs: exp.Expr) -> exp.Select:
+    """Return a SELECT of these very expressions."""
+    return exp.select(*outputs, copy=False).from_(source, copy=False)
+
+
+def copy_source_node(source: QuerySource) -> exp.Expr:
+    node = source.node.copy()
+    node.set("joins", None)
+    return node
+
+
+def copy_select_with_outputs(select: exp.Select, outputs: Sequence[exp.Expr]) -> exp.Select:
+    """Return a SELECT with the same FROM and WHERE and other outputs, named `c0`, `c1` etc."""
+    bare = exp.Select(expressions=[exp.alias_(one, f"c{place}") for place, one in enumerate(outputs)])
+    for part in ("from_", "joins", "where"):
+        value = select.args.get(part)
+        bare.set(part, [one.copy() for one in value] if isinstance(value, list) else value and value.copy())
+    return bare
