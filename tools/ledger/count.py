@@ -194,6 +194,11 @@ class _LedgerCounter:
         columns, value, key = (_list_grouped_or_averaged_columns(path), _find_sum(path), self._find_counting_key(path))
         if not (path.steps or columns):
             return
+        for step in path.steps:
+            named = [part for part in path.filters if step.source in part.named]
+            is_open = step.source in path.open_ends
+            if (named and key and (is_open or step.kept)) or (is_open and any(len(part.named) > 1 for part in named)):
+                raise NotCountedError(f"a condition may choose among the rows of {_get_source_name(step.source)}")
         comes = {id(step): list_conditions_before_join(path, step) for step in path.steps}
         chosen = find_filtering_sources(path)
         outputs = [_make_count([], key)]
@@ -208,9 +213,8 @@ class _LedgerCounter:
                 alone = [step.missing] if key is None else []
                 outputs.append(_make_count([*comes[id(step)], *alone, step.reference_condition], key))
                 if own := list_filters_after(path, step):
-                    if key is not None:
-                        raise NotCountedError("a condition on a LEFT JOIN filters repeated rows")
-                    outputs.append(_make_count([*comes[id(step)], *alone, step.reference_condition, *own], key))
+                    held = [*comes[id(step)], step.missing, *own]
+                    outputs += [_make_count(each, None) for each in ([*held, step.reference_condition], held)]
         stays = [*list_match_conditions(path), *(part.node for part in path.filters)]
         outputs += [
             _make_count(stays, key),
@@ -226,14 +230,18 @@ class _LedgerCounter:
             kept = step.kept
             if step.source in chosen:
                 lost = next(numbers) - (0 if key is None else number)
-                if list_filters_after(path, step) and (dropped := lost - next(numbers)):
-                    lost, kept = dropped, False  # who has no partner does not meet the condition on it
+                if list_filters_after(path, step):
+                    dropped, held = lost - next(numbers), next(numbers)
+                    # Who has no partner may not meet the condition on it.
+                    lost, kept = (dropped, False) if dropped else (held, True)
             material = lost > 0 and not kept and self._expects_every_row_to_match(path, step)
             if material and lost < MATERIAL * rows:
                 material = value is not None and self._is_large_part_of_sum(path, comes[id(step)], step, value)
             shown = self._find_lost_row_examples(path, step) if material and self.examples else ()
             names = (_get_source_name(step.source), _write_condition(self.query, step), lost, 0)
-            self.joins.append(JoinCount(*names, _get_source_name(path.subject), rows, kept, material, shown))
+            beside = _render_cell(" and ".join(map(self.query.text, step.conditions)))
+            of = _get_source_name(path.subject)
+            self.joins.append(JoinCount(*names, of, rows, kept, material, shown, condition=beside))
         all_rows = next(numbers)
         for (column, use, hidden), number in zip(columns, numbers, strict=True):
             if number:

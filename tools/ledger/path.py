@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from ..sql.query import Query, QueryCondition, get_argument, is_source_key_bound
+from ..sql.query import Query, QueryCondition, get_argument
 from ..sql.scope import QuerySource, Scope, SourceColumn, iterate_enclosing_scopes
 
 _KINDS = ("", "INNER", "OUTER", "CROSS", "STRAIGHT")
@@ -69,6 +69,8 @@ class JoinStep:
     source: QuerySource
     before: tuple[QuerySource, ...]  # each source that its links compare it with, mostly one
     links: tuple[JoinEquality, ...]
+    conditions: tuple[exp.Expr, ...] = ()  # what a partner meets besides
+    has_key: bool = False  # whether a row has one match at most, as these compare a declared key
 
     @property
     def kept(self) -> bool:
@@ -142,11 +144,17 @@ def find_path(query: Query, scope: Scope) -> JoinPath:
     narrowed = [one.source for one in rest if one not in held]
     if any(end in narrowed for step in steps for link in step.links for end, _ in link.ends if end is not step.source):
         raise NotCountedError("a join goes through a LEFT JOIN with a condition of its own")
+    steps = [_add_conditions(query, step, rest) for step in steps]
+    reached = [subject, *(step.source for step in steps)]
+    for place, step in enumerate(steps, 2):
+        if any(source not in reached[:place] for one in step.conditions for source in query.find_sources(one, scope)):
+            raise NotCountedError("a LEFT JOIN compares what is joined later")
+    keyed = {id(one) for step in steps if not step.kept for one in step.conditions}
+    held = [one for one in held if id(one.node) not in keyed]
     filters = [Filter(one.node, tuple(dict.fromkeys(query.find_sources(one.node, scope)))) for one in held]
     own = [one for one in filters if all(source is subject for source in one.named)]
     others = [one for one in filters if one not in own]
-    fixed, _ = query.find_column_equalities(scope)
-    open_ends = [step.source for step in steps if not _compares_declared_key(step, fixed)]
+    open_ends = [step.source for step in steps if not step.has_key]
     singles = list[SingleSource]()
     for source in (summed or [subject]) if joined else ():
         repeating = query.find_repeating_sources(source, scope)
@@ -324,12 +332,25 @@ def _order_join_steps(scope: Scope, subject: QuerySource, links: Sequence[JoinEq
         left.remove(source)
 
 
-def _compares_declared_key(step: JoinStep, fixed: set[SourceColumn]) -> bool:
-    """Whether a join compares a declared key, so that each row has one match at most."""
+def _add_conditions(query: Query, step: JoinStep, rest: Sequence[QueryCondition]) -> JoinStep:
+    """Return a join with the conditions that say which rows are partners, beside its equalities.
+
+    These are all of a LEFT JOIN's own. Of an inner join all but constants for the rest of a key, as in
+    `l.code = o.code AND l.lang = 'en'`, filter what it gives.
+    """
     source, table = step.source, step.source.table
-    ends = (link.end(source) for link in step.links)
-    bound = fixed | {(id(source), end.name.lower()) for end in ends if isinstance(end, exp.Column)}
-    return table is not None and bool(table.primary_key) and not source.renamed and is_source_key_bound(source, bound)
+    own = [one.node for one in rest if one.source is source] if step.kept else []
+    if table is None or not table.primary_key or source.renamed:
+        return replace(step, conditions=tuple(own))
+    left = {*table.primary_key} - {link.find_column(source, query) for link in step.links}
+    fixing = dict[str, exp.Expr]()
+    for one in rest if all(link.condition for link in step.links) else ():
+        for column, other in query.iterate_column_comparisons(one.node) if isinstance(one.node, exp.EQ) else ():
+            if column.source is source and column.schema.name in left and query.literal(other) is not None:
+                fixing[column.schema.name] = one.node
+    has_key = left == fixing.keys()
+    more = [node for node in fixing.values() if has_key and not any(node is one for one in own)]
+    return replace(step, conditions=(*own, *more), has_key=has_key)
 
 
 def expects_every_row_to_match(query: Query, step: JoinStep) -> bool | None:
@@ -353,6 +374,7 @@ def expects_every_row_to_match(query: Query, step: JoinStep) -> bool | None:
         return forth and not any(names == set(zip(key.columns, key.ref_columns, strict=True)) for key in back)
     # If both sides are keys nothing says which one of the two tables lists all there are.
     is_key = [bool(table.key) and set(table.key) <= {pair[side] for pair in names} for side, table in enumerate(tables)]
+    is_key[0] |= step.has_key
     return forth or is_key == [True, False] or (None if not source.table.key and not is_key[1] else False)
 
 
@@ -402,7 +424,7 @@ def build_join_path_select(path: JoinPath, outputs: Sequence[exp.Expr], filters:
         join = exp.Join(this=copy_source_node(step.source), side="LEFT")
         conditions = [link.condition for link in step.links if link.condition is not None]
         if conditions:
-            join.set("on", exp.and_(*conditions))
+            join.set("on", exp.and_(*conditions, *step.conditions))
         else:
             join.set("using", [exp.to_identifier(link.ends[0][1].name, quoted=True) for link in step.links])
         select.append("joins", join)
