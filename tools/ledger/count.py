@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -86,13 +87,13 @@ def build_query_ledger(
         return _UNREAD
     if len(query.sql) > _LONGEST:
         return Ledger(not_counted=("the query is too long",))
-    keeper = _LedgerCounter(query, count, examples, ruled & query.tables.keys())
+    keeper = _LedgerCounter(query, count, examples, ruled & query.tables.keys(), question)
     for scope in query.scopes[:_MOST_SCOPES]:
         keeper.add_scope_counts(scope)
     if len(query.scopes) > _MOST_SCOPES:
         keeper.not_counted.append("further sub-queries")
     other, other_sql = keeper.recompute_with_lost_rows(value) if isinstance(value, int | float) else (None, "")
-    keeper.add_ones(question)
+    keeper.add_ones()
     return Ledger(
         joins=tuple(keeper.joins),
         nulls=tuple(keeper.nulls),
@@ -125,11 +126,13 @@ class _LedgerCounter:
     count: Count
     examples: bool
     ruled: frozenset[str]  # those that the query reads
+    question: str
     joins: list[JoinCount] = field(default_factory=list[JoinCount])
     nulls: list[MissingCount] = field(default_factory=list[MissingCount])
     variants: list[VariantCount] = field(default_factory=list[VariantCount])
     not_counted: list[str] = field(default_factory=list[str])
     top: JoinPath | None = None
+    may_repeat: bool = False  # whether rows that joins leave out would be there several times
 
     def add_scope_counts(self, scope: Scope) -> None:
         """Add the counts of one SELECT, as far as its rows can be counted."""
@@ -149,6 +152,7 @@ class _LedgerCounter:
                 try:
                     add()
                 except NotCountedError as reason:
+                    self.may_repeat = True
                     self.not_counted.append(f"the {what} of {read}: {reason}")
         for condition in self.query.conditions(scope):
             node = condition.node
@@ -192,6 +196,7 @@ class _LedgerCounter:
         if any(one.source.table is None or one.source.table.name in self.ruled for one in path.steps if self.ruled):
             raise NotCountedError(f"which rows of {', '.join(sorted(self.ruled))} may be read depends on who asks")
         columns, value, key = (_list_grouped_or_averaged_columns(path), _find_sum(path), self._find_counting_key(path))
+        self.may_repeat |= key is not None or any(one.source is not path.subject for one in path.singles)
         if not (path.steps or columns):
             return
         for step in path.steps:
@@ -253,6 +258,9 @@ class _LedgerCounter:
     def _expects_every_row_to_match(self, path: JoinPath, step: JoinStep) -> bool:
         """Whether each row before a join should have a match, by keys, or else by the values that are compared."""
         expected, (link, *more) = expects_every_row_to_match(self.query, step), step.links
+        constants = (one.name for condition in step.conditions for one in condition.find_all(exp.Literal))
+        if any(re.search(rf"\b{re.escape(text)}\b", self.question, re.IGNORECASE) for text in constants):
+            return False  # who asks for some partners does not expect all rows to have one
         if expected is not None or more:
             return bool(expected)
         parts = list[float]()
@@ -291,6 +299,9 @@ class _LedgerCounter:
         path = self.top
         if path is None or not path.steps or path.filters or any(map(path.scope.select.args.get, SHAPING)):
             return None, ""
+        # It would lack the rows that have none of these.
+        if path.scope.is_source_optional(path.subject) or self.may_repeat:
+            return None, ""
         # It has all rows that these joins leave out, and each as often as they repeat it.
         lossy = [join for join in self.joins if join.lost and not join.kept]
         own = {_write_condition(self.query, step) for step in path.steps}
@@ -310,7 +321,7 @@ class _LedgerCounter:
 
     # Rows of which the query gives one each, and that no row refers to
 
-    def add_ones(self, question: str) -> None:
+    def add_ones(self) -> None:
         """Count the rows of a table of which the query should give one each, and does not, as nothing joins them."""
         path = self.top
         terms = self.query.resolve_group_by_terms(path.scope) if path and path.steps and not self.ruled else None
@@ -341,7 +352,7 @@ class _LedgerCounter:
             self.not_counted.append(f"the rows of {_get_source_name(one)} that are left out: {reason}")
             return
         if (lost := _to_int(rows) - _to_int(here)) > 0:
-            material = lost >= MATERIAL * _to_int(rows) and _asks_for_each(question, one)
+            material = lost >= MATERIAL * _to_int(rows) and _asks_for_each(self.question, one)
             names = (_get_source_name(path.subject), _write_condition(self.query, step), lost, 0, _get_source_name(one))
             self.joins.append(JoinCount(*names, _to_int(rows), material=material, ones=True))
 

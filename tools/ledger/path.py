@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from ..sql.query import Query, QueryCondition, get_argument
+from ..sql.dialects import fold
+from ..sql.query import Query, QueryCondition, TableColumn, get_argument
 from ..sql.scope import QuerySource, Scope, SourceColumn, iterate_enclosing_scopes
 
 _KINDS = ("", "INNER", "OUTER", "CROSS", "STRAIGHT")
@@ -198,28 +199,65 @@ _Sums = set[tuple[frozenset[SourceColumn], bool]]
 
 
 def _find_sums(query: Query, scope: Scope, known: dict[int, _Sums]) -> _Sums:
-    """Return the columns in each sum or average of a SELECT, or of one that reads its rows; and whether it is a sum."""
+    """Return the columns in each sum, count or average of a SELECT or of its readers, and if it is no average."""
     if (sums := known.get(id(scope))) is not None:
         return sums
     sums = known[id(scope)] = _Sums()
-    for node in query.find_aggregates(scope, exp.Sum, exp.Avg):
+    terms = {place for term in query.resolve_group_by_terms(scope) or () for place in _find_places(query, scope, term)}
+    for node in query.find_aggregates(scope, exp.Sum, exp.Avg, exp.Count, exp.Anonymous):
+        places = _find_places(query, scope, node)
+        is_counted, sources = isinstance(node, exp.Count), {one for one, _ in places}
+        # By groups of its own rows a table is counted to see how often it is joined; a CASE may count the joined rows.
+        if is_counted and not (isinstance(node.this, exp.Column) and sources.isdisjoint(one for one, _ in terms)):
+            continue
         if not isinstance(node.this, exp.Distinct):
-            sums.add((_find_places(query, scope, node), isinstance(node, exp.Sum)))
+            sums.add((places, not isinstance(node, exp.Avg)))
     if any(map(scope.select.args.get, SHAPING)):
         return sums
-    outputs = scope.select.expressions
     for outer in query.scopes:
         for source in (one for one in outer.sources if one.query is scope.select):
-            columns = [*(source.columns or ())]
             for places, is_sum in [*_find_sums(query, outer, known)]:
                 inner = set[SourceColumn]()
                 for name in (name for one, name in places if one == id(source)):
-                    if len(outputs) == len(columns):
-                        inner |= _find_places(query, scope, outputs[columns.index(name)])
-                    else:  # a star stands for several columns
-                        inner |= {(id(one), name) for one in scope.sources if name in (one.columns or ())}
+                    output = _find_output(source, scope, name)
+                    inner |= (
+                        _find_places(query, scope, output)
+                        if isinstance(output, exp.Expr)
+                        else {(id(one), name) for one in output}
+                    )
                 sums.add((frozenset(inner), is_sum))
     return sums
+
+
+def _find_output(source: QuerySource, scope: Scope, name: str) -> exp.Expr | list[QuerySource]:
+    """Return the output of a sub-query that a column has; for a star, the sources that may have it."""
+    outputs, names = scope.select.expressions, [*(source.columns or ())]
+    if len(outputs) == len(names) and name in names:
+        return outputs[names.index(name)].unalias()
+    return [one for one in scope.sources if name in (one.columns or ())]
+
+
+def find_passed_column(query: Query, node: exp.Expr) -> TableColumn | None:
+    """Return the column that an expression is, with the table's column that sub-queries pass on as that; or None."""
+    reference = query.at(node.unnest())
+    if reference is None or reference.kind != "column" or reference.owner is None or reference.source is None:
+        return None
+    source, name = reference.source, fold(reference.column)
+    while source.query is not None and (scope := query.find_scope(source.query.unnest())) is not None:
+        output = _find_output(source, scope, name)
+        if isinstance(output, exp.Expr):
+            inner = query.at(output.unnest())
+            if inner is None or inner.kind != "column" or inner.owner is not scope or inner.source is None:
+                return None
+            source, name = inner.source, fold(inner.column)
+        elif len(output) == 1:
+            source = output[0]
+        else:
+            return None
+    column = source.table and source.table.column(source.get_declared_column_name(name))
+    if source.table is None or column is None:
+        return None
+    return TableColumn(reference.node, reference.clause, reference.owner, reference.source, source.table, column)
 
 
 def _find_places(query: Query, scope: Scope, node: exp.Expr) -> frozenset[SourceColumn]:

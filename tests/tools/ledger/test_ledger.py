@@ -142,6 +142,9 @@ def test_another_number_stands_beside_a_single_one(sales: Database) -> None:
         f"SELECT COUNT(*) {joined} WHERE p.kind = 'light'",  # nobody knows of what kind those are
         f"SELECT COUNT(*) {joined} GROUP BY p.kind ORDER BY COUNT(*) DESC LIMIT 1",
         f"SELECT COUNT(p.id) {joined}",  # it is the same
+        # It has no row of a product that is not sold.
+        "SELECT AVG(COALESCE(s.amount, 0)) FROM product p LEFT JOIN sale s ON s.product_id = p.id",
+        "SELECT 100.0 * COUNT(s.id) / COUNT(*) FROM product p LEFT JOIN sale s ON s.product_id = p.id",
     ):
         assert keep(sales, other, value=14).other is None
 
@@ -241,6 +244,8 @@ def test_a_partner_meets_the_rest_of_its_key(sales: Database, rest: str) -> None
         assert ledger.line.endswith(
             "'de'); with them it is 20." if " AND " in rest else " = l.lang); with them it is 20."
         )
+        asked = keep(sales, f"SELECT COUNT(*) FROM sale s {rest}", question="How many sales have a label in 'DE'?")
+        assert [join.material for join in asked.joins] == [False]
     else:
         assert not ledger.line
 
@@ -286,6 +291,13 @@ def test_a_part_of_the_sum_is_material_too(tmp_path: Path) -> None:
     [
         ("SELECT COUNT(*) FROM sale s JOIN rate r ON r.shop = s.shop WHERE s.id > 0", "rate", "sale", 10),
         ("SELECT SUM(s.amount) FROM sale s JOIN payment p ON p.sale_id = s.id", "payment", "sale", 1),
+        ("SELECT COUNT(s.id) FROM sale s JOIN payment p ON p.sale_id = s.id", "payment", "sale", 1),
+        (
+            "SELECT COUNT(id) FROM (SELECT s.id FROM sale s JOIN payment p ON p.sale_id = s.id) AS j",
+            "payment",
+            "sale",
+            1,
+        ),
         (
             "SELECT SUM(s.amount), SUM(s.id) FROM sale s JOIN payment p ON p.sale_id = s.id"
             " JOIN shop h ON h.code = s.shop",
@@ -321,10 +333,32 @@ def test_each_sum_is_looked_at_where_its_rows_are_joined(sales: Database, sql: s
         "SELECT SUM(s.amount * y.paid) FROM sale s JOIN payment y ON y.sale_id = s.id",
         "SELECT SUM(a) FROM (SELECT DISTINCT s.id, s.amount AS a FROM sale s JOIN payment y ON y.sale_id = s.id) AS j",
         "SELECT SUM(p) FROM (SELECT s.id, y.paid AS p FROM sale s JOIN payment y ON y.sale_id = s.id) AS j",
+        # How many payments each sale has, and what may be either.
+        "SELECT s.id, COUNT(s.id) FROM sale s JOIN payment y ON y.sale_id = s.id GROUP BY s.id",
+        "SELECT COUNT(*) FROM sale s JOIN payment y ON y.sale_id = s.id",
     ],
 )
 def test_what_is_there_once_is_not_told(sales: Database, sql: str) -> None:
     assert not [join for join in keep(sales, sql).joins if join.repeated]
+
+
+@pytest.mark.parametrize(
+    ("rest", "lost"),
+    [
+        ("payment y JOIN sale s ON s.id = y.sale_id JOIN product p ON p.id = y.paid", 3),
+        ("sale s JOIN rate r ON r.shop = s.shop JOIN product p ON p.id = s.id + 100", 20),
+    ],
+)
+def test_no_other_number_has_rows_that_are_repeated(sales: Database, rest: str, lost: int) -> None:
+    """What is left out would be there several times, though what the query gives is not."""
+    ledger = keep(sales, f"SELECT COUNT(s.id) FROM {rest}", value=0)
+    assert ([join.lost for join in ledger.joins if join.lost], ledger.other) == ([lost], None)
+
+
+def test_functions_of_one_engine_are_read(tmp_path: Path) -> None:
+    with Database.open(_sqlite(tmp_path)) as database:
+        joined = "FROM payment y JOIN sale s ON s.id = y.sale_id JOIN product p ON p.id = s.product_id"
+        assert [join.repeated for join in keep(database, f"SELECT TOTAL(s.amount) {joined}").joins] == [0, 0, 1]
 
 
 def test_how_often_rows_are_repeated_is_told(tmp_path: Path) -> None:
