@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
@@ -35,6 +35,7 @@ from .path import (
     copy_source_node,
     expects_every_row_to_match,
     find_filtering_sources,
+    find_passed_column,
     find_path,
     list_conditions_before_join,
     list_filters_after,
@@ -94,6 +95,8 @@ def build_query_ledger(
         keeper.not_counted.append("further sub-queries")
     other, other_sql = keeper.recompute_with_lost_rows(value) if isinstance(value, int | float) else (None, "")
     keeper.add_ones()
+    for scope in query.scopes[:_MOST_SCOPES]:  # last, as time may run out
+        keeper.add_variants(scope)
     return Ledger(
         joins=tuple(keeper.joins),
         nulls=tuple(keeper.nulls),
@@ -140,7 +143,7 @@ class _LedgerCounter:
         try:
             path = find_path(self.query, scope)
         except NotCountedError as reason:
-            if len(scope.sources) > 1:
+            if scope.sources:
                 self.not_counted.append(f"the rows of {read}: {reason}")
         else:
             if scope.select is self.query.tree:
@@ -154,17 +157,49 @@ class _LedgerCounter:
                 except NotCountedError as reason:
                     self.may_repeat = True
                     self.not_counted.append(f"the {what} of {read}: {reason}")
-        for condition in self.query.conditions(scope):
-            node = condition.node
+        for node in self.query.own(scope, exp.In, exp.Exists):
             inner = node.this if isinstance(node, exp.Exists) else node.args.get("query")
-            if condition.clause == "where" and inner is not None and (other := self.query.find_scope(inner.unnest())):
-                matched = ", ".join(map(_get_source_name, other.sources))
-                self.not_counted.append(f"the rows of {read} that have no match in {matched}: it is in a condition")
-        for column in _list_grouped_text_columns(self.query, scope):
+            if inner is None:
+                continue
+            other = self.query.find_scope(inner.unnest())
+            matched = ", ".join(map(_get_source_name, other.sources)) if other is not None else "a sub-query"
+            self.not_counted.append(f"the rows of {read} that have no match in {matched}: it is in a condition")
+            around = node.parent.parent if isinstance(node.parent, exp.Paren) else node.parent
+            if other is not None and isinstance(node, exp.In) and isinstance(around, exp.Not):
+                try:
+                    self._add_excluded_values(other, matched)
+                except NotCountedError as reason:
+                    self.not_counted.append(f"missing values in {matched}, which “not in” compares: {reason}")
+
+    def add_variants(self, scope: Scope) -> None:
+        """Add the values of one SELECT's groups that differ only in how they are written."""
+        select, terms = scope.select, self.query.resolve_group_by_terms(scope)
+        if terms is None and select.args.get("group") is not None:
+            read = ", ".join(map(_get_source_name, scope.sources))
+            self.not_counted.append(f"missing values and variants in {read}: it groups in several ways")
+        if select.args.get("distinct") is not None and not self.query.find_aggregates(scope):
+            terms = terms or [one.unalias() for one in select.expressions]
+        different = (one for one in self.query.find_aggregates(scope, exp.Count) if isinstance(one.this, exp.Distinct))
+        counted = (one for one in map(get_argument, different) if one is not None)
+        found = self._find_columns([*(terms or ()), *counted], scope, "variants")
+        texts = [one for one in found if _is_text_column(one.schema) and not one.schema.likely_key]
+        for column in {one.place: one for one in texts}.values():
             try:
                 self._add_value_variants(scope, column)
             except NotCountedError as reason:
                 self.not_counted.append(f"variants of {'.'.join(column.item)}: {reason}")
+
+    def _find_columns(self, nodes: Iterable[exp.Expr], scope: Scope, what: str) -> list[TableColumn]:
+        """Return the columns that expressions are, without primary keys, and note the expressions that are none."""
+        found = list[TableColumn]()
+        for node in nodes:
+            if (column := find_passed_column(self.query, node)) is None:
+                named = [find_passed_column(self.query, one) for one in node.find_all(exp.Column)]
+                if any(what != "variants" or one is None or _is_text_column(one.schema) for one in named):
+                    self.not_counted.append(f"{what} of {self.query.text(node)}: it is computed")
+            elif column.scope is scope and not (column.source.table is not None and column.is_primary_key):
+                found.append(column)
+        return found
 
     def _run_select(self, select: exp.Select, scope: Scope) -> Sequence[Sequence[Cell]]:
         """Run a SELECT with the CTEs that are visible in a scope, and return its rows."""
@@ -195,7 +230,8 @@ class _LedgerCounter:
     def _add_join_counts(self, path: JoinPath) -> None:
         if any(one.source.table is None or one.source.table.name in self.ruled for one in path.steps if self.ruled):
             raise NotCountedError(f"which rows of {', '.join(sorted(self.ruled))} may be read depends on who asks")
-        columns, value, key = (_list_grouped_or_averaged_columns(path), _find_sum(path), self._find_counting_key(path))
+        columns, value = self._list_grouped_or_averaged_columns(path), _find_sum(path)
+        key = self._find_counting_key(path)
         self.may_repeat |= key is not None or any(one.source is not path.subject for one in path.singles)
         if not (path.steps or columns):
             return
@@ -255,10 +291,42 @@ class _LedgerCounter:
                 of = _get_source_name(path.subject) if own else ""
                 self.nulls.append(MissingCount(*column.item, use, number, of, all_rows, material))
 
+    def _list_grouped_or_averaged_columns(self, path: JoinPath) -> list[tuple[TableColumn, str, bool]]:
+        """Return the grouped or averaged columns, and whether the result hides missing values."""
+        scope, averaged = path.scope, list[exp.Expr]()
+        is_cut = scope.select.args.get("limit") is not None or scope.select is not self.query.tree
+        for node in self.query.find_aggregates(scope, exp.Avg):
+            # What is computed of a missing value is missing, but for what is meant to replace it.
+            if (inner := get_argument(node)) is None or inner.find(exp.Coalesce):
+                continue
+            if isinstance(node.parent, exp.Filter) or inner.find(*UNLIKE_NULL):
+                self.not_counted.append(f"missing values of {self.query.text(inner)}: not every row is averaged")
+            else:
+                averaged += inner.find_all(exp.Column)
+        grouped = self.query.resolve_group_by_terms(scope) or ()
+        every = [(one, "grouped", is_cut) for one in self._find_columns(grouped, scope, "missing values")]
+        every += [(one, "averaged", True) for one in self._find_columns(averaged, scope, "missing values")]
+        return list({(one[0].place, one[1]): one for one in every}.values())
+
+    def _add_excluded_values(self, scope: Scope, read: str) -> None:
+        """Count the missing values in a sub-query: next to one of them NOT IN is never true."""
+        select, (output, *_) = scope.select, scope.select.expressions
+        check_countable(self.query, scope)
+        if any(select.args.get(part) for part in SHAPING if part != "distinct") or self.query.find_aggregates(scope):
+            raise NotCountedError("it is computed")
+        counts = exp.Count(this=exp.Star()), exp.Count(this=output.unalias().copy())
+        ((rows, known),) = self._run_select(copy_select_with_outputs(select, counts), scope)
+        if missing := _to_int(rows) - _to_int(known):
+            column = find_passed_column(self.query, output.unalias())
+            item = column.item if column is not None else (read, self.query.text(output.unalias()))
+            of = read if len(scope.sources) == 1 else ""
+            self.nulls.append(MissingCount(*item, "excluded", missing, of, _to_int(rows), material=True))
+
     def _expects_every_row_to_match(self, path: JoinPath, step: JoinStep) -> bool:
         """Whether each row before a join should have a match, by keys, or else by the values that are compared."""
         expected, (link, *more) = expects_every_row_to_match(self.query, step), step.links
-        constants = (one.name for condition in step.conditions for one in condition.find_all(exp.Literal))
+        nodes = (one for condition in step.conditions for one in condition.walk())
+        constants = (one.name for one in nodes if one.name and self.query.literal(one) is not None)
         if any(re.search(rf"\b{re.escape(text)}\b", self.question, re.IGNORECASE) for text in constants):
             return False  # who asks for some partners does not expect all rows to have one
         if expected is not None or more:
@@ -271,7 +339,7 @@ class _LedgerCounter:
                 ((rows, values),) = self._run_select(select, path.scope)
             except NotCountedError as reason:
                 self.not_counted.append(f"the different values of {_write_condition(self.query, step)}: {reason}")
-                return False
+                return True  # what is lost of the rows that count is told, unless the values speak against it
             parts.append(_to_int(values) / max(_to_int(rows), 1))
         return parts[0] >= MOSTLY_ONE > parts[1]
 
@@ -499,33 +567,9 @@ def _list_key_columns(query: Query, source: QuerySource) -> Iterator[exp.Expr]:
     yield from (make_column(source, name) for name in names)
 
 
-def _list_grouped_text_columns(query: Query, scope: Scope) -> Iterator[TableColumn]:
-    """Yield the text columns that a SELECT groups by or counts the distinct values of."""
-    counted = [
-        get_argument(node) for node in query.find_aggregates(scope, exp.Count) if isinstance(node.this, exp.Distinct)
-    ]
-    columns = map(query.column, [*(query.resolve_group_by_terms(scope) or ()), *counted])
-    own = [one for one in columns if one is not None and one.scope is scope and not one.is_primary_key]
-    yield from {one.place: one for one in own if _is_text_column(one.schema) and not one.schema.likely_key}.values()
-
-
 def _is_text_column(column: ColumnSchema) -> bool:
     kind = column.type.lower()
     return column.kind == "text" and (not kind or any(part in kind for part in _TEXTS))
-
-
-def _list_grouped_or_averaged_columns(path: JoinPath) -> list[tuple[TableColumn, str, bool]]:
-    """Return the grouped or averaged columns, and whether the result hides missing values."""
-    query, scope = path.query, path.scope
-    is_cut = scope.select.args.get("limit") is not None or scope.select is not query.tree
-    grouped = [(query.column(term), "grouped", is_cut) for term in query.resolve_group_by_terms(scope) or ()]
-    inner = [get_argument(node) for node in query.find_aggregates(scope, exp.Avg)]
-    # What is computed of a missing value is missing, but for what is meant to replace it.
-    plain = [one for one in inner if one is not None and one.find(*UNLIKE_NULL) is None]
-    averaged = [(query.column(one), "averaged", True) for each in plain for one in each.find_all(exp.Column)]
-    every = [(column, use, hidden) for column, use, hidden in (*grouped, *averaged) if column is not None]
-    own = [one for one in every if one[0].scope is scope and not one[0].is_primary_key]
-    return list({(one[0].place, one[1]): one for one in own}.values())
 
 
 def _write_missing(column: TableColumn, use: str) -> exp.Expr:

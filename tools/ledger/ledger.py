@@ -40,14 +40,14 @@ class JoinCount:
 
 @dataclass(frozen=True)
 class MissingCount:
-    """The number of rows with a missing value in a grouped or averaged column."""
+    """The number of rows with a missing value in what is grouped, averaged or compared by NOT IN."""
 
     table: str
     column: str
-    use: str  # `grouped` or `averaged`
+    use: str  # `grouped`, `averaged`, or `excluded` for what NOT IN compares
     missing: int
     of: str  # the table whose rows these are; empty for rows that joins have made
-    rows: int  # all that are grouped or averaged
+    rows: int  # all that are grouped, averaged or compared
     material: bool = False
 
 

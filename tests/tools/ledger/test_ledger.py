@@ -227,6 +227,17 @@ def test_where_no_key_is_declared_the_values_say_who_is_listed(tmp_path: Path) -
                 join = keep(database, f"SELECT COUNT(*) FROM {read} JOIN {listed} {on}").joins[0]
                 assert (join.table, join.lost, join.rows, join.material) == (listed, 10, 20, True)
 
+        def count(counting: str) -> Any:
+            if "COUNT(DISTINCT" in counting:
+                raise NotCountedError("its time was over")
+            return database.execute(counting).rows
+
+        # Without the time to look at them, what is lost of the rows that count is told.
+        sql = "SELECT COUNT(*) FROM visits JOIN areas USING (area_no)"
+        ledger = build_query_ledger(read_query(sql, database.schema()), count)
+        assert (ledger.joins[0].lost, ledger.joins[0].material) == (10, True)
+        assert ledger.not_counted[0].startswith("the different values of ")
+
 
 @pytest.mark.parametrize(
     "rest",
@@ -507,6 +518,74 @@ def test_values_that_are_missing_in_what_is_computed_are_counted(sales: Database
     assert not keep(sales, "SELECT AVG(COALESCE(amount, 0)) FROM sale").nulls
 
 
+@pytest.mark.parametrize(
+    "read",
+    [
+        "(SELECT id, amount AS value FROM sale) AS s",
+        "(SELECT * FROM sale) AS s",
+        "(SELECT a.id, a.amount AS value FROM (SELECT * FROM sale) AS a) AS s",
+    ],
+)
+def test_missing_values_are_counted_through_sub_queries(sales: Database, read: str) -> None:
+    column = "amount" if read.startswith("(SELECT *") else "value"
+    ledger = keep(sales, f"SELECT AVG({column}) FROM {read}")
+    assert [(one.table, one.column, one.missing, one.of) for one in ledger.nulls] == [("sale", "amount", 5, "s")]
+    assert not ledger.not_counted
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("SELECT AVG(CASE WHEN shop = 'N' THEN amount END) FROM sale", ["missing values of CASE"]),
+        ("SELECT AVG(n) FROM (SELECT COUNT(*) AS n FROM sale GROUP BY id) AS c", ["missing values of n: it is comp"]),
+        ("SELECT COALESCE(kind, '?'), COUNT(*) FROM product GROUP BY COALESCE(kind, '?')",
+         ["missing values of COALESCE", "variants of COALESCE"]),
+        ("SELECT n, COUNT(*) FROM (SELECT UPPER(kind) AS n FROM product) AS p GROUP BY n",
+         ["missing values of n: it is comp", "variants of n: it is comp"]),
+        ("SELECT amount + 1, COUNT(*) FROM sale GROUP BY amount + 1", ["missing values of amount + 1: it is comp"]),
+        ("SELECT AVG(COALESCE(amount, 0)) FROM sale", []),
+    ],
+)  # fmt: skip
+def test_values_that_are_not_counted_are_named(sales: Database, sql: str, said: list[str]) -> None:
+    ledger = keep(sales, sql)
+    assert [one[: len(start)] for one, start in zip(ledger.not_counted, said, strict=True)] == said
+    assert (ledger.nulls, ledger.variants) == ((), ())
+
+
+def test_forms_of_one_engine_are_named(tmp_path: Path) -> None:
+    with Database.open(_duckdb(tmp_path)) as database:
+        ledger = keep(database, "SELECT AVG(amount) FILTER (WHERE shop = 'N') FROM sale")
+        assert (ledger.nulls, ledger.not_counted) == ((), ("missing values of amount: not every row is averaged",))
+        for group in ("ROLLUP (kind)", "ALL"):
+            ledger = keep(database, f"SELECT kind, COUNT(*) FROM product GROUP BY {group}")
+            assert ledger.not_counted == ("missing values and variants in product: it groups in several ways",)
+
+
+@pytest.mark.parametrize(
+    ("condition", "found"),
+    [
+        ("id NOT IN (SELECT product_id FROM sale)", [(2, 20)]),
+        ("NOT (id IN (SELECT DISTINCT product_id FROM sale WHERE id > 19))", [(1, 1)]),
+        ("id NOT IN (SELECT product_id FROM sale WHERE product_id IS NOT NULL)", []),
+        ("id IN (SELECT product_id FROM sale)", []),
+    ],
+)
+def test_missing_values_that_not_in_compares_are_told(
+    sales: Database, condition: str, found: list[tuple[int, int]]
+) -> None:
+    ledger = keep(sales, f"SELECT COUNT(*) FROM product WHERE {condition}")
+    assert [(one.missing, one.rows) for one in ledger.nulls] == found
+    told = [said for said in ledger.material_facts if said.endswith("no product id, so that “not in” finds nothing")]
+    assert len(told) == len(found)
+
+
+@pytest.mark.parametrize("rest", ["FROM sale s WHERE s.id = product.id", "FROM sale GROUP BY product_id LIMIT 3"])
+def test_missing_values_that_not_in_compares_are_not_guessed(tmp_path: Path, rest: str) -> None:
+    with Database.open(_sqlite(tmp_path)) as database:
+        sql = f"SELECT COUNT(*) FROM product WHERE id NOT IN (SELECT product_id {rest})"
+        assert "missing values in sale, which “not in” compares: " in "".join(keep(database, sql).not_counted)
+
+
 def test_groups_that_differ_only_in_blanks_are_told(tmp_path: Path) -> None:
     names = ["New York", "New  York", "Rome", "Rome\u00a0", "Oslo", "Oslo\t", "Bonn"]
     for engine in ("sqlite", "duckdb"):
@@ -517,8 +596,13 @@ def test_groups_that_differ_only_in_blanks_are_told(tmp_path: Path) -> None:
             connection.executemany("INSERT INTO town VALUES (?, ?)", [*enumerate(names)])
             connection.commit()
         with Database.open(path) as database:
-            (found,) = keep(database, "SELECT name, COUNT(*) FROM town GROUP BY name").variants
-        assert (found.groups, found.rows) == (3, 3)
+            for sql in (
+                "SELECT name, COUNT(*) FROM town GROUP BY name",
+                "SELECT DISTINCT name FROM town",
+                "SELECT s.n FROM (SELECT name AS n FROM town) AS s GROUP BY s.n",
+            ):
+                (found,) = keep(database, sql).variants
+                assert (found.column, found.groups, found.rows) == ("name", 3, 3)
 
 
 def test_groups_that_differ_only_in_case_are_told(sales: Database) -> None:
@@ -595,6 +679,8 @@ def test_data_that_ends_within_the_period_is_told(sales: Database, newest: str, 
         ),
         ("SELECT COUNT(*) FROM payment WHERE sale_id IN (SELECT id FROM sale)", "no match in sale"),
         ("SELECT COUNT(*) FROM sale s WHERE EXISTS (SELECT 1 FROM payment y WHERE y.sale_id = s.id)", "in payment"),
+        ("SELECT COUNT(*) FROM sale s WHERE s.id > 3 OR s.id IN (SELECT sale_id FROM payment)", "in payment"),
+        ("SELECT p.name, (SELECT COUNT(*) FROM sale s WHERE s.product_id = p.id) FROM product p", "correlated"),
     ],
 )
 def test_what_is_not_counted_is_said(sales: Database, sql: str, reason: str) -> None:
@@ -674,6 +760,6 @@ def test_what_cannot_be_run_in_time_is_not_counted(sales: Database) -> None:
     assert (ledger.joins, ledger.nulls, ledger.variants) == ((), (), ())
     assert ledger.not_counted == (
         "the rows of sale, product: its time was over",
-        "variants of product.kind: its time was over",
         "the rows of product that are left out: its time was over",
+        "variants of product.kind: its time was over",
     )
