@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
 
 from sqlglot import exp
 
-from ..basis.dates import find_date_use
+from ..basis.dates import DateUse, find_date_use
 from ..database.rendering.text import one_line
-from ..database.schema import ColumnSchema
+from ..database.schema import ColumnSchema, TableSchema
 from ..database.table import Cell
 from ..sql.parse import return_default_if_unparsable
 from ..sql.query import Query, TableColumn, get_argument
@@ -29,17 +30,12 @@ from .path import (
     JoinStep,
     NotCountedError,
     SingleSource,
-    build_join_path_select,
     check_countable,
     copy_select_with_outputs,
     copy_source_node,
     expects_every_row_to_match,
-    find_filtering_sources,
     find_passed_column,
     find_path,
-    list_conditions_before_join,
-    list_filters_after,
-    list_match_conditions,
     make_column,
     select_from,
 )
@@ -95,30 +91,20 @@ def build_query_ledger(
         keeper.not_counted.append("further sub-queries")
     other, other_sql = keeper.recompute_with_lost_rows(value) if isinstance(value, int | float) else (None, "")
     keeper.add_ones()
+    if newest is not None:
+        compare = partial(keeper.compare_newest_date, newest, today or date.today())
+        keeper.attempt("whether the data ends before the period asked about", compare)
     for scope in query.scopes[:_MOST_SCOPES]:  # last, as time may run out
         keeper.add_variants(scope)
     return Ledger(
         joins=tuple(keeper.joins),
         nulls=tuple(keeper.nulls),
         variants=tuple(keeper.variants),
-        newest=_compare_newest_date(query, newest, today or date.today()) if newest is not None else None,
+        newest=keeper.newest,
         not_counted=tuple(dict.fromkeys(keeper.not_counted)),
         other=other,
         other_sql=other_sql,
     )
-
-
-def _compare_newest_date(query: Query, newest: Callable[[str, str], str], today: date) -> NewestDate | None:
-    use, _ = find_date_use(query)
-    last = use.last[:10] if use is not None and use.used else ""
-    day = newest(use.table, use.column) if use is not None and last else ""
-    if use is None or not day:
-        return None
-    # What lies ahead no data can hold.
-    end = min(date.fromisoformat(last), today)
-    days = (end - date.fromisoformat(day)).days
-    period = (end - date.fromisoformat(use.first)).days + 1 if use.first else _YEAR
-    return NewestDate(use.table, use.column, day, last, days > 1 and days >= _LATE * period)
 
 
 @dataclass
@@ -134,8 +120,18 @@ class _LedgerCounter:
     nulls: list[MissingCount] = field(default_factory=list[MissingCount])
     variants: list[VariantCount] = field(default_factory=list[VariantCount])
     not_counted: list[str] = field(default_factory=list[str])
+    newest: NewestDate | None = None
     top: JoinPath | None = None
     may_repeat: bool = False  # whether rows that joins leave out would be there several times
+
+    def attempt(self, what: str, count: Callable[[], None]) -> bool:
+        """Count something; return whether it was counted, and note it if not."""
+        try:
+            count()
+        except NotCountedError as reason:
+            self.not_counted.append(f"{what}: {reason}")
+            return False
+        return True
 
     def add_scope_counts(self, scope: Scope) -> None:
         """Add the counts of one SELECT, as far as its rows can be counted."""
@@ -152,11 +148,8 @@ class _LedgerCounter:
                 self.not_counted.append(f"the rows that {read} leave out: {NO_SUBJECT}")
             repeats = [("repeated rows", partial(self._record_repeated_rows, path, one)) for one in path.singles]
             for what, add in (("rows", partial(self._add_join_counts, path)), *repeats):
-                try:
-                    add()
-                except NotCountedError as reason:
+                if not self.attempt(f"the {what} of {read}", add):
                     self.may_repeat = True
-                    self.not_counted.append(f"the {what} of {read}: {reason}")
         for node in self.query.own(scope, exp.In, exp.Exists):
             inner = node.this if isinstance(node, exp.Exists) else node.args.get("query")
             if inner is None:
@@ -166,10 +159,8 @@ class _LedgerCounter:
             self.not_counted.append(f"the rows of {read} that have no match in {matched}: it is in a condition")
             around = node.parent.parent if isinstance(node.parent, exp.Paren) else node.parent
             if other is not None and isinstance(node, exp.In) and isinstance(around, exp.Not):
-                try:
-                    self._add_excluded_values(other, matched)
-                except NotCountedError as reason:
-                    self.not_counted.append(f"missing values in {matched}, which “not in” compares: {reason}")
+                what = f"missing values in {matched}, which “not in” compares"
+                self.attempt(what, partial(self._add_excluded_values, other, matched))
 
     def add_variants(self, scope: Scope) -> None:
         """Add the values of one SELECT's groups that differ only in how they are written."""
@@ -184,10 +175,7 @@ class _LedgerCounter:
         found = self._find_columns([*(terms or ()), *counted], scope, "variants")
         texts = [one for one in found if _is_text_column(one.schema) and not one.schema.likely_key]
         for column in {one.place: one for one in texts}.values():
-            try:
-                self._add_value_variants(scope, column)
-            except NotCountedError as reason:
-                self.not_counted.append(f"variants of {'.'.join(column.item)}: {reason}")
+            self.attempt(f"variants of {'.'.join(column.item)}", partial(self._add_value_variants, scope, column))
 
     def _find_columns(self, nodes: Iterable[exp.Expr], scope: Scope, what: str) -> list[TableColumn]:
         """Return the columns that expressions are, without primary keys, and note the expressions that are none."""
@@ -216,7 +204,7 @@ class _LedgerCounter:
         """Return the key that counts repeated rows once; None if the joins repeat no row."""
         if not path.open_ends:
             return None
-        laid = build_join_path_select(path, [exp.Count(this=exp.Star())], path.own)
+        laid = path.build_select([exp.Count(this=exp.Star())])
         alone = laid.copy()
         alone.set("joins", None)
         ((many,),), ((once,),) = self._run_select(laid, path.scope), self._run_select(alone, path.scope)
@@ -240,8 +228,8 @@ class _LedgerCounter:
             is_open = step.source in path.open_ends
             if (named and key and (is_open or step.kept)) or (is_open and any(len(part.named) > 1 for part in named)):
                 raise NotCountedError(f"a condition may choose among the rows of {_get_source_name(step.source)}")
-        comes = {id(step): list_conditions_before_join(path, step) for step in path.steps}
-        chosen = find_filtering_sources(path)
+        comes = {id(step): path.list_conditions_before(step) for step in path.steps}
+        chosen = path.find_filtering_sources()
         outputs = [_make_count([], key)]
         for step in path.steps:
             # Without conditions on other tables what comes to a join is what those before it leave.
@@ -253,15 +241,15 @@ class _LedgerCounter:
                 # Who asks about some of a table does not ask about rows that refer to none of it.
                 alone = [step.missing] if key is None else []
                 outputs.append(_make_count([*comes[id(step)], *alone, step.reference_condition], key))
-                if own := list_filters_after(path, step):
+                if own := path.list_filters_after(step):
                     held = [*comes[id(step)], step.missing, *own]
                     outputs += [_make_count(each, None) for each in ([*held, step.reference_condition], held)]
-        stays = [*list_match_conditions(path), *(part.node for part in path.filters)]
+        stays = [*path.list_match_conditions(), *(part.node for part in path.filters)]
         outputs += [
             _make_count(stays, key),
             *(_make_count([*stays, _write_missing(column, use)], key) for column, use, _ in columns),
         ]
-        (row,) = self._run_select(build_join_path_select(path, outputs, path.own), path.scope)
+        (row,) = self._run_select(path.build_select(outputs), path.scope)
         numbers = map(_to_int, row)
         left = next(numbers)
         for step in path.steps:
@@ -271,7 +259,7 @@ class _LedgerCounter:
             kept = step.kept
             if step.source in chosen:
                 lost = next(numbers) - (0 if key is None else number)
-                if list_filters_after(path, step):
+                if path.list_filters_after(step):
                     dropped, held = lost - next(numbers), next(numbers)
                     # Who has no partner may not meet the condition on it.
                     lost, kept = (dropped, False) if dropped else (held, True)
@@ -347,7 +335,7 @@ class _LedgerCounter:
         """Whether the rows that a join leaves out make up 1 % of the sum or more."""
         parts = (exp.Sum(this=exp.Abs(this=_make_case(one, value))) for one in (comes, [*comes, step.missing]))
         try:
-            ((every, lost),) = self._run_select(build_join_path_select(path, [*parts], path.own), path.scope)
+            ((every, lost),) = self._run_select(path.build_select([*parts]), path.scope)
         except NotCountedError as reason:
             self.not_counted.append(f"the part of the sum that {_get_source_name(step.source)} leaves out: {reason}")
             return False
@@ -355,7 +343,7 @@ class _LedgerCounter:
 
     def _find_lost_row_examples(self, path: JoinPath, step: JoinStep) -> tuple[str, ...]:
         outputs = [side.copy() for link in step.links for source, side in link.ends if source is not step.source]
-        select = build_join_path_select(path, outputs, path.own).where(step.missing, copy=False).distinct(copy=False)
+        select = path.build_select(outputs).where(step.missing, copy=False).distinct(copy=False)
         try:
             rows = self._run_select(select.limit(_EXAMPLES, copy=False), path.scope)
         except NotCountedError:
@@ -376,7 +364,7 @@ class _LedgerCounter:
         meant = [join.material and join.key in own for join in lossy]
         if not lossy or not all(meant) or any(join.repeated for join in self.joins):
             return None, ""
-        select = build_join_path_select(path, [item.copy() for item in path.scope.select.expressions], path.own)
+        select = path.build_select([item.copy() for item in path.scope.select.expressions])
         sql = self._write(select, path.scope)
         try:
             rows = self.count(sql)
@@ -420,7 +408,7 @@ class _LedgerCounter:
             self.not_counted.append(f"the rows of {_get_source_name(one)} that are left out: {reason}")
             return
         if (lost := _to_int(rows) - _to_int(here)) > 0:
-            material = lost >= MATERIAL * _to_int(rows) and _asks_for_each(self.question, one)
+            material = lost >= MATERIAL * _to_int(rows) and _asks_for_each(self.question, step.source.table)
             names = (_get_source_name(path.subject), _write_condition(self.query, step), lost, 0, _get_source_name(one))
             self.joins.append(JoinCount(*names, _to_int(rows), material=material, ones=True))
 
@@ -456,6 +444,38 @@ class _LedgerCounter:
         if (join := single.repeating[0].join) is not None and (on := join.args.get("on")) is not None:
             key = self.query.text(on)
         self.joins.append(JoinCount(table, key, 0, more, of, rows, material=material))
+
+    # The newest date
+
+    def compare_newest_date(self, newest: Callable[[str, str], str], today: date) -> None:
+        """Compare the newest date with the end of the period asked about, or with its beginning if it has no end."""
+        use, _ = find_date_use(self.query)
+        if use is None or not use.used:
+            return
+        first, last = use.first[:10] or self._find_computed_beginning(use), use.last[:10]
+        day = newest(use.table, use.column) if first or last else ""
+        if not day or not (last or first > day):
+            return
+        # What lies ahead no data can hold.
+        end = min(date.fromisoformat(last), today) if last else date.fromisoformat(first)
+        days = (end - date.fromisoformat(day)).days
+        period = (end - date.fromisoformat(first)).days + 1 if first else _YEAR
+        material = not last or (days > 1 and days >= _LATE * period)
+        self.newest = NewestDate(use.table, use.column, day, last or first, material)
+
+    def _find_computed_beginning(self, use: DateUse) -> str:
+        """Return the day since when a date column is asked about, if that is computed; empty if there is none."""
+        for condition in (one for scope in self.query.scopes for one in self.query.conditions(scope)):
+            node = condition.node
+            if not isinstance(node, exp.GT | exp.GTE | exp.Between) or not self.query.holds(condition):
+                continue
+            near, far = node.this, node.args.get("low") or node.args["expression"]
+            column = self.query.column(near.this if isinstance(near, exp.Cast | exp.TsOrDsToDate) else near)
+            if column is not None and column.item == (use.table, use.column) and not far.find(exp.Column, exp.Query):
+                ((cell,),) = self._run_select(exp.select(far.copy()), condition.scope)
+                with suppress(ValueError):  # it is no date
+                    return date.fromisoformat(str(cell)[:10]).isoformat()
+        return ""
 
     # Groups that differ only in how they are written
 
@@ -528,14 +548,9 @@ def _find_sum(path: JoinPath) -> exp.Expr | None:
     return None
 
 
-def _asks_for_each(question: str, source: QuerySource) -> bool:
+def _asks_for_each(question: str, table: TableSchema) -> bool:
     """Whether a question says "each", "every" or "all" of a table's name, or of one of its columns' names."""
-    table = source.table
-    names = (
-        {stem for name in (table.name, *(one.name for one in table.columns)) for stem in stem_name(name)}
-        if table
-        else ()
-    )
+    names = {stem for name in (table.name, *(one.name for one in table.columns)) for stem in stem_name(name)}
     asked = words(question)
     return any(
         word.folded in _EACH and any(near.stem in names for near in asked[place + 1 : place + 4])

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from ..sql.dialects import fold
 from ..sql.query import Query, QueryCondition, TableColumn, get_argument
 from ..sql.scope import QuerySource, Scope, SourceColumn, iterate_enclosing_scopes
 
@@ -120,6 +119,53 @@ class JoinPath:
     singles: tuple[SingleSource, ...]  # what is summed or averaged, or else the subject
     open_ends: tuple[QuerySource, ...]  # sources of steps that compare no declared key
 
+    def list_conditions_before(self, step: JoinStep) -> list[exp.Expr]:
+        """Return the conditions that rows meet before they come to a join.
+
+        Of a row without a partner nobody knows whether it would meet a condition on it.
+        """
+        others = [part for part in self.filters if step.source not in part.named]
+        return [*self.list_match_conditions(step), *(self._allow_missing_match(part) for part in others)]
+
+    def list_match_conditions(self, until: JoinStep | None = None) -> list[exp.Expr]:
+        """Return the conditions that a row has a match in every join, or in all before a step."""
+        before = self.steps if until is None else self.steps[: self.steps.index(until)]
+        return [exp.not_(step.missing, copy=False) for step in before if not step.kept]
+
+    def _allow_missing_match(self, part: Filter) -> exp.Expr:
+        """Return a filter that also accepts rows without a match in the tables that it names."""
+        unknown = (step.missing for step in self.steps if step.source in part.named and not step.kept)
+        return exp.or_(*unknown, part.node)
+
+    def find_filtering_sources(self) -> list[QuerySource]:
+        """Return the sources that filter rows or rank top groups, and the sources joined before."""
+        terms = (self.query.resolve_group_by_terms(self.scope) or []) if self.scope.select.args.get("limit") else []
+        named = [source for term in terms for source in self.query.find_sources(term, self.scope)]
+        named += [source for part in self.filters for source in part.named]
+        for step in reversed(self.steps):
+            if step.source in named:
+                named += step.before
+        return [source for source in named if source is not self.subject]
+
+    def list_filters_after(self, step: JoinStep) -> list[exp.Expr]:
+        """Return the conditions on what a LEFT JOIN adds, which may leave out who has no match in it."""
+        return [part.node for part in self.filters if step.source in part.named] if step.kept else []
+
+    def build_select(self, outputs: Sequence[exp.Expr]) -> exp.Select:
+        """Return a SELECT of the counted rows, left-joined to all other sources."""
+        if not self.steps and len(self.scope.sources) > 1:
+            return copy_select_with_outputs(self.scope.select, outputs)
+        select = select_from(copy_source_node(self.subject), *outputs)
+        for step in self.steps:
+            join = exp.Join(this=copy_source_node(step.source), side="LEFT")
+            conditions = [link.condition for link in step.links if link.condition is not None]
+            if conditions:
+                join.set("on", exp.and_(*conditions, *step.conditions))
+            else:
+                join.set("using", [exp.to_identifier(link.ends[0][1].name, quoted=True) for link in step.links])
+            select.append("joins", join)
+        return select.where(*(part.node.copy() for part in self.own), copy=False)
+
 
 def find_path(query: Query, scope: Scope) -> JoinPath:
     """Return the joins that the counted rows of a SELECT pass through.
@@ -146,10 +192,9 @@ def find_path(query: Query, scope: Scope) -> JoinPath:
     if any(end in narrowed for step in steps for link in step.links for end, _ in link.ends if end is not step.source):
         raise NotCountedError("a join goes through a LEFT JOIN with a condition of its own")
     steps = [_add_conditions(query, step, rest) for step in steps]
-    reached = [subject, *(step.source for step in steps)]
-    for place, step in enumerate(steps, 2):
-        if any(source not in reached[:place] for one in step.conditions for source in query.find_sources(one, scope)):
-            raise NotCountedError("a LEFT JOIN compares what is joined later")
+    named = ((one, step) for step in steps for node in step.conditions for one in query.find_sources(node, scope))
+    if any(one not in (step.source, *step.before) for one, step in named):
+        raise NotCountedError("a LEFT JOIN has a condition on other tables")
     keyed = {id(one) for step in steps if not step.kept for one in step.conditions}
     held = [one for one in held if id(one.node) not in keyed]
     filters = [Filter(one.node, tuple(dict.fromkeys(query.find_sources(one.node, scope)))) for one in held]
@@ -217,47 +262,35 @@ def _find_sums(query: Query, scope: Scope, known: dict[int, _Sums]) -> _Sums:
     for outer in query.scopes:
         for source in (one for one in outer.sources if one.query is scope.select):
             for places, is_sum in [*_find_sums(query, outer, known)]:
-                inner = set[SourceColumn]()
-                for name in (name for one, name in places if one == id(source)):
-                    output = _find_output(source, scope, name)
-                    inner |= (
-                        _find_places(query, scope, output)
-                        if isinstance(output, exp.Expr)
-                        else {(id(one), name) for one in output}
-                    )
-                sums.add((frozenset(inner), is_sum))
+                inner = (_find_output(query, source, scope, name)[0] for one, name in places if one == id(source))
+                sums.add((frozenset[SourceColumn]().union(*inner), is_sum))
     return sums
 
 
-def _find_output(source: QuerySource, scope: Scope, name: str) -> exp.Expr | list[QuerySource]:
-    """Return the output of a sub-query that a column has; for a star, the sources that may have it."""
+def _find_output(query: Query, source: QuerySource, scope: Scope, name: str) -> tuple[frozenset[SourceColumn], bool]:
+    """Return the columns that a sub-query's column is made of, and whether it is one of them as it stands."""
     outputs, names = scope.select.expressions, [*(source.columns or ())]
     if len(outputs) == len(names) and name in names:
-        return outputs[names.index(name)].unalias()
-    return [one for one in scope.sources if name in (one.columns or ())]
+        output = outputs[names.index(name)].unalias().unnest()
+        return _find_places(query, scope, output), isinstance(output, exp.Column)
+    # A star stands for several columns.
+    return frozenset((id(one), name) for one in scope.sources if name in (one.columns or ())), True
 
 
 def find_passed_column(query: Query, node: exp.Expr) -> TableColumn | None:
-    """Return the column that an expression is, with the table's column that sub-queries pass on as that; or None."""
-    reference = query.at(node.unnest())
-    if reference is None or reference.kind != "column" or reference.owner is None or reference.source is None:
+    """Return the column that an expression is, with the table's that sub-queries pass on as it; or None."""
+    at = query.at(node.unnest())
+    if at is None or at.kind != "column" or at.owner is None or at.source is None:
         return None
-    source, name = reference.source, fold(reference.column)
+    source, (_, name) = at.source, at.place
     while source.query is not None and (scope := query.find_scope(source.query.unnest())) is not None:
-        output = _find_output(source, scope, name)
-        if isinstance(output, exp.Expr):
-            inner = query.at(output.unnest())
-            if inner is None or inner.kind != "column" or inner.owner is not scope or inner.source is None:
-                return None
-            source, name = inner.source, fold(inner.column)
-        elif len(output) == 1:
-            source = output[0]
-        else:
+        places, is_plain = _find_output(query, source, scope, name)
+        inner = [one for one in scope.sources for place, _ in places if place == id(one)]
+        if not is_plain or len(inner) != 1:
             return None
-    column = source.table and source.table.column(source.get_declared_column_name(name))
-    if source.table is None or column is None:
-        return None
-    return TableColumn(reference.node, reference.clause, reference.owner, reference.source, source.table, column)
+        source, ((_, name),) = inner[0], places
+    table, column = source.table, source.table and source.table.column(source.get_declared_column_name(name))
+    return TableColumn(at.node, at.clause, at.owner, at.source, table, column) if table and column else None
 
 
 def _find_places(query: Query, scope: Scope, node: exp.Expr) -> frozenset[SourceColumn]:
@@ -382,10 +415,11 @@ def _add_conditions(query: Query, step: JoinStep, rest: Sequence[QueryCondition]
         return replace(step, conditions=tuple(own))
     left = {*table.primary_key} - {link.find_column(source, query) for link in step.links}
     fixing = dict[str, exp.Expr]()
-    for one in rest if all(link.condition for link in step.links) else ():
-        for column, other in query.iterate_column_comparisons(one.node) if isinstance(one.node, exp.EQ) else ():
+    sure = (one.node for one in rest if one.is_required or one.source is source)
+    for node in sure if all(link.condition for link in step.links) else ():
+        for column, other in query.iterate_column_comparisons(node) if isinstance(node, exp.EQ) else ():
             if column.source is source and column.schema.name in left and query.literal(other) is not None:
-                fixing[column.schema.name] = one.node
+                fixing[column.schema.name] = node
     has_key = left == fixing.keys()
     more = [node for node in fixing.values() if has_key and not any(node is one for one in own)]
     return replace(step, conditions=(*own, *more), has_key=has_key)
@@ -414,59 +448,6 @@ def expects_every_row_to_match(query: Query, step: JoinStep) -> bool | None:
     is_key = [bool(table.key) and set(table.key) <= {pair[side] for pair in names} for side, table in enumerate(tables)]
     is_key[0] |= step.has_key
     return forth or is_key == [True, False] or (None if not source.table.key and not is_key[1] else False)
-
-
-def list_conditions_before_join(path: JoinPath, step: JoinStep) -> list[exp.Expr]:
-    """Return the conditions that rows meet before they come to a join.
-
-    Of a row without a partner nobody knows whether it would meet a condition on it.
-    """
-    others = [part for part in path.filters if step.source not in part.named]
-    return [*list_match_conditions(path, step), *(_allow_missing_match(path, part) for part in others)]
-
-
-def list_match_conditions(path: JoinPath, until: JoinStep | None = None) -> list[exp.Expr]:
-    """Return the conditions that a row has a match in every join, or in all before a step."""
-    before = path.steps if until is None else path.steps[: path.steps.index(until)]
-    return [exp.not_(step.missing, copy=False) for step in before if not step.kept]
-
-
-def _allow_missing_match(path: JoinPath, part: Filter) -> exp.Expr:
-    """Return a filter that also accepts rows without a match in the tables that it names."""
-    unknown = (step.missing for step in path.steps if step.source in part.named and not step.kept)
-    return exp.or_(*unknown, part.node)
-
-
-def find_filtering_sources(path: JoinPath) -> list[QuerySource]:
-    """Return the sources that filter rows or rank top groups, and the sources joined before."""
-    terms = (path.query.resolve_group_by_terms(path.scope) or []) if path.scope.select.args.get("limit") else []
-    named = [source for term in terms for source in path.query.find_sources(term, path.scope)]
-    named += [source for part in path.filters for source in part.named]
-    for step in reversed(path.steps):
-        if step.source in named:
-            named += step.before
-    return [source for source in named if source is not path.subject]
-
-
-def list_filters_after(path: JoinPath, step: JoinStep) -> list[exp.Expr]:
-    """Return the conditions on what a LEFT JOIN adds, which may leave out who has no match in it."""
-    return [part.node for part in path.filters if step.source in part.named] if step.kept else []
-
-
-def build_join_path_select(path: JoinPath, outputs: Sequence[exp.Expr], filters: Sequence[Filter]) -> exp.Select:
-    """Return a SELECT of the counted rows, left-joined to all other sources."""
-    if not path.steps and len(path.scope.sources) > 1:
-        return copy_select_with_outputs(path.scope.select, outputs)
-    select = select_from(copy_source_node(path.subject), *outputs)
-    for step in path.steps:
-        join = exp.Join(this=copy_source_node(step.source), side="LEFT")
-        conditions = [link.condition for link in step.links if link.condition is not None]
-        if conditions:
-            join.set("on", exp.and_(*conditions, *step.conditions))
-        else:
-            join.set("using", [exp.to_identifier(link.ends[0][1].name, quoted=True) for link in step.links])
-        select.append("joins", join)
-    return select.where(*(part.node.copy() for part in filters), copy=False)
 
 
 def select_from(source: exp.Expr, *outputs: exp.Expr) -> exp.Select:

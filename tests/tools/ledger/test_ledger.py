@@ -14,6 +14,8 @@ import duckdb
 import pytest
 from tableturn.tools.database import Database, Limits
 from tableturn.tools.errors import QueryError
+from tableturn.tools.formats import ColumnFormat
+from tableturn.tools.labels import Labels
 from tableturn.tools.ledger import Ledger, NotCountedError, build_query_ledger
 from tableturn.tools.sql import read_query
 
@@ -131,6 +133,15 @@ def test_a_cte_hides_the_table_of_its_name(sales: Database) -> None:
     own = "WITH product AS (SELECT id FROM product WHERE id < 2) SELECT COUNT(*) FROM sale s JOIN product p USING (id)"
     if sales.dialect != "sqlite":  # it takes that for a recursion
         assert not keep(sales, own).material_facts
+
+
+def test_another_number_is_written_as_the_answers_own(sales: Database) -> None:
+    joined = "FROM sale s JOIN product p ON p.id = s.product_id"
+    ledger = keep(sales, f"SELECT SUM(s.id) / 7.0 {joined}", value=15.0)
+    assert ledger.line.endswith(" With them it is 30.")
+    ledger = keep(sales, f"SELECT SUM(s.id) / 9.0 {joined}", value=11.67)
+    assert ledger.line.endswith(" With them it is 23.33.")
+    assert ledger.write_line(Labels("de"), [ColumnFormat("number", 1)]).endswith(" Mit ihnen sind es 23,3.")
 
 
 def test_another_number_stands_beside_a_single_one(sales: Database) -> None:
@@ -645,6 +656,26 @@ def test_data_that_ends_within_the_period_is_told(sales: Database, newest: str, 
 
     ledger = keep(sales, sql, newest=look, today=date.fromisoformat(today))
     assert (f"the data ends on {newest}, before 2023-12-31" in ledger.material_facts) is told
+
+
+@pytest.mark.parametrize(
+    ("since", "newest", "told"),
+    [
+        ("day >= '2026-10-01'", "2024-06-01", "2026-10-01"),
+        ("day > '2024-05-31'", "2024-06-01", ""),
+        ("day >= CURRENT_DATE", "2024-06-01", date.today().isoformat()),
+        ("day BETWEEN CURRENT_DATE AND CURRENT_DATE", "2024-06-01", date.today().isoformat()),
+        ("day <= CURRENT_DATE", "2024-06-01", ""),
+        ("CAST(day AS DATE) >= CURRENT_DATE", date.max.isoformat(), ""),
+    ],
+)
+def test_data_that_ends_before_a_period_without_end_is_told(tmp_path: Path, since: str, newest: str, told: str) -> None:
+    def look(*_: str) -> str:
+        return newest
+
+    with Database.open(_duckdb(tmp_path)) as database:
+        ledger = keep(database, f"SELECT COUNT(*) FROM sale WHERE {since}", newest=look)
+    assert ledger.material_facts == ((f"the data ends on {newest}, before {told}",) if told else ())
 
 
 # What is not counted.
