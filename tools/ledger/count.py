@@ -151,8 +151,7 @@ class _LedgerCounter:
                 if not self.attempt(f"the {what} of {read}", add):
                     self.may_repeat = True
         for node in self.query.own(scope, exp.In, exp.Exists):
-            inner = node.this if isinstance(node, exp.Exists) else node.args.get("query")
-            if inner is None:
+            if (inner := node.args.get("query") if isinstance(node, exp.In) else node.this) is None:
                 continue
             other = self.query.find_scope(inner.unnest())
             matched = ", ".join(map(_get_source_name, other.sources)) if other is not None else "a sub-query"
@@ -202,7 +201,7 @@ class _LedgerCounter:
 
     def _find_counting_key(self, path: JoinPath) -> exp.Expr | None:
         """Return the key that counts repeated rows once; None if the joins repeat no row."""
-        if not path.open_ends:
+        if all(step.has_key for step in path.steps):
             return None
         laid = path.build_select([exp.Count(this=exp.Star())])
         alone = laid.copy()
@@ -225,8 +224,8 @@ class _LedgerCounter:
             return
         for step in path.steps:
             named = [part for part in path.filters if step.source in part.named]
-            is_open = step.source in path.open_ends
-            if (named and key and (is_open or step.kept)) or (is_open and any(len(part.named) > 1 for part in named)):
+            several = any(len(part.named) > 1 for part in named)
+            if (several and not step.has_key) or (named and key and not (step.has_key and not step.kept)):
                 raise NotCountedError(f"a condition may choose among the rows of {_get_source_name(step.source)}")
         comes = {id(step): path.list_conditions_before(step) for step in path.steps}
         chosen = path.find_filtering_sources()
@@ -353,27 +352,22 @@ class _LedgerCounter:
     def recompute_with_lost_rows(self, value: Cell) -> tuple[int | float | None, str]:
         """Return the query's number with the rows that joins leave out, and the SQL for it."""
         path = self.top
-        if path is None or not path.steps or path.filters or any(map(path.scope.select.args.get, SHAPING)):
+        if path is None or path.filters or any(map(path.scope.select.args.get, SHAPING)):
             return None, ""
-        # It would lack the rows that have none of these.
-        if path.scope.is_source_optional(path.subject) or self.may_repeat:
-            return None, ""
-        # It has all rows that these joins leave out, and each as often as they repeat it.
+        # It has all rows that these joins leave out, each as often as they repeat it; none that has no counted row.
         lossy = [join for join in self.joins if join.lost and not join.kept]
         own = {_write_condition(self.query, step) for step in path.steps}
         meant = [join.material and join.key in own for join in lossy]
-        if not lossy or not all(meant) or any(join.repeated for join in self.joins):
+        differs = self.may_repeat or any(join.repeated for join in self.joins)
+        if not lossy or not all(meant) or differs or path.scope.is_source_optional(path.subject):
             return None, ""
-        select = path.build_select([item.copy() for item in path.scope.select.expressions])
-        sql = self._write(select, path.scope)
+        sql = self._write(path.build_select([item.copy() for item in path.scope.select.expressions]), path.scope)
         try:
             rows = self.count(sql)
         except NotCountedError:
             return None, ""
         other = rows[0][0] if len(rows) == 1 else None
-        if not isinstance(other, int | float) or other == value:
-            return None, ""
-        return other, sql
+        return (other, sql) if isinstance(other, int | float) and other != value else (None, "")
 
     # Rows of which the query gives one each, and that no row refers to
 

@@ -117,7 +117,6 @@ class JoinPath:
     own: tuple[Filter, ...]  # conditions on the subject alone
     filters: tuple[Filter, ...]  # all others
     singles: tuple[SingleSource, ...]  # what is summed or averaged, or else the subject
-    open_ends: tuple[QuerySource, ...]  # sources of steps that compare no declared key
 
     def list_conditions_before(self, step: JoinStep) -> list[exp.Expr]:
         """Return the conditions that rows meet before they come to a join.
@@ -214,7 +213,7 @@ def find_path(query: Query, scope: Scope) -> JoinPath:
             is_material = is_material or any(not isinstance(one.this, exp.Distinct) for one in plain)
         if repeating:
             singles.append(SingleSource(source, tuple(repeating), is_material))
-    return JoinPath(query, scope, subject, tuple(steps), tuple(own), tuple(others), tuple(singles), tuple(open_ends))
+    return JoinPath(query, scope, subject, tuple(steps), tuple(own), tuple(others), tuple(singles))
 
 
 def check_countable(query: Query, scope: Scope) -> None:

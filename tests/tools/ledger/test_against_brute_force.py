@@ -261,9 +261,10 @@ def test_repeated_rows_are_those_that_a_loop_finds(tmp_path: Path, seed: int) ->
             joined = replace(Joined.draw(random), views=False)
             summed = random.sample(["a", *joined.aliases], random.choice([1, 2]))
             terms, source = [f"{one}.{SUMMED[table_of(one)]}" for one in summed], joined.write_from(random)
-            sums = " + ".join(f"SUM({term})" for term in terms)
+            add = random.choice(["SUM", "COUNT"])
+            sums = " + ".join(f"{add}({term})" for term in terms)
             named = ", ".join(f"{term} AS s{place}" for place, term in enumerate(terms))
-            outer = ", ".join(f"SUM(s{place})" for place in range(len(terms)))
+            outer = ", ".join(f"{add}(s{place})" for place in range(len(terms)))
             forms = [f"SELECT {sums} {source}", f"WITH j AS (SELECT {named} {source}) SELECT {outer} FROM j"]
             sql = random.choice([*forms, f"SELECT {outer} FROM (SELECT {named} {source}) AS j"])
             ledger = build_query_ledger(read(sql, database.schema()), lambda counting: database.execute(counting).rows)
