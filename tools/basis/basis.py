@@ -43,8 +43,7 @@ class Basis:
         definitions: Names of the definitions that the query uses.
         assumed: How the query reads what the question leaves open, one clause each.
         readings: What other readings would change, in one line; empty if they change nothing, or there are none.
-        counted: What was counted of rows left out or repeated, and hardly changes the answer, one clause each; and what
-            was not counted.
+        counted: Counts of rows left out or repeated that hardly change the answer, and what was not counted.
     """
 
     origin: Origin = "generated"

@@ -177,7 +177,7 @@ class _LedgerCounter:
             self.attempt(f"variants of {'.'.join(column.item)}", partial(self._add_value_variants, scope, column))
 
     def _find_columns(self, nodes: Iterable[exp.Expr], scope: Scope, what: str) -> list[TableColumn]:
-        """Return the columns that expressions are, without primary keys, and note the expressions that are none."""
+        """Return the columns that expressions are, but for primary keys; note what is computed."""
         found = list[TableColumn]()
         for node in nodes:
             if (column := find_passed_column(self.query, node)) is None:
@@ -442,7 +442,7 @@ class _LedgerCounter:
     # The newest date
 
     def compare_newest_date(self, newest: Callable[[str, str], str], today: date) -> None:
-        """Compare the newest date with the end of the period asked about, or with its beginning if it has no end."""
+        """Compare the newest date with the end of the period asked about, or else its beginning."""
         use, _ = find_date_use(self.query)
         if use is None or not use.used:
             return

@@ -40,7 +40,7 @@ class JoinCount:
 
 @dataclass(frozen=True)
 class MissingCount:
-    """The number of rows with a missing value in what is grouped, averaged or compared by NOT IN."""
+    """The number of rows with a missing value in a grouped, averaged or compared column."""
 
     table: str
     column: str
@@ -65,7 +65,7 @@ class VariantCount:
 
 @dataclass(frozen=True)
 class NewestDate:
-    """The newest date in the data, and the last day that the question asks about; the first if there is no last."""
+    """The newest date in the data, and the last day asked about, or the first if none is last."""
 
     table: str
     column: str

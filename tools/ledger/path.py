@@ -243,7 +243,7 @@ _Sums = set[tuple[frozenset[SourceColumn], bool]]
 
 
 def _find_sums(query: Query, scope: Scope, known: dict[int, _Sums]) -> _Sums:
-    """Return the columns in each sum, count or average of a SELECT or of its readers, and if it is no average."""
+    """Return the columns in each sum, count or average of a SELECT or its readers, and if it adds."""
     if (sums := known.get(id(scope))) is not None:
         return sums
     sums = known[id(scope)] = _Sums()
@@ -267,7 +267,7 @@ def _find_sums(query: Query, scope: Scope, known: dict[int, _Sums]) -> _Sums:
 
 
 def _find_output(query: Query, source: QuerySource, scope: Scope, name: str) -> tuple[frozenset[SourceColumn], bool]:
-    """Return the columns that a sub-query's column is made of, and whether it is one of them as it stands."""
+    """Return the columns that a sub-query's column is made of, and whether it is just one."""
     outputs, names = scope.select.expressions, [*(source.columns or ())]
     if len(outputs) == len(names) and name in names:
         output = outputs[names.index(name)].unalias().unnest()
@@ -277,7 +277,7 @@ def _find_output(query: Query, source: QuerySource, scope: Scope, name: str) -> 
 
 
 def find_passed_column(query: Query, node: exp.Expr) -> TableColumn | None:
-    """Return the column that an expression is, with the table's that sub-queries pass on as it; or None."""
+    """Return the column that an expression is, as the table has it that sub-queries pass on."""
     at = query.at(node.unnest())
     if at is None or at.kind != "column" or at.owner is None or at.source is None:
         return None
@@ -403,10 +403,9 @@ def _order_join_steps(scope: Scope, subject: QuerySource, links: Sequence[JoinEq
 
 
 def _add_conditions(query: Query, step: JoinStep, rest: Sequence[QueryCondition]) -> JoinStep:
-    """Return a join with the conditions that say which rows are partners, beside its equalities.
+    """Return a join with the conditions that partners meet beside its equalities.
 
-    These are all of a LEFT JOIN's own. Of an inner join all but constants for the rest of a key, as in
-    `l.code = o.code AND l.lang = 'en'`, filter what it gives.
+    These are a LEFT JOIN's own, and constants for the rest of a key: `l.code = o.code AND l.lang = 'en'`.
     """
     source, table = step.source, step.source.table
     own = [one.node for one in rest if one.source is source] if step.kept else []
