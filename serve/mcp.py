@@ -60,7 +60,7 @@ class AskResult(BaseModel):
     `status` is `converged`, `capped`, `needs_clarification` (`text` asks back: reply by `ask` in the same thread),
     `unanswerable` or `failed`. `rows` holds the first rows; `row_count` says how many there are.
     `confidence_reason` is what speaks against the answer; empty where nothing does. `wording` is the question that
-    `approve` saves it to.
+    `approve` saves it to. `ledger` counts the rows that the query leaves out or repeats.
     """
 
     turn: str
@@ -78,6 +78,7 @@ class AskResult(BaseModel):
     notes: list[str]
     wording: str
     confidence_reason: str
+    ledger: dict[str, Any] | None
 
 
 class QueryResult(BaseModel):

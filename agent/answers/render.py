@@ -52,7 +52,7 @@ def render_answer_json(answer: Answer) -> dict[str, Any]:
     whole["estimate"] = dump_estimate(answer.estimate)
     whole["formats"] = list(map(asdict, answer.formats))
     if answer.ledger is not None:
-        whole["ledger"] = {**whole["ledger"], "line": answer.ledger.write_line(answer.labels)}
+        whole["ledger"] = {**whole["ledger"], "line": answer.ledger.write_line(answer.labels, answer.formats)}
     return {key: whole[key] for key in JSON_KEYS}
 
 
@@ -235,8 +235,9 @@ def list_answer_reasons(answer: Answer, why: AnswerBackground | None) -> Iterato
         ended = labels.say(f"stopped_{answer.stop_kind}")
     sure = answer.certainty
     if answer.answered and not sure:
-        against = labels.say("except_reading" if answer.readings.line else "nothing_against")
-        sure = f"{labels.say(choose_confidence_level(answer.confidence, ''))}: {against}"
+        sure = labels.say(choose_confidence_level(answer.confidence, ""))
+        if not (answer.ledger and answer.ledger.not_counted):
+            sure += f": {labels.say('except_reading' if answer.readings.line else 'nothing_against')}"
     parts = {
         "read_as": (answer.rephrased,) if answer.rephrased else (),
         "rests_on": list_basis_lines(answer),

@@ -31,8 +31,10 @@ def make_row_ledger(
     Runs queries, so call it within an effect. `begin`, if given, is called before the first one.
     """
     settings, resources, result = run.settings, run.resources, chosen.result
-    if turn.approve or settings.approve or settings.ledger == "off" or result is None or result.withheld:
+    if turn.approve or settings.approve or settings.ledger == "off" or result is None:
         return None
+    if result.withheld:
+        return Ledger(not_counted=("the rows: what the query gives may not leave",))
     ran = load_usage(state).get("execute")
     beginning = [begin] if begin is not None else []
     until = time.monotonic() + min(max(SHORTEST_SECONDS, ran.seconds if ran is not None else 0.0), LONGEST_SECONDS)

@@ -11,7 +11,7 @@ from langgraph.types import Overwrite
 from ...tools.basis import Basis, Origin, build_query_basis
 from ...tools.errors import SQLParseError, TableturnError
 from ...tools.examples import database_identity
-from ...tools.labels import Labels, choose_locale
+from ...tools.labels import IN_ENGLISH, Labels, choose_locale
 from ...tools.ledger import Ledger
 from ...tools.linking import PastTurn
 from ...tools.outgoing import SentQueries, record_queries
@@ -103,7 +103,8 @@ def write_final_answer(state: AgentState, run: Run) -> Body[Update]:
 
 def _summarize_for_later_turns(answer: AnswerRecord) -> str:
     """Return an answer's result and row ledger in one line, for later turns."""
-    return " ".join(filter(None, (summarize_answer(answer), answer.ledger.line if answer.ledger is not None else "")))
+    line = answer.ledger.write_line(IN_ENGLISH, answer.formats) if answer.ledger is not None else ""
+    return " ".join(filter(None, (summarize_answer(answer), line)))
 
 
 def _save_as_example(answer: AnswerRecord, run: Run) -> Body[AnswerRecord]:
@@ -154,7 +155,7 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     translator = run.translator
 
     def make_answer(ledger: Ledger | None) -> AnswerRecord:
-        line = ledger.write_line(labels) if ledger else ""
+        line = ledger.write_line(labels, found.looks.formats) if ledger else ""
         facts = ledger.list_facts(labels, material=True) if ledger and line else ()
         after = (*filter(None, (line, readings.line)), *(note.text for note in found.remarks))
         sure = assess_answer_confidence(
@@ -203,7 +204,7 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
             formats=found.looks.formats,
             used_knowledge=used,
             proposals=proposals,
-            basis=replace(basis, counted=ledger.list_facts(labels, material=False)) if basis and ledger else basis,
+            basis=replace(basis, counted=ledger.list_basis(labels)) if basis and ledger else basis,
             readings=readings,
             sentence=AnswerSentence(say, " ".join(after)) if say and sql and found.result else None,
             ledger=ledger,

@@ -52,8 +52,9 @@ async def test_what_speaks_against_an_answer_is_told(shop: Path, agent_over: Cal
     model = ScriptedModel(script=lambda prompt: reply)
     async with calling(agent_over(shop, model=model)) as client:
         answer = await called(client, "ask", question="How many customers are there?")
-    assert list(answer)[-1] == "confidence_reason"
+    assert list(answer)[-2:] == ["confidence_reason", "ledger"]
     assert answer["confidence_reason"] == "the model says “some may be counted twice”"
+    assert (answer["ledger"]["joins"], answer["ledger"]["not_counted"]) == ([], [])
 
 
 async def test_a_result_is_one_line_and_the_page_does_not_list_it(

@@ -43,7 +43,7 @@ class Basis:
         definitions: Names of the definitions that the query uses.
         assumed: How the query reads what the question leaves open, one clause each.
         readings: What other readings would change, in one line; empty if they change nothing, or there are none.
-        counted: What was counted of rows left out or repeated, and hardly changes the answer, one clause each.
+        counted: Counts of rows left out or repeated that hardly change the answer, and what was not counted.
     """
 
     origin: Origin = "generated"
@@ -74,7 +74,7 @@ class Basis:
         used = labels.say("definitions_used", len(self.definitions), names=labels.join(self.definitions))
         remarks = [used] if self.definitions else []
         remarks += [*self.nulls[:_MOST], *filter(None, (self.cut and labels.say("shown", rows=self.cut), self.ties))]
-        remarks += self.counted[:_MOST]
+        remarks += self.counted
         remarks += [labels.say("assumed", what=", ".join(self.assumed))] if self.assumed else []
         third = "; ".join(remarks)
         lines = [f"{line[:1].upper()}{line[1:]}." for line in (first, "; ".join(filter(None, second)), third) if line]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
 
 from sqlglot import exp
 
-from ..basis.dates import find_date_use
+from ..basis.dates import DateUse, find_date_use
 from ..database.rendering.text import one_line
-from ..database.schema import ColumnSchema
+from ..database.schema import ColumnSchema, TableSchema
 from ..database.table import Cell
 from ..sql.parse import return_default_if_unparsable
 from ..sql.query import Query, TableColumn, get_argument
@@ -24,15 +26,18 @@ from .path import (
     ROWID,
     SHAPING,
     UNLIKE_NULL,
-    Filter,
     JoinPath,
     JoinStep,
     NotCountedError,
     SingleSource,
     check_countable,
+    copy_select_with_outputs,
+    copy_source_node,
     expects_every_row_to_match,
+    find_passed_column,
     find_path,
     make_column,
+    select_from,
 )
 
 Count = Callable[[str], Sequence[Sequence[Cell]]]
@@ -79,35 +84,27 @@ def build_query_ledger(
         return _UNREAD
     if len(query.sql) > _LONGEST:
         return Ledger(not_counted=("the query is too long",))
-    keeper = _LedgerCounter(query, count, examples, ruled & query.tables.keys())
+    keeper = _LedgerCounter(query, count, examples, ruled & query.tables.keys(), question)
     for scope in query.scopes[:_MOST_SCOPES]:
         keeper.add_scope_counts(scope)
     if len(query.scopes) > _MOST_SCOPES:
         keeper.not_counted.append("further sub-queries")
     other, other_sql = keeper.recompute_with_lost_rows(value) if isinstance(value, int | float) else (None, "")
-    keeper.add_ones(question)
+    keeper.add_ones()
+    if newest is not None:
+        compare = partial(keeper.compare_newest_date, newest, today or date.today())
+        keeper.attempt("whether the data ends before the period asked about", compare)
+    for scope in query.scopes[:_MOST_SCOPES]:  # last, as time may run out
+        keeper.add_variants(scope)
     return Ledger(
         joins=tuple(keeper.joins),
         nulls=tuple(keeper.nulls),
         variants=tuple(keeper.variants),
-        newest=_compare_newest_date(query, newest, today or date.today()) if newest is not None else None,
+        newest=keeper.newest,
         not_counted=tuple(dict.fromkeys(keeper.not_counted)),
         other=other,
         other_sql=other_sql,
     )
-
-
-def _compare_newest_date(query: Query, newest: Callable[[str, str], str], today: date) -> NewestDate | None:
-    use, _ = find_date_use(query)
-    last = use.last[:10] if use is not None and use.used else ""
-    day = newest(use.table, use.column) if use is not None and last else ""
-    if use is None or not day:
-        return None
-    # What lies ahead no data can hold.
-    end = min(date.fromisoformat(last), today)
-    days = (end - date.fromisoformat(day)).days
-    period = (end - date.fromisoformat(use.first)).days + 1 if use.first else _YEAR
-    return NewestDate(use.table, use.column, day, last, days > 1 and days >= _LATE * period)
 
 
 @dataclass
@@ -118,11 +115,23 @@ class _LedgerCounter:
     count: Count
     examples: bool
     ruled: frozenset[str]  # those that the query reads
+    question: str
     joins: list[JoinCount] = field(default_factory=list[JoinCount])
     nulls: list[MissingCount] = field(default_factory=list[MissingCount])
     variants: list[VariantCount] = field(default_factory=list[VariantCount])
     not_counted: list[str] = field(default_factory=list[str])
+    newest: NewestDate | None = None
     top: JoinPath | None = None
+    may_repeat: bool = False  # whether rows that joins leave out would be there several times
+
+    def attempt(self, what: str, count: Callable[[], None]) -> bool:
+        """Count something; return whether it was counted, and note it if not."""
+        try:
+            count()
+        except NotCountedError as reason:
+            self.not_counted.append(f"{what}: {reason}")
+            return False
+        return True
 
     def add_scope_counts(self, scope: Scope) -> None:
         """Add the counts of one SELECT, as far as its rows can be counted."""
@@ -130,7 +139,7 @@ class _LedgerCounter:
         try:
             path = find_path(self.query, scope)
         except NotCountedError as reason:
-            if len(scope.sources) > 1:
+            if scope.sources:
                 self.not_counted.append(f"the rows of {read}: {reason}")
         else:
             if scope.select is self.query.tree:
@@ -139,21 +148,45 @@ class _LedgerCounter:
                 self.not_counted.append(f"the rows that {read} leave out: {NO_SUBJECT}")
             repeats = [("repeated rows", partial(self._record_repeated_rows, path, one)) for one in path.singles]
             for what, add in (("rows", partial(self._add_join_counts, path)), *repeats):
-                try:
-                    add()
-                except NotCountedError as reason:
-                    self.not_counted.append(f"the {what} of {read}: {reason}")
-        for condition in self.query.conditions(scope):
-            node = condition.node
-            inner = node.this if isinstance(node, exp.Exists) else node.args.get("query")
-            if condition.clause == "where" and inner is not None and (other := self.query.find_scope(inner.unnest())):
-                matched = ", ".join(map(_get_source_name, other.sources))
-                self.not_counted.append(f"the rows of {read} that have no match in {matched}: it is in a condition")
-        for column in _list_grouped_text_columns(self.query, scope):
-            try:
-                self._add_value_variants(scope, column)
-            except NotCountedError as reason:
-                self.not_counted.append(f"variants of {'.'.join(column.item)}: {reason}")
+                if not self.attempt(f"the {what} of {read}", add):
+                    self.may_repeat = True
+        for node in self.query.own(scope, exp.In, exp.Exists):
+            if (inner := node.args.get("query") if isinstance(node, exp.In) else node.this) is None:
+                continue
+            other = self.query.find_scope(inner.unnest())
+            matched = ", ".join(map(_get_source_name, other.sources)) if other is not None else "a sub-query"
+            self.not_counted.append(f"the rows of {read} that have no match in {matched}: it is in a condition")
+            around = node.parent.parent if isinstance(node.parent, exp.Paren) else node.parent
+            if other is not None and isinstance(node, exp.In) and isinstance(around, exp.Not):
+                what = f"missing values in {matched}, which “not in” compares"
+                self.attempt(what, partial(self._add_excluded_values, other, matched))
+
+    def add_variants(self, scope: Scope) -> None:
+        """Add the values of one SELECT's groups that differ only in how they are written."""
+        select, terms = scope.select, self.query.resolve_group_by_terms(scope)
+        if terms is None and select.args.get("group") is not None:
+            read = ", ".join(map(_get_source_name, scope.sources))
+            self.not_counted.append(f"missing values and variants in {read}: it groups in several ways")
+        if select.args.get("distinct") is not None and not self.query.find_aggregates(scope):
+            terms = terms or [one.unalias() for one in select.expressions]
+        different = (one for one in self.query.find_aggregates(scope, exp.Count) if isinstance(one.this, exp.Distinct))
+        counted = (one for one in map(get_argument, different) if one is not None)
+        found = self._find_columns([*(terms or ()), *counted], scope, "variants")
+        texts = [one for one in found if _is_text_column(one.schema) and not one.schema.likely_key]
+        for column in {one.place: one for one in texts}.values():
+            self.attempt(f"variants of {'.'.join(column.item)}", partial(self._add_value_variants, scope, column))
+
+    def _find_columns(self, nodes: Iterable[exp.Expr], scope: Scope, what: str) -> list[TableColumn]:
+        """Return the columns that expressions are, but for primary keys; note what is computed."""
+        found = list[TableColumn]()
+        for node in nodes:
+            if (column := find_passed_column(self.query, node)) is None:
+                named = [find_passed_column(self.query, one) for one in node.find_all(exp.Column)]
+                if any(what != "variants" or one is None or _is_text_column(one.schema) for one in named):
+                    self.not_counted.append(f"{what} of {self.query.text(node)}: it is computed")
+            elif column.scope is scope and not (column.source.table is not None and column.is_primary_key):
+                found.append(column)
+        return found
 
     def _run_select(self, select: exp.Select, scope: Scope) -> Sequence[Sequence[Cell]]:
         """Run a SELECT with the CTEs that are visible in a scope, and return its rows."""
@@ -168,9 +201,9 @@ class _LedgerCounter:
 
     def _find_counting_key(self, path: JoinPath) -> exp.Expr | None:
         """Return the key that counts repeated rows once; None if the joins repeat no row."""
-        if not path.open_ends:
+        if all(step.has_key for step in path.steps):
             return None
-        laid = _build_join_path_select(path, [exp.Count(this=exp.Star())], path.own)
+        laid = path.build_select([exp.Count(this=exp.Star())])
         alone = laid.copy()
         alone.set("joins", None)
         ((many,),), ((once,),) = self._run_select(laid, path.scope), self._run_select(alone, path.scope)
@@ -184,11 +217,18 @@ class _LedgerCounter:
     def _add_join_counts(self, path: JoinPath) -> None:
         if any(one.source.table is None or one.source.table.name in self.ruled for one in path.steps if self.ruled):
             raise NotCountedError(f"which rows of {', '.join(sorted(self.ruled))} may be read depends on who asks")
-        columns, value, key = (_list_grouped_or_averaged_columns(path), _find_sum(path), self._find_counting_key(path))
+        columns, value = self._list_grouped_or_averaged_columns(path), _find_sum(path)
+        key = self._find_counting_key(path)
+        self.may_repeat |= key is not None or any(one.source is not path.subject for one in path.singles)
         if not (path.steps or columns):
             return
-        comes = {id(step): _list_conditions_before_join(path, step) for step in path.steps}
-        chosen = _find_filtering_sources(path)
+        for step in path.steps:
+            named = [part for part in path.filters if step.source in part.named]
+            several = any(len(part.named) > 1 for part in named)
+            if (several and not step.has_key) or (named and key and not (step.has_key and not step.kept)):
+                raise NotCountedError(f"a condition may choose among the rows of {_get_source_name(step.source)}")
+        comes = {id(step): path.list_conditions_before(step) for step in path.steps}
+        chosen = path.find_filtering_sources()
         outputs = [_make_count([], key)]
         for step in path.steps:
             # Without conditions on other tables what comes to a join is what those before it leave.
@@ -200,16 +240,15 @@ class _LedgerCounter:
                 # Who asks about some of a table does not ask about rows that refer to none of it.
                 alone = [step.missing] if key is None else []
                 outputs.append(_make_count([*comes[id(step)], *alone, step.reference_condition], key))
-                if own := _list_filters_after(path, step):
-                    if key is not None:
-                        raise NotCountedError("a condition on a LEFT JOIN filters repeated rows")
-                    outputs.append(_make_count([*comes[id(step)], *alone, step.reference_condition, *own], key))
-        stays = [*_list_match_conditions(path), *(part.node for part in path.filters)]
+                if own := path.list_filters_after(step):
+                    held = [*comes[id(step)], step.missing, *own]
+                    outputs += [_make_count(each, None) for each in ([*held, step.reference_condition], held)]
+        stays = [*path.list_match_conditions(), *(part.node for part in path.filters)]
         outputs += [
             _make_count(stays, key),
             *(_make_count([*stays, _write_missing(column, use)], key) for column, use, _ in columns),
         ]
-        (row,) = self._run_select(_build_join_path_select(path, outputs, path.own), path.scope)
+        (row,) = self._run_select(path.build_select(outputs), path.scope)
         numbers = map(_to_int, row)
         left = next(numbers)
         for step in path.steps:
@@ -219,14 +258,18 @@ class _LedgerCounter:
             kept = step.kept
             if step.source in chosen:
                 lost = next(numbers) - (0 if key is None else number)
-                if _list_filters_after(path, step) and (dropped := lost - next(numbers)):
-                    lost, kept = dropped, False  # who has no partner does not meet the condition on it
+                if path.list_filters_after(step):
+                    dropped, held = lost - next(numbers), next(numbers)
+                    # Who has no partner may not meet the condition on it.
+                    lost, kept = (dropped, False) if dropped else (held, True)
             material = lost > 0 and not kept and self._expects_every_row_to_match(path, step)
             if material and lost < MATERIAL * rows:
                 material = value is not None and self._is_large_part_of_sum(path, comes[id(step)], step, value)
             shown = self._find_lost_row_examples(path, step) if material and self.examples else ()
             names = (_get_source_name(step.source), _write_condition(self.query, step), lost, 0)
-            self.joins.append(JoinCount(*names, _get_source_name(path.subject), rows, kept, material, shown))
+            beside = _render_cell(" and ".join(map(self.query.text, step.conditions)))
+            of = _get_source_name(path.subject)
+            self.joins.append(JoinCount(*names, of, rows, kept, material, shown, condition=beside))
         all_rows = next(numbers)
         for (column, use, hidden), number in zip(columns, numbers, strict=True):
             if number:
@@ -235,20 +278,55 @@ class _LedgerCounter:
                 of = _get_source_name(path.subject) if own else ""
                 self.nulls.append(MissingCount(*column.item, use, number, of, all_rows, material))
 
+    def _list_grouped_or_averaged_columns(self, path: JoinPath) -> list[tuple[TableColumn, str, bool]]:
+        """Return the grouped or averaged columns, and whether the result hides missing values."""
+        scope, averaged = path.scope, list[exp.Expr]()
+        is_cut = scope.select.args.get("limit") is not None or scope.select is not self.query.tree
+        for node in self.query.find_aggregates(scope, exp.Avg):
+            # What is computed of a missing value is missing, but for what is meant to replace it.
+            if (inner := get_argument(node)) is None or inner.find(exp.Coalesce):
+                continue
+            if isinstance(node.parent, exp.Filter) or inner.find(*UNLIKE_NULL):
+                self.not_counted.append(f"missing values of {self.query.text(inner)}: not every row is averaged")
+            else:
+                averaged += inner.find_all(exp.Column)
+        grouped = self.query.resolve_group_by_terms(scope) or ()
+        every = [(one, "grouped", is_cut) for one in self._find_columns(grouped, scope, "missing values")]
+        every += [(one, "averaged", True) for one in self._find_columns(averaged, scope, "missing values")]
+        return list({(one[0].place, one[1]): one for one in every}.values())
+
+    def _add_excluded_values(self, scope: Scope, read: str) -> None:
+        """Count the missing values in a sub-query: next to one of them NOT IN is never true."""
+        select, (output, *_) = scope.select, scope.select.expressions
+        check_countable(self.query, scope)
+        if any(select.args.get(part) for part in SHAPING if part != "distinct") or self.query.find_aggregates(scope):
+            raise NotCountedError("it is computed")
+        counts = exp.Count(this=exp.Star()), exp.Count(this=output.unalias().copy())
+        ((rows, known),) = self._run_select(copy_select_with_outputs(select, counts), scope)
+        if missing := _to_int(rows) - _to_int(known):
+            column = find_passed_column(self.query, output.unalias())
+            item = column.item if column is not None else (read, self.query.text(output.unalias()))
+            of = read if len(scope.sources) == 1 else ""
+            self.nulls.append(MissingCount(*item, "excluded", missing, of, _to_int(rows), material=True))
+
     def _expects_every_row_to_match(self, path: JoinPath, step: JoinStep) -> bool:
         """Whether each row before a join should have a match, by keys, or else by the values that are compared."""
         expected, (link, *more) = expects_every_row_to_match(self.query, step), step.links
+        nodes = (one for condition in step.conditions for one in condition.walk())
+        constants = (one.name for one in nodes if one.name and self.query.literal(one) is not None)
+        if any(re.search(rf"\b{re.escape(text)}\b", self.question, re.IGNORECASE) for text in constants):
+            return False  # who asks for some partners does not expect all rows to have one
         if expected is not None or more:
             return bool(expected)
         parts = list[float]()
         for source in (step.source, *step.before):
             different = exp.Count(this=exp.Distinct(expressions=[link.end(source).copy()]))
-            select = _select_from(_copy_source_node(source), exp.Count(this=exp.Star()), different)
+            select = select_from(copy_source_node(source), exp.Count(this=exp.Star()), different)
             try:
                 ((rows, values),) = self._run_select(select, path.scope)
             except NotCountedError as reason:
                 self.not_counted.append(f"the different values of {_write_condition(self.query, step)}: {reason}")
-                return False
+                return True  # what is lost of the rows that count is told, unless the values speak against it
             parts.append(_to_int(values) / max(_to_int(rows), 1))
         return parts[0] >= MOSTLY_ONE > parts[1]
 
@@ -256,7 +334,7 @@ class _LedgerCounter:
         """Whether the rows that a join leaves out make up 1 % of the sum or more."""
         parts = (exp.Sum(this=exp.Abs(this=_make_case(one, value))) for one in (comes, [*comes, step.missing]))
         try:
-            ((every, lost),) = self._run_select(_build_join_path_select(path, [*parts], path.own), path.scope)
+            ((every, lost),) = self._run_select(path.build_select([*parts]), path.scope)
         except NotCountedError as reason:
             self.not_counted.append(f"the part of the sum that {_get_source_name(step.source)} leaves out: {reason}")
             return False
@@ -264,7 +342,7 @@ class _LedgerCounter:
 
     def _find_lost_row_examples(self, path: JoinPath, step: JoinStep) -> tuple[str, ...]:
         outputs = [side.copy() for link in step.links for source, side in link.ends if source is not step.source]
-        select = _build_join_path_select(path, outputs, path.own).where(step.missing, copy=False).distinct(copy=False)
+        select = path.build_select(outputs).where(step.missing, copy=False).distinct(copy=False)
         try:
             rows = self._run_select(select.limit(_EXAMPLES, copy=False), path.scope)
         except NotCountedError:
@@ -274,28 +352,26 @@ class _LedgerCounter:
     def recompute_with_lost_rows(self, value: Cell) -> tuple[int | float | None, str]:
         """Return the query's number with the rows that joins leave out, and the SQL for it."""
         path = self.top
-        if path is None or not path.steps or path.filters or any(map(path.scope.select.args.get, SHAPING)):
+        if path is None or path.filters or any(map(path.scope.select.args.get, SHAPING)):
             return None, ""
-        # It has all rows that these joins leave out, and each as often as they repeat it.
+        # It has all rows that these joins leave out, each as often as they repeat it; none that has no counted row.
         lossy = [join for join in self.joins if join.lost and not join.kept]
         own = {_write_condition(self.query, step) for step in path.steps}
         meant = [join.material and join.key in own for join in lossy]
-        if not lossy or not all(meant) or any(join.repeated for join in self.joins):
+        differs = self.may_repeat or any(join.repeated for join in self.joins)
+        if not lossy or not all(meant) or differs or path.scope.is_source_optional(path.subject):
             return None, ""
-        select = _build_join_path_select(path, [item.copy() for item in path.scope.select.expressions], path.own)
-        sql = self._write(select, path.scope)
+        sql = self._write(path.build_select([item.copy() for item in path.scope.select.expressions]), path.scope)
         try:
             rows = self.count(sql)
         except NotCountedError:
             return None, ""
         other = rows[0][0] if len(rows) == 1 else None
-        if not isinstance(other, int | float) or other == value:
-            return None, ""
-        return other, sql
+        return (other, sql) if isinstance(other, int | float) and other != value else (None, "")
 
     # Rows of which the query gives one each, and that no row refers to
 
-    def add_ones(self, question: str) -> None:
+    def add_ones(self) -> None:
         """Count the rows of a table of which the query should give one each, and does not, as nothing joins them."""
         path = self.top
         terms = self.query.resolve_group_by_terms(path.scope) if path and path.steps and not self.ruled else None
@@ -313,20 +389,20 @@ class _LedgerCounter:
             return  # how many of its rows are asked about is not known
         one, own = step.source, [part.node.copy() for part in path.filters if part.named == (step.source,)]
         counts = [exp.Count(this=exp.Distinct(expressions=[term.copy()])) for term in terms]
-        alone = exp.select(exp.Count(this=exp.Star()), *counts).from_(_copy_source_node(one)).where(*own, copy=False)
+        alone = exp.select(exp.Count(this=exp.Star()), *counts).from_(copy_source_node(one)).where(*own, copy=False)
         try:
             ((rows, *different),) = self._run_select(alone, path.scope)
             # If no column tells all rows apart, a group is not a row.
             if not rows or rows not in different:
                 return
             # The result may have a group more: NULL, of rows that a LEFT JOIN keeps.
-            met = _copy_select_with_outputs(path.scope.select, [counts[different.index(rows)]])
+            met = copy_select_with_outputs(path.scope.select, [counts[different.index(rows)]])
             ((here,),) = self._run_select(met, path.scope)
         except NotCountedError as reason:
             self.not_counted.append(f"the rows of {_get_source_name(one)} that are left out: {reason}")
             return
         if (lost := _to_int(rows) - _to_int(here)) > 0:
-            material = lost >= MATERIAL * _to_int(rows) and _asks_for_each(question, one)
+            material = lost >= MATERIAL * _to_int(rows) and _asks_for_each(self.question, step.source.table)
             names = (_get_source_name(path.subject), _write_condition(self.query, step), lost, 0, _get_source_name(one))
             self.joins.append(JoinCount(*names, _to_int(rows), material=material, ones=True))
 
@@ -338,12 +414,12 @@ class _LedgerCounter:
         if not terms and scope.select.args.get("group") is not None:
             raise NotCountedError("it groups in several ways")
         keys = [*(term.copy() for term in terms), *_list_key_columns(self.query, single.source)]
-        inner = _copy_select_with_outputs(scope.select, [*keys, exp.Count(this=exp.Star())])
+        inner = copy_select_with_outputs(scope.select, [*keys, exp.Count(this=exp.Star())])
         inner.set("group", exp.Group(expressions=[key.copy() for key in keys]))
         if single.source.side == "LEFT":
             inner.where(exp.not_(keys[-1].is_(exp.Null()), copy=False), copy=False)
         outputs = exp.Sum(this=exp.column(f"c{len(keys)}")), exp.Count(this=exp.Star())
-        ((every, once),) = self._run_select(_select_from(inner.subquery("counted", copy=False), *outputs), scope)
+        ((every, once),) = self._run_select(select_from(inner.subquery("counted", copy=False), *outputs), scope)
         return (_to_int(every) - _to_int(once), _to_int(once)) if _to_int(every) > _to_int(once) else None
 
     def _record_repeated_rows(self, path: JoinPath, single: SingleSource) -> None:
@@ -363,13 +439,45 @@ class _LedgerCounter:
             key = self.query.text(on)
         self.joins.append(JoinCount(table, key, 0, more, of, rows, material=material))
 
+    # The newest date
+
+    def compare_newest_date(self, newest: Callable[[str, str], str], today: date) -> None:
+        """Compare the newest date with the end of the period asked about, or else its beginning."""
+        use, _ = find_date_use(self.query)
+        if use is None or not use.used:
+            return
+        first, last = use.first[:10] or self._find_computed_beginning(use), use.last[:10]
+        day = newest(use.table, use.column) if first or last else ""
+        if not day or not (last or first > day):
+            return
+        # What lies ahead no data can hold.
+        end = min(date.fromisoformat(last), today) if last else date.fromisoformat(first)
+        days = (end - date.fromisoformat(day)).days
+        period = (end - date.fromisoformat(first)).days + 1 if first else _YEAR
+        material = not last or (days > 1 and days >= _LATE * period)
+        self.newest = NewestDate(use.table, use.column, day, last or first, material)
+
+    def _find_computed_beginning(self, use: DateUse) -> str:
+        """Return the day since when a date column is asked about, if that is computed; empty if there is none."""
+        for condition in (one for scope in self.query.scopes for one in self.query.conditions(scope)):
+            node = condition.node
+            if not isinstance(node, exp.GT | exp.GTE | exp.Between) or not self.query.holds(condition):
+                continue
+            near, far = node.this, node.args.get("low") or node.args["expression"]
+            column = self.query.column(near.this if isinstance(near, exp.Cast | exp.TsOrDsToDate) else near)
+            if column is not None and column.item == (use.table, use.column) and not far.find(exp.Column, exp.Query):
+                ((cell,),) = self._run_select(exp.select(far.copy()), condition.scope)
+                with suppress(ValueError):  # it is no date
+                    return date.fromisoformat(str(cell)[:10]).isoformat()
+        return ""
+
     # Groups that differ only in how they are written
 
     def _add_value_variants(self, scope: Scope, column: TableColumn) -> None:
         check_countable(self.query, scope)
         if len(scope.sources) > 1:
             # Most tables have none, and the column's own is quicker to look through than the joins.
-            alone = _select_from(_copy_source_node(column.source), exp.Star())
+            alone = select_from(copy_source_node(column.source), exp.Star())
             if not self._find_value_variants(alone, column, scope):
                 return
         found = self._find_value_variants(scope.select, column, scope)
@@ -382,14 +490,14 @@ class _LedgerCounter:
 
     def _find_value_variants(self, select: exp.Select, column: TableColumn, scope: Scope) -> list[Sequence[Cell]]:
         """Return a column's values grouped without case and spacing; empty if no group has two."""
-        inner = _copy_select_with_outputs(select, [column.node, exp.Count(this=exp.Star())])
+        inner = copy_select_with_outputs(select, [column.node, exp.Count(this=exp.Star())])
         inner.set("group", exp.Group(expressions=[column.node.copy()]))
         value, rows, folded = exp.column("c0"), exp.column("c1"), exp.Lower(this=exp.column("c0"))
         for space in _SPACES:
             folded = exp.Replace(this=folded, expression=exp.Literal.string(space), replacement=exp.Literal.string(""))
         outputs = (exp.Min(this=value), exp.Max(this=value), exp.Count(this=exp.Star()))
         valued = inner.subquery("valued", copy=False)
-        outer = _select_from(valued, folded, *outputs, exp.Sum(this=rows), exp.Max(this=rows))
+        outer = select_from(valued, folded, *outputs, exp.Sum(this=rows), exp.Max(this=rows))
         found = [row for row in self._run_select(outer.group_by(folded.copy(), copy=False), scope) if row[0]]
         return found if any(_to_int(row[3]) > 1 for row in found) else []
 
@@ -424,43 +532,6 @@ def _make_count(conditions: Sequence[exp.Expr], key: exp.Expr | None) -> exp.Exp
     return exp.Count(this=_make_case(conditions, exp.Literal.number(1)) if conditions else exp.Star())
 
 
-def _list_conditions_before_join(path: JoinPath, step: JoinStep) -> list[exp.Expr]:
-    """Return the conditions that rows meet before they come to a join.
-
-    Of a row without a partner nobody knows whether it would meet a condition on it.
-    """
-    others = [part for part in path.filters if step.source not in part.named]
-    return [*_list_match_conditions(path, step), *(_allow_missing_match(path, part) for part in others)]
-
-
-def _list_match_conditions(path: JoinPath, until: JoinStep | None = None) -> list[exp.Expr]:
-    """Return the conditions that a row has a match in every join, or in all before a step."""
-    before = path.steps if until is None else path.steps[: path.steps.index(until)]
-    return [exp.not_(step.missing, copy=False) for step in before if not step.kept]
-
-
-def _allow_missing_match(path: JoinPath, part: Filter) -> exp.Expr:
-    """Return a filter that also accepts rows without a match in the tables that it names."""
-    unknown = (step.missing for step in path.steps if step.source in part.named and not step.kept)
-    return exp.or_(*unknown, part.node)
-
-
-def _find_filtering_sources(path: JoinPath) -> list[QuerySource]:
-    """Return the sources that filter rows or rank top groups, and the sources joined before."""
-    terms = (path.query.resolve_group_by_terms(path.scope) or []) if path.scope.select.args.get("limit") else []
-    named = [source for term in terms for source in path.query.find_sources(term, path.scope)]
-    named += [source for part in path.filters for source in part.named]
-    for step in reversed(path.steps):
-        if step.source in named:
-            named += step.before
-    return [source for source in named if source is not path.subject]
-
-
-def _list_filters_after(path: JoinPath, step: JoinStep) -> list[exp.Expr]:
-    """Return the conditions on what a LEFT JOIN adds, which may leave out who has no match in it."""
-    return [part.node for part in path.filters if step.source in part.named] if step.kept else []
-
-
 def _find_sum(path: JoinPath) -> exp.Expr | None:
     """Return the expression that the SELECT sums over the counted rows; None if none."""
     for node in path.query.find_aggregates(path.scope, exp.Sum):
@@ -471,55 +542,14 @@ def _find_sum(path: JoinPath) -> exp.Expr | None:
     return None
 
 
-def _asks_for_each(question: str, source: QuerySource) -> bool:
+def _asks_for_each(question: str, table: TableSchema) -> bool:
     """Whether a question says "each", "every" or "all" of a table's name, or of one of its columns' names."""
-    table = source.table
-    names = (
-        {stem for name in (table.name, *(one.name for one in table.columns)) for stem in stem_name(name)}
-        if table
-        else ()
-    )
+    names = {stem for name in (table.name, *(one.name for one in table.columns)) for stem in stem_name(name)}
     asked = words(question)
     return any(
         word.folded in _EACH and any(near.stem in names for near in asked[place + 1 : place + 4])
         for place, word in enumerate(asked)
     )
-
-
-def _build_join_path_select(path: JoinPath, outputs: Sequence[exp.Expr], filters: Sequence[Filter]) -> exp.Select:
-    """Return a SELECT of the counted rows, left-joined to all other sources."""
-    if not path.steps and len(path.scope.sources) > 1:
-        return _copy_select_with_outputs(path.scope.select, outputs)
-    select = _select_from(_copy_source_node(path.subject), *outputs)
-    for step in path.steps:
-        join = exp.Join(this=_copy_source_node(step.source), side="LEFT")
-        conditions = [link.condition for link in step.links if link.condition is not None]
-        if conditions:
-            join.set("on", exp.and_(*conditions))
-        else:
-            join.set("using", [exp.to_identifier(link.ends[0][1].name, quoted=True) for link in step.links])
-        select.append("joins", join)
-    return select.where(*(part.node.copy() for part in filters), copy=False)
-
-
-def _select_from(source: exp.Expr, *outputs: exp.Expr) -> exp.Select:
-    """Return a SELECT of these very expressions."""
-    return exp.select(*outputs, copy=False).from_(source, copy=False)
-
-
-def _copy_source_node(source: QuerySource) -> exp.Expr:
-    node = source.node.copy()
-    node.set("joins", None)
-    return node
-
-
-def _copy_select_with_outputs(select: exp.Select, outputs: Sequence[exp.Expr]) -> exp.Select:
-    """Return a SELECT with the same FROM and WHERE and other outputs, named `c0`, `c1` etc."""
-    bare = exp.Select(expressions=[exp.alias_(one, f"c{place}") for place, one in enumerate(outputs)])
-    for part in ("from_", "joins", "where"):
-        value = select.args.get(part)
-        bare.set(part, [one.copy() for one in value] if isinstance(value, list) else value and value.copy())
-    return bare
 
 
 def _list_visible_ctes(select: exp.Expr) -> list[exp.Expr]:
@@ -546,33 +576,9 @@ def _list_key_columns(query: Query, source: QuerySource) -> Iterator[exp.Expr]:
     yield from (make_column(source, name) for name in names)
 
 
-def _list_grouped_text_columns(query: Query, scope: Scope) -> Iterator[TableColumn]:
-    """Yield the text columns that a SELECT groups by or counts the distinct values of."""
-    counted = [
-        get_argument(node) for node in query.find_aggregates(scope, exp.Count) if isinstance(node.this, exp.Distinct)
-    ]
-    columns = map(query.column, [*(query.resolve_group_by_terms(scope) or ()), *counted])
-    own = [one for one in columns if one is not None and one.scope is scope and not one.is_primary_key]
-    yield from {one.place: one for one in own if _is_text_column(one.schema) and not one.schema.likely_key}.values()
-
-
 def _is_text_column(column: ColumnSchema) -> bool:
     kind = column.type.lower()
     return column.kind == "text" and (not kind or any(part in kind for part in _TEXTS))
-
-
-def _list_grouped_or_averaged_columns(path: JoinPath) -> list[tuple[TableColumn, str, bool]]:
-    """Return the grouped or averaged columns, and whether the result hides missing values."""
-    query, scope = path.query, path.scope
-    is_cut = scope.select.args.get("limit") is not None or scope.select is not query.tree
-    grouped = [(query.column(term), "grouped", is_cut) for term in query.resolve_group_by_terms(scope) or ()]
-    inner = [get_argument(node) for node in query.find_aggregates(scope, exp.Avg)]
-    # What is computed of a missing value is missing, but for what is meant to replace it.
-    plain = [one for one in inner if one is not None and one.find(*UNLIKE_NULL) is None]
-    averaged = [(query.column(one), "averaged", True) for each in plain for one in each.find_all(exp.Column)]
-    every = [(column, use, hidden) for column, use, hidden in (*grouped, *averaged) if column is not None]
-    own = [one for one in every if one[0].scope is scope and not one[0].is_primary_key]
-    return list({(one[0].place, one[1]): one for one in own}.values())
 
 
 def _write_missing(column: TableColumn, use: str) -> exp.Expr:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ..formats import ENGLISH
+from ..formats import PLAIN_NUMBER, ColumnFormat, format_cell
 from ..labels import IN_ENGLISH, Labels
 from ..words import humanize_name
 
@@ -29,6 +29,7 @@ class JoinCount:
     examples: tuple[str, ...] = ()  # of lost rows the columns that the join compares, if asked for
     ones: bool = False  # whether `of` lists what others refer to, and the query gives a row for each of its rows
     immaterial: Literal["", "lost", "repeated"] = ""  # the number that is not material, if only the other one is
+    condition: str = ""  # what a partner meets beside the key
 
     def keep_numbers(self, *, material: bool) -> JoinCount:
         """Return a copy in which the numbers are 0 that are not material, or those that are."""
@@ -39,14 +40,14 @@ class JoinCount:
 
 @dataclass(frozen=True)
 class MissingCount:
-    """The number of rows with a missing value in a grouped or averaged column."""
+    """The number of rows with a missing value in a grouped, averaged or compared column."""
 
     table: str
     column: str
-    use: str  # `grouped` or `averaged`
+    use: str  # `grouped`, `averaged`, or `excluded` for what NOT IN compares
     missing: int
     of: str  # the table whose rows these are; empty for rows that joins have made
-    rows: int  # all that are grouped or averaged
+    rows: int  # all that are grouped, averaged or compared
     material: bool = False
 
 
@@ -64,12 +65,12 @@ class VariantCount:
 
 @dataclass(frozen=True)
 class NewestDate:
-    """The newest date in the data, and the last day that the question asks about."""
+    """The newest date in the data, and the last day asked about, or the first if none is last."""
 
     table: str
     column: str
     newest: str
-    asked: str  # the last day that was asked about
+    asked: str
     material: bool = False
 
 
@@ -115,20 +116,31 @@ class Ledger:
         """Return the facts that may change the answer, or those that hardly do, in the labels' language."""
         return tuple(dict.fromkeys(self._write_facts(labels, None, material=material)))
 
-    def write_line(self, labels: Labels) -> str:
-        """Return the facts that may change the answer, as sentences in the labels' language."""
-        facts = dict.fromkeys(self._write_facts(labels, self.other, material=True))
+    def list_basis(self, labels: Labels) -> tuple[str, ...]:
+        """Return the facts that hardly change the answer, and what was not counted."""
+        missed = "; ".join(self.not_counted)
+        facts = self.list_facts(labels, material=False)
+        return (*facts, labels.say("not_counted", what=missed)) if missed else facts
+
+    def write_line(self, labels: Labels, formats: Sequence[ColumnFormat] = ()) -> str:
+        """Return the facts that may change the answer, as sentences in the labels' language.
+
+        Another number is written in the format of the answer's own.
+        """
+        form, *_ = (*formats, PLAIN_NUMBER)
+        other = None if self.other is None else format_cell(self.other, form, labels.locale)
+        facts = dict.fromkeys(self._write_facts(labels, other, material=True))
         return " ".join(f"{fact[:1].upper()}{fact[1:]}." for fact in facts)
 
-    def _write_facts(self, labels: Labels, other: float | None, *, material: bool) -> Iterator[str]:
+    def _write_facts(self, labels: Labels, other: str | None, *, material: bool) -> Iterator[str]:
         joins = [join.keep_numbers(material=material) for join in self.joins]
         lossy = [join for join in joins if join.lost and not (join.kept or join.ones)]
         # Each row is one more only in a count of rows: who counts customers has other numbers.
-        alone = other if [other] == [join.rows for join in lossy] else None
+        alone = other if [self.other] == [join.rows for join in lossy] else None
         for join in joins:
             yield from _describe_join(join, alone, labels)
         if other is not None and alone is None:
-            yield labels.say("with_lost", len(lossy), other=_write_number(other, labels))
+            yield labels.say("with_lost", len(lossy), other=other)
         for one in self.nulls:
             if one.material is material:
                 part = _say_part(one.missing, one.rows, one.of, labels)
@@ -141,23 +153,20 @@ class Ledger:
             yield labels.say("data_ends", newest=newest, asked=asked)
 
 
-def _describe_join(join: JoinCount, other: float | None, labels: Labels) -> Iterator[str]:
+def _describe_join(join: JoinCount, other: str | None, labels: Labels) -> Iterator[str]:
     table, of = humanize_name(join.table), humanize_name(join.of)
     if join.lost and not join.kept:
+        table += f" ({join.condition})" if join.condition else ""
         shown = f" ({', '.join(join.examples)})" if join.examples else ""
         if join.ones:  # there may be partners that do not meet the query's conditions
             yield labels.say("rows_unmatched", join.lost, rows=labels.number(join.rows), of=of, table=table)
         elif other is not None:
-            yield labels.say("more_lost", join.lost, table=table, shown=shown, other=_write_number(other, labels))
+            yield labels.say("more_lost", join.lost, table=table, shown=shown, other=other)
         else:
             part = _say_part(join.lost, join.rows, join.of, labels)
             yield labels.say("rows_lost", join.lost, part=part, table=table, shown=shown)
     if join.repeated:
         yield labels.say("rows_repeated", join.repeated, of=of, table=table)
-
-
-def _write_number(number: float, labels: Labels) -> str:
-    return f"{number:,}" if labels.locale in ENGLISH else labels.number(number)
 
 
 def _say_part(count: int, rows: int, table: str, labels: Labels) -> str:

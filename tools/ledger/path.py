@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from ..sql.query import Query, QueryCondition, get_argument, is_source_key_bound
+from ..sql.query import Query, QueryCondition, TableColumn, get_argument
 from ..sql.scope import QuerySource, Scope, SourceColumn, iterate_enclosing_scopes
 
 _KINDS = ("", "INNER", "OUTER", "CROSS", "STRAIGHT")
@@ -69,6 +69,8 @@ class JoinStep:
     source: QuerySource
     before: tuple[QuerySource, ...]  # each source that its links compare it with, mostly one
     links: tuple[JoinEquality, ...]
+    conditions: tuple[exp.Expr, ...] = ()  # what a partner meets besides
+    has_key: bool = False  # whether a row has one match at most, as these compare a declared key
 
     @property
     def kept(self) -> bool:
@@ -115,7 +117,53 @@ class JoinPath:
     own: tuple[Filter, ...]  # conditions on the subject alone
     filters: tuple[Filter, ...]  # all others
     singles: tuple[SingleSource, ...]  # what is summed or averaged, or else the subject
-    open_ends: tuple[QuerySource, ...]  # sources of steps that compare no declared key
+
+    def list_conditions_before(self, step: JoinStep) -> list[exp.Expr]:
+        """Return the conditions that rows meet before they come to a join.
+
+        Of a row without a partner nobody knows whether it would meet a condition on it.
+        """
+        others = [part for part in self.filters if step.source not in part.named]
+        return [*self.list_match_conditions(step), *(self._allow_missing_match(part) for part in others)]
+
+    def list_match_conditions(self, until: JoinStep | None = None) -> list[exp.Expr]:
+        """Return the conditions that a row has a match in every join, or in all before a step."""
+        before = self.steps if until is None else self.steps[: self.steps.index(until)]
+        return [exp.not_(step.missing, copy=False) for step in before if not step.kept]
+
+    def _allow_missing_match(self, part: Filter) -> exp.Expr:
+        """Return a filter that also accepts rows without a match in the tables that it names."""
+        unknown = (step.missing for step in self.steps if step.source in part.named and not step.kept)
+        return exp.or_(*unknown, part.node)
+
+    def find_filtering_sources(self) -> list[QuerySource]:
+        """Return the sources that filter rows or rank top groups, and the sources joined before."""
+        terms = (self.query.resolve_group_by_terms(self.scope) or []) if self.scope.select.args.get("limit") else []
+        named = [source for term in terms for source in self.query.find_sources(term, self.scope)]
+        named += [source for part in self.filters for source in part.named]
+        for step in reversed(self.steps):
+            if step.source in named:
+                named += step.before
+        return [source for source in named if source is not self.subject]
+
+    def list_filters_after(self, step: JoinStep) -> list[exp.Expr]:
+        """Return the conditions on what a LEFT JOIN adds, which may leave out who has no match in it."""
+        return [part.node for part in self.filters if step.source in part.named] if step.kept else []
+
+    def build_select(self, outputs: Sequence[exp.Expr]) -> exp.Select:
+        """Return a SELECT of the counted rows, left-joined to all other sources."""
+        if not self.steps and len(self.scope.sources) > 1:
+            return copy_select_with_outputs(self.scope.select, outputs)
+        select = select_from(copy_source_node(self.subject), *outputs)
+        for step in self.steps:
+            join = exp.Join(this=copy_source_node(step.source), side="LEFT")
+            conditions = [link.condition for link in step.links if link.condition is not None]
+            if conditions:
+                join.set("on", exp.and_(*conditions, *step.conditions))
+            else:
+                join.set("using", [exp.to_identifier(link.ends[0][1].name, quoted=True) for link in step.links])
+            select.append("joins", join)
+        return select.where(*(part.node.copy() for part in self.own), copy=False)
 
 
 def find_path(query: Query, scope: Scope) -> JoinPath:
@@ -142,11 +190,16 @@ def find_path(query: Query, scope: Scope) -> JoinPath:
     narrowed = [one.source for one in rest if one not in held]
     if any(end in narrowed for step in steps for link in step.links for end, _ in link.ends if end is not step.source):
         raise NotCountedError("a join goes through a LEFT JOIN with a condition of its own")
+    steps = [_add_conditions(query, step, rest) for step in steps]
+    named = ((one, step) for step in steps for node in step.conditions for one in query.find_sources(node, scope))
+    if any(one not in (step.source, *step.before) for one, step in named):
+        raise NotCountedError("a LEFT JOIN has a condition on other tables")
+    keyed = {id(one) for step in steps if not step.kept for one in step.conditions}
+    held = [one for one in held if id(one.node) not in keyed]
     filters = [Filter(one.node, tuple(dict.fromkeys(query.find_sources(one.node, scope)))) for one in held]
     own = [one for one in filters if all(source is subject for source in one.named)]
     others = [one for one in filters if one not in own]
-    fixed, _ = query.find_column_equalities(scope)
-    open_ends = [step.source for step in steps if not _compares_declared_key(step, fixed)]
+    open_ends = [step.source for step in steps if not step.has_key]
     singles = list[SingleSource]()
     for source in (summed or [subject]) if joined else ():
         repeating = query.find_repeating_sources(source, scope)
@@ -160,7 +213,7 @@ def find_path(query: Query, scope: Scope) -> JoinPath:
             is_material = is_material or any(not isinstance(one.this, exp.Distinct) for one in plain)
         if repeating:
             singles.append(SingleSource(source, tuple(repeating), is_material))
-    return JoinPath(query, scope, subject, tuple(steps), tuple(own), tuple(others), tuple(singles), tuple(open_ends))
+    return JoinPath(query, scope, subject, tuple(steps), tuple(own), tuple(others), tuple(singles))
 
 
 def check_countable(query: Query, scope: Scope) -> None:
@@ -190,28 +243,53 @@ _Sums = set[tuple[frozenset[SourceColumn], bool]]
 
 
 def _find_sums(query: Query, scope: Scope, known: dict[int, _Sums]) -> _Sums:
-    """Return the columns in each sum or average of a SELECT, or of one that reads its rows; and whether it is a sum."""
+    """Return the columns in each sum, count or average of a SELECT or its readers, and if it adds."""
     if (sums := known.get(id(scope))) is not None:
         return sums
     sums = known[id(scope)] = _Sums()
-    for node in query.find_aggregates(scope, exp.Sum, exp.Avg):
+    terms = {place for term in query.resolve_group_by_terms(scope) or () for place in _find_places(query, scope, term)}
+    for node in query.find_aggregates(scope, exp.Sum, exp.Avg, exp.Count, exp.Anonymous):
+        places = _find_places(query, scope, node)
+        is_counted, sources = isinstance(node, exp.Count), {one for one, _ in places}
+        # By groups of its own rows a table is counted to see how often it is joined; a CASE may count the joined rows.
+        if is_counted and not (isinstance(node.this, exp.Column) and sources.isdisjoint(one for one, _ in terms)):
+            continue
         if not isinstance(node.this, exp.Distinct):
-            sums.add((_find_places(query, scope, node), isinstance(node, exp.Sum)))
+            sums.add((places, not isinstance(node, exp.Avg)))
     if any(map(scope.select.args.get, SHAPING)):
         return sums
-    outputs = scope.select.expressions
     for outer in query.scopes:
         for source in (one for one in outer.sources if one.query is scope.select):
-            columns = [*(source.columns or ())]
             for places, is_sum in [*_find_sums(query, outer, known)]:
-                inner = set[SourceColumn]()
-                for name in (name for one, name in places if one == id(source)):
-                    if len(outputs) == len(columns):
-                        inner |= _find_places(query, scope, outputs[columns.index(name)])
-                    else:  # a star stands for several columns
-                        inner |= {(id(one), name) for one in scope.sources if name in (one.columns or ())}
-                sums.add((frozenset(inner), is_sum))
+                inner = (_find_output(query, source, scope, name)[0] for one, name in places if one == id(source))
+                sums.add((frozenset[SourceColumn]().union(*inner), is_sum))
     return sums
+
+
+def _find_output(query: Query, source: QuerySource, scope: Scope, name: str) -> tuple[frozenset[SourceColumn], bool]:
+    """Return the columns that a sub-query's column is made of, and whether it is just one."""
+    outputs, names = scope.select.expressions, [*(source.columns or ())]
+    if len(outputs) == len(names) and name in names:
+        output = outputs[names.index(name)].unalias().unnest()
+        return _find_places(query, scope, output), isinstance(output, exp.Column)
+    # A star stands for several columns.
+    return frozenset((id(one), name) for one in scope.sources if name in (one.columns or ())), True
+
+
+def find_passed_column(query: Query, node: exp.Expr) -> TableColumn | None:
+    """Return the column that an expression is, as the table has it that sub-queries pass on."""
+    at = query.at(node.unnest())
+    if at is None or at.kind != "column" or at.owner is None or at.source is None:
+        return None
+    source, (_, name) = at.source, at.place
+    while source.query is not None and (scope := query.find_scope(source.query.unnest())) is not None:
+        places, is_plain = _find_output(query, source, scope, name)
+        inner = [one for one in scope.sources for place, _ in places if place == id(one)]
+        if not is_plain or len(inner) != 1:
+            return None
+        source, ((_, name),) = inner[0], places
+    table, column = source.table, source.table and source.table.column(source.get_declared_column_name(name))
+    return TableColumn(at.node, at.clause, at.owner, at.source, table, column) if table and column else None
 
 
 def _find_places(query: Query, scope: Scope, node: exp.Expr) -> frozenset[SourceColumn]:
@@ -324,12 +402,25 @@ def _order_join_steps(scope: Scope, subject: QuerySource, links: Sequence[JoinEq
         left.remove(source)
 
 
-def _compares_declared_key(step: JoinStep, fixed: set[SourceColumn]) -> bool:
-    """Whether a join compares a declared key, so that each row has one match at most."""
+def _add_conditions(query: Query, step: JoinStep, rest: Sequence[QueryCondition]) -> JoinStep:
+    """Return a join with the conditions that partners meet beside its equalities.
+
+    These are a LEFT JOIN's own, and constants for the rest of a key: `l.code = o.code AND l.lang = 'en'`.
+    """
     source, table = step.source, step.source.table
-    ends = (link.end(source) for link in step.links)
-    bound = fixed | {(id(source), end.name.lower()) for end in ends if isinstance(end, exp.Column)}
-    return table is not None and bool(table.primary_key) and not source.renamed and is_source_key_bound(source, bound)
+    own = [one.node for one in rest if one.source is source] if step.kept else []
+    if table is None or not table.primary_key or source.renamed:
+        return replace(step, conditions=tuple(own))
+    left = {*table.primary_key} - {link.find_column(source, query) for link in step.links}
+    fixing = dict[str, exp.Expr]()
+    sure = (one.node for one in rest if one.is_required or one.source is source)
+    for node in sure if all(link.condition for link in step.links) else ():
+        for column, other in query.iterate_column_comparisons(node) if isinstance(node, exp.EQ) else ():
+            if column.source is source and column.schema.name in left and query.literal(other) is not None:
+                fixing[column.schema.name] = node
+    has_key = left == fixing.keys()
+    more = [node for node in fixing.values() if has_key and not any(node is one for one in own)]
+    return replace(step, conditions=(*own, *more), has_key=has_key)
 
 
 def expects_every_row_to_match(query: Query, step: JoinStep) -> bool | None:
@@ -353,4 +444,25 @@ def expects_every_row_to_match(query: Query, step: JoinStep) -> bool | None:
         return forth and not any(names == set(zip(key.columns, key.ref_columns, strict=True)) for key in back)
     # If both sides are keys nothing says which one of the two tables lists all there are.
     is_key = [bool(table.key) and set(table.key) <= {pair[side] for pair in names} for side, table in enumerate(tables)]
+    is_key[0] |= step.has_key
     return forth or is_key == [True, False] or (None if not source.table.key and not is_key[1] else False)
+
+
+def select_from(source: exp.Expr, *outputs: exp.Expr) -> exp.Select:
+    """Return a SELECT of these very expressions."""
+    return exp.select(*outputs, copy=False).from_(source, copy=False)
+
+
+def copy_source_node(source: QuerySource) -> exp.Expr:
+    node = source.node.copy()
+    node.set("joins", None)
+    return node
+
+
+def copy_select_with_outputs(select: exp.Select, outputs: Sequence[exp.Expr]) -> exp.Select:
+    """Return a SELECT with the same FROM and WHERE and other outputs, named `c0`, `c1` etc."""
+    bare = exp.Select(expressions=[exp.alias_(one, f"c{place}") for place, one in enumerate(outputs)])
+    for part in ("from_", "joins", "where"):
+        value = select.args.get(part)
+        bare.set(part, [one.copy() for one in value] if isinstance(value, list) else value and value.copy())
+    return bare

@@ -511,8 +511,8 @@ def is_aggregate_call(node: exp.Expr) -> bool:
 
 
 def get_argument(aggregate: exp.Expr) -> exp.Expr | None:
-    """Return the argument of an aggregate call, without a DISTINCT."""
-    node = aggregate.this
+    """Return the argument of an aggregate call, even of an unknown one, without a DISTINCT."""
+    node = next(iter(aggregate.expressions), None) if isinstance(aggregate, exp.Anonymous) else aggregate.this
     return node.expressions[0] if isinstance(node, exp.Distinct) and len(node.expressions) == 1 else node
 
 

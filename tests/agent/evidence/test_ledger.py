@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tableturn.agent import Answer, SQLAgent
-from tableturn.agent.answers.render import list_basis_lines
+from tableturn.agent.answers.render import list_answer_reasons, list_basis_lines
 from tableturn.agent.conversation import Conversation
 from tableturn.agent.evidence import ledger as evidence
 from tableturn.tools.database import Database, Egress, Policy
@@ -73,6 +73,17 @@ def test_what_hardly_matters_stands_in_the_basis(sales: Path) -> None:
     assert "1 of 1,000 rows of sale has no match in product and is left out" in list_basis_lines(answer)[-1]
 
 
+def test_what_was_not_counted_is_told_beside_the_answer(sales: Path) -> None:
+    answer = ask(sales, "SELECT name, (SELECT COUNT(*) FROM sale WHERE product_id = product.id) FROM product")
+    assert "not counted: the rows of sale: it is correlated" in list_basis_lines(answer)[-1].lower()
+    assert "correlated" not in answer.text
+    assert answer.certainty == ""
+    reasons = dict(list_answer_reasons(answer, None))
+    assert reasons["how sure"][0] in ("sure", "fairly sure")
+    plain = dict(list_answer_reasons(ask(sales, "SELECT COUNT(*) FROM sale"), None))
+    assert plain["how sure"][0].endswith("sure: nothing speaks against it")
+
+
 def test_papers_and_approval_count_nothing(sales: Path) -> None:
     assert ask(sales, preset="track", annotate=False).ledger is None
     with SQLAgent(sales, model=writes(JOINED), settings=ALONE | {"approve": True}) as agent:
@@ -98,6 +109,7 @@ def test_counting_ends_with_its_time(sales: Path, monkeypatch: pytest.MonkeyPatc
     assert answer.text == "Sale: 3."
     assert answer.ledger is not None
     assert answer.ledger.not_counted == ("the rows of sale, product: it took too long",)
+    assert "Not counted: the rows of sale, product: it took too long." in list_basis_lines(answer)
 
 
 @pytest.mark.parametrize("level", ["none", "statistics"])
@@ -108,9 +120,9 @@ def test_nothing_is_told_of_what_may_not_leave(sales: Path, level: str) -> None:
     for sql in (summed, grouped):
         with Database.open(sales) as database:
             answer = ask(database.for_user(database.session.identity, policy), sql, ledger="full")
-        assert answer.ledger is None or not (
-            answer.ledger.nulls or answer.ledger.variants or answer.ledger.material_facts
-        )
+        assert answer.ledger is not None
+        assert answer.ledger.not_counted
+        assert (answer.ledger.nulls, answer.ledger.variants, answer.ledger.material_facts) == ((), (), ())
         assert "canary" not in json.dumps(answer.to_dict()["ledger"])
 
 

@@ -14,6 +14,7 @@ import duckdb
 import pytest
 from tableturn.tools.database import Database, Limits
 from tableturn.tools.errors import QueryError
+from tableturn.tools.formats import ColumnFormat
 from tableturn.tools.labels import Labels
 from tableturn.tools.ledger import Ledger, NotCountedError, build_query_ledger
 from tableturn.tools.sql import read_query
@@ -134,6 +135,15 @@ def test_a_cte_hides_the_table_of_its_name(sales: Database) -> None:
         assert not keep(sales, own).material_facts
 
 
+def test_another_number_is_written_as_the_answers_own(sales: Database) -> None:
+    joined = "FROM sale s JOIN product p ON p.id = s.product_id"
+    ledger = keep(sales, f"SELECT SUM(s.id) / 7.0 {joined}", value=15.0)
+    assert ledger.line.endswith(" With them it is 30.")
+    ledger = keep(sales, f"SELECT SUM(s.id) / 9.0 {joined}", value=11.67)
+    assert ledger.line.endswith(" With them it is 23.33.")
+    assert ledger.write_line(Labels("de"), [ColumnFormat("number", 1)]).endswith(" Mit ihnen sind es 23,3.")
+
+
 def test_another_number_stands_beside_a_single_one(sales: Database) -> None:
     ledger = keep(sales, "SELECT COUNT(*) FROM sale JOIN product ON product.id = sale.product_id", value=14)
     assert ledger.line == "6 more have no match in product; with them it is 20."
@@ -143,6 +153,9 @@ def test_another_number_stands_beside_a_single_one(sales: Database) -> None:
         f"SELECT COUNT(*) {joined} WHERE p.kind = 'light'",  # nobody knows of what kind those are
         f"SELECT COUNT(*) {joined} GROUP BY p.kind ORDER BY COUNT(*) DESC LIMIT 1",
         f"SELECT COUNT(p.id) {joined}",  # it is the same
+        # It has no row of a product that is not sold.
+        "SELECT AVG(COALESCE(s.amount, 0)) FROM product p LEFT JOIN sale s ON s.product_id = p.id",
+        "SELECT 100.0 * COUNT(s.id) / COUNT(*) FROM product p LEFT JOIN sale s ON s.product_id = p.id",
     ):
         assert keep(sales, other, value=14).other is None
 
@@ -191,7 +204,8 @@ def test_the_querys_own_filters_hold(sales: Database) -> None:
         ("", (6, True, False)),
         # A condition on what is not there leaves it out, of those that refer to a product.
         (" WHERE p.kind <> 'light'", (4, False, True)),
-        (" WHERE p.kind <> 'light' OR p.id IS NULL", (4, True, False)),
+        (" WHERE p.kind <> 'light' OR p.id IS NULL", (6, True, False)),
+        (" WHERE p.id IS NULL", (6, True, False)),
         (" WHERE p.kind <> 'light' OR s.id > 16", (2, False, True)),
     ],
 )
@@ -224,6 +238,58 @@ def test_where_no_key_is_declared_the_values_say_who_is_listed(tmp_path: Path) -
                 join = keep(database, f"SELECT COUNT(*) FROM {read} JOIN {listed} {on}").joins[0]
                 assert (join.table, join.lost, join.rows, join.material) == (listed, 10, 20, True)
 
+        def count(counting: str) -> Any:
+            if "COUNT(DISTINCT" in counting:
+                raise NotCountedError("its time was over")
+            return database.execute(counting).rows
+
+        # Without the time to look at them, what is lost of the rows that count is told.
+        sql = "SELECT COUNT(*) FROM visits JOIN areas USING (area_no)"
+        ledger = build_query_ledger(read_query(sql, database.schema()), count)
+        assert (ledger.joins[0].lost, ledger.joins[0].material) == (10, True)
+        assert ledger.not_counted[0].startswith("the different values of ")
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "JOIN label l ON l.product_id = s.product_id AND l.lang = 'de'",
+        "JOIN label l ON l.product_id = s.product_id WHERE 'de' = l.lang",
+        "LEFT JOIN label l ON l.product_id = s.product_id AND l.lang = 'de'",
+    ],
+)
+def test_a_partner_meets_the_rest_of_its_key(sales: Database, rest: str) -> None:
+    ledger = keep(sales, f"SELECT COUNT(*) FROM sale s {rest}", value=5)
+    assert [(join.rows, join.lost, join.repeated) for join in ledger.joins] == [(20, 15, 0)]
+    if rest.startswith("JOIN"):
+        assert "15 more have no match in label (" in ledger.line
+        assert ledger.line.endswith(
+            "'de'); with them it is 20." if " AND " in rest else " = l.lang); with them it is 20."
+        )
+        asked = keep(sales, f"SELECT COUNT(*) FROM sale s {rest}", question="How many sales have a label in 'DE'?")
+        assert [join.material for join in asked.joins] == [False]
+    else:
+        assert not ledger.line
+
+
+@pytest.mark.parametrize("condition", ["r.day <= s.day", "r.is_current = 1", "(r.percent > 5 OR s.id = 3)"])
+@pytest.mark.parametrize("versions", [1, 2])
+def test_which_of_several_partners_is_meant_is_not_guessed(tmp_path: Path, condition: str, versions: int) -> None:
+    path = _sqlite(tmp_path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.executescript("""
+            DROP TABLE rate; CREATE TABLE rate (no INTEGER PRIMARY KEY, shop TEXT, percent, day DATE, is_current);
+            INSERT INTO rate VALUES (1, 'N', 10, '2023-03-01', 1), (2, 'S', 10, '2023-03-01', 0);
+        """)
+        connection.execute("INSERT INTO rate SELECT no + 2, shop, 4, day, 0 FROM rate WHERE ? = 2", (versions,))
+    for rest in (f"JOIN rate r ON r.shop = s.shop AND {condition}", f", rate r WHERE r.shop = s.shop AND {condition}"):
+        with Database.open(path) as database:
+            ledger = keep(database, f"SELECT COUNT(*) FROM sale s {rest}")
+        said = ["the rows of sale, rate: a condition may choose among the rows of rate"]
+        # Of a single partner, a condition on it alone filters the rows.
+        assert [*ledger.not_counted] == (said if versions == 2 or "s." in condition else [])
+        assert not sum(lost(ledger).values())
+
 
 def test_a_part_of_the_sum_is_material_too(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "sums.sqlite")) as connection, connection:
@@ -247,6 +313,13 @@ def test_a_part_of_the_sum_is_material_too(tmp_path: Path) -> None:
     [
         ("SELECT COUNT(*) FROM sale s JOIN rate r ON r.shop = s.shop WHERE s.id > 0", "rate", "sale", 10),
         ("SELECT SUM(s.amount) FROM sale s JOIN payment p ON p.sale_id = s.id", "payment", "sale", 1),
+        ("SELECT COUNT(s.id) FROM sale s JOIN payment p ON p.sale_id = s.id", "payment", "sale", 1),
+        (
+            "SELECT COUNT(id) FROM (SELECT s.id FROM sale s JOIN payment p ON p.sale_id = s.id) AS j",
+            "payment",
+            "sale",
+            1,
+        ),
         (
             "SELECT SUM(s.amount), SUM(s.id) FROM sale s JOIN payment p ON p.sale_id = s.id"
             " JOIN shop h ON h.code = s.shop",
@@ -282,10 +355,32 @@ def test_each_sum_is_looked_at_where_its_rows_are_joined(sales: Database, sql: s
         "SELECT SUM(s.amount * y.paid) FROM sale s JOIN payment y ON y.sale_id = s.id",
         "SELECT SUM(a) FROM (SELECT DISTINCT s.id, s.amount AS a FROM sale s JOIN payment y ON y.sale_id = s.id) AS j",
         "SELECT SUM(p) FROM (SELECT s.id, y.paid AS p FROM sale s JOIN payment y ON y.sale_id = s.id) AS j",
+        # How many payments each sale has, and what may be either.
+        "SELECT s.id, COUNT(s.id) FROM sale s JOIN payment y ON y.sale_id = s.id GROUP BY s.id",
+        "SELECT COUNT(*) FROM sale s JOIN payment y ON y.sale_id = s.id",
     ],
 )
 def test_what_is_there_once_is_not_told(sales: Database, sql: str) -> None:
     assert not [join for join in keep(sales, sql).joins if join.repeated]
+
+
+@pytest.mark.parametrize(
+    ("rest", "lost"),
+    [
+        ("payment y JOIN sale s ON s.id = y.sale_id JOIN product p ON p.id = y.paid", 3),
+        ("sale s JOIN rate r ON r.shop = s.shop JOIN product p ON p.id = s.id + 100", 20),
+    ],
+)
+def test_no_other_number_has_rows_that_are_repeated(sales: Database, rest: str, lost: int) -> None:
+    """What is left out would be there several times, though what the query gives is not."""
+    ledger = keep(sales, f"SELECT COUNT(s.id) FROM {rest}", value=0)
+    assert ([join.lost for join in ledger.joins if join.lost], ledger.other) == ([lost], None)
+
+
+def test_functions_of_one_engine_are_read(tmp_path: Path) -> None:
+    with Database.open(_sqlite(tmp_path)) as database:
+        joined = "FROM payment y JOIN sale s ON s.id = y.sale_id JOIN product p ON p.id = s.product_id"
+        assert [join.repeated for join in keep(database, f"SELECT TOTAL(s.amount) {joined}").joins] == [0, 0, 1]
 
 
 def test_how_often_rows_are_repeated_is_told(tmp_path: Path) -> None:
@@ -434,6 +529,74 @@ def test_values_that_are_missing_in_what_is_computed_are_counted(sales: Database
     assert not keep(sales, "SELECT AVG(COALESCE(amount, 0)) FROM sale").nulls
 
 
+@pytest.mark.parametrize(
+    "read",
+    [
+        "(SELECT id, amount AS value FROM sale) AS s",
+        "(SELECT * FROM sale) AS s",
+        "(SELECT a.id, a.amount AS value FROM (SELECT * FROM sale) AS a) AS s",
+    ],
+)
+def test_missing_values_are_counted_through_sub_queries(sales: Database, read: str) -> None:
+    column = "amount" if read.startswith("(SELECT *") else "value"
+    ledger = keep(sales, f"SELECT AVG({column}) FROM {read}")
+    assert [(one.table, one.column, one.missing, one.of) for one in ledger.nulls] == [("sale", "amount", 5, "s")]
+    assert not ledger.not_counted
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("SELECT AVG(CASE WHEN shop = 'N' THEN amount END) FROM sale", ["missing values of CASE"]),
+        ("SELECT AVG(n) FROM (SELECT COUNT(*) AS n FROM sale GROUP BY id) AS c", ["missing values of n: it is comp"]),
+        ("SELECT COALESCE(kind, '?'), COUNT(*) FROM product GROUP BY COALESCE(kind, '?')",
+         ["missing values of COALESCE", "variants of COALESCE"]),
+        ("SELECT n, COUNT(*) FROM (SELECT UPPER(kind) AS n FROM product) AS p GROUP BY n",
+         ["missing values of n: it is comp", "variants of n: it is comp"]),
+        ("SELECT amount + 1, COUNT(*) FROM sale GROUP BY amount + 1", ["missing values of amount + 1: it is comp"]),
+        ("SELECT AVG(COALESCE(amount, 0)) FROM sale", []),
+    ],
+)  # fmt: skip
+def test_values_that_are_not_counted_are_named(sales: Database, sql: str, said: list[str]) -> None:
+    ledger = keep(sales, sql)
+    assert [one[: len(start)] for one, start in zip(ledger.not_counted, said, strict=True)] == said
+    assert (ledger.nulls, ledger.variants) == ((), ())
+
+
+def test_forms_of_one_engine_are_named(tmp_path: Path) -> None:
+    with Database.open(_duckdb(tmp_path)) as database:
+        ledger = keep(database, "SELECT AVG(amount) FILTER (WHERE shop = 'N') FROM sale")
+        assert (ledger.nulls, ledger.not_counted) == ((), ("missing values of amount: not every row is averaged",))
+        for group in ("ROLLUP (kind)", "ALL"):
+            ledger = keep(database, f"SELECT kind, COUNT(*) FROM product GROUP BY {group}")
+            assert ledger.not_counted == ("missing values and variants in product: it groups in several ways",)
+
+
+@pytest.mark.parametrize(
+    ("condition", "found"),
+    [
+        ("id NOT IN (SELECT product_id FROM sale)", [(2, 20)]),
+        ("NOT (id IN (SELECT DISTINCT product_id FROM sale WHERE id > 19))", [(1, 1)]),
+        ("id NOT IN (SELECT product_id FROM sale WHERE product_id IS NOT NULL)", []),
+        ("id IN (SELECT product_id FROM sale)", []),
+    ],
+)
+def test_missing_values_that_not_in_compares_are_told(
+    sales: Database, condition: str, found: list[tuple[int, int]]
+) -> None:
+    ledger = keep(sales, f"SELECT COUNT(*) FROM product WHERE {condition}")
+    assert [(one.missing, one.rows) for one in ledger.nulls] == found
+    told = [said for said in ledger.material_facts if said.endswith("no product id, so that “not in” finds nothing")]
+    assert len(told) == len(found)
+
+
+@pytest.mark.parametrize("rest", ["FROM sale s WHERE s.id = product.id", "FROM sale GROUP BY product_id LIMIT 3"])
+def test_missing_values_that_not_in_compares_are_not_guessed(tmp_path: Path, rest: str) -> None:
+    with Database.open(_sqlite(tmp_path)) as database:
+        sql = f"SELECT COUNT(*) FROM product WHERE id NOT IN (SELECT product_id {rest})"
+        assert "missing values in sale, which “not in” compares: " in "".join(keep(database, sql).not_counted)
+
+
 def test_groups_that_differ_only_in_blanks_are_told(tmp_path: Path) -> None:
     names = ["New York", "New  York", "Rome", "Rome\u00a0", "Oslo", "Oslo\t", "Bonn"]
     for engine in ("sqlite", "duckdb"):
@@ -444,8 +607,13 @@ def test_groups_that_differ_only_in_blanks_are_told(tmp_path: Path) -> None:
             connection.executemany("INSERT INTO town VALUES (?, ?)", [*enumerate(names)])
             connection.commit()
         with Database.open(path) as database:
-            (found,) = keep(database, "SELECT name, COUNT(*) FROM town GROUP BY name").variants
-        assert (found.groups, found.rows) == (3, 3)
+            for sql in (
+                "SELECT name, COUNT(*) FROM town GROUP BY name",
+                "SELECT DISTINCT name FROM town",
+                "SELECT s.n FROM (SELECT name AS n FROM town) AS s GROUP BY s.n",
+            ):
+                (found,) = keep(database, sql).variants
+                assert (found.column, found.groups, found.rows) == ("name", 3, 3)
 
 
 def test_groups_that_differ_only_in_case_are_told(sales: Database) -> None:
@@ -490,6 +658,28 @@ def test_data_that_ends_within_the_period_is_told(sales: Database, newest: str, 
     assert (f"the data ends on {Labels().date(newest)}, before 31 Dec 2023" in ledger.material_facts) is told
 
 
+@pytest.mark.parametrize(
+    ("since", "newest", "told"),
+    [
+        ("day >= '2026-10-01'", "2024-06-01", "2026-10-01"),
+        ("day > '2024-05-31'", "2024-06-01", ""),
+        ("day >= CURRENT_DATE", "2024-06-01", date.today().isoformat()),
+        ("day BETWEEN CURRENT_DATE AND CURRENT_DATE", "2024-06-01", date.today().isoformat()),
+        ("day <= CURRENT_DATE", "2024-06-01", ""),
+        ("CAST(day AS DATE) >= CURRENT_DATE", date.max.isoformat(), ""),
+    ],
+)
+def test_data_that_ends_before_a_period_without_end_is_told(tmp_path: Path, since: str, newest: str, told: str) -> None:
+    def look(*_: str) -> str:
+        return newest
+
+    with Database.open(_duckdb(tmp_path)) as database:
+        ledger = keep(database, f"SELECT COUNT(*) FROM sale WHERE {since}", newest=look)
+    assert ledger.material_facts == (
+        (f"the data ends on {Labels().date(newest)}, before {Labels().date(told)}",) if told else ()
+    )
+
+
 # What is not counted.
 
 
@@ -522,6 +712,8 @@ def test_data_that_ends_within_the_period_is_told(sales: Database, newest: str, 
         ),
         ("SELECT COUNT(*) FROM payment WHERE sale_id IN (SELECT id FROM sale)", "no match in sale"),
         ("SELECT COUNT(*) FROM sale s WHERE EXISTS (SELECT 1 FROM payment y WHERE y.sale_id = s.id)", "in payment"),
+        ("SELECT COUNT(*) FROM sale s WHERE s.id > 3 OR s.id IN (SELECT sale_id FROM payment)", "in payment"),
+        ("SELECT p.name, (SELECT COUNT(*) FROM sale s WHERE s.product_id = p.id) FROM product p", "correlated"),
     ],
 )
 def test_what_is_not_counted_is_said(sales: Database, sql: str, reason: str) -> None:
@@ -601,6 +793,6 @@ def test_what_cannot_be_run_in_time_is_not_counted(sales: Database) -> None:
     assert (ledger.joins, ledger.nulls, ledger.variants) == ((), (), ())
     assert ledger.not_counted == (
         "the rows of sale, product: its time was over",
-        "variants of product.kind: its time was over",
         "the rows of product that are left out: its time was over",
+        "variants of product.kind: its time was over",
     )
