@@ -71,6 +71,15 @@ async def test_a_result_is_one_line_and_the_page_does_not_list_it(
         assert len(json.loads(getattr(threads[0], "text", ""))) == 1
 
 
+async def test_an_error_quotes_no_cell_that_is_masked(tmp_path: Path, agent_over: Callable[..., SQLAgent]) -> None:
+    table = tmp_path / "people.csv"
+    table.write_text("id,email\n1,ada@example.org\n2,bo@example.org\n")
+    async with calling(agent_over(table, egress={"mask": ["email"]})) as client:
+        told = await refused(client, "run_sql", sql="SELECT CAST(email AS INTEGER) FROM people")
+    assert "[email]" in told
+    assert "example.org" not in told
+
+
 async def test_every_tool(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
     async with calling(agent_over(shop)) as client:
         assert client.server_info is not None
