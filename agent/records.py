@@ -16,6 +16,7 @@ from ..tools.database.table import Cell, PlainCell, Table, Withheld, convert_cel
 from ..tools.examples.example import Example
 from ..tools.formats import ColumnFormat
 from ..tools.knowledge.entry import Entry
+from ..tools.labels import IN_ENGLISH, Labels
 from ..tools.ledger.ledger import Ledger
 from ..tools.linking.linked import PastTurn
 from ..tools.readings import Agreement, Outcome
@@ -287,9 +288,13 @@ class AttemptView:
     @property
     def came(self) -> str:
         """The outcome of the query in words: the number of rows, or `ran`."""
+        return self.tell_outcome(IN_ENGLISH)
+
+    def tell_outcome(self, labels: Labels) -> str:
+        """Return the outcome of the query in the words of the labels."""
         if self.error:
-            return f"failed: {self.error}"
-        return "ran" if self.row_count is None else f"{self.row_count:,} {'row' if self.row_count == 1 else 'rows'}"
+            return labels.say("query_failed", error=self.error)
+        return labels.say("query_ran") if self.row_count is None else labels.say("rows", self.row_count)
 
 
 @dataclass(frozen=True)

@@ -269,7 +269,7 @@ class Settings(MethodSettings):
     """Most rows in an answer."""
     locale: str = Field(default="", max_length=35)
     """How numbers, dates and labels are written for people, such as `de` or `pt_BR`. If empty, in the question's
-    language if labels have it, as written where the browser is; else in the browser's, or in English."""
+    language; on the page as written where the browser is, and if labels lack the language, in the browser's."""
     cell_bytes: int = Field(default=100_000, ge=100, le=100_000_000)
     """Largest single value of a result, in bytes."""
     result_bytes: int = Field(default=4_000_000, ge=1_000, le=1_000_000_000)

@@ -46,8 +46,8 @@ class AgentInput(TypedDict, total=False):
 class AgentState(MessagesState):
     """The state of the graph, which nodes read and write.
 
-    Of the conversation: `messages` (as chat front ends want them) and `turns` (the sliding window). Everything else is
-    of the turn at hand and is reset when the next one starts.
+    Of the conversation: `messages` (as chat front ends want them), `turns` (the sliding window) and `lessons`.
+    Everything else is of the turn at hand and is reset when the next one starts.
     """
 
     version: int  # the form of this state; `upgrade` reads older ones
@@ -63,6 +63,7 @@ class AgentState(MessagesState):
     usage: dict[str, Record]  # node name to `Usage`
     next: str  # the node that comes next, chosen by the last one
     answer: Record | None  # the `AnswerRecord`; None until `respond` has run
+    lessons: dict[str, str]  # ids of saved answers and definitions, by number in the list that was shown last
 
 
 class AgentOutput(MessagesState, total=False):

@@ -26,14 +26,14 @@ from ..tools.charts.chart import Picture, can_render_charts, render_chart_image
 from ..tools.charts.wish import parse_request
 from ..tools.database import Cancellation, Database, Limits, Notice, Table, render_schema
 from ..tools.database.schema import ColumnSchema, Schema, TableSchema
+from ..tools.database.watchdog import raise_if_cancelled
 from ..tools.errors import ExampleRefused, ExportError, KnowledgeError, SettingsError
 from ..tools.examples import VERIFIED, Example, ExampleStore, FoundExample, database_identity, example_id
 from ..tools.examples.entry import make_example, make_example_verifier, shared_id
 from ..tools.examples.rights import can_remove_example, choose_best_per_question, should_replace
 from ..tools.export import ExportResult, Format, Target, export_query, export_rows, infer_export_format, write_file
 from ..tools.knowledge import Entry, Knowledge
-from ..tools.knowledge.entry import Item
-from ..tools.knowledge.fragment import classify_fragment, resolve_sql_fragment, run_entry_sql
+from ..tools.knowledge.fragment import parse_definition, run_entry_sql
 from ..tools.labels import choose_locale
 from ..tools.outgoing import MaskedDatabase
 from ..tools.sql import read_query
@@ -115,18 +115,25 @@ class CorrectionTurn:
 class Lesson:
     """A saved answer or a definition, taught by a person."""
 
-    id: str  # what `edit_lesson` and `forget` take, besides the number in the list and the name
+    id: str  # what `edit_lesson` and `forget` take, besides the name
     kind: str  # `answer`, or the kind of the definition
     name: str  # the question, or the word that is defined
     meaning: str  # the query, or what the word means
     author: str
     added: str  # in ISO 8601; empty for what was written into the file by hand
+    unchecked: str = ""  # why a definition's SQL was not run when it was saved
 
     @property
     def lines(self) -> str:
         """The lesson as a text of two lines."""
         who = ", ".join(filter(None, (self.author, self.added[:16].replace("T", " "))))
-        return f"{self.id[:_SHORT_ID]}  {self.kind} {self.name!r}{who and f'  ({who})'}\n    {self.meaning}"
+        meaning = f"{self.meaning}{format_unchecked(self.unchecked)}"
+        return f"{self.id[:_SHORT_ID]}  {self.kind} {self.name!r}{who and f'  ({who})'}\n    {meaning}"
+
+
+def format_unchecked(why: str) -> str:
+    """Say after a definition that its SQL was not checked; '' if it was."""
+    return f"; its SQL could not be checked: {why}" if why else ""
 
 
 @dataclass(frozen=True)
@@ -310,7 +317,7 @@ def rerun(answer: Answer, sql: str, resources: Resources, cancellation: Cancella
     return Answer(new, answer.thread)
 
 
-def note(text: str, resources: Resources) -> Entry:
+def note(text: str, resources: Resources, cancellation: Cancellation | None = None) -> Entry:
     """Add a definition (`WORD means MEANING`) or a rule (`rule: TEXT`) to the knowledge file."""
     words = "".join(mark for mark in " ".join(text.split()) if unicodedata.category(mark) != "Cc")
     if not words:
@@ -326,38 +333,28 @@ def note(text: str, resources: Resources) -> Entry:
     name, meaning = (parts["quoted"] or parts["plain"]).strip(), parts["meaning"].strip()
     if parts["plain"] and name.lower() == "rule":
         return save_knowledge_entry(Entry("convention", meaning, meaning), resources)
-    return save_knowledge_entry(
-        _parse_definition(name, meaning, resources.database.schema(), only_sql=parts["how"] == "="), resources
-    )
+    entry = parse_definition(name, meaning, resources.database.schema(), only_sql=parts["how"] == "=")
+    return save_knowledge_entry(entry, resources, cancellation)
 
 
-def _parse_definition(
-    name: str, meaning: str, schema: Schema, *, only_sql: bool = False, about: Sequence[Item] = ()
+def save_knowledge_entry(
+    entry: Entry, resources: Resources, cancellation: Cancellation | None = None, *, replaces: Entry | None = None
 ) -> Entry:
-    """Return a definition as a term or metric: as SQL if it can be parsed, else in words.
-
-    What it is `about` says which table `COUNT(*)` counts.
-    """
-    try:
-        fragment = resolve_sql_fragment(meaning, schema, [table for table, _ in about])
-        kind = classify_fragment(fragment.tree)
-        if kind is None:
-            raise KnowledgeError(f"{meaning!r} is neither a condition nor an aggregate")
-    except KnowledgeError as error:
-        if only_sql:
-            raise KnowledgeError(f"not saved: {error}; a meaning in words is written {name} means ...") from None
-        return Entry("term", name, meaning, about=tuple(about))
-    counted = () if fragment.columns else tuple((table, "") for table in fragment.tables)
-    return Entry(kind, name, "" if kind == "metric" else meaning, fragment.sql, about=counted)
-
-
-def save_knowledge_entry(entry: Entry, resources: Resources, *, replaces: Entry | None = None) -> Entry:
     """Save an entry in the knowledge file of the database, if its SQL runs."""
     known, database = resources.knowledge.read(), resources.database
     entry = replace(entry, rights=database.rights.key)  # whoever writes a hidden name learns nothing by it
     alone = Knowledge.of(((entry,),), database)
-    if why := alone.problems[0].why if alone.problems else run_entry_sql(entry, database):
-        raise KnowledgeError(f"not saved: {why}")
+    if alone.problems:
+        raise KnowledgeError(f"not saved: {alone.problems[0].why}")
+    limits = replace(resources.settings.limits, rows=1)
+    try:
+        unchecked = run_entry_sql(
+            entry, database.schema(), lambda sql: run_query(AuditedQuery(sql), resources, limits, cancellation)
+        )
+    except KnowledgeError as error:
+        raise KnowledgeError(f"not saved: {error}") from None
+    raise_if_cancelled(cancellation)
+    entry = replace(entry, unchecked=unchecked)
     gone = {entry.key.lower(), (replaces or entry).key.lower()}
     others = [each for each in known.entries if each.key.lower() not in gone] if known else []
     together = Knowledge.of((tuple(others), (entry,)), database)
@@ -377,7 +374,8 @@ def list_lessons(resources: Resources) -> tuple[Lesson, ...]:
         for one in [hit.example]
     ]
     for id_, entry in _get_definitions_by_id(resources).items():
-        found.append(Lesson(id_, entry.kind, entry.name, entry.text or entry.sql, entry.author, entry.added))
+        meaning = entry.text or entry.sql
+        found.append(Lesson(id_, entry.kind, entry.name, meaning, entry.author, entry.added, entry.unchecked))
     return tuple(found)
 
 
@@ -392,15 +390,15 @@ def _get_definitions_by_id(resources: Resources) -> dict[str, Entry]:
     """Return the definitions in the database's own knowledge file, by id."""
     known, path = resources.knowledge.read(), resources.knowledge.source.path(resources.database)
     own = [entry for entry in known.entries if entry.source == path.name] if known and path else []
-    return {
-        hashlib.sha256(entry.key.lower().encode()).hexdigest()[:16]: entry
-        for entry in own
-        if entry.kind not in ("table", "column")
-    }
+    return {_make_definition_id(entry): entry for entry in own if entry.kind not in ("table", "column")}
+
+
+def _make_definition_id(entry: Entry) -> str:
+    return hashlib.sha256(entry.key.lower().encode()).hexdigest()[:16]
 
 
 def _find_lesson(which: str, resources: Resources) -> Entry | FoundExample | None:
-    """Return the only lesson with a name, an id that begins so, or a number in the list; None if unclear."""
+    """Return the only lesson with a name, or an id that begins so; None if there is not exactly one."""
     answers, wanted = {hit.id: hit for hit in _list_approved_answers(resources)}, " ".join(which.lower().split())
     lessons = answers | _get_definitions_by_id(resources)
     named = [
@@ -409,34 +407,34 @@ def _find_lesson(which: str, resources: Resources) -> Entry | FoundExample | Non
         if (lesson.name if isinstance(lesson, Entry) else lesson.example.question).lower() == wanted
     ]
     begun = [lesson for id_, lesson in lessons.items() if len(wanted) >= _SHORT_ID and id_.startswith(wanted)]
-    counted = list(lessons.values())[int(wanted) - 1 : int(wanted)] if re.fullmatch(r"[1-9]\d{0,6}", wanted) else []
-    found = named or begun or counted
+    found = named or begun
     return found[0] if len(found) == 1 else None
 
 
-def edit_lesson(id_: str, text: str, resources: Resources) -> None:
-    """Change the question or the SQL of a saved answer, or the meaning of a definition."""
+def edit_lesson(id_: str, text: str, resources: Resources, cancellation: Cancellation | None = None) -> str:
+    """Change a saved answer's question or SQL, or a definition's meaning; return the new id."""
     text = text.strip()
     if not text:
         raise SettingsError("there is nothing to put in its place: give the new question, SQL or meaning")
     lesson = _find_lesson(id_, resources)
     if lesson is None:
-        raise KnowledgeError(f"nothing that was taught has the number, name or id {id_[:40]!r}, or more than one has")
+        raise KnowledgeError(f"nothing that was taught has the name or id {id_[:40]!r}, or more than one has")
     if isinstance(entry := lesson, Entry):
         if entry.kind in ("join", "never"):
             raise KnowledgeError(f"a {entry.kind} cannot be edited here: remove it, or edit {entry.source}")
         new = Entry("convention", text, text, about=entry.about)
         if entry.kind != "convention":
             schema = resources.database.schema()
-            new = _parse_definition(entry.name, text, schema, only_sql=bool(entry.sql), about=entry.about)
-        save_knowledge_entry(replace(new, also=entry.also), resources, replaces=entry)
-        return
+            new = parse_definition(entry.name, text, schema, only_sql=bool(entry.sql), about=entry.about)
+        new = replace(new, also=entry.also)
+        return _make_definition_id(save_knowledge_entry(new, resources, cancellation, replaces=entry))
     _check_may_remove_answer(lesson, resources.database)
     old = lesson.example
     question, sql = (old.question, text) if begins_sql(text) else (text, old.sql)
     _check_query_may_be_sent(sql, resources)
-    if _save_example(question, sql, resources, shared=old.shared).id != lesson.id:
+    if (new_id := _save_example(question, sql, resources, shared=old.shared).id) != lesson.id:
         resources.examples.open_store_for_saving().remove([lesson.id])
+    return new_id
 
 
 def forget(name: str, resources: Resources) -> str:

@@ -302,9 +302,9 @@ def _add_tools(server: MCPServer[Any], asker_of: AskerOf) -> None:
     ) -> LessonsResult:
         """Define (`WORD means MEANING`), or change or remove a lesson. Only when a person has said so."""
         asker = asker_of()
-        change = partial(verbs.edit_lesson, id, text) if text else partial(verbs.forget, id)
-        change = change if id else partial(verbs.note, text)
-        await asker.run_query(lambda _: change(asker.agent.resources))
+        resources = asker.agent.resources
+        change = partial(verbs.edit_lesson, id, text) if id else partial(verbs.note, text)
+        await asker.run_query(lambda stop: verbs.forget(id, resources) if id and not text else change(resources, stop))
         return await _list_sendable_lessons(asker)
 
 

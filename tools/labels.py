@@ -61,6 +61,10 @@ class Labels:
         """Return `a`, `a and b` or `a, b and c`."""
         return join_words(items, self.say("and"))
 
+    def date(self, day: str) -> str:
+        """Return a day such as `2024-12-31` as people write it."""
+        return format_cell(day, ColumnFormat("date", locale=self.locale))
+
     def number(self, number: float, decimals: int = 0) -> str:
         """Return a number as people write it."""
         return format_cell(round(number, decimals), ColumnFormat("number", decimals, locale=self.locale))
@@ -106,7 +110,7 @@ def _choose_plural(count: int, locale: str) -> str:
 def choose_locale(question: str, setting: str = "", said: str = "") -> str:
     """Return the locale of an answer: the setting's, else the question's language as the browser has it.
 
-    Without a browser it is a language that labels have, else English.
+    Without a browser it is the question's language, else English.
 
     Args:
         question: The question in the person's own words.
@@ -121,7 +125,7 @@ def _choose_locale(told: str, accepted: str) -> str:
     known = read_catalogue()["rows"]
     person = next(filter(None, map(_read_locale, _read_tags(accepted))), None)
     if person is None:
-        return told if told in known and told != "en" else ""
+        return "" if told == "en" else told  # labels fall back to English; numbers and dates do not
     if told not in known or told == person.language:
         return str(person)
     return str(find_babel_locale(f"{told}_{_find_territory(person)}"))  # English in Germany has German numbers

@@ -5,6 +5,7 @@ The terminal's chat has them among its own; where the graph takes commands, mess
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,6 +16,7 @@ from .. import verbs
 from ..records import Status
 
 if TYPE_CHECKING:
+    from ...tools.database import Cancellation
     from ...tools.knowledge import Entry
     from ..resources import Resources
     from .answer import Answer
@@ -39,6 +41,8 @@ class ConversationAnswers:
 
     resources: Resources  # of whoever asks
     held: list[NumberedAnswer] = field(default_factory=list[NumberedAnswer])  # in order; the first is number 1
+    listed: dict[str, str] = field(default_factory=dict[str, str])  # ids of lessons, by number in the list shown last
+    cancellation: Cancellation | None = None  # ends the queries of a command; None where nobody can
 
     def take(self, answer: Answer, asked: str = "", why: AnswerBackground | None = None, wording: str = "") -> Answer:
         """Store an answer under the next number; return the answer as the person gets it."""
@@ -59,6 +63,12 @@ class ConversationAnswers:
         if not 1 <= int(first) <= len(self.held):
             raise SettingsError(f"there is no answer {first}: /answers lists them")
         return self.held[int(first) - 1], words
+
+    def choose_lesson(self, which: str) -> str:
+        """Return the id of a lesson that is named by its number in the list shown last; other names as they are."""
+        if re.fullmatch(r"\d{1,7}", which) and which not in self.listed:
+            raise SettingsError(f"there is no number {which} in the list that was shown last: /lessons shows it anew")
+        return self.listed.get(which, which)
 
 
 def is_slash_command(line: str) -> bool:
@@ -111,7 +121,9 @@ def _accept_suggestion(answers: ConversationAnswers, number: str) -> str:
     offered = next(filter(None, (held.answer.proposals for held in reversed(answers.held))), ())
     if not number.isdecimal() or not 1 <= int(number) <= len(offered):
         raise SettingsError(f"there is no suggestion {number}: /correct makes suggestions")
-    return _format_saved_entry(verbs.save_knowledge_entry(offered[int(number) - 1], answers.resources))
+    return _format_saved_entry(
+        verbs.save_knowledge_entry(offered[int(number) - 1], answers.resources, answers.cancellation)
+    )
 
 
 def _explain_answer(answers: ConversationAnswers, rest: str) -> str:
@@ -141,7 +153,9 @@ def _list_answers(answers: ConversationAnswers, rest: str) -> str:
 
 
 def _list_lessons(answers: ConversationAnswers, rest: str) -> str:
-    found = [f"{number}. {one.lines}" for number, one in enumerate(verbs.list_lessons(answers.resources), 1)]
+    lessons = {str(number): lesson for number, lesson in enumerate(verbs.list_lessons(answers.resources), 1)}
+    answers.listed = {number: lesson.id for number, lesson in lessons.items()}
+    found = [f"{number}. {lesson.lines}" for number, lesson in lessons.items()]
     return "\n".join(found) or "nothing is saved yet: /approve and /note save"
 
 
@@ -149,12 +163,15 @@ def _edit_lesson(answers: ConversationAnswers, rest: str) -> str:
     names = [lesson.name for lesson in verbs.list_lessons(answers.resources)]
     named = [name for name in names if rest.lower().startswith(f"{name.lower()} ")]
     which = max(named, key=len, default=rest.partition(" ")[0])
-    verbs.edit_lesson(which, rest[len(which) :].strip().removeprefix("means "), answers.resources)
+    id_ = which if named else answers.choose_lesson(which)
+    text = rest[len(which) :].strip().removeprefix("means ")
+    new = verbs.edit_lesson(id_, text, answers.resources, answers.cancellation)
+    answers.listed = {number: new if held == id_ else held for number, held in answers.listed.items()}
     return f"changed {which}: /lessons shows it"
 
 
 def _format_saved_entry(entry: Entry) -> str:
-    return f"remembered in {entry.source}: {entry.line}"
+    return f"remembered in {entry.source}: {entry.line}{verbs.format_unchecked(entry.unchecked)}"
 
 
 def _format_saved(answers: ConversationAnswers, saved: verbs.Saved) -> str:
@@ -174,11 +191,11 @@ RUN: dict[str, Callable[[ConversationAnswers, str], str]] = {
     "/approve": _approve_answer,
     "/share": partial(_approve_answer, shared=True),
     "/correct": _correct_answer,
-    "/note": lambda answers, rest: _format_saved_entry(verbs.note(rest, answers.resources)),
+    "/note": lambda answers, rest: _format_saved_entry(verbs.note(rest, answers.resources, answers.cancellation)),
     "/accept": _accept_suggestion,
     "/lessons": _list_lessons,
     "/edit": _edit_lesson,
-    "/forget": lambda answers, rest: f"forgot {verbs.forget(rest, answers.resources)}",
+    "/forget": lambda answers, rest: f"forgot {verbs.forget(answers.choose_lesson(rest), answers.resources)}",
     "/explain": _explain_answer,
     "/answers": _list_answers,
 }

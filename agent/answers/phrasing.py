@@ -1,6 +1,7 @@
 """What an answer says in words; made from the result alone, so that it costs no call and cannot be wrong about it.
 
-Names are the database's own, in words: what is one of `kunden` is called is not known.
+Names are the database's own, in words, without the unit that stands at the numbers. What one of `kunden` is called is
+not known: they stand before a colon or in a list. English alone puts them into a phrase (`revenue by month`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from sqlglot import exp
 
 from ...tools.database import Database, Estimate
 from ...tools.errors import SQLParseError
-from ...tools.formats import ColumnFormat, FormatKind, choose_column_formats, format_cell
+from ...tools.formats import ColumnFormat, FormatKind, choose_column_formats, find_measure, format_cell
 from ...tools.labels import Labels
 from ...tools.sql import ColumnHeading, Query, SearchedLiteral, explain, headings, read_query
 from ...tools.words import humanize_name
@@ -131,12 +132,13 @@ def _phrase_breakdown(result: PlainResult, looks: ColumnDisplay) -> str:
     measures = [name for name, form in zip(looks.words, looks.formats, strict=True) if form.kind in _MEASURES]
     names = [name for name, form in zip(looks.words, looks.formats, strict=True) if form.kind not in _MEASURES]
     labels, columns = looks.labels, list(looks.words)
-    if measures and not looks.is_summary and len(columns) <= COLUMNS_IN_WORDS and not result.truncated:
-        named = map(_set_unit_apart, columns, looks.formats)
+    listing = not labels.are_english or (measures and not looks.is_summary)
+    if listing and len(columns) <= COLUMNS_IN_WORDS and not result.truncated:
+        named = map(_add_unit, columns, looks.formats)
         return f"{labels.say('rows', len(result.rows))}: {labels.join([*named])}."
-    if names and max(len(names), len(measures)) <= _NAMES_IN_WORDS:
+    if labels.are_english and names and max(len(names), len(measures)) <= _NAMES_IN_WORDS:
         listed = labels.join(names)
-        listed = labels.say("breakdown", measures=labels.join(measures), names=listed) if measures else listed
+        listed = f"{labels.join(measures)} by {listed}" if measures else listed
     elif not result.truncated:
         return ""
     else:
@@ -147,10 +149,9 @@ def _phrase_breakdown(result: PlainResult, looks: ColumnDisplay) -> str:
     return f"{_capitalize(listed)}{count}."
 
 
-def _set_unit_apart(name: str, form: ColumnFormat) -> str:
-    """Return a column's name with its unit in brackets, as in `fee (EUR)`."""
-    head, _, last = name.rpartition(" ")
-    return f"{head} ({form.measure})" if head and last.lower() == form.measure.lower() else name
+def _add_unit(name: str, form: ColumnFormat) -> str:
+    """Return a column's name with the unit of its numbers in brackets, as in `fee (EUR)`."""
+    return f"{name} ({form.measure})" if form.measure and find_measure(name.split()[-1]) != form.measure else name
 
 
 def format_row_count(result: PlainResult, labels: Labels) -> str:
@@ -225,13 +226,18 @@ def build_display(
     """Return the headings and formats of a query's columns; `definitions` explain measures."""
     labels = Labels(locale)
 
-    def name_column(heading: ColumnHeading) -> ColumnHeading:
-        own = heading.counted and heading.words == f"number of {heading.counted}"
-        return replace(heading, words=labels.say("number_of", things=heading.counted)) if own else heading
+    def name_column(heading: ColumnHeading, column: str, form: ColumnFormat) -> ColumnHeading:
+        own = humanize_name(column)
+        if heading.counted and heading.words == f"number of {heading.counted}":
+            return replace(heading, words=labels.say("number_of", things=heading.counted))
+        if heading.words != own:  # the meaning of an expression, in English
+            return heading if labels.are_english else replace(heading, words=own)
+        words = [word for word in own.split() if find_measure(word) != form.measure]
+        return replace(heading, words=" ".join(words)) if form.measure and words and " " not in column else heading
 
     def make_display() -> ColumnDisplay:
         formats = choose_column_formats(query, result.columns, result.rows, definitions, locale)
-        names = map(name_column, headings(query, result.columns))
+        names = map(name_column, headings(query, result.columns), result.columns, formats)
         is_summary = query is None or query.tree.find(exp.Group, exp.AggFunc) is not None
         return ColumnDisplay(tuple(names), formats, query is not None and bool(query.order), locale, is_summary)
 

@@ -17,7 +17,7 @@ from ...tools.charts.chart import can_render_charts, render_chart_image
 from ...tools.errors import ExportError
 from ...tools.examples import Example
 from ...tools.export import escape_markdown, export_rows
-from ...tools.formats import ColumnFormat, format_cell, format_rows
+from ...tools.formats import format_rows
 from ...tools.knowledge import Entry
 from ...tools.terminal import sanitize_text
 from ...tools.values import ValueMatch
@@ -58,13 +58,13 @@ def render_answer_json(answer: Answer) -> dict[str, Any]:
 
 def render_answer(answer: Answer) -> dict[str, Any]:
     """Return an answer as JSON, with its first rows and its dates as people read them."""
-    date, locale = answer.basis and answer.basis.date, answer.labels.locale
+    date = answer.basis and answer.basis.date
     days = {name: getattr(date, name) for name in ("first", "last", "newest")} if date else {}
     return {
         "answer": answer.to_dict(),
         "choices": list(answer.choices),
         "page": asdict(make_first_page(answer)) if answer.answered else None,
-        "dates": {name: format_cell(day, ColumnFormat("date"), locale) for name, day in days.items()},
+        "dates": {name: answer.labels.date(day) for name, day in days.items()},
     }
 
 
@@ -186,10 +186,19 @@ def _render_details_html(summary: str, lines: Sequence[str]) -> str:
 
 def _list_answer_steps(answer: Answer) -> list[str]:
     """Return lines on the cost, the meaning, the queries tried and the notes."""
-    lines = [f"{format_answer_cost(answer, answer.labels)}, {answer.model}"]
+    labels = answer.labels
+    lines = [f"{format_answer_cost(answer, labels)}, {answer.model}"]
     lines += [answer.explanation] if answer.explanation else []
-    lines += [f"query {number}: {each.came}: {each.sql}" for number, each in enumerate(answer.attempts, 1)]
-    return [*lines, *(f"note: {note}" for note in answer.notes)]
+    lines += [f"{labels.say('page_query')} {line}" for line in _list_attempts(answer)]
+    return [*lines, *(f"{labels.say('notes')}: {note}" for note in answer.notes)]
+
+
+def _list_attempts(answer: Answer) -> Iterator[str]:
+    """Yield each query that was tried, with what came of it."""
+    for number, attempt in enumerate(answer.attempts, 1):
+        yield f"{number}. {attempt.tell_outcome(answer.labels)}: {' '.join(attempt.sql.split())}"
+        if attempt.feedback:
+            yield f"   {answer.labels.say('written_again', why=' '.join(attempt.feedback.split()))}"
 
 
 @dataclass(frozen=True)
@@ -220,12 +229,10 @@ def list_answer_reasons(answer: Answer, why: AnswerBackground | None) -> Iterato
         for table, p, columns in tables[:_TABLES]
     ]
     if len(tables) > _TABLES:
-        linked.append(f"and {len(tables) - _TABLES} more tables")
-    tried: list[str] = []
-    for number, attempt in enumerate(answer.attempts, 1):
-        tried.append(f"{number}. {attempt.came}: {' '.join(attempt.sql.split())}")
-        if attempt.feedback:
-            tried.append(f"   written again because: {' '.join(attempt.feedback.split())}")
+        linked.append(labels.say("more_tables", len(tables) - _TABLES))
+    ended = answer.stopped  # in English
+    if not labels.are_english and answer.stop_kind:
+        ended = labels.say(f"stopped_{answer.stop_kind}")
     sure = answer.certainty
     if answer.answered and not sure:
         against = labels.say("except_reading" if answer.readings.line else "nothing_against")
@@ -236,13 +243,18 @@ def list_answer_reasons(answer: Answer, why: AnswerBackground | None) -> Iterato
         "rows_left_out": (answer.ledger.other_sql,) if answer.ledger and answer.ledger.other_sql else (),
         "likely_tables": tuple(linked),
         "found_values": tuple(
-            f"{match.mention!r} is {match.value!r} in {match.table}.{match.column} ({match.how})"
+            labels.say(
+                "value_found",
+                mention=repr(match.mention),
+                value=repr(match.value),
+                place=f"{match.table}.{match.column} ({match.how})",
+            )
             for match in (why.values if why else ())[:_VALUES]
         ),
         "definitions": tuple(used.line for used in answer.used_knowledge),
         "examples": tuple(f"{example.question} ({example.source})" for example in (why.examples if why else ())),
-        "tried": tuple(tried),
-        "ended": (answer.stopped,) if answer.stopped else (),
+        "tried": tuple(_list_attempts(answer)),
+        "ended": (ended,) if ended else (),
         "how_sure": tuple(filter(None, (sure, answer.trust))),
         "notes": tuple(note for note in answer.notes if note not in answer.text),
         "cost": (f"{answer.model}: {format_answer_cost(answer, labels)}, {labels.say('tokens', answer.usage.tokens)}",),

@@ -152,9 +152,9 @@ def lessons(
     note: Annotated[str | None, typer.Option("--note", help="Save a definition: WORD means MEANING.")] = None,
     edit: Annotated[
         tuple[str, str] | None,
-        typer.Option("--edit", help="The number, name or id of one, and its new question, SQL or meaning."),
+        typer.Option("--edit", help="The name or id of one, and its new question, SQL or meaning."),
     ] = None,
-    forget: Annotated[str | None, typer.Option("--forget", help="The number, name or id of one to remove.")] = None,
+    forget: Annotated[str | None, typer.Option("--forget", help="The name or id of one to remove.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """List saved answers and definitions; add, change or remove one of them."""
@@ -167,8 +167,8 @@ def lessons(
             verbs.edit_lesson(*edit, agent.resources)
         if forget:
             warn(f"removed {verbs.forget(forget, agent.resources)}")
-        for number, lesson in enumerate(verbs.list_lessons(agent.resources), 1):
-            print_json_line(asdict(lesson)) if as_json else say(f"{number}. {lesson.lines}")
+        for lesson in verbs.list_lessons(agent.resources):
+            print_json_line(asdict(lesson)) if as_json else say(lesson.lines)
 
 
 app.command(rich_help_panel=LOOK)(schema.link)

@@ -37,22 +37,35 @@ def check(
 
     Exit codes: 0 all do, 1 some do not (each is named), 2 a file or the database cannot be read.
     """
+    from ...tools.database import Limits
     from ...tools.knowledge.fragment import EntryProblem, run_entry_sql
 
     with options.open() as database:
         known = _read_knowledge_file(knowledge, database)
-        failed = [EntryProblem(entry, why) for entry in known.entries if (why := run_entry_sql(entry, database))]
+        failed, unchecked = list[EntryProblem](), list[EntryProblem]()
+        for entry in known.entries:
+            try:
+                if why := run_entry_sql(entry, database.schema(), lambda sql: database.execute(sql, Limits(rows=1))):
+                    unchecked.append(EntryProblem(entry, f"its SQL could not be checked: {why}"))
+            except KnowledgeError as error:
+                failed.append(EntryProblem(entry, str(error)))
         found = (*known.problems, *failed)
-        problems = [{"what": p.entry.key, "source": p.entry.source, "why": p.why} for p in found]
+        problems, open_ones = (
+            [{"what": p.entry.key, "source": p.entry.source, "why": p.why} for p in some] for some in (found, unchecked)
+        )
         broken = list(_check_verified_queries(database, examples, embedding))
     queries = [{"what": example.question, "source": example.source, "why": why} for example, why in broken if why]
     wrong = [*problems, *queries]
     if as_json:
-        print_json_line({"entries": len(known.entries), "queries": len(broken), "problems": wrong})
+        print_json_line(
+            {"entries": len(known.entries), "queries": len(broken), "problems": wrong, "unchecked": open_ones}
+        )
     else:
-        for problem in wrong:
+        for problem in [*wrong, *open_ones]:
             warn(f"{problem['source']}: {problem['what']}: {problem['why']}")
-        say(f"definitions: {len(known.entries) - len(failed)} valid, {len(problems)} invalid")
+        rest = f", {len(unchecked)} not checked" if unchecked else ""
+        valid = len(known.entries) - len(failed) - len(unchecked)
+        say(f"definitions: {valid} valid, {len(problems)} invalid{rest}")
         say(f"verified queries: {len(broken) - len(queries)} run, {len(queries)} do not")
     raise typer.Exit(1 if wrong else 0)
 

@@ -27,12 +27,13 @@ def run_slash_command(state: AgentState, run: Run) -> Body[Update]:
 
     After a correction in words the question is asked again at once.
     """
-    return (yield from do(lambda: _run_command_on_answer(get_slash_command(state), state.get("answer"), run)))
+    return (yield from do(lambda: _run_command_on_answer(get_slash_command(state), state, run)))
 
 
-def _run_command_on_answer(line: str, kept: Update | None, run: Run) -> Update:
+def _run_command_on_answer(line: str, state: AgentState, run: Run) -> Update:
+    kept = state.get("answer")
     record = load(AnswerRecord, kept) if kept else None
-    answers = ConversationAnswers(run.resources)
+    answers = ConversationAnswers(run.resources, listed=state.get("lessons", {}), cancellation=run.cancellation)
     if record and run.resources.may_read(record.rights):
         answers.take(Answer(record, run.thread))
     before = len(answers.held)
@@ -44,4 +45,4 @@ def _run_command_on_answer(line: str, kept: Update | None, run: Run) -> Update:
         reply = AIMessage(f"asked again; to save the answer: /approve {said.wording}")
         return {"messages": [reply], "question": said.question, "evidence": said.notes, "next": "rephrase"}
     answer = kept if len(answers.held) == before else dump(answers.held[-1].answer.record)
-    return {"messages": [AIMessage(said)], "answer": answer, "next": END}
+    return {"messages": [AIMessage(said)], "answer": answer, "lessons": answers.listed, "next": END}

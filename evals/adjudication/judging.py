@@ -25,8 +25,6 @@ from ..metrics.judging import Verdict
 from ..runner.record import SHOWN_ROWS, RunSpec
 from ..runner.results import read_results, write_results
 from ..runner.run import GIVE_UP_AFTER, run_coroutine
-from ..trial import read_trial_questions
-from ..trial.run import make_trial_dataset
 from .ruling import (
     VERDICTS_FILE,
     RuledAnswer,
@@ -249,17 +247,29 @@ class FinishedRun:
 
     @classmethod
     def read(cls, folder: Path, data: Path | None, verdict_file: Path | None) -> FinishedRun:
-        """Read the results and the dataset of a finished run."""
+        """Read the results and the dataset of a finished run; a trial's are the questions that it asked."""
         kept = read_results(folder)
         try:
             spec = RunSpec(**kept["run"])
+            place = str(kept["trial"]["database"]) if "trial" in kept else None
+            name = place if place is None or "://" in place else Path(place).name
+            asked = [
+                GoldTurn(
+                    *(one["id"], name or one["database"], one["question"], tuple(one["golds"])),
+                    *(one["interaction"], one["turn"], one.get("accepted", {}).get("evidence", "")),
+                )
+                for one in kept["questions"]
+            ]
         except (KeyError, TypeError) as error:
             raise SettingsError(f"the results in {folder} are damaged ({error}): finish the run again") from error
-        if "trial" in kept:
-            asked = read_trial_questions(Path(kept["trial"]["questions_file"]))
-            dataset, _ = make_trial_dataset(asked, kept["trial"]["database"], kept["tries"])
+        if place is not None:
+            dataset = Dataset("trial", "all", tuple(asked), (Path(place).parent,))
         else:
             dataset = load_dataset(spec.dataset, spec.split, data)
+            known = {question.id: (question.text, question.golds) for question in dataset.questions}
+            if other := [one.id for one in asked if known.get(one.id) != (one.text, one.golds)]:
+                about = f"{dataset.name} {dataset.split} or their gold SQL: {', '.join(other[:5])}"
+                raise SettingsError(f"{folder} contains a run over other questions than those of {about}")
         return cls(folder, dataset, kept, verdict_file or folder / VERDICTS_FILE)
 
     def append_proposed_rulings(self, by: str, case: JudgeCase, answer: QueryVerdict, gold: QueryVerdict) -> None:
@@ -280,14 +290,10 @@ class FinishedRun:
         """Return the verdicts by gold query on the run's answers; skip questions without gold."""
         questions = {question.id: question for question in self.dataset.questions}
         unasked = self.kept["strict"]["not_asked"]
-        try:
-            found = [
-                Verdict(questions[one["id"]], one["sql"], one["ex"], valid=one["valid"], asked=one["id"] not in unasked)
-                for one in self.kept["questions"]
-            ]
-        except KeyError as error:
-            asked = f"{self.dataset.name} {self.dataset.split}"
-            raise SettingsError(f"the run's questions are not those of {asked}: {error}") from error
+        found = [
+            Verdict(questions[one["id"]], one["sql"], one["ex"], valid=one["valid"], asked=one["id"] not in unasked)
+            for one in self.kept["questions"]
+        ]
         return [verdict for verdict in found if verdict.question.golds]
 
     def find_disagreements(self) -> dict[JudgeCase, RuledAnswer]:

@@ -28,7 +28,7 @@ from ..metrics.summary import format_percent
 
 VERDICTS_FILE = "verdicts.jsonl"  # the verdict file that lies beside a run
 
-_TRY = re.compile(r"~\d+(?=\.\d+\Z)")  # in the id of a trial's question
+_OF_TRIAL = re.compile(r"~\d+\.\d+\Z")  # ends the id of a trial's question: the try and the turn
 _SAID = {"verdict", "kind", "why", "by"}  # what a ruling says, beside what it is on
 
 
@@ -178,17 +178,17 @@ class Adjudicator(ClosingContext):
 
 
 def is_ruling_on(ruling: Ruling, question: GoldTurn) -> bool:
-    """Whether a ruling is on a question: by its id and text, or by its text and gold."""
+    """Whether a ruling is on a question: by its id and text, or (in a trial) by its text and gold."""
     if _collapse_spaces(ruling.question) != _collapse_spaces(question.text):
         return False
-    if ruling.id:
-        return get_first_try_id(ruling.id) == get_first_try_id(question.id)
+    if ruling.id and not _OF_TRIAL.search(ruling.id):
+        return ruling.id == question.id
     return not ruling.gold or _collapse_spaces(join_operators(ruling.gold)) in map(_collapse_spaces, question.golds)
 
 
-def get_first_try_id(id_: str) -> str:
-    """Return the id of the first try at a trial's question; other ids stay as they are."""
-    return _TRY.sub("~1", id_)
+def get_question_key(id_: str, text: str, gold: str) -> tuple[str, ...]:
+    """Return what a question is known by: its id, or its text and gold in a trial, where numbers move."""
+    return tuple(map(_collapse_spaces, (text, gold))) if _OF_TRIAL.search(id_) else (id_,)
 
 
 def _collapse_spaces(text: str) -> str:

@@ -42,7 +42,7 @@ def run(
     from ...agent.model.chat import PromptedTranslator, TranslatorOptions
     from ...agent.settings import Settings
     from ..adjudication.judging import FinishedRun, agreement, judge_cases
-    from ..adjudication.ruling import get_first_try_id
+    from ..adjudication.ruling import get_question_key
     from ..runner.agents import CACHE_FILE, ReplyCache, open_model
 
     finished = FinishedRun.read(folder, data, verdicts)
@@ -57,14 +57,14 @@ def run(
         options = TranslatorOptions(fields.prompt_tokens, fields.max_output_tokens, fields.temperature)
         judge = PromptedTranslator(chat_model, options)
         by = f"model {judge.model}"
-        verdict_on: dict[tuple[str, str], Word] = {
-            (get_first_try_id(each.id), each.sql): each.verdict
+        verdict_on: dict[tuple[str, ...], Word] = {
+            (each.sql, *get_question_key(each.id, each.question, each.gold)): each.verdict
             for each in finished.rulings
             if not each.accepted and each.by == by
         }
-        cases: dict[tuple[str, str], JudgeCase] = {}
+        cases: dict[tuple[str, ...], JudgeCase] = {}
         for case in found:  # tries at one question that gave the same query are one case
-            cases.setdefault((get_first_try_id(case.question.id), case.sql), case)
+            cases.setdefault((case.sql, *get_question_key(case.question.id, case.question.text, case.gold)), case)
         said: dict[JudgeCase, Word] = {case: verdict_on[key] for key, case in cases.items() if key in verdict_on}
         to_do = [case for key, case in cases.items() if key not in verdict_on]
         task = progress.add_task("judging", total=len(to_do), visible=bool(to_do))

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Annotated, Any, BinaryIO
 from urllib.parse import quote
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Path, Query
 from starlette.responses import Response, StreamingResponse
 
 from ...agent import Answer, verbs
@@ -30,6 +30,9 @@ _PART = 64 * 1024
 # How a result is looked at: what its rows and its files are asked with.
 _Sort = Annotated[int | None, Query(ge=0, le=10_000, description="The column to sort by, from 0.")]
 _Search = Annotated[str, Query(max_length=200, description="Only rows with this text in some cell.")]
+
+# Never a name or a number: to repeat a request must not change another lesson.
+_LessonId = Annotated[str, Path(pattern="^(?:[0-9a-f]{16}){1,2}$", description="The `id` in the list.")]
 
 
 @router.get("/turns/{id_}", response_model=TurnReply)
@@ -122,24 +125,25 @@ async def give_feedback(id_: str, body: FeedbackBody, asker: AskerHere) -> dict[
     if body.kind == "correct" and not body.sql:
         new = await asker.begin_correction(turn, body.text, watched=True)
         return {"kind": body.kind, "turn": new.id, "question": new.stored.wording}
-    given = await asker.run_query(lambda _: _apply_feedback(turn, body, asker))
+    given = await asker.run_query(lambda cancellation: _apply_feedback(turn, body, asker, cancellation))
     if body.kind != "note":
         await asker.call_store(TurnStore.add_feedback, id_, body.model_dump(exclude_defaults=True))
     return {"kind": body.kind, **given}
 
 
-def _apply_feedback(turn: StoredTurn, body: FeedbackBody, asker: Asker) -> dict[str, Any]:
+def _apply_feedback(turn: StoredTurn, body: FeedbackBody, asker: Asker, cancellation: Cancellation) -> dict[str, Any]:
     """Save an approval, correction or definition; return the fields of the reply."""
     agent = asker.agent
     if body.kind == "down":
         return {}
     if body.kind == "note" and not body.number:
-        return {"entry": asdict(verbs.note(body.text, agent.resources))}
+        return {"entry": asdict(verbs.note(body.text, agent.resources, cancellation))}
     answer, question = _require_answer(turn), body.question or turn.wording or ""
     if body.kind == "note":
         if body.number > len(answer.proposals):
             raise ExportError(f"this turn proposes no definition number {body.number}")
-        return {"entry": asdict(verbs.save_knowledge_entry(answer.proposals[body.number - 1], agent.resources))}
+        entry = answer.proposals[body.number - 1]
+        return {"entry": asdict(verbs.save_knowledge_entry(entry, agent.resources, cancellation))}
     if body.kind == "approve":
         return {"saved": _dump_saved_answer(verbs.approve(answer, agent.resources, question=question))}
     correction, new = asker.save_correction(turn, answer, body.sql, question)
@@ -158,13 +162,13 @@ async def list_lessons(asker: AskerHere) -> list[verbs.Lesson]:
 
 
 @router.patch("/lessons/{id_}", status_code=204)
-async def edit_lesson(id_: str, body: LessonBody, asker: AskerHere) -> None:
+async def edit_lesson(id_: _LessonId, body: LessonBody, asker: AskerHere) -> None:
     """Change a saved answer's question or SQL, or the meaning of a definition."""
-    await asker.run_query(lambda _: verbs.edit_lesson(id_, body.text, asker.agent.resources))
+    await asker.run_query(lambda cancellation: verbs.edit_lesson(id_, body.text, asker.agent.resources, cancellation))
 
 
 @router.delete("/lessons/{id_}", status_code=204)
-async def forget(id_: str, asker: AskerHere) -> None:
+async def forget(id_: _LessonId, asker: AskerHere) -> None:
     """Remove a saved answer or a definition."""
     await asker.run_query(lambda _: verbs.forget(id_, asker.agent.resources))
 

@@ -48,7 +48,7 @@ export function Lessons({ open, onClose }) {
     ${problem && html`<p class="problem" role="alert">${problem.message}</p>`}
     ${lessons.length === 0 && html`<p class="quiet">${say("page_nothing")}</p>`}
     ${lessons.map((lesson) => html`<section class="panel" key=${lesson.id} aria-label=${lesson.name}>
-      <p><b dir="auto">${lesson.name}</b> <span class="quiet">${[say(KINDS[lesson.kind]), lesson.author, lesson.added.slice(0, 10)].filter(Boolean).join(" · ")}</span></p>
+      <p><b dir="auto">${lesson.name}</b> <span class="quiet">${[say(KINDS[lesson.kind]), lesson.author, lesson.added.slice(0, 10), lesson.unchecked && say("page_unchecked", { why: lesson.unchecked })].filter(Boolean).join(" · ")}</span></p>
       ${lesson.meaning !== lesson.name && html`<p class="text" dir="auto">${lesson.kind === "answer" ? html`<code>${lesson.meaning}</code>` : lesson.meaning}</p>`}
       <div class="buttons">
         ${edits(lesson).map(([edit]) => html`<button onClick=${() => setEdited(lesson.id + edit)}>${say(edit)}</button>`)}

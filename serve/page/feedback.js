@@ -5,6 +5,7 @@ import { html, useRef, useState } from "./html.js";
 import { Icon } from "./icons.js";
 import { say } from "./labels.js";
 import { Editor } from "./sql.js";
+import { sentenceOf } from "./why.js";
 
 const DONE = { approve: "page_saved_right", correct: "page_corrected", note: "page_noted", down: "page_marked_wrong" };
 
@@ -22,7 +23,8 @@ export function Feedback({ turn, tools }) {
       if (feedback.kind !== "note") tools.change(turn.id, () => ({ feedback }));
       setNoted(feedback.kind);
       setOpen(null);
-      setProblem(null);
+      const why = told.entry?.unchecked;
+      setProblem(why ? { message: sentenceOf(say("page_unchecked", { why })) } : null);
       if (told.proposals) setProposed({ turn: told.turn, lines: told.proposals });
       if (told.turn) tools.add(await get(`turns/${told.turn}`));
     } catch (error) {

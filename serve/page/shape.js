@@ -20,6 +20,14 @@ export function parts({ text, notes, note_kinds, basis, ledger }) {
   return { sentence: text.slice(0, end), rest: rest.trim() };
 }
 
+/** What stands before and after a lone cell in the sentence that names it; null if none does. */
+export function around(sentence, cell) {
+  const ends = (character) => !/[\p{L}\p{N}]/u.test(character ?? "");
+  let place = sentence.indexOf(cell);
+  while (place >= 0 && !(ends(sentence[place - 1]) && ends(sentence[place + cell.length]))) place = sentence.indexOf(cell, place + 1);
+  return place < 0 ? null : [sentence.slice(0, place), sentence.slice(place + cell.length)];
+}
+
 /** Notes that only the first rows are shown; not so here, as the table pages all of them. */
 const cuts = ({ notes, note_kinds: kinds = [] }) => notes.filter((note, place) => kinds[place] === "cut" || CUT.test(note));
 

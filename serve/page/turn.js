@@ -5,7 +5,7 @@ import { Feedback } from "./feedback.js";
 import { html, useEffect, useState } from "./html.js";
 import { getChart, post } from "./api.js";
 import { readable, say } from "./labels.js";
-import { isMeasure, parts, shape } from "./shape.js";
+import { around, isMeasure, parts, shape } from "./shape.js";
 import { Code, Editor } from "./sql.js";
 import { Table } from "./table.js";
 import { Doubt, sentenceOf, Tried, Why } from "./why.js";
@@ -78,18 +78,21 @@ function Answer({ turn, last, tools }) {
   if (answer.status === "needs_clarification") return html`<${Asked} turn=${turn} open=${last && !tools.running} tools=${tools} />`;
   if (answer.intent === "small_talk") return html`<div class="talk"><p class="text" dir="auto">${answer.text}</p></div>`;
   const { sentence, rest } = answer.answered ? parts(answer) : { sentence: answer.text, rest: "" };
+  const best = answer.answered && answer.columns.length > 0 && shape(answer);
+  const cell = best === "figure" && turn.page.texts[0][0];
+  const figured = cell && around(sentence, cell); // the number is said once, and large
   const counting = turn.status === "running"; // the server has no more of the turn yet than this
   const looks = !answer.answered ? (answer.status === "failed" && answer.stop_kind !== "declined" ? "problem" : "") : "lead";
   return html`<div>
     ${answer.stop_kind === "edited" && html`<p class="badge">${say("page_your_query")}</p>`}
-    <p dir="auto" class=${`text ${looks}`}>${sentence}</p>
+    <p dir="auto" class=${`text ${looks}`}>${figured ? html`${figured[0]}<span class="figure">${cell}</span>${figured[1]}` : sentence}</p>
     <div class=${turn.early ? "told early" : "told"}>
       ${rest && html`<p class="text" dir="auto">${rest} <${WithThem} turn=${turn} tools=${tools} /></p>`}
       ${answer.answered && html`<${Doubt} answer=${answer} sureness=${tools.sureness} />`}
       ${counting && html`<p class="quiet">${say("page_counting")}</p>`}
     </div>
     ${answer.status === "failed" && !tools.running && html`<${Again} turn=${turn} tools=${tools} />`}
-    ${answer.answered && answer.columns.length > 0 && shape(answer) && !(counting && (answer.truncated || shape(answer) === "chart")) && html`<${Result} turn=${turn} theme=${tools.theme} />`}
+    ${best && !figured && !(counting && (answer.truncated || best === "chart")) && html`<${Result} turn=${turn} theme=${tools.theme} />`}
     ${!counting && html`<div class="folded">
       ${answer.answered && html`<${Why} turn=${turn} />`}
       ${answer.sql && html`<${Query} turn=${turn} tools=${tools} mend=${last && answer.status === "failed" && answer.stop_kind === "edited"} />`}

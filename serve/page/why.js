@@ -3,11 +3,6 @@ import { html } from "./html.js";
 import { capital, number, readable, say } from "./labels.js";
 import { Code } from "./sql.js";
 
-const STOPPED = {
-  gate: "", same_sql: "page_same_query", same_result: "page_same_result", cycle: "page_repeats", attempts: "page_no_attempts",
-  budget: "page_no_requests", edited: "page_by_person", declined: "page_declined", error: "page_failed",
-};
-
 /** What speaks against an answer, where anything does. */
 export function Doubt({ answer: { confidence, confidence_reason: reason, trusted }, sureness }) {
   const [words, level] = !reason ? ["", ""] : confidence === 1 ? ["sure", "high"] : confidence >= sureness.fairly_sure ? ["fairly_sure", "middle"] : ["unsure", "low"];
@@ -18,7 +13,7 @@ export function Doubt({ answer: { confidence, confidence_reason: reason, trusted
 /** What an answer rests on; the figure is for whoever compares answers. */
 export function Why({ turn: { answer, dates, page } }) {
   const { confidence, trust_reason: trust, stop_kind: stopped, attempts, used_knowledge: known, basis } = answer;
-  const ended = STOPPED[stopped] ?? "page_converged";
+  const ended = stopped && stopped !== "gate" && `stopped_${stopped}`;
   return html`<details class="more why">
     <summary>${say("page_rests_on")}</summary>
     <ul>
@@ -45,7 +40,7 @@ export function Tried({ turn: { answer: { attempts, notes, usage, model, transla
 }
 
 const ORIGINS = {
-  verified: "page_verified", definition: "page_from_definition", generated: "page_by_model", offline: "page_without_model", edited: "page_by_person",
+  verified: "page_verified", definition: "page_from_definition", generated: "page_by_model", offline: "page_without_model", edited: "stopped_edited",
 };
 
 /** What an answer rests on: a name and a text for each thing that there is to say. */

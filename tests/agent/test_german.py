@@ -72,12 +72,19 @@ def test_what_an_answer_rests_on_is_told_in_german(tmp_path: Path) -> None:
     )
     answer = ask(kestrel, grouped, "Welche 3 Läden haben die meisten Bestellungen seit 2023?", readings="off")
     assert list_basis_lines(answer) == (
-        "Eine erzeugte Abfrage über stores und orders; eine Zeile je “s.name”; ordered on ab 2023-01-01 "
-        "(zuletzt 2024-12-31).",
+        "Eine erzeugte Abfrage über stores und orders; eine Zeile je “s.name”; ordered on ab 01.01.2023 "
+        "(zuletzt 31.12.2024).",
         "Nur wenn “o.status = 'shipped'” (nicht in der Frage).",
         "Gezeigt: die ersten 3 Zeilen; von den Zeilen, die mit der letzten gleichauf liegen, fehlen beliebige.",
     )
-    assert dict(list_answer_reasons(answer, None))["beruht auf"] == list_basis_lines(answer)
+    reasons = dict(list_answer_reasons(answer, None))
+    assert reasons["beruht auf"] == list_basis_lines(answer)
+    assert reasons["versucht"] == (f"1. 3 Zeilen: {grouped}",)
+    assert reasons["beendet"] == ("die Abfrage lief ohne Fehler",)
+    failed = ask(kestrel, "SELECT nope FROM orders", "Wie viele Bestellungen gibt es?", max_attempts=1)
+    reasons = dict(list_answer_reasons(failed, None))
+    assert reasons["versucht"][0].startswith("1. gescheitert: ")
+    assert reasons["beendet"] == ("weitere Versuche waren nicht erlaubt",)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +126,7 @@ def test_every_fact_of_the_ledger_has_a_german_form() -> None:
         "2 von 3 verknüpften Zeilen haben keinen Wert für amount",
         "Manche Gruppen von kind unterscheiden sich nur in Groß- und Kleinschreibung oder Leerzeichen "
         "(“a”, “A” und “b”, “B”)",
-        "Die Daten enden am 2023-10-01, vor dem 2023-12-31.",
+        "Die Daten enden am 01.10.2023, vor dem 31.12.2023.",
     ]
     assert ledger.line == (
         "1 of 1,000 rows of sale has no match in product and is left out. "
@@ -128,5 +135,5 @@ def test_every_fact_of_the_ledger_has_a_german_form() -> None:
         "The one row of sale has no amount, which the average leaves out. "
         "2 of 3 joined rows have no amount. "
         "Some groups of kind differ only in case or spacing (“a”, “A” and “b”, “B”). "
-        "The data ends on 2023-10-01, before 2023-12-31."
+        "The data ends on 1 Oct 2023, before 31 Dec 2023."
     )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 from string import Formatter
+from typing import get_args
 
 import openpyxl
 import pytest
 from tableturn import SQLAgent
 from tableturn.agent.answers.render import list_answer_reasons
 from tableturn.agent.cli.display import show_answer
+from tableturn.agent.records import StopKind
 from tableturn.tools.formats import find_babel_locale
 from tableturn.tools.labels import ACCEPTED, Labels, choose_locale, find_language, read_catalogue
 
@@ -34,6 +36,10 @@ def test_every_language_has_every_label() -> None:
         assert all(each == values[0] for each in values), key
 
 
+def test_there_is_a_label_for_each_reason_why_a_turn_ends() -> None:
+    assert {f"stopped_{kind}" for kind in get_args(StopKind)} <= set(read_catalogue())
+
+
 @pytest.mark.parametrize(
     ("question", "setting", "locale"),
     [
@@ -47,8 +53,8 @@ def test_every_language_has_every_label() -> None:
         ("Kolik je jízd?", "", ""),
         ("How many customers are there?", "", ""),
         ("How many customers of Wie and Viel", "", ""),
-        ("Toon alle klanten per land", "", ""),
-        ("Combien de clients ?", "", ""),
+        ("Toon alle klanten per land", "", "nl"),
+        ("Combien de clients ?", "", "fr"),
         ("Kunden", "", ""),
         ("Wie viele Kunden gibt es?", "en", "en"),
         ("How many customers?", "de_AT", "de_AT"),
@@ -91,7 +97,7 @@ def test_other_languages_are_told_apart() -> None:
     assert find_language("Ricavi per mese") == "it"
     assert find_language("月ごとの売上") == "ja"
     assert find_language("Kolik je jízd?") == ""
-    assert choose_locale("¿Qué es?") == ""
+    assert choose_locale("¿Qué es?") == "es"
 
 
 def test_a_sentence_tells_the_language_of_a_short_question() -> None:
@@ -130,7 +136,7 @@ def test_notes_have_kinds(shop: Path) -> None:
 
 def test_names_stand_in_words_wherever_people_look_and_as_they_are_for_programs(shop: Path, tmp_path: Path) -> None:
     query = 'SELECT name AS KundenName, id * 2 AS kosten_eur, id * 3 AS "Tage im Jahr" FROM customers'
-    named, exact = ["kunden name", "kosten eur", "Tage im Jahr"], ["KundenName", "kosten_eur", "Tage im Jahr"]
+    named, exact = ["kunden name", "kosten", "Tage im Jahr"], ["KundenName", "kosten_eur", "Tage im Jahr"]
     with SQLAgent(shop, model=writes(query)) as asked:
         answer = asked.ask("What does each customer cost?")
         for form in ("xlsx", "md", "csv", "jsonl"):
@@ -148,3 +154,11 @@ def test_names_stand_in_words_wherever_people_look_and_as_they_are_for_programs(
     assert (tmp_path / "rows.md").read_text().startswith(f"| {' | '.join(named)} |")
     assert (tmp_path / "rows.csv").read_text().startswith(",".join(exact))
     assert '"kosten_eur": 2' in (tmp_path / "rows.jsonl").read_text()
+
+
+def test_numbers_and_dates_are_those_of_the_question_where_labels_are_english(shop: Path) -> None:
+    with SQLAgent(shop, model=writes("SELECT 937259.1 AS revenu_eur, '2024-01-05' AS jour")) as asked:
+        answer = asked.ask("Quel est le chiffre d'affaires et combien de clients y a-t-il ?")
+        assert answer.text == "Revenu: 937\u202f259,10\xa0€; jour: 5 janv. 2024."
+        english = asked.ask("What is the revenue?")
+    assert english.text == "Revenu: €937,259.10; jour: 5 Jan 2024."

@@ -98,7 +98,7 @@ def last(page: Any) -> Any:
 
 
 def cells(page: Any, column: int = 1) -> list[str]:
-    return last(page).locator(f"section tbody td:nth-child({column}), section .figure").all_inner_texts()
+    return last(page).locator(f"section tbody td:nth-child({column}), .figure").all_inner_texts()
 
 
 def unfold_query(turn: Any) -> None:

@@ -330,6 +330,10 @@ async def test_what_was_taught_is_listed_edited_and_undone(client: Client) -> No
     changed, metric = (await client.get("/lessons")).json()
     assert (changed["name"], changed["meaning"]) == ("Who are the customers?", "SELECT city FROM customers")
     assert (metric["kind"], metric["name"]) == ("metric", "big")
+    for which in ("1", "big"):
+        assert (await client.delete(f"/lessons/{which}")).status_code == 422
+        assert (await client.patch(f"/lessons/{which}", json={"text": "orders.total > 7"})).status_code == 422
+    assert (await client.get("/lessons")).json() == [changed, metric], "only ids name one"
     for each in (changed, metric):
         assert (await client.delete(f"/lessons/{each['id']}")).status_code == 204
     assert (await client.get("/lessons")).json() == []

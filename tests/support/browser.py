@@ -30,6 +30,26 @@ def started_browser() -> Generator[Any]:
         browser.close()
 
 
+@contextmanager
+def started_firefox() -> Generator[Any]:
+    """The machine's own Firefox; skips the test where there is none that Playwright can drive."""
+    sync = import_module("playwright.sync_api")
+    installed = next((path for name in ("firefox-esr", "firefox") if (path := shutil.which(name))), None)
+    if installed is None:
+        pytest.skip("no browser: apt-get install firefox-esr")
+    with sync.sync_playwright() as playwright:
+        # By WebDriver BiDi: Playwright's other protocol is for a Firefox of its own.
+        browser = playwright.firefox.launch(channel="moz-firefox", executable_path=installed)
+        try:
+            browser.new_context().close()
+        except sync.Error as error:
+            pytest.skip(f"Firefox {browser.version} lacks a command of this Playwright: {str(error)[:120]}")
+        else:
+            yield browser
+        finally:
+            browser.close()
+
+
 class Visit:
     """A page as a person sees it, with all that it asked for and complained of.
 

@@ -181,14 +181,14 @@ def _describe_date_range(basis: Basis, labels: Labels) -> str:
     if date is None:
         return ""
     name = humanize_name(date.column)
-    newest = labels.say("newest_of", column=name, newest=date.newest) if date.newest else ""
-    if not date.used or (basis.filters and not date.first and not date.last):
+    first, last, newest_day = map(labels.date, (date.first, date.last, date.newest))
+    newest = labels.say("newest_of", column=name, newest=newest_day) if newest_day else ""
+    if not date.used or (basis.filters and not first and not last):
         return newest
-    last = date.last.removesuffix(MIDNIGHT)
-    end = labels.say("rest_of_day_out", day=date.last) if last != date.last else date.last
-    if date.first and date.first == date.last:
-        span = f"{name} {date.first}"
+    end = labels.say("rest_of_day_out", day=last) if date.last.endswith(MIDNIGHT) else last
+    if first and date.first == date.last:
+        span = f"{name} {first}"
     else:
-        key = "dates_between" if date.first and date.last else "dates_from" if date.first else "dates_to"
-        span = labels.say(key if date.first or date.last else "by_date", column=name, first=date.first, last=end)
-    return f"{span} ({labels.say('newest_is', newest=date.newest)})" if newest else span
+        key = "dates_between" if first and last else "dates_from" if first else "dates_to"
+        span = labels.say(key if first or last else "by_date", column=name, first=first, last=end)
+    return f"{span} ({labels.say('newest_is', newest=newest_day)})" if newest else span

@@ -28,6 +28,7 @@ class Entry:
     values: tuple[tuple[str, str], ...] = ()  # coded values of a column, each with its meaning
     author: str = ""
     added: str = ""  # in ISO 8601
+    unchecked: str = ""  # why its SQL was not run when it was added
     rights: str = ""  # the key of the rights under which it was written (`Rights.key`); empty for all rights
     source: str = ""  # the file that it comes from
     fault: str = ""  # why it cannot be used, if that shows while its source is read

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -12,8 +12,15 @@ from sqlglot import exp
 
 from ..database.egress import has_match
 from ..database.schema import ColumnSchema, ForeignKey, Schema, TableSchema
-from ..database.table import Limits
-from ..errors import KnowledgeError, QueryError, QueryTimeout, SQLParseError, TableturnError
+from ..errors import (
+    KnowledgeError,
+    QueryError,
+    QueryTimeout,
+    QueryTooCostly,
+    SQLParseError,
+    TableLocked,
+    TableturnError,
+)
 from ..sql import Query, write_exact_table_names
 from ..sql.dialects import KEYWORDS, get_dialect_rules
 from ..sql.query import split_at_and
@@ -32,13 +39,26 @@ _LONGEST = 20_000  # characters of a query in which definitions are looked for
 _CONTRADICTS = "it contradicts"
 
 _AGGREGATES = [name for name, kind in exp.FUNCTION_BY_NAME.items() if issubclass(kind, exp.AggFunc)]
-_SQL_BEGINS = re.compile(rf"SELECT\b|(?:{'|'.join(_AGGREGATES)})\(")
+_CLAUSE = r"(?:SELECT|WHERE|HAVING|(?:GROUP|ORDER) BY|WITH \w+ AS)\b"
+_AGGREGATE = "|".join(_AGGREGATES)
+_SQL_BEGINS = re.compile(rf"{_CLAUSE}|(?:{_AGGREGATE})\(|(?i:{_AGGREGATE})\([\w ]*[._*]")
+_WHERE = re.compile(r"^\s*WHERE\s+", re.IGNORECASE)
+# What changes a database; in small letters only whole statements, as `insert into the cart` may be words.
+_CHANGES = re.compile(
+    r"\(*(?:(?:DELETE FROM|(?:INSERT|REPLACE|MERGE) INTO|UPDATE \S+ SET|TRUNCATE|DROP|ALTER|CREATE|GRANT|PRAGMA)\b"
+    r"|(?i:delete from \S+(?: where\b|;?$)|(?:drop|alter|create|truncate) (?:table|view|index|trigger)\b"
+    r"|insert into \S+ (?:\(.*\) )?(?:values|select)\b|update \S+ set \S+ ?=))"
+)
 _FUNCTION = re.compile(r"\w\(")
 _WORDS = exp.Connector, exp.Anonymous
 _COMPARED = exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.Between
 
-# A comparison of one name that only columns have, with one value or none yet: `orders.total > 5`, `net_price >`.
-_COMPARISON = re.compile(r"(?=\w*[._])[^\W\d]\w*(?:\.\w+)*\s*(?:[<>]=?|<>|!=|==?)\s*(?:'[^']*'|\"[^\"]*\"|[\w.+-]*)")
+# A comparison of one name that only columns have, with one value or none yet: `orders.total > 5`, `net_price >`. What
+# does not parse after AND, or lacks its closing quote, is broken SQL.
+_COMPARISON = re.compile(
+    r"\(*(?=\w*[._]|\w+\s*=\s*')[^\W\d]\w*(?:\.\w+)*\s*(?:[<>]=?|<>|!=|==?)\s*(?:'[^']*'?|\"[^\"]*\"?|[\w.+-]*)\)*"
+    r"(?:\s+(?:AND|OR)\b.*)?"
+)
 
 
 @dataclass(frozen=True)
@@ -72,8 +92,10 @@ def parse_fragment(sql: str, dialect: str) -> exp.Expr:
 
 def is_sql(text: str, schema: Schema) -> bool:
     """Whether a meaning is surely SQL, even if it does not resolve; words parse as SQL too."""
-    if _read_statement(text, schema.dialect) is not None or _SQL_BEGINS.match(text.strip()):
+    if _read_statement(text, schema.dialect) is not None or _SQL_BEGINS.match(text) or _CHANGES.match(text):
         return True
+    clause = _WHERE.match(text)
+    text = _WHERE.sub("", text, count=1)
     try:
         tree = Query.of(f"SELECT {text}", schema.dialect).tree
     except SQLParseError:
@@ -86,8 +108,8 @@ def is_sql(text: str, schema: Schema) -> bool:
     given = tree.expressions[0] if len(tree.expressions) == 1 else None
     if not isinstance(given, exp.Connector | exp.Predicate | exp.Not):
         return False
-    # `spent > 5` may be words; `spent_total > 5` and `spent = 5` are not.
-    named = any(column.table or "_" in column.name for column in given.find_all(exp.Column))
+    # `spent > 5` may be words; `spent_total > 5`, `where spent > 5` and `spent = 5` are not.
+    named = clause or any(column.table or "_" in column.name for column in given.find_all(exp.Column))
     compared = given.find(*_COMPARED) if named else given.find(exp.EQ, exp.NEQ, exp.Like, exp.Between)
     return compared is not None and given.find(exp.Literal) is not None
 
@@ -116,7 +138,7 @@ def resolve_sql_fragment(sql: str, schema: Schema, about: Sequence[str] = ()) ->
     Columns without a table are looked for in the tables `about` first, which are those read where it names none. What
     is no fragment, or names what the schema lacks, raises a `KnowledgeError` that has the nearest name.
     """
-    exact = write_exact_table_names(f"SELECT {sql}", schema).removeprefix("SELECT ")
+    exact = write_exact_table_names(f"SELECT {_WHERE.sub('', sql, count=1)}", schema).removeprefix("SELECT ")
     query, written = _read_fragment(exact, schema.dialect, schema)
     edit, columns = query.edit(), list[Item]()
     for reference in query.resolve_among(tuple(about)):
@@ -136,6 +158,26 @@ def resolve_sql_fragment(sql: str, schema: Schema, about: Sequence[str] = ()) ->
         identifier.set("quoted", name.lower() in KEYWORDS or not naming.can_be_unquoted(name))
     tables = tuple(dict.fromkeys(table for table, _ in columns) or dict.fromkeys(about))
     return SQLFragment(tree.sql(dialect=schema.dialect), tree, tables, inner, tuple(dict.fromkeys(columns)))
+
+
+def parse_definition(
+    name: str, meaning: str, schema: Schema, *, only_sql: bool = False, about: Sequence[Item] = ()
+) -> Entry:
+    """Return a definition as a term or metric: as SQL if it can be parsed, else in words.
+
+    What it is `about` says which table `COUNT(*)` counts.
+    """
+    try:
+        fragment = resolve_sql_fragment(meaning, schema, [table for table, _ in about])
+        kind = classify_fragment(fragment.tree)
+        if kind is None:
+            raise KnowledgeError(f"{meaning!r} is neither a condition nor an aggregate")
+    except KnowledgeError as error:
+        if only_sql:
+            raise KnowledgeError(f"not saved: {error}; a meaning in words is written {name} means ...") from None
+        return Entry("term", name, meaning, about=tuple(about))
+    counted = () if fragment.columns else tuple((table, "") for table in fragment.tables)
+    return Entry(kind, name, "" if kind == "metric" else meaning, fragment.sql, about=counted)
 
 
 def _get_item(reference: Reference, schema: Schema) -> Item:
@@ -304,6 +346,8 @@ def _write_entry_query(entry: Entry, schema: Schema) -> tuple[str, tuple[str, ..
     sql = entry.sql or (entry.text if is_sql(entry.text, schema) else "")
     if entry.kind not in ("term", "metric") or not sql:
         return "", ()
+    if _CHANGES.match(sql):
+        raise KnowledgeError(f"{sql!r} would change the database: give a condition, or what is computed")
     try:
         if entry.sql or (statement := _read_statement(sql, schema.dialect)) is None:
             fragment = resolve_sql_fragment(sql, schema, [table for table, _ in entry.about])
@@ -326,18 +370,19 @@ def _write_fragment_query(fragment: SQLFragment, schema: Schema) -> str:
     return query.sql(dialect=schema.dialect)
 
 
-def run_entry_sql(entry: Entry, database: Database) -> str:
-    """Run the SQL of a term or metric; return the error, or an empty text if it runs."""
+def run_entry_sql(entry: Entry, schema: Schema, run: Callable[[str], object]) -> str:
+    """Run the SQL of a term or metric; return why it was not run to its end, or ''.
+
+    SQL that fails raises `KnowledgeError`.
+    """
+    query, _ = _write_entry_query(entry, schema)
     try:
-        query, _ = _write_entry_query(entry, database.schema())
         if query:
-            database.execute(query, Limits(rows=1))
-    except QueryTimeout:
-        pass  # a large table need not be read to its end: it compiles, and nothing failed in this time
+            run(query)
+    except (QueryTimeout, QueryTooCostly, TableLocked) as error:
+        return str(error)  # it compiles, and a question may ask for a part of a large table
     except QueryError as error:
-        return f"its SQL does not run: {error}"
-    except KnowledgeError as error:
-        return str(error)
+        raise KnowledgeError(f"its SQL does not run: {error}") from None
     return ""
 
 

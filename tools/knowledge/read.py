@@ -117,6 +117,7 @@ class _AuthoredSection(_KnowledgeSection):
 
     author: str = Field("", description="Who wrote it; the file's author without.")
     added: str = Field("", description="When, in ISO 8601.")
+    unchecked: str = Field("", description="Why its SQL was not run when it was added; written by tableturn.")
     rights: str = Field("", description="Key of the rights under which it was added; written by tableturn.")
 
 
@@ -306,7 +307,8 @@ def _list_file_entries(file: KnowledgeFile, source: str) -> Iterator[Entry]:
     def entry(kind: EntryKind, name: str, part: Any, *texts: str, **more: Any) -> Entry:
         """Make an entry from one section of the file."""
         more.setdefault("about", tuple(map(_split_item_name, getattr(part, "about", ()))))
-        written = {"author": part.author or file.author, "added": part.added, "rights": part.rights, "source": source}
+        written = {name: getattr(part, name) for name in ("added", "unchecked", "rights")}
+        written |= {"author": part.author or file.author, "source": source}
         also = tuple(getattr(part, "also", ()))
         return Entry(kind, name, "; ".join(filter(None, texts)), also=also, **written, **more)
 

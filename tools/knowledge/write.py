@@ -29,7 +29,7 @@ class KnowledgeWriter:
         A rule or a join that stands there already is left; a file that is wrong or closed raises `KnowledgeError`.
         """
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        stamped = _drop_empty_fields(added=now, author=self._author, rights=entry.rights)
+        stamped = _drop_empty_fields(added=now, author=self._author, unchecked=entry.unchecked, rights=entry.rights)
         self._apply_file_change(lambda content: _put_entry(content, entry, stamped))
         return replace(entry, author=self._author, added=now, source=self.path.name)
 
@@ -172,7 +172,8 @@ def build_knowledge_content(entries: Sequence[Entry]) -> dict[str, Any]:
     content: dict[str, Any] = {}
     kinds = get_args(EntryKind)
     for entry in sorted(entries, key=lambda entry: (kinds.index(entry.kind), entry.name.lower())):
-        _put_entry(content, entry, _drop_empty_fields(author=entry.author, added=entry.added))
+        stamped = _drop_empty_fields(author=entry.author, added=entry.added, unchecked=entry.unchecked)
+        _put_entry(content, entry, stamped)
     if tables := content.get("tables"):
         content["tables"] = dict(sorted(tables.items()))
     return content

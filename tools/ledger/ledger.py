@@ -137,7 +137,8 @@ class Ledger:
             if one.material is material:
                 yield labels.say("variants", column=humanize_name(one.column), values=labels.join(one.values))
         if material and self.newest is not None and self.newest.material:
-            yield labels.say("data_ends", newest=self.newest.newest, asked=self.newest.asked)
+            newest, asked = labels.date(self.newest.newest), labels.date(self.newest.asked)
+            yield labels.say("data_ends", newest=newest, asked=asked)
 
 
 def _describe_join(join: JoinCount, other: float | None, labels: Labels) -> Iterator[str]:

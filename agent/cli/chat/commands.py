@@ -263,6 +263,16 @@ def _correct_answer(chat: ChatSession, rest: str) -> Said:
     return NextQuestion(turn.question, turn.notes, turn.wording)
 
 
+def _teach_cancellable(name: str) -> Callable[[ChatSession, str], Said]:
+    """Return a command that runs the SQL of a definition, which Ctrl-C ends."""
+
+    def run(chat: ChatSession, rest: str) -> Said:
+        with cancel_on_interrupt() as chat.cancellation:
+            return RUN[name](chat, rest)
+
+    return run
+
+
 def _undo_last_turn(chat: ChatSession, rest: str) -> str:
     words = chat.undo()
     return f"undone: {words}" if words else "the last turn was undone"
@@ -397,10 +407,20 @@ COMMANDS: dict[str, tuple[ChatCommand, ...]] = {
             "saved, and offers other things to remember",
             _correct_answer,
         ),
-        ChatCommand("/note", "WORD means TEXT", "remember what a word means here; rule: TEXT for a rule", RUN["/note"]),
-        ChatCommand("/accept", "NUMBER", "remember what was offered under this number", RUN["/accept"]),
+        ChatCommand(
+            "/note",
+            "WORD means TEXT",
+            "remember what a word means here; rule: TEXT for a rule",
+            _teach_cancellable("/note"),
+        ),
+        ChatCommand("/accept", "NUMBER", "remember what was offered under this number", _teach_cancellable("/accept")),
         ChatCommand("/lessons", "", "list the saved answers and definitions, with who and when", RUN["/lessons"]),
-        ChatCommand("/edit", "NUMBER TEXT", "change a saved answer's question or SQL, or a definition", RUN["/edit"]),
+        ChatCommand(
+            "/edit",
+            "NUMBER TEXT",
+            "change a saved answer's question or SQL, or a definition",
+            _teach_cancellable("/edit"),
+        ),
         ChatCommand(
             "/forget", "NAME", "remove a definition or a saved answer, by number, name, question or id", RUN["/forget"]
         ),

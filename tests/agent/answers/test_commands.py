@@ -82,6 +82,20 @@ def test_a_person_teaches_by_messages(agent: SQLAgent, known: Path, model: Scrip
     assert "there is no command /drop" in told.say("/drop everything")
 
 
+def test_a_number_is_that_of_the_list_that_was_shown(agent: SQLAgent, known: Path) -> None:
+    told = server(agent)
+    assert "no number 1 in the list" in told.say("/forget 1"), "none was shown"
+    told.say("/note big = orders.total > 8")
+    assert [line.split()[3] for line in told.say("/lessons").splitlines()[::2]] == ["'regular'", "'big'", "'revenue'"]
+    assert "forgot the definition of 'regular'" in told.say("/forget 1")
+    told.say("How many customers are there?")
+    assert "there is no definition" in told.say("/forget 1"), "the same again removes no other"
+    assert "changed" in told.say("/edit 2 SUM(orders.total)")
+    assert "changed" in told.say("/edit 2 orders.total > 9"), "it is the same one, whose kind has changed"
+    assert "means: orders.total > 9" in known.read_text()
+    assert "revenue" in known.read_text()
+
+
 def test_commands_keep_to_the_rights_of_the_run(agent: SQLAgent, known: Path) -> None:
     text, told = known.read_text(), server(agent)
     # Beside that of wider rights, for those who may read no more.

@@ -30,7 +30,7 @@ def test_a_list_of_rows_names_its_columns_in_order() -> None:
     for read, locale, text in (
         (query, "", "2 rows: ride id, status and fee (EUR)."),
         (query, "de", "2 Zeilen: ride id, status und fee (EUR)."),
-        (grouped, "", "Fee eur by ride id and status, 2 rows."),
+        (grouped, "", "Fee by ride id and status, 2 rows."),
     ):
         result = PlainResult(columns, rows)
         assert phrase_result(result, build_display(read, result, locale)) == text
@@ -97,12 +97,36 @@ def test_a_result_is_said_in_plain_words(said: str, text: str) -> None:
         (words("n", (1234,), counted="orders", counts_all=True, locale="de"), "Orders: 1.234."),
         (words("umsatz", (None,), locale="de"), "Umsatz: kein Wert."),
         (words("monat, umsatz, anzahl", *MONTHS, locale="de_AT"),
-         "Umsatz und anzahl für 12 Monate, Jänner 2023 bis Dezember 2023."),
+         "Umsatz und anzahl: 12 Monate, Jänner 2023 bis Dezember 2023."),
         (words("stadt, kunden", *CITIES, ordered=True, truncated=True, locale="de"),
-         "Erster nach kunden: Lyon, 30."),
-        (words("stadt, kunden", *CITIES, locale="de"), "Kunden nach stadt, 4 Zeilen."),
+         "Platz 1 (kunden): Lyon, 30."),
+        (words("stadt, kunden", *CITIES, locale="de"), "4 Zeilen: stadt und kunden."),
+        (words("minutes, member_id", (5, 1), (6, 2), locale="de"), "2 Zeilen: minutes und member_id."),
         (words("stadt, kunden", *CITIES, locale="fr"), "Kunden by stadt, 4 rows."),
     ],
 )  # fmt: skip
 def test_a_result_is_said_in_the_language_of_the_answer(said: str, text: str) -> None:
     assert said == text
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "locale", "text", "heading"),
+    [
+        ("revenue_eur", 937259.1, "de", "Revenue: 937.259,10\N{NO-BREAK SPACE}€.", "revenue"),
+        ("weight_kg", 12, "", "Weight: 12\N{NO-BREAK SPACE}kg.", "weight"),
+        ("Umsatz in EUR", 5, "de", "Umsatz in EUR: 5\N{NO-BREAK SPACE}€.", "Umsatz in EUR"),
+        ("revenue_eur", None, "", "Revenue eur: no value.", "revenue eur"),
+    ],
+)
+def test_a_unit_is_said_once_at_the_number(
+    column: str, cell: float | None, locale: str, text: str, heading: str
+) -> None:
+    result = PlainResult((column,), ((cell,),))
+    looks = build_display(None, result, locale)
+    assert (phrase_result(result, looks), looks.words) == (text, (heading,))
+
+
+def test_a_heading_has_no_english_meaning_in_a_german_answer() -> None:
+    query = Query.of("SELECT city, AVG(price) FROM rides GROUP BY city", "sqlite")
+    result = PlainResult(("city", "AVG(price)"), (("Lyon", 3), ("Metz", 4)))
+    assert [build_display(query, result, locale).words[1] for locale in ("", "de")] == ["average price", "avg(price)"]

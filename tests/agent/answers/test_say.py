@@ -20,7 +20,7 @@ from ...support.scripted import ScriptedModel
 BY_CITY = "SELECT city, count(*) AS customers FROM customers GROUP BY city ORDER BY customers DESC"
 SAY = "In {city@customers.max} wohnen die meisten: {customers.max}."
 FILLED = "In Paris wohnen die meisten: 2."
-OWN = "Erster von 2 nach customers: Paris, 2."
+OWN = "Platz 1 von 2 (customers): Paris, 2."
 ASKED = "Wo wohnen die Kunden?"
 
 

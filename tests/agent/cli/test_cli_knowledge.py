@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from tableturn.agent.cli.app import app
+from tableturn.tools.database import Database
+from tableturn.tools.errors import QueryTimeout
 from typer.testing import CliRunner
 
 from tests.support.command_line import tableturn
@@ -116,6 +118,20 @@ def test_kept_conversations_are_a_log_too(shop: Path, tmp_path: Path) -> None:
     assert CliRunner().invoke(app, chat, input=lines).exit_code == 0
     found = tableturn("knowledge", "suggest", "--db", str(shop), "--from", kept)
     assert "customers.city = 'Paris'  (2 queries)" in found.stdout
+
+
+def test_what_cannot_be_run_to_its_end_is_not_called_valid(
+    shop: Path, known: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(*_: object) -> None:
+        raise QueryTimeout("it took longer than 5 s")
+
+    monkeypatch.setattr(Database, "execute", run)
+    known.write_text(json.dumps({"terms": {"big": {"means": "much", "sql": "orders.total > 8"}}}))
+    done = tableturn("knowledge", "check", "--db", str(shop))
+    assert done.returncode == 0
+    assert "definitions: 0 valid, 0 invalid, 1 not checked" in done.stdout
+    assert "term big: its SQL could not be checked: it took longer than 5 s" in done.stderr
 
 
 def test_what_was_taught_is_listed_changed_and_removed(shop: Path, known: Path) -> None:

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from tableturn.agent import SQLAgent
-from tableturn.tools.errors import ExampleRefused, KnowledgeError, QueryError, SettingsError
+from tableturn.agent import SQLAgent, verbs
+from tableturn.tools.database import Cancellation
+from tableturn.tools.errors import ExampleRefused, KnowledgeError, QueryError, QueryTimeout, SettingsError
 from tableturn.tools.examples import ExampleStore
 
 from tests.support.scripted import ScriptedModel, writes
@@ -146,6 +147,14 @@ def test_notes_of_people_are_checked_and_carry_author_and_time(shop: Path, known
         ("nope = 1", "there is no column 'nope'"),
         ("orders.total > (SELECT AVG(nope) FROM orders)", "no such column: nope"),
         ("json_extract(customers.city, '$.a') = 1", "malformed JSON"),
+        ("DELETE FROM orders", "would change the database"),
+        ("update orders set total = 1", "would change the database"),
+        ("WHERE order_totl > 3", "there is no column 'order_totl'"),
+        ("where totl > 3", "there is no column 'totl'; did you mean total?"),
+        ("orders.total > 3 AND", "is not an SQL expression"),
+        ("city = 'Paris", "is not an SQL expression"),
+        ("GROUP BY city", "is not an SQL expression"),
+        ("sum(order_total", "is not an SQL expression"),
     ],
 )
 def test_sql_of_a_definition_is_run_wherever_it_is_written(shop: Path, known: Path, meaning: str, why: str) -> None:
@@ -176,12 +185,39 @@ def test_sql_of_a_definition_is_run_wherever_it_is_written(shop: Path, known: Pa
         "paid and not returned",
         "sales / members",
         "orders.total minus the discount",
+        "status is open",
+        "where the customer lives",
+        "insert into the cart",
+        "drop in sales",
+        "WHERE total > 3",
+        "customers.id IN (SELECT customer_id FROM orders WHERE total > 3)",
     ],
 )
 def test_sql_that_runs_and_words_that_look_like_it_are_saved(shop: Path, known: Path, meaning: str) -> None:
     with SQLAgent(shop, model=writes("SELECT 1")) as agent:
         assert agent.note(f"XQR means {meaning}").text == meaning
     assert "XQR" in known.read_text()
+
+
+def test_sql_of_a_definition_runs_as_a_query_of_the_person(shop: Path, known: Path, tmp_path: Path) -> None:
+    text, trail = known.read_text(), tmp_path / "trail.jsonl"
+    with SQLAgent(shop, model=writes("SELECT 1"), settings={"estimated_rows": 1}, audit=trail) as agent:
+        cancelled = Cancellation()
+        cancelled.cancel()
+        with pytest.raises(QueryTimeout):
+            verbs.note("big = orders.total > 8", agent.resources, cancelled)
+        assert known.read_text() == text
+        entry = agent.note("big = orders.total > 8")
+        assert entry.unchecked, "a question may ask for a part of a large table"
+        (big,) = [lesson for lesson in agent.list_lessons() if lesson.name == "big"]
+        assert f"; its SQL could not be checked: {entry.unchecked}" in big.lines
+        with pytest.raises(KnowledgeError, match="did you mean"):
+            agent.edit_lesson(big.id, "orders.totl > 9")
+    lines = map(json.loads, trail.read_text().splitlines())
+    assert [(line["status"], "orders.total > 8" in line["queries"][0]) for line in lines] == [("error", True)] * 2
+    with SQLAgent(shop, model=writes("SELECT 1")) as agent:
+        agent.edit_lesson(big.id, "orders.total > 9")
+        assert {lesson.unchecked for lesson in agent.list_lessons()} == {""}
 
 
 def test_a_proposed_word_is_one_that_the_changed_condition_has(shop: Path, tmp_path: Path) -> None:
@@ -195,18 +231,20 @@ def test_a_proposed_word_is_one_that_the_changed_condition_has(shop: Path, tmp_p
         assert (metric.kind, metric.name) == ("metric", "turnover")
 
 
-def test_what_is_listed_is_named_by_its_number_or_its_word(shop: Path, known: Path, tmp_path: Path) -> None:
+def test_what_is_listed_is_named_by_its_id_or_its_word(shop: Path, known: Path, tmp_path: Path) -> None:
     with SQLAgent(shop, model=writes("SELECT count(*) FROM customers"), examples=tmp_path / "store") as agent:
         agent.approve(agent.ask("How many customers?"))
         agent.note("big order = orders.total > 15")
-        numbers = {lesson.name: str(number) for number, lesson in enumerate(agent.list_lessons(), 1)}
-        agent.edit_lesson(numbers["big order"], "orders.total > 16")
+        ids = {lesson.name: lesson.id for lesson in agent.list_lessons()}
+        agent.edit_lesson(ids["big order"], "orders.total > 16")
         agent.edit_lesson("Regular", "customers.id > 1")
         assert {"orders.total > 16", "customers.id > 1"} <= {lesson.meaning for lesson in agent.list_lessons()}
         with pytest.raises(KnowledgeError, match="nothing that was taught"):
-            agent.edit_lesson("99", "orders.total > 1")
-        assert agent.forget(numbers["big order"]) == "the definition of 'big order'"
-        assert agent.forget(numbers["How many customers?"]) == "the answer to 'How many customers?'"
+            agent.edit_lesson("1", "orders.total > 1")
+        with pytest.raises(KnowledgeError, match="there is no definition"):
+            agent.forget("1")
+        assert agent.forget(ids["big order"]) == "the definition of 'big order'"
+        assert agent.forget(ids["How many customers?"]) == "the answer to 'How many customers?'"
 
 
 def test_the_first_note_makes_a_file_in_the_data_folder(shop: Path) -> None:

@@ -33,7 +33,8 @@ def test_an_answer_says_what_it_rests_on_and_what_it_hangs_on(kestrel: Path) -> 
     assert (answer.readings.agreement.ran, answer.readings.agreement.same) == (1, 0)
     assert answer.usage.llm_calls == 1
     assert list_basis_lines(answer) == (
-        "A generated query over orders; a single row; ordered on 2023-01-01 to 2023-12-31 (the newest is 2024-12-31).",
+        "A generated query over orders; a single row; ordered on 1 Jan 2023 to 31 Dec 2023 "
+        "(the newest is 31 Dec 2024).",
         "Other readings: Read as “by the day of shipping”: 1,551.",
     )
     how_sure = dict(list_answer_reasons(answer, None))["how sure"]

@@ -160,7 +160,7 @@ def told(schema: Schema, sql: str, question: str = "orders of 2023") -> list[str
 def test_only_what_the_range_says_is_left_to_it(schema: Schema, condition: str, line: str) -> None:
     sql = f"SELECT COUNT(*) FROM orders WHERE ordered_on LIKE '2023%' AND {condition}"
     assert told(schema, sql) == [line]
-    assert "ordered on 2023-01-01 to 2023-12-31." in build_query_basis(read(sql, schema), "orders of 2023").text()
+    assert "ordered on 1 Jan 2023 to 31 Dec 2023." in build_query_basis(read(sql, schema), "orders of 2023").text()
 
 
 def held(schema: Schema, *samples: str) -> Schema:
@@ -202,7 +202,7 @@ def test_a_range_is_as_the_column_holds_its_dates(
 def test_a_day_of_which_only_midnight_is_in_is_told(schema: Schema) -> None:
     sql = "SELECT COUNT(*) FROM orders WHERE ordered_on BETWEEN '2023-01-01' AND '2023-12-31'"
     text = build_query_basis(read(sql, held(schema, "2023-05-06 10:00:00")), "orders of 2023").text()
-    assert text.endswith("ordered on 2023-01-01 to 2023-12-31 00:00 (the rest of that day is out).")
+    assert text.endswith("ordered on 1 Jan 2023 to 31 Dec 2023 (the rest of that day is out).")
 
 
 @pytest.mark.parametrize(
@@ -309,7 +309,7 @@ def test_about_three_lines_of_plain_words(schema: Schema) -> None:
         " WHERE o.status = 'shipped' AND o.ordered_on LIKE '2023%' GROUP BY s.store_id"
     )
     assert build_query_basis(read(sql, schema), "Orders of each store in 2023").text().splitlines() == [
-        "A generated query over stores and orders; one row per row of stores; ordered on 2023-01-01 to 2023-12-31.",
+        "A generated query over stores and orders; one row per row of stores; ordered on 1 Jan 2023 to 31 Dec 2023.",
         "Only where status of orders is 'shipped' (not in the question).",
     ]
     assert Basis().text() == "A generated query."

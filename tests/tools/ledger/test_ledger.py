@@ -14,6 +14,7 @@ import duckdb
 import pytest
 from tableturn.tools.database import Database, Limits
 from tableturn.tools.errors import QueryError
+from tableturn.tools.labels import Labels
 from tableturn.tools.ledger import Ledger, NotCountedError, build_query_ledger
 from tableturn.tools.sql import read_query
 
@@ -486,7 +487,7 @@ def test_data_that_ends_within_the_period_is_told(sales: Database, newest: str, 
         return newest
 
     ledger = keep(sales, sql, newest=look, today=date.fromisoformat(today))
-    assert (f"the data ends on {newest}, before 2023-12-31" in ledger.material_facts) is told
+    assert (f"the data ends on {Labels().date(newest)}, before 31 Dec 2023" in ledger.material_facts) is told
 
 
 # What is not counted.
