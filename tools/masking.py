@@ -14,17 +14,13 @@ from functools import partial
 from .database.egress import MaskKind
 from .database.secret_columns import is_iban
 
-_GROUPS = r"(?:[ -]?[A-Za-z0-9]{4})"
 # Each is looked for in turn. What fails its proof may hold personal data further on: group 1 is passed over, else all.
 _PATTERNS: Mapping[MaskKind, tuple[re.Pattern[str], ...]] = {
     # Each run of such signs is read once, whether or not it is an address: from each sign of it, time would be squared.
     # No top-level domain is asked for: an address that was cut short is one.
     "email": (re.compile(r"[\w.!#$%&*+/=?^`{|}~-]+(?:(?<=[\w+-])@[\w-][\w.-]*)?"),),
-    # One of each length: the next word may look like its last group.
-    "iban": tuple(
-        re.compile(rf"(?<![^\W_])([A-Za-z]{{2}}\d{{2}}){_GROUPS}{{{groups}}}{rest}(?![^\W_])")
-        for groups in range(7, 1, -1)
-        for rest in (r"[ -]?[A-Za-z0-9]{1,3}", "")
+    "iban": (
+        re.compile(r"(?<![^\W_])([A-Za-z]{2}\d{2})(?:[ -]?[A-Za-z0-9]{4}){2,7}(?:[ -]?[A-Za-z0-9]{1,3})?(?![^\W_])"),
     ),
     "card": (
         re.compile(r"(?<!\d)(\d{4})[ -]\d{4}[ -]\d{4}[ -]\d{4}(?!\d)"),
@@ -64,13 +60,16 @@ def mask(text: str, kinds: Collection[MaskKind]) -> str:
 
 
 def _replace(kind: MaskKind, text: str, change: Callable[[str], str]) -> str:
-    for pattern in _PATTERNS[kind]:
+    proof = _PROOFS[kind]
+    for pattern in _PATTERNS[kind] if kind != "email" or "@" in text else ():
         parts, taken, at = list[str](), 0, 0
         while hit := pattern.search(text, at):
-            at = hit.end(hit.lastindex or 0)
-            if _PROOFS[kind](hit[0]):
-                parts += text[taken : hit.start()], change(hit[0])
-                taken = at = hit.end()
+            found, at = hit[0], hit.end(hit.lastindex or 0)
+            while kind == "iban" and " " in found and not proof(found):
+                found = found.rpartition(" ")[0]  # the next word may look like its last group
+            if proof(found):
+                parts += text[taken : hit.start()], change(found)
+                taken = at = hit.start() + len(found)
         text = "".join(parts) + text[taken:]
     return text
 
