@@ -135,7 +135,7 @@ class LessonsResult(BaseModel):
 
 def make_mcp_server(asker_of: AskerOf, name: str = "tableturn") -> MCPServer[Any]:
     """Return an MCP server that acts for the person that `asker_of` returns."""
-    server = _StrictMCPServer(name, instructions=_INSTRUCTIONS, version=__version__, log_level="WARNING")
+    server = _StrictMCPServer(asker_of, name, instructions=_INSTRUCTIONS, version=__version__, log_level="WARNING")
     _add_tools(server, asker_of)
     _add_resources(server, asker_of)
     _add_prompts(server)
@@ -143,7 +143,11 @@ def make_mcp_server(asker_of: AskerOf, name: str = "tableturn") -> MCPServer[Any
 
 
 class _StrictMCPServer(MCPServer[Any]):
-    """An MCP server that rejects unknown arguments and reports clear errors."""
+    """An MCP server that rejects unknown arguments and reports clear errors, as far as they may leave."""
+
+    def __init__(self, asker_of: AskerOf, name: str, **more: Any) -> None:
+        super().__init__(name, **more)
+        self._asker_of = asker_of
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
         known = next(
@@ -157,13 +161,12 @@ class _StrictMCPServer(MCPServer[Any]):
         try:
             result: Any = await super().call_tool(name, arguments, context)
         except ToolError as error:
-            wrong = error.__cause__
+            wrong, told = error.__cause__, str(error)
             if isinstance(wrong, TableturnError):
-                raise ToolError(f"Error executing tool {name}: {type(wrong).__name__}: {wrong}") from wrong
-            if not isinstance(wrong, ValidationError):
-                raise
-            told = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in wrong.errors())
-            raise ToolError("; ".join(told)) from wrong
+                told = f"Error executing tool {name}: {type(wrong).__name__}: {wrong}"
+            elif isinstance(wrong, ValidationError):
+                told = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in wrong.errors())
+            raise ToolError(self._asker_of().mask_json(told)) from wrong
         if isinstance(result, CallToolResult) and result.structured_content is not None:
             # The SDK gives each cell a line, which models pay for.
             text = json.dumps(result.structured_content, ensure_ascii=False)

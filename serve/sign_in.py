@@ -88,7 +88,7 @@ class SignIn:
         names = request.headers.getlist(header)
         if len(names) != 1 or not names[0].strip() or len(names[0]) > _LONGEST_NAME:
             raise Unauthorized(f"the reverse proxy must name one person in {header}")
-        return Identity(names[0].strip())
+        return Identity(names[0].strip(" \t"))  # other blanks are a part of a name, and make it another one
 
     async def get_agent(self, identity: Identity) -> SQLAgent:
         """Return the agent of a person, opened on first use.

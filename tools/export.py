@@ -55,9 +55,12 @@ BINARY = frozenset(_PACKAGES)
 _BYTES = 4_000_000_000  # values of one export, all together: rows are not held, but a disk is finite
 _MEMORY_FILE = 1_000_000  # bytes that are kept in memory before a stream's rows go to a temporary file
 
-# Spreadsheets pass over blanks, and some read the wide and small forms of these signs as the signs themselves.
-_FORMULA = re.compile(r"[\s\x00-\x1f\u200b\ufeff]*[=+\-@＝＋－＠﹦﹢﹣﹫]|[\t\r\n]")
-_NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?%?")
+# Where a formula would begin: in a cell, or after a semicolon or tab, at which some spreadsheets divide it too.
+# They pass over blanks, and some read the wide and small forms of these signs as the signs themselves.
+_FORMULA = re.compile(
+    r"(?:\A|(?<=[;\t]))(?! *[+-]?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?%?(?:[;\t]|\Z))"
+    r"(?=(?:(?!\t)[\s\x00-\x1f\u200b\ufeff])*[=+\-@＝＋－＠﹦﹢﹣﹫])|\A(?=[\t\r\n])"
+)
 _WORDS, _LONGEST_NAME = re.compile(r"[^\W_]+"), 60
 _MARKDOWN = re.compile(r"[\\`*\[\]|<>&~]|(?<!\w)_|_(?!\w)")
 
@@ -275,9 +278,9 @@ def _escape_formula(text: str) -> str:
     """Escape a text so that no spreadsheet reads it as a formula (OWASP, CSV injection).
 
     One that begins with `=`, `+`, `-` or `@`, in any width and after any blanks, or with a tab or the end of a line,
-    gets an apostrophe before it, unless it is nothing but a number.
+    gets an apostrophe before it, unless it is nothing but a number. So does what follows a semicolon or tab in it.
     """
-    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text.lstrip(" ")) else text
+    return _FORMULA.sub("'", text)
 
 
 def _write_json(file: BinaryIO, columns: Sequence[str], _formats: Formats, *, lines: bool = False) -> _Writer:

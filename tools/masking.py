@@ -9,19 +9,30 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from .database.egress import MaskKind
 from .database.secret_columns import is_iban
 
-_PATTERNS: Mapping[MaskKind, re.Pattern[str]] = {
+# Each is looked for in turn. What fails its proof may hold personal data further on: group 1 is passed over, else all.
+_PATTERNS: Mapping[MaskKind, tuple[re.Pattern[str], ...]] = {
+    # Each run of such signs is read once, whether or not it is an address: from each sign of it, time would be squared.
     # No top-level domain is asked for: an address that was cut short is one.
-    "email": re.compile(r"[\w.!#$%&*+/=?^`{|}~-]*[\w+-]@[\w-][\w.-]*"),
-    "iban": re.compile(r"(?<![^\W_])[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]{4}){2,7}(?:[ -]?[A-Za-z0-9]{1,3})?(?![^\W_])"),
-    "card": re.compile(r"(?<!\d)\d(?:[ -]?\d){11,18}(?!\d)"),
-    "phone": re.compile(
-        r"(?<![\w.])(?:\+|00)\d[\d ()/.-]{6,18}\d(?!\w)"
-        r"|(?<![\w.])\(?0?\d{2,4}\)?[ /.-]\d{3,4}[ .-]\d{3,5}(?!\w)"
-        r"|(?<![\w.])0\d{1,4}[ /-]\d{4,9}(?!\w)"
+    "email": (re.compile(r"[\w.!#$%&*+/=?^`{|}~-]+(?:(?<=[\w+-])@[\w-][\w.-]*)?"),),
+    "iban": (
+        re.compile(r"(?<![^\W_])([A-Za-z]{2}\d{2})(?:[ -]?[A-Za-z0-9]{4}){2,7}(?:[ -]?[A-Za-z0-9]{1,3})?(?![^\W_])"),
+    ),
+    "card": (
+        re.compile(r"(?<!\d)(\d{4})[ -]\d{4}[ -]\d{4}[ -]\d{4}(?!\d)"),
+        re.compile(r"(?<!\d)(?:\d{4}[ -]\d{6}[ -]\d{4,5}|\d{12,19})(?!\d)"),
+        re.compile(r"(?<!\d)\d(?:[ -]?\d){11,18}(?!\d)"),
+    ),
+    "phone": (
+        re.compile(
+            r"(?<![\w.])(?:\+|00)\d[\d ()/.-]{6,18}\d(?!\w)"
+            r"|(?<![\w.])\(?0?\d{2,4}\)?[ /.-]\d{3,4}[ .-]\d{3,5}(?!\w)"
+            r"|(?<![\w.])0\d{1,4}[ /-]\d{4,9}(?!\w)"
+        ),
     ),
 }
 _ISO_DATE = re.compile(r"(?:19|20)\d\d-\d\d-\d\d")
@@ -34,6 +45,7 @@ def _has_valid_luhn_checksum(text: str) -> bool:
 
 
 _PROOFS: Mapping[MaskKind, Callable[[str], bool]] = {
+    "email": lambda text: "@" in text,
     "card": _has_valid_luhn_checksum,
     "iban": lambda text: is_iban(re.sub(r"[ -]", "", text).upper()),
     "phone": lambda text: _ISO_DATE.match(text) is None,
@@ -43,7 +55,22 @@ _PROOFS: Mapping[MaskKind, Callable[[str], bool]] = {
 def mask(text: str, kinds: Collection[MaskKind]) -> str:
     """Replace personal data in a text with the kind of the data, as in `[email]`."""
     for kind in kinds:
-        text = _PATTERNS[kind].sub(lambda hit, kind=kind: f"[{kind}]" if _is_personal(kind, hit[0]) else hit[0], text)
+        text = _replace(kind, text, lambda _, kind=kind: f"[{kind}]")
+    return text
+
+
+def _replace(kind: MaskKind, text: str, change: Callable[[str], str]) -> str:
+    proof = _PROOFS[kind]
+    for pattern in _PATTERNS[kind] if kind != "email" or "@" in text else ():
+        parts, taken, at = list[str](), 0, 0
+        while hit := pattern.search(text, at):
+            found, at = hit[0], hit.end(hit.lastindex or 0)
+            while kind == "iban" and " " in found and not proof(found):
+                found = found.rpartition(" ")[0]  # the next word may look like its last group
+            if proof(found):
+                parts += text[taken : hit.start()], change(found)
+                taken = at = hit.start() + len(found)
+        text = "".join(parts) + text[taken:]
     return text
 
 
@@ -57,7 +84,7 @@ class PersonalDataPlaceholders:
     def hide(self, text: str) -> str:
         """Replace personal data in a text with numbered placeholders, as in `[email-1]`."""
         for kind in self.kinds:
-            text = _PATTERNS[kind].sub(lambda hit, kind=kind: self._replace_with_placeholder(kind, hit[0]), text)
+            text = _replace(kind, text, partial(self._make_placeholder, kind))
         return text
 
     def restore_text(self, text: str) -> str:
@@ -66,12 +93,5 @@ class PersonalDataPlaceholders:
             text = text.replace(placeholder, hidden)
         return text
 
-    def _replace_with_placeholder(self, kind: MaskKind, text: str) -> str:
-        if not _is_personal(kind, text):
-            return text
+    def _make_placeholder(self, kind: MaskKind, text: str) -> str:
         return self._by_text.setdefault(text, f"[{kind}-{len(self._by_text) + 1}]")
-
-
-def _is_personal(kind: MaskKind, text: str) -> bool:
-    proof = _PROOFS.get(kind)
-    return proof is None or proof(text)

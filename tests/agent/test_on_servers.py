@@ -206,6 +206,12 @@ def test_policies_of_two_tenants(url: str, server: Server) -> None:
             assert not [match for match in values.find("label 900", 5) if match.value == "label 900"]
             assert "label 900" not in "".join(model.prompts[:1])
             assert not north.confidence_reason
+            # What quotes a row is told only to whom it was written for.
+            agent.note("special means parcels.label = 'label 7'")
+            agent.note("odd means SELECT count(*) FROM parcels WHERE label = 'label 7'")
+            agent.note("blank means parcels.label IS NULL")
+            assert {lesson.name for lesson in agent.list_lessons()} == {"special", "odd", "blank"}
+            assert [lesson.name for lesson in agent.for_user("south").list_lessons()] == ["blank"]
         # Of somebody without a name nobody knows which rows are theirs: 0 is no sure answer.
         for sql in ("SELECT count(*) AS n FROM parcels", "WITH p AS (SELECT id FROM parcels) SELECT count(*) FROM p"):
             with SQLAgent(of_role, model=writes(sql), settings=NONE) as agent:

@@ -72,6 +72,32 @@ async def test_a_result_is_one_line_and_the_page_does_not_list_it(
         assert len(json.loads(getattr(threads[0], "text", ""))) == 1
 
 
+async def test_an_error_quotes_no_cell_that_is_masked(tmp_path: Path, agent_over: Callable[..., SQLAgent]) -> None:
+    table = tmp_path / "people.csv"
+    table.write_text("id,email\n1,ada@example.org\n2,bo@example.org\n")
+    async with calling(agent_over(table, egress={"mask": ["email"]})) as client:
+        told = await refused(client, "run_sql", sql="SELECT CAST(email AS INTEGER) FROM people")
+    assert "[email]" in told
+    assert "example.org" not in told
+
+
+@pytest.mark.parametrize("level", ["none", "statistics"])
+async def test_a_definition_tells_no_cell_that_may_not_leave(
+    level: str, tmp_path: Path, agent_over: Callable[..., SQLAgent]
+) -> None:
+    table, trail = tmp_path / "people.csv", tmp_path / "trail.jsonl"
+    table.write_text("id,email\n1,ada@example.org\n2,bo@example.org\n")
+    agent = agent_over(table, egress={"columns": {"people.email": level}}, audit=trail)
+    # Of what may not leave at all it is not even told whether it fails.
+    cast = "CAST(CASE WHEN people.email LIKE '{}%' THEN people.email ELSE '1' END AS INTEGER)"
+    async with calling(agent) as client:
+        told = [await refused(client, "teach", text=f"w means {cast.format(name)} = 1") for name in ("ada", "zed")]
+    assert "example.org" not in "".join(told)
+    assert (told[0] == told[1]) == (level == "none")
+    assert [json.loads(line)["status"] for line in trail.read_text().splitlines()][-1] == "run"
+    assert len(trail.read_text().splitlines()) == 2
+
+
 async def test_every_tool(shop: Path, agent_over: Callable[..., SQLAgent]) -> None:
     async with calling(agent_over(shop)) as client:
         assert client.server_info is not None

@@ -132,6 +132,9 @@ async def test_what_is_not_allowed_is_denied(
             assert not [word for word in ("ada", "bo", str(tmp_path), "totals") if word in refused.text]
         assert (await client.post("/mcp", json={}, headers={"X-User": "eve"})).status_code == 403
         assert (await client.get("/schema")).status_code == 401
+        for name in (b"ada\x85", b"\xa0ada", b"ada\x1f"):
+            assert (await client.get("/me", headers={b"X-User": name})).status_code == 403, name
+        assert (await client.get("/me", headers={"X-User": "\tada "})).json()["user"] == "ada"
         for name, tables in (("ada", {"customers", "orders", "totals"}), ("bo", {"orders", "totals"})):
             assert (await client.get("/me", headers={"X-User": name})).json()["user"] == name
             found = (await client.get("/schema", headers={"X-User": name})).json()["tables"]

@@ -10,6 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tableturn.tools.database import Database, Egress, PermissionsFile
 from tableturn.tools.database.egress import MaskKind
 from tableturn.tools.errors import QueryError, QueryFailed, ResultTooLarge, SettingsError
@@ -222,9 +224,15 @@ def test_a_statement_that_is_too_long_is_not_looked_at(database: Database) -> No
         ("write to ann.o'neil@example.org", "write to ann.o'[email]"),
         ("'ann@example.org'", "'[email]'"),
         ("ann@exam…", "[email]…"),
+        ("a@b.org|c@d.org", "[email][email]"),
         ("4111 1111 1111 1111", "[card]"),
+        ("4111111111111111 12/27", "[card] 12/27"),
+        ("order 12 4111111111111111", "order 12 [card]"),
+        ("2024 4111-1111-1111-1111 123", "2024 [card] 123"),
+        ("12 3782 822463 10005 1234", "12 [card] 1234"),
         ("1234567890123456", "1234567890123456"),
         ("DE89 3704 0044 0532 0130 00", "[iban]"),
+        ("AB12 ES91 2100 0418 4502 0005 1332 from me", "AB12 [iban] from me"),
         ("+49 170 1234567", "[phone]"),
         ("(555) 123-4567", "[phone]"),
         ("2024-01-02 10:00:00", "2024-01-02 10:00:00"),
@@ -233,6 +241,19 @@ def test_a_statement_that_is_too_long_is_not_looked_at(database: Database) -> No
 )
 def test_personal_data_is_masked_by_its_form(text: str, masked: str) -> None:
     assert mask(text, KINDS) == masked
+
+
+@given(st.text("ab.-@!\xe9 ", max_size=14))
+def test_an_address_is_found_wherever_it_stands(text: str) -> None:
+    plain = re.compile(r"[\w.!#$%&*+/=?^`{|}~-]*[\w+-]@[\w-][\w.-]*")  # too slow for long texts
+    assert mask(text, ["email"]) == plain.sub("[email]", text)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("part", ["a", "a-", "a@", "DE12 ", "1 ", "1234 ", "+1-2 "])
+def test_each_sign_of_a_text_is_looked_at_a_few_times(kind: MaskKind, part: str) -> None:
+    text = part * (50_000 // len(part))
+    mask(text, [kind])  # minutes, if the time were squared
 
 
 def test_placeholders_turn_back_into_what_they_stand_for() -> None:

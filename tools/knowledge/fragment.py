@@ -276,12 +276,24 @@ def check_entries(layers: Sequence[Sequence[Entry]], database: Database) -> tupl
         fitting = [entry for entry in fitting if entry.rights == own or not _may_reveal_hidden(entry, visible, unseen)]
         # In which file an entry stands, and where, tells whether there is a hidden one of its name.
         fitting.sort(key=lambda entry: (entry.added, entry.key))
+    if ruled := getattr(database.engine, "ruled_tables", frozenset[str]()):
+        fitting = [entry for entry in fitting if entry.rights in ("", own) or not _may_quote_rows(entry, schema, ruled)]
     levels = database.leaving().column_levels
     withheld = [entry for entry in fitting if entry.kind != "join" and any(item in levels for item in entry.about)]
     for entry in withheld:  # it may be shown to a model where it has no values
-        if entry.values or (entry.sql and parse_fragment(entry.sql, database.dialect).find(exp.Literal) is not None):
+        if entry.values or _has_literal(entry, schema.dialect):
             fitting.remove(entry)
     return _drop_conflicting_entries(fitting, problems), problems
+
+
+def _may_quote_rows(entry: Entry, schema: Schema, tables: frozenset[str]) -> bool:
+    """Whether an entry's SQL may quote cells of these tables, whose rows differ by person."""
+    return not tables.isdisjoint(_write_entry_query(entry, schema)[1]) and _has_literal(entry, schema.dialect)
+
+
+def _has_literal(entry: Entry, dialect: str) -> bool:
+    tree = parse_fragment(entry.sql, dialect) if entry.sql else _read_statement(entry.text, dialect)
+    return tree is not None and tree.find(exp.Literal) is not None
 
 
 def _take_topmost_entries(layers: Sequence[Sequence[Entry]], problems: list[EntryProblem]) -> list[Entry]:

@@ -207,7 +207,7 @@ def test_a_form_that_no_ending_names_is_said() -> None:
         "+cmd|' /C calc'!A0",
         "-2+3",
         "@SUM(A1)",
-        "\t=1",
+        "\t1",
         "\r=1",
         "\n=1",
         " =1",
@@ -222,6 +222,22 @@ def test_csv_holds_no_formula(text: str) -> None:
     header, first, *rest = csv.reader(io.StringIO(written.getvalue().decode(), newline=""))
     assert header == first == [f"'{text}"]
     assert rest == [["-5"], ["'+4.5 %"], ["-5"], [" -5"], ["a=b"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("a;=1+1", "a;'=1+1"),
+        ("\t=1", "'\t'=1"),
+        ("a; @SUM(A1);-1 + 1", "a;' @SUM(A1);'-1 + 1"),
+        ("3;-2;+1.5%", "3;-2;+1.5%"),
+        ("a;b=1", "a;b=1"),
+        ("\t" * 100_000, "'" + "\t" * 100_000),  # minutes, if the time were squared
+    ],
+)
+def test_csv_holds_no_formula_for_those_who_divide_it_elsewhere(text: str, written: str) -> None:
+    export_rows([text], [(text,)], stream := io.BytesIO(), "csv")
+    assert [*csv.reader(io.StringIO(stream.getvalue().decode(), newline=""))] == [[written], [written]]
 
 
 def test_excel_holds_no_formula_and_changes_no_text(tmp_path: Path) -> None:

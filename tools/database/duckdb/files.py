@@ -148,11 +148,15 @@ class FileReader:
                         )
                     ]
                 case "json":
-                    entries = [self._add_notices(self._read_json(file))]
+                    entries = [self._read_json(file)]
                 case "parquet":
-                    entries = [self._add_notices(self._read_parquet(file.path, file.table))]
+                    entries = [self._read_parquet(file.path, file.table)]
                 case "workbook":
                     entries = list(self._read_workbook(file))
+            for entry in entries:
+                check_column_count(file.path, len(entry.columns))
+            if file.kind in ("json", "parquet"):
+                entries = [self._add_notices(entry) for entry in entries]
         except (duckdb.OutOfMemoryException, MemoryError):
             raise DatabaseUnavailable(f"{file.path} cannot be read: {_NEEDS_MEMORY}") from None
         except (duckdb.Error, OSError, EOFError, zlib.error) as error:
@@ -161,8 +165,6 @@ class FileReader:
                 said = noise.sub("", said)
             said = redact_message(said).rstrip(". ")
             raise DatabaseUnavailable(f"{file.path} cannot be read: {said}: {_ADVICE[file.kind]}") from None
-        for entry in entries:
-            check_column_count(file.path, len(entry.columns))
         return entries
 
     def _read_workbook(self, file: TableFile) -> Iterator[TableEntry]:

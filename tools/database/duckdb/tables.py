@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 _UNPACKED_BYTES = 500_000_000
 _SEARCHED_BYTES = 100_000_000
 _MOST_ROWS = 1_048_576  # of a sheet
+_MOST_SHEETS = 500
 _INCOMING = "tableturn_incoming"
 _FLAWS = (
     ("formulas", re.compile(rb"</f>(?:<v\s*/>|<v></v>)?</c>"),
@@ -109,6 +110,9 @@ def _read_sheet_rows(path: Path, load: Callable[..., Any]) -> Iterator[tuple[str
             warnings.simplefilter("ignore")
             book = load(path, read_only=True, data_only=True)
             try:
+                if (count := len(book.worksheets)) > _MOST_SHEETS:
+                    told = f"it has {count:,} sheets, and at most {_MOST_SHEETS} are read: {advice}"
+                    raise DatabaseUnavailable(f"the workbook {path} cannot be read: {told}")
                 for sheet in book.worksheets:
                     # What a sheet says of its size need not be true.
                     sheet.reset_dimensions()

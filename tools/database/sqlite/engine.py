@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import sqlite3
@@ -121,7 +122,7 @@ _BETWEEN = 0.25
 
 
 def _estimate_cost_from_plan(sql: str, plan: Table, schema: Schema) -> Estimate | None:
-    """Estimate the cost of a statement from its plan; None if a table's rows are not counted."""
+    """Estimate the cost of a statement from its plan; None if it cannot be told."""
     # The plan has no numbers. They are the schema's counts of rows, and, for what an index finds, what SQLite itself
     # assumes if nobody has run ANALYZE: one row by a table's own key, ten by another one, a quarter between two bounds.
     sizes = {table.name.lower(): table.row_count for table in schema.tables if table.kind == "table"}
@@ -157,7 +158,8 @@ def _estimate_cost_from_plan(sql: str, plan: Table, schema: Schema) -> Estimate 
                 made = max(made, given)
         return read + again * made, made
 
-    return Estimate(round(sum_plan_steps(0)[0]))
+    read, _ = sum_plan_steps(0)
+    return Estimate(round(read)) if math.isfinite(read) else None
 
 
 def _estimate_found_rows(step: re.Match[str], size: float) -> float:

@@ -55,6 +55,12 @@ def test_the_first_rows_of_a_table_cost_no_more_than_these(costed: Database) -> 
     assert _rows(costed, "SELECT word FROM numbers ORDER BY word LIMIT 3") > 3
 
 
+def test_a_cost_beyond_all_numbers_is_none_or_large(costed: Database) -> None:
+    windows = ", ".join(f"sum(n) OVER (ORDER BY n ROWS {rows} PRECEDING)" for rows in range(99))
+    found = costed.estimate(f"SELECT {windows} FROM numbers")
+    assert found is None or found.rows >= NUMBERS / 10
+
+
 def test_what_would_not_run_has_no_cost(costed: Database) -> None:
     for sql in ("DROP TABLE numbers", "SELECT x FROM nowhere", "SELECT nothing FROM numbers"):
         with pytest.raises(QueryError):

@@ -10,12 +10,14 @@ import re
 import resource
 import zipfile
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import duckdb
 import pytest
 from tableturn.tools.database import Database, Limits
+from tableturn.tools.database.duckdb.files import FileReader
+from tableturn.tools.database.duckdb.sources import TableFile
 from tableturn.tools.errors import DatabaseUnavailable, ResultTooLarge, TableturnError
 
 pytest.importorskip("duckdb")
@@ -77,6 +79,24 @@ def test_a_malformed_workbook_is_said_in_one_line(tmp_path: Path, kind: str) -> 
     with pytest.raises(DatabaseUnavailable, match=r"book\.xlsx .*: save (it again|its sheets) as") as caught:
         Database.open(path)
     assert "\n" not in str(caught.value)
+
+
+def test_a_workbook_of_too_many_sheets_is_refused(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for _ in range(500):
+        book.create_sheet()
+    book.save(tmp_path / "book.xlsx")
+    with pytest.raises(DatabaseUnavailable, match="it has 501 sheets, and at most 500 are read"):
+        Database.open(tmp_path / "book.xlsx")
+
+
+def test_no_cell_of_a_file_with_too_many_columns_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = ", ".join(f"{number} AS c{number}" for number in range(4_001))
+    duckdb.sql(f"COPY (SELECT {listed}) TO '{tmp_path}/wide.parquet'")
+    reader = FileReader(tmp_path, thorough=False)
+    monkeypatch.setattr(reader, "_add_notices", pytest.fail)
+    with closing(reader), pytest.raises(DatabaseUnavailable, match="4,001 columns, and at most 4,000"):
+        reader.entries(TableFile(tmp_path / "wide.parquet", "parquet", "wide"))
 
 
 @pytest.mark.parametrize("corner", ["A", "XFD"])
