@@ -56,7 +56,6 @@ from ..records import (
 from ..resources import Run
 from ..state import AgentState, Update, dump, get_attempts, load_turn, load_usage, make_update
 from ..verbs import approve
-from .rephrase import rewrite_delete_request
 
 
 def write_final_answer(state: AgentState, run: Run) -> Body[Update]:
@@ -260,9 +259,8 @@ def _make_conclusion(
     if chosen is not None and chosen.result is not None:
         status: Status = "capped" if discarded or (stop and stop.status == "capped") else "converged"
         caveats = () if discarded else turn.caveats
-        reads_only = (labels.say("reads_only"),) if rewrite_delete_request(turn.asked) else ()
         rules = (f"{unnamed[:1].upper()}{unnamed[1:]}.",) if unnamed else ()
-        known = (*map(Note, (*reads_only, *caveats)), *list_remarks(chosen.result, labels), *map(Note, rules))
+        known = (*map(Note, caveats), *list_remarks(chosen.result, labels), *map(Note, rules))
         defined = {entry.name: entry.text for entry in turn.knowledge}
         looks = build_display(query, chosen.result, labels.locale, defined)
         return _Conclusion(status, phrase_answer(chosen.result, looks, chosen.literals), known, chosen.result, looks)
