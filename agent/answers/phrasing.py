@@ -198,14 +198,22 @@ def shown(estimate: Estimate | None) -> dict[str, int | None] | None:
 def phrase_answer(result: PlainResult, looks: ColumnDisplay, literals: Sequence[SearchedLiteral] = ()) -> str:
     """Return the text for a result; if it has no rows, name the values that no row has."""
     labels = looks.labels
-    missing = [
-        labels.say("no_row_has", table=humanize_name(literal.table), condition=literal.condition)
-        for literal in literals
-        if literal.missing
-    ]
-    if missing and not (result.withheld or result.rows):
-        return labels.say("no_rows_because", why=f" {labels.say('and')} ".join(missing))
+    if (absent := list_absent_values(literals, labels)) and not (result.withheld or result.rows):
+        return labels.say("no_rows_because", why=f" {labels.say('and')} ".join(absent))
     return WITHHELD if result.withheld else phrase_result_or_count(result, looks)
+
+
+def list_absent_values(literals: Sequence[SearchedLiteral], labels: Labels) -> list[str]:
+    """Return a clause for each value that an empty result is due to."""
+    return [
+        labels.say(
+            "no_row_has",
+            table=humanize_name(literal.table),
+            condition=literal.describe_condition(humanize_name(literal.column)),
+        )
+        for literal in literals
+        if literal.absent
+    ]
 
 
 def phrase_result_or_count(result: PlainResult, looks: ColumnDisplay) -> str:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ...tools.labels import Labels
 from ...tools.readings import Agreement
 from ..advice import with_fallback
+from ..answers.phrasing import list_absent_values
 from ..model.track_record import ModelTrackRecord, get_record_file_path, read_model_track_record
 from ..records import Attempt, QueryComplexity, Status, Turn
 from ..resources import Run
@@ -199,8 +200,8 @@ def list_answer_doubts(
         said.append(_say_differing(differing, drafts, labels))
     # Of a result without rows the answer's own words say so.
     told = attempt.result is not None and not attempt.result.rows and not attempt.result.withheld
-    if not told and (missing := [literal.condition for literal in attempt.literals if literal.missing]):
-        said.append(labels.say("no_row_in_any", condition=f" {labels.say('or')} ".join(missing)))
+    if not told:
+        said += list_absent_values(attempt.literals, labels)
     if attempt.result is not None and is_empty_or_zero_result(attempt.result):
         said += attempt.never
     said += found.facts

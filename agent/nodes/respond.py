@@ -178,11 +178,7 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
             usage=add_usages(by_node.values()),
             translator=translator.name,
             model=translator.model,
-            notes=(
-                *state.get("notes", []),
-                *(note.text for note in remarks),
-                *(chosen.findings if chosen and chosen.result else ()),
-            ),
+            notes=(*state.get("notes", []), *(note.text for note in remarks)),
             noted=tuple(note for note in remarks if note.kind),
             stopped="; ".join(filter(None, [turn.stop.why if turn.stop else found.text, discarded])),
             simplified=turn.rephrasing.simplified,
