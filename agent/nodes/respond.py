@@ -152,10 +152,9 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
 
     def tell(ledger: Ledger | None) -> AnswerRecord:
         line = ledger.write_line(labels) if ledger else ""
-        facts = ledger.list_facts(labels, material=True) if ledger and line else ()
         after = (*filter(None, (line, readings.line)), *(note.text for note in found.remarks))
         sure = assess_answer_confidence(
-            attempts, chosen, found.status, comparison, turn, run, readings.agreement, labels, facts, unnamed
+            attempts, chosen, found.status, comparison, turn, run, readings.agreement, labels, bool(line or unnamed)
         )
         trust = judge_answer_trust(sure.alone, run, labels) if sql and found.result else UNTOLD
         return AnswerRecord(
