@@ -98,8 +98,9 @@ def _understand(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Upd
         turn = replace(turn, clarified=(*turn.clarified, turn.clarification), sent=())
         if chosen := next((offer for offer in turn.offered if offer.words == reply), None):
             read_as = replace(turn.rephrasing, intent="answerable", reply="", choices=())
-            comments = replace(turn.comments, say="")
-            turn = replace(turn, clarification=None, rephrasing=read_as, written=chosen.sql, comments=comments)
+            # What was open is settled.
+            turn = replace(turn, comments=replace(turn.comments, say="", doubt="", other=None))
+            turn = replace(turn, clarification=None, rephrasing=read_as, written=chosen.sql)
             return make_update("execute", turn, sql=chosen.sql, sql_source="draft")
     first = not history and not turn.clarified and run.settings.clarify and run.settings.prompt_style == "full"
     words = get_full_question(turn)

@@ -80,6 +80,16 @@ def test_a_choice_is_asked_for_and_its_query_runs_without_a_request(kestrel: Pat
     assert [one.words for one in answer.basis.filters][-1] is not None
 
 
+@pytest.mark.parametrize(("reply", "count"), [("1", 1631), ("2", 1551)])
+def test_what_a_person_chose_is_open_no_more(kestrel: Path, reply: str, count: int) -> None:
+    model = writes(BOTH.replace("\nOther", "\nSure: 75, the date is open\nOther"))
+    with SQLAgent(kestrel, model=model, settings=ALONE | {"readings": "ask", "record": "off"}) as agent:
+        chat = agent.conversation()
+        chat.ask(QUESTION)
+        answer = chat.ask(reply)
+    assert (answer.text, answer.certainty) == (f"Orders: {count:,}.", "")
+
+
 def test_a_reply_in_other_words_is_read_by_the_model_and_not_asked_again(kestrel: Path) -> None:
     model = writes(BOTH, "SELECT COUNT(*) FROM orders WHERE shipped_on LIKE '2023%' AND status = 'shipped'")
     with SQLAgent(kestrel, model=model, settings=ALONE | {"readings": "ask"}) as agent:
