@@ -35,7 +35,8 @@ OTHER_READING = re.compile(
 _START = re.compile(
     r"(?:SELECT|VALUES|INSERT|UPDATE|DELETE|REPLACE|CREATE|DROP|ALTER|PRAGMA|ATTACH|EXPLAIN)\b(?!\s*[:,.])"
     # Words that begin sentences too, in one case and before what only statements have.
-    r"|(?-i:(?=[A-Z]{2}|[a-z]))(?:TRUNCATE\s+TABLE|MERGE\s+INTO|REFRESH\s+MATERIALIZED|LOCK\s+TABLE|CALL\s+[\w.\"`]+\s*\("
+    r"|(?-i:(?=[A-Z]{2}|[a-z]))(?:TRUNCATE\s+TABLE|MERGE\s+INTO|REFRESH\s+MATERIALIZED|LOCK\s+TABLE|RENAME\s+TABLE"
+    r"|EXPORT\s+DATABASE|INSTALL\s+\w+\s*(?:;|$)|FROM\s+[\w\"`(]|CALL\s+[\w.\"`]+\s*\("
     r"|(?:GRANT|REVOKE)\s+(?:ALL|SELECT|INSERT|UPDATE|DELETE|USAGE|CREATE|EXECUTE|CONNECT)\b"
     r"|REINDEX\s+(?:TABLE|INDEX|SCHEMA|DATABASE)|COPY\s[^\n]*\s(?:TO|FROM)\s+(?:'|STDIN|STDOUT|PROGRAM)"
     r"|DO\s+(?:\$|LANGUAGE\s|')|COMMENT\s+ON\s+(?:TABLE|COLUMN|VIEW|DATABASE|SCHEMA)"
@@ -205,14 +206,15 @@ def _find_statement_starts(reply: str) -> Iterator[int]:
 
 
 def _read_sql_from_sentence(reply: str, dialect: str) -> str:
-    # A query in the middle of a sentence counts only where it parses: there is no other sign of its end.
+    # A query in the middle of a sentence counts only where it parses: there is no other sign of its end. One without a
+    # FROM may be the end of another, of which it stands before SELECT.
     start = re.search(r"\bSELECT\s", reply)
     if start is None:
         return ""
     sentence = reply[start.start() :].split("\n", 1)[0]
     ends = [mark.start() for mark in islice(re.finditer(r";|[.:](?=\s|$)|$", sentence), _TRIES)]
     tried = (sentence[:end].strip(" `\"'.") for end in ends)
-    return next((candidate for candidate in tried if can_parse_query(candidate, dialect)), "")
+    return next((one for one in tried if FROM.search(one) and can_parse_query(one, dialect)), "")
 
 
 def begins_sql(text: str, *, is_block: bool = False) -> bool:

@@ -140,6 +140,9 @@ CHANGING = (
     "LOCK TABLE t",
     "COMMENT ON TABLE t IS 'x'",
     "SET ROLE admin",
+    "RENAME TABLE t TO u",
+    "INSTALL httpfs",
+    "EXPORT DATABASE '/tmp/t'",
 )
 
 
@@ -152,6 +155,7 @@ CHANGING = (
         ("SELECT 'DELETE FROM t'", False),
         ("PRAGMA table_info(t)", False),
         ("SELECT FROM (", False),
+        ("SELECT a INTO OUTFILE '/tmp/a' FROM t", True),
         ("EXPLAIN ANALYZE DELETE FROM t", True),
         ("SELECT a INTO kept FROM t", True),
         ("SELECT nextval('s')", True),
