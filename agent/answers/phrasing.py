@@ -196,16 +196,11 @@ def shown(estimate: Estimate | None) -> dict[str, int | None] | None:
 
 
 def phrase_answer(result: PlainResult, looks: ColumnDisplay, literals: Sequence[SearchedLiteral] = ()) -> str:
-    """Return the text for a result; if it has no rows, name the values that no row has."""
+    """Return the text for a result; if nothing came out, name the values that no row has."""
+    if result.withheld:
+        return WITHHELD
     labels = looks.labels
-    if (absent := list_absent_values(literals, labels)) and not (result.withheld or result.rows):
-        return labels.say("no_rows_because", why=f" {labels.say('and')} ".join(absent))
-    return WITHHELD if result.withheld else phrase_result_or_count(result, looks)
-
-
-def list_absent_values(literals: Sequence[SearchedLiteral], labels: Labels) -> list[str]:
-    """Return a clause for each value that an empty result is due to."""
-    return [
+    absent = [
         labels.say(
             "no_row_has",
             table=humanize_name(literal.table),
@@ -214,6 +209,9 @@ def list_absent_values(literals: Sequence[SearchedLiteral], labels: Labels) -> l
         for literal in literals
         if literal.absent
     ]
+    if absent and not result.rows:
+        return labels.say("no_rows_because", why=f" {labels.say('and')} ".join(absent))
+    return " ".join([phrase_result_or_count(result, looks), *(f"{_capitalize(fact)}." for fact in absent)])
 
 
 def phrase_result_or_count(result: PlainResult, looks: ColumnDisplay) -> str:

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from ...tools.labels import Labels
 from ...tools.readings import Agreement
 from ..advice import with_fallback
-from ..answers.phrasing import list_absent_values
 from ..model.track_record import ModelTrackRecord, get_record_file_path, read_model_track_record
 from ..records import Attempt, QueryComplexity, Status, Turn
 from ..resources import Run
@@ -185,7 +184,7 @@ def list_answer_doubts(
 ) -> list[str]:
     """Return the reasons to doubt an answer, in the language of the labels.
 
-    Other readings of the question, and rows that are lost, are told in the answer itself.
+    Other readings of the question, rows that are lost and values that no row has are told in the answer itself.
     """
     said, labels = list[str](), labels or Labels()
     if found.approved:
@@ -195,10 +194,6 @@ def list_answer_doubts(
     drafts = found.agreeing + found.differing - (comparison is not None)
     if differing := found.differing - differs(comparison):
         said.append(_say_differing(differing, drafts, labels))
-    # Of a result without rows the answer's own words say so.
-    told = attempt.result is not None and not attempt.result.rows and not attempt.result.withheld
-    if not told:
-        said += list_absent_values(attempt.literals, labels)
     if attempt.result is not None and is_empty_or_zero_result(attempt.result):
         said += attempt.never
     if attempt.comments.doubt and found.sure is not None and found.sure < DOUBTED:
