@@ -228,7 +228,8 @@ def list_answer_reasons(answer: Answer, why: AnswerBackground | None) -> Iterato
             tried.append(f"   written again because: {' '.join(attempt.feedback.split())}")
     sure = answer.certainty
     if answer.answered and not sure:
-        against = labels.say("except_reading" if answer.readings.line else "nothing_against")
+        told = answer.readings.line or (answer.ledger and answer.ledger.line)
+        against = labels.say("except_told" if told else "nothing_against")
         sure = f"{labels.say(choose_sureness(answer.confidence, ''))}: {against}"
     parts = {
         "read_as": (answer.rephrased,) if answer.rephrased else (),

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tableturn.agent import Answer, SQLAgent
-from tableturn.agent.answers.render import list_basis_lines
+from tableturn.agent.answers.render import list_answer_reasons, list_basis_lines
 from tableturn.agent.conversation import Conversation
 from tableturn.agent.evidence import ledger as evidence
 from tableturn.tools.database import Database, Egress, Policy
@@ -50,6 +50,8 @@ def test_lost_rows_stand_in_the_sentence_and_count_in_confidence(sales: Path) ->
     answer, off = ask(sales), ask(sales, ledger="off")
     assert answer.text == "Sale: 3. 97 more have no match in product; with them it is 100."
     assert answer.certainty == "", "it is told once"
+    (sure,) = dict(list_answer_reasons(answer, None))["how sure"]
+    assert sure.endswith(": nothing speaks against it except what the answer tells")
     assert answer.confidence < off.confidence
     assert (off.text, off.ledger, off.certainty) == ("Sale: 3.", None, "")
     told = json.loads(answer.to_json())["ledger"]

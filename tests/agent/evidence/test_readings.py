@@ -37,7 +37,7 @@ def test_an_answer_says_what_it_rests_on_and_what_it_hangs_on(kestrel: Path) -> 
         "Other readings: Read as “by the day of shipping”: 1,551.",
     )
     how_sure = dict(list_answer_reasons(answer, None))["how sure"]
-    assert how_sure == ("fairly sure: nothing speaks against it except another reading",)
+    assert how_sure == ("fairly sure: nothing speaks against it except what the answer tells",)
     told = json.loads(answer.to_json())["basis"]
     assert (told["origin"], told["tables"], told["date"]["newest"]) == ("generated", ["orders"], "2024-12-31")
     assert told["filters"][0]["words"] == "2023"
