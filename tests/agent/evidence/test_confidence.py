@@ -316,6 +316,15 @@ def test_what_the_engine_cannot_say_in_time_is_not_said(
     assert len(model.prompts) == (2 if limit else 1), "nor is the query sent back"
 
 
+def test_where_a_person_approves_each_query_no_row_is_looked_for(tmp_path: Path) -> None:
+    model = writes(PEOPLE.replace("Paris", "PARIS"))
+    with SQLAgent(make_people(tmp_path), model=model, settings={"approve": True}) as agent:
+        chat = agent.conversation()
+        chat.ask("Give me what was asked.")
+        assert chat.ask("yes").text == "No rows match."
+    assert len(model.prompts) == 1
+
+
 @pytest.mark.parametrize(
     ("condition", "fact"),
     [
