@@ -206,13 +206,13 @@ def _find_statement_starts(reply: str) -> Iterator[int]:
 
 def _read_sql_from_sentence(reply: str, dialect: str) -> str:
     # Amid a sentence a query counts only where it parses, the one sign of its end, and has a FROM of its own.
-    start = re.search(r"\bSELECT\s", reply)
+    start = re.search(r"\bSELECT\s(?=[^\n]*\b(?i:from)\b)", reply)
     if start is None:
         return ""
     sentence = reply[start.start() :].split("\n", 1)[0]
     ends = [mark.start() for mark in islice(re.finditer(r";|[.:](?=\s|$)|$", sentence), _TRIES)]
     tried = (sentence[:end].strip(" `\"'.") for end in ends)
-    return next((one for one in tried if FROM.search(one) and can_parse_query(one, dialect)), "")
+    return next((candidate for candidate in tried if can_parse_query(candidate, dialect)), "")
 
 
 def begins_sql(text: str, *, is_block: bool = False) -> bool:
