@@ -35,10 +35,10 @@ OTHER_READING = re.compile(
 _START = re.compile(
     r"(?:SELECT|VALUES|INSERT|UPDATE|DELETE|REPLACE|CREATE|DROP|ALTER|PRAGMA|ATTACH|EXPLAIN)\b(?!\s*[:,.])"
     # Words that begin sentences too, in one case and before what only statements have.
-    r"|(?-i:(?=[A-Z]{2}|[a-z]))(?:TRUNCATE\s+TABLE|MERGE\s+INTO|REFRESH\s+MATERIALIZED|LOCK\s+TABLE|CALL\s+[\w.\"`]+\s*\("
-    r"|(?:GRANT|REVOKE)\s+(?:ALL|SELECT|INSERT|UPDATE|DELETE|USAGE|CREATE|EXECUTE|CONNECT)\b"
-    r"|REINDEX\s+(?:TABLE|INDEX|SCHEMA|DATABASE)|COPY\s[^\n]*\s(?:TO|FROM)\s+(?:'|STDIN|STDOUT|PROGRAM)"
-    r"|DO\s+(?:\$|LANGUAGE\s|')|COMMENT\s+ON\s+(?:TABLE|COLUMN|VIEW|DATABASE|SCHEMA)"
+    r"|(?-i:(?=[A-Z]{2}|[a-z]))(?:(?:TRUNCATE|LOCK|RENAME)\s+TABLE|MERGE\s+INTO|REFRESH\s+MATERIALIZED|FROM\s+[\w\"`(]"
+    r"|EXPORT\s+DATABASE|INSTALL\s+\w+;?$|CALL\s+[\w.\"`]+\s*\(|COPY\s[^\n]*\s(?:TO|FROM)\s+(?:'|STDIN|STDOUT|PROGRAM)"
+    r"|DO\s+(?:\$|LANGUAGE\s|')|(?:GRANT|REVOKE)\s+(?:ALL|SELECT|INSERT|UPDATE|DELETE|USAGE|CREATE|EXECUTE|CONNECT)\b"
+    r"|REINDEX\s+(?:TABLE|INDEX|SCHEMA|DATABASE)|COMMENT\s+ON\s+(?:TABLE|COLUMN|VIEW|DATABASE|SCHEMA)"
     r"|SET(?![^;]*;\s*(?:SELECT|WITH)\b)\s+(?:(?:LOCAL|SESSION|GLOBAL)\s+)?(?:[\w.@]+\s*=|(?-i:\w+\s+TO\b)|(?-i:ROLE)\s)"
     r"|(?-i:(?:TRUNCATE|VACUUM|ANALYZE|REINDEX|LOCK|GRANT|REVOKE)\b(?!\s*[:,.])))"
     r"|WITH\s+(?:RECURSIVE\s+)?[\w\"`\[\]]+\s*(?:\(|AS\b)|\(\s*SELECT\b",
@@ -205,8 +205,8 @@ def _find_statement_starts(reply: str) -> Iterator[int]:
 
 
 def _read_sql_from_sentence(reply: str, dialect: str) -> str:
-    # A query in the middle of a sentence counts only where it parses: there is no other sign of its end.
-    start = re.search(r"\bSELECT\s", reply)
+    # Amid a sentence a query counts only where it parses, the one sign of its end, and has a FROM of its own.
+    start = re.search(r"\bSELECT\s(?=[^\n]*\b(?i:from)\b)", reply)
     if start is None:
         return ""
     sentence = reply[start.start() :].split("\n", 1)[0]

@@ -197,16 +197,22 @@ def dump_estimate(estimate: Estimate | None) -> dict[str, int | None] | None:
 
 
 def phrase_answer(result: PlainResult, looks: ColumnDisplay, literals: Sequence[SearchedLiteral] = ()) -> str:
-    """Return the text for a result; if it has no rows, name the values that no row has."""
+    """Return the text for a result; if nothing came out, name the values that no row has."""
+    if result.withheld:
+        return WITHHELD
     labels = looks.labels
-    missing = [
-        labels.say("no_row_has", table=humanize_name(literal.table), condition=literal.condition)
+    absent = [
+        labels.say(
+            "no_row_has",
+            table=humanize_name(literal.table),
+            condition=literal.describe_condition(humanize_name(literal.column)),
+        )
         for literal in literals
-        if literal.missing
+        if literal.absent
     ]
-    if missing and not (result.withheld or result.rows):
-        return labels.say("no_rows_because", why=f" {labels.say('and')} ".join(missing))
-    return WITHHELD if result.withheld else phrase_result_or_count(result, looks)
+    if absent and not result.rows:
+        return labels.say("no_rows_because", why=f" {labels.say('and')} ".join(absent))
+    return " ".join([phrase_result_or_count(result, looks), *(f"{_capitalize(fact)}." for fact in absent)])
 
 
 def phrase_result_or_count(result: PlainResult, looks: ColumnDisplay) -> str:

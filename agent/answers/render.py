@@ -237,7 +237,8 @@ def list_answer_reasons(answer: Answer, why: AnswerBackground | None) -> Iterato
     if answer.answered and not sure:
         sure = labels.say(choose_confidence_level(answer.confidence, ""))
         if not (answer.ledger and answer.ledger.not_counted):
-            sure += f": {labels.say('except_reading' if answer.readings.line else 'nothing_against')}"
+            told = answer.readings.line or (answer.ledger and answer.ledger.line)
+            sure += f": {labels.say('except_told' if told else 'nothing_against')}"
     parts = {
         "read_as": (answer.rephrased,) if answer.rephrased else (),
         "rests_on": list_basis_lines(answer),

@@ -68,8 +68,7 @@ class AnswerEvidence:
     differing: int = 0  # those with another
     readings: int = 0  # rival readings of the question that were run
     same_readings: int = 0  # those of them that give the same
-    facts: tuple[str, ...] = ()  # material ones of the ledger of rows
-    unnamed: str = ""  # which rows depend on who asks, if nobody is named; or may be totals of others
+    rows_lost: bool = False  # whether the answer itself tells of rows that it lacks, or may lack, or repeats
     approved: bool = False  # whether a person approved the query for this question
     unfinished: bool = False  # whether the turn ended without converging
 
@@ -80,7 +79,7 @@ class AnswerEvidence:
             "drafts agree": self.agreeing / others if others else 0.0,
             "drafts differ": self.differing / others if others else 0.0,
             "readings differ": 1 - self.same_readings / self.readings if self.readings else 0.0,
-            "rows lost": float(bool(self.facts or self.unnamed)),
+            "rows lost": float(self.rows_lost),
             "unheld values": float(min(self.unheld, 1)),
             "empty": float(self.empty),
             "unexpected": min(self.reach.unexpected, 3.0),
@@ -100,8 +99,7 @@ def gather_answer_evidence(
     others: Sequence[Attempt] = (),
     comparison: ResultComparison | None = None,
     rivals: Agreement | None = None,
-    facts: Sequence[str] = (),
-    unnamed: str = "",
+    rows_lost: bool = False,
 ) -> AnswerEvidence:
     """Return the facts known about an attempt that ran."""
     votes = [compare_attempts(attempt, other) for other in others if other.source == "candidate"]
@@ -118,8 +116,7 @@ def gather_answer_evidence(
         differing=votes.count(False),
         readings=rivals.ran,
         same_readings=rivals.same,
-        facts=tuple(facts),
-        unnamed=unnamed,
+        rows_lost=rows_lost,
         approved=attempt.source in ("verified", "edited"),
         unfinished=status == "capped",
     )
@@ -187,9 +184,9 @@ def list_answer_doubts(
 ) -> list[str]:
     """Return the reasons to doubt an answer, in the language of the labels.
 
-    Other readings of the question are told with what they give, beside the answer itself.
+    Other readings of the question, rows that are lost and values that no row has are told in the answer itself.
     """
-    said, labels = [found.unnamed] if found.unnamed else [], labels or Labels()
+    said, labels = list[str](), labels or Labels()
     if found.approved:
         return said
     if comparison is not None and differs(comparison):
@@ -197,13 +194,8 @@ def list_answer_doubts(
     drafts = found.agreeing + found.differing - (comparison is not None)
     if differing := found.differing - differs(comparison):
         said.append(_format_disagreement(differing, drafts, labels))
-    # Of a result without rows the answer's own words say so.
-    told = attempt.result is not None and not attempt.result.rows and not attempt.result.withheld
-    if not told and (missing := [literal.condition for literal in attempt.literals if literal.missing]):
-        said.append(labels.say("no_row_in_any", condition=f" {labels.say('or')} ".join(missing)))
     if attempt.result is not None and is_empty_or_zero_result(attempt.result):
         said += attempt.never
-    said += found.facts
     if attempt.comments.doubt and found.sure is not None and found.sure < DOUBTED:
         said.append(labels.say("model_says", words=_shorten_to_one_line(attempt.comments.doubt)))
     if found.unfinished:
@@ -251,8 +243,7 @@ def assess_answer_confidence(
     run: Run,
     rivals: Agreement,
     labels: Labels,
-    facts: Sequence[str] = (),
-    unnamed: str = "",
+    rows_lost: bool = False,
 ) -> AnswerConfidence:
     """Return the confidence in a turn's answer; reads the model's track record."""
     if turn.stop and turn.stop.kind == "schema":
@@ -261,7 +252,7 @@ def assess_answer_confidence(
         return AnswerConfidence(0.0)
     if chosen is None or chosen.result is None:
         return AnswerConfidence(BY_CODE, BY_CODE, labels.say("not_confirmed"))
-    found = gather_answer_evidence(chosen, status, attempts, comparison, rivals, facts, unnamed)
+    found = gather_answer_evidence(chosen, status, attempts, comparison, rivals, rows_lost)
     path = get_record_file_path(run.resources.settings.record)  # the agent's own settings say where, not the run's
     model = run.translator.model
     past = read_model_track_record(model, run.resources.database.name, path) if path else ModelTrackRecord()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -12,6 +13,7 @@ from sqlglot import exp
 
 from ...prompts.templating import estimate_tokens
 from ...tools.database import Schema
+from ...tools.errors import QueryError
 from ...tools.expectation import ExpectedTraits, LinkedItem, predict_query_traits, score_used_items
 from ...tools.sql import Finding, Query, check, find_searched_literals, read_query
 from ...tools.values import ValueMatch
@@ -23,7 +25,7 @@ from ..records import Attempt, CodeResult, PlainResult, QueryComplexity, Turn
 from ..resources import Run
 from ..settings import Settings
 from ..state import AgentState, load_turn
-from .choose_attempt import find_near_miss_literal
+from .choose_attempt import find_near_miss_literal, is_empty_or_zero_result
 
 CHECKED_LENGTH = 50_000
 """Longest query that is looked at, in characters, as long as one may be by default: about two seconds of checks."""
@@ -42,14 +44,18 @@ def check_attempt(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[A
         schema = database.schema()
         # What the linker and the form expect of a question they read from its English words.
         foreign = is_non_english_question(turn, schema)
-        findings = check(sql, schema, values=values, compiles=database.compile_check)
+        # With the gate an absent value is what the engine says is absent: the index compares otherwise.
+        indexed = None if run.settings.gate else values
+        findings = check(sql, schema, values=indexed, compiles=database.compile_check)
         query, expects = read_query(sql, schema), several and not foreign
+        is_empty = attempt.result is not None and is_empty_or_zero_result(attempt.result)
+        has_row = _make_row_lookup(run) if is_empty and not (turn.approve or run.settings.approve) else None
         return findings, replace(
             attempt,
             fit=_score_query_fit(query, _predict_query_form(state, turn, run, schema), turn.items)
             if query and expects
             else None,
-            literals=find_searched_literals(query, values) if query else (),
+            literals=find_searched_literals(query, values, has_row) if query else (),
             findings=tuple(format_finding(finding) for finding in findings if finding.severity != "info"),
             reach=_measure_query_complexity(query, () if foreign else turn.items) if query else None,
             never=tuple(
@@ -63,8 +69,27 @@ def check_attempt(attempt: Attempt, state: AgentState, run: Run) -> Body[tuple[A
     return looked_at, findings
 
 
+LOOKUP_SECONDS = 0.3
+"""Seconds that all searches of a query for rows with what it looks for may take."""
+
+
+def _make_row_lookup(run: Run) -> Callable[[str], bool]:
+    """Return a function that asks the engine for a row; it says True if no answer is had in time."""
+    until = time.monotonic() + min(LOOKUP_SECONDS, run.settings.limits.seconds)
+
+    def has_row(sql: str) -> bool:
+        left = until - time.monotonic()
+        limits = replace(run.settings.limits, rows=1, seconds=left)
+        try:
+            return left <= 0 or bool(run.resources.masked_database.execute(sql, limits, run.cancellation).rows)
+        except QueryError:
+            return True
+
+    return has_row
+
+
 def _measure_query_complexity(query: Query, items: Sequence[LinkedItem]) -> QueryComplexity:
-    """Return how many unexpected names, joins and nested queries a query has."""
+    """Return the numbers of unexpected names, joins and nested queries in a query."""
     expected = {(table, column): p for table, column, p in items}
     names: set[tuple[str, str | None]] = {*((table, None) for table in query.tables), *query.used.columns}
     unexpected = sum(1 - expected.get(name, 0.0) for name in names) if expected else 0.0
@@ -124,11 +149,7 @@ def format_problems(attempt: Attempt, findings: Sequence[Finding], settings: Set
     elif attempt.result is not None and not attempt.result.rows and settings.feedback_findings:
         lines.append("The query ran but gave no rows.")
     if settings.feedback_findings:
-        if (
-            settings.gate
-            and (sought := find_near_miss_literal(attempt))
-            and all(one.kind != "unknown_value" for one in findings)
-        ):
+        if settings.gate and (sought := find_near_miss_literal(attempt)):
             lines.append(f"No row of {sought.table} has {sought.describe_condition(sought.column)}.")
         lines += [format_finding(finding) for finding in findings if finding.severity != "info" and finding is not said]
     return "\n".join(dict.fromkeys(lines))

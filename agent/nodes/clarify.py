@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from langchain_core.messages import AIMessage, HumanMessage
@@ -17,8 +18,8 @@ DEFAULT_QUESTION = "What do you mean by that?"
 def clarify(state: AgentState, run: Run) -> Body[Update]:
     """Ask the person a question through an interrupt, and add the reply to the turn.
 
-    Resumed with the person's words, or with the 1-based number of a choice. Where the reply is empty, or a number that
-    no choice has, it asks again.
+    Resumed with the person's words, or with a choice: its number, or words that no other has. Where the reply is
+    empty, or a number that no choice has, it asks again.
     """
     yield from ()
     turn = load_turn(state)
@@ -27,8 +28,26 @@ def clarify(state: AgentState, run: Run) -> Body[Update]:
     text, problem = _parse_choice_reply(interrupt(request), choices)
     while problem:
         text, problem = _parse_choice_reply(interrupt(request | {"question": f"{problem} {question}"}), choices)
-    asked = replace(turn, clarification=(question, text), clarifications=turn.clarifications + 1)
+    # Words of a person's own may point at what was offered.
+    offered = question if text in choices or not choices else f"{question} ({'; '.join(choices)})"
+    asked = replace(turn, clarification=(offered, text), clarifications=turn.clarifications + 1)
     return make_update("rephrase", asked, messages=[AIMessage(question), HumanMessage(text)])
+
+
+_ORDINALS = {
+    word: number
+    for words in (
+        "first second third fourth fifth sixth",
+        "1st 2nd 3rd 4th 5th 6th",
+        "erste zweite dritte vierte fünfte",
+    )
+    for number, word in enumerate(words.split(), 1)
+}
+_NUMBERED = re.compile(
+    rf"(?:(?:the|die|das|der|option|choice|number|nr\.?|no\.?) )?#?(?P<number>\d{{1,2}}|{'|'.join(_ORDINALS)})"
+    r"(?: (?:one|option|choice))?",
+    re.IGNORECASE,
+)
 
 
 def _parse_choice_reply(reply: object, choices: tuple[str, ...]) -> tuple[str, str]:
@@ -36,8 +55,13 @@ def _parse_choice_reply(reply: object, choices: tuple[str, ...]) -> tuple[str, s
     words = str(reply).strip()
     if not words:
         return "", "The reply was empty."
-    if words in choices or not choices or not (words.isdecimal() and len(words) < 3):
+    plain = words.strip(" .,;:!?)\"'“”")
+    if words in choices or not choices or not plain:
         return words, ""
-    if 1 <= int(words) <= len(choices):
-        return choices[int(words) - 1], ""
-    return "", f"There is no choice {int(words)}: give a number from 1 to {len(choices)}, or say it in words."
+    if named := _NUMBERED.fullmatch(plain):
+        number = _ORDINALS.get(named["number"].lower()) or int(named["number"])
+        if 1 <= number <= len(choices):
+            return choices[number - 1], ""
+        return "", f"There is no choice {number}: give a number from 1 to {len(choices)}, or say it in words."
+    naming = [choice for choice in choices if re.search(rf"(?<!\w){re.escape(plain)}(?!\w)", choice, re.IGNORECASE)]
+    return naming[0] if len(naming) == 1 else words, ""

@@ -1,6 +1,6 @@
 """The node that starts a turn: it resets the state and, if needed, rephrases the question.
 
-Questions about the tables, requests to change data and bare column names need no translator.
+Questions about the tables and bare column names need no translator.
 """
 
 from __future__ import annotations
@@ -98,12 +98,11 @@ def _understand(turn: Turn, history: tuple[PastTurn, ...], run: Run) -> Body[Upd
         turn = replace(turn, clarified=(*turn.clarified, turn.clarification), sent=())
         if chosen := next((offer for offer in turn.offered if offer.words == reply), None):
             read_as = replace(turn.rephrasing, intent="answerable", reply="", choices=())
-            comments = replace(turn.comments, say="")
-            turn = replace(turn, clarification=None, rephrasing=read_as, written=chosen.sql, comments=comments)
+            # What was open is settled.
+            turn = replace(turn, comments=replace(turn.comments, say="", doubt="", other=None))
+            turn = replace(turn, clarification=None, rephrasing=read_as, written=chosen.sql)
             return make_update("execute", turn, sql=chosen.sql, sql_source="draft")
     first = not history and not turn.clarified and run.settings.clarify and run.settings.prompt_style == "full"
-    if first and (plain := rewrite_delete_request(turn.question)):
-        turn = replace(turn, question=plain, asked=turn.question)
     words = get_full_question(turn)
     standing = Rephrasing(words, words, self_contained=not history)
     if first:  # what needs no translator
@@ -208,7 +207,6 @@ _TABLES = re.compile(
     r"(?: (?:in|of) (?:the|this) (?:database|db))?",
     re.IGNORECASE,
 )
-_CHANGES = re.compile(r"(?:please |can you |could you )*(?:delete|remove|erase|truncate|drop) (?=\w)", re.IGNORECASE)
 _BARE = re.compile(
     r"(?:please )?(?:(?:show|list|give|tell)(?: me)?|what (?:are|is))(?: all)?(?: of)? (?:the|their|its) (\w+)",
     re.IGNORECASE,
@@ -226,13 +224,6 @@ def answer_table_list_question(question: str, schema: Schema) -> str:
     more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
     tables = "one table" if len(names) == 1 else f"{len(names):,} tables"
     return f"The database has {tables}: {', '.join(names[:_NAMED])}{more}."
-
-
-@with_fallback("plain questions", "")
-def rewrite_delete_request(question: str) -> str:
-    """Rewrite a request to delete something as a request to show it; '' for other questions."""
-    found = _CHANGES.match(question)
-    return f"Show {question[found.end() :]}" if found else ""
 
 
 @with_fallback("plain questions", None)

@@ -56,7 +56,6 @@ from ..records import (
 from ..resources import Run
 from ..state import AgentState, Update, dump, get_attempts, load_turn, load_usage, make_update
 from ..verbs import approve
-from .rephrase import rewrite_delete_request
 
 
 def write_final_answer(state: AgentState, run: Run) -> Body[Update]:
@@ -133,10 +132,10 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
     personal = run.resources.database.personal_tables
     say = chosen.comments.say if chosen else ""
     labels = Labels(choose_locale(turn.asked or turn.question, run.settings.locale, say))
-    unnamed = format_row_rules_note(query, personal, labels) if query and personal else ""
-    if query and not unnamed and (kept := run.resources.database.tables_with_totals):
-        unnamed = format_kept_totals_note(query, kept, labels)
-    found = _make_conclusion(turn, chosen, query, by_code, run, unnamed, labels, discarded=bool(discarded))
+    rows_note = format_row_rules_note(query, personal, labels) if query and personal else ""
+    if query and not rows_note and (kept := run.resources.database.tables_with_totals):
+        rows_note = format_kept_totals_note(query, kept, labels)
+    found = _make_conclusion(turn, chosen, query, by_code, run, rows_note, labels, discarded=bool(discarded))
     comparison = compare_code_with_query(chosen, code) if chosen else None
     doubts: tuple[str, ...] = ()
     if comparison is not None and differs(comparison):
@@ -156,10 +155,9 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
 
     def make_answer(ledger: Ledger | None) -> AnswerRecord:
         line = ledger.write_line(labels, found.looks.formats) if ledger else ""
-        facts = ledger.list_facts(labels, material=True) if ledger and line else ()
         after = (*filter(None, (line, readings.line)), *(note.text for note in found.remarks))
         sure = assess_answer_confidence(
-            attempts, chosen, found.status, comparison, turn, run, readings.agreement, labels, facts, unnamed
+            attempts, chosen, found.status, comparison, turn, run, readings.agreement, labels, bool(line or rows_note)
         )
         trust = judge_answer_trust(sure.alone, run, labels) if sql and found.result else UNTOLD
         return AnswerRecord(
@@ -182,11 +180,7 @@ def _make_answer_record(state: AgentState, turn: Turn, run: Run) -> AnswerRecord
             usage=add_usages(by_node.values()),
             translator=translator.name,
             model=translator.model,
-            notes=(
-                *state.get("notes", []),
-                *(note.text for note in remarks),
-                *(chosen.findings if chosen and chosen.result else ()),
-            ),
+            notes=(*state.get("notes", []), *(note.text for note in remarks)),
             noted=tuple(note for note in remarks if note.kind),
             stopped="; ".join(filter(None, [turn.stop.why if turn.stop else found.text, discarded])),
             simplified=turn.rephrasing.simplified,
@@ -248,7 +242,7 @@ def _make_conclusion(
     query: Query | None,
     code: CodeResult | None,
     run: Run,
-    unnamed: str,
+    rows_note: str,
     labels: Labels,
     *,
     discarded: bool,
@@ -263,9 +257,8 @@ def _make_conclusion(
     if chosen is not None and chosen.result is not None:
         status: Status = "capped" if discarded or (stop and stop.status == "capped") else "converged"
         caveats = () if discarded else turn.caveats
-        reads_only = (labels.say("reads_only"),) if rewrite_delete_request(turn.asked) else ()
-        rules = (f"{unnamed[:1].upper()}{unnamed[1:]}.",) if unnamed else ()
-        known = (*map(Note, (*reads_only, *caveats)), *list_remarks(chosen.result, labels), *map(Note, rules))
+        rules = (f"{rows_note[:1].upper()}{rows_note[1:]}.",) if rows_note else ()
+        known = (*map(Note, caveats), *list_remarks(chosen.result, labels), *map(Note, rules))
         defined = {entry.name: entry.text for entry in turn.knowledge}
         looks = build_display(query, chosen.result, labels.locale, defined)
         return _Conclusion(status, phrase_answer(chosen.result, looks, chosen.literals), known, chosen.result, looks)

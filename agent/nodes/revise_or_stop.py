@@ -149,8 +149,8 @@ def _find_reason_not_to_revise(
     """Return why a revision of the last attempt would not help, or None if it may help."""
     last = attempts[-1]
     if last.result is None:
-        # An engine without such a statement calls it wrong: SQLite has no TRUNCATE.
-        changes = last.error_kind in ("rejected", "syntax") and writes(last.sql, last.dialect)
+        # Whatever an engine says against it: SQLite has no TRUNCATE, and another table may be missing.
+        changes = writes(last.sql, last.dialect)
         if changes and not any(attempt.result for attempt in attempts):
             return StopReason("declined", _READS_ONLY, "unanswerable")
         over_again = last.error_kind in _LIMITS and any(attempt.error_kind in _LIMITS for attempt in earlier)

@@ -220,13 +220,12 @@ def test_policies_of_two_tenants(url: str, server: Server) -> None:
                 assert nobody.rows == ((0,),)
                 assert nobody.text.endswith(f"W{unnamed}.")
                 assert f"W{unnamed}." in nobody.notes
-                assert nobody.certainty in (f"unsure: w{unnamed}", f"fairly sure: w{unnamed}")
+                assert nobody.certainty == "", "it is told once"
                 assert nobody.confidence < north.confidence
         with SQLAgent(of_role, model=writes("SELECT count(*) AS n FROM parcels"), settings=NONE) as agent:
             german = agent.ask("Wie viele Pakete gibt es?")
             told = "elche Zeilen von parcels gelesen werden dürfen, hängt davon ab, wer fragt, und niemand ist genannt"
             assert german.text.endswith(f" W{told}.")
-            assert german.certainty.endswith(f": w{told}")
         with SQLAgent(url, model=writes("SELECT count(*) AS n FROM parcels"), settings=NONE) as agent:
             assert agent.ask("How many parcels?").confidence_reason == "", "this login sees all rows"
         # A view may ask for the person itself, and then shows the same to every login.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,17 @@ def test_finds_the_query(reply: str, sql: str) -> None:
 def test_statements_that_change_something_are_passed_on_to_be_rejected(sql: str) -> None:
     for reply in (sql, f"```sql\n{sql}\n```", f"```sql\n{sql.lower()}\n```", f"This does it:\n\n{sql}"):
         assert find_sql(reply, "postgres").sql.lower() == sql.lower()
+
+
+@pytest.mark.parametrize("gap", [" ", "\n"])
+@pytest.mark.parametrize("case", [str.upper, str.lower])
+def test_a_query_that_begins_with_from_is_taken_whole(gap: str, case: Callable[[str], str]) -> None:
+    sql = case(f"FROM a JOIN b ON a.id = b.id{gap}SELECT count(*) AS n")
+    for reply in (sql, f"```sql\n{sql}\n```", f"```\n{sql}\n```", f"This does it:\n\n{sql}", f"SQL: {sql}"):
+        assert find_sql(reply, "duckdb").sql == sql
+    assert find_sql(f"From the schema I see:\n\n{Q}").sql == Q
+    with pytest.raises(ReplyError):
+        find_sql(f"The answer is {sql}".replace("\n", " "), "duckdb")
 
 
 def test_what_stands_beside_a_query_is_left_out() -> None:

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from ..words import split_name
 from .column_kinds import is_date_or_time_text
-from .schema import ColumnSchema, Schema
+from .schema import ColumnSchema, Schema, TableSchema
 
 _FORMS = re.compile(
     r"""\$(?:2[abxy]?|1|5|6|7|y|apr1|argon2(?:id|i|d)|scrypt|pbkdf2(?:-\w+)?|bcrypt-sha256)\$\S{10,}
@@ -68,10 +68,16 @@ _NAMES = (_SURE | _GENERIC).union(
         "sha512, bcrypt, csrf, access key, auth key, encryption key, signing key, license key, licence key, "
         "master key, service key, session key, ssh key, activation key, pass word, activation code, recovery code, "
         "backup code, reset code, session id, otp seed, totp seed, mfa seed, authorization, pass, hmac, pepper, cred, "
-        "auth, auth code, access code, link code, hmac key, aes key, enc key, totp key, wlan key, wifi key"
+        "auth, auth code, access code, link code, hmac key, aes key, enc key, totp key, wlan key, wifi key, pin"
     )
 )
 """How the names of such columns end, before `_AFTER`."""
+
+_DIGITS = _parse_comma_list("pin, otp, reset code, recovery code, backup code")
+"""What is of digits alone."""
+_TABLES_OF_SETTINGS = _parse_comma_list("setting, config, configuration, credential")
+_SETTINGS = _parse_comma_list("value, val, v, setting, content, text, txt, data, string")
+"""How columns of values end whose names stand in another column."""
 
 _AFTER = _parse_comma_list(
     "value, text, string, encrypted, enc, hashed, plain, raw, hex, base64, b64, encoded, uuid, guid, v, old, new, "
@@ -108,6 +114,7 @@ _RUN = re.compile(r"[A-Za-z0-9+/_-]{20,}={0,2}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _LONG, _CERTAIN, _SALT, _COPIED, _PASSWORD = 16, 20, 8, 6, 4
 """The fewest characters of a random text, of one that suffices alone, a salt, a secret in a view, a password."""
+_CODE = re.compile(r"\d{4,8}")
 _LISTED = re.compile(r"[\s,;:\[\]{}\"']+")
 _ENTROPY = 2.5
 """The fewest bits that a character of a random text tells; hexadecimal digits tell nearly 4."""
@@ -117,7 +124,8 @@ def find_secret_columns(schema: Schema) -> set[tuple[str, str]]:
     """Return the columns of a schema that hold secrets, as pairs of table and column."""
     columns = [(table, column) for table in schema.tables for column in table.columns]
     found = {(table.name, column.name) for table, column in columns if _is_secret_column(column, table.name)}
-    if not found and not any(has_secret_name(table.definition) for table in schema.tables):
+    settings = {(table.name, column.name) for table, column in columns if _is_named_by_secrets(column, table)}
+    if not found and not settings and not any(has_secret_name(table.definition) for table in schema.tables):
         return found
     from .secret_views import TEXT_KINDS, find_view_columns_with_secrets
 
@@ -131,6 +139,7 @@ def find_secret_columns(schema: Schema) -> set[tuple[str, str]]:
         renamed = is_view and column.name.lower() not in own and column.samples and _has_secret_values(column, "token")
         if copied or (renamed and not all(map(_UUID.fullmatch, texts))):
             found.add((table.name, column.name))
+    found |= settings  # most of their values are no secrets, so that what equals one is no copy of a secret
     holders = {table for table, _ in found}
     # No engine says for certain from which columns one is generated.
     found |= {
@@ -174,6 +183,18 @@ def _is_secret_column(column: ColumnSchema, table: str) -> bool:
     return bool(name) and _has_secret_values(column, name)
 
 
+def _is_named_by_secrets(column: ColumnSchema, table: TableSchema) -> bool:
+    """Whether a column has the values of settings, some of them secrets by the names beside."""
+    if "".join(split_name(column.name)[-1:]).removesuffix("s") not in _SETTINGS:
+        return False
+    # A name of an event, such as reset_password, stands many times.
+    keys = (one for one in table.columns if one is not column and (one.primary_key or one.distinct == table.row_count))
+    texts = [text for key in keys for text in _list_texts(key) if " " not in text]
+    # Of many settings the samples are but a few.
+    whole = {*_split_into_words(table.name)[-1:]} <= _TABLES_OF_SETTINGS
+    return any(map(is_secret_name, texts)) or (whole and bool(texts))
+
+
 def _has_secret_values(column: ColumnSchema, name: str) -> bool:
     """Whether a column's samples look like secrets; without samples, the name decides."""
     texts = _list_texts(column)
@@ -185,6 +206,9 @@ def _has_secret_values(column: ColumnSchema, name: str) -> bool:
     if name == "pass":
         # Tickets are passes, too.
         return any(_is_random_text(text, _PASSWORD) for text in texts)
+    digits = [sample for sample in column.samples if _CODE.fullmatch(str(sample))]
+    if name in _DIGITS and 2 * len(digits) > len(column.samples):
+        return True
     if name in _IDENTIFIERS:
         texts = [text for text in texts if not _UUID.fullmatch(text) and _RUN.fullmatch(text)]
     texts = [max(_LISTED.split(text), key=len) if text[0] in "[{" or name.endswith(" code") else text for text in texts]

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Protocol
 
 from sqlglot import exp
 
-from ..words import humanize_name
 from .findings import MOST_LOOKED_UP, ColumnValueLookup
 from .parse import return_default_if_unparsable
-from .query import Query, normalize_constant_text
+from .query import Query, TableColumn, normalize_constant_text
 from .scope import Scope
 
 
@@ -31,22 +30,16 @@ class SearchedLiteral:
     table: str  # as the schema spells it
     column: str
     text: str  # casefolded and without wildcards at its ends, as in `Constants`; a number as it is written
-    held: bool  # whether a row has it
+    held: bool  # whether a row has it, as far as what was read of the column before tells
     # Whether rows with it are wanted: not by `!=`, nor beside another of a list that a row has, nor if empty.
     sought: bool = True
-    # The only value of the column that is like a text which no row has; empty if there is none, or several.
+    # The only value of the column that is like an absent text; empty if there is none, or several.
     near: str = ""
     written: str = ""  # a text as the query spells it, without wildcards at its ends; empty for a number
-    # Whether the query gives nothing if no row has it; told only where there is one that is like it.
-    needed: bool = True
-
-    @property
-    def condition(self) -> str:
-        """The unmet condition for people, such as `'Singapore' in country`, with the nearest value."""
-        return self.describe_condition(humanize_name(self.column))
+    absent: bool = False  # whether the query gives nothing because, by the engine's own word, no row has it
 
     def describe_condition(self, column: str) -> str:
-        """Return the unmet condition, with `column` as the column's name."""
+        """Return the unmet condition, such as `'Singapore' in country`, with the nearest value."""
         near = f" (it has '{self.near}')" if self.near else ""
         return f"'{self.written or self.text}' in {column}{near}"
 
@@ -57,21 +50,29 @@ class SearchedLiteral:
 
 
 @return_default_if_unparsable(())
-def find_searched_literals(query: Query, contents: ContentLookup) -> tuple[SearchedLiteral, ...]:
-    """Return the literals that a query compares with columns by =, !=, IN and LIKE."""
+def find_searched_literals(
+    query: Query, contents: ContentLookup, has_row: Callable[[str], bool] | None = None
+) -> tuple[SearchedLiteral, ...]:
+    """Return the literals that a query compares with columns by =, !=, IN and LIKE.
+
+    `has_row` asks the engine whether a query has a row, or whether it might: it is given where the query gave nothing.
+    What a column holds does not say what a row of it equals: of that the engine has its collations and types.
+    """
     comparisons = (
         (node, scope)
         for scope in query.scopes
         for node in query.own(scope, exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike)
         if not isinstance(node.parent, exp.Escape)  # its pattern is another without the escape
     )
-    searched = chain.from_iterable(_find_literals(node, query, scope, contents) for node, scope in comparisons)
+    searched = chain.from_iterable(_find_literals(node, query, scope, contents, has_row) for node, scope in comparisons)
     return tuple(dict.fromkeys(islice(searched, MOST_LOOKED_UP)))
 
 
-def _find_literals(node: exp.Expr, query: Query, scope: Scope, contents: ContentLookup) -> Iterator[SearchedLiteral]:
+def _find_literals(
+    node: exp.Expr, query: Query, scope: Scope, contents: ContentLookup, has_row: Callable[[str], bool] | None
+) -> Iterator[SearchedLiteral]:
     """Yield the literals of one comparison, each with whether the database has it."""
-    literals: list[tuple[tuple[str, str], str, str, bool]] = []
+    literals: list[tuple[TableColumn, str, str, bool]] = []
     for column, operand in query.iterate_column_comparisons(node):
         value = query.literal(operand)
         if value is None:
@@ -83,15 +84,24 @@ def _find_literals(node: exp.Expr, query: Query, scope: Scope, contents: Content
             held = contents.holds(*column.item, text)
         is_text = isinstance(value, str)
         literals.append(
-            (column.item, normalize_constant_text(text) if is_text else text, text.strip("%") if is_text else "", held)
+            (column, normalize_constant_text(text) if is_text else text, text.strip("%") if is_text else "", held)
         )
     negated = isinstance(node, exp.NEQ) or query.around(node, exp.Not) is not None
     excluded = negated or any(held for *_, held in literals)
-    for item, text, written, held in literals:
-        sought = bool(text) and (held or not excluded)
-        alike = contents.nearest(*item, written, 2) if sought and not held and written else ()
+    unmet = has_row is not None and not excluded and _is_needed(node, query, scope)
+    for column, text, written, held in literals:
+        unmet = unmet and has_row is not None and not has_row(_write_row_search(node, column, query))
+        absent, sought = unmet and bool(text), bool(text) and (held or not excluded)
+        alike = contents.nearest(*column.item, written, 2) if absent and written else ()
         near = alike[0] if len(alike) == 1 else ""
-        yield SearchedLiteral(*item, text, held, sought, near, written, not near or _is_needed(node, query, scope))
+        yield SearchedLiteral(*column.item, text, held, sought, near, written, absent)
+
+
+def _write_row_search(node: exp.Expr, column: TableColumn, query: Query) -> str:
+    """Return a query for one row of the column's table that meets a comparison."""
+    parts = {name: column.source.node.args.get(name) for name in ("this", "db", "catalog", "alias")}
+    table = exp.Table(**{name: part.copy() for name, part in parts.items() if part})
+    return exp.select("1").from_(table).where(node.copy()).limit(1).sql(dialect=query.rules.grammar)
 
 
 _PASSED_ON = (
@@ -121,7 +131,8 @@ def _makes_query_empty(node: exp.Expr, query: Query, seen: set[str]) -> bool:
         # A count of nothing is a number like others, and what a LEFT JOIN brings in is no condition.
         if (compares and counts) or (isinstance(parent, exp.Join) and parent.side):
             return False
-        if not isinstance(parent, _PASSED_ON) or parent.args.get("negate"):
+        listed = isinstance(parent, exp.Select) and node.arg_key == "expressions"
+        if not isinstance(parent, _PASSED_ON) or parent.args.get("negate") or listed:
             return False
         node = parent
     return True

@@ -188,7 +188,8 @@ _WRITES = (
     exp.NextValueFor,
 )
 CHANGES = re.compile(
-    r"(?:TRUNCATE|MERGE|GRANT|REVOKE|CALL|VACUUM|REINDEX|ANALYZE|COPY|DO|REFRESH|LOCK|COMMENT)\b(?!\s*[:,.])"
+    r"(?:TRUNCATE|MERGE|GRANT|REVOKE|CALL|VACUUM|REINDEX|ANALYZE|COPY|DO|REFRESH|LOCK|COMMENT|RENAME|INSTALL|EXPORT)\b"
+    r"(?!\s*[:,.])"
     # One before a query is only left out.
     r"|SET\b(?!\s*[:,.])(?![^;]*;\s*(?:SELECT|WITH)\b)",
     re.IGNORECASE,
@@ -196,6 +197,7 @@ CHANGES = re.compile(
 """How statements begin that change something, and that are not read in every dialect."""
 
 _CHANGING_CALLS = ("nextval", "setval")
+_INTO_FILE = re.compile(r"\bINTO\s+(?:OUTFILE|DUMPFILE)\b", re.IGNORECASE)
 _PRAGMA_CHANGES = re.compile(r"\s*PRAGMA\s+[\w.]+\s*=", re.IGNORECASE)
 
 
@@ -211,7 +213,7 @@ def writes(sql: str, dialect: str = "sqlite") -> bool:
         calls = (call.name.lower() for call in tree.find_all(exp.Anonymous))
         return tree.find(*_WRITES) is not None or any(call in _CHANGING_CALLS for call in calls)
     except (SqlglotError, RecursionError):
-        return False
+        return _INTO_FILE.search(sql) is not None
 
 
 def _expand_in_tables(tree: exp.Expr) -> exp.Expr:

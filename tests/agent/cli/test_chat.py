@@ -228,11 +228,23 @@ def test_a_bare_column_is_asked_back_with_a_model_too(shop: Path) -> None:
         assert agent.ask("Show the cities").answered, "one table alone has them"
 
 
-def test_a_wish_to_delete_is_read_as_one_to_see(shop: Path) -> None:
-    with SQLAgent(shop, model="offline") as agent:
-        answer = agent.ask("Delete the customers in Paris")
-    assert (answer.question, answer.row_count) == ("Delete the customers in Paris", 2)
-    assert "I can only read data, so nothing was changed." in answer.text
+@pytest.mark.parametrize(
+    ("question", "sql", "status"),
+    [
+        ("Remove cancelled orders and show the ids", "SELECT id FROM orders", "converged"),
+        ("Delete the customers in Paris", "DELETE FROM customers WHERE city = 'Paris'", "unanswerable"),
+    ],
+)
+def test_a_model_reads_a_wish_to_leave_out_or_to_delete_as_asked(
+    shop: Path, question: str, sql: str, status: str
+) -> None:
+    model = writes(sql)
+    with SQLAgent(shop, model=model) as agent:
+        answer = agent.ask(question)
+    assert question in str(model.prompts)
+    assert answer.status == status
+    said = "I can only read data, so nothing was changed."
+    assert (said in answer.text) == (status == "unanswerable"), "the statement says it, not the question"
 
 
 @pytest.mark.parametrize("question", ["What tables are there?", "which tables do you have", "Show me all the tables."])

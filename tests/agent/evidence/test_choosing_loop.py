@@ -93,7 +93,13 @@ def test_a_count_of_nothing_goes_back_with_the_value_that_is_there(world: Path, 
     assert "United States" in answer.attempts[0].feedback
 
 
-@pytest.mark.parametrize("write", ["DELETE FROM city", "TRUNCATE TABLE city", "SET x = 1", "CALL tidy()", "VACUUM"])
+@pytest.mark.parametrize(
+    "write",
+    [
+        *("DELETE FROM city", "DELETE FROM nowhere", "TRUNCATE TABLE city", "SET x = 1", "CALL tidy()", "VACUUM"),
+        *("RENAME TABLE city TO c", "INSTALL httpfs", "EXPORT DATABASE 'x'", "SELECT name INTO OUTFILE 'x' FROM city"),
+    ],
+)
 def test_a_write_ends_at_once_in_a_persons_words(world: Path, write: str) -> None:
     answer = asked(world, "empty the cities", write, effort="auto")
     assert (answer.status, answer.usage.llm_calls) == ("unanswerable", 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import duckdb
 import pytest
 from tableturn.agent import Answer, SQLAgent
+from tableturn.agent.evidence import feedback
 from tableturn.agent.evidence.confidence import (
     BY_HAND,
     OVER,
@@ -33,9 +35,11 @@ from tableturn.agent.model.track_record import (
 from tableturn.agent.records import Attempt, PlainResult, QueryComplexity
 from tableturn.prompts.reply_types import WriterComments
 from tableturn.tools.labels import Labels
+from tableturn.tools.outgoing import MaskedDatabase
 from tableturn.tools.readings import Agreement
 from tableturn.tools.sandbox import ResultComparison
 from tableturn.tools.sql import SearchedLiteral
+from tableturn.tools.values import ValueIndex
 
 from tests.support.scripted import ScriptedModel, writes
 
@@ -187,9 +191,6 @@ def test_what_speaks_against_an_answer_is_a_fact() -> None:
     assert said(ran()) == said(ran(comments=WriterComments(0.3))) == [], "a number alone is no reason"
     assert said(ran(comments=WriterComments(0.3, "there are two dates"))) == ["the model says “there are two dates”"]
     assert said(ran(comments=WriterComments(0.95, "there are two dates"))) == []
-    missing = (SearchedLiteral("t", "city", "atlantis", held=False),)
-    assert said(ran(literals=missing)) == ["no row has 'atlantis' in city"]
-    assert said(ran(value=None, literals=missing)) == ["no row has 'atlantis' in city"]
     others = [ran("SELECT b FROM t", source="candidate"), ran("SELECT c FROM t", 2, source="candidate")]
     assert said(ran("SELECT a FROM t"), others=others) == ["1 of 2 other queries gives a different result"]
     long = said(ran(comments=WriterComments(0.3, "orders may be counted twice " * 20)))[0].removeprefix(
@@ -200,8 +201,6 @@ def test_what_speaks_against_an_answer_is_a_fact() -> None:
     differs = ResultComparison(False, reason="2 rows more")
     assert said(ran(), differs) == ["the pandas code gives a different result (2 rows more)"]
     assert said(ran(), status="capped") == ["the queries kept changing"]
-    assert said(ran(literals=missing), status="capped") == ["no row has 'atlantis' in city"], "a fact is enough"
-    assert said(ran(source="edited", literals=missing)) == []
 
 
 def answered(shop: Path, reply: str, question: str = "How many customers are there?", **settings: object) -> Answer:
@@ -219,9 +218,8 @@ def test_what_speaks_against_a_german_answer_is_german(shop: Path) -> None:
         assert agent.rerun(answer).confidence_reason == "ein Mensch schrieb die Abfrage"
     drafts = [ran("SELECT b FROM t", source="candidate"), ran("SELECT c FROM t", 2, source="candidate")]
     found = gather_answer_evidence(ran(), "capped", drafts)
-    missing = (SearchedLiteral("t", "city", "atlantis", held=False),)
-    said = list_answer_doubts(ran(literals=missing), found, labels=Labels("de"))
-    assert said == ["1 von 2 anderen Abfragen ergibt etwas anderes", "keine Zeile hat 'atlantis' in city"]
+    said = list_answer_doubts(ran(), found, labels=Labels("de"))
+    assert said == ["1 von 2 anderen Abfragen ergibt etwas anderes"]
 
 
 def test_an_answer_that_nothing_speaks_against_says_nothing_of_it(shop: Path, tmp_path: Path) -> None:
@@ -257,7 +255,74 @@ def test_an_empty_result_says_which_value_no_row_has(shop: Path, condition: str,
     assert (answer.text, answer.rows) == (f"No rows match: no row of customers has {fact}.", ())
     assert answer.certainty == "", "it is told once"
     counted = answered(shop, reply.replace("SELECT id", "SELECT count(*)"), record="off", max_attempts=1)
-    assert counted.certainty == f"fairly sure: no row has {fact}"
+    assert counted.text == f"Customers: 0. No row of customers has {fact}."
+    assert counted.certainty == "", "that nothing is there is an answer"
+
+
+PEOPLE = "SELECT id FROM people WHERE city = 'Paris'"
+
+
+def make_people(folder: Path) -> Path:
+    with closing(sqlite3.connect(folder / "people.sqlite")) as connection:
+        connection.execute("CREATE TABLE people (id INTEGER PRIMARY KEY, mail TEXT COLLATE NOCASE, city TEXT)")
+        connection.execute("INSERT INTO people VALUES (1, 'ann@x.de', 'Ghent'), (2, 'bob@x.de', 'Paris')")
+        connection.commit()
+    return folder / "people.sqlite"
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "mail = 'ANN@X.DE' AND id > 9",  # equal by the column's collation
+        "(mail = 'ann@x.dee' OR id = 2) AND id > 9",
+        "CASE WHEN mail = 'ann@x.dee' THEN 1 END IS NULL AND id > 9",
+    ],
+)
+def test_what_a_condition_finds_is_the_engines_to_say(tmp_path: Path, condition: str) -> None:
+    model = writes(f"SELECT id FROM people WHERE {condition}")
+    with SQLAgent(make_people(tmp_path), model=model, settings={"record": "off"}) as agent:
+        answer = agent.ask("Give me what was asked.")
+    assert len(model.prompts) == 1
+    assert (answer.text, answer.certainty) == ("No rows match.", "")
+
+
+def test_an_index_that_is_behind_accuses_no_query(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ValueIndex, "holds", lambda *_: False)
+    ran: list[str] = []
+    execute = MaskedDatabase.execute
+
+    def record(database: MaskedDatabase, sql: str, *rest: Any) -> Any:
+        ran.append(sql)
+        return execute(database, sql, *rest)
+
+    monkeypatch.setattr(MaskedDatabase, "execute", record)
+    with SQLAgent(make_people(tmp_path), model=writes(PEOPLE), settings={"record": "off"}) as agent:
+        answer = agent.ask("Give me what was asked.")
+        assert (answer.row_count, answer.certainty) == (1, "")
+        assert ran == [PEOPLE], "of a result with rows nothing is asked"
+
+
+@pytest.mark.parametrize(
+    ("limit", "told"),
+    [(0.3, "No rows match: no row of people has 'PARIS' in city (it has 'Paris')."), (0.0, "No rows match.")],
+)
+def test_what_the_engine_cannot_say_in_time_is_not_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: float, told: str
+) -> None:
+    monkeypatch.setattr(feedback, "LOOKUP_SECONDS", limit)
+    model = writes("SELECT id FROM people WHERE city = 'PARIS'")
+    with SQLAgent(make_people(tmp_path), model=model, settings={"record": "off"}) as agent:
+        assert agent.ask("Give me what was asked.").text == told
+    assert len(model.prompts) == (2 if limit else 1), "nor is the query sent back"
+
+
+def test_where_a_person_approves_each_query_no_row_is_looked_for(tmp_path: Path) -> None:
+    model = writes(PEOPLE.replace("Paris", "PARIS"))
+    with SQLAgent(make_people(tmp_path), model=model, settings={"approve": True}) as agent:
+        chat = agent.conversation()
+        chat.ask("Give me what was asked.")
+        assert chat.ask("yes").text == "No rows match."
+    assert len(model.prompts) == 1
 
 
 @pytest.mark.parametrize(

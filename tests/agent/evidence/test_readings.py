@@ -38,7 +38,7 @@ def test_an_answer_says_what_it_rests_on_and_what_it_hangs_on(kestrel: Path) -> 
         "Other readings: Read as “by the day of shipping”: 1,551.",
     )
     how_sure = dict(list_answer_reasons(answer, None))["how sure"]
-    assert how_sure == ("fairly sure: nothing speaks against it except another reading",)
+    assert how_sure == ("fairly sure: nothing speaks against it except what the answer tells",)
     told = json.loads(answer.to_json())["basis"]
     assert (told["origin"], told["tables"], told["date"]["newest"]) == ("generated", ["orders"], "2024-12-31")
     assert told["filters"][0]["words"] == "2023"
@@ -79,6 +79,16 @@ def test_a_choice_is_asked_for_and_its_query_runs_without_a_request(kestrel: Pat
     assert [attempt.row_count for attempt in answer.attempts] == [1]
     assert answer.basis is not None
     assert [one.words for one in answer.basis.filters][-1] is not None
+
+
+@pytest.mark.parametrize(("reply", "count"), [("1", 1631), ("2", 1551)])
+def test_what_a_person_chose_is_open_no_more(kestrel: Path, reply: str, count: int) -> None:
+    model = writes(BOTH.replace("\nOther", "\nSure: 75, the date is open\nOther"))
+    with SQLAgent(kestrel, model=model, settings=ALONE | {"readings": "ask", "record": "off"}) as agent:
+        chat = agent.conversation()
+        chat.ask(QUESTION)
+        answer = chat.ask(reply)
+    assert (answer.text, answer.certainty) == (f"Orders: {count:,}.", "")
 
 
 def test_a_reply_in_other_words_is_read_by_the_model_and_not_asked_again(kestrel: Path) -> None:

@@ -120,6 +120,29 @@ def test_several_drafts_may_ask_back_and_are_written_anew(shop: Path) -> None:
     assert (answer.sql, len(answer.attempts)) == (PARIS, 2)
 
 
+@pytest.mark.parametrize(
+    ("reply", "read"),
+    [
+        *((reply, "the day of shipping") for reply in ("2", "2.", "the second", "Second one", "zweite", "Option 2")),
+        ("shipping", "the day of shipping"),
+        ("The day of ordering.", "the day of ordering"),
+        ("the day", "the day"),
+        ("the year 2", "the year 2"),
+    ],
+)
+def test_a_reply_may_name_a_choice_in_many_ways(shop: Path, reply: str, read: str) -> None:
+    asked = "Ask back: Which date do you mean?\n1. the day of ordering\n2. the day of shipping"
+    model = ScriptedModel(script=lambda prompt: PARIS if "<answered>" in prompt else asked)
+    with SQLAgent(shop, model=model, settings=ALONE) as agent:
+        chat = agent.conversation()
+        chat.ask("Show them")
+        assert "There is no choice 3" in chat.ask("the third one").text
+        assert chat.ask(reply).sql == PARIS
+    assert f"<answered>\n{read}\n</answered>" in model.prompts[-1]
+    offered = "Which date do you mean? (the day of ordering; the day of shipping)"
+    assert (offered in model.prompts[-1]) == (read == reply), "other words may point at what was offered"
+
+
 def test_rephrase_always_asks_first(shop: Path) -> None:
     def script(prompt: str) -> str:
         return rephrased("Give me the customers in Paris.") if task_of(prompt) == "rephrase" else PARIS

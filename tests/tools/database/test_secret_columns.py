@@ -9,6 +9,7 @@ import string
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 from uuid import uuid4
@@ -117,6 +118,8 @@ SECRETS: dict[str, Callable[[], str | bytes]] = {
     "api-key (prod)": lambda: hexadecimal(32),
     **dict.fromkeys(("session", "sid", "tok", "key", "key_material"), lambda: drawn(32)),
     "otp_seed": lambda: base64.b32encode(chance.randbytes(20)).decode(),
+    "pin": lambda: drawn(4, string.digits),
+    "resetCode": lambda: drawn(6, string.digits),
     "recovery_codes": lambda: ", ".join(f"{hexadecimal(5)}-{hexadecimal(5)}" for _ in range(4)),
     "connection": lambda: f"Server=db;Database=app;User Id=sa;Password={drawn(12)};Encrypt=true",
     "libpq": lambda: f"host=db user=app password={drawn(10)}",
@@ -191,6 +194,8 @@ OTHERS: dict[str, Callable[[], str | int]] = {
     "pass_yards": lambda: chance.randrange(400),
     "cookie_flavor": lambda: "oat and raisin 2024",
     "constraint_name": lambda: "pk_customers_2020_primary",
+    "pin_code": lambda: drawn(6, string.digits),
+    "pin_": lambda: chance.choice(["GPIO1", "GPIO12"]),
     "access_code": lambda: f"A{chance.randrange(9)}",
     "service_pass": lambda: chance.choice(["Gold", "Day ticket", "passed"]),
     "has_secret": lambda: chance.choice(["true", "false"]),
@@ -228,6 +233,27 @@ def test_a_column_without_values_goes_by_its_name() -> None:
 def test_a_secret_that_few_rows_have_is_found() -> None:
     column = ColumnSchema("api_key", samples=("none", "revoked", "-", "see vault", "expired", hexadecimal(32)))
     assert find_secret_columns(Schema("x", (TableSchema("t", (column,)),))) == {("t", "api_key")}
+
+
+@pytest.mark.parametrize(
+    "names",
+    [("name", "value"), ("k", "v"), ("param", "setting"), ("cfg_key", "cfg_val"), ("option_name", "option_value")],
+)
+def test_values_of_settings_are_secrets_where_a_name_beside_is(names: tuple[str, str]) -> None:
+    keys, values = ("region", "smtp_password", "ftp.user"), ("eu-west-1-amsterdam", "Summer-a1-2024", "bob")
+
+    def settings(keys: tuple[str, ...], distinct: int) -> Schema:
+        key = ColumnSchema(names[0], samples=keys, distinct=distinct)
+        regions = TableSchema("regions", (ColumnSchema("name", samples=values[:1]),))
+        return Schema("s", (TableSchema("t", (key, ColumnSchema(names[1], samples=values)), row_count=3), regions))
+
+    assert find_secret_columns(settings(keys, 3)) == {("t", names[1])}, "a region is no secret elsewhere"
+    assert not find_secret_columns(settings(("region", "reset your password", "ftp.user"), 3))
+    assert not find_secret_columns(settings(keys, 2)), "names of events stand many times"
+    plain = settings(("region", "ftp.user", "ftp.host"), 3).tables[0]
+    assert not find_secret_columns(Schema("s", (plain,)))
+    many = replace(plain, name="app_settings")
+    assert find_secret_columns(Schema("s", (many,))) == {("app_settings", names[1])}, "of many few are seen"
 
 
 VIEWS = {
