@@ -287,7 +287,10 @@ def test_what_a_condition_finds_is_the_engines_to_say(tmp_path: Path, condition:
 
 
 def test_an_index_that_is_behind_accuses_no_query(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ValueIndex, "holds", lambda *_: False)
+    def hold_nothing(*_: Any) -> bool:
+        return False
+
+    monkeypatch.setattr(ValueIndex, "holds", hold_nothing)
     ran: list[str] = []
     execute = MaskedDatabase.execute
 
