@@ -254,7 +254,8 @@ def _find_sums(query: Query, scope: Scope, known: dict[int, _Sums]) -> _Sums:
         # By groups of its own rows a table is counted to see how often it is joined; a CASE may count the joined rows.
         if is_counted and not (isinstance(node.this, exp.Column) and sources.isdisjoint(one for one, _ in terms)):
             continue
-        if not isinstance(node.this, exp.Distinct):
+        # What a condition gives, as in `SUM(CASE WHEN ... THEN 1 ELSE 0 END)`, counts the joined rows.
+        if not (isinstance(node.this, exp.Distinct) or _gives_constants(node.this)):
             sums.add((places, not isinstance(node, exp.Avg)))
     if any(map(scope.select.args.get, SHAPING)):
         return sums
@@ -264,6 +265,18 @@ def _find_sums(query: Query, scope: Scope, known: dict[int, _Sums]) -> _Sums:
                 inner = (_find_output(query, source, scope, name)[0] for one, name in places if one == id(source))
                 sums.add((frozenset[SourceColumn]().union(*inner), is_sum))
     return sums
+
+
+def _gives_constants(node: object) -> bool:
+    """Whether an expression is a condition, or chooses among literals by one."""
+    if not isinstance(node, exp.Expr):
+        return False
+    node = node.unnest()
+    if not isinstance(node, exp.Case | exp.If):
+        return isinstance(node, exp.Predicate)
+    branches = [*node.args.get("ifs", ()), node] if isinstance(node, exp.Case) else [node]
+    given = [one.args.get(name) for one in branches for name in ("true", "false", "default")]
+    return all(isinstance(one, exp.Literal | exp.Null | exp.Neg) for one in given if one is not None)
 
 
 def _find_output(query: Query, source: QuerySource, scope: Scope, name: str) -> tuple[frozenset[SourceColumn], bool]:

@@ -286,7 +286,7 @@ class _TotalRows:
         # A last row may have no label where all others have one.
         *others, last = self._places or [0]
         if len(others) > 1 and not _fold_cell(rows[last][0]) and all(_fold_cell(rows[at][0]) for at in others):
-            self._labelled.setdefault(last, "")
+            self._labelled |= {} if last in self._labelled or self._may_be_chance(last) else {last: ""}
         self._add_unlabelled_subtotals()
 
     def _add_unlabelled_subtotals(self) -> None:
@@ -298,16 +298,18 @@ class _TotalRows:
             if not 1 < len(blank) < len(cells) / 2 or len(cells) > LOOKED_AT or len(blank) ** 2 > _COMPARED:
                 continue
             for mark in ".,":
-                # Small numbers may be equal to a sum by chance.
-                numbers = ([_parse_cell_number(cell, mark) or 0 for cell in self._rows[at]] for at in blank)
-                if any(max(map(abs, each)) < _CHANCE for each in numbers) or any(
-                    _parse_cell_number(cell, mark) is not None for cell in cells.values()
-                ):
+                is_number = any(_parse_cell_number(cell, mark) is not None for cell in cells.values())
+                if is_number or any(map(self._may_be_chance, blank)):
                     continue
                 self._labelled = dict.fromkeys(blank, "") | labelled
                 if self._find_matching_totals(mark).keys() >= {*blank}:
                     return
         self._labelled = labelled
+
+    def _may_be_chance(self, at: int) -> bool:
+        """Whether a row's numbers are so small that they may equal a sum by chance."""
+        numbers = [_parse_cell_number(cell, mark) or 0 for cell in self._rows[at] for mark in ".,"]
+        return max(map(abs, numbers), default=0) < _CHANCE
 
     def find_totals_to_leave_out(self, noticing: NoticeCollector) -> set[int]:
         """Return the positions of totals to leave out, and add notices on totals."""
@@ -325,24 +327,30 @@ class _TotalRows:
             if any(_parse_cell_number(cell, ".") is not None for cell in self._rows[at])
         }
         is_turned = noticing.is_guess_reversed("totals")
+        # Blank names are data of many a file: their rows are left out only beside what a label tells of.
+        named = labelled & equal.keys()
         if equal:
             rounding = max(equal.values())
             about = " the sum of rows above" + (f" but for rounding ({rounding:f})" if rounding else "")
-            named = ("is labelled as a total and equals", "are labelled as totals and equal")
-            what = named if equal.keys() <= labelled else ("at the end equals", "equal")
-            text = count_rows(len(equal), *(each + about for each in what)) + _format_decision(not is_turned, is_turned)
-            noticing.add("totals", text, example=self._labelled[min(equal)])
+            labels = ("is labelled as a total and equals", "are labelled as totals and equal")
+            what = labels if equal.keys() <= labelled else ("without a name equals", "without a name equal")
+            leaves_out = bool(named) != is_turned
+            text = count_rows(len(equal), *(each + about for each in what)) + _format_decision(leaves_out, is_turned)
+            kind = "totals" if leaves_out or is_turned else KEPT_TOTALS
+            noticing.add(kind, text, example=self._labelled[min(equal)], turned_by="totals")
         if other:
             compared = "not the sum of rows above" if few else _TOO_MANY
             noticing.add_labelled_totals(len(other), compared, self._labelled[min(other)])
-        return other if is_turned else set(equal)
+        if is_turned:
+            return other if named else other | equal.keys()
+        return set(equal) if named else set()
 
     def _find_matching_totals(self, mark: str) -> dict[int, Decimal]:
         """Return the totals that equal a sum of rows above, each with its rounding difference."""
         none = Decimal()
         sums: dict[int, Decimal] = {}
         counts, digits = Counter[int](), Counter[int]()
-        starts = [dict(sums)]  # sums up to places at which the rows of a total may begin
+        plain, starts = 0, [(0, dict(sums))]  # rows and sums up to places at which the rows of a total may begin
         found: dict[int, Decimal] = {}
         rows = [self._rows[at] for at in self._labelled]
         wanted = {place for row in rows for place, cell in enumerate(row) if _parse_cell_number(cell, mark) is not None}
@@ -354,6 +362,7 @@ class _TotalRows:
             numbers = ((place, _parse_cell_number(row[place], mark)) for place in wanted if place < len(row))
             cells = {place: number for place, number in numbers if number is not None}
             if at not in self._labelled:
+                plain += 1
                 for place, number in cells.items():
                     sums[place] = sums.get(place, none) + number
                     counts[place] += 1
@@ -361,13 +370,15 @@ class _TotalRows:
                 continue
             # Each number may be rounded, up or down, by half of its last digit.
             most = {p: Decimal(isqrt(counts[p]) + 1).scaleb(-digits[p]) / 2 if digits[p] else none for p in cells}
-            for start in reversed(starts) if cells and counts.keys() - years >= cells.keys() else ():
+            for begin, start in reversed(starts) if cells and counts.keys() - years >= cells.keys() else ():
+                if not self._labelled[at] and plain < begin + 2:
+                    continue  # without a name the same number as above is no sum
                 offs = ((abs(sums[p] - start.get(p, none) - number), most[p]) for p, number in cells.items())
                 close = [off for off, _ in takewhile(_is_within_rounding, offs)]
                 if len(close) == len(cells):
                     found[at] = max((off for off in close if off > _FLOAT), default=none)
                     break
-            starts.append(dict(sums))
+            starts.append((plain, dict(sums)))
         return found
 
 

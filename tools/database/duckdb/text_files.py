@@ -169,6 +169,13 @@ class _CsvReader:
         layout["comment"] = "" if comment in (None, _NONE) else str(comment)
         return replace(self, options=options, delimiter=str(delimiter), details=details, columns=named, **layout)
 
+    def sniff_cells(self, more: str) -> _CsvReader:
+        """Return the reader with `more` options, and with a header if it has one now."""
+        # Names that are numbers are taken for cells as soon as cells are read as numbers.
+        return self.sniff_options(
+            more + (f", header = {str(self.has_header).lower()}" if ", header = " not in self.options else "")
+        )
+
     @property
     def typed_count(self) -> int:
         """The number of columns whose type is not text."""
@@ -297,7 +304,7 @@ def _detect_missing_values(first: _CsvReader, noticing: NoticeCollector) -> tupl
         (bits,) = first.rows(", ".join(held), LOOKED_AT)
         words = {word for at, word in enumerate(MISSING, 1) if any(each and each >> at & 1 for each in bits)}
     if words:
-        empty = first.sniff_options(f", nullstr = ['', {', '.join(map(literal, sorted(words)))}]")
+        empty = first.sniff_cells(f", nullstr = ['', {', '.join(map(literal, sorted(words)))}]")
         other, dated = _detect_date_order(_detect_number_format(empty, with_empty), with_empty)
         if len(other.columns) == len(first.columns) and other.typed_count > best[0].typed_count:
             noticing.add("missing", f"{', '.join(sorted(words))} read as empty cells, in columns of text too")
@@ -322,7 +329,7 @@ def _detect_number_format(first: _CsvReader, noticing: NoticeCollector) -> _CsvR
         if holds(_GROUPED.format(thousands=sign, decimal=".,")):
             marks += [(",", sign), (".", sign)]
     for decimal, thousands in marks:
-        read = first.sniff_options(_build_number_options(decimal, thousands))
+        read = first.sniff_cells(_build_number_options(decimal, thousands))
         found.append(_keep_ungrouped_as_text(first, read, decimal, thousands) if thousands else read)
     best = max(found, key=lambda each: each.typed_count * (len(each.columns) == len(first.columns)))
     return _resolve_ambiguous_numbers(first, best, noticing)
@@ -382,7 +389,7 @@ def _resolve_ambiguous_numbers(first: _CsvReader, best: _CsvReader, noticing: No
         mark_name = "point" if mark == "." else "comma"
         noticing.add("numbers", f"the {mark_name} is read as the mark of {read}; the file may mean {meant}", name)
     return (
-        first.sniff_options(_build_number_options("," if mark == "." else ".", mark)).with_text_columns(codes)
+        first.sniff_cells(_build_number_options("," if mark == "." else ".", mark)).with_text_columns(codes)
         if grouped
         else best
     )
@@ -432,7 +439,7 @@ def _detect_date_order(best: _CsvReader, noticing: NoticeCollector) -> tuple[_Cs
         return best, {}
     # Numbers that were kept text stay so.
     texts = {name for name, kind in best.columns if kind == "VARCHAR" and not _detect_date_formats(written[name])}
-    found = (best.sniff_options(formats.format(*order)) for order in _ORDERS)
+    found = (best.sniff_cells(formats.format(*order)) for order in _ORDERS)
     day_first, month_first = read = [_keep_mixed_dates_as_text(each.with_text_columns(texts)) for each in found]
     is_tie = day_first.typed_count == month_first.typed_count
     # Who writes hours in halves of days mostly writes the month first.
