@@ -359,7 +359,7 @@ def test_each_sum_is_looked_at_where_its_rows_are_joined(sales: Database, sql: s
         "SELECT s.id, COUNT(s.id) FROM sale s JOIN payment y ON y.sale_id = s.id GROUP BY s.id",
         "SELECT COUNT(*) FROM sale s JOIN payment y ON y.sale_id = s.id",
         "SELECT SUM(CASE WHEN s.amount > 1 THEN 1 ELSE 0 END) FROM sale s JOIN payment y ON y.sale_id = s.id",
-        "SELECT SUM(IIF(s.amount > 1, 1, 0)), SUM(s.amount > 1) FROM sale s JOIN payment y ON y.sale_id = s.id",
+        "SELECT SUM(CASE WHEN s.amount > 1 THEN -1 END) FROM sale s JOIN payment y ON y.sale_id = s.id",
     ],
 )
 def test_what_is_there_once_is_not_told(sales: Database, sql: str) -> None:
