@@ -24,7 +24,7 @@ from ..errors import (
 from ..sql import Query, write_exact_table_names
 from ..sql.dialects import KEYWORDS, get_dialect_rules
 from ..sql.query import split_at_and
-from ..sql.scope import Reference
+from ..sql.scope import Reference, Scope
 from ..words import find_nearest_names, format_did_you_mean, join_words, stems
 from .entry import Entry, Item
 from .read import DATABASE
@@ -497,14 +497,17 @@ def _join_name_parts(parts: Iterable[exp.Expr]) -> str:
 def find_used_entries(query: Query, entries: Sequence[Entry], question: str) -> tuple[Entry, ...]:
     """Return the entries that a query's SQL uses.
 
-    One with SQL if the query has that SQL, on the same columns; a term in words alone if the question has its name and
-    the query reads what it is about; a description or a rule if the query reads its column, and of coded values if it
-    looks for one of them.
+    A term with SQL if that is a condition of the query, a metric if it is computed, on the same columns; one in words
+    alone if the question has its name and the query reads what it is about; a description or a rule if the query reads
+    its column, and of coded values if it looks for one of them.
     """
     if not entries or len(query.sql) > _LONGEST:
         return ()
-    items, schema = query.used, query.schema
-    written = {_write_normalized_sql(node) for node in query.tree.find_all(exp.Condition)}
+    items, schema, scopes = query.used, query.schema, _list_read_scopes(query)
+    written = {
+        "term": [{_write_normalized_sql(part) for part in _list_applied_conditions(query, scope)} for scope in scopes],
+        "metric": [set(map(_write_normalized_sql, query.own(scope, exp.Condition))) for scope in scopes],
+    }
     read = items.columns | {(table, "") for table in items.tables}
     question_stems = set(stems(question))
 
@@ -518,8 +521,8 @@ def find_used_entries(query: Query, entries: Sequence[Entry], question: str) -> 
                     columns = {_get_item(one, schema) for one in fragment.resolve_among()}
                 except KnowledgeError:
                     return False
-                parts = [_write_normalized_sql(tree)], map(_write_normalized_sql, split_at_and(tree))
-                return columns <= read and any(written.issuperset(part) for part in parts)
+                parts = set(map(_write_normalized_sql, split_at_and(tree)))
+                return columns <= read and any(parts <= there for there in written[entry.kind])
             case "term" | "metric":
                 # Words alone show in no SQL: only that it reads what they are about.
                 return about and any(set(phrase) <= question_stems for phrase in entry.phrases)
@@ -533,6 +536,23 @@ def find_used_entries(query: Query, entries: Sequence[Entry], question: str) -> 
                 return about
 
     return tuple(filter(used, entries))
+
+
+def _list_read_scopes(query: Query) -> list[Scope]:
+    """Return the SELECTs that the result comes from: not those of a CTE that none of them reads."""
+    scopes, trees = list[Scope](), [query.tree]
+    for tree in trees:
+        for node in tree.walk(prune=lambda node: isinstance(node, exp.CTE)):
+            if (scope := query.find_scope(node)) is not None and scope not in scopes:
+                scopes.append(scope)
+                trees += [source.query for source in scope.sources if source.query is not None]
+    return scopes
+
+
+def _list_applied_conditions(query: Query, scope: Scope) -> list[exp.Expr]:
+    """Return what rows must meet to be in a SELECT or one of its aggregates, split at AND."""
+    applied = [each.node for each in query.conditions(scope) if each.clause != "on" or each.is_required]
+    return [part for node in applied for part in split_at_and(node)]
 
 
 def _write_normalized_sql(node: exp.Expr) -> str:
