@@ -41,7 +41,7 @@ _CONTRADICTS = "it contradicts"
 _AGGREGATES = [name for name, kind in exp.FUNCTION_BY_NAME.items() if issubclass(kind, exp.AggFunc)]
 _CLAUSE = r"(?:SELECT|WHERE|HAVING|(?:GROUP|ORDER) BY|WITH \w+ AS)\b"
 _AGGREGATE = "|".join(_AGGREGATES)
-_SQL_BEGINS = re.compile(rf"{_CLAUSE}|(?:{_AGGREGATE})\(|(?i:{_AGGREGATE})\([\w ]*[._*]")
+_SQL_BEGINS = re.compile(rf"\(*{_CLAUSE}|S(?:ELECT?|ELCT|LECT)\b|(?:{_AGGREGATE})\(|(?i:{_AGGREGATE})\([\w ]*[._*]")
 _WHERE = re.compile(r"^\s*WHERE\s+", re.IGNORECASE)
 # What changes a database; in small letters only whole statements, as `insert into the cart` may be words.
 _CHANGES = re.compile(
@@ -56,8 +56,8 @@ _COMPARED = exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.Bet
 # A comparison of one name that only columns have, with one value or none yet: `orders.total > 5`, `net_price >`. What
 # does not parse after AND, or lacks its closing quote, is broken SQL.
 _COMPARISON = re.compile(
-    r"\(*(?=\w*[._]|\w+\s*=\s*')[^\W\d]\w*(?:\.\w+)*\s*(?:[<>]=?|<>|!=|==?)\s*(?:'[^']*'?|\"[^\"]*\"?|[\w.+-]*)\)*"
-    r"(?:\s+(?:AND|OR)\b.*)?"
+    r"\(*(?=\w*[._]|\w+\s*(?:=|(?i:LIKE))\s*')[^\W\d]\w*(?:\.\w+)*\s*(?:[<>]=?|<>|!=|==?|(?i:\bLIKE\b))\s*"
+    r"(?:'[^']*'?|\"[^\"]*\"?|[\w.+-]*)\)*(?:\s+(?:AND|OR)\b.*)?"
 )
 
 
@@ -106,12 +106,16 @@ def is_sql(text: str, schema: Schema) -> bool:
     if any(schema.table(column.table) for column in tree.find_all(exp.Column) if f"{column.table}." in text):
         return True
     given = tree.expressions[0] if len(tree.expressions) == 1 else None
+    if isinstance(given, exp.Binary) and all(isinstance(node, exp.Binary | exp.Literal) for node in given.walk()):
+        return True  # `1/0`
     if not isinstance(given, exp.Connector | exp.Predicate | exp.Not):
         return False
     # `spent > 5` may be words; `spent_total > 5`, `where spent > 5` and `spent = 5` are not.
     named = clause or any(column.table or "_" in column.name for column in given.find_all(exp.Column))
     compared = given.find(*_COMPARED) if named else given.find(exp.EQ, exp.NEQ, exp.Like, exp.Between)
-    return compared is not None and given.find(exp.Literal) is not None
+    columns = (column.name for column in given.find_all(exp.Column))
+    known = isinstance(given, exp.EQ | exp.NEQ) and any(t.column(name) for name in columns for t in schema.tables)
+    return compared is not None and (known or given.find(exp.Literal) is not None)
 
 
 def _read_statement(text: str, dialect: str) -> exp.Expr | None:
