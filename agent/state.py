@@ -46,8 +46,8 @@ class AgentInput(TypedDict, total=False):
 class AgentState(MessagesState):
     """The state of the graph, which nodes read and write.
 
-    Of the conversation: `messages` (as chat front ends want them), `turns` (the sliding window) and `lessons`.
-    Everything else is of the turn at hand and is reset when the next one starts.
+    Of the conversation: `messages` (as chat front ends want them), `turns` (the sliding window), `lessons` and
+    `wordings`. Everything else is of the turn at hand and is reset when the next one starts.
     """
 
     version: int  # the form of this state; `upgrade` reads older ones
@@ -64,6 +64,7 @@ class AgentState(MessagesState):
     next: str  # the node that comes next, chosen by the last one
     answer: Record | None  # the `AnswerRecord`; None until `respond` has run
     lessons: dict[str, str]  # ids of saved answers and definitions, by number in the list that was shown last
+    wordings: dict[str, str]  # the question that a correction in words corrects the answer to, by the turn's question
 
 
 class AgentOutput(MessagesState, total=False):

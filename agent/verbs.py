@@ -34,6 +34,7 @@ from ..tools.examples.rights import can_remove_example, choose_best_per_question
 from ..tools.export import ExportResult, Format, Target, export_query, export_rows, infer_export_format, write_file
 from ..tools.knowledge import Entry, Knowledge
 from ..tools.knowledge.fragment import parse_definition, run_entry_sql
+from ..tools.knowledge.search import is_term_name
 from ..tools.labels import choose_locale
 from ..tools.outgoing import MaskedDatabase
 from ..tools.sql import read_query
@@ -67,6 +68,9 @@ _MEANS = re.compile(
     re.S,
 )
 """`active means ordered in the last 90 days`, `SPM: sales per member`, `big = orders.total > 500`."""
+
+_RULES = "rule", "regel", "regla", "regola", "règle"
+_NO_WORD = "does not say which word it defines: write WORD means MEANING, and a rule for everybody as rule: TEXT"
 
 
 @dataclass(frozen=True)
@@ -326,14 +330,14 @@ def note(text: str, resources: Resources, cancellation: Cancellation | None = No
         raise KnowledgeError(f"the note has more than {LONGEST_NOTE:,} characters: split it")
     parts = _MEANS.match(words)
     if parts is None:
-        raise KnowledgeError(
-            f"not saved: {words[:80]!r} does not say which word it defines: write WORD means MEANING; a rule for "
-            "everybody's questions is written rule: TEXT"
-        )
+        raise KnowledgeError(f"not saved: {words[:80]!r} {_NO_WORD}")
     name, meaning = (parts["quoted"] or parts["plain"]).strip(), parts["meaning"].strip()
-    if parts["plain"] and name.lower() == "rule":
+    if parts["plain"] and name.lower() in _RULES:
         return save_knowledge_entry(Entry("convention", meaning, meaning), resources)
-    entry = parse_definition(name, meaning, resources.database.schema(), only_sql=parts["how"] == "=")
+    schema = resources.database.schema()
+    entry = parse_definition(name, meaning, schema, only_sql=parts["how"] == "=")
+    if not is_term_name(name, schema, addresses=parts["how"] != ":" or bool(entry.sql)):
+        raise KnowledgeError(f"not saved: {name!r} {_NO_WORD}")
     return save_knowledge_entry(entry, resources, cancellation)
 
 

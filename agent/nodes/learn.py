@@ -35,14 +35,15 @@ def _run_command_on_answer(line: str, state: AgentState, run: Run) -> Update:
     record = load(AnswerRecord, kept) if kept else None
     answers = ConversationAnswers(run.resources, listed=state.get("lessons", {}), cancellation=run.cancellation)
     if record and run.resources.may_read(record.rights):
-        answers.take(Answer(record, run.thread))
+        answers.take(Answer(record, run.thread), wording=state.get("wordings", {}).get(record.question, ""))
     before = len(answers.held)
     try:
         said = teach(answers, line)
     except TableturnError as error:
         said = str(error)
     if isinstance(said, CorrectionTurn):
-        reply = AIMessage(f"asked again; to save the answer: /approve {said.wording}")
-        return {"messages": [reply], "question": said.question, "evidence": said.notes, "next": "rephrase"}
+        reply = AIMessage(f"asked again; right now? /approve saves it as the answer to: {said.wording}")
+        asked: Update = {"question": said.question, "evidence": said.notes, "wordings": {said.question: said.wording}}
+        return {"messages": [reply], "next": "rephrase", **asked}
     answer = kept if len(answers.held) == before else dump(answers.held[-1].answer.record)
     return {"messages": [AIMessage(said)], "answer": answer, "lessons": answers.listed, "next": END}

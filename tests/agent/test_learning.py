@@ -159,7 +159,7 @@ def test_the_question_of_a_later_turn_is_kept_self_contained(shop: Path, tmp_pat
         answer = chat.ask("Only those in Paris")
         with pytest.raises(ExampleRefused, match=re.escape(repr(answer.rephrased))):
             agent.approve(answer)
-        with pytest.raises(ExampleRefused, match="give the question to save"):
+        with pytest.raises(ExampleRefused, match="can be understood alone"):
             agent.correct(answer, "SELECT name FROM customers WHERE city = 'Lyon'")
         assert agent.list_lessons() == ()
         saved = agent.approve(answer, question=answer.rephrased)

@@ -24,7 +24,7 @@ from ..errors import (
 from ..sql import Query, write_exact_table_names
 from ..sql.dialects import KEYWORDS, get_dialect_rules
 from ..sql.query import split_at_and
-from ..sql.scope import Reference
+from ..sql.scope import Reference, Scope
 from ..words import find_nearest_names, format_did_you_mean, join_words, stems
 from .entry import Entry, Item
 from .read import DATABASE
@@ -41,7 +41,7 @@ _CONTRADICTS = "it contradicts"
 _AGGREGATES = [name for name, kind in exp.FUNCTION_BY_NAME.items() if issubclass(kind, exp.AggFunc)]
 _CLAUSE = r"(?:SELECT|WHERE|HAVING|(?:GROUP|ORDER) BY|WITH \w+ AS)\b"
 _AGGREGATE = "|".join(_AGGREGATES)
-_SQL_BEGINS = re.compile(rf"{_CLAUSE}|(?:{_AGGREGATE})\(|(?i:{_AGGREGATE})\([\w ]*[._*]")
+_SQL_BEGINS = re.compile(rf"\(*{_CLAUSE}|S(?:ELECT?|ELCT|LECT)\b|(?:{_AGGREGATE})\(|(?i:{_AGGREGATE})\([\w ]*[._*]")
 _WHERE = re.compile(r"^\s*WHERE\s+", re.IGNORECASE)
 # What changes a database; in small letters only whole statements, as `insert into the cart` may be words.
 _CHANGES = re.compile(
@@ -56,8 +56,8 @@ _COMPARED = exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.Bet
 # A comparison of one name that only columns have, with one value or none yet: `orders.total > 5`, `net_price >`. What
 # does not parse after AND, or lacks its closing quote, is broken SQL.
 _COMPARISON = re.compile(
-    r"\(*(?=\w*[._]|\w+\s*=\s*')[^\W\d]\w*(?:\.\w+)*\s*(?:[<>]=?|<>|!=|==?)\s*(?:'[^']*'?|\"[^\"]*\"?|[\w.+-]*)\)*"
-    r"(?:\s+(?:AND|OR)\b.*)?"
+    r"\(*(?=\w*[._]|\w+\s*(?:=|(?i:LIKE))\s*')[^\W\d]\w*(?:\.\w+)*\s*(?:[<>]=?|<>|!=|==?|(?i:\bLIKE\b))\s*"
+    r"(?:'[^']*'?|\"[^\"]*\"?|[\w.+-]*)\)*(?:\s+(?:AND|OR)\b.*)?"
 )
 
 
@@ -106,12 +106,16 @@ def is_sql(text: str, schema: Schema) -> bool:
     if any(schema.table(column.table) for column in tree.find_all(exp.Column) if f"{column.table}." in text):
         return True
     given = tree.expressions[0] if len(tree.expressions) == 1 else None
+    if isinstance(given, exp.Binary) and all(isinstance(node, exp.Binary | exp.Literal) for node in given.walk()):
+        return True  # `1/0`
     if not isinstance(given, exp.Connector | exp.Predicate | exp.Not):
         return False
     # `spent > 5` may be words; `spent_total > 5`, `where spent > 5` and `spent = 5` are not.
     named = clause or any(column.table or "_" in column.name for column in given.find_all(exp.Column))
     compared = given.find(*_COMPARED) if named else given.find(exp.EQ, exp.NEQ, exp.Like, exp.Between)
-    return compared is not None and given.find(exp.Literal) is not None
+    columns = (column.name for column in given.find_all(exp.Column))
+    known = isinstance(given, exp.EQ | exp.NEQ) and any(t.column(name) for name in columns for t in schema.tables)
+    return compared is not None and (known or given.find(exp.Literal) is not None)
 
 
 def _read_statement(text: str, dialect: str) -> exp.Expr | None:
@@ -497,14 +501,17 @@ def _join_name_parts(parts: Iterable[exp.Expr]) -> str:
 def find_used_entries(query: Query, entries: Sequence[Entry], question: str) -> tuple[Entry, ...]:
     """Return the entries that a query's SQL uses.
 
-    One with SQL if the query has that SQL, on the same columns; a term in words alone if the question has its name and
-    the query reads what it is about; a description or a rule if the query reads its column, and of coded values if it
-    looks for one of them.
+    A term with SQL if that is a condition of the query, a metric if it is computed, on the same columns; one in words
+    alone if the question has its name and the query reads what it is about; a description or a rule if the query reads
+    its column, and of coded values if it looks for one of them.
     """
     if not entries or len(query.sql) > _LONGEST:
         return ()
-    items, schema = query.used, query.schema
-    written = {_write_normalized_sql(node) for node in query.tree.find_all(exp.Condition)}
+    items, schema, scopes = query.used, query.schema, _list_read_scopes(query)
+    written = {
+        "term": [{_write_normalized_sql(part) for part in _list_applied_conditions(query, scope)} for scope in scopes],
+        "metric": [set(map(_write_normalized_sql, query.own(scope, exp.Condition))) for scope in scopes],
+    }
     read = items.columns | {(table, "") for table in items.tables}
     question_stems = set(stems(question))
 
@@ -518,8 +525,8 @@ def find_used_entries(query: Query, entries: Sequence[Entry], question: str) -> 
                     columns = {_get_item(one, schema) for one in fragment.resolve_among()}
                 except KnowledgeError:
                     return False
-                parts = [_write_normalized_sql(tree)], map(_write_normalized_sql, split_at_and(tree))
-                return columns <= read and any(written.issuperset(part) for part in parts)
+                parts = set(map(_write_normalized_sql, split_at_and(tree)))
+                return columns <= read and any(parts <= there for there in written[entry.kind])
             case "term" | "metric":
                 # Words alone show in no SQL: only that it reads what they are about.
                 return about and any(set(phrase) <= question_stems for phrase in entry.phrases)
@@ -533,6 +540,23 @@ def find_used_entries(query: Query, entries: Sequence[Entry], question: str) -> 
                 return about
 
     return tuple(filter(used, entries))
+
+
+def _list_read_scopes(query: Query) -> list[Scope]:
+    """Return the SELECTs that the result comes from: not those of a CTE that none of them reads."""
+    scopes, trees = list[Scope](), [query.tree]
+    for tree in trees:
+        for node in tree.walk(prune=lambda node: isinstance(node, exp.CTE)):
+            if (scope := query.find_scope(node)) is not None and scope not in scopes:
+                scopes.append(scope)
+                trees += [source.query for source in scope.sources if source.query is not None]
+    return scopes
+
+
+def _list_applied_conditions(query: Query, scope: Scope) -> list[exp.Expr]:
+    """Return what rows must meet to be in a SELECT or one of its aggregates, split at AND."""
+    applied = [each.node for each in query.conditions(scope) if each.clause != "on" or each.is_required]
+    return [part for node in applied for part in split_at_and(node)]
 
 
 def _write_normalized_sql(node: exp.Expr) -> str:

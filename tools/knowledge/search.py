@@ -63,6 +63,16 @@ _STOP = frozenset(
 )
 """Stems that no entry is found by; other stop words may stand in its name: `active until`."""
 
+_ADDRESSES = frozenset(
+    stem_word(fold(word))
+    for word in STOP_WORDS
+    | make_word_set(
+        """achtung always attention aviso beachte bitte caution fyi hint hinweis immer important importante keep merke
+        mind nb never nota note notiz remark remember reminder tip toujours warning wichtig"""
+    )
+)
+"""Stems of words before a colon that address the reader: `Please remember: ...`."""
+
 _FAMILIAR = frozenset(
     """
     AD AM AND ASC ASAP AVG BC CEO CFO CM COUNT CSV CTO DB DESC DVD EN EST ETC EU FAQ FR GB GMT HTML HTTP ID IDS IN IP IT
@@ -215,6 +225,11 @@ class _KnowledgeIndex:
         self.common = self.schema_words | _STOP | question_words() | frozenset(map(stem_word, STOP_WORDS))
         self.known = frozenset(word for names in self.names for name in names for word in name)
         self.wording = WordIndex(self.known, self.known | self.words.keys() | self.schema_words)
+
+
+def is_term_name(name: str, schema: Schema, *, addresses: bool = True) -> bool:
+    """Whether a name has a word that an entry can be found by, except those that may address the reader."""
+    return not _STOP.union(() if addresses else _ADDRESSES - get_schema_name_stems(schema)).issuperset(stems(name))
 
 
 class _KnowledgeSearch:

@@ -549,6 +549,7 @@ def normalize_constant_text(text: str) -> str:
 
 def _find_counted(inner: exp.Expr, select: exp.Select) -> Iterator[exp.Expr]:
     """Yield the conditions on rows in an aggregate: of CASE or IF, or a summed condition."""
+    inner = inner.unnest()
     if isinstance(inner, exp.Predicate | exp.Connector):
         yield inner
     for branch in inner.find_all(exp.If):

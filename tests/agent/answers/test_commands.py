@@ -127,9 +127,12 @@ def test_a_correction_in_words_is_asked_at_once(shop: Path, tmp_path: Path) -> N
         assert told.state["answer"]["sql"] == RIGHT
         told_how, asked = told.state["messages"][-3:-1]
         assert asked.text == "How many customers are there? only numbers one and three count"
-        save = told_how.text.partition("to save the answer: ")[2]
-        assert save == "/approve How many customers are there?"
-        assert "saved 'How many customers are there?' as an example" in told.say(save)
+        assert told_how.text.endswith("/approve saves it as the answer to: How many customers are there?")
+        assert "saved 'How many customers are there?' as an example" in told.say("/approve")
+        right = "SELECT count(*) FROM customers WHERE id = 1"
+        assert "saved 'How many customers are there?' as an example" in told.say(f"/correct {right}")
+        told.say("How many customers are in Lyon?")
+        assert "not saved yet: 'How many customers are in Lyon?'" in told.say("/approve"), "it is another question"
 
 
 def test_a_metric_that_counts_rows_can_be_edited(agent: SQLAgent, known: Path) -> None:

@@ -155,6 +155,12 @@ def test_notes_of_people_are_checked_and_carry_author_and_time(shop: Path, known
         ("city = 'Paris", "is not an SQL expression"),
         ("GROUP BY city", "is not an SQL expression"),
         ("sum(order_total", "is not an SQL expression"),
+        ("customers.name LIKE 'A%", "is not an SQL expression"),
+        ("name like 'A%", "is not an SQL expression"),
+        ("SELEC broken", "there is no column"),
+        ("1/0", "names no column"),
+        ("(SELECT 1)", "names no column"),
+        ("city = Paris", "there is no column 'Paris'"),
     ],
 )
 def test_sql_of_a_definition_is_run_wherever_it_is_written(shop: Path, known: Path, meaning: str, why: str) -> None:
@@ -402,6 +408,17 @@ def test_a_condition_that_does_not_resolve_is_not_kept_as_words(shop: Path, know
         ):
             assert agent.note(f"vip means {words}").text == words
         assert agent.note("rule: nope_col > 5").kind == "convention"
+
+
+def test_a_note_names_a_word_by_which_it_is_found(shop: Path, known: Path) -> None:
+    with SQLAgent(shop, model=writes("SELECT 1")) as agent:
+        for wrong in ("Please remember: some do not count", "Note: some are wrong", "the means customers", "is: was"):
+            with pytest.raises(KnowledgeError, match="does not say which word it defines"):
+                agent.note(wrong)
+        assert agent.note("important means pays in time").kind == "term"
+        assert agent.note("important: orders.total > 5").sql
+        assert agent.note("on time: paid within a week").kind == "term"
+        assert agent.note("Règle : some do not count").kind == "convention"
 
 
 def test_a_change_in_a_file_underneath_is_seen_at_once(shop: Path, known: Path) -> None:

@@ -64,3 +64,30 @@ def test_a_definition_is_used_where_the_query_has_it(known: Known) -> None:
     assert "area" not in used("SELECT 1 FROM customers", "revenue by area"), "nothing of it is in the query"
     assert "active" not in used("SELECT 1 FROM orders WHERE state = 'A'"), "the same condition on another column"
     assert "customers.city" in used("SELECT city FROM customers")
+
+
+@pytest.mark.parametrize(
+    ("sql", "applied"),
+    [
+        ("SELECT count(*) FROM customers WHERE NOT (status = 'A')", False),
+        ("SELECT count(*) FROM customers WHERE status = 'A' OR 1 = 1", False),
+        ("SELECT count(*) FROM customers WHERE (status = 'A' OR city = 'Paris') AND id > 1", False),
+        ("SELECT count(*) FROM customers WHERE CASE WHEN status = 'A' THEN 0 ELSE 1 END = 1", False),
+        ("WITH d AS (SELECT * FROM customers WHERE status = 'A') SELECT count(*) FROM customers", False),
+        (
+            "WITH d AS (SELECT * FROM customers WHERE status = 'A'), e AS (SELECT * FROM d) SELECT id FROM customers",
+            False,
+        ),
+        ("SELECT count(*) FROM orders o LEFT JOIN customers c ON c.id = o.customer_id AND c.status = 'A'", False),
+        ("SELECT count(*) FROM orders o JOIN customers c ON c.id = o.customer_id AND c.status = 'A'", True),
+        ("WITH d AS (SELECT * FROM customers WHERE status = 'A'), e AS (SELECT * FROM d) SELECT count(*) FROM e", True),
+        ("SELECT count(*) FROM orders WHERE customer_id IN (SELECT id FROM customers WHERE status = 'A')", True),
+        ("SELECT sum(CASE WHEN status = 'A' AND id > 1 THEN 1 END) FROM customers", True),
+        ("SELECT sum((status = 'A')) FROM customers", True),
+        ("SELECT count(*) FILTER (WHERE status = 'A') FROM customers", True),
+    ],
+)
+def test_a_condition_is_used_only_where_rows_must_meet_it(known: Known, sql: str, applied: bool) -> None:
+    knowledge = known(WHOLE)
+    found = find_used_entries(read(sql, knowledge.schema), knowledge.entries, "")
+    assert ("active" in {entry.name for entry in found}) is applied
