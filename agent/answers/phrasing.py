@@ -223,10 +223,6 @@ def phrase_answer(result: PlainResult, looks: ColumnDisplay, literals: Sequence[
 
 def phrase_result_or_count(result: PlainResult, looks: ColumnDisplay) -> str:
     """Return a result as a sentence; if that fails, return the number of rows."""
-    if looks.labels.are_english and not looks.locale.startswith("en"):
-        # Its words are in English, so its months are, too.
-        dated = (replace(form, locale="") if form.kind in ("date", "month") else form for form in looks.formats)
-        looks = replace(looks, formats=tuple(dated))
     return call_with_fallback("phrasing", lambda: phrase_result(result, looks), format_row_count(result, looks.labels))
 
 
