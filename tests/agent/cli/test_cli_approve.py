@@ -74,7 +74,7 @@ def test_without_a_terminal_a_follow_up_is_saved_only_under_words_that_were_seen
     right = "SELECT name FROM customers WHERE city = 'Lyon'"
     first = "Show the names of the customers\nOnly those in Paris\n"
     ran = chat(shop, f"{first}/approve\n/correct {right}\n")
-    assert "give the question to save" in ran.stderr
+    assert "give a question that can be understood alone" in ran.stderr
     assert "not saved yet: /approve " in ran.stderr
     assert kept() == []
     chat(shop, f"{first}/correct {right}\n/approve Who is in Lyon?\n")
