@@ -1,8 +1,8 @@
 """Fills the places of a model's sentence with the cells of a result.
 
-The sentence was written before anybody saw the rows. So each word of it is one of the question, the query or the
-schema's names, or one that is known to claim nothing, or its claim is borne out by the rows; otherwise the program's
-own sentence stands.
+The sentence was written before anybody saw the rows. Its numbers and names are cells, or those of the question and the
+query, and what it compares is held against the rows; its other words are the model's, as the query is. Where
+one of these does not hold, the program's own sentence stands.
 """
 
 from __future__ import annotations
@@ -21,8 +21,16 @@ from ...tools.words import fold, humanize_name, words
 from ..advice import with_fallback
 from ..records import AnswerRecord, PlainResult
 from .phrasing import ROWS_IN_WORDS, TEXT_CHARACTERS, cut
-from .sentence_claims import ClaimedSentence, ClaimedTable, Placeholder, find_columns_by_name, is_borne_out, take_bounds
-from .sentence_words import GAP, PERIODS, SentenceWords, compile_phrases, is_listed, read_number_words
+from .sentence_comparisons import (
+    GAP,
+    ComparingSentence,
+    Placeholder,
+    QueryResult,
+    compile_phrases,
+    find_columns_by_name,
+    is_listed,
+    read_number_words,
+)
 
 LONGEST = 300  # characters of a sentence with its places
 
@@ -45,14 +53,15 @@ _PERCENT = re.compile(r"\s?(?:%|(?:per|pour|por) ?(?:cent|ciento|cento)\b|Prozen
 _NUMBER, _RUN = re.compile(r"\d+(?:[.,:/'’-]\d+)*"), re.compile(r"\d+")
 _CURRENCY_BEFORE = re.compile(r"(?<!\w)(?:US\s)?([^\W\d_]{3,})\s?$")
 _UNIT_AFTER = re.compile(r"^\s?(?:US\s)?([^\W\d_]+(?:/[a-z])?)(?!\w)")
-_NOUN = re.compile(r"\s[^\W\d_]{3}")
-"""What is said of many, as in `{n} customers have`, is not said of one."""
+_NOUN = re.compile(r"\s(?!\w+\(\w+\))[^\W\d_]{3}")
+"""What is said of many, as in `{n} customers have`, is not said of one; `{n} customer(s)` is."""
 _MARKS = re.compile(r"[.,'’]")
 _GROUPED = re.compile(r"\d{1,3}(?:[.,'’]\d{3})+")
 _ROMAN = re.compile(r"(?<!\w)[IVX]{2,}(?!\w)")
 _DECIMAL = re.compile(r"\d+[.,]\d+")
-_IN_ALL = re.compile(r"\bin all(?=\s*(?:[^\w\s]|$))", re.IGNORECASE)
-_PRONOUN = re.compile(r"\bthe one (?=with|who|whose|that)\b", re.IGNORECASE)
+_PRONOUN = re.compile(
+    r"\b(?:the one (?=with|who|whose|that|which)|(?:first|last|other|only|former|latter|next) one)\b", re.I
+)
 
 _SPELLED = re.compile(r"[\u0e00-\u0eff\u2e80-\ud7ff]|[^\W_\u0e00-\u0eff\u2e80-\ud7ff]+")
 _BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029][\s\x00-\x1f\x7f-\x9f]*")
@@ -66,12 +75,11 @@ def fill_answer_sentence(
     if answer.sentence is None or answer.sql is None:
         return None
     query = read_query(answer.sql, database.schema())
-    asked, meant = answer.question, answer.rephrased
-    return fill_sentence(answer.sentence.say, result, formats, asked, query, meant) if query else None
+    return fill_sentence(answer.sentence.say, result, formats, answer.question, query) if query else None
 
 
 def fill_sentence(
-    say: str, result: PlainResult, formats: Sequence[ColumnFormat], question: str, query: Query, meant: str = ""
+    say: str, result: PlainResult, formats: Sequence[ColumnFormat], question: str, query: Query
 ) -> str | None:
     """Fill the placeholders of a sentence; return None if the result does not support it.
 
@@ -81,13 +89,12 @@ def fill_sentence(
         formats: One per column, each with its locale.
         question: The question in the person's own words.
         query: The query that gave the result.
-        meant: The question made self-contained by a model; it has the nouns of a question that leans on others.
     """
     gapped = _PLACE.sub(GAP, say)
     if not _is_plain_sentence(say, gapped) or _JOINED.search(gapped):
         return None
     measures = [number for number, form in enumerate(formats) if form.kind in ("number", "money", "percent")]
-    table = ClaimedTable(result, query, tuple(measures))
+    table = QueryResult(result, query, tuple(measures))
     examples = compile_phrases("examples")
     found = [
         _resolve_placeholder(place[1], table, examples.search(say[: place.start()]) is not None)
@@ -101,7 +108,8 @@ def fill_sentence(
     forms = [counted if place.column < 0 else formats[place.column] for place in places]
     for place, form in zip(places, forms, strict=True):
         cells = [result.row_count if place.column < 0 else result.rows[row][place.column] for row in place.rows]
-        cells = ["" if cell is None else _BREAKS.sub(" ", format_cell(cell, form)) for cell in dict.fromkeys(cells)]
+        cells = cells if place.is_list else [*dict.fromkeys(cells)]
+        cells = ["" if cell is None else _BREAKS.sub(" ", format_cell(cell, form)) for cell in cells]
         names = [cut(cell, TEXT_CHARACTERS) for cell in cells]
         texts.append(join_names(names, ROWS_IN_WORDS, f"{question} {gapped}") if all(names) else "")
     # A number in ORDER BY or GROUP BY is that of a column.
@@ -109,33 +117,25 @@ def fill_sentence(
         each for each in query.tree.find_all(exp.Literal) if not isinstance(each.parent, exp.Ordered | exp.Group)
     ]
     given = " ".join([question, *(literal.name for literal in literals)])
+    language = find_language(gapped) or find_language(f"{question} {gapped}")
     others = _find_named_rows(gapped, result, formats)
-    asked = f"{question} {' '.join(map(humanize_name, result.columns))}"
-    identifiers = [humanize_name(each.name) for each in query.tree.find_all(exp.Identifier)]
-    aliases = {humanize_name(each.alias) for each in query.tree.find_all(exp.Alias)}
-    own = [*(literal.name for literal in literals), *others]
-    told = take_bounds(_PERCENT.sub(" ", gapped), places, table) if all(texts) else None
-    if told is None:
-        return None
-    text = SentenceWords.read(
-        _IN_ALL.sub(" overall ", examples.sub(" ", told)),
-        f"{question} {meant}",
-        f"{asked} {meant}",
-        " ".join([*identifiers, *own]),
-        " ".join([*(each for each in identifiers if each not in aliases), *own]),
-    )
     placed = {row for place in places if place.column >= 0 for row in place.rows}
-    said = ClaimedSentence(text, places, forms, formats, [*others.values()], examples.search(gapped) is not None, table)
+    names = [
+        *(humanize_name(each.name) for each in query.tree.find_all(exp.Identifier)),
+        *(literal.name for literal in literals),
+        *others,
+    ]
+    compared = ComparingSentence(examples.sub(" ", gapped), language, names, places, table)
     if not (
-        _has_only_given_numbers(gapped, given, text.language)
+        all(texts)
+        and _has_only_given_numbers(gapped, given, language, " ".join(map(humanize_name, result.columns)))
         and all(placed <= rows for rows in others.values())
-        and text.are_known(with_short=not any(place.pick for place in places))
-        and is_borne_out(said)
+        and compared.is_borne_out()
     ):
         return None
     hundredfold = any(isinstance(each.parent, exp.Mul) and each.name in ("100", "100.0") for each in literals)
     return _build_sentence(
-        gapped, texts, forms, question, percent=hundredfold or "%" in question, given=f"{asked} {query.tree.sql()}"
+        gapped, texts, forms, question, percent=hundredfold or "%" in question, given=f"{question} {query.tree.sql()}"
     )
 
 
@@ -151,7 +151,7 @@ def _is_plain_sentence(say: str, gapped: str) -> bool:
     return 0 < len(say) <= LONGEST and not unseen and _MARKUP.search(gapped) is None
 
 
-def _resolve_placeholder(inner: str, table: ClaimedTable, example: bool) -> Placeholder | None:
+def _resolve_placeholder(inner: str, table: QueryResult, example: bool) -> Placeholder | None:
     """Return the cells that a placeholder means; None if it is unknown or ambiguous."""
     result, inner = table.result, inner.strip()
     whole, parts = find_columns_by_name(inner, result.columns), _PICK.fullmatch(inner)
@@ -172,8 +172,8 @@ def _resolve_placeholder(inner: str, table: ClaimedTable, example: bool) -> Plac
     elif not result.truncated:
         rows = table.find_extreme_rows(by[0], pick) if pick else tuple(range(len(cells)))
     values = len({cells[row] for row in rows})
-    # Names may be listed; of numbers only one can be meant.
-    listed = column not in table.measures and (pick or values == len(rows))
+    # Names may be listed if few of them are alike; of numbers only one can be meant.
+    listed = column not in table.measures and (pick or 2 * values > len(rows))
     return Placeholder(rows, column, pick, by[0]) if values == 1 or (values and listed) else None
 
 
@@ -199,11 +199,11 @@ def _spell_words(text: str) -> str:
     return f" {' '.join(_SPELLED.findall(unicodedata.normalize('NFC', text)))} "
 
 
-def _has_only_given_numbers(gapped: str, given: str, language: str) -> bool:
-    """Whether every number in a sentence is also in the question or the query."""
+def _has_only_given_numbers(gapped: str, given: str, language: str, columns: str = "") -> bool:
+    """Whether each number in a sentence is also in the question or query, or as a word in a name of `columns`."""
     values, spelled = read_number_words()
     tokens = set(_NUMBER.findall(given))
-    runs = {run for token in tokens for run in _split_number(token)}
+    runs = {form for token in tokens for run in _split_number(token) for form in (run, run.lstrip("0"))}
     for token in _NUMBER.findall(gapped):
         plain = _MARKS.sub("", token)
         grouped = _GROUPED.fullmatch(token) is not None and plain in runs
@@ -217,12 +217,12 @@ def _has_only_given_numbers(gapped: str, given: str, language: str) -> bool:
         unicodedata.numeric(mark, None) is not None and not mark.isdecimal() and mark not in given for mark in gapped
     ):
         return False
-    said = {word.folded for word in words(given)}
+    said = {word.folded for word in words(given)} | {word.stem for word in words(columns)}
     return not any(
-        word.folded not in said
+        said.isdisjoint((word.folded, word.stem))
         and str(values.get(word.folded)) not in runs
         and spelled.fullmatch(word.folded)
-        and not is_listed(word.text, language, "neutral", *PERIODS)  # `due` is a number in Italian
+        and not is_listed(word.text, language, "common")  # `due` is a number in Italian
         for word in words(_PRONOUN.sub(" ", _PERCENT.sub(" ", gapped)))
     )
 
@@ -259,6 +259,7 @@ def _build_sentence(
         text += cell + piece
     if "%" in gapped and not percent and "percent" not in {form.kind for form in forms}:
         return None
+    text = text.strip()
     return text if text[-1] in ".!?…。！？।॥؟۔" else f"{text}."
 
 

@@ -1,4 +1,4 @@
-"""A model's sentence is used where the result bears out all that it claims, and no number in it is ever the model's."""
+"""A model's sentence is used where the result bears out what it compares, and no number in it is ever the model's."""
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ def fill(
     *,
     sql: str = BY_MONTH,
     question: str = "Revenue by month",
-    meant: str = "",
     truncated: bool = False,
     forms: Sequence[ColumnFormat] = (),
 ) -> str | None:
@@ -39,7 +38,7 @@ def fill(
         for n in range(len(columns))
     ]
     result = PlainResult(tuple(columns), tuple(rows), truncated)
-    return fill_sentence(say, result, forms, question, Query.of(sql, "sqlite"), meant)
+    return fill_sentence(say, result, forms, question, Query.of(sql, "sqlite"))
 
 
 @pytest.mark.parametrize(
@@ -140,21 +139,6 @@ def test_numbers_of_question_and_query_may_be_named() -> None:
         assert fill(f"Revenue of {words}: {{revenue.max}}.", question=question, sql=f"{sql} /* 30 77 */") is None
 
 
-@pytest.mark.parametrize(
-    "say", ["{rows} have more than 5.", "{rows} haben mehr als 5.", "{rows} en ont plus de 5.", "{rows}: at least 5."]
-)
-def test_a_condition_is_the_querys_own(say: str) -> None:
-    for having, is_said in (
-        ("> 5", "at least" not in say),
-        (">= 5", "at least" in say),
-        ("< 5", False),
-        ("> 6", False),
-    ):
-        sql = f"SELECT month, sum(total) AS revenue FROM orders GROUP BY month HAVING count(*) {having}"
-        assert (fill(say, sql=sql, question="Which have 6 or more, not 5?") is not None) == is_said, having
-    assert fill(say.replace("5", "they"), question="Which?") is None
-
-
 def test_what_a_cut_result_does_not_hold_is_not_said() -> None:
     for place in ("{revenue.max}", "{month@revenue.max}", "{revenue.min}", "{rows}", "{month.last}"):
         assert fill(f"It is {place}.", truncated=True) is None
@@ -238,15 +222,16 @@ STORES: Rows = (("Bregenz",), ("Graz",), ("Linz",), ("Salzburg",), ("Villach",),
         ("The stores are {name}.", STORES[:3], "The stores are Bregenz, Graz and Linz."),
         ("The {rows} stores are {name}.", STORES, "The 7 stores are Bregenz, Graz, Linz and 4 more."),
         ("Das sind die Stores: {name}.", STORES, "Das sind die Stores: Bregenz, Graz, Linz und 4 weitere."),
-        ("Stores, Lager : {name}.", STORES, "Stores, Lager : Bregenz, Graz, Linz, … (+4)."),
-        ("The stores are {name}.", (*STORES, ("Wien",)), None),  # two of one name
+        ("Stores, Wagen : {name}.", STORES, "Stores, Wagen : Bregenz, Graz, Linz, … (+4)."),
+        ("The stores are {name}.", (*STORES, ("Wien",)), "The stores are Bregenz, Graz, Linz and 5 more."),
+        ("The stores are {name}.", STORES[:2] * 4, None),  # many of one name
         ("The stores are {name}.", (*STORES, (None,)), None),
         ("The stores are {name}, up to 8.", STORES, None),
     ],
 )
 def test_a_column_of_names_is_a_list(say: str, rows: Rows, filled: str | None) -> None:
     sql = "SELECT name FROM stores ORDER BY name"
-    assert fill(say, rows, ["name"], sql=sql, question="Stores, Lager?") == filled
+    assert fill(say, rows, ["name"], sql=sql, question="Stores, Wagen?") == filled
     assert fill(say, rows, ["name"], sql=sql, question="Stores?", truncated=True) is None
 
 
@@ -288,56 +273,42 @@ def test_sentences_of_many_languages_are_used_if_they_are_true(
 
 
 @pytest.mark.parametrize(
-    ("question", "true", "false"),
+    ("question", "say"),
     [
-        ("Montako asiakasta meillä on?", "Asiakkaita on {n}.", "Asiakkaita ei ole {n}."),
-        ("Montako asiakasta meillä on?", "Meillä on {n} asiakasta.", "Asiakasmäärä nousi: {n}."),
-        ("Hány ügyfelünk van?", "{n} ügyfelünk van.", "Nem {n} ügyfelünk van."),
-        ("고객이 몇 명입니까?", "고객은 {n}명입니다.", "고객이 {n}명으로 늘었습니다."),
-        ("كم عدد العملاء؟", "عدد العملاء {n}.", "ليس عدد العملاء {n}."),
-        ("हमारे कितने ग्राहक हैं?", "हमारे {n} ग्राहक हैं।", "हमारे ग्राहक बढ़कर {n} हैं।"),
-        ("Скільки у нас клієнтів?", "У нас {n} клієнтів.", "У нас не {n} клієнтів."),
-        ("เรามีลูกค้ากี่คน", "เรามีลูกค้า {n} คน", "เราไม่มีลูกค้า {n} คน"),
-        ("Kaç müşterimiz var?", "{n} müşterimiz var.", "{n} müşterimiz yok."),
+        ("Montako asiakasta meillä on?", "Meillä on {n} asiakasta."),
+        ("Hány ügyfelünk van?", "{n} ügyfelünk van."),
+        ("고객이 몇 명입니까?", "고객은 {n}명입니다."),
+        ("كم عدد العملاء؟", "عدد العملاء {n}."),
+        ("हमारे कितने ग्राहक हैं?", "हमारे {n} ग्राहक हैं।"),
+        ("เรามีลูกค้ากี่คน", "เรามีลูกค้า {n} คน"),
     ],
 )
-def test_a_language_without_lists_reuses_the_questions_words(question: str, true: str, false: str) -> None:
-    sql = "SELECT count(*) AS n FROM customers"
-    filled = true.replace("{n}", "4,213")
-    assert fill(true, ((4213,),), ["n"], sql=sql, question=question) in (filled, f"{filled}.")
-    assert fill(false, ((4213,),), ["n"], sql=sql, question=question) is None
+def test_a_language_without_lists_is_spoken_too(question: str, say: str) -> None:
+    sql, filled = "SELECT count(*) AS n FROM customers", say.replace("{n}", "4,213")
+    assert fill(say, ((4213,),), ["n"], sql=sql, question=question) in (filled, f"{filled}.")
 
 
-@pytest.mark.parametrize(
-    "say",
-    [
-        "{month.last} johtaa: {revenue.last}.",
-        "{month.last} prowadzi: {revenue.last}.",
-        "{month.last} leder med {revenue.last}.",
-        "{month.last} önde gidiyor: {revenue.last}.",
-        "{month.last} лідирує: {revenue.last}.",
-        "{month.last} προηγείται: {revenue.last}.",
-        "{month.last} memimpin dengan {revenue.last}.",
-        "{month.last} يتصدر: {revenue.last}.",
-        "{month.last}が圧勝: {revenue.last}。",
-        "{month.last} 선두: {revenue.last}.",
-        "Tulot nousivat: {revenue.first}, {revenue.last}.",
-        "Przychód wzrósł z {revenue.min} do {revenue.max}.",
-        "Gelir {revenue.min} iken {revenue.max} oldu, fırladı.",
-        "2024-03 johtaa, {rows}.",
-    ],
-)
-def test_a_claim_in_a_language_without_a_list_is_dropped(say: str) -> None:
-    assert fill(say, question="Revenue by month in 2024-03") is None
-    assert fill("Tulot: {revenue.max}, {month@revenue.max}.", question="Tulot?") == "Tulot: 70, 2024-02."
+def test_a_word_in_a_name_and_a_condition_compare_nothing() -> None:
+    one = ((13,),)
+    assert fill("{n} cars have Top Gear.", one, ["n"], sql="SELECT count(*) AS n FROM cars WHERE kit = 'Top Gear'")
+    over = "SELECT count(*) AS n FROM cars WHERE age > 5"
+    assert fill("{n} cars are older than 5 years.", one, ["n"], sql=over, question="Cars older than 5 years?")
+    assert fill("{n} cars are older than most.", one, ["n"], sql=over) is None
+    assert fill("{month.first} had more than {revenue.min}.") is None
 
 
-def test_words_of_the_question_as_understood_are_no_claims() -> None:
-    sql, one = "SELECT count(*) AS n FROM p WHERE o = 'Bonn'", ((86,),)
-    assert fill("There are {n} patients in Bonn.", one, ["n"], sql=sql, question="And Bonn?") is None
-    meant = "How many patients are there in Bonn?"
-    assert fill("There are {n} patients in Bonn.", one, ["n"], sql=sql, question="And Bonn?", meant=meant) is not None
-    assert fill("There are 86 patients: {n}.", one, ["n"], sql=sql, question="And Bonn?", meant="86 patients") is None
+def test_a_number_word_in_a_columns_name_is_no_number() -> None:
+    sql = "SELECT name, damage_millions FROM storms ORDER BY damage_millions DESC"
+    rows, columns = (("Six", 39), ("Nine", 13)), ["name", "damage_millions"]
+    assert fill("{name.first} cost {damage_millions.first} million.", rows, columns, sql=sql) == "Six cost 39 million."
+    assert fill("{name.first} cost {damage_millions.first} billion.", rows, columns, sql=sql) is None
+
+
+def test_each_end_is_said_with_its_number() -> None:
+    said = fill("Highest in {month@revenue.max} at {revenue.max} and lowest at {revenue.min}.")
+    assert said == "Highest in 2024-02 at 70 and lowest at 30."
+    assert fill("Highest in {month@revenue.max} at {revenue.max} and in {month.first} {revenue.last}.") is None
+    assert fill("Lowest in {month@revenue.max}, highest in {month@revenue.min}.") is None
 
 
 NUMBER_WORDS = (DATA / "number_words.txt").read_text("utf-8").split()
@@ -445,7 +416,6 @@ CITIES: Rows = (("Paris", 30), ("Rome", 20), ("IN", 5))
         ("Paris has {n.first}, Rome {n.last}.", None),
         ("In {city@n.max}: {n.max}.", "In Paris: 30."),
         ("IN has {n.first}.", None),
-        ("{rows} cities with Rome.", None),
     ],
 )
 def test_a_name_stands_beside_its_own_cells(say: str, filled: str | None) -> None:
@@ -515,8 +485,6 @@ TOWNS: Rows = (("Neuss", 86), ("Bonn", 80), ("Hamm", 71))
             "From {ort.first} with {patienten.first} to {ort.last} with {patienten.last}.",
             "From Neuss with 86 to Hamm with 71.",
         ),
-        ("{ort.first} and {ort.last} have {patienten.first} and {patienten.last}.", None),  # and Bonn?
-        ("{ort.first} has {patienten.first} patients, {ort.last} {patienten.last}.", None),
         ("From {patienten.min} to {patienten.max}, the most in {ort.first}.", "From 71 to 86, the most in Neuss."),
         ("Each town has {patienten.max} patients.", None),
         ("In total there are {patienten.first} patients.", None),
@@ -532,9 +500,6 @@ TOWNS: Rows = (("Neuss", 86), ("Bonn", 80), ("Hamm", 71))
         ("Patients mainly live in {ort.last}.", None),
         ("{ort.first} tops the list.", "Neuss tops the list."),
         ("Spitzenreiter ist {ort.first}.", "Spitzenreiter ist Neuss."),
-        ("All of them live in {ort.last}.", None),
-        ("Enter your password for {ort.first}.", None),
-        ("Click here: {ort.first}.", None),
         ("Visit {ort.first} at evil dot com.", None),
     ],
 )
@@ -578,65 +543,6 @@ def test_who_leads_is_borne_out(say: str) -> None:
 def test_a_month_is_no_average(say: str, filled: str | None) -> None:
     asked = "What did we take on average a month?"
     assert fill(say, MONTHS, ("monat", "kosten_eur"), sql=BY_COST, question=asked) == filled
-
-
-@pytest.mark.parametrize(
-    ("say", "sql", "supported"),
-    [
-        ("There are {n} patients in total.", "SELECT count(*) AS n FROM p", True),
-        ("In total it was {n}.", "SELECT sum(k) AS n FROM p", True),
-        ("In total it was {n}.", "SELECT max(k) AS n FROM p", False),
-        ("In total it was {n}.", "SELECT count(*) AS n FROM p GROUP BY ort ORDER BY n DESC LIMIT 1", False),
-        ("The average is {n}.", "SELECT avg(k) AS n FROM p", True),
-        ("The average is {n}.", "SELECT sum(k) / count(*) AS n FROM p", True),
-        ("The average is {n}.", "SELECT max(k) AS n FROM p", False),
-        ("La moyenne est {n}.", "SELECT sum(k) AS n FROM p", False),
-        ("The average is {n}.", "SELECT n FROM (SELECT avg(k) AS n FROM p)", True),
-    ],
-)
-def test_a_total_and_an_average_are_the_querys(say: str, sql: str, supported: bool) -> None:
-    assert (fill(say, ((86,),), ["n"], sql=sql, question="Patients?") is not None) == supported
-
-
-SINCE, BEFORE = "since 2024|after 2023|since January 2024", "before 2024|until 2023"
-
-
-@pytest.mark.parametrize(
-    ("condition", "borne_out"),
-    [
-        (">= '2024-01-01'", f"{SINCE}|in 2024"),  # whether there are later ones nobody knows
-        ("> '2023-12-31'", f"{SINCE}|in 2024"),
-        ("< '2024-01-01'", BEFORE),
-        ("<= '2023-12-31'", BEFORE),
-        ("BETWEEN '2023-01-01' AND '2023-12-31'", BEFORE),
-        (">= '2024-01-01' AND joined < '2025-01-01'", f"{SINCE}|until 2024|in 2024"),
-        ("IS NOT NULL", "in 2024"),
-    ],
-)
-def test_a_bound_is_of_the_querys_kind_and_includes_the_same_years(condition: str, borne_out: str) -> None:
-    said = [*f"{SINCE}|{BEFORE}".split("|"), "after 2024", "until 2024", "in 2024"]
-    question = "How many members joined in January, or since, after, before or until 2023 or 2024?"
-    one, sql = ((5,),), f"SELECT count(*) AS n FROM members WHERE joined {condition}"
-    used = {each for each in said if fill(f"{{n}} members joined {each}.", one, ["n"], sql=sql, question=question)}
-    assert used == {*borne_out.split("|")}
-
-
-@pytest.mark.parametrize(
-    ("condition", "denied"),
-    [
-        ("paid_at IS NULL", True),
-        ("paid_at IS NOT NULL", False),
-        ("NOT paid_at IS NULL", False),
-        ("status = 'new' AND paid_at IS NULL", True),
-    ],
-)
-@pytest.mark.parametrize("question", ["How many have not paid?", "How many have paid?", "How many bills?"])
-def test_a_denial_is_what_the_query_looks_for(condition: str, denied: bool, question: str) -> None:
-    sql, one = f"SELECT count(*) AS bills FROM bills WHERE {condition}", ((5,),)
-    for say in ("{bills} have not paid.", "{bills} have never paid.", "{bills} bills are unpaid."):
-        assert (fill(say, one, ["bills"], sql=sql, question=f"{question} bills") is None) == (not denied), say
-    if denied:
-        assert fill("{bills} have paid.", one, ["bills"], sql=sql, question=question) is None
 
 
 @pytest.mark.parametrize(
