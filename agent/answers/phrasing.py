@@ -121,14 +121,15 @@ def _phrase_ranking(result: PlainResult, looks: ColumnDisplay) -> str:
     if len(set(names)) < len(names) or None in names or len(known) < len(numbers) or known[0] == known[-1]:
         return ""
     order = {(one < other) - (one > other) for one, other in pairwise(known)} - {0}
-    if len(order) > 1:
+    leaders = names[: known.count(known[0])]
+    if len(order) > 1 or len(leaders) > ROWS_IN_WORDS:
         return ""
     labels = looks.labels
     return labels.say(
         "ranking_up" if order == {1} else "ranking",
         of="" if result.truncated else labels.say("of", len(names)),
         measure=looks.words[measure],
-        first=_format_value(names[0], looks.formats[name]),
+        first=labels.join([_format_value(leader, looks.formats[name]) for leader in leaders]),
         value=format_cell(known[0], looks.formats[measure]),
     )
 

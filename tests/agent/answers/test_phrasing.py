@@ -77,6 +77,8 @@ def test_a_list_of_rows_names_its_columns_in_order() -> None:
         (words("city, customers", *CITIES, ordered=True), "First of 4 by customers: Lyon, 30."),
         (words("customers, city", *[row[::-1] for row in CITIES[::-1]], ordered=True),
          "First of 4 by customers, lowest first: Nice, 5."),
+        (words("city, customers", ("Lyon", 5), ("Metz", 5), ("Nice", 4), ordered=True),
+         "First of 3 by customers: Lyon and Metz, 5."),
         (words("city, customers", *CITIES, ordered=True, truncated=True),
          "First by customers: Lyon, 30."),
         (words("city, customers", *CITIES), "Customers by city, 4 rows."),
