@@ -117,7 +117,7 @@ def select_overview_schema(question: str, history: tuple[PastTurn, ...], run: Ru
             return schema, False
 
         def select_likely_columns() -> tuple[Schema, bool]:
-            linked = run.linker().link(question, history, max_columns=MOST_COLUMNS, choose_tables=True)
+            linked = run.linker().link(question, history, max_columns=MOST_COLUMNS)
             return shorten_schema(linked.kept, schema), True
 
         return call_with_fallback("linking", select_likely_columns, (schema, False))

@@ -54,12 +54,7 @@ def link(state: AgentState, run: Run) -> Body[Update]:
     def link_schema() -> LinkedSchema:
         # The question as asked: the linker is fitted on that, with the history beside it.
         return run.linker().link(
-            question,
-            history,
-            found,
-            threshold=settings.link_threshold,
-            max_columns=MOST_COLUMNS,
-            choose_tables=settings.prompt_style == "full",
+            question, history, found, threshold=settings.link_threshold, max_columns=MOST_COLUMNS
         )
 
     def link_schema_and_choose_base() -> tuple[LinkedSchema, Schema, PastTurn | None]:

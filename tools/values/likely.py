@@ -34,7 +34,6 @@ _DENIED_BEFORE, _ENDING, _YEAR_LENGTH = 2, 3, 4
 _BEFORE_NAMES = frozenset(("at", "for", "from", "in", "near", "of", "the", "to"))
 _IS = frozenset(("are", "is", "of", "was", "were"))
 _JOINS = frozenset(("and", "or"))
-_GREETINGS = frozenset(("hello", "hi", "ok", "okay"))
 
 
 def select_likely_values(text: str, found: Sequence[ValueMatch], schema: Schema) -> tuple[ValueMatch, ...]:
@@ -118,7 +117,7 @@ class _MentionClassifier:
     def is_value_meant(self, match: ValueMatch) -> bool:
         """Whether the question likely means the matched value."""
         words = self.question.get_words_in_range(match.start, match.end)
-        small = all(map(self._is_common_word, words))
+        small = all(word.folded in STOP_WORDS for word in words)
         if match.how == "flag":
             # No other value of a flag fits the question as well: yes, unless something is denied.
             flags = (other for other in self.found if other.how == "flag" and _get_key(other) == _get_key(match))
@@ -183,10 +182,6 @@ class _MentionClassifier:
                 return False
         kind = match.how in ("exact", "case") and words[-1].stem not in self._things and self._is_category_value(match)
         return capital or not ordinary or kind
-
-    def _is_common_word(self, word: Word) -> bool:
-        """Whether a word is common in questions, or is a greeting at the start of a sentence."""
-        return word.folded in STOP_WORDS or (word.folded in _GREETINGS and word.start in self.question.openings)
 
     def _is_in_name_position(self, match: ValueMatch, own: Set[str], before: Sequence[Word]) -> bool:
         """Whether common words stand where a name would: after the column, or like ME in "in ME"."""

@@ -44,7 +44,7 @@ _SCHEMA = Schema(
 def test_the_group_that_covers_the_question_comes_first_and_whole() -> None:
     kept = (
         SchemaLinker(_SCHEMA)
-        .link("Which customer redeemed the most vouchers?", max_columns=400, choose_tables=True)
+        .link("Which customer redeemed the most vouchers?", max_columns=400)
         .kept
     )
     names = [table.name for table in kept.tables]
@@ -61,7 +61,7 @@ def test_of_a_group_too_large_to_show_whole_what_is_asked_for_comes_with_its_cod
     key = ForeignKey("erp__order", ("status_cd",), "erp__status", ("status_cd",))
     rivals = [_table(f"shop{number}__order", "order_id", "buyer") for number in range(30)]
     schema = Schema("erp", (*rivals, *others, orders, codes), (key,))
-    kept = SchemaLinker(schema).link("What is the amount of each order?", max_columns=400, choose_tables=True).kept
+    kept = SchemaLinker(schema).link("What is the amount of each order?", max_columns=400).kept
     names = [table.name for table in kept.tables]
     assert names[0] == "erp__order"
     assert "erp__status" in names
@@ -90,7 +90,7 @@ def test_a_table_that_joins_two_shown_ones_comes_with_them_and_copies_do_not() -
     linker = SchemaLinker(schema)
     for subject in ("meal7", "tour0", "ride19"):
         question = f"What is the town of the customers with the highest {subject} price?"
-        kept = linker.link(question, max_columns=400, choose_tables=True).kept
+        kept = linker.link(question, max_columns=400).kept
         names = {table.name for table in kept.tables}
         assert names >= {"customers", subject, f"zz_{subject}"}
         assert not names & {f"stg_{subject}", f"{subject}_2021"}
@@ -98,14 +98,14 @@ def test_a_table_that_joins_two_shown_ones_comes_with_them_and_copies_do_not() -
 
 
 def test_a_copy_that_the_question_names_is_shown() -> None:
-    kept = SchemaLinker(_warehouse()).link("How many meal7 rows are in 2021?", max_columns=400, choose_tables=True).kept
+    kept = SchemaLinker(_warehouse()).link("How many meal7 rows are in 2021?", max_columns=400).kept
     assert kept.table("meal7_2021")
 
 
 def test_of_tables_that_numbers_tell_apart_one_is_shown() -> None:
     months = [_table(f"visits_2024_{month:02}", "visit_id", "visitor", "page") for month in range(1, 13)]
     schema = Schema("w", (*_warehouse().tables, *months), _warehouse().foreign_keys)
-    kept = SchemaLinker(schema).link("How many visits are there by page?", max_columns=400, choose_tables=True).kept
+    kept = SchemaLinker(schema).link("How many visits are there by page?", max_columns=400).kept
     shown = [table.name for table in kept.tables if table.name.startswith("visits")]
     assert len(shown) == 1
     assert set(find_families(schema)[shown[0]]) == {table.name for table in months}
@@ -129,12 +129,12 @@ def test_the_months_that_a_question_names_are_shown_and_the_view_of_all() -> Non
     linker = SchemaLinker(schema)
 
     def shown(question: str) -> list[str]:
-        kept = linker.link(question, max_columns=400, choose_tables=True).kept
+        kept = linker.link(question, max_columns=400).kept
         return [table.name for table in kept.tables if "visits" in table.name]
 
     assert shown("How many visits by page were there in March 2024?") == ["visits_2024_03", "all_visits"]
     assert len(shown("How many visits by page were there in the last quarter of 2024?")) == 4
-    part = linker.link("How many visits by page were there in 2024?", max_columns=400, choose_tables=True).kept
+    part = linker.link("How many visits by page were there in 2024?", max_columns=400).kept
     text = render_schema(shorten_schema(part, schema))
     assert "\nall_visits(columns as visits_2024_01) view" in text
     assert "\nvisits_2024_12(columns as visits_2024_01)" in text
@@ -160,7 +160,7 @@ def _coded() -> Schema:
 
 def test_codes_stand_once_with_their_meanings_and_lead_to_what_they_tell_of() -> None:
     schema = _coded()
-    part = SchemaLinker(schema).link("How often had a truck broken down?", max_columns=400, choose_tables=True).kept
+    part = SchemaLinker(schema).link("How often had a truck broken down?", max_columns=400).kept
     names = [table.name for table in part.tables]
     assert {"t017", "dlv_trp", "ord_hdr"} <= set(names)
     text = render_schema(shorten_schema(part, schema))
@@ -171,7 +171,7 @@ def test_codes_stand_once_with_their_meanings_and_lead_to_what_they_tell_of() ->
 
 def test_a_word_in_short_leads_to_a_table() -> None:
     kept = (
-        SchemaLinker(_coded()).link("What is the amount of delivery trips?", max_columns=400, choose_tables=True).kept
+        SchemaLinker(_coded()).link("What is the amount of delivery trips?", max_columns=400).kept
     )
     assert kept.table("dlv_trp")
 
@@ -194,7 +194,7 @@ def test_a_table_of_the_codes_of_many_lists_is_always_shown() -> None:
     texts = tuple(replace(column, type="TEXT", kind="text", primary_key=0, distinct=9) for column in register.columns)
     schema = Schema("w", (*_warehouse().tables, replace(register, columns=texts)), _warehouse().foreign_keys)
     assert (
-        SchemaLinker(schema).link("What is the price of tour3?", max_columns=400, choose_tables=True).kept.table("lov")
+        SchemaLinker(schema).link("What is the price of tour3?", max_columns=400).kept.table("lov")
     )
 
 
