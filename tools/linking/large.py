@@ -14,11 +14,11 @@ from ..database import Cell, ColumnSchema, Schema, TableSchema
 from ..database.column_kinds import is_numeric_date_column
 from ..database.schema import CodeMeanings
 from ..derived import cache_in_first_argument
-from ..values import ValueMatch, select_certain_values, select_likely_values
+from ..values import ValueMatch, select_likely_values
+from ..values.match import WHOLE as WHOLE_VALUE
 from ..words import make_word_set, split_name_into_words
 
 WHOLE = 4  # the first tables are shown whole
-_SAMPLED = 8  # the first tables are shown with sample values in the papers' forms
 
 _REGISTERS, _REGISTER_COLUMNS, _REGISTER_ROWS = 2, 8, 2_000
 """So many tables that hold the codes of many lists are always shown."""
@@ -111,23 +111,23 @@ def shorten_schema(part: Schema, schema: Schema) -> Schema:
 def choose_values(text: str, found: Sequence[ValueMatch], part: Schema) -> tuple[ValueMatch, ...]:
     """Return the values found in the question that are to be shown with a part of the schema.
 
-    Of values with the same words, only those of its first tables and their codes are returned.
+    Of values with the same words, only those of its first tables and their codes are returned. In a crowd of values,
+    parts, misspelt words and other names in small letters fit too often by chance.
     """
     place = {table.name: number for number, table in enumerate(part.tables)}
     for key in part.foreign_keys:
         if not any(key.ref_table == table.name for table in part.tables[:WHOLE]):
             place[key.ref_table] = min(place[key.ref_table], place[key.table])
     near = sorted((match for match in found if match.table in place), key=lambda match: place[match.table])
-    meant = select_certain_values(text, select_likely_values(text, near, part))
+    meant = [
+        match
+        for match in select_likely_values(text, near, part)
+        if match.how in WHOLE_VALUE or (match.how == "abbreviation" and not match.mention.islower())
+    ]
     first: dict[tuple[int, int], int] = {}
     for match in meant:
         first.setdefault((match.start, match.end), max(WHOLE, place[match.table]))
     return tuple(match for match in meant if place[match.table] <= first[match.start, match.end])
-
-
-def drop_later_samples(part: Schema) -> Schema:
-    """Remove sample values and view queries from all but the first tables of a schema."""
-    return replace(part, tables=(*part.tables[:_SAMPLED], *map(_reduce_samples, part.tables[_SAMPLED:])))
 
 
 def _reduce_samples(table: TableSchema, keep: Callable[[ColumnSchema], Sequence[Cell]] = lambda _: ()) -> TableSchema:
@@ -199,11 +199,6 @@ def _is_shared_code_table(table: TableSchema) -> bool:
 
 
 # Copies of others, and parts of one that numbers in their names tell apart.
-
-
-def is_empty_or_copied(table: TableSchema, others: Schema) -> bool:
-    """Whether a table is empty, deprecated or a copy of another table."""
-    return table.row_count == 0 or table.name in find_copies(others)
 
 
 @cache_in_first_argument

@@ -74,12 +74,9 @@ class DecisionForest:
         odds = self.base + self.value[node].sum(axis=1, dtype=np.float64)
         return 1 / (1 + np.exp(-odds))
 
-    def predict_rows(self, features: Features, rows: Numbers, others: Shares) -> Shares:
-        """Return `others` with the values at `rows` replaced by predicted probabilities."""
-        filled = others.copy()
-        if len(rows):
-            filled[rows] = self.predict(build_feature_matrix(self.features, features, rows))
-        return filled
+    def predict_rows(self, features: Features, rows: Numbers) -> Shares:
+        """Return the predicted probabilities of some items."""
+        return self.predict(build_feature_matrix(self.features, features, rows))
 
 
 def _reduce_row_groups(rows: Array, group_of: Numbers, count: int, how: np.ufunc = np.maximum) -> Array:
@@ -234,16 +231,15 @@ class LinkingModel:
 
     def score(self, e: LinkingEvidence) -> tuple[Shares, Shares, Shares]:
         """Return the probabilities of tables, columns and `table.*`."""
-        every, none = np.arange(e.shape.tables), np.zeros(e.shape.tables)
-        tables = self.tables.predict_rows(build_first_table_features(e), every, none)
-        table = tables[e.shape.table_of]
-        columns = self.columns.predict_rows(
-            build_first_column_features(e, tables), np.flatnonzero(table >= COLUMNS_FROM), table * _UNSCORED
-        )
+        every = np.arange(e.shape.tables)
+        tables = self.tables.predict_rows(build_first_table_features(e), every)
+        columns = tables[e.shape.table_of] * _UNSCORED
+        probable = np.flatnonzero(tables[e.shape.table_of] >= COLUMNS_FROM)
+        columns[probable] = self.columns.predict_rows(build_first_column_features(e, tables), probable)
         if self.net:
             likeliest = np.sort(np.argsort(-tables, kind="stable")[:TABLES_SCORED])
             tables, columns = self.net(e, tables, columns, likeliest)
-        return tables, columns, self.stars.predict_rows(build_star_features(e, tables), every, none)
+        return tables, columns, self.stars.predict_rows(build_star_features(e, tables), every)
 
 
 @cache
