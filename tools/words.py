@@ -181,6 +181,18 @@ def stem_name(name: str) -> tuple[str, ...]:
     return tuple(stem_word(word) for word in split_name_into_words(name))
 
 
+def is_word_or_abbreviation(word: str, others: Iterable[str]) -> bool:
+    """Whether a word equals or abbreviates one of the others, or the reverse."""
+    for other in others:
+        short, long = sorted((word, other), key=len)
+        letters = iter(long)
+        if word == other or (len(short) > 2 and long.startswith(short)):
+            return True
+        if 2 < len(short) >= len(long) / 2 and short[0] == long[0] and all(each in letters for each in short):
+            return True
+    return False
+
+
 def humanize_name(name: str) -> str:
     """Return a name as words: `birthYear` and `birth_year` become `birth year`."""
     # A name with spaces is words as it stands.

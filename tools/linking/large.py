@@ -20,10 +20,7 @@ from ..words import make_word_set, split_name_into_words
 
 WHOLE = 4  # the first tables are shown whole
 
-_REGISTERS, _REGISTER_COLUMNS, _REGISTER_ROWS = 2, 8, 2_000
-"""So many tables that hold the codes of many lists are always shown."""
-
-_LONGEST_CODE = 12  # characters of a code in one of them
+_REGISTERS = 2  # so many tables that hold the codes of several lists are always shown
 
 _TELLING = re.compile(r"[^\W\d_]{4}")
 
@@ -178,24 +175,8 @@ def find_unions(schema: Schema) -> dict[str, Sequence[str]]:
 @cache_in_first_argument
 def find_shared_codes(schema: Schema) -> Sequence[str]:
     """Return the names of tables that each hold the codes of several lists."""
-    joined = {name for key in schema.foreign_keys for name in (key.table, key.ref_table)}
-    apart = [table for table in schema.tables if table.name not in joined | find_copies(schema)]
-    return [table.name for table in apart if _is_shared_code_table(table)][:_REGISTERS]
-
-
-def _is_shared_code_table(table: TableSchema) -> bool:
-    keys = table.primary_key or tuple(column.name for column in table.columns[:2])
-    texts = [column for column in table.columns if column.kind == "text"]
-    if len(keys) != 2 or not 2 < len(texts) <= len(table.columns) <= _REGISTER_COLUMNS or not table.row_count:
-        return False
-    of, code = map(table.column, keys)
-    return (
-        table.row_count <= _REGISTER_ROWS
-        and of in texts
-        and code in texts
-        and 1 < (of.distinct or 0) <= table.row_count / 2
-        and all(len(str(sample)) <= _LONGEST_CODE for sample in code.samples)
-    )
+    told = [column.codes for table in schema.tables for column in table.columns if column.codes]
+    return list(dict.fromkeys(codes.table for codes in told if codes.part))[:_REGISTERS]
 
 
 # Copies of others, and parts of one that numbers in their names tell apart.

@@ -54,7 +54,7 @@ class SchemaLinker:
             values = self._values.find(question)
         items = self._score_schema_items(question, history, values[:EVIDENCE])
         if max_columns is not None and not threshold and self._schema.shown_column_count > max_columns:
-            return LinkedSchema(items, self._table_chooser.choose(question, items, values))
+            return LinkedSchema(items, self._table_chooser.choose(question, items))
         return LinkedSchema(items, keep_likely_items(self._schema, items, threshold))
 
     @cached_property

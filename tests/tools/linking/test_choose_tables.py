@@ -183,9 +183,11 @@ def test_values_are_told_of_the_first_tables_and_their_codes_without_guesses() -
 
 
 def test_a_table_of_the_codes_of_many_lists_is_always_shown() -> None:
+    first, *others = _warehouse().tables
+    told = CodeMeanings("lov", "code", "meaning", (("n", "north"), ("s", "south")), "town")
+    coded = replace(first, columns=(*first.columns[:2], replace(first.columns[2], codes=told)))
     register = _table("lov", "domain", "code", "meaning", rows=40)
-    texts = tuple(replace(column, type="TEXT", kind="text", primary_key=0, distinct=9) for column in register.columns)
-    schema = Schema("w", (*_warehouse().tables, replace(register, columns=texts)), _warehouse().foreign_keys)
+    schema = Schema("w", (coded, *others, register), _warehouse().foreign_keys)
     assert SchemaLinker(schema).link("What is the price of tour3?", max_columns=400).kept.table("lov")
 
 
