@@ -1,7 +1,6 @@
 """Schema linking: relevant tables and columns, their joins, and the past query to build on."""
 
 from .context import LOOK, can_still_run_query, choose_base_turn
-from .join_path import find_joining_keys
 from .large import choose_values, find_copies, find_families, shorten_schema
 from .linked import STAR, LinkedSchema, PastTurn, SchemaItem
 from .linker import SchemaLinker
@@ -18,6 +17,5 @@ __all__ = [
     "choose_values",
     "find_copies",
     "find_families",
-    "find_joining_keys",
     "shorten_schema",
 ]

@@ -17,8 +17,8 @@ from itertools import chain
 from ..database import ForeignKey, Schema, TableSchema
 from ..database.rendering.compact import render_table_line
 from ..database.rendering.text import NameFormatter
+from ..sql.join_path import find_joining_keys
 from ..words import MONTHS, TokenizedQuestion, is_word_or_abbreviation, stem_name, stem_word, stems
-from .join_path import find_joining_keys
 from .large import (
     WHOLE,
     TableShortener,
@@ -203,11 +203,10 @@ class TableChooser:
             words, members = self._copies.get(name), self._members.get(name, ())
             named = [member for member in members if _has_common_period(periods, member)]
             head = self._heads.get(name) or (name if name in self._views else None)
+            asked = words and (words <= said or (name in named and "".join(words).isdecimal()))
             if name in used:
                 ranked[name] = None
-            elif words is not None and not (
-                words and (words <= said or (name in named and "".join(words).isdecimal()))
-            ):
+            elif words is not None and not asked:
                 left.append(name)
             elif not members:
                 ranked[name] = None

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..database.schema import Schema
 from ..database.session import Rights
-from .join_path import find_all_joining_keys
+from ..sql.join_path import find_all_joining_keys
 
 STAR = "*"  # the column name that stands for all columns of a table (`table.*`, Track-SQL's all-column intent)
 
@@ -41,7 +41,7 @@ class LinkedSchema:
         return tuple(
             (table.name, sum(columns.get((table.name, column.name), 0.0) > p for column in table.columns))
             for table in self.kept.tables
-            if (p := columns.get((table.name, STAR), -1.0)) >= threshold and table.column(STAR) is None
+            if (p := columns.get((table.name, STAR), -1.0)) >= threshold
         )
 
 
@@ -69,12 +69,10 @@ def keep_likely_items(schema: Schema, items: Sequence[SchemaItem], threshold: fl
         threshold: Items at or above it are kept (Track-SQL's s); where there are none, the most probable is.
     """
     shown = [item for item in items if item.p >= threshold] or items[:1]
-    # A column may really be called `*`; otherwise that stands for all columns of a table.
-    starred = {table.name for table in schema.tables for column in table.columns if column.name == STAR}
     # The order of these dictionaries is the order in which tables and columns are shown.
     columns: dict[str, dict[str, None]] = {item.table: {} for item in shown}
     for item in shown:
-        if item.column and (item.column != STAR or item.table in starred):
+        if item.column and item.column != STAR:
             columns[item.table][item.column] = None
     keys = find_all_joining_keys(schema, columns) if threshold > 0 else ()
     for key in keys:

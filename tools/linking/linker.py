@@ -70,9 +70,8 @@ class SchemaLinker:
         uses = [names.past_use(turn.sql) for turn in history]
         used = {place for use in uses for place in (*use.columns, *((table, None) for table in use.tables))}
         whole, all_columns = ([(name, column) for name in names.table_number] for column in (None, STAR))
-        items: dict[tuple[str, str | None], SchemaItem] = {}
-        for place, p in zip([*whole, *names.columns, *all_columns], [*tables, *columns, *stars], strict=True):
-            before = place in used or (place[1] is not None and (place[0], STAR) in used)
-            # If a column is really called `*`, that one has the name.
-            items.setdefault(place, SchemaItem(*place, p, before))
-        return tuple(sorted(items.values(), key=lambda item: -item.p))
+        items = [
+            SchemaItem(*place, p, place in used or (place[1] is not None and (place[0], STAR) in used))
+            for place, p in zip([*whole, *names.columns, *all_columns], [*tables, *columns, *stars], strict=True)
+        ]
+        return tuple(sorted(items, key=lambda item: -item.p))

@@ -27,7 +27,6 @@ _TYPO_LENGTH, _TYPO_LIKENESS = 7, 0.85
 _KINDS = 12  # distinct values of a column that tells kinds apart
 
 _CODE_LENGTH = 4
-
 _BEFORE_NAMES = frozenset(("at", "for", "from", "in", "near", "of", "the", "to"))
 _JOINS = frozenset(("and", "or"))
 
@@ -149,11 +148,11 @@ class _MentionClassifier:
         ends = bool(gap.strip()) or (after[0].folded in _JOINS and not match.mention.islower())
         if ends and {word.stem for word in before} & own:
             return match.how in WHOLE
-        if match.mention.islower() or match.start in self.question.openings:
+        if match.start in self.question.openings or not self._is_category_or_code(match):
             return False
-        if not match.mention.isupper() or (len(match.mention) == 1 and match.mention != "I"):
-            return self._is_category_or_code(match)
-        return self._is_category_or_code(match) and ends and bool(before) and before[-1].text in _BEFORE_NAMES
+        # In capitals, ME may be a word that is stressed.
+        unlike_words = not match.mention.isupper() or (len(match.mention) == 1 and match.mention != "I")
+        return unlike_words or (ends and bool(before) and before[-1].text in _BEFORE_NAMES)
 
     def _is_category_or_code(self, match: ValueMatch) -> bool:
         """Whether a common word is written like a category or a code, such as May, A or US."""

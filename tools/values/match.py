@@ -183,10 +183,9 @@ def _find_mention_spans(
     """
     found: dict[str, list[MentionSpan]] = defaultdict(list)
     total = len(question.words)
-    common = question.common
     for first in range(total):
         for last in range(first + 1, min(first + LONGEST, total) + 1):
-            if all(common[first:last]):
+            if all(question.common[first:last]):
                 continue
             stemmed = [word.stem for word in question.words[first:last]]
             spans = [_make_mention_span(question, first, last, stemmed)]

@@ -310,13 +310,6 @@ def test_all_columns_stand_where_they_belong() -> None:
     assert linked.all_columns(0.6) == ()
 
 
-def test_a_column_called_star_has_one_item_and_is_kept() -> None:
-    linked = SchemaLinker(Schema("odd", (table("notes", "id", "*", "text"),))).link("text of the notes")
-    assert [(item.table, item.column) for item in linked.items].count(("notes", STAR)) == 1
-    assert set(kept(linked)["notes"]) == {"id", "*", "text"}
-    assert linked.all_columns(0.0) == ()
-
-
 def test_probabilities_of_earlier_turns_stand_beside_their_sql() -> None:
     names = NameIndex(CONCERTS)
     found = (("singer", None, 0.4), ("singer", "Age", 0.3), ("nowhere", None, 0.9), ("singer", "*", 0.2))
