@@ -64,8 +64,6 @@ IRREGULAR_PLURALS = {"children": "child", "feet": "foot", "men": "man", "people"
 
 _WORD = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"['’]s\b")
-_LEFT_OUT = frozenset(("and", "of", "the"))
-"""Words that do not count for initials. The index of values holds initials: another list would change its format."""
 
 
 @dataclass(frozen=True)
@@ -115,14 +113,6 @@ def key(stemmed: Sequence[str]) -> str:
             joined.append(".")
         joined.append(part)
     return "".join(joined)
-
-
-def make_initials(stemmed: Sequence[str]) -> str | None:
-    """Return the initials of three to six words, skipping words such as `of`; None otherwise."""
-    counted = [part for part in stemmed if part not in _LEFT_OUT]
-    if 3 <= len(counted) <= 6 and all(part[0].isalpha() for part in counted):
-        return "".join(part[0] for part in counted)
-    return None
 
 
 # Words of a name.
@@ -189,6 +179,18 @@ def split_name_into_words(name: str) -> tuple[str, ...]:
 def stem_name(name: str) -> tuple[str, ...]:
     """Return the stems of a name's words."""
     return tuple(stem_word(word) for word in split_name_into_words(name))
+
+
+def is_word_or_abbreviation(word: str, others: Iterable[str]) -> bool:
+    """Whether a word equals or abbreviates one of the others, or the reverse."""
+    for other in others:
+        short, long = sorted((word, other), key=len)
+        letters = iter(long)
+        if word == other or (len(short) > 2 and long.startswith(short)):
+            return True
+        if 2 < len(short) >= len(long) / 2 and short[0] == long[0] and all(each in letters for each in short):
+            return True
+    return False
 
 
 def humanize_name(name: str) -> str:

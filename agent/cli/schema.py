@@ -126,9 +126,7 @@ def link(
         start = perf_counter()
         linked = linker.link(question, past, threshold=threshold)
         milliseconds = 1000 * (perf_counter() - start)
-        base = choose_base_turn(
-            question, linked.items, past, runs=partial(can_still_run_query, database), dialect=database.dialect
-        )
+        base = choose_base_turn(question, linked.items, past, runs=partial(can_still_run_query, database))
     found: dict[str, Any] = {
         "tables": [{"name": item.table, "p": round(item.p, 4)} for item in linked.items if item.column is None],
         "columns": [

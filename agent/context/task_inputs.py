@@ -21,7 +21,6 @@ from ...tools.database import Schema
 from ...tools.examples import database_identity
 from ...tools.linking import (
     PastTurn,
-    drop_later_samples,
     find_copies,
     find_families,
     shorten_schema,
@@ -117,7 +116,7 @@ def select_overview_schema(question: str, history: tuple[PastTurn, ...], run: Ru
             return schema, False
 
         def select_likely_columns() -> tuple[Schema, bool]:
-            linked = run.linker().link(question, history, max_columns=MOST_COLUMNS, choose_tables=True)
+            linked = run.linker().link(question, history, max_columns=MOST_COLUMNS)
             return shorten_schema(linked.kept, schema), True
 
         return call_with_fallback("linking", select_likely_columns, (schema, False))
@@ -169,7 +168,7 @@ def _build_generate_task(state: AgentState, run: Run) -> GenerateSQLTask:
     settings, turn, database, whole = run.settings, load_turn(state), run.resources.database, run.schema
     own_form, shown = settings.prompt_style == "full", _select_shown_schema(state, whole)
     if whole.shown_column_count > MOST_COLUMNS:
-        shown = shorten_schema(shown, whole) if own_form else drop_later_samples(shown)
+        shown = shorten_schema(shown, whole)
     complete = whole.shown_column_count == shown.shown_column_count and len(whole.tables) == len(shown.tables)
     unshown: list[str] = []
     if settings.tell_unshown and not complete:

@@ -12,7 +12,7 @@ from langgraph.types import interrupt
 from ...prompts.find_sql import begins_sql
 from ...tools.database import Estimate, Table
 from ...tools.errors import QueryError
-from ...tools.linking import is_empty_or_copied
+from ...tools.linking import find_copies
 from ...tools.sql import CorrectedQuery, mend_names
 from ..advice import with_fallback
 from ..answers.phrasing import analyze_sql, dump_estimate, explain_query
@@ -104,7 +104,7 @@ def _correct_names(sql: str, outcome: Table | QueryError, state: AgentState, run
         return None
     schema = run.schema
     part = schema.part(load_turn(state).shown)
-    return mend_names(sql, part, {table.name for table in part.tables if is_empty_or_copied(table, schema)})
+    return mend_names(sql, part, find_copies(schema) | {table.name for table in part.tables if table.row_count == 0})
 
 
 SAVE = "approve and save"  # what is offered besides where answers can be saved as examples

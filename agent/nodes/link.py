@@ -53,14 +53,7 @@ def link(state: AgentState, run: Run) -> Body[Update]:
 
     def link_schema() -> LinkedSchema:
         # The question as asked: the linker is fitted on that, with the history beside it.
-        return run.linker().link(
-            question,
-            history,
-            found,
-            threshold=settings.link_threshold,
-            max_columns=MOST_COLUMNS,
-            choose_tables=settings.prompt_style == "full",
-        )
+        return run.linker().link(question, history, found, threshold=settings.link_threshold, max_columns=MOST_COLUMNS)
 
     def link_schema_and_choose_base() -> tuple[LinkedSchema, Schema, PastTurn | None]:
         linked = call_with_fallback("linking", link_schema, LinkedSchema((), run.schema))
@@ -131,8 +124,8 @@ def _choose_base_turn(question: str, linked: LinkedSchema, history: tuple[PastTu
             return True  # nothing may depend on what it reads
         return can_still_run_query(run.resources.database, sql, limit_to_remaining_seconds(LOOK))
 
-    dialect, latest = run.resources.database.dialect, run.settings.base_choice == "latest"
-    return choose_base_turn(question, linked.items, history, latest=latest, runs=can_still_run, dialect=dialect)
+    latest = run.settings.base_choice == "latest"
+    return choose_base_turn(question, linked.items, history, latest=latest, runs=can_still_run)
 
 
 def _list_unused_knowledge_notes(known: SelectedEntries, turn: Turn, run: Run) -> list[str]:

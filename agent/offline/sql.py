@@ -10,9 +10,9 @@ from sqlglot import exp
 
 from ...tools.database.schema import ColumnSchema, Schema
 from ...tools.errors import NotUnderstood, SQLParseError
-from ...tools.linking.join_path import find_joining_keys
 from ...tools.sql import Query, write_exact_table_names
 from ...tools.sql.dialects import get_dialect_rules
+from ...tools.sql.join_path import find_joining_keys
 from .frame import Aggregate, Column, Operand, Operator, Predicate, QueryFrame, Scalar
 
 _COMPARISONS: Mapping[Operator, type[exp.Binary]] = {

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from ..words import make_singular, make_word_set, split_name
+from ..words import is_word_or_abbreviation, make_singular, make_word_set, split_name
 from .schema import CodeMeanings, ColumnSchema, ForeignKey, TableSchema
 from .secret_columns import is_secret_text
 from .table import Cell
@@ -212,10 +212,10 @@ def _find_codes(table: TableSchema, column: ColumnSchema, lists: Iterable[_CodeL
     ranked: list[tuple[float, CodeMeanings]] = []
     for each in fitting:
         cover = (column.distinct or len(seen)) / len(each.values)
-        named = sum(_is_word_or_abbreviation(word, each.words) for word in telling) / len(telling) if telling else 0.0
+        named = sum(is_word_or_abbreviation(word, each.words) for word in telling) / len(telling) if telling else 0.0
         strange = _count_unrelated_words(each.table_words, words, around)
         common = _are_typical_codes(each.values)
-        kin = any(_is_word_or_abbreviation(word, each.words) for word in own or telling)
+        kin = any(is_word_or_abbreviation(word, each.words) for word in own or telling)
         if kin and not (strange and (common or len(fitting) > 1)):
             ranked.append((1 + named + cover - strange, each.codes))
         else:
@@ -238,7 +238,7 @@ def has_unrelated_table_name(target: TableSchema, key: ColumnSchema, table: Tabl
 def _count_unrelated_words(listed: Iterable[str], words: Sequence[str], around: Sequence[str]) -> int:
     """Return how many words of a list's name are unrelated to a column's and its table's name."""
     context = {*words, *around, "".join(word[0] for word in around)}
-    return sum(word not in _CODE_WORDS | _KIND_WORDS and not _is_word_or_abbreviation(word, context) for word in listed)
+    return sum(word not in _CODE_WORDS | _KIND_WORDS and not is_word_or_abbreviation(word, context) for word in listed)
 
 
 def _are_typical_codes(codes: Collection[Cell]) -> bool:
@@ -250,18 +250,6 @@ def _are_typical_codes(codes: Collection[Cell]) -> bool:
 
 def _split_into_words(name: str) -> list[str]:
     return [word for word in split_name(name) if not word.isdecimal()]
-
-
-def _is_word_or_abbreviation(word: str, others: Iterable[str]) -> bool:
-    """Whether a word equals or abbreviates one of the others, or the reverse."""
-    for other in others:
-        short, long = sorted((word, other), key=len)
-        letters = iter(long)
-        if word == other or (len(short) > 2 and long.startswith(short)):
-            return True
-        if 2 < len(short) >= len(long) / 2 and short[0] == long[0] and all(each in letters for each in short):
-            return True
-    return False
 
 
 def is_count_column(column: ColumnSchema) -> bool:

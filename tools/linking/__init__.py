@@ -1,8 +1,7 @@
 """Schema linking: relevant tables and columns, their joins, and the past query to build on."""
 
 from .context import LOOK, can_still_run_query, choose_base_turn
-from .join_path import find_joining_keys
-from .large import choose_values, drop_later_samples, find_copies, find_families, is_empty_or_copied, shorten_schema
+from .large import choose_values, find_copies, find_families, shorten_schema
 from .linked import STAR, LinkedSchema, PastTurn, SchemaItem
 from .linker import SchemaLinker
 
@@ -16,10 +15,7 @@ __all__ = [
     "can_still_run_query",
     "choose_base_turn",
     "choose_values",
-    "drop_later_samples",
     "find_copies",
     "find_families",
-    "find_joining_keys",
-    "is_empty_or_copied",
     "shorten_schema",
 ]

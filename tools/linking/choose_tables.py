@@ -1,8 +1,8 @@
 """The choice of tables from a large schema: the likeliest whole, many more by key columns.
 
 The linker's probabilities are made for small schemas. In a crowd too many tables fit: every business has customers.
-Which of them is meant shows also by how much of the question a table's names, comments, codes and values cover, and by
-what refers to it or reads it. Each content word counts the more the fewer tables know it.
+Which of them is meant shows also by how much of the question a table's names, comments and codes cover, and by what
+refers to it or reads it. Each content word counts the more the fewer tables know it.
 """
 
 from __future__ import annotations
@@ -10,16 +10,15 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
 from ..database import ForeignKey, Schema, TableSchema
 from ..database.rendering.compact import render_table_line
 from ..database.rendering.text import NameFormatter
-from ..values import ValueMatch, select_likely_values
-from ..words import MONTHS, TokenizedQuestion, stem_name, stem_word, stems
-from .join_path import find_joining_keys
+from ..sql.join_path import find_joining_keys
+from ..words import MONTHS, TokenizedQuestion, is_word_or_abbreviation, stem_name, stem_word, stems
 from .large import (
     WHOLE,
     TableShortener,
@@ -33,7 +32,6 @@ from .large import (
 )
 from .linked import SchemaItem
 
-_IN_TABLE = 1.5  # what a word counts in a table's name, against 1 in a column's, a comment or what codes mean
 _WORDS = 0.3  # what the best cover of a question's words counts against a probability of 1
 _ASIDE = 0.1  # what a table counts that is empty or a copy, against others
 
@@ -86,41 +84,36 @@ class TableChooser:
         self._joinable = replace(schema, foreign_keys=keys)
         self._copies: dict[str, frozenset[str]] = {}
         self._standing: dict[str, float] = {}
-        self._named: dict[str, dict[str, float]] = defaultdict(dict)
+        self._named: dict[str, dict[str, float]] = defaultdict(dict)  # by word, the weight of each table that has it
         for table in schema.tables:
             if table.name in find_copies(schema):
                 self._copies[table.name] = frozenset(map(stem_word, extract_copy_words(table)))
             weight = _ASIDE if table.name in self._copies or table.row_count == 0 else 1.0
             self._standing[table.name] = weight
-            told = [table.comment, *(column.comment for column in table.columns)]
+            parts = (table, *table.columns)
+            told = [part.comment for part in parts]
             if codes := self._lists.get(table.name):
                 told += [text for _, text in codes.meanings]
-            known = chain(*map(stems, told), *(stem_name(column.name) for column in table.columns))
-            for word in known:
+            for word in chain(*map(stems, told), *(stem_name(part.name) for part in parts)):
                 self._named[word][table.name] = weight
-            for word in stem_name(table.name):
-                self._named[word][table.name] = weight * _IN_TABLE
-        self._rarity = {word: self._compute_rarity(names) for word, names in self._named.items()}
+        for held in self._named.values():
+            known = {self._get_family_representative(name) for name in held if name not in self._copies}
+            rarity = math.log((len(schema.tables) + 1) / (len(known) + 0.5))
+            held.update({name: weight * rarity for name, weight in held.items()})
 
     def _get_family_representative(self, name: str) -> str:
         """Return the name of the table that represents a table's family of similar tables."""
         return self._members.get(name, (name,))[0]
 
-    def _compute_rarity(self, holders: Iterable[str]) -> float:
-        """Return the weight of a word: higher if fewer tables have it; copies are not counted."""
-        known = {self._get_family_representative(name) for name in holders if name not in self._copies}
-        return math.log((len(self._schema.tables) + 1) / (len(known) + 0.5))
-
-    def choose(self, text: str, items: Sequence[SchemaItem], values: Sequence[ValueMatch]) -> Schema:
+    def choose(self, text: str, items: Sequence[SchemaItem]) -> Schema:
         """Return the part of the schema to show, the likeliest tables first.
 
         Args:
             text: The question.
             items: What the linker found, most probable first.
-            values: Values that the question may mention.
         """
         question = TokenizedQuestion(text)
-        score = self._add_neighbour_scores(self._score_tables(question, items, values))
+        score = self._add_neighbour_scores(self._score_tables(question, items))
         used = {item.table for item in items if item.used_before}
         ranked = self._rank_tables(score, question, used)
         place = {(item.table, item.column): number for number, item in enumerate(items)}
@@ -151,13 +144,18 @@ class TableChooser:
         told = [key.ref_table for name in things[:_LISTS] for key in self._from[name] if key.ref_table in self._lists]
         return [*things[:WHOLE], *sorted(used), *likeliest, *between, *find_shared_codes(self._schema), *told, *ranked]
 
-    def _score_tables(
-        self, question: TokenizedQuestion, items: Sequence[SchemaItem], values: Sequence[ValueMatch]
-    ) -> dict[str, float]:
+    def _score_tables(self, question: TokenizedQuestion, items: Sequence[SchemaItem]) -> dict[str, float]:
         score = {item.table: item.p * self._standing[item.table] for item in items if not item.column}
         words: dict[str, float] = defaultdict(float)
-        for weights in self._compute_word_weights(question, values).values():
-            for name, weight in weights.items():
+        said = [word.stem for word, common in zip(question.words, question.common, strict=True) if not common]
+        for word in dict.fromkeys(stem for stem in said if len(stem) > 1 and not stem.isdecimal()):
+            best: dict[str, float] = {}
+            for other, weights in self._named.items():
+                if is_word_or_abbreviation(word, (other,)):
+                    likeness = min(len(word), len(other)) / max(len(word), len(other))
+                    for name, weight in weights.items():
+                        best[name] = max(best.get(name, 0.0), likeness * weight)
+            for name, weight in best.items():
                 words[name] += weight
         most = max(words.values(), default=1.0)
         for name, weight in words.items():
@@ -205,11 +203,10 @@ class TableChooser:
             words, members = self._copies.get(name), self._members.get(name, ())
             named = [member for member in members if _has_common_period(periods, member)]
             head = self._heads.get(name) or (name if name in self._views else None)
+            asked = words and (words <= said or (name in named and "".join(words).isdecimal()))
             if name in used:
                 ranked[name] = None
-            elif words is not None and not (
-                words and (words <= said or (name in named and "".join(words).isdecimal()))
-            ):
+            elif words is not None and not asked:
                 left.append(name)
             elif not members:
                 ranked[name] = None
@@ -229,39 +226,6 @@ class TableChooser:
         likeliest = sorted(others, key=lambda name: place.get((table.name, name), 0))[:limit]
         kept = self._keyed[table.name].union(likeliest)
         return [name for name in names if name in kept]
-
-    def _compute_word_weights(
-        self, question: TokenizedQuestion, values: Sequence[ValueMatch]
-    ) -> Mapping[str, Mapping[str, float]]:
-        """Return the weight of each content word for each table with that word."""
-        weighed: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
-        for number, each in enumerate(question.words):
-            word = each.stem
-            if len(word) < 2 or question.common[number] or word.isdecimal():
-                continue
-            for other, likeness in [(word, 1.0), *self._find_abbreviations(word)]:
-                for name, weight in self._named.get(other, {}).items():
-                    weighed[word][name] = max(weighed[word][name], likeness * weight * self._rarity[other])
-        meant = select_likely_values(question.text, values, self._schema)
-        holders: dict[tuple[int, int], set[str]] = defaultdict(set)
-        for match in meant:
-            holders[match.start, match.end].add(match.table)
-        for match in meant:
-            words = question.get_words_in_range(match.start, match.end)
-            weight = match.score * self._compute_rarity(holders[match.start, match.end]) * self._standing[match.table]
-            for held in (weighed[word.stem] for word in words):
-                held[match.table] = max(held[match.table], weight * len(words) ** -0.5)
-        return weighed
-
-    def _find_abbreviations(self, word: str) -> Iterator[tuple[str, float]]:
-        """Yield known words that abbreviate a word, or the reverse, as `mvmt` and `movement`."""
-        for other in self._named:
-            short, long = sorted((word, other), key=len)
-            if other[0] != word[0] or len(short) < 3 or short == long or not (word + other).isalpha():
-                continue
-            letters = iter(long)
-            if long.startswith(short) or (2 * len(short) >= len(long) and all(each in letters for each in short)):
-                yield other, len(short) / len(long)
 
 
 _PERIOD = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:[-/._]?(?:q_?([1-4])|m?_?(0?[1-9]|1[0-2])))?(?!\d)")

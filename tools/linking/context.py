@@ -10,8 +10,6 @@ from operator import itemgetter
 from ..database import Database, Limits
 from ..errors import QueryError
 from ..examples.embedding import embed
-from ..sql import Query
-from ..sql.parse import return_default_if_unparsable
 from .evidence import find_question_cues
 from .linked import PastTurn, SchemaItem
 
@@ -46,7 +44,6 @@ def choose_base_turn(
     *,
     latest: bool = False,
     runs: Callable[[str], bool] | None = None,
-    dialect: str = "sqlite",
 ) -> PastTurn | None:
     """Return the past turn to build on: the most relevant one, by equation 8.
 
@@ -57,15 +54,12 @@ def choose_base_turn(
         latest: Whether the last turn with SQL that runs is taken unless another is clearly nearer, and none if the
             question starts afresh. A pronoun then points at the last turn, however near another one is; only words
             that name an earlier one go further back.
-        runs: Whether a past query runs; those that don't are skipped, as are those that cannot be parsed.
-        dialect: Of past queries, by sqlglot's name.
+        runs: Whether a past query runs; those that don't are skipped.
     """
     now = [((item.table, item.column), item.p) for item in items]
     # Of a past turn the most probable items alone may have been kept: as many of this one's are compared with them.
     relevant = [
-        (compute_turn_relevance(question, dict(now[: len(turn.items)]), turn), turn)
-        for turn in history
-        if turn.sql and _can_be_parsed(turn.sql, dialect)
+        (compute_turn_relevance(question, dict(now[: len(turn.items)]), turn), turn) for turn in history if turn.sql
     ]
     while relevant:
         chosen = _choose_relevant_turn(question, relevant) if latest else max(reversed(relevant), key=_relevance)[1]
@@ -74,11 +68,6 @@ def choose_base_turn(
             return chosen
         relevant = [entry for entry in relevant if entry[1].sql != chosen.sql]
     return None
-
-
-@return_default_if_unparsable(False)
-def _can_be_parsed(sql: str, dialect: str) -> bool:
-    return bool(Query.of(sql, dialect))
 
 
 def _choose_relevant_turn(question: str, relevant: Sequence[tuple[float, PastTurn]]) -> PastTurn | None:
@@ -121,10 +110,6 @@ def compute_divergence(one: Probabilities, other: Probabilities) -> float:
     whole, whole_other = sum(one.values()), sum(other.values())
     if not whole or not whole_other:
         return 1.0
-    total = 0.0
-    for item in one.keys() | other.keys():
-        p, q = one.get(item, 0.0) / whole, other.get(item, 0.0) / whole_other
-        # Half of the smallest number there is rounds to 0.
-        if mean := (p + q) / 2:
-            total += (p * math.log(p / mean) if p else 0.0) + (q * math.log(q / mean) if q else 0.0)
+    shares = ((one.get(item, 0.0) / whole, other.get(item, 0.0) / whole_other) for item in one.keys() | other.keys())
+    total = sum(share * math.log(2 * share / (p + q)) for p, q in shares for share in (p, q) if share)
     return min(1.0, max(0.0, total / (2 * math.log(2))))

@@ -14,16 +14,13 @@ from ..database import Cell, ColumnSchema, Schema, TableSchema
 from ..database.column_kinds import is_numeric_date_column
 from ..database.schema import CodeMeanings
 from ..derived import cache_in_first_argument
-from ..values import ValueMatch, select_certain_values, select_likely_values
+from ..values import ValueMatch, select_likely_values
+from ..values.match import WHOLE as WHOLE_VALUE
 from ..words import make_word_set, split_name_into_words
 
 WHOLE = 4  # the first tables are shown whole
-_SAMPLED = 8  # the first tables are shown with sample values in the papers' forms
 
-_REGISTERS, _REGISTER_COLUMNS, _REGISTER_ROWS = 2, 8, 2_000
-"""So many tables that hold the codes of many lists are always shown."""
-
-_LONGEST_CODE = 12  # characters of a code in one of them
+_REGISTERS = 2  # so many tables that hold the codes of several lists are always shown
 
 _TELLING = re.compile(r"[^\W\d_]{4}")
 
@@ -111,23 +108,23 @@ def shorten_schema(part: Schema, schema: Schema) -> Schema:
 def choose_values(text: str, found: Sequence[ValueMatch], part: Schema) -> tuple[ValueMatch, ...]:
     """Return the values found in the question that are to be shown with a part of the schema.
 
-    Of values with the same words, only those of its first tables and their codes are returned.
+    Of values with the same words, only those of its first tables and their codes are returned. In a crowd of values,
+    parts, misspelt words and other names in small letters fit too often by chance.
     """
     place = {table.name: number for number, table in enumerate(part.tables)}
     for key in part.foreign_keys:
         if not any(key.ref_table == table.name for table in part.tables[:WHOLE]):
             place[key.ref_table] = min(place[key.ref_table], place[key.table])
     near = sorted((match for match in found if match.table in place), key=lambda match: place[match.table])
-    meant = select_certain_values(text, select_likely_values(text, near, part))
+    meant = [
+        match
+        for match in select_likely_values(text, near, part)
+        if match.how in WHOLE_VALUE or (match.how == "abbreviation" and not match.mention.islower())
+    ]
     first: dict[tuple[int, int], int] = {}
     for match in meant:
         first.setdefault((match.start, match.end), max(WHOLE, place[match.table]))
     return tuple(match for match in meant if place[match.table] <= first[match.start, match.end])
-
-
-def drop_later_samples(part: Schema) -> Schema:
-    """Remove sample values and view queries from all but the first tables of a schema."""
-    return replace(part, tables=(*part.tables[:_SAMPLED], *map(_reduce_samples, part.tables[_SAMPLED:])))
 
 
 def _reduce_samples(table: TableSchema, keep: Callable[[ColumnSchema], Sequence[Cell]] = lambda _: ()) -> TableSchema:
@@ -178,32 +175,11 @@ def find_unions(schema: Schema) -> dict[str, Sequence[str]]:
 @cache_in_first_argument
 def find_shared_codes(schema: Schema) -> Sequence[str]:
     """Return the names of tables that each hold the codes of several lists."""
-    joined = {name for key in schema.foreign_keys for name in (key.table, key.ref_table)}
-    apart = [table for table in schema.tables if table.name not in joined | find_copies(schema)]
-    return [table.name for table in apart if _is_shared_code_table(table)][:_REGISTERS]
-
-
-def _is_shared_code_table(table: TableSchema) -> bool:
-    keys = table.primary_key or tuple(column.name for column in table.columns[:2])
-    texts = [column for column in table.columns if column.kind == "text"]
-    if len(keys) != 2 or not 2 < len(texts) <= len(table.columns) <= _REGISTER_COLUMNS or not table.row_count:
-        return False
-    of, code = map(table.column, keys)
-    return (
-        table.row_count <= _REGISTER_ROWS
-        and of in texts
-        and code in texts
-        and 1 < (of.distinct or 0) <= table.row_count / 2
-        and all(len(str(sample)) <= _LONGEST_CODE for sample in code.samples)
-    )
+    told = [column.codes for table in schema.tables for column in table.columns if column.codes]
+    return list(dict.fromkeys(codes.table for codes in told if codes.part))[:_REGISTERS]
 
 
 # Copies of others, and parts of one that numbers in their names tell apart.
-
-
-def is_empty_or_copied(table: TableSchema, others: Schema) -> bool:
-    """Whether a table is empty, deprecated or a copy of another table."""
-    return table.row_count == 0 or table.name in find_copies(others)
 
 
 @cache_in_first_argument

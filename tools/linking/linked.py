@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..database.schema import ForeignKey, Schema
+from ..database.schema import Schema
 from ..database.session import Rights
-from .join_path import find_all_joining_keys
+from ..sql.join_path import find_all_joining_keys
 
 STAR = "*"  # the column name that stands for all columns of a table (`table.*`, Track-SQL's all-column intent)
 
@@ -41,7 +41,7 @@ class LinkedSchema:
         return tuple(
             (table.name, sum(columns.get((table.name, column.name), 0.0) > p for column in table.columns))
             for table in self.kept.tables
-            if (p := columns.get((table.name, STAR), -1.0)) >= threshold and table.column(STAR) is None
+            if (p := columns.get((table.name, STAR), -1.0)) >= threshold
         )
 
 
@@ -57,15 +57,7 @@ class PastTurn:
     rights: Rights | None = None  # under which it was answered; None without a record, as in older conversations
 
 
-# The part of a schema to show, by the probabilities of its items.
-
-_COLUMNS_A_TABLE = 5  # where only so many columns are shown, a fifth as many tables are
-
-_LIKELY = 0.1
-"""Where not all are shown, tables in between are added for those that are so probable; Track-SQL's threshold."""
-
-
-def keep_likely_items(schema: Schema, items: Sequence[SchemaItem], threshold: float, max_columns: int | None) -> Schema:
+def keep_likely_items(schema: Schema, items: Sequence[SchemaItem], threshold: float) -> Schema:
     """Return the schema's tables and columns over the threshold, with their join keys.
 
     Keys stay whatever their probability: the primary key of each table shown and both ends of each join between
@@ -75,29 +67,14 @@ def keep_likely_items(schema: Schema, items: Sequence[SchemaItem], threshold: fl
         schema: The whole schema.
         items: Scored items, most probable first.
         threshold: Items at or above it are kept (Track-SQL's s); where there are none, the most probable is.
-        max_columns: How many columns to show, keys aside, and five times how many tables, those in between aside;
-            None for all over the threshold.
     """
-    over = [item for item in items if item.p >= threshold] or list(items[:1])
-    # A column may really be called `*`; otherwise that stands for all columns of a table.
-    starred = {table.name for table in schema.tables for column in table.columns if column.name == STAR}
-    single = {item for item in over if item.column and (item.column != STAR or item.table in starred)}
-    shown = over if max_columns is None else _take_most_probable_items(over, single, max_columns)
+    shown = [item for item in items if item.p >= threshold] or items[:1]
     # The order of these dictionaries is the order in which tables and columns are shown.
-    columns: dict[str, dict[str, None]] = {item.table: {} for item in shown or over[:1]}
+    columns: dict[str, dict[str, None]] = {item.table: {} for item in shown}
     for item in shown:
-        if item in single:
-            columns[item.table][str(item.column)] = None
-    keys: Sequence[ForeignKey] = ()
-    if len(shown) < len(over):
-        # Without room for all, likely tables alone bring others in between: those that merely fill the room would
-        # bring as many again.
-        likely = {item.table for item in shown if item.p >= _LIKELY}
-        whole = [(table.name, [each.name for each in table.columns]) for table in map(schema.table, columns) if table]
-        keys = find_all_joining_keys(schema, [name for name in columns if name in likely])
-        keys += find_all_joining_keys(schema.part(whole), columns)
-    elif threshold > 0:
-        keys = find_all_joining_keys(schema, columns)
+        if item.column and item.column != STAR:
+            columns[item.table][item.column] = None
+    keys = find_all_joining_keys(schema, columns) if threshold > 0 else ()
     for key in keys:
         for table, ends in ((schema.table(key.table), key.columns), (schema.table(key.ref_table), key.ref_columns)):
             if table:
@@ -108,24 +85,3 @@ def keep_likely_items(schema: Schema, items: Sequence[SchemaItem], threshold: fl
             shown_by = table.key or [column.name for column in table.columns[:1]]
             columns[table.name].update(dict.fromkeys(shown_by))
     return schema.part([(name, list(names)) for name, names in columns.items()])
-
-
-def _take_most_probable_items(
-    items: Sequence[SchemaItem], columns: Collection[SchemaItem], max_columns: int
-) -> Sequence[SchemaItem]:
-    """Return the most probable tables within the limit, and their most probable columns."""
-    # They are counted apart: in a crowd of tables those outrank columns that were not scored one by one, and a table
-    # without the columns asked for is of no use.
-    room = max_columns
-    tables: set[str] = set()
-    first: list[SchemaItem] = []
-    for item in items:
-        if item.table not in tables and len(tables) >= max(1, max_columns // _COLUMNS_A_TABLE):
-            continue
-        if item in columns:
-            if not room:
-                continue
-            room -= 1
-        tables.add(item.table)
-        first.append(item)
-    return first

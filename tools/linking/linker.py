@@ -39,7 +39,6 @@ class SchemaLinker:
         *,
         threshold: float = 0.0,
         max_columns: int | None = None,
-        choose_tables: bool = False,
     ) -> LinkedSchema:
         """Score every table and column for a question and keep the probable ones.
 
@@ -49,15 +48,14 @@ class SchemaLinker:
             values: Database values that the question mentions, best first; looked up where there are none and an index
                 is there.
             threshold: Least probability of what is kept (Track-SQL's s); 0 keeps the whole schema, in order.
-            max_columns: How many columns are kept at most, keys aside.
-            choose_tables: Whether `TableChooser` chooses the part of a larger schema, if there is no threshold.
+            max_columns: Of a schema with more, `TableChooser` chooses the part to show, if there is no threshold.
         """
         if not values and self._values is not None:
             values = self._values.find(question)
         items = self._score_schema_items(question, history, values[:EVIDENCE])
-        if choose_tables and not threshold and self._schema.shown_column_count > (max_columns or 0):
-            return LinkedSchema(items, self._table_chooser.choose(question, items, values))
-        return LinkedSchema(items, keep_likely_items(self._schema, items, threshold, max_columns))
+        if max_columns is not None and not threshold and self._schema.shown_column_count > max_columns:
+            return LinkedSchema(items, self._table_chooser.choose(question, items))
+        return LinkedSchema(items, keep_likely_items(self._schema, items, threshold))
 
     @cached_property
     def _table_chooser(self) -> TableChooser:
@@ -72,9 +70,8 @@ class SchemaLinker:
         uses = [names.past_use(turn.sql) for turn in history]
         used = {place for use in uses for place in (*use.columns, *((table, None) for table in use.tables))}
         whole, all_columns = ([(name, column) for name in names.table_number] for column in (None, STAR))
-        items: dict[tuple[str, str | None], SchemaItem] = {}
-        for place, p in zip([*whole, *names.columns, *all_columns], [*tables, *columns, *stars], strict=True):
-            before = place in used or (place[1] is not None and (place[0], STAR) in used)
-            # If a column is really called `*`, that one has the name.
-            items.setdefault(place, SchemaItem(*place, p, before))
-        return tuple(sorted(items.values(), key=lambda item: -item.p))
+        items = [
+            SchemaItem(*place, p, place in used or (place[1] is not None and (place[0], STAR) in used))
+            for place, p in zip([*whole, *names.columns, *all_columns], [*tables, *columns, *stars], strict=True)
+        ]
+        return tuple(sorted(items, key=lambda item: -item.p))

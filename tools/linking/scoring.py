@@ -4,8 +4,8 @@ Tables are scored first, columns given their tables. The net reads all of this a
 two probable tables becomes probable, the weaker of two alternatives improbable (Track-SQL reaches the same by letting a
 transformer read all items at once). Both are fitted by `evals.lab train linker`, on training databases only.
 
-In a large schema both are asked only about items that an index finds worth it; the others get a low probability of
-their own, so that every item has one.
+In a large schema the trees are asked about columns of probable tables only, and the net about the most probable tables;
+what was not asked about keeps a lower probability of its own.
 """
 
 from __future__ import annotations
@@ -36,10 +36,9 @@ Part = TypeVar("Part")
 Array = Matrix = npt.NDArray[np.float32]
 
 STAGES = ("tables", "columns", "stars")  # the forests of a model, in the order in which they are asked
-TABLES_SCORED = 120  # how many tables of a large schema the trees are asked about
+TABLES_SCORED = 120  # how many tables of a large schema the net is asked about
 COLUMNS_FROM = 0.04  # least probability of a table whose columns the trees are asked about
 _UNSCORED = 0.02  # what a table's probability counts for a column that was not scored
-_FLOOR = 1e-4  # probability of a table that was not scored
 MESSAGES = 5  # how many messages an item gets in a layer of the net, its own state among them
 _MOST_DEVIATIONS = 4.0  # standard deviations from the mean at which the net's inputs are clipped
 NET_SHARE = 0.7  # the net's share of the log-odds; the rest is the trees'
@@ -75,12 +74,9 @@ class DecisionForest:
         odds = self.base + self.value[node].sum(axis=1, dtype=np.float64)
         return 1 / (1 + np.exp(-odds))
 
-    def predict_rows(self, features: Features, rows: Numbers, others: Shares) -> Shares:
-        """Return `others` with the values at `rows` replaced by predicted probabilities."""
-        filled = others.copy()
-        if len(rows):
-            filled[rows] = self.predict(build_feature_matrix(self.features, features, rows))
-        return filled
+    def predict_rows(self, features: Features, rows: Numbers) -> Shares:
+        """Return the predicted probabilities of some items."""
+        return self.predict(build_feature_matrix(self.features, features, rows))
 
 
 def _reduce_row_groups(rows: Array, group_of: Numbers, count: int, how: np.ufunc = np.maximum) -> Array:
@@ -235,35 +231,15 @@ class LinkingModel:
 
     def score(self, e: LinkingEvidence) -> tuple[Shares, Shares, Shares]:
         """Return the probabilities of tables, columns and `table.*`."""
-        rows = _select_tables_to_score(e)
-        tables = self.tables.predict_rows(build_first_table_features(e), rows, np.full(e.shape.tables, _FLOOR))
-        table = tables[e.shape.table_of]
-        columns = self.columns.predict_rows(
-            build_first_column_features(e, tables), np.flatnonzero(table >= COLUMNS_FROM), table * _UNSCORED
-        )
+        every = np.arange(e.shape.tables)
+        tables = self.tables.predict_rows(build_first_table_features(e), every)
+        columns = tables[e.shape.table_of] * _UNSCORED
+        probable = np.flatnonzero(tables[e.shape.table_of] >= COLUMNS_FROM)
+        columns[probable] = self.columns.predict_rows(build_first_column_features(e, tables), probable)
         if self.net:
-            tables, columns = self.net(e, tables, columns, rows)
-        return tables, columns, self.stars.predict_rows(build_star_features(e, tables), rows, tables * _UNSCORED)
-
-
-def _select_tables_to_score(e: LinkingEvidence) -> Numbers:
-    """Return the tables with the strongest evidence, at most `TABLES_SCORED`."""
-    shape = e.shape
-    if shape.tables <= TABLES_SCORED:
-        return np.arange(shape.tables)
-    strength = (
-        2 * e.tables.share
-        + e.tables.head
-        + e.tables.associated
-        + shape.max_by_table(e.columns.share + e.own_parts.share + e.columns.associated)
-        + 2 * shape.max_by_table(e.value)
-        + 4 * e.tables_before.last
-        + 2 * e.tables_before.earlier
-        + e.tables_before.before
-    )
-    # What lies next to strong tables may join them.
-    near, between = shape.get_best_neighbour_values(strength)
-    return np.sort(np.argsort(-(strength + 0.4 * near + 0.4 * between), kind="stable")[:TABLES_SCORED])
+            likeliest = np.sort(np.argsort(-tables, kind="stable")[:TABLES_SCORED])
+            tables, columns = self.net(e, tables, columns, likeliest)
+        return tables, columns, self.stars.predict_rows(build_star_features(e, tables), every)
 
 
 @cache

@@ -65,9 +65,8 @@ class SchemaShape(SchemaGraph):
             for table, ends, other in ((near, key.columns, far), (far, key.ref_columns, near))
             for column in filter(None, map(table.column, ends))
         ]
-        places = np.array([(table, place) for table, place, _ in columns], dtype=np.intp).reshape(-1, 2)
-        # Of each column, its position in its table, from 0.
-        table_of, self.position = places.T
+        table_of = np.array([table for table, _, _ in columns], dtype=np.intp)
+        self.position = np.array([place for _, place, _ in columns])  # of each column in its table, from 0
         super().__init__(
             np.zeros(len(number), dtype=np.intp),
             table_of,

@@ -78,8 +78,6 @@ class ValueIndex:
 
         True for a column whose values may not leave, False for an unknown one.
         """
-        if self._is_withheld_column(table, column):
-            return True
 
         def check_stored_values(indexed: IndexedValues) -> bool | None:
             stored = indexed.by_name.get((table.lower(), column.lower()))
@@ -95,31 +93,25 @@ class ValueIndex:
 
         True if the look-up takes too long, or if the column's values may not leave.
         """
-        comparison = exp.ILike if any_case else exp.Like
-        return self._is_withheld_column(table, column) or self._has_value(table, column, comparison, pattern)
+        return self._has_value(table, column, exp.ILike if any_case else exp.Like, pattern)
 
     def nearest(self, table: str, column: str, text: str, limit: int = 3) -> tuple[str, ...]:
         """Return the column's values most similar to a text, most similar first."""
         place = table.lower(), column.lower()
         return self._query_value_store(lambda indexed: find_nearest_values(indexed, place, text, limit))
 
-    def _is_withheld_column(self, table: str, column: str) -> bool:
-        """Whether a column's values must not be sent, so that no answer may depend on them."""
-        leaving = self._database.leaving()
-        if not leaving.column_levels:
-            return False
-        found, held = leaving.schema.table(table), leaving.schema.column(table, column)
-        return bool(found and held and (found.name, held.name) in leaving.column_levels)
-
     def _has_value(self, table: str, column: str, comparison: type[exp.EQ | exp.Like | exp.ILike], text: str) -> bool:
-        schema = self._database.schema()
-        found, held = schema.table(table), schema.column(table, column)
+        """Ask the engine whether a column has such a value; a withheld column is said to have any."""
+        leaving = self._database.leaving()
+        found, held = leaving.schema.table(table), leaving.schema.column(table, column)
         if not found or not held:
             return False
+        if (found.name, held.name) in leaving.column_levels:
+            return True
         compared = comparison(this=exp.column(held.name, quoted=True), expression=exp.Literal.string(text))
         query = exp.select("1").from_(exp.table_(*found.path[::-1], quoted=True)).where(compared).limit(1)
         try:
-            return bool(self._database.execute(query.sql(schema.dialect, copy=False), Limits(rows=1)).rows)
+            return bool(self._database.execute(query.sql(leaving.schema.dialect, copy=False), Limits(rows=1)).rows)
         except QueryError:
             return True  # what could not be looked up is not said to be missing
 

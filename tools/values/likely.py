@@ -7,14 +7,13 @@ tables and columns, function words, numbers inside other things, and parts of lo
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
 
 from ..database import Schema
 from ..derived import cache_in_first_argument
 from ..words import STOP_WORDS, TokenizedQuestion, Word, question_words, stem_name, stems
-from .match import NO, NOT, WHOLE, ValueMatch, get_schema_name_stems, is_inside_larger_range
+from .match import WHOLE, ValueMatch, get_schema_name_stems, is_inside_larger_range
 
 Place = tuple[str, str]
 
@@ -28,13 +27,8 @@ _TYPO_LENGTH, _TYPO_LIKENESS = 7, 0.85
 _KINDS = 12  # distinct values of a column that tells kinds apart
 
 _CODE_LENGTH = 4
-
-_DENIED_BEFORE, _ENDING, _YEAR_LENGTH = 2, 3, 4
-
 _BEFORE_NAMES = frozenset(("at", "for", "from", "in", "near", "of", "the", "to"))
-_IS = frozenset(("are", "is", "of", "was", "were"))
 _JOINS = frozenset(("and", "or"))
-_GREETINGS = frozenset(("hello", "hi", "ok", "okay"))
 
 
 def select_likely_values(text: str, found: Sequence[ValueMatch], schema: Schema) -> tuple[ValueMatch, ...]:
@@ -56,34 +50,6 @@ def select_likely_values(text: str, found: Sequence[ValueMatch], schema: Schema)
         if not copy and len(same) < _A_MENTION:
             shown.append(match)
     return tuple(shown)
-
-
-def select_certain_values(text: str, meant: Sequence[ValueMatch]) -> tuple[ValueMatch, ...]:
-    """Return those of the likely values that the question certainly means.
-
-    A word in another form has the same beginning; a part has two words; a code is written as one; a flag is denied only
-    beside its word; a misspelt name is no word in small letters; a short number is any number.
-    """
-    words = TokenizedQuestion(text).words
-    return tuple(match for match in meant if _is_certain(match, [w.folded for w in words if w.start < match.start]))
-
-
-def _is_certain(match: ValueMatch, before: Sequence[str]) -> bool:
-    said, value = stems(match.mention), stems(match.value)
-    if match.how == "flag":
-        return match.value.casefold() not in NO or not NOT.isdisjoint(before[-_DENIED_BEFORE:])
-    if match.how == "part":
-        return 1 < len({*said} & {*value}) >= len(value) / 2
-    if match.how == "abbreviation":
-        return not match.mention.islower() and not match.value.isdecimal()
-    if match.how == "typo":
-        return not match.mention.islower()
-    if match.value.isdecimal() and len(match.value) < _YEAR_LENGTH:
-        return False
-    if match.how == "inflection":
-        own, theirs = match.mention.casefold(), match.value.casefold()
-        return own[:-_ENDING] == theirs[: len(own) - _ENDING] and abs(len(own) - len(theirs)) <= _ENDING
-    return True
 
 
 def _is_code(value: str) -> bool:
@@ -118,11 +84,7 @@ class _MentionClassifier:
     def is_value_meant(self, match: ValueMatch) -> bool:
         """Whether the question likely means the matched value."""
         words = self.question.get_words_in_range(match.start, match.end)
-        small = all(map(self._is_common_word, words))
-        if match.how == "flag":
-            # No other value of a flag fits the question as well: yes, unless something is denied.
-            flags = (other for other in self.found if other.how == "flag" and _get_key(other) == _get_key(match))
-            return match.score == max(other.score for other in flags) and not (words and small)
+        small = all(word.folded in STOP_WORDS for word in words)
         if not words:
             return False  # found further on
         if self.question.is_whole_quotation(match.start, match.end):
@@ -141,14 +103,9 @@ class _MentionClassifier:
         if match.value.replace(" ", "").isdigit():
             # It may be the value of a column that is named too; of one that counts, only right behind its name.
             behind = stem_name(match.column)[-1:] != ("id",) or any(word.stem in own for word in before)
-            # A part of a longer number, date or time is none.
-            around = self.question.text[: match.start], self.question.text[match.end :]
-            longer = re.search(r"\d[.,:/-]\Z", around[0]) or re.match(r"[.,:/-]\d", around[1])
-            if longer or not (named and behind):
+            if not (named and behind):
                 return False
         if small and not self._is_in_name_position(match, own - {word.stem for word in words}, before):
-            return False
-        if {word.stem for word in words} == {"id"} and not (named or self._is_category_or_code(match)):
             return False
         if match.mention.islower() and _is_code(match.value) and match.how in ("case", "inflection") and not named:
             return False
@@ -174,7 +131,7 @@ class _MentionClassifier:
             # No value is mentioned as a whole there, few others in part, and enough of this one.
             hows = [other.how for other in over]
             said, letters = sum(len(word.stem) for word in words), sum(map(len, stems(match.value)))
-            few = {*hows} <= {"part", "flag"} and hows.count("part") <= _PARTS
+            few = {*hows} == {"part"} and len(hows) <= _PARTS
             return few and not ordinary and (capital or said >= _PART_SHARE * letters)
         if match.how == "abbreviation" and _is_code(match.value) and len(match.value) < len(match.mention):
             # If a column holds these very words, no code of them is needed.
@@ -184,23 +141,18 @@ class _MentionClassifier:
         kind = match.how in ("exact", "case") and words[-1].stem not in self._things and self._is_category_value(match)
         return capital or not ordinary or kind
 
-    def _is_common_word(self, word: Word) -> bool:
-        """Whether a word is common in questions, or is a greeting at the start of a sentence."""
-        return word.folded in STOP_WORDS or (word.folded in _GREETINGS and word.start in self.question.openings)
-
     def _is_in_name_position(self, match: ValueMatch, own: Set[str], before: Sequence[Word]) -> bool:
         """Whether common words stand where a name would: after the column, or like ME in "in ME"."""
         after = self.question.get_words_in_range(match.end, len(self.question.text))[:1]
         gap = self.question.text[match.end : after[0].start] if after else "."
         ends = bool(gap.strip()) or (after[0].folded in _JOINS and not match.mention.islower())
-        place = before if before and before[-1].folded in _IS else before[-1:]
-        if ends and {word.stem for word in place} & own:
+        if ends and {word.stem for word in before} & own:
             return match.how in WHOLE
-        if match.mention.islower() or match.start in self.question.openings:
+        if match.start in self.question.openings or not self._is_category_or_code(match):
             return False
-        if not match.mention.isupper() or (len(match.mention) == 1 and match.mention != "I"):
-            return self._is_category_or_code(match)
-        return self._is_category_or_code(match) and ends and bool(before) and before[-1].text in _BEFORE_NAMES
+        # In capitals, ME may be a word that is stressed.
+        unlike_words = not match.mention.isupper() or (len(match.mention) == 1 and match.mention != "I")
+        return unlike_words or (ends and bool(before) and before[-1].text in _BEFORE_NAMES)
 
     def _is_category_or_code(self, match: ValueMatch) -> bool:
         """Whether a common word is written like a category or a code, such as May, A or US."""

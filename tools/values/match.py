@@ -27,7 +27,6 @@ from ..words import (
     key,
     max_typos,
     stem_name,
-    stem_word,
     stems,
 )
 from .store import StoredValue, ValueStore
@@ -47,9 +46,7 @@ class ValueMatch:
     start: int  # character offset of the mention in the question
     end: int  # offset just past the mention
     score: float  # from 0 to 1; 1 is the same text
-    # `exact`, `case`, `inflection`, `typo`, `abbreviation`, `part`, or `flag`: a yes or no of the column that the
-    # mention names.
-    how: str
+    how: str  # `exact`, `case`, `inflection`, `typo`, `abbreviation` or `part`
 
 
 @dataclass(frozen=True)
@@ -67,15 +64,8 @@ class MentionSpan:
 
 # From a question to the values it mentions: what may be one, and how likely that is no coincidence.
 
-YES = frozenset(("1", "t", "true", "y", "yes"))
-NO = frozenset(("0", "f", "false", "n", "no"))
-NOT = frozenset(("no", "non", "not", "never", "without", "neither", "nor", "isn", "aren", "doesn", "don", "didn"))
-_ASIDE = frozenset(("a", "flag", "has", "have", "indic", "is", "of", "on", "the", "was", "yn"))
-"""Stems in a column's name that say nothing of what it is about."""
-
 _COMMON = 100  # a word that more values hold is only looked for together with its neighbour
 _PARTS = 30  # most values of which only a part is mentioned
-_LONGEST_INITIALS = 6
 _LEAST_SHARE = 0.35  # how much of a value, in letters, must be said: less is chance more often than not
 _CODE = 3  # other names of at most so many letters are codes: they are compared as written, as "US" is not "us"
 # A value that a span may mention, and score and `how` as in a match.
@@ -93,16 +83,9 @@ class IndexedValues:
     """The filled part of a value store, with its columns in memory."""
 
     def __init__(self, store: ValueStore, schema: Schema) -> None:
-        """Read the store's columns, and the values of those with at most two."""
         self.store, self.names = store, get_schema_name_stems(schema)
         self.columns = {column.id: column for column in store.list_columns()}
         self.by_name = {(column.table.lower(), column.name.lower()): column for column in self.columns.values()}
-        self.flags = [
-            (self.columns[column], values)
-            for column, values in store.find_two_valued_columns()
-            if {value.text.casefold() in YES for value in values} == {True, False}
-            and all(value.text.casefold() in YES | NO for value in values)
-        ]
         # A turn looks for the values of one question twice, and the next turn for those of the question before.
         self.find = lru_cache(maxsize=4)(partial(find_values, indexed=self))
 
@@ -134,7 +117,7 @@ def _score_mention_candidate(
     Against it: its words name a table or column; it lies inside a longer mention that fits (but for the words that
     name the column: "Sonoma" in "Sonoma County" may well be a value of the column `County`).
     """
-    value, span, rank, how = candidate
+    value, span, rank, _ = candidate
     column, words = indexed.columns[value.column], question.words[span.first : span.last]
     rank += 0.05 * min(len(words), 4)
     if question.quoted and question.is_range_in_quotes(span.start, span.end):
@@ -144,7 +127,7 @@ def _score_mention_candidate(
     own = set(stem_name(column.name))
     if is_inside_larger_range(question, span.start, span.end, taken, own):
         rank -= 0.5
-    if how != "flag" and all(word.stem in indexed.names for word in words):
+    if all(word.stem in indexed.names for word in words):
         rank -= 0.35
     said = {word.stem for word in question.words}
     for weight, parts in ((0.15, own), (0.1, set(stem_name(column.table)))):
@@ -169,7 +152,6 @@ def _find_mention_candidates(question: TokenizedQuestion, indexed: IndexedValues
                 yield value, span, 0.9, "inflection"
     yield from _find_values_by_alias(question, by_key, indexed)
     yield from _find_values_by_part(question, respelt, store)
-    yield from _find_flag_values(question, indexed)
 
 
 def is_inside_larger_range(
@@ -201,10 +183,9 @@ def _find_mention_spans(
     """
     found: dict[str, list[MentionSpan]] = defaultdict(list)
     total = len(question.words)
-    common = question.common
     for first in range(total):
         for last in range(first + 1, min(first + LONGEST, total) + 1):
-            if all(common[first:last]):
+            if all(question.common[first:last]):
                 continue
             stemmed = [word.stem for word in question.words[first:last]]
             spans = [_make_mention_span(question, first, last, stemmed)]
@@ -220,26 +201,10 @@ def _find_mention_spans(
     return found
 
 
-def _find_flag_values(question: TokenizedQuestion, indexed: IndexedValues) -> Iterator[Candidate]:
-    """Yield both values of each yes-or-no column that the question names at least by half."""
-    numbers = {word.stem: number for number, word in reversed(tuple(enumerate(question.words)))}
-    negated = any(word.folded in NOT for word in question.words)
-    for column, values in indexed.flags:
-        name = set(stem_name(column.name)) - _ASIDE - set(stem_name(column.table))
-        if stem_word(fold(column.name)) in numbers:  # a name such as WiFi is written as one word
-            name = {stem_word(fold(column.name))}
-        named = [numbers[part] for part in name if part in numbers]
-        if named and len(named) >= len(name) / 2:
-            span = _make_mention_span(question, min(named), min(named) + 1)
-            for value in values:
-                likely = (value.text.casefold() in NO) == negated
-                yield value, span, 0.5 + 0.1 * len(named) / len(name) + 0.1 * likely, "flag"
-
-
 def _find_values_by_alias(
     question: TokenizedQuestion, by_key: Mapping[str, Sequence[MentionSpan]], indexed: IndexedValues
 ) -> Iterator[Candidate]:
-    """Yield values that the question mentions by an alias or by initials."""
+    """Yield values that the question mentions by an alias."""
     store, spans = indexed.store, [span for group in by_key.values() for span in group]
     wanted = {alias: span for span in spans if span.similarity == 1 for alias in find_aliases(span.text, span.key)}
     found = store.find_values_by_field("key", {alias.key for alias in wanted})
@@ -250,24 +215,6 @@ def _find_values_by_alias(
             column = indexed.columns[value.column]
             if not alias.columns or alias.columns & {*stem_name(column.name), *stem_name(column.table)}:
                 yield value, span, 0.75 if alias.is_code else 0.85, "abbreviation"
-    upper = {span.text.lower(): span for span in spans if _is_initials(span.text)}
-    for value in store.find_values_by_field("initials", upper):
-        yield value, upper[value.initials or ""], 0.8, "abbreviation"
-    # The first letters of three to six words that say something: what a code may stand for.
-    said = {
-        letters: span
-        for span in spans
-        if 3 <= span.last - span.first <= _LONGEST_INITIALS
-        and not any(question.common[number] for number in range(span.first, span.last))
-        and (letters := "".join(word.folded[0] for word in question.words[span.first : span.last])).isalpha()
-    }
-    for value in store.find_values_by_field("key", said):
-        if _is_initials(value.text.strip()):
-            yield value, said[value.key], 0.8, "abbreviation"
-
-
-def _is_initials(text: str) -> bool:
-    return 3 <= len(text) <= _LONGEST_INITIALS and text.isalpha() and text.isupper()
 
 
 def _find_misspelt_words(question: TokenizedQuestion, indexed: IndexedValues) -> dict[int, list[tuple[str, float]]]:

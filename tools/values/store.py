@@ -11,23 +11,22 @@ import sqlite3
 import time
 from collections.abc import Collection, Container, Sequence
 from dataclasses import dataclass
-from itertools import groupby, starmap
+from itertools import starmap
 from pathlib import Path
 from typing import Any, Literal
 
 from ..database import Database, Schema
 from ..errors import QueryError
-from ..words import key, make_initials, stems
+from ..words import key, stems
 
-FORMAT = 3  # raised whenever the layout or the words' treatment changes; a file of another format is rebuilt
+FORMAT = 4  # raised whenever the layout or the words' treatment changes; a file of another format is rebuilt
 _ROWS = 2_000  # most rows of one look-up
 
 _LAYOUT = (
     "CREATE TABLE col(id INTEGER PRIMARY KEY, tbl TEXT, name TEXT, state TEXT, held INTEGER DEFAULT 0)",
-    "CREATE TABLE val(id INTEGER PRIMARY KEY, col INTEGER, text TEXT, key TEXT, initials TEXT)",
+    "CREATE TABLE val(id INTEGER PRIMARY KEY, col INTEGER, text TEXT, key TEXT)",
     "CREATE UNIQUE INDEX val_text ON val(col, text)",
     "CREATE INDEX val_key ON val(key)",
-    "CREATE INDEX val_initials ON val(initials) WHERE initials IS NOT NULL",
     "CREATE VIRTUAL TABLE val_words USING fts5(body, content='', detail=none, columnsize=0, tokenize='unicode61')",
     "CREATE TABLE word(size INTEGER, word TEXT, back TEXT, PRIMARY KEY (size, word)) WITHOUT ROWID",
     "CREATE INDEX word_back ON word(size, back)",
@@ -42,7 +41,6 @@ class StoredValue:
     column: int
     text: str
     key: str
-    initials: str | None  # of several words
 
 
 @dataclass(frozen=True)
@@ -100,10 +98,8 @@ class ValueStore:
             if before != ("waiting", held):
                 return
             (first,) = self._db.execute("SELECT coalesce(max(id), 0) + 1 FROM val").fetchone()
-            values = (
-                (first + i, column, text, key(parts), make_initials(parts)) for i, (text, parts) in enumerate(rows)
-            )
-            self._db.executemany("INSERT INTO val VALUES (?, ?, ?, ?, ?)", values)
+            values = ((first + i, column, text, key(parts)) for i, (text, parts) in enumerate(rows))
+            self._db.executemany("INSERT INTO val VALUES (?, ?, ?, ?)", values)
             bodies = ((first + i, " ".join(parts)) for i, (_, parts) in enumerate(rows))
             self._db.executemany("INSERT INTO val_words(rowid, body) VALUES (?, ?)", bodies)
             self._db.executemany("INSERT OR IGNORE INTO word VALUES (?, ?, ?)", words)
@@ -114,9 +110,9 @@ class ValueStore:
         return bool(self._db.execute("SELECT 1 FROM val WHERE col = ? AND text = ?", (column, text)).fetchone())
 
     def find_values_by_field(
-        self, field: Literal["id", "key", "initials"], wanted: Collection[str] | Collection[int]
+        self, field: Literal["id", "key"], wanted: Collection[str] | Collection[int]
     ) -> list[StoredValue]:
-        """Return the stored values with these ids, keys or initials, up to the row limit."""
+        """Return the stored values with these ids or keys, up to the row limit."""
         return self._read_stored_values(f"WHERE {field} IN ({','.join('?' * len(wanted))}) LIMIT {_ROWS}", *wanted)
 
     def find_by_prefix(self, start: str) -> list[StoredValue]:
@@ -128,16 +124,8 @@ class ValueStore:
         """Return up to `limit` values of a column, in the order of its rows."""
         return self._read_first_column("SELECT text FROM val WHERE col = ? LIMIT ?", column, limit)
 
-    def find_two_valued_columns(self) -> list[tuple[int, list[StoredValue]]]:
-        """Return the columns that have at most two values, each with its values."""
-        few = "WHERE col IN (SELECT id FROM col WHERE held BETWEEN 1 AND 2 AND state = 'whole') ORDER BY col, id"
-        return [
-            (column, list(values))
-            for column, values in groupby(self._read_stored_values(few), lambda value: value.column)
-        ]
-
     def _read_stored_values(self, which: str, *bound: str | int) -> list[StoredValue]:
-        rows = self._db.execute(f"SELECT id, col, text, key, initials FROM val {which}", bound)
+        rows = self._db.execute(f"SELECT id, col, text, key FROM val {which}", bound)
         return list(starmap(StoredValue, rows))
 
     def find_value_ids_by_words(self, words: Sequence[str], limit: int) -> list[int]:

@@ -148,7 +148,7 @@ def _link_on_large_schema(case: _InCrowd) -> Iterator[Row]:
         used = names.past_use(question.gold)
         first = [item.table for item in linked.items if item.column is None][:_FIRST]
         needed = {(new[table], column) for table, column in used.columns if column != STAR}
-        cut = keep_likely_items(schema, linked.items, _CUT, MOST_COLUMNS)
+        cut = keep_likely_items(schema, linked.items, _CUT)
         yield {
             "ms": 1000 * spent.cpu,
             "tables": len(used.tables),

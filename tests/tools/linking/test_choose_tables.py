@@ -11,7 +11,6 @@ from tableturn.tools.linking import (
     choose_values,
     find_copies,
     find_families,
-    is_empty_or_copied,
     shorten_schema,
 )
 from tableturn.tools.values import ValueMatch
@@ -42,11 +41,7 @@ _SCHEMA = Schema(
 
 
 def test_the_group_that_covers_the_question_comes_first_and_whole() -> None:
-    kept = (
-        SchemaLinker(_SCHEMA)
-        .link("Which customer redeemed the most vouchers?", max_columns=400, choose_tables=True)
-        .kept
-    )
+    kept = SchemaLinker(_SCHEMA).link("Which customer redeemed the most vouchers?", max_columns=400).kept
     names = [table.name for table in kept.tables]
     assert set(names[:2]) == {"shop__customer", "shop__voucher"}
     assert "shop__voucher_old" not in names, "a copy takes no room"
@@ -61,7 +56,7 @@ def test_of_a_group_too_large_to_show_whole_what_is_asked_for_comes_with_its_cod
     key = ForeignKey("erp__order", ("status_cd",), "erp__status", ("status_cd",))
     rivals = [_table(f"shop{number}__order", "order_id", "buyer") for number in range(30)]
     schema = Schema("erp", (*rivals, *others, orders, codes), (key,))
-    kept = SchemaLinker(schema).link("What is the amount of each order?", max_columns=400, choose_tables=True).kept
+    kept = SchemaLinker(schema).link("What is the amount of each order?", max_columns=400).kept
     names = [table.name for table in kept.tables]
     assert names[0] == "erp__order"
     assert "erp__status" in names
@@ -90,7 +85,7 @@ def test_a_table_that_joins_two_shown_ones_comes_with_them_and_copies_do_not() -
     linker = SchemaLinker(schema)
     for subject in ("meal7", "tour0", "ride19"):
         question = f"What is the town of the customers with the highest {subject} price?"
-        kept = linker.link(question, max_columns=400, choose_tables=True).kept
+        kept = linker.link(question, max_columns=400).kept
         names = {table.name for table in kept.tables}
         assert names >= {"customers", subject, f"zz_{subject}"}
         assert not names & {f"stg_{subject}", f"{subject}_2021"}
@@ -98,14 +93,14 @@ def test_a_table_that_joins_two_shown_ones_comes_with_them_and_copies_do_not() -
 
 
 def test_a_copy_that_the_question_names_is_shown() -> None:
-    kept = SchemaLinker(_warehouse()).link("How many meal7 rows are in 2021?", max_columns=400, choose_tables=True).kept
+    kept = SchemaLinker(_warehouse()).link("How many meal7 rows are in 2021?", max_columns=400).kept
     assert kept.table("meal7_2021")
 
 
 def test_of_tables_that_numbers_tell_apart_one_is_shown() -> None:
     months = [_table(f"visits_2024_{month:02}", "visit_id", "visitor", "page") for month in range(1, 13)]
     schema = Schema("w", (*_warehouse().tables, *months), _warehouse().foreign_keys)
-    kept = SchemaLinker(schema).link("How many visits are there by page?", max_columns=400, choose_tables=True).kept
+    kept = SchemaLinker(schema).link("How many visits are there by page?", max_columns=400).kept
     shown = [table.name for table in kept.tables if table.name.startswith("visits")]
     assert len(shown) == 1
     assert set(find_families(schema)[shown[0]]) == {table.name for table in months}
@@ -129,12 +124,12 @@ def test_the_months_that_a_question_names_are_shown_and_the_view_of_all() -> Non
     linker = SchemaLinker(schema)
 
     def shown(question: str) -> list[str]:
-        kept = linker.link(question, max_columns=400, choose_tables=True).kept
+        kept = linker.link(question, max_columns=400).kept
         return [table.name for table in kept.tables if "visits" in table.name]
 
     assert shown("How many visits by page were there in March 2024?") == ["visits_2024_03", "all_visits"]
     assert len(shown("How many visits by page were there in the last quarter of 2024?")) == 4
-    part = linker.link("How many visits by page were there in 2024?", max_columns=400, choose_tables=True).kept
+    part = linker.link("How many visits by page were there in 2024?", max_columns=400).kept
     text = render_schema(shorten_schema(part, schema))
     assert "\nall_visits(columns as visits_2024_01) view" in text
     assert "\nvisits_2024_12(columns as visits_2024_01)" in text
@@ -160,7 +155,7 @@ def _coded() -> Schema:
 
 def test_codes_stand_once_with_their_meanings_and_lead_to_what_they_tell_of() -> None:
     schema = _coded()
-    part = SchemaLinker(schema).link("How often had a truck broken down?", max_columns=400, choose_tables=True).kept
+    part = SchemaLinker(schema).link("How often had a truck broken down?", max_columns=400).kept
     names = [table.name for table in part.tables]
     assert {"t017", "dlv_trp", "ord_hdr"} <= set(names)
     text = render_schema(shorten_schema(part, schema))
@@ -170,9 +165,7 @@ def test_codes_stand_once_with_their_meanings_and_lead_to_what_they_tell_of() ->
 
 
 def test_a_word_in_short_leads_to_a_table() -> None:
-    kept = (
-        SchemaLinker(_coded()).link("What is the amount of delivery trips?", max_columns=400, choose_tables=True).kept
-    )
+    kept = SchemaLinker(_coded()).link("What is the amount of delivery trips?", max_columns=400).kept
     assert kept.table("dlv_trp")
 
 
@@ -190,20 +183,19 @@ def test_values_are_told_of_the_first_tables_and_their_codes_without_guesses() -
 
 
 def test_a_table_of_the_codes_of_many_lists_is_always_shown() -> None:
+    first, *others = _warehouse().tables
+    told = CodeMeanings("lov", "code", "meaning", (("n", "north"), ("s", "south")), "town")
+    coded = replace(first, columns=(*first.columns[:2], replace(first.columns[2], codes=told)))
     register = _table("lov", "domain", "code", "meaning", rows=40)
-    texts = tuple(replace(column, type="TEXT", kind="text", primary_key=0, distinct=9) for column in register.columns)
-    schema = Schema("w", (*_warehouse().tables, replace(register, columns=texts)), _warehouse().foreign_keys)
-    assert (
-        SchemaLinker(schema).link("What is the price of tour3?", max_columns=400, choose_tables=True).kept.table("lov")
-    )
+    schema = Schema("w", (coded, *others, register), _warehouse().foreign_keys)
+    assert SchemaLinker(schema).link("What is the price of tour3?", max_columns=400).kept.table("lov")
 
 
 def test_a_table_without_a_key_that_has_the_columns_of_one_with_a_key_is_a_copy() -> None:
     original = _table("claim", "claim_id", "paid", "filed_on", "insurer")
     loose = _table("in_clm", "claim_id", "paid", "filed_on", "insurer", "rec_no")
     loose = replace(loose, columns=tuple(replace(column, primary_key=0) for column in loose.columns))
-    assert is_empty_or_copied(loose, Schema("s", (original, loose)))
-    assert not is_empty_or_copied(original, Schema("s", (original, loose)))
+    assert find_copies(Schema("s", (original, loose))) == {"in_clm"}
 
 
 def test_what_is_set_aside() -> None:
@@ -214,7 +206,6 @@ def test_what_is_set_aside() -> None:
         _table("orders_backup", "id"),
         _table("orders_v1", "id", comment="Deprecated: use orders"),
         _table("old_age_pension", "id"),
-        _table("returns", "id", rows=0),
         _table("stores", "id", comment="shops that are open"),
         _table("items", "item_id", "order_id", "price"),
         _table("raw_items", "item_id", "order_id", "price", "loaded_at"),
@@ -223,8 +214,8 @@ def test_what_is_set_aside() -> None:
         _table("items_2024", "item_id", "shelf", "room"),
     )
     schema = Schema("s", tables)
-    aside = {table.name for table in tables if is_empty_or_copied(table, schema)}
-    assert aside >= {"orders_20240101", "stg_orders", "orders_backup", "orders_v1", "returns"}
+    aside = find_copies(schema)
+    assert aside >= {"orders_20240101", "stg_orders", "orders_backup", "orders_v1"}
     assert aside >= {"raw_items", "items_test_2"}, "the columns of another, and a name that tells a copy"
     assert not aside & {"orders", "stores", "items", "raw_materials", "items_2024"}
 

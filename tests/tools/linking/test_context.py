@@ -44,8 +44,8 @@ def test_sql_that_does_not_run_is_skipped() -> None:
     assert choose_base_turn("And the singers?", ITEMS, (SINGERS, DOGS), runs=lambda _: False) is None
 
 
-def test_sql_that_does_not_parse_and_turns_without_sql_are_skipped() -> None:
-    assert choose_base_turn("And?", ITEMS, (turn("x", ""), turn("y", "SELEC oops FROM"))) is None
+def test_turns_without_sql_are_skipped() -> None:
+    assert choose_base_turn("And?", ITEMS, (turn("x", ""),)) is None
 
 
 ORDERS = turn("Which orders were paid late?", "SELECT id FROM orders WHERE late", ("orders", None, 0.9))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tableturn.tools.database import ColumnSchema, ForeignKey, Schema, TableSchema
-from tableturn.tools.linking import find_joining_keys
+from tableturn.tools.sql.join_path import find_joining_keys
 
 
 def table(name: str, *columns: str) -> TableSchema:

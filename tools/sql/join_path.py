@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain, count
 
 from ..database.schema import ForeignKey, Schema
@@ -51,29 +51,26 @@ def _find_join_trees(
             links[one.name].append((cost, key, other.name))
             links[other.name].append((cost, key, one.name))
     while wanted:
-        tree: dict[str, None] = {}
-        yield tuple(_grow_join_tree(links, wanted, tree))
+        tree, keys = {wanted[0]: None}, list[ForeignKey]()
+        while way := _find_cheapest_way(links, tree, {name for name in wanted if name not in tree}):
+            keys += (key for key, _ in way)
+            tree.update((joined, None) for _, joined in way)
+        yield tuple(keys)
         wanted = [name for name in wanted if name not in tree]
 
 
-def _grow_join_tree(links: _Links, goals: Sequence[str], tree: dict[str, None]) -> Iterator[ForeignKey]:
-    """Yield the keys that connect the first table to the other tables, nearest first."""
-    # Each way to the next is found by Dijkstra's algorithm, from all tables of the tree at once.
-    tree[goals[0]] = None
-    while any(goal not in tree for goal in goals):
-        order = count()
-        queue: list[tuple[float, int, str, _Way]] = [(0.0, next(order), table, ()) for table in tree]
-        passed: set[str] = set()
-        while queue:
-            cost, _, table, way = heapq.heappop(queue)
-            if table in passed:
-                continue
+def _find_cheapest_way(links: _Links, tree: Iterable[str], goals: Collection[str]) -> _Way:
+    """Return the cheapest way from a tree of tables to one of the goals; () if there is none."""
+    # By Dijkstra's algorithm, from all tables of the tree at once.
+    order = count()
+    queue: list[tuple[float, int, str, _Way]] = [(0.0, next(order), table, ()) for table in tree]
+    passed: set[str] = set()
+    while queue:
+        cost, _, table, way = heapq.heappop(queue)
+        if table in goals:
+            return way
+        if table not in passed:
             passed.add(table)
-            if table in goals and table not in tree:
-                tree.update((joined, None) for _, joined in way)
-                yield from (key for key, _ in way)
-                break
             for step, key, other in links[table]:
                 heapq.heappush(queue, (cost + step, next(order), other, (*way, (key, other))))
-        else:
-            return
+    return ()
