@@ -39,7 +39,7 @@ class Summary:
     by_turn: dict[str, Scores]
     by_database: dict[str, Scores]  # scores by database
     unjudged: list[str]  # ids of questions without a verdict on EX because their gold fails
-    not_asked: list[str]  # ids of questions without a verdict because the model could not be asked
+    not_asked: list[str]  # ids of questions without a verdict because model or database was out of reach
     disputed: dict[str, str]  # why a gold query is doubtful, by question id. The question still counts.
 
 
