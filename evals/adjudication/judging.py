@@ -260,7 +260,7 @@ class FinishedRun:
             told = {question.id: question.evidence for question in dataset.questions}
             asked = tuple(
                 GoldTurn(
-                    *(one["id"], name or urls.get(one["database"], one["database"]), one["question"]),
+                    *(one["id"], name or str(urls.get(one["database"], one["database"])), one["question"]),
                     *(tuple(one["golds"]), one["interaction"], one["turn"]),
                     one.get("hint", one.get("accepted", {}).get("evidence", told.get(one["id"], ""))),
                 )
