@@ -148,8 +148,7 @@ def evaluate(
     # A run is added to the record once, however often it is started again.
     recorded = str(read_results(out).get("recorded") or "") if (out / RESULTS_FILE).exists() else ""
     rulings = read_rulings(verdicts or out / VERDICTS_FILE, may_miss=verdicts is None)
-    if baseline is None:
-        warn_if_offline(model, base_url)
+    warn_if_offline(model or baseline, base_url)
     start = time.perf_counter()
     with exit_if_run_stopped(), RunProgress(len(asked.questions), price) as progress:
         answered = run_evaluation(spec, questions, out, jobs=jobs, listener=progress, engine=engine)

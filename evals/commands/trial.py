@@ -248,14 +248,14 @@ def judge_run(
         options = TranslatorOptions(fields.prompt_tokens, fields.max_output_tokens, fields.temperature)
         translator = PromptedTranslator(chat_model, options)
         by = f"model {translator.model}"
-        proposed = [each for each in finished.rulings if not each.accepted and each.by == by]
         cases: dict[tuple[str, ...], JudgeCase] = {}
         for case in found:  # tries at one question that gave the same query are one case
             cases.setdefault((case.sql, *get_question_key(case.question, finished.dataset)), case)
         said: dict[JudgeCase, Word] = {
             case: each.verdict
-            for case, each in product(cases.values(), proposed)
-            if each.sql == case.sql and is_ruling_on(each, case.question, finished.dataset)
+            for case, each in product(cases.values(), finished.rulings)
+            if (each.sql, each.by, each.accepted) == (case.sql, by, False)
+            and is_ruling_on(each, case.question, finished.dataset)
         }
         to_do = [case for case in cases.values() if case not in said]
         task = progress.add_task("judging", total=len(to_do), visible=bool(to_do))

@@ -409,8 +409,7 @@ def _run_row(
                     seeded, dataset, place, jobs=setup.jobs, listener=listener, asked=asked, annotations=out
                 )
             if unasked := [record for record, _ in answered if not record.asked]:
-                told = f"{len(unasked)} of {len(answered)} questions could not be asked ({unasked[0].text})"
-                raise ModelError(told)
+                raise ModelError(f"{len(unasked)} of {len(answered)} questions could not be asked ({unasked[0].text})")
             repeats[-1].append(results := RunResults(asked, answered))
             write_results(results.as_json(seeded), place)
     return repeats

@@ -71,7 +71,7 @@ def check_output_folder(spec: RunSpec, asked: Dataset, out: Path) -> None:
     kept = {"embedding": "hashed", **kept}  # what runs made before it was known had
     wanted: dict[str, Any] = json.loads(json.dumps(asdict(spec)))
     names = (name for name in {*kept, *wanted} if kept.get(name) != wanted.get(name))
-    if differing := sorted(name for name in names if not _is_same_file(folder, kept.get(name), wanted.get(name))):
+    if differing := sorted(n for n in names if _locate(kept.get(n), folder) != _locate(wanted.get(n), "")):
         theirs, ours = (", ".join(f"{name}={run.get(name)!r}" for name in differing) for run in (kept, wanted))
         raise SettingsError(
             f"{out} contains a run with {theirs}, not {ours}: resume it as it was, or name another folder"
@@ -83,10 +83,9 @@ def check_output_folder(spec: RunSpec, asked: Dataset, out: Path) -> None:
         )
 
 
-def _is_same_file(folder: str, kept: object, wanted: object) -> bool:
-    """Whether a kept text names, from its own folder, the files that another one names from here."""
-    theirs, ours = (str(text).removeprefix(REPLAY).split(",") for text in (kept, wanted))
-    return [Path(folder, one).resolve() for one in theirs] == [Path(one).resolve() for one in ours]
+def _locate(value: object, folder: str) -> list[Path]:
+    """Return the files that a text would name from a folder, or from here."""
+    return [Path(folder, part).resolve() for part in str(value).removeprefix(REPLAY).split(",")]
 
 
 def _hash_questions(asked: Dataset) -> str:
