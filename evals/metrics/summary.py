@@ -21,7 +21,7 @@ from .statistics import compute_wilson_interval
 class Scores:
     """The accuracy scores of a run, from 0 to 1; None if no question could be judged."""
 
-    n: int  # the number of all questions or interactions
+    n: int  # the number of questions or interactions: of `eval`, those with a gold query
     ex: float | None  # execution accuracy over the `judged` ones
     em: float | None  # exact set match over those that it can judge
     valid: float | None  # share of the `judged` ones whose prediction runs
