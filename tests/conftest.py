@@ -11,9 +11,12 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.support.shared_trees import check_trees, note_queries
+from tests.support.worker_coverage import measure_workers
 
 # Advice that fails is left out of a turn: tests want to see it fail.
 os.environ["TABLETURN_RAISE"] = "1"
+
+measure_workers()
 
 # A busy machine is slow to generate, too: that says nothing of the code.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])

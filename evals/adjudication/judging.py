@@ -8,7 +8,7 @@ import io
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from ...agent.model.turn_budget import TRIES, BudgetReached, TurnBudget
 from ...prompts.judge import JudgedQuery, JudgeTask, QueryVerdict, QueryVerdictPair, Word
 from ...tools.database import Cell, Database, Limits, Table
 from ...tools.database.quoting import quote
+from ...tools.database.server.address import hide_url_secrets
 from ...tools.errors import DatabaseUnavailable, ModelError, QueryError, ReplyError, SettingsError, SQLParseError
 from ...tools.linking import PastTurn
 from ...tools.sql import find_requested_tables, regularize
@@ -241,42 +242,39 @@ class FinishedRun:
     """A finished evaluation run, with its dataset and its verdict file."""
 
     folder: Path
-    dataset: Dataset  # the whole split
+    dataset: Dataset  # the questions as they were asked, whatever their file says now
     kept: dict[str, Any]  # its results.json
     verdict_file: Path  # where the rulings on it are, and further ones go
 
     @classmethod
     def read(cls, folder: Path, data: Path | None, verdict_file: Path | None) -> FinishedRun:
-        """Read the results and the dataset of a finished run; a trial's are the questions that it asked."""
+        """Read the results of a finished run, and the dataset of the questions that it asked."""
         kept = read_results(folder)
         try:
             spec = RunSpec(**kept["run"])
-            place = str(kept["trial"]["database"]) if "trial" in kept else None
-            name = place if place is None or "://" in place else Path(place).name
-            asked = [
+            place = str(kept["trial"]["database"]) if "trial" in kept else ""
+            name, about = place if "://" in place else Path(place).name, (spec.dataset, spec.split, data)
+            dataset = Dataset("trial", "all", (), (Path(place).parent,)) if place else load_dataset(*about)
+            # Results hide passwords, and those of earlier versions lack what was told beside a question.
+            urls = {hide_url_secrets(question.database): question.database for question in dataset.questions}
+            told = {question.id: question.evidence for question in dataset.questions}
+            asked = tuple(
                 GoldTurn(
-                    *(one["id"], name or one["database"], one["question"], tuple(one["golds"])),
-                    *(one["interaction"], one["turn"], one.get("accepted", {}).get("evidence", "")),
+                    *(one["id"], name or str(urls.get(one["database"], one["database"])), one["question"]),
+                    *(tuple(one["golds"]), one["interaction"], one["turn"]),
+                    one.get("hint", one.get("accepted", {}).get("evidence", told.get(one["id"], ""))),
                 )
                 for one in kept["questions"]
-            ]
+            )
         except (KeyError, TypeError) as error:
             raise SettingsError(f"the results in {folder} are damaged ({error}): finish the run again") from error
-        if place is not None:
-            dataset = Dataset("trial", "all", tuple(asked), (Path(place).parent,))
-        else:
-            dataset = load_dataset(spec.dataset, spec.split, data)
-            known = {question.id: (question.text, question.golds) for question in dataset.questions}
-            if other := [one.id for one in asked if known.get(one.id) != (one.text, one.golds)]:
-                about = f"{dataset.name} {dataset.split} or their gold SQL: {', '.join(other[:5])}"
-                raise SettingsError(f"{folder} contains a run over other questions than those of {about}")
-        return cls(folder, dataset, kept, verdict_file or folder / VERDICTS_FILE)
+        return cls(folder, replace(dataset, questions=asked), kept, verdict_file or folder / VERDICTS_FILE)
 
     def append_proposed_rulings(self, by: str, case: JudgeCase, answer: QueryVerdict, gold: QueryVerdict) -> None:
         """Append the judge's opinions on a case to the verdict file, as proposed rulings."""
         asked = case.question
         about = {"dataset": self.dataset.name, "id": asked.id, "question": asked.text, "gold": case.gold}
-        about |= {"by": by, "at": now(), "accepted": False}
+        about |= {"database": hide_url_secrets(asked.database), "by": by, "at": now(), "accepted": False}
         sides = ((case.sql, answer), (case.gold, gold))
         rulings = [Ruling.model_validate({**about, "sql": sql, **asdict(opinion)}) for sql, opinion in sides]
         append_rulings(self.verdict_file, rulings)
@@ -284,7 +282,7 @@ class FinishedRun:
     @property
     def rulings(self) -> list[Ruling]:
         """The rulings that are now in the verdict file."""
-        return read_rulings(self.verdict_file) if self.verdict_file.exists() else []
+        return read_rulings(self.verdict_file, may_miss=True)
 
     def list_gold_verdicts(self) -> list[Verdict]:
         """Return the verdicts by gold query on the run's answers; skip questions without gold."""

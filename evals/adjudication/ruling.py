@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ...prompts.judge import Kind, Word
 from ...tools.database import Database, Limits, Schema
+from ...tools.database.server.address import hide_url_secrets
 from ...tools.errors import DatabaseUnavailable, QueryError, SettingsError, SQLParseError
 from ...tools.json_lines import append_lines, find_incomplete_last_line
 from ...tools.record_files import read_lines
@@ -28,7 +29,8 @@ from ..metrics.summary import format_percent
 
 VERDICTS_FILE = "verdicts.jsonl"  # the verdict file that lies beside a run
 
-_OF_TRIAL = re.compile(r"~\d+\.\d+\Z")  # ends the id of a trial's question: the try and the turn
+# An id that moves with what is put before its question: the number in a file without ids, with try and turn in a trial.
+_BY_PLACE = re.compile(r"\d+|.*~\d+\.\d+", re.DOTALL)
 _SAID = {"verdict", "kind", "why", "by"}  # what a ruling says, beside what it is on
 
 
@@ -42,6 +44,7 @@ class Ruling(BaseModel):
     question: str = Field(min_length=1)
     sql: str = Field(min_length=1)  # the query that is judged, which may be the gold query itself
     gold: str = ""  # the question's, which tells questions of the same words apart; empty for any
+    database: str = ""  # likewise; a trial has one, whatever it is called
     verdict: Word  # `right` for an answer that whoever asked would accept, beside gold or against it
     kind: Kind | Literal[""] = ""  # what is wrong with it, if something is
     why: str = ""
@@ -55,8 +58,10 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def read_rulings(path: Path) -> list[Ruling]:
+def read_rulings(path: Path, may_miss: bool = False) -> list[Ruling]:
     """Read the rulings of a verdict file in order; the last ruling on a query counts."""
+    if may_miss and not path.exists():
+        return []
     try:
         content = path.read_bytes()
         # A last line that a killed process left half written is passed over, and the next one takes its place.
@@ -82,12 +87,6 @@ def append_rulings(path: Path, rulings: Iterable[Ruling]) -> None:
         raise SettingsError(f"verdicts: {path} cannot be written: {error}") from error
 
 
-def read_rulings_for_run(folder: Path, given: Path | None) -> list[Ruling]:
-    """Return the rulings of the given file, or else of the verdict file in a run's folder."""
-    path = given or folder / VERDICTS_FILE
-    return read_rulings(path) if given is not None or path.exists() else []
-
-
 @dataclass(frozen=True)
 class RuledAnswer:
     """The verdict on an answer, with its basis and reason."""
@@ -109,8 +108,7 @@ class RuledAnswer:
 class Adjudicator(ClosingContext):
     """A judge of answers that applies the rulings of a verdict file.
 
-    A ruling is on a question by its id and text, or by its text and gold; and on an answer by its SQL up to
-    regularisation, or by the same result as the query that was judged.
+    A ruling is on an answer by its SQL up to regularisation, or by the same result as the query that was judged.
     """
 
     def __init__(self, dataset: Dataset, rulings: Iterable[Ruling]) -> None:
@@ -158,7 +156,7 @@ class Adjudicator(ClosingContext):
         accepted: dict[str, Ruling] = {}
         proposed: dict[str, Ruling] = {}
         for ruling in self._rulings.get(_collapse_spaces(question.text), ()):
-            if is_ruling_on(ruling, question):
+            if is_ruling_on(ruling, question, self._dataset):
                 known, form = accepted if ruling.accepted else proposed, self.normalize_sql(question, ruling.sql)
                 known.pop(form, None)
                 known[form] = ruling
@@ -177,18 +175,22 @@ class Adjudicator(ClosingContext):
         return None
 
 
-def is_ruling_on(ruling: Ruling, question: GoldTurn) -> bool:
-    """Whether a ruling is on a question: by its id and text, or (in a trial) by its text and gold."""
+def is_ruling_on(ruling: Ruling, question: GoldTurn, dataset: Dataset) -> bool:
+    """Whether a ruling is on a question: by its text and id, or where ids move, gold and database."""
     if _collapse_spaces(ruling.question) != _collapse_spaces(question.text):
         return False
-    if ruling.id and not _OF_TRIAL.search(ruling.id):
+    if ruling.id and not (ruling.gold and dataset.root is None and _BY_PLACE.fullmatch(ruling.id)):
         return ruling.id == question.id
+    if ruling.database not in ("", hide_url_secrets(question.database)) and dataset.name != "trial":
+        return False
     return not ruling.gold or _collapse_spaces(join_operators(ruling.gold)) in map(_collapse_spaces, question.golds)
 
 
-def get_question_key(id_: str, text: str, gold: str) -> tuple[str, ...]:
-    """Return what a question is known by: its id, or its text and gold in a trial, where numbers move."""
-    return tuple(map(_collapse_spaces, (text, gold))) if _OF_TRIAL.search(id_) else (id_,)
+def get_question_key(question: GoldTurn, dataset: Dataset) -> tuple[str, ...]:
+    """Return what a question is known by: its id, or where ids move its text, gold and database."""
+    if dataset.root is not None or not _BY_PLACE.fullmatch(question.id):
+        return (question.id,)
+    return *map(_collapse_spaces, (question.text, *question.golds[:1])), question.database
 
 
 def _collapse_spaces(text: str) -> str:
@@ -271,7 +273,7 @@ def select_new_decisions(
 
     They must be on questions of the dataset, if one is given, and what they call right must run there.
     """
-    about = attrgetter("dataset", "id", "question", "gold", "sql")
+    about = attrgetter("dataset", "id", "question", "gold", "database", "sql")
     last = {about(ruling): ruling.model_dump(include=_SAID) for ruling in before if ruling.accepted}
     rulings: list[Ruling] = []
     refused: list[str] = []
@@ -291,7 +293,7 @@ def _explain_inapplicable_ruling(ruling: Ruling, dataset: Dataset) -> str:
     """Return why a ruling cannot apply to the dataset, or ''."""
     if ruling.dataset not in ("", dataset.name):
         return f"it is about {ruling.dataset}, not {dataset.name}"
-    question = next((question for question in dataset.questions if is_ruling_on(ruling, question)), None)
+    question = next((question for question in dataset.questions if is_ruling_on(ruling, question, dataset)), None)
     if question is None:
         return f"no question of {dataset.name} {dataset.split} has this id, text and gold"
     if ruling.verdict == "right":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from ...agent.cli.root import RootCommandGroup
-from . import evaluate, judge, trial
+from . import evaluate, trial
 
 EVALUATE = "Evaluate"  # heading of `tableturn --help`
 
@@ -43,5 +43,5 @@ app = typer.Typer()
 app.command("eval", rich_help_panel=EVALUATE)(evaluate.evaluate)
 for command in (evaluate.score, evaluate.report, evaluate.impact, evaluate.models, evaluate.experiment):
     app.command(rich_help_panel=EVALUATE)(command)
-for name, group in {"judge": judge.app, "trial": trial.app, "trust": trial.trust_app}.items():
+for name, group in {"judge": trial.judge, "trial": trial.app, "trust": trial.trust_app}.items():
     app.add_typer(group, name=name, rich_help_panel=EVALUATE)

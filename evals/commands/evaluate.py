@@ -8,11 +8,11 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ...agent.options import AnnotatorOption, EmbeddingOption, PresetOption, SettingsOption, UrlOption
+from ...agent.options import OFFLINE_LINE, AnnotatorOption, EmbeddingOption, PresetOption, SettingsOption, UrlOption
 from ...tools.errors import SettingsError
 from ...tools.terminal import say, warn
 
@@ -53,6 +53,14 @@ def read_settings_fields(settings: Path | None) -> dict[str, Any]:
     return read_settings_file(settings) if settings else {}
 
 
+def warn_if_offline(model: str | None, base_url: str | None) -> None:
+    """Warn if no model is chosen, as where a question is asked."""
+    from ...agent.model.choose_model import resolve_model
+
+    if model is None and resolve_model(None, base_url=base_url) is None:
+        warn(f"tableturn: {OFFLINE_LINE}")
+
+
 NAMED = 10  # the number of questions that are named one by one
 
 
@@ -79,7 +87,7 @@ def print_report_sections(sections: Sequence[Section]) -> None:
 
 @contextmanager
 def exit_if_run_stopped() -> Generator[None]:
-    """Exit with status 1 if the run stopped because the model failed repeatedly."""
+    """Exit with status 1 if the run stopped because questions could not be asked repeatedly."""
     from ..runner.run import RunStopped
 
     try:
@@ -90,9 +98,7 @@ def exit_if_run_stopped() -> Generator[None]:
 
 
 def evaluate(
-    dataset: Annotated[
-        str | None, typer.Option(help="A benchmark's name, or a file of your own questions; required.")
-    ] = None,
+    dataset: DatasetOption,
     split: SplitOption = "dev",
     model: ModelOption = None,
     preset: PresetOption = None,
@@ -101,15 +107,13 @@ def evaluate(
         str | None,
         typer.Option(help="zero-shot, random-examples, random-dialogues or langchain, instead of the agent."),
     ] = None,
-    history: Annotated[
-        str, typer.Option(help="The SQL of earlier turns that a turn sees: predicted, or gold.")
-    ] = "predicted",
+    history: Annotated[Literal["predicted", "gold"], typer.Option(help="The SQL that later turns see.")] = "predicted",
     examples: ExamplesOption = None,
     embedding: EmbeddingOption = "hashed",
     base_url: UrlOption = None,
     annotator: AnnotatorOption = None,
     jobs: JobsOption = 4,
-    engine: Annotated[str, typer.Option(help="Where to run: local, or ray (an extra).")] = "local",
+    engine: Annotated[Literal["local", "ray"], typer.Option(help="Where to run; ray is an extra.")] = "local",
     out: Annotated[Path, typer.Option(help="Folder of the run; give the same one to resume.")] = Path("eval-run"),
     price: PriceOption = None,
     data: DataOption = None,
@@ -122,20 +126,14 @@ def evaluate(
     """Run the agent over a benchmark, or over your own questions, and judge its answers.
 
     If a run was stopped or killed, start it again with the same folder to continue it. Exits with 1
-    if some questions could not be sent to the model.
+    if the model or a database was out of reach for some questions.
     """
-    if dataset is None:
-        raise typer.BadParameter("say which benchmark to run", param_hint="--dataset")
-    if history not in ("gold", "predicted"):
-        raise typer.BadParameter("--history is gold or predicted")
-    if engine not in ("local", "ray"):
-        raise typer.BadParameter("--engine is local or ray")
     from ...agent.model.track_record import check_record_file, get_record_file_path
-    from ..adjudication.ruling import format_scores_line, read_rulings_for_run
+    from ..adjudication.ruling import VERDICTS_FILE, format_scores_line, read_rulings
     from ..datasets import load_dataset
+    from ..metrics.judging import UNREACHABLE
     from ..report.page import make_run_sections
-    from ..runner.agents import is_replay_model
-    from ..runner.record import RunSpec
+    from ..runner.record import RunSpec, is_replay_model
     from ..runner.results import RESULTS_FILE, RunResults, add_model_records, read_results, write_results
     from ..runner.run import RunProgress, run_evaluation
 
@@ -149,7 +147,8 @@ def evaluate(
         check_record_file(file)
     # A run is added to the record once, however often it is started again.
     recorded = str(read_results(out).get("recorded") or "") if (out / RESULTS_FILE).exists() else ""
-    rulings = read_rulings_for_run(out, verdicts)
+    rulings = read_rulings(verdicts or out / VERDICTS_FILE, may_miss=verdicts is None)
+    warn_if_offline(model or baseline, base_url)
     start = time.perf_counter()
     with exit_if_run_stopped(), RunProgress(len(asked.questions), price) as progress:
         answered = run_evaluation(spec, questions, out, jobs=jobs, listener=progress, engine=engine)
@@ -157,9 +156,8 @@ def evaluate(
     if questions.root is None:  # a file, which is read again from elsewhere
         results["run"]["dataset"] = str(Path(dataset).absolute())
     judged = [verdict for _, verdict in answered]
-    unasked = [verdict for verdict in judged if not verdict.asked]
-    if file is not None and recorded != str(file) and not unasked:
-        add_model_records(spec, results, file)
+    unasked = [verdict for verdict in judged if not verdict.asked or verdict.error.startswith(UNREACHABLE)]
+    if file is not None and recorded != str(file) and not unasked and add_model_records(spec, results, file):
         recorded = str(file)
     write_results({**results, "recorded": recorded}, out)
     if as_json:
@@ -321,6 +319,8 @@ def experiment(
     about = ("", split or "", model, None, {}, "predicted", limit, tuple(without or ()))
     options = RunSpec(*about, examples, base_url, None, embedding, annotator)
     setup = ExperimentSetup(options, data, suites, jobs, repeats, chosen.models(model_for or ()))
+    if any(setup.get_row_model(row) is None for row in chosen.rows if not row.not_run):
+        warn_if_offline(model, base_url)
     try:
         rows = measure(chosen, setup, out / name, lambda _, total: RunProgress(total))
     except NotRun as reason:

@@ -28,9 +28,8 @@ from ..datasets import Dataset, GoldTurn, load_dataset
 from ..metrics.judging import ClauseJudge, Verdict, make_official_judge
 from ..metrics.summary import score_linking, summarize
 from ..official.exact_match import Clause
-from ..runner.agents import REPLAY, is_replay_model
-from ..runner.record import RunSpec
-from ..runner.results import Answered, RunResults, write_results
+from ..runner.record import REPLAY, RunSpec, is_replay_model
+from ..runner.results import Answered, RunResults, get_used_model_name, write_results
 from ..runner.run import Listener, make_run_settings, run_evaluation
 
 Needs = Literal["nothing", "pairs", "rephrased", "simplified"]
@@ -410,8 +409,7 @@ def _run_row(
                     seeded, dataset, place, jobs=setup.jobs, listener=listener, asked=asked, annotations=out
                 )
             if unasked := [record for record, _ in answered if not record.asked]:
-                told = f"{len(unasked)} of {len(answered)} questions could not be asked ({unasked[0].text})"
-                raise ModelError(told)
+                raise ModelError(f"{len(unasked)} of {len(answered)} questions could not be asked ({unasked[0].text})")
             repeats[-1].append(results := RunResults(asked, answered))
             write_results(results.as_json(seeded), place)
     return repeats
@@ -458,7 +456,7 @@ def list_remarks(experiment: Experiment, setup: ExperimentSetup, rows: Sequence[
     ran, options = [row for row in rows if row.runs], setup.options
     replayed = [row for row in ran if row.replayed]
     paper = f"The paper ran {experiment.model}; here" if experiment.model else "Here"
-    told = [f"{paper}: {options.model or 'the model of the environment'}."]
+    told = [f"{paper}: {options.model or get_used_model_name(None, options.base_url)}."]
     told += [f"{row}: {model}." for row, model in setup.models.items()]
     if options.annotator:
         told.append(f"Schemas described by {options.annotator}.")

@@ -150,11 +150,11 @@ class Verdict:
     valid: bool = False  # whether it runs
     hardness: str = ""  # Spider's level, or the dataset's own; empty if the gold has none
     error: str = ""  # why a prediction does not run, or why the gold cannot be judged by; empty otherwise
-    asked: bool = True  # whether there was a prediction, or room for one: False if the model could not be asked
+    asked: bool = True  # whether there was a prediction, or room for one: False if it could not be asked
     broken: bool = False  # whether the question of a trial is at fault: none of its own queries runs
 
     def mark_as_not_asked(self, why: str) -> Verdict:
-        """Return the verdict without an outcome, because the model could not be asked."""
+        """Return the verdict without an outcome: model or database was out of reach."""
         return replace(self, ex=None, em=None, valid=False, error=f"not asked: {why}", asked=False)
 
 
@@ -207,6 +207,7 @@ class ClauseJudge(ClosingContext):
 
 
 UNFIT = "the gold query cannot be used for judging"
+UNREACHABLE = "the database cannot be opened"
 
 
 class StrictJudge(ClosingContext):
@@ -265,7 +266,7 @@ class StrictJudge(ClosingContext):
         except (Unfit, QueryRejected) as error:
             return f"{UNFIT}: {error}"
         except DatabaseUnavailable as error:
-            return f"the database cannot be opened: {error}"
+            return f"{UNREACHABLE}: {error}"
         except QueryError as error:
             return f"the gold query does not run: {question.disputed or error}"
 

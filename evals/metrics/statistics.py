@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
@@ -72,6 +72,14 @@ class RunComparison:
             f"{second} and {first} cannot be told apart on these {self.n} questions: "
             f"{change} points{between}, p = {self.p:.4f}; {shown}."
         )
+
+
+def number_repeats(keys: Iterable[Hashable]) -> Iterator[tuple[Hashable, int]]:
+    """Yield each key with how many of the same came before, which tells equal ones apart."""
+    seen = Counter[Hashable]()
+    for key in keys:
+        yield key, seen[key]
+        seen[key] += 1
 
 
 def compare(first: Mapping[Any, JudgedOutcome], second: Mapping[Any, JudgedOutcome]) -> RunComparison:

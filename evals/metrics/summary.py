@@ -21,7 +21,7 @@ from .statistics import compute_wilson_interval
 class Scores:
     """The accuracy scores of a run, from 0 to 1; None if no question could be judged."""
 
-    n: int  # the number of all questions or interactions
+    n: int  # the number of questions or interactions: of `eval`, those with a gold query
     ex: float | None  # execution accuracy over the `judged` ones
     em: float | None  # exact set match over those that it can judge
     valid: float | None  # share of the `judged` ones whose prediction runs
@@ -39,7 +39,7 @@ class Summary:
     by_turn: dict[str, Scores]
     by_database: dict[str, Scores]  # scores by database
     unjudged: list[str]  # ids of questions without a verdict on EX because their gold fails
-    not_asked: list[str]  # ids of questions without a verdict because the model could not be asked
+    not_asked: list[str]  # ids of questions without a verdict because model or database was out of reach
     disputed: dict[str, str]  # why a gold query is doubtful, by question id. The question still counts.
 
 

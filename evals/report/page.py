@@ -17,7 +17,7 @@ from ...tools.errors import SettingsError
 from ...tools.whole_files import write_text_atomically
 from ..adjudication.ruling import format_ex
 from ..datasets.load import SUFFIXES
-from ..metrics.statistics import JudgedOutcome, compare, compute_interval
+from ..metrics.statistics import JudgedOutcome, compare, compute_interval, number_repeats
 from ..metrics.summary import format_percent
 from ..runner.results import hide_passwords, read_results
 
@@ -192,13 +192,14 @@ def _format_percent(share: float | None) -> str:
     return "-" if share is None else f"{format_percent(share).removesuffix('.0')} %"
 
 
-def _index_judged(questions: Sequence[Mapping[str, Any]]) -> dict[tuple[str, ...], JudgedOutcome]:
+def _index_judged(questions: Sequence[Mapping[str, Any]]) -> dict[object, JudgedOutcome]:
     """Return outcomes of judged questions by identity, clustered by interaction or database."""
-    # Questions of two runs are the same only if words, database and gold are, too, not ids alone.
+    # Questions of two runs are the same if words, database and gold are: ids may be numbers, which move.
+    same = number_repeats((q["question"], q["database"], *q["golds"]) for q in questions)
     key = "interaction" if any(question["turn"] > 1 for question in questions) else "database"
     return {
-        (q["id"], q["question"], q["database"], *q["golds"]): JudgedOutcome(q[key], q["ex"], q["interaction"])
-        for q in questions
+        which: JudgedOutcome(q[key], q["ex"], q["interaction"])
+        for which, q in zip(same, questions, strict=True)
         if q["ex"] is not None
     }
 
@@ -219,24 +220,17 @@ def write_report(folders: Sequence[Path], out: Path) -> list[str]:
     try:
         for run in runs.values():
             hide_passwords(run)
-        (first, base), *others = runs.items()
-        compared = [
-            (name, compare(_index_judged(base["questions"]), _index_judged(run["questions"]))) for name, run in others
-        ]
+        (first, base), *others = ((name, _index_judged(run["questions"])) for name, run in runs.items())
+        compared = [(name, compare(base, judged)) for name, judged in others]
         trials = [section for run in runs.values() if "trial" in run for section in make_trial_sections(run)]
         page = environment.get_template("page.html.j2").render(
             names=list(runs),
             sections=[*trials, *make_run_sections(runs)],
-            runs=[{"baseline": None, **run["run"]} for run in runs.values()],
+            runs=[{"baseline": None, **run["run"], "calls": run["cost"]["llm_calls"]} for run in runs.values()],
             comparisons=compared,
             kinds=get_args(Kind),
             questions=[
-                {
-                    "name": name,
-                    "dataset": _get_dataset_name(run["run"]["dataset"]),
-                    # Of a trial, those that fail come first.
-                    "questions": sorted(run["questions"], key=lambda record: "trial" in run and record["ex"] is True),
-                }
+                {"name": name, "dataset": _get_dataset_name(run["run"]["dataset"]), "questions": run["questions"]}
                 for name, run in runs.items()
             ],
         )
@@ -248,12 +242,13 @@ def write_report(folders: Sequence[Path], out: Path) -> list[str]:
         write_text_atomically(out, page)
     except OSError as error:
         raise SettingsError(f"{out} cannot be written: {error}") from error
-    return [
-        found.describe(first, name)
-        if found.n
-        else f"{name} is not compared with {first}: no question is judged in both."
-        for name, found in compared
-    ]
+    told: list[str] = []
+    for (name, found), (_, judged) in zip(compared, others, strict=True):
+        nothing = f"{name} is not compared with {first}: no question is judged in both."
+        alone = len(base) - found.n, len(judged) - found.n
+        more = f" Not paired: {alone[0]} of {first}, {alone[1]} of {name}." if any(alone) else ""
+        told.append((found.describe(first, name) if found.n else nothing) + more)
+    return told
 
 
 def _get_dataset_name(given: str) -> str:

@@ -43,7 +43,7 @@ from ...tools.examples import open_existing
 from ...tools.linking import PastTurn
 from ...tools.sql import Query, explain
 from ..datasets import Dataset, GoldTurn, read_predictions
-from .record import NOT_ASKED, SHOWN_ROWS, History, RunSpec, TurnRecord, failed
+from .record import NOT_ASKED, REPLAY, SHOWN_ROWS, History, RunSpec, TurnRecord, failed
 
 CACHE_FILE = "replies.sqlite"  # the file in a run's folder that keeps every reply
 
@@ -118,7 +118,7 @@ _requests: ContextVar[_TurnRequests] = ContextVar("requests")
 
 
 async def watch_turn(turn: GoldTurn, take: Awaitable[TurnRecord]) -> TurnRecord:
-    """Await a turn's record; an error counts as wrong, an unreachable model as not asked."""
+    """Await a turn's record; what is out of reach counts as not asked, another error as wrong."""
     _question.set(turn)
     requests = _TurnRequests()
     token = _requests.set(requests)
@@ -169,14 +169,6 @@ class RequestWatcher(BaseCallbackHandler):
         passing = is_closed_event_loop_error(error) or is_temperature_rejection(error)
         if not (passing or is_prompt_rejection(error) or isinstance(error, ModelError)):
             requests.error = str(make_model_error(self._label, error))
-
-
-REPLAY = "replay:"  # the prefix of a model's name that is followed by files of predictions, with commas between them
-
-
-def is_replay_model(model: str | None) -> bool:
-    """Whether a model name refers to files of recorded predictions."""
-    return model is not None and model.startswith(REPLAY)
 
 
 REPLAY_SETTINGS = {

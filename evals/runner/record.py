@@ -9,15 +9,22 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from ...tools.errors import SettingsError, TableturnError
+from ...tools.errors import DatabaseUnavailable, SettingsError, TableturnError
 from ...tools.whole_files import write_text_atomically
 from ..datasets import Dataset, GoldTurn
 
 SPEC_FILE = "run.json"
 
-_DIGEST = "questions"  # the key of the questions' hash, beside the keys of `RunSpec`
+# Beside the keys of `RunSpec`: the questions' hash, and the folder that paths start from.
+_DIGEST, _FOLDER = "questions", "folder"
+REPLAY = "replay:"  # the prefix of a model's name that is followed by files of predictions, with commas between them
 
 History = Literal["gold", "predicted"]
+
+
+def is_replay_model(model: str | None) -> bool:
+    """Whether a model name refers to files of recorded predictions."""
+    return model is not None and model.startswith(REPLAY)
 
 
 @dataclass(frozen=True)
@@ -47,7 +54,8 @@ class RunSpec:
 def write_run_spec(spec: RunSpec, asked: Dataset, out: Path) -> None:
     """Write a run's specification into its existing folder, unless it is already there."""
     if not (out / SPEC_FILE).exists():
-        write_text_atomically(out / SPEC_FILE, json.dumps(asdict(spec) | {_DIGEST: _hash_questions(asked)}, indent=2))
+        more = {_DIGEST: _hash_questions(asked), _FOLDER: str(Path.cwd())}
+        write_text_atomically(out / SPEC_FILE, json.dumps(asdict(spec) | more, indent=2))
 
 
 def check_output_folder(spec: RunSpec, asked: Dataset, out: Path) -> None:
@@ -59,10 +67,11 @@ def check_output_folder(spec: RunSpec, asked: Dataset, out: Path) -> None:
         kept: dict[str, Any] = dict(json.loads((out / SPEC_FILE).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError, RecursionError) as error:
         raise SettingsError(f"{out} cannot be used for a run: {error}") from error
-    before = kept.pop(_DIGEST, None)
+    before, folder = kept.pop(_DIGEST, None), kept.pop(_FOLDER, "")
     kept = {"embedding": "hashed", **kept}  # what runs made before it was known had
     wanted: dict[str, Any] = json.loads(json.dumps(asdict(spec)))
-    if differing := sorted(name for name in {*kept, *wanted} if kept.get(name) != wanted.get(name)):
+    names = (name for name in {*kept, *wanted} if kept.get(name) != wanted.get(name))
+    if differing := sorted(n for n in names if _locate(kept.get(n), folder) != _locate(wanted.get(n), "")):
         theirs, ours = (", ".join(f"{name}={run.get(name)!r}" for name in differing) for run in (kept, wanted))
         raise SettingsError(
             f"{out} contains a run with {theirs}, not {ours}: resume it as it was, or name another folder"
@@ -72,6 +81,11 @@ def check_output_folder(spec: RunSpec, asked: Dataset, out: Path) -> None:
             f"{out} contains a run over other questions: those of {asked.name} {asked.split}, or their gold SQL, have "
             "changed since it was started; name another folder"
         )
+
+
+def _locate(value: object, folder: str) -> list[Path]:
+    """Return the files that a text would name from a folder, or from here."""
+    return [Path(folder, part).resolve() for part in str(value).removeprefix(REPLAY).split(",")]
 
 
 def _hash_questions(asked: Dataset) -> str:
@@ -86,7 +100,7 @@ def _hash_questions(asked: Dataset) -> str:
 SHOWN_ROWS = 10  # the most rows of a result that a record keeps, for people to look at
 
 NOT_ASKED = "not_asked"
-"""The status of a question that the model could not be asked: no answer, and asked again when the run is resumed."""
+"""The status of a question whose model or database was out of reach: no answer, and asked again on resuming."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +109,8 @@ class TurnRecord:
 
     id: str  # the question's id
     sql: str  # the answer's query; empty if there is none
-    status: str  # the answer's status; `failed` if an error ended the turn, `not_asked` if the model could not be asked
+    # The answer's status; `failed` if an error ended the turn, `not_asked` if the model or database was out of reach.
+    status: str
     rephrased: str = ""  # the question made self-contained
     text: str = ""  # the answer in words, or why there is none
     confidence: float = 0.0  # how sure the answer is, from 0 to 1
@@ -117,7 +132,7 @@ class TurnRecord:
 
     @property
     def asked(self) -> bool:
-        """Whether the model could be asked, so that the record has an answer."""
+        """Whether model and database were in reach, so that the record has an answer."""
         return self.status != NOT_ASKED
 
     @property
@@ -143,8 +158,8 @@ class Answerer(Protocol):
     def answers(self, turns: Sequence[GoldTurn], recorded: Mapping[str, TurnRecord]) -> AsyncIterator[TurnRecord]:
         """Yield the missing records of one interaction's turns in order, as soon as each is ready.
 
-        Nothing follows a turn that the model could not be asked if later turns build on its answer. `recorded` are
-        those that an earlier start of the run made, by question id.
+        Nothing follows a turn that could not be asked if later turns build on its answer. `recorded` are those that
+        an earlier start of the run made, by question id.
         """
         ...
 
@@ -152,6 +167,6 @@ class Answerer(Protocol):
 
 
 def failed(turn: GoldTurn, error: Exception) -> TurnRecord:
-    """Return the record of a turn that ended with an error, which counts as wrong."""
+    """Return the record of a turn that ended with an error: wrong, unless no database was there."""
     text = str(error) if isinstance(error, TableturnError) else f"crashed: {error!r}"
-    return TurnRecord(turn.id, "", "failed", text=text)
+    return TurnRecord(turn.id, "", NOT_ASKED if isinstance(error, DatabaseUnavailable) else "failed", text=text)

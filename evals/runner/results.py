@@ -24,8 +24,7 @@ from ..adjudication.ruling import Ruling, add_verdict_scores, now
 from ..datasets.load import Dataset, SingleDatabaseCache
 from ..metrics.judging import StrictJudge, Verdict, error_class, make_official_judge
 from ..metrics.summary import as_json, compute_mean_redundancy, share
-from .agents import is_replay_model
-from .record import SHOWN_ROWS, RunSpec, TurnRecord
+from .record import SHOWN_ROWS, RunSpec, TurnRecord, is_replay_model
 
 RESULTS_FILE, HISTORY_FILE = "results.json", "history.jsonl"
 
@@ -89,8 +88,8 @@ def get_used_model_name(model: str | None, base_url: str | None) -> str:
     return "offline" if found is None else get_model_label(found)
 
 
-def add_model_records(spec: RunSpec, results: Mapping[str, Any], path: Path) -> None:
-    """Append a line per database to the track record of models: accuracy and cost."""
+def add_model_records(spec: RunSpec, results: Mapping[str, Any], path: Path) -> bool:
+    """Add a line per judged database to the record of models; return whether there is one."""
     model = str(spec.model) if is_replay_model(spec.model) else get_used_model_name(spec.model, spec.base_url)
     by_database: dict[str, list[Mapping[str, Any]]] = {}
     for one in results["questions"]:
@@ -103,6 +102,7 @@ def add_model_records(spec: RunSpec, results: Mapping[str, Any], path: Path) -> 
         calls, tokens = (sum(usage.get(key, 0) for usage in used) for key in ("llm_calls", "prompt_tokens"))
         right = sum(one["ex"] for one in judged)
         append_run_record(ModelRunRecord(model, database, len(judged), right, by_verdict, calls, tokens, now()), path)
+    return bool(by_database)
 
 
 def get_short_database_name(database: str) -> str:
@@ -187,6 +187,7 @@ def _describe_turn(
     gold = judge.get_gold_table(question) if official else None
     return {
         "question": question.text,
+        "hint": question.evidence,
         **{name: getattr(question, name) for name in ("database", "interaction", "turn", "golds", "disputed")},
         **{name: getattr(verdict, name) for name in ("hardness", "ex", "em", "valid", "error")},
         "official_ex": official.ex if official else verdict.ex,

@@ -29,11 +29,10 @@ from .agents import (
     REPLAY_SETTINGS,
     AgentAnswerer,
     ReplyCache,
-    is_replay_model,
     make_replay_model,
     open_model,
 )
-from .record import NOT_ASKED, Answerer, RunSpec, TurnRecord, check_output_folder, write_run_spec
+from .record import NOT_ASKED, Answerer, RunSpec, TurnRecord, check_output_folder, is_replay_model, write_run_spec
 from .results import RESULTS_FILE, Answered, read_results
 
 T = TypeVar("T")
@@ -45,7 +44,7 @@ Engine = Literal["local", "ray"]  # where questions are answered: in this proces
 Listener = Callable[[TurnRecord, Verdict], None]
 """A function that is told about each question as it is answered and judged."""
 
-GIVE_UP_AFTER = 8  # questions in a row that cannot be asked before a run stops: the server is down, or the key is wrong
+GIVE_UP_AFTER = 8  # questions in a row that cannot be asked before a run stops: a server is down, or the key is wrong
 
 
 class RunStopped(TableturnError):
@@ -198,11 +197,11 @@ def run_evaluation(
 ) -> list[Answered]:
     """Answer the remaining questions of a dataset; return all questions judged, in order.
 
-    The folder must hold the same run, or none. What the model could not be asked is asked at the next start. `asked` is
-    the part that is asked, if `spec` alone does not say; without a judge, judging is strict.
+    The folder must hold the same run, or none. What could not be asked is asked at the next start. `asked` is the part
+    that is asked, if `spec` alone does not say; without a judge, judging is strict.
 
     Raises:
-        RunStopped: The model could not be asked `GIVE_UP_AFTER` questions in a row.
+        RunStopped: `GIVE_UP_AFTER` questions in a row could not be asked.
         SettingsError: The folder holds another run or a trial, settings are wrong, or the engine is not installed.
     """
     make_run_settings(spec, dataset)
@@ -251,14 +250,17 @@ class _EvaluationRun:
 
     async def answer_all_questions(self, jobs: int) -> dict[str, Answered]:
         """Answer and judge all questions; return records and verdicts by question id."""
-        # What could not be asked before comes last: a few questions that a server always refuses must not end a run.
+        # What could not be asked before comes last, and its database, too: questions that a server always refuses, or a
+        # database that is out of reach, must not end a run before the others are asked.
         unasked = self.journal.unasked
-        interactions = iter(sorted(self.dataset.interactions, key=lambda turns: any(t.id in unasked for t in turns)))
+        failing = {question.database for question in self.dataset.questions if question.id in unasked}
+        interactions = sorted(self.dataset.interactions, key=lambda turns: any(turn.id in unasked for turn in turns))
+        waiting = iter(sorted(interactions, key=lambda turns: turns[0].database in failing))
         with self.judge_thread:
             try:
                 async with asyncio.TaskGroup() as group:
                     for _ in range(jobs):
-                        group.create_task(self._answer_interactions(interactions))
+                        group.create_task(self._answer_interactions(waiting))
             except ExceptionGroup as group:
                 raise group.exceptions[0] from None
         return self.done
@@ -284,7 +286,7 @@ class _EvaluationRun:
                     )
                 why = why if record.asked else record.text
                 await self._judge_record(left.pop(record.id), record)
-            # After a turn that the model could not be asked, none is.
+            # After a turn that could not be asked, none is.
             for turn in left.values():
                 await self._judge_record(turn, TurnRecord(turn.id, "", NOT_ASKED, text=why))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
@@ -24,10 +23,10 @@ from ...tools.examples import VERIFIED, database_identity
 from ...tools.json_lines import append_lines
 from ...tools.whole_files import write_text_atomically
 from ...tools.words import words
-from ..adjudication.ruling import now, read_rulings_for_run
+from ..adjudication.ruling import VERDICTS_FILE, now, read_rulings
 from ..datasets.load import Dataset, ExpectedOutcome, GoldTurn
 from ..metrics.judging import GOLD_LIMITS, ExpectedResult, Verdict, compute_expected_result
-from ..metrics.statistics import compute_wilson_interval, find_level
+from ..metrics.statistics import compute_wilson_interval, find_level, number_repeats
 from ..report.page import write_report
 from ..runner.agents import CACHE_FILE, ReplyCache
 from ..runner.record import SPEC_FILE, RunSpec, TurnRecord, check_output_folder
@@ -95,7 +94,8 @@ def run_trial(
             start, replies = time.perf_counter(), cache.size()
             judged = run_evaluation(spec, dataset, out, jobs=options.jobs, listener=listener, judge=judge)
             new_replies = cache.size() - replies  # those that the model gave in this start
-    results = RunResults(dataset, judged).as_json(spec, time.perf_counter() - start, read_rulings_for_run(out, None))
+    rulings = read_rulings(out / VERDICTS_FILE, may_miss=True)
+    results = RunResults(dataset, judged).as_json(spec, time.perf_counter() - start, rulings)
     notes = {question.id: question.note for question in asked}
     for record, (_, verdict) in zip(results["questions"], judged, strict=True):
         accepted = turns[record["id"]].model_dump(exclude_defaults=True, exclude={"question"})
@@ -148,6 +148,14 @@ class TrialJudge:
 
     def judge(self, question: GoldTurn, record: TurnRecord) -> Verdict:
         """Judge an answer; `error` of the verdict says why the answer is not accepted."""
+        verdict = self._judge_answer(question, record)
+        outcomes = [self._expected(sql) for sql in self._turns[question.id].sql] if record.asked else []
+        if outcomes and all(isinstance(outcome, QueryError) for outcome in outcomes):  # whatever was answered
+            why = f"the question's own query does not run: {outcomes[0]}"
+            return replace(verdict, ex=False, error=why, broken=True)
+        return verdict
+
+    def _judge_answer(self, question: GoldTurn, record: TurnRecord) -> Verdict:
         verdict = Verdict(question, record.sql, ex=False)
         turn, did = self._turns[question.id], _DID.get(record.status, "it answered")
         asked = record.has_asked_back
@@ -166,11 +174,8 @@ class TrialJudge:
             table = self._database.execute(verdict.sql, GOLD_LIMITS)
         except QueryError as error:
             return replace(verdict, error=f"its query does not run: {error}")
-        outcomes = [self._expected(sql) for sql in turn.sql]
+        outcomes = map(self._expected, turn.sql)
         wanted = [outcome for outcome in outcomes if isinstance(outcome, ExpectedResult)]
-        if outcomes and not wanted:
-            why = f"the question's own query does not run: {outcomes[0]}"
-            return replace(verdict, error=why, valid=True, broken=True)
         if not wanted or any(outcome.allows(table) for outcome in wanted):
             why = turn.refusal(table)
         elif len(wanted[0].table.rows) != len(table.rows):
@@ -252,7 +257,8 @@ def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any
     A question is the same by its words: without ids, numbers move with what is put in between. One whose words or
     turns were changed counts as another question.
     """
-    old, new = map(_index_outcomes_by_question, (before, now))
+    sides = map(_collect_question_outcomes, (before, now))
+    old, new = (dict(zip(number_repeats(one["question"] for one in side), side, strict=True)) for side in sides)
     same = [(old[words], question) for words, question in new.items() if words in old]
     changes = [
         {
@@ -283,16 +289,6 @@ def compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any
         **{word: [question["id"] for question in questions] for word, questions in left.items()},
         **{f"{word}_questions": [question["question"] for question in questions] for word, questions in left.items()},
     }
-
-
-def _index_outcomes_by_question(results: Mapping[str, Any]) -> dict[tuple[str, int], dict[str, Any]]:
-    """Return question outcomes by text and by the number of equal questions before."""
-    seen: Counter[str] = Counter()
-    found: dict[tuple[str, int], dict[str, Any]] = {}
-    for question in _collect_question_outcomes(results):
-        found[question["question"], seen[question["question"]]] = question
-        seen[question["question"]] += 1
-    return found
 
 
 def fit_trust_bound(

@@ -235,8 +235,10 @@ def test_a_gold_that_fails_is_told(tmp_path: Path) -> None:
     path = tmp_path / "q.json"
     path.write_text(json.dumps([{"question": "Q", "sql": sql, "database": name} for name, sql in asked.items()]))
     run = runner.invoke(app, ["eval", "--dataset", str(path), "--model", "offline", "--out", str(tmp_path / "run")])
-    assert run.exit_code == 0, run.output
-    assert run.stderr.count("is not judged: ") == 3
+    # A gold that fails says nothing of the run; a database that is not there does.
+    assert run.exit_code == 1, run.output
+    assert run.stderr.count("is not judged: ") == 1
+    assert "2 of 3 questions have no answer: not asked: " in run.stderr
 
 
 def test_ones_own_questions_name_their_databases_and_have_no_others(tmp_path: Path) -> None:
@@ -323,6 +325,25 @@ def test_an_experiment_says_what_ts_needs(spider_root: Path, tmp_path: Path) -> 
     result = runner.invoke(app, ["experiment", "revision-table-1", *options])
     assert result.exit_code == 0, result.output
     assert "TS is skipped: pass --suites DIR" in result.stderr
+
+
+def test_an_evaluation_without_a_model_says_what_answers(
+    spider_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("TABLETURN_MODEL", "OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    told = "no model is chosen, so the built-in offline translator answers"
+    options = ["--data", str(spider_root), "--out", str(tmp_path / "out")]
+    ran = runner.invoke(app, ["experiment", "revision-table-1", *options])
+    assert told in ran.stderr
+    out = tmp_path / "run"
+    ran = runner.invoke(app, ["eval", "--dataset", "spider", "--data", str(spider_root), "--out", str(out)])
+    assert told in ran.stderr
+    page = tmp_path / "report.html"
+    assert runner.invoke(app, ["report", str(out), "--out", str(page)]).exit_code == 0
+    assert '<td class="any">offline</td>' in page.read_text()
+    named = runner.invoke(app, ["experiment", "revision-table-1", *options, "--model", "offline"])
+    assert told not in named.stderr
 
 
 def test_golds_that_cannot_be_judged_by_are_told(tmp_path: Path) -> None:

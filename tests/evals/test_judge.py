@@ -266,22 +266,65 @@ def test_a_trial_is_judged_by_what_was_asked_whatever_its_file_says_now(
     assert "Reserves count." in "".join(server.prompts)
 
 
-def test_a_run_over_a_file_is_judged_from_anywhere_and_not_over_other_questions(
+def test_a_run_over_a_file_is_judged_from_anywhere_and_as_it_was_asked(
     tmp_path: Path, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     (tmp_path / "sub").mkdir()
     monkeypatch.chdir(tmp_path / "sub")
     make_database(Path("league.sqlite"))
-    asked = [{"question": "How many players are there?", "sql": "SELECT 99", "database": "league.sqlite"}]
-    Path("own.json").write_text(json.dumps(asked))
+    make_database(Path("other.sqlite"), "CREATE TABLE goalkeeper (id INTEGER); INSERT INTO goalkeeper VALUES (1)")
+    asked = {"question": "How many players are there?", "sql": "SELECT 99", "database": "league.sqlite"}
+    asked["evidence"] = "Reserves count."
+    Path("own.json").write_text(json.dumps([asked]))
     ran = tableturn("eval", "--dataset", "own.json", "--model", "offline", "--out", "run", "--record", "off")
     assert ran.returncode == 0
     monkeypatch.chdir(tmp_path)
+    now = {**asked, "evidence": "Nobody counts.", "database": "other.sqlite"}
+    Path("sub/own.json").write_text(json.dumps([{**asked, "question": "How many clubs are there?"}, now]))
     assert "2 calls" in judge(server, Path("sub/run"))
-    Path("sub/own.json").write_text(json.dumps([{**asked[0], "question": "How many clubs are there?"}, *asked]))
-    append_rulings(Path("decisions.jsonl"), read_rulings(Path("sub/run/verdicts.jsonl"))[:1])
-    refused = tableturn("judge", "accept", "decisions.jsonl", "--run", "sub/run")
-    assert refused.returncode == 2
-    assert "contains a run over other questions than those of own all or their gold SQL: 1" in refused.stderr
-    assert len(read_rulings(Path("sub/run/verdicts.jsonl"))) == 2
+    prompts = "".join(server.prompts)
+    assert all(told in prompts for told in ("Reserves count.", "club_id"))
+    assert not any(told in prompts for told in ("Nobody counts.", "goalkeeper"))
+
+
+def test_verdicts_on_questions_without_ids_stay_with_words_and_database(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their numbers move with a question that is put before them, and another one that is reworded loses its own."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("league.sqlite", "north.sqlite"):
+        make_database(tmp_path / name)
+    records = [
+        {"question": question, "sql": "SELECT 99", "database": database}
+        for question in ("How many players are there?", "How many clubs are there?")
+        for database in ("league.sqlite", "north.sqlite")
+    ]
+
+    def evaluate(out: str, asked: list[dict[str, str]], *more: str) -> list[str | None]:
+        Path("own.json").write_text(json.dumps(asked))
+        command = ["eval", "--dataset", "own.json", "--model", "offline", "--out", out, "--record", "off", *more]
+        assert tableturn(*command).returncode == 0
+        return [one["ruling"]["verdict"] for one in json.loads(Path(out, "results.json").read_text())["questions"]]
+
+    assert evaluate("first", records) == [None] * 4
+    questions = json.loads(Path("first/results.json").read_text())["questions"]
+    keys = ("id", "question", "sql", "database")
+    # As the page of a report writes them.
+    decisions = [
+        Ruling.model_validate(
+            {**{key: one[key] for key in keys}, "dataset": "own", "gold": "SELECT 99", "verdict": said}
+        )
+        for one, said in zip(questions, ("right", "wrong", "right", "unclear"), strict=True)
+    ]
+    append_rulings(Path("decisions.jsonl"), decisions)
+    accepted = tableturn("judge", "accept", "decisions.jsonl", "--run", "first", "--verdicts", "verdicts.jsonl")
+    assert "EX by gold 0.0, by verdict 66.7: 2 right, 1 wrong, 1 unclear" in accepted.stdout
+    new = {"question": "List the titles of clubs.", "sql": "SELECT 99", "database": "league.sqlite"}
+    reworded = {**records[3], "question": "What is the number of clubs?"}
+    again = evaluate("second", [new, *records[:3], reworded], "--verdicts", "verdicts.jsonl")
+    assert again == [None, "right", "wrong", "right", None]
+    # The run before, too, is still decided as it was asked.
+    before = tableturn("judge", "accept", "decisions.jsonl", "--run", "first", "--verdicts", "verdicts.jsonl")
+    assert "(4 were already there)" in before.stdout
+    assert "2 right, 1 wrong, 1 unclear" in before.stdout

@@ -8,13 +8,15 @@ from pathlib import Path
 import pytest
 from tableturn.evals.adjudication.judging import FinishedRun
 from tableturn.evals.adjudication.ruling import Ruling, append_rulings
-from tableturn.evals.datasets import Dataset
+from tableturn.evals.datasets import Dataset, read_questions
 from tableturn.evals.metrics.judging import StrictJudge, Verdict, error_class
 from tableturn.evals.report.page import write_report
 from tableturn.evals.runner.record import RunSpec, TurnRecord
 from tableturn.evals.runner.results import RunResults, read_results, write_results
 from tableturn.evals.runner.run import run_evaluation
 from tableturn.tools.errors import SettingsError
+
+from .conftest import make_database
 
 HOSTILE = "</script><script>alert(1)</script>\u2028<img src=x onerror=alert(2)>"
 
@@ -96,9 +98,32 @@ def test_runs_are_compared_over_the_same_questions_only(league: Dataset, tmp_pat
     text = page.read_text()
     assert "b against a</strong>, over the 3 of 4 questions that are judged in both: difference in EX +0.0" in text
     assert "c against a</strong>: not compared, as no question is judged in both" in text
+    told = write_report([tmp_path / name for name in asked], page)
+    assert told[0].endswith(" Not paired: 1 of a, 1 of b.")
+    assert told[1] == "c is not compared with a: no question is judged in both. Not paired: 4 of a, 4 of c."
     with pytest.raises(SettingsError, match="cannot be written"):
         write_report([tmp_path / "a"], tmp_path / "nowhere" / "report.html")
     assert not (tmp_path / "nowhere").exists()
+
+
+def test_questions_without_ids_are_paired_by_their_words(tmp_path: Path) -> None:
+    """Also those of equal words, one by one; numbers move with what is put in between."""
+    make_database(tmp_path / "league.sqlite")
+    golds = ["SELECT count(*) FROM club", "SELECT count(*) FROM player", "SELECT count(*) FROM player"]
+    records = [{"question": f"How many {sql.split()[-1]}s?", "sql": sql, "database": "league.sqlite"} for sql in golds]
+    answers = {"first": ["SELECT 0", golds[1], "SELECT 0"], "second": ["SELECT 9", "SELECT 0", golds[1], "SELECT 0"]}
+    new = {"question": "How many towns?", "sql": "SELECT 9", "database": "league.sqlite"}
+    for name, drafts in answers.items():
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps(records if name == "first" else [new, *records]))
+        (tmp_path / f"{name}.drafts.json").write_text(json.dumps(drafts))
+        dataset = read_questions(path)
+        spec = RunSpec(str(path), model=f"replay:{tmp_path / f'{name}.drafts.json'}")
+        answered = run_evaluation(spec, dataset, tmp_path / name, jobs=1, listener=lambda record, verdict: None)
+        write_results(RunResults(dataset, answered).as_json(spec), tmp_path / name)
+    (told,) = write_report([tmp_path / "first", tmp_path / "second"], tmp_path / "report.html")
+    assert "cannot be told apart on these 3 questions: +0.0 points" in told
+    assert told.endswith(" Not paired: 0 of first, 1 of second.")
 
 
 @pytest.mark.parametrize(

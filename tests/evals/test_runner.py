@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from tableturn import __version__
@@ -233,16 +233,83 @@ def test_a_torn_line_is_cut_off(tmp_path: Path) -> None:
     assert list(read_journal(path)) == ["1", "2"]
 
 
-def test_a_missing_database_fails_its_questions_only(tmp_path: Path) -> None:
-    path = questions_file(tmp_path, 2)
+@pytest.mark.parametrize("history", ["predicted", "gold"])
+@pytest.mark.parametrize("baseline", [None, "zero-shot"])
+def test_a_database_out_of_reach_is_no_wrong_answer_and_is_asked_again(
+    history: Literal["predicted", "gold"], baseline: str | None, tmp_path: Path
+) -> None:
+    path, out, league = questions_file(tmp_path, 3), tmp_path / "run", tmp_path / "league.sqlite"
     records = json.loads(path.read_text())
-    records[0]["database"] = "missing.sqlite"
+    records[1]["database"] = "missing.sqlite"
     path.write_text(json.dumps(records))
-    answered = run_evaluation(
-        RunSpec(str(path), model="offline"), read_questions(path), tmp_path / "r", jobs=1, listener=silent
+    with OpenAIServer(answering) as server:
+        more = ["--history", history, "--record", "off", *(["--baseline", baseline] if baseline else [])]
+        asking = [*command(server, path, out)[3:], *more]
+        done = CliRunner().invoke(app, asking)
+        assert (done.exit_code, done.stderr.count("not asked: ")) == (1, 1)
+        assert "1 of 3 questions have no answer: not asked: own all: no database 'missing.sqlite'" in done.stderr
+        assert "start the same run again to ask them" in done.stderr
+        scores = json.loads(done.stdout)["strict"]
+        assert (scores["not_asked"], scores["judged"], scores["ex"]) == (["2"], 2, 1.0)
+        # What was answered is judged again at each start: without its database it is not wrong, either.
+        (tmp_path / "missing.sqlite").write_bytes(league.read_bytes())
+        league.unlink()
+        assert CliRunner().invoke(app, asking).exit_code != 0
+        league.write_bytes((tmp_path / "missing.sqlite").read_bytes())
+        again = CliRunner().invoke(app, asking)
+    assert again.exit_code == 0, again.stderr
+    assert (json.loads(again.stdout)["strict"]["judged"], json.loads(again.stdout)["strict"]["ex"]) == (3, 1.0)
+
+
+def test_a_server_that_is_down_ends_the_run_after_a_few_questions_and_other_databases_go_first(tmp_path: Path) -> None:
+    path, out = questions_file(tmp_path, 2 * GIVE_UP_AFTER), tmp_path / "run"
+    records = json.loads(path.read_text())
+    for record in records[:-1]:
+        record["database"] = "postgresql://127.0.0.1:1/shop"
+    path.write_text(json.dumps(records))
+    command = ["eval", "--dataset", str(path), "--model", "offline", "--jobs", "1", "--out", str(out)]
+    for answered in ([], [str(len(records))]):
+        done = CliRunner().invoke(app, command)
+        assert done.exit_code == 1
+        told = done.stderr.strip().splitlines()[-1]
+        assert told.startswith(f"stopped: {GIVE_UP_AFTER} questions in a row could not be asked (PostgreSQL cannot be ")
+        assert [name for name, record in read_journal(out / "journal.jsonl").items() if record.asked] == answered
+
+
+def test_a_run_goes_on_from_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = questions_file(tmp_path, 1)
+    drafts = ["SELECT count(*) FROM player"]
+    for name in ("first", "other"):
+        (tmp_path / f"{name}.json").write_text(json.dumps(drafts))
+    monkeypatch.chdir(tmp_path)
+    run_evaluation(
+        RunSpec(path.name, model="replay:first.json,other.json"),
+        read_questions(path),
+        tmp_path / "run",
+        jobs=1,
+        listener=silent,
     )
-    assert [record.status for record, _ in answered] == ["failed", "converged"]
-    assert "missing.sqlite" in answered[0][0].text
+    (tmp_path / "sub").mkdir()
+    monkeypatch.chdir(tmp_path / "sub")
+    for model in ("replay:../first.json,../other.json", f"replay:{tmp_path / 'first.json'},../other.json"):
+        spec = RunSpec("../own.json", model=model)
+        run_evaluation(spec, read_questions(path), tmp_path / "run", jobs=1, listener=silent)
+    spec = RunSpec("../own.json", model="replay:../other.json,../first.json")
+    with pytest.raises(SettingsError, match="contains a run with"):
+        run_evaluation(spec, read_questions(path), tmp_path / "run", jobs=1, listener=silent)
+
+
+def test_a_record_of_models_is_named_where_something_was_added(tmp_path: Path) -> None:
+    path, record = questions_file(tmp_path, 1), tmp_path / "models.jsonl"
+    command = ["eval", "--dataset", str(path), "--model", "offline", "--record", str(record)]
+    good = path.read_text()
+    path.write_text(good.replace("FROM player", "FROM nowhere"))
+    for text, out in ((path.read_text(), "unjudged"), (good, "judged")):
+        path.write_text(text)
+        assert CliRunner().invoke(app, [*command, "--out", str(tmp_path / out)]).exit_code == 0
+        recorded = json.loads((tmp_path / out / "results.json").read_text())["recorded"]
+        assert recorded == (str(record) if out == "judged" else "")
+        assert bool(record.read_bytes()) is bool(recorded)
 
 
 @pytest.mark.data

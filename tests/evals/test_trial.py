@@ -166,10 +166,14 @@ def test_turns_follow_one_another_and_all_must_be_right(league_file: Path, tmp_p
 
 
 def test_a_question_whose_own_query_fails_is_told_from_a_wrong_answer(league_file: Path, tmp_path: Path) -> None:
-    records = [{**OFFLINE[0], "sql": ["SELECT count(*) FROM gone"]}]
+    """Whatever was answered: also one that is declined."""
+    declined = {"id": "weather", "question": OFFLINE[3]["question"]}
+    records = [{**question, "sql": ["SELECT count(*) FROM gone"]} for question in (OFFLINE[0], declined)]
     found = held(league_file, questions(tmp_path, records), tmp_path / "out", model="offline")
-    assert found["broken"] == ["players"]
-    assert "the question's own query does not run: no such table: gone" in found["failed"][0]["why"]
+    assert [question["status"] for question in found["questions"]] == ["converged", "unanswerable"]
+    assert found["broken"] == ["players", "weather"]
+    for failure in found["failed"]:
+        assert "the question's own query does not run: no such table: gone" in failure["why"]
 
 
 def test_what_could_not_be_asked_is_asked_when_the_trial_is_started_again(league_file: Path, tmp_path: Path) -> None:

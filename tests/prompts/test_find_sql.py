@@ -187,6 +187,7 @@ HOSTILE = (
 )
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_takes_linear_work(piece: str) -> None:
     def find(length: int) -> None:

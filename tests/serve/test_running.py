@@ -37,6 +37,7 @@ from tests.tools.database.servers import POSTGRES
 NOBODY = "postgresql://root@127.0.0.1:1/nothing"
 
 
+@pytest.mark.whole
 @pytest.mark.skipif(bool(POSTGRES.unavailable()), reason="needs PostgreSQL")
 async def test_workers_that_begin_at_once_set_up_one_after_another() -> None:
     name = f"serve_{uuid.uuid4().hex[:8]}"
@@ -67,6 +68,7 @@ def test_so_do_the_commands(command: str, shop: Path) -> None:
     assert "--checkpoints" in ran.stderr
 
 
+@pytest.mark.whole
 def test_it_says_where_it_is_and_ends_when_told(shop: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tableturn", "serve", "--db", str(shop), "--model", "offline", "--port", "0"]
     command += ["--checkpoints", str(tmp_path / "serve.sqlite"), "--user-header", "X-User"]

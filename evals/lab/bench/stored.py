@@ -1,6 +1,6 @@
-"""Benches on stored replies: declines, learning, disputed golds, and a judge.
+"""Benches on stored replies: declines, disputed golds, and a judge.
 
-    python -m tableturn.evals.lab bench learning --replies FILE --model openai:NAME --base-url URL
+    python -m tableturn.evals.lab bench declines --replies FILE --model openai:NAME --base-url URL
 
 asks what FILE does not have yet and stores it as it comes; without `--model` only FILE is read. All questions are asked
 at once, and each reply may take a day: people may answer. A run that was ended goes on where it was. Without
@@ -13,12 +13,11 @@ import asyncio
 import hashlib
 import json
 import random
-import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import asdict, dataclass
-from itertools import chain, islice, product, zip_longest
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -30,22 +29,16 @@ from pandas import DataFrame
 
 from tests.support.scripted import ScriptedModel
 
-from ....agent import SQLAgent
 from ....agent.model.chat import PromptedTranslator
 from ....agent.settings import Settings, make_settings
 from ....prompts.judge import Word
-from ....tools.database import Database
 from ....tools.errors import DatabaseUnavailable, ModelError, SettingsError
-from ....tools.examples import ExampleStore, make_example, open_seeded_store
 from ....tools.record_files import read_lines
 from ...adjudication.judging import JudgeCase, agreement, judge_cases
-from ...adjudication.ruling import Adjudicator, is_ruling_on, read_rulings
+from ...adjudication.ruling import is_ruling_on, read_rulings
 from ...datasets.load import LAYOUTS, Dataset, ExpectedOutcome, GoldTurn, Outcome, join_operators, load_dataset
-from ...metrics.judging import StrictJudge
-from ...metrics.statistics import JudgedOutcome, compare
 from ...runner.agents import AgentAnswerer, open_model
-from ...runner.record import RunSpec, TurnRecord
-from ...runner.run import make_run_settings
+from ...runner.record import TurnRecord
 from ..disputes import GoldQueries, find_disputes, read_published_predictions
 from ..suite.mutants import generate_query_mutants
 from .registry import BenchOptions, Figures, Measure, Row, keep_row, share
@@ -67,16 +60,14 @@ SEED = 24
 
 _SORTS: Mapping[str, Outcome] = {"unanswerable": "decline", "answerable": "answer"}
 
-_PATIENT: Mapping[str, Any] = {"record": "off", "request_retries": 0, "turn_seconds": 86_000}
-"""For servers behind which people answer."""
-
-_DECLINING = {**_PATIENT, "today": "none", "request_seconds": 3_600}
-"""What a person is given, but for what would not be the same tomorrow."""
-
-_LEARNING = {**_PATIENT, "request_seconds": 86_000}
-
-ARMS = (0, 3, 9)
-"""Verified queries a database."""
+_DECLINING: Mapping[str, Any] = {
+    "record": "off",
+    "today": "none",
+    "request_retries": 0,
+    "turn_seconds": 86_000,
+    "request_seconds": 3_600,
+}
+"""What a person is given, but for what would not be the same tomorrow; behind the server people may answer."""
 
 
 class ReplyFileCache(InMemoryCache):
@@ -265,75 +256,6 @@ async def _answer_turns(dataset: Dataset, model: BaseChatModel, asked: Sequence[
         return {record.id: record for record in await asyncio.gather(*map(answer_turn, asked))}
 
 
-def _judge_arms(options: BenchOptions) -> Iterator[Row]:
-    """Yield whether each answer is right by gold, by a reader's verdict or else by gold, and whether there is one."""
-    dataset = load_dataset("kaggle-dbqa", "test", options.folder).first(options.limit)
-    model = open_stored_model(options.replies, options.model, options.base_url, _LEARNING["request_seconds"])
-    pairs: Any = json.loads((options.folder / "kaggle-dbqa" / "fewshot.json").read_text(encoding="utf-8"))
-    answers = asyncio.run(_answer_questions_per_arm(dataset, model, pairs))
-    check_all_replies_stored(model)
-    rulings = read_rulings(options.folder / "strong_model" / "verdicts.jsonl")
-    with StrictJudge(dataset) as judge, Adjudicator(dataset, rulings) as adjudicator:
-        for arm, question in product(ARMS, dataset.questions):
-            sql = answers[arm, question.id]
-            verdict = judge.judge(question, sql)
-            ruled = adjudicator.outcome(question, sql, verdict.ex, verdict.valid).verdict
-            right = verdict.ex is True
-            accepted = ruled == "right" if ruled else right
-            yield {"arm": arm, "id": question.id, "right": right, "accepted": accepted, "unjudged": ruled is None}
-
-
-def _compare_arms(table: DataFrame) -> Figures:
-    """Return how accuracy changes with the number of verified queries per database.
-
-    `ex_verdict` goes by careful readers' verdicts, and by gold if there is none; `unjudged` counts answers that gold
-    calls wrong and nobody has judged.
-    """
-    figures: Figures = {}
-    right: dict[int, dict[str, JudgedOutcome]] = {}
-    for arm in ARMS:
-        rows = table[table["arm"] == arm]
-        ex = {"ex_gold": share(rows["right"]), "ex_verdict": share(rows["accepted"])}
-        figures[str(arm)] = {"n": len(rows), **ex, "unjudged": rows["unjudged"].sum()}
-        # Each question is a cluster of its own.
-        pairs = zip(rows["id"], rows["right"], strict=True)
-        right[arm] = {key: JudgedOutcome(key, bool(each), key) for key, each in pairs}
-    change = compare(right[ARMS[0]], right[ARMS[-1]])
-    between = [round(change.interval.low, 4), round(change.interval.high, 4)] if change.interval else None
-    return figures | {"difference": round(change.difference, 4), "interval": between, "p": round(change.p, 4)}
-
-
-measure_learning = Measure(_judge_arms, keep_row, _compare_arms)
-
-
-async def _answer_questions_per_arm(
-    dataset: Dataset, model: BaseChatModel, pairs: Sequence[Mapping[str, str]]
-) -> dict[tuple[int, str], str]:
-    """Return the SQL of every question in every experiment arm, by arm and question id.
-
-    A pair whose SQL contradicts its question is not kept, as in any import.
-    """
-    settings = make_run_settings(RunSpec(dataset.name, dataset.split, settings=_LEARNING), dataset)
-    agents: dict[tuple[int, str], SQLAgent] = {}
-
-    async def answer_question(arm: int, question: GoldTurn) -> tuple[tuple[int, str], str]:
-        found = await agents[arm, question.database].aask(question.text)
-        return (arm, question.id), found.sql or ""
-
-    with ExitStack() as stack:
-        names = dict.fromkeys(question.database for question in dataset.questions)
-        for arm, name in ((arm, name) for arm in ARMS for name in names):
-            path, folder = dataset.database(name), stack.enter_context(tempfile.TemporaryDirectory())
-            own = [pair for pair in pairs if pair["db_id"] == name][:arm]
-            with ExampleStore.open(folder) as store, Database.open(path) as opened:
-                examples = [make_example(opened, pair["question"], pair["query"], source="verified") for pair in own]
-                store.add(examples, strict=False)
-            held = stack.enter_context(open_seeded_store(folder))
-            agent = SQLAgent(path, model=model, settings=settings, examples=held)
-            agents[arm, name] = stack.enter_context(agent)
-        return dict(await asyncio.gather(*(answer_question(arm, turn) for arm in ARMS for turn in dataset.questions)))
-
-
 SPLITS = {"spider": "dev", "sparc": "dev", "cosql": "dev", "kaggle-dbqa": "test"}
 """What the disputes and the verdicts are of."""
 
@@ -412,7 +334,7 @@ def read_verdict_cases(data: Path) -> Iterator[LabelledCase]:
     for name, split in SPLITS.items():
         dataset = load_dataset(name, split, data)
         for ruling in (ruling for ruling in rulings if ruling.dataset == name):
-            question = next((question for question in dataset.questions if is_ruling_on(ruling, question)), None)
+            question = next((one for one in dataset.questions if is_ruling_on(ruling, one, dataset)), None)
             if question is None:
                 raise SettingsError(f"no question of {name} {split} is {ruling.question!r} with that gold")
             yield LabelledCase("verdicts", dataset, JudgeCase(question, ruling.sql, ruling.gold), ruling.verdict)
