@@ -1,20 +1,20 @@
-"""Checks of an example's SQL against its question, since a model would copy a mistake."""
+"""Checks of an example's SQL against its question, since a model would copy a mistake; its regular form."""
 
 from __future__ import annotations
 
 import re
 from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 
 from sqlglot import exp
 
-from ..database.schema import Schema
 from ..errors import SQLParseError
-from ..sql import Query
+from ..sql import Query, regularize
 from ..sql.parse import return_default_if_unparsable
 from ..words import NUMBER_WORDS, make_word_set
-from .compact_schema import parse_compact_schema
 from .example import Example
+from .masking import parse_compact_schema
 
 _HIGHEST = re.compile(r"(?<!\bat )\b(?:most(?! recent| of\b)|highest|largest|biggest|greatest|maximum)\b", re.I)
 _LOWEST = re.compile(r"(?<!\bat )\b(?:least|lowest|fewest|smallest|cheapest|minimum)\b", re.I)
@@ -34,23 +34,16 @@ _COUNT = rf"(?:\d+|{'|'.join(NUMBER_WORDS)})"
 _ORDER = re.compile(r"\border\s+by\b", re.I)
 _TOP = re.compile(rf"\btop {_COUNT}\b", re.I)
 
-_ASKED = r"\b(?:which|what|who|whose|find|show|list|name|give)\b.*"
-_EXTREME = r"fewest|highest|lowest|largest|smallest"
 _SUPERLATIVE = re.compile(
-    rf"{_ASKED}\b(?:has|have|had|with|by|is|are|was|were)\s+(?:\w+\s+)?the\s+"
-    rf"(?:most|least|{_EXTREME}|greatest|longest|shortest|oldest|youngest|cheapest)\b"
-    rf"|^{_ASKED}\bthe (?:{_COUNT} )?"
-    rf"(?:(?:most|least) (?!of\b|common\b|one\b|recent\b)|(?:{_EXTREME}|cheapest)\b)",
-    re.I | re.S,
+    r"(?<!\bat )\b(?:most|least|top \w+|highest|lowest|largest|smallest|biggest|oldest|youngest|newest|latest|earliest"
+    r"|longest|shortest|cheapest|best|worst|maximum|minimum)\b(?!\s+(?:of the time|likely))",
+    re.I,
 )
-_SORTED = re.compile(r"\b(?:order|sort|rank|arrange|ascending|descending|alphabetical)|\bfrom\b.*\bto\b|\btop\b", re.I)
-_EACH = re.compile(r"\b(?:for|of|in|by|from|at|on) (?:each|every)\b(?! other)", re.I)
 _MASKED = re.compile(
     r"\[?\b(?:MASK|VALUE|UNK)\b\]?|<\s*(?:mask|value|unk|literal)\s*>|\[(?:mask|value|unk|literal)\]|_{2,}"
 )
 _MASKED_TEXTS = make_word_set("? _ [mask] <mask> mask terminal value [value] <value> <unk>")
 _RANKS = (exp.Order, exp.Max, exp.Min, exp.RowNumber, exp.All)
-_MAKES_ONE = (exp.Max, exp.Min, exp.Limit, exp.Fetch, exp.Window, exp.Subquery, exp.Exists, exp.All)
 
 
 def find_contradiction(question: str, sql: str) -> str:
@@ -95,8 +88,8 @@ def fix_string_quotes(example: Example) -> Example:
         query = Query.of(example.sql, "sqlite")
     except SQLParseError:
         return example
-    known = parse_compact_schema(example.schema) if example.schema else Schema("", ())
-    columns = {column.name.lower() for table in known.tables for column in table.columns}
+    tables = parse_compact_schema(example.schema).tables
+    columns = {column.name.lower() for table in tables for column in table.columns}
     sql = query.sql
     # What a column is compared with; elsewhere a word in double quotes may be a name.
     values = [node for node in query.tree.find_all(exp.Column) if isinstance(node.parent, exp.Predicate)]
@@ -119,26 +112,32 @@ def find_example_fault(question: str, sql: str) -> str:
     texts = (literal.name.strip().lower() for literal in tree.find_all(exp.Literal) if literal.is_string)
     if _MASKED.search(question) or not _MASKED_TEXTS.isdisjoint(texts):
         return "a value is masked: it stands for nothing that the question says"
-    if _SUPERLATIVE.search(question) and not _SORTED.search(question) and not _selects_extreme_row(query, question):
-        return "the question asks for the one with the most or the least, and the SQL does not pick it"
-    counts = any(each.find(exp.Count, exp.Sum, exp.Avg) for each in tree.expressions)
-    groups = tree.args.get("group") or tree.args.get("distinct") or tree.find(exp.Window, exp.Subquery)
-    if counts and not groups and isinstance(tree, exp.Select) and _EACH.search(question):
-        return "the question counts for each, and the SQL has no GROUP BY"
+    if superlative := find_missing_rank(question, query):
+        return f"the question asks for {superlative!r}, and the query ranks nothing"
     return ""
 
 
-def _selects_extreme_row(query: Query, question: str) -> bool:
-    """Whether the SQL selects an extreme row, by LIMIT, MAX, MIN, a window or a sub-query.
+def find_missing_rank(question: str, query: Query) -> str:
+    """Return the superlative of a question whose query ranks nothing; empty if nothing is missing.
 
     Where a column is called so ("the highest position"), it may be what the question means.
     """
-    words = set(re.findall(r"\w+est\b|\bmost\b", question.lower()))
-    named = any(word in column.name.lower() for column in query.tree.find_all(exp.Column) for word in words)
-    return named or query.limit is not None or query.tree.unnest().find(*_MAKES_ONE) is not None
+    superlatives = [match[0] for match in _SUPERLATIVE.finditer(question)]
+    names = " ".join(column.name.lower() for column in query.tree.find_all(exp.Column))
+    named = any(superlative[:3].lower() in names for superlative in superlatives)
+    return "" if named or ranks_rows(query) else next(iter(superlatives), "")
 
 
 def ranks_rows(query: Query) -> bool:
     """Whether the SQL orders or compares rows, such as by ORDER BY, MAX, NOT EXISTS or ALL."""
     absent = (each.parent for each in query.tree.find_all(exp.Exists))
     return query.tree.find(*_RANKS) is not None or any(isinstance(parent, exp.Not) for parent in absent)
+
+
+@lru_cache(maxsize=1_024)
+def regularize_example(example: Example) -> Example:
+    """Return the example with its SQL in regular form (CREDIT-SQL 3.2), if it can be parsed."""
+    try:
+        return replace(example, sql=regularize(example.sql, parse_compact_schema(example.schema)))
+    except SQLParseError:
+        return example

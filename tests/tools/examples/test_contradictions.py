@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tableturn.tools.errors import ExampleRefused
 from tableturn.tools.examples import Example, find_contradiction, seed_examples
-from tableturn.tools.examples.entry import check_example
+from tableturn.tools.examples.store import check_example
 
 TOP = "Show the top five boats by length in descending order."
 

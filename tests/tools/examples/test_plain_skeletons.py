@@ -16,7 +16,7 @@ from tableturn.tools.examples import (
     make_selector,
     mask,
 )
-from tableturn.tools.examples.compact_schema import parse_compact_schema
+from tableturn.tools.examples.masking import parse_compact_schema
 from tableturn.tools.values import ValueMatch
 
 SCHEMA = "singer(name text, year number)"
