@@ -19,7 +19,7 @@ from ..sql.parse import join_split_operators
 from ..words import stems
 from .example import Example, brief_repr, one_line, parse_example_fields, parse_example_json
 from .rights import database_identity, make_example, render_used_tables
-from .soundness import find_example_fault, find_missing_rank, fix_string_quotes, ranks_rows
+from .soundness import find_example_fault, find_missing_rank, fix_string_quotes
 from .store import ExampleStore, check_example, make_refusal_error
 
 _NAMES = {
@@ -210,7 +210,7 @@ def _find_doubt(
         return "its result is empty"
     if len(result.rows) == 1 and all(cell is None for cell in result.rows[0]):
         return "its result is NULL"
-    if query is not None and query.limit is not None and not ranks_rows(query):
+    if query is not None and query.limit is not None and not query.ranks_rows:
         return "it takes the first rows of no order"
     others = [earlier]
     near = store.seen_by(database).nearest("question", example.question, 3, example.owner, shared=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 
@@ -11,7 +10,9 @@ from sqlglot import exp
 
 from ..errors import SQLParseError
 from ..sql import Query, regularize
+from ..sql.mend import mend_string_quotes
 from ..sql.parse import return_default_if_unparsable
+from ..sql.texts import read_in_any_dialect
 from ..words import NUMBER_WORDS, make_word_set
 from .example import Example
 from .masking import parse_compact_schema
@@ -27,9 +28,6 @@ _DESCENDING = re.compile(r"\bdescending\b|\bdesc\b|\b(?:from )?(?:high(?:est)?|l
 _DOWNWARDS = re.compile(
     rf"{_HIGHEST.pattern}|{_DESCENDING.pattern}|\b(?:most|latest|newest|best|recent|youngest|last)\b", re.I
 )
-_OTHER_DIALECTS = ("postgres", "mysql", "duckdb")
-"""Dialects that SQL may be of that is not read as SQLite's."""
-
 _COUNT = rf"(?:\d+|{'|'.join(NUMBER_WORDS)})"
 _ORDER = re.compile(r"\border\s+by\b", re.I)
 _TOP = re.compile(rf"\btop {_COUNT}\b", re.I)
@@ -43,7 +41,6 @@ _MASKED = re.compile(
     r"\[?\b(?:MASK|VALUE|UNK)\b\]?|<\s*(?:mask|value|unk|literal)\s*>|\[(?:mask|value|unk|literal)\]|_{2,}"
 )
 _MASKED_TEXTS = make_word_set("? _ [mask] <mask> mask terminal value [value] <value> <unk>")
-_RANKS = (exp.Order, exp.Max, exp.Min, exp.RowNumber, exp.All)
 
 
 def find_contradiction(question: str, sql: str) -> str:
@@ -70,36 +67,15 @@ def find_contradiction(question: str, sql: str) -> str:
     return ""
 
 
-def read_in_any_dialect(sql: str) -> Query:
-    """Return the analysis of an example's SQL, whose engine it does not name; raise `SQLParseError` if unparsable."""
-    for dialect in ("sqlite", *_OTHER_DIALECTS):
-        with suppress(SQLParseError):
-            return Query.of(sql, dialect)
-    return Query.of(sql, "sqlite")
-
-
 def _is_descending(term: exp.Expr) -> bool:
     return bool(term.args.get("desc")) or isinstance(term.this, exp.Neg)
 
 
 def fix_string_quotes(example: Example) -> Example:
     """Return the example with double-quoted texts in its SQL put in single quotes."""
-    try:
-        query = Query.of(example.sql, "sqlite")
-    except SQLParseError:
-        return example
     tables = parse_compact_schema(example.schema).tables
     columns = {column.name.lower() for table in tables for column in table.columns}
-    sql = query.sql
-    # What a column is compared with; elsewhere a word in double quotes may be a name.
-    values = [node for node in query.tree.find_all(exp.Column) if isinstance(node.parent, exp.Predicate)]
-    values = [node for node in values if node.arg_key in ("expression", "expressions", "low", "high")]
-    for node in sorted(values, key=lambda node: -node.this.meta.get("start", 0)):
-        start, end = node.this.meta.get("start", 0), node.this.meta.get("end", 0) + 1
-        is_text = node.this.args.get("quoted") and not node.table and node.name.lower() not in columns
-        if is_text and sql[start : start + 1] == '"' == sql[end - 1 : end]:
-            sql = sql[:start] + exp.Literal.string(node.name).sql("sqlite") + sql[end:]
-    return replace(example, sql=sql) if sql != query.sql else example
+    return replace(example, sql=mend_string_quotes(example.sql, columns))
 
 
 @return_default_if_unparsable("")
@@ -125,13 +101,7 @@ def find_missing_rank(question: str, query: Query) -> str:
     superlatives = [match[0] for match in _SUPERLATIVE.finditer(question)]
     names = " ".join(column.name.lower() for column in query.tree.find_all(exp.Column))
     named = any(superlative[:3].lower() in names for superlative in superlatives)
-    return "" if named or ranks_rows(query) else next(iter(superlatives), "")
-
-
-def ranks_rows(query: Query) -> bool:
-    """Whether the SQL orders or compares rows, such as by ORDER BY, MAX, NOT EXISTS or ALL."""
-    absent = (each.parent for each in query.tree.find_all(exp.Exists))
-    return query.tree.find(*_RANKS) is not None or any(isinstance(parent, exp.Not) for parent in absent)
+    return "" if named or query.ranks_rows else next(iter(superlatives), "")
 
 
 @lru_cache(maxsize=1_024)

@@ -25,6 +25,7 @@ from ..sql import Query, write_exact_table_names
 from ..sql.dialects import KEYWORDS, get_dialect_rules
 from ..sql.query import split_at_and
 from ..sql.scope import Reference, Scope
+from ..sql.texts import begins_change, cut_where, is_sql, read_statement
 from ..words import find_nearest_names, format_did_you_mean, join_words, stems
 from .entry import Entry, Item
 from .read import DATABASE
@@ -37,28 +38,6 @@ _NAMES = re.compile(r"`([^`]+)`|\b([A-Za-z]\w*\.[A-Za-z]\w*|[A-Za-z]+(?:_\w+)+)\
 _CALL = re.compile(r"\b(?:METRIC|TERM)\s*\(\s*'", re.IGNORECASE)
 _LONGEST = 20_000  # characters of a query in which definitions are looked for
 _CONTRADICTS = "it contradicts"
-
-_AGGREGATES = [name for name, kind in exp.FUNCTION_BY_NAME.items() if issubclass(kind, exp.AggFunc)]
-_CLAUSE = r"(?:SELECT|WHERE|HAVING|(?:GROUP|ORDER) BY|WITH \w+ AS)\b"
-_AGGREGATE = "|".join(_AGGREGATES)
-_SQL_BEGINS = re.compile(rf"\(*{_CLAUSE}|S(?:ELECT?|ELCT|LECT)\b|(?:{_AGGREGATE})\(|(?i:{_AGGREGATE})\([\w ]*[._*]")
-_WHERE = re.compile(r"^\s*WHERE\s+", re.IGNORECASE)
-# What changes a database; in small letters only whole statements, as `insert into the cart` may be words.
-_CHANGES = re.compile(
-    r"\(*(?:(?:DELETE FROM|(?:INSERT|REPLACE|MERGE) INTO|UPDATE \S+ SET|TRUNCATE|DROP|ALTER|CREATE|GRANT|PRAGMA)\b"
-    r"|(?i:delete from \S+(?: where\b|;?$)|(?:drop|alter|create|truncate) (?:table|view|index|trigger)\b"
-    r"|insert into \S+ (?:\(.*\) )?(?:values|select)\b|update \S+ set \S+ ?=))"
-)
-_FUNCTION = re.compile(r"\w\(")
-_WORDS = exp.Connector, exp.Anonymous
-_COMPARED = exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.Between
-
-# A comparison of one name that only columns have, with one value or none yet: `orders.total > 5`, `net_price >`. What
-# does not parse after AND, or lacks its closing quote, is broken SQL.
-_COMPARISON = re.compile(
-    r"\(*(?=\w*[._]|\w+\s*(?:=|(?i:LIKE))\s*')[^\W\d]\w*(?:\.\w+)*\s*(?:[<>]=?|<>|!=|==?|(?i:\bLIKE\b))\s*"
-    r"(?:'[^']*'?|\"[^\"]*\"?|[\w.+-]*)\)*(?:\s+(?:AND|OR)\b.*)?"
-)
 
 
 @dataclass(frozen=True)
@@ -90,43 +69,6 @@ def parse_fragment(sql: str, dialect: str) -> exp.Expr:
     return _read_fragment(sql, dialect)[1].copy()
 
 
-def is_sql(text: str, schema: Schema) -> bool:
-    """Whether a meaning is surely SQL, even if it does not resolve; words parse as SQL too."""
-    if _read_statement(text, schema.dialect) is not None or _SQL_BEGINS.match(text) or _CHANGES.match(text):
-        return True
-    clause = _WHERE.match(text)
-    text = _WHERE.sub("", text, count=1)
-    try:
-        tree = Query.of(f"SELECT {text}", schema.dialect).tree
-    except SQLParseError:
-        return _COMPARISON.fullmatch(text.strip().rstrip(";")) is not None
-    # `year (fiscal)`, `e.g. tips` and `shop.example.com` are words.
-    if _FUNCTION.search(text) and any(not isinstance(node, _WORDS) for node in tree.find_all(exp.Func)):
-        return True
-    if any(schema.table(column.table) for column in tree.find_all(exp.Column) if f"{column.table}." in text):
-        return True
-    given = tree.expressions[0] if len(tree.expressions) == 1 else None
-    if isinstance(given, exp.Binary) and all(isinstance(node, exp.Binary | exp.Literal) for node in given.walk()):
-        return True  # `1/0`
-    if not isinstance(given, exp.Connector | exp.Predicate | exp.Not):
-        return False
-    # `spent > 5` may be words; `spent_total > 5`, `where spent > 5` and `spent = 5` are not.
-    named = clause or any(column.table or "_" in column.name for column in given.find_all(exp.Column))
-    compared = given.find(*_COMPARED) if named else given.find(exp.EQ, exp.NEQ, exp.Like, exp.Between)
-    columns = (column.name for column in given.find_all(exp.Column))
-    known = isinstance(given, exp.EQ | exp.NEQ) and any(t.column(name) for name in columns for t in schema.tables)
-    return compared is not None and (known or given.find(exp.Literal) is not None)
-
-
-def _read_statement(text: str, dialect: str) -> exp.Expr | None:
-    """Return a whole query on tables; None for any other text."""
-    try:
-        tree = Query.of(text.strip().rstrip(";"), dialect).tree
-    except SQLParseError:
-        return None
-    return tree if isinstance(tree, exp.Query) and tree.find(exp.Table) is not None else None
-
-
 def classify_fragment(tree: exp.Expr) -> Literal["metric", "term"] | None:
     """Return `metric` for an aggregate over rows, `term` for a condition, else None."""
     if any(node.find_ancestor(exp.Select) is None for node in tree.find_all(exp.AggFunc)):
@@ -142,7 +84,7 @@ def resolve_sql_fragment(sql: str, schema: Schema, about: Sequence[str] = ()) ->
     Columns without a table are looked for in the tables `about` first, which are those read where it names none. What
     is no fragment, or names what the schema lacks, raises a `KnowledgeError` that has the nearest name.
     """
-    exact = write_exact_table_names(f"SELECT {_WHERE.sub('', sql, count=1)}", schema).removeprefix("SELECT ")
+    exact = write_exact_table_names(f"SELECT {cut_where(sql)}", schema).removeprefix("SELECT ")
     query, written = _read_fragment(exact, schema.dialect, schema)
     edit, columns = query.edit(), list[Item]()
     for reference in query.resolve_among(tuple(about)):
@@ -296,7 +238,7 @@ def _may_quote_rows(entry: Entry, schema: Schema, tables: frozenset[str]) -> boo
 
 
 def _has_literal(entry: Entry, dialect: str) -> bool:
-    tree = parse_fragment(entry.sql, dialect) if entry.sql else _read_statement(entry.text, dialect)
+    tree = parse_fragment(entry.sql, dialect) if entry.sql else read_statement(entry.text, dialect)
     return tree is not None and tree.find(exp.Literal) is not None
 
 
@@ -362,10 +304,10 @@ def _write_entry_query(entry: Entry, schema: Schema) -> tuple[str, tuple[str, ..
     sql = entry.sql or (entry.text if is_sql(entry.text, schema) else "")
     if entry.kind not in ("term", "metric") or not sql:
         return "", ()
-    if _CHANGES.match(sql):
+    if begins_change(sql):
         raise KnowledgeError(f"{sql!r} would change the database: give a condition, or what is computed")
     try:
-        if entry.sql or (statement := _read_statement(sql, schema.dialect)) is None:
+        if entry.sql or (statement := read_statement(sql, schema.dialect)) is None:
             fragment = resolve_sql_fragment(sql, schema, [table for table, _ in entry.about])
             return _write_fragment_query(fragment, schema), (*fragment.tables, *fragment.inner)
         made = {cte.alias for cte in statement.find_all(exp.CTE)}
@@ -507,7 +449,7 @@ def find_used_entries(query: Query, entries: Sequence[Entry], question: str) -> 
     """
     if not entries or len(query.sql) > _LONGEST:
         return ()
-    items, schema, scopes = query.used, query.schema, _list_read_scopes(query)
+    items, schema, scopes = query.used, query.schema, query.read_scopes
     written = {
         "term": [{_write_normalized_sql(part) for part in _list_applied_conditions(query, scope)} for scope in scopes],
         "metric": [set(map(_write_normalized_sql, query.own(scope, exp.Condition))) for scope in scopes],
@@ -540,17 +482,6 @@ def find_used_entries(query: Query, entries: Sequence[Entry], question: str) -> 
                 return about
 
     return tuple(filter(used, entries))
-
-
-def _list_read_scopes(query: Query) -> list[Scope]:
-    """Return the SELECTs that the result comes from: not those of a CTE that none of them reads."""
-    scopes, trees = list[Scope](), [query.tree]
-    for tree in trees:
-        for node in tree.walk(prune=lambda node: isinstance(node, exp.CTE)):
-            if (scope := query.find_scope(node)) is not None and scope not in scopes:
-                scopes.append(scope)
-                trees += [source.query for source in scope.sources if source.query is not None]
-    return scopes
 
 
 def _list_applied_conditions(query: Query, scope: Scope) -> list[exp.Expr]:

@@ -89,9 +89,7 @@ class WordIndex:
     def __init__(self, names: Collection[str], words: Collection[str]) -> None:
         """Index stems: `names` may be mistyped, `words` are all."""
         self._words = frozenset(words)
-        self._by_length: dict[int, list[str]] = defaultdict(list)
-        for word in sorted(names):
-            self._by_length[len(word)].append(word)
+        self._names = sorted(names, key=lambda name: (len(name), name))
         self._by_head: dict[str, list[str]] = defaultdict(list)
         for word in sorted(self._words):
             self._by_head[word[:_HEAD]].append(word)
@@ -101,8 +99,7 @@ class WordIndex:
         word = IRREGULAR_PLURALS.get(word, word)
         if word in self._words or len(word) < _TYPO_LENGTH:
             return word
-        near = [other for length in (-1, 0, 1) for other in self._by_length.get(len(word) + length, ())]
-        hit = find_intended_word(word, near)
+        hit = find_intended_word(word, [name for name in self._names if abs(len(name) - len(word)) <= 1])
         return hit[0] if hit else word
 
     def find_related_stems(self, word: str) -> Mapping[str, float]:

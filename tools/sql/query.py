@@ -42,8 +42,9 @@ _ROLE_OF: Mapping[Clause, str] = {
 ROLES = tuple(dict.fromkeys(_ROLE_OF.values()))  # what a query does with a column
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_VALUES = frozenset({"expression", "expressions", "low", "high"})
+COMPARED_PARTS = frozenset({"expression", "expressions", "low", "high"})
 """Where a condition has what a column is compared with."""
+_RANKS = (exp.Order, exp.Max, exp.Min, exp.RowNumber, exp.All)
 
 
 @dataclass(frozen=True)
@@ -281,7 +282,7 @@ class Query(ParsedQuery):
                 node.name
                 for node in self.tree.find_all(exp.Column)
                 if node.this.args.get("quoted") and not node.table
-                if isinstance(node.parent, exp.Predicate) and node.arg_key in _VALUES
+                if isinstance(node.parent, exp.Predicate) and node.arg_key in COMPARED_PARTS
             ]
         numbers = (str(literal.this) for literal in literals if not literal.is_string)
         plain = filter(None, map(normalize_constant_text, texts))
@@ -306,6 +307,17 @@ class Query(ParsedQuery):
             scopes.append(scope)
             query = scope.sources[0].query if len(scope.sources) == 1 and scope.has_only_listed_sources else None
         return tuple(scopes)
+
+    @property
+    def read_scopes(self) -> list[Scope]:
+        """The SELECTs that the result comes from: not those of a CTE that none of them reads."""
+        scopes, trees = list[Scope](), [self.tree]
+        for tree in trees:
+            for node in tree.walk(prune=lambda node: isinstance(node, exp.CTE)):
+                if (scope := self.find_scope(node)) is not None and scope not in scopes:
+                    scopes.append(scope)
+                    trees += [source.query for source in scope.sources if source.query is not None]
+        return scopes
 
     def own(self, scope: Scope, *kinds: type[N]) -> list[N]:
         """Return the expressions of these kinds in a SELECT, without those in sub-queries."""
@@ -440,6 +452,12 @@ class Query(ParsedQuery):
         """The number of rows of LIMIT or FETCH FIRST; None if there is neither."""
         limited = self._find_statement_with_clause("limit")
         return None if limited is None else get_limit_count(limited)
+
+    @property
+    def ranks_rows(self) -> bool:
+        """Whether it orders or compares rows, such as by ORDER BY, MAX, NOT EXISTS or ALL."""
+        absent = (each.parent for each in self.tree.find_all(exp.Exists))
+        return self.tree.find(*_RANKS) is not None or any(isinstance(parent, exp.Not) for parent in absent)
 
     @property
     def offset(self) -> exp.Expr | None:

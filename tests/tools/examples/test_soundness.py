@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tableturn.tools.examples import Example, read_examples, seed_examples
-from tableturn.tools.examples.soundness import find_example_fault, fix_string_quotes, ranks_rows
+from tableturn.tools.examples.soundness import find_example_fault, fix_string_quotes
 from tableturn.tools.sql import Query
 
 
@@ -95,4 +95,4 @@ def test_built_in_examples_show_what_is_hard(part: str) -> None:
     ],
 )
 def test_what_ranks_rows_is_read_from_the_query(sql: str, ranks: bool) -> None:
-    assert ranks_rows(Query.of(sql, "sqlite")) == ranks
+    assert Query.of(sql, "sqlite").ranks_rows == ranks
