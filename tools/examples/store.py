@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import ExampleRefused, ExampleStoreError, TableturnError
 from ..sql import make_sql_skeleton
-from ..sql.texts import read_in_any_dialect
+from ..sql.texts import read_in_any_dialect, squeeze_spaces
 from .embedding import Embedding, HashedEmbedding, Vectors
 from .example import (
     AddedExamples,
@@ -49,15 +48,6 @@ _KEY_FIELDS: dict[Index, tuple[str, ...]] = {"skeleton": ("skeleton_1", "skeleto
 _BATCH = 1_000
 ENOUGH_SHARED = 50
 """Shared examples that are enough to choose from; with fewer, the built-in ones are shown too."""
-
-# What is opened and never closed goes to the end: to look for its end from every other opening would take quadratic
-# time.
-_SPACING = re.compile(
-    r"""(?P<kept> "(?:[^"]|"")*" | `[^`]*` | \[[^\]]*(?:\]|\Z) | '(?:[^']|'')*')
-      | (?: \s | --[^\n]* | /\*.*?(?:\*/|\Z) )+""",
-    re.VERBOSE | re.DOTALL,
-)
-"""Spaces and comments between tokens, and what may hold characters like them without being them."""
 
 _Table = MemoryTable | ChromaTable
 _T = TypeVar("_T")
@@ -473,8 +463,8 @@ def example_id(example: Example) -> str:
     own = (example.owner,) if example.owner and not example.shared else ()
     # What was approved without restrictions keeps the identifier that it had before rights counted.
     own += (rights,) if (rights := parse_approval_record(example.rights).rights.key) else ()
-    spaced = _SPACING.sub(lambda match: match["kept"] or " ", example.sql).strip()
-    return _hash_texts(*own, example.database, " ".join(example.question.split()), spaced)
+    question, sql = " ".join(example.question.split()), squeeze_spaces(example.sql)
+    return _hash_texts(*own, example.database, question, sql)
 
 
 def shared_id(example: Example) -> str:

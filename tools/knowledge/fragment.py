@@ -23,7 +23,7 @@ from ..errors import (
 )
 from ..sql import Query, write_exact_table_names
 from ..sql.dialects import KEYWORDS, get_dialect_rules
-from ..sql.query import split_at_and
+from ..sql.query import count_only_rows, split_at_and, write_without_tables
 from ..sql.scope import Reference, Scope
 from ..sql.texts import begins_change, cut_where, is_sql, read_statement
 from ..words import find_nearest_names, format_did_you_mean, join_words, stems
@@ -166,19 +166,6 @@ def qualify_column(column: exp.Column, item: Item, schema: Schema) -> None:
         column.set(key, exp.to_identifier(name, quoted=True))
 
 
-def _add_condition_to_aggregates(expression: str, condition: str, dialect: str) -> str:
-    """Rewrite the aggregates of an expression to count only rows that meet a condition."""
-    tree, where = parse_fragment(expression, dialect), parse_fragment(condition, dialect)
-    aggregates = [node for node in tree.find_all(exp.AggFunc) if node.find_ancestor(exp.AggFunc) is None]
-    if not aggregates:
-        raise KnowledgeError(f"{expression!r} has no aggregate that `where` can filter: add the condition to it")
-    for node in aggregates:
-        value = node.this.expressions[0] if isinstance(node.this, exp.Distinct) else node.this
-        counted = exp.Literal.number(1) if isinstance(value, exp.Star) else value.copy()
-        value.replace(exp.Case().when(where.copy(), counted))
-    return tree.sql(dialect=dialect)
-
-
 @dataclass(frozen=True)
 class EntryProblem:
     """A knowledge entry that is left out, and the reason."""
@@ -223,18 +210,16 @@ def check_entries(layers: Sequence[Sequence[Entry]], database: Database) -> tupl
         # In which file an entry stands, and where, tells whether there is a hidden one of its name.
         fitting.sort(key=lambda entry: (entry.added, entry.key))
     if ruled := getattr(database.engine, "ruled_tables", frozenset[str]()):
-        fitting = [entry for entry in fitting if entry.rights in ("", own) or not _may_quote_rows(entry, schema, ruled)]
+        # Literals of others' definitions may be cells of rows that this person may not see.
+        others = [entry for entry in fitting if entry.rights not in ("", own) and _has_literal(entry, schema.dialect)]
+        quoting = {entry.key for entry in others if not ruled.isdisjoint(_write_entry_query(entry, schema)[1])}
+        fitting = [entry for entry in fitting if entry.key not in quoting]
     levels = database.leaving().column_levels
     withheld = [entry for entry in fitting if entry.kind != "join" and any(item in levels for item in entry.about)]
     for entry in withheld:  # it may be shown to a model where it has no values
         if entry.values or _has_literal(entry, schema.dialect):
             fitting.remove(entry)
     return _drop_conflicting_entries(fitting, problems), problems
-
-
-def _may_quote_rows(entry: Entry, schema: Schema, tables: frozenset[str]) -> bool:
-    """Whether an entry's SQL may quote cells of these tables, whose rows differ by person."""
-    return not tables.isdisjoint(_write_entry_query(entry, schema)[1]) and _has_literal(entry, schema.dialect)
 
 
 def _has_literal(entry: Entry, dialect: str) -> bool:
@@ -269,8 +254,12 @@ def _adapt_entry_to_schema(entry: Entry, schema: Schema, database: Database) -> 
         _compile_query(replace(entry, about=about), schema, database)
         return replace(entry, about=about)
     expression, _, condition = entry.sql.partition("\n")
-    sql = _add_condition_to_aggregates(expression, condition, schema.dialect) if condition else expression
-    fragment = resolve_sql_fragment(sql, schema, [table for table, _ in about])
+    if condition:
+        tree, where = parse_fragment(expression, schema.dialect), parse_fragment(condition, schema.dialect)
+        if not count_only_rows(tree, where):
+            raise KnowledgeError(f"{expression!r} has no aggregate that `where` can filter: add the condition to it")
+        expression = tree.sql(dialect=schema.dialect)
+    fragment = resolve_sql_fragment(expression, schema, [table for table, _ in about])
     if classify_fragment(fragment.tree) != entry.kind:
         computed = "a metric's expression computes over rows: SUM, COUNT, AVG and the like"
         condition = "a term's SQL is a condition on a row, not an aggregate or a value"
@@ -451,8 +440,8 @@ def find_used_entries(query: Query, entries: Sequence[Entry], question: str) -> 
         return ()
     items, schema, scopes = query.used, query.schema, query.read_scopes
     written = {
-        "term": [{_write_normalized_sql(part) for part in _list_applied_conditions(query, scope)} for scope in scopes],
-        "metric": [set(map(_write_normalized_sql, query.own(scope, exp.Condition))) for scope in scopes],
+        "term": [{write_without_tables(part) for part in _list_applied_conditions(query, scope)} for scope in scopes],
+        "metric": [set(map(write_without_tables, query.own(scope, exp.Condition))) for scope in scopes],
     }
     read = items.columns | {(table, "") for table in items.tables}
     question_stems = set(stems(question))
@@ -467,7 +456,7 @@ def find_used_entries(query: Query, entries: Sequence[Entry], question: str) -> 
                     columns = {_get_item(one, schema) for one in fragment.resolve_among()}
                 except KnowledgeError:
                     return False
-                parts = set(map(_write_normalized_sql, split_at_and(tree)))
+                parts = set(map(write_without_tables, split_at_and(tree)))
                 return columns <= read and any(parts <= there for there in written[entry.kind])
             case "term" | "metric":
                 # Words alone show in no SQL: only that it reads what they are about.
@@ -488,20 +477,3 @@ def _list_applied_conditions(query: Query, scope: Scope) -> list[exp.Expr]:
     """Return what rows must meet to be in a SELECT or one of its aggregates, split at AND."""
     applied = [each.node for each in query.conditions(scope) if each.clause != "on" or each.is_required]
     return [part for node in applied for part in split_at_and(node)]
-
-
-def _write_normalized_sql(node: exp.Expr) -> str:
-    """Write an expression as SQL without table names, outer parentheses and quotes."""
-    copy = node.unnest().copy()
-    for column in copy.find_all(exp.Column):
-        column.set("table", None)
-        column.set("db", None)
-    for table in copy.find_all(exp.Table):
-        table.set("alias", None)
-    for identifier in copy.find_all(exp.Identifier):
-        identifier.set("quoted", False)
-        identifier.set("this", str(identifier.this).lower())
-    for inner in list(copy.find_all(exp.Paren)):
-        if isinstance(inner.this, exp.Column | exp.Literal):
-            inner.replace(inner.this)
-    return copy.sql()

@@ -176,11 +176,8 @@ class KnowledgeFile(_KnowledgeSection):
 
 def build_knowledge_json_schema() -> dict[str, Any]:
     """Return the JSON schema of knowledge files, for editors and for programs."""
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **KnowledgeFile.model_json_schema(),
-        "title": "Knowledge of a database, for tableturn",
-    }
+    made = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | KnowledgeFile.model_json_schema()
+    return made | {"title": "Knowledge of a database, for tableturn"}
 
 
 def knowledge_path(database: Database) -> Path:
@@ -327,15 +324,15 @@ def load_yaml(text: str, place: str) -> object:
     class UniqueKeyLoader(yaml.BaseLoader):
         """A loader that refuses repeated keys, since the first value would be lost."""
 
-    def construct_unique_mapping(loader: Any, node: Any) -> dict[str, object]:
-        fields: dict[str, object] = {}
-        for key_node, value_node in node.value:
-            key = str(loader.construct_object(key_node, deep=True))
-            if key in fields:
-                line = key_node.start_mark.line + 1
-                raise KnowledgeError(f"{place}, line {line}: {key!r} is given twice; keep one of them")
-            fields[key] = loader.construct_object(value_node, deep=True)
-        return fields
+        def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+            fields: dict[Any, Any] = {}
+            for key_node, value_node in node.value:
+                key = str(self.construct_object(key_node, deep=True))
+                if key in fields:
+                    line = key_node.start_mark.line + 1
+                    raise KnowledgeError(f"{place}, line {line}: {key!r} is given twice; keep one of them")
+                fields[key] = self.construct_object(value_node, deep=True)
+            return fields
 
     def count_values(node: Node, known: dict[int, int]) -> int:
         """Count the values under a node, with every repetition by an alias."""
@@ -346,7 +343,6 @@ def load_yaml(text: str, place: str) -> object:
             known[id(node)] = 1 + sum(count_values(part, known) for pair in pairs for part in pair)
         return known[id(node)]
 
-    UniqueKeyLoader.add_constructor("tag:yaml.org,2002:map", construct_unique_mapping)
     try:
         loader = UniqueKeyLoader(text)
         root = loader.get_single_node()
@@ -515,9 +511,7 @@ class _DbtMetricConverter:
                 }
                 return re.sub(r"\b[A-Za-z_]\w*\b", lambda word: parts.get(word[0], word[0]), _get_text(given, "expr"))
             case _:
-                raise KnowledgeError(
-                    f"metrics of the type {kind!r} are not supported: they are not expressions over rows"
-                )
+                raise KnowledgeError(f"metrics of type {kind!r} are not supported: they are not expressions over rows")
 
     def _write_measure_aggregate(self, measure: _Placed | None, name: str, filters: list[str]) -> str:
         """Write a measure's aggregate over rows that pass all filters."""

@@ -7,7 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache
 from typing import TYPE_CHECKING
 
 from ..linking.vocabulary import load_shipped_associations
@@ -139,24 +139,18 @@ def is_abbreviation(short: str, words: Sequence[str]) -> bool:
     )
 
 
-@lru_cache(maxsize=20_000)
-def _split_name_stems(name: str) -> tuple[str, ...]:
+def _split_name_stems(name: str) -> list[str]:
     """Return the word stems of a name, without `id`."""
-    return tuple(word for word in stem_name(name) if word != "id") if name else ()
+    return [word for word in stem_name(name) if word not in ("", "id")]
 
 
 class Knowledge:
-    """The knowledge entries that apply to a database; threads may share an instance.
-
-    Attributes:
-        entries: What holds.
-        problems: What is left out, and why.
-    """
+    """The knowledge entries that apply to a database; threads may share an instance."""
 
     def __init__(self, entries: Sequence[Entry], problems: Sequence[EntryProblem], schema: Schema) -> None:
         """Use `Knowledge.of`."""
         self.entries = tuple(entries)
-        self.problems = tuple(problems)
+        self.problems = tuple(problems)  # entries that are left out, and why
         self.schema = schema
         self._index = _KnowledgeIndex(self.entries, schema)
 

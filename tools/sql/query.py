@@ -560,6 +560,33 @@ def get_limit_count(query: exp.Expr) -> exp.Expr | None:
     return limit and (limit.args.get("expression") or limit.args.get("count"))
 
 
+def write_without_tables(node: exp.Expr) -> str:
+    """Write an expression as SQL without table names, needless parentheses and quotes, to compare it."""
+    copy = node.unnest().copy()
+    for column in copy.find_all(exp.Column):
+        column.set("table", None)
+        column.set("db", None)
+    for table in copy.find_all(exp.Table):
+        table.set("alias", None)
+    for identifier in copy.find_all(exp.Identifier):
+        identifier.set("quoted", False)
+        identifier.set("this", str(identifier.this).lower())
+    for inner in list(copy.find_all(exp.Paren)):
+        if isinstance(inner.this, exp.Column | exp.Literal):
+            inner.replace(inner.this)
+    return copy.sql()
+
+
+def count_only_rows(tree: exp.Expr, condition: exp.Expr) -> bool:
+    """Make the aggregates of an expression count only rows that meet a condition; return whether there are any."""
+    aggregates = [node for node in tree.find_all(exp.AggFunc) if node.find_ancestor(exp.AggFunc) is None]
+    for node in aggregates:
+        value = node.this.expressions[0] if isinstance(node.this, exp.Distinct) else node.this
+        counted = exp.Literal.number(1) if isinstance(value, exp.Star) else value.copy()
+        value.replace(exp.Case().when(condition.copy(), counted))
+    return bool(aggregates)
+
+
 def normalize_constant_text(text: str) -> str:
     """Return a text constant case-folded, without wildcards and spaces at the ends."""
     return text.strip("% ").casefold()

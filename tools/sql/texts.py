@@ -35,6 +35,15 @@ _COMPARISON = re.compile(
     r"(?:'[^']*'?|\"[^\"]*\"?|[\w.+-]*)\)*(?:\s+(?:AND|OR)\b.*)?"
 )
 
+# What is opened and never closed goes to the end: to look for its end from every other opening would take quadratic
+# time.
+_SPACING = re.compile(
+    r"""(?P<kept> "(?:[^"]|"")*" | `[^`]*` | \[[^\]]*(?:\]|\Z) | '(?:[^']|'')*')
+      | (?: \s | --[^\n]* | /\*.*?(?:\*/|\Z) )+""",
+    re.VERBOSE | re.DOTALL,
+)
+"""Spaces and comments between tokens, and what may hold characters like them without being them."""
+
 
 def is_sql(text: str, schema: Schema) -> bool:
     """Whether a meaning is surely SQL, even if it does not resolve; words parse as SQL too."""
@@ -89,6 +98,11 @@ def read_statement(text: str, dialect: str) -> exp.Expr | None:
     except SQLParseError:
         return None
     return tree if isinstance(tree, exp.Query) and tree.find(exp.Table) is not None else None
+
+
+def squeeze_spaces(sql: str) -> str:
+    """Return SQL with a space where spaces and comments stand between tokens."""
+    return _SPACING.sub(lambda match: match["kept"] or " ", sql).strip()
 
 
 def split_statements(text: str, dialect: str) -> Iterator[str]:
