@@ -23,7 +23,7 @@ from ..errors import (
 )
 from ..sql import Query, write_exact_table_names
 from ..sql.dialects import KEYWORDS, get_dialect_rules
-from ..sql.query import count_only_rows, split_at_and, write_without_tables
+from ..sql.query import count_only_rows, qualify_column, split_at_and, write_without_tables
 from ..sql.scope import Reference, Scope
 from ..sql.texts import begins_change, cut_where, is_sql, read_statement
 from ..words import find_nearest_names, format_did_you_mean, join_words, stems
@@ -157,13 +157,6 @@ def _find_table_or_column(schema: Schema, table: str, column: str = "", within: 
 def _suggest_similar_names(name: str, known: Iterable[TableSchema | ColumnSchema]) -> str:
     near = format_did_you_mean(find_nearest_names(name, (item.name for item in known), 2))
     return f"; {near}" if near else ""
-
-
-def qualify_column(column: exp.Column, item: Item, schema: Schema) -> None:
-    """Qualify a column expression with the item's table, and with the schema if needed."""
-    names = (item[1], *schema.path(item[0])[::-1])
-    for key, name in zip(("this", "table", "db"), names, strict=False):
-        column.set(key, exp.to_identifier(name, quoted=True))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from ..database.schema import Schema
 from ..sql import Query, read_query
 from ..words import STOP_WORDS, Word, fold, make_word_set, stem_name, stems, words
 from .entry import Entry, Item
-from .fragment import qualify_column
 from .read import write_path
 
 MOST = 200_000  # statements that are read; a log goes on for ever
@@ -59,9 +58,9 @@ class _QueryParts:
         conditions = (condition for scope in query.scopes for condition in query.conditions(scope))
         # What CASE tells apart in an aggregate is a part of a metric, and no term.
         parts = (one.node for one in conditions if one.clause != "counted" or query.around(one.node, exp.Filter))
-        self.conditions = {self._write_qualified_sql(part): part for part in parts}
+        self.conditions = {query.write_qualified(part): part for part in parts}
         self.literals = {str(node.this) for node in query.tree.find_all(exp.Literal)}
-        self.aggregates = {self._write_qualified_sql(node): node for node in query.tree.find_all(exp.AggFunc)}
+        self.aggregates = {query.write_qualified(node): node for node in query.tree.find_all(exp.AggFunc)}
 
     def place(self, node: exp.Expr | None) -> Item | None:
         """Return the table and column that a node refers to; None if it is not a column."""
@@ -86,17 +85,6 @@ class _QueryParts:
         }
         pairs = {text: ends for text, node in self.conditions.items() if (ends := self.get_compared_columns(node))}
         return {text: ends for text, ends in pairs.items() if ends[0][0] != ends[1][0] and frozenset(ends) not in keys}
-
-    def _write_qualified_sql(self, node: exp.Expr) -> str:
-        """Write a part of the query as SQL, with columns qualified by their tables."""
-        copy = node.copy()
-        pairs = zip(list(node.find_all(exp.Column)), list(copy.find_all(exp.Column)), strict=True)
-        for own, column in pairs:
-            if place := self.place(own):
-                qualify_column(column, place, self._query.schema)
-                for part in column.parts:
-                    part.set("quoted", not part.name.isidentifier())
-        return copy.sql(dialect=self._query.schema.dialect)
 
 
 def _find_corrected_values(old: _QueryParts, new: _QueryParts, question: str) -> Iterator[Entry]:

@@ -154,6 +154,16 @@ class Query(ParsedQuery):
             self._texts[id(node)] = node, node.sql(dialect=self.rules.grammar)
         return self._texts[id(node)][1]
 
+    def write_qualified(self, node: exp.Expr) -> str:
+        """Return an expression of the query as SQL, with columns qualified by the schema's tables."""
+        copy = node.copy()
+        for own, column in zip(list(node.find_all(exp.Column)), list(copy.find_all(exp.Column)), strict=True):
+            if found := self.column(own):
+                qualify_column(column, found.item, self.schema)
+                for part in column.parts:
+                    part.set("quoted", not part.name.isidentifier())
+        return copy.sql(dialect=self.schema.dialect)
+
     # Names
 
     @locked_cached_property
@@ -575,6 +585,13 @@ def write_without_tables(node: exp.Expr) -> str:
         if isinstance(inner.this, exp.Column | exp.Literal):
             inner.replace(inner.this)
     return copy.sql()
+
+
+def qualify_column(column: exp.Column, item: tuple[str, str], schema: Schema) -> None:
+    """Qualify a column expression with the item's table, and with the schema if needed."""
+    names = (item[1], *schema.path(item[0])[::-1])
+    for key, name in zip(("this", "table", "db"), names, strict=False):
+        column.set(key, exp.to_identifier(name, quoted=True))
 
 
 def count_only_rows(tree: exp.Expr, condition: exp.Expr) -> bool:
