@@ -9,11 +9,10 @@
 from .embedding import embed, make_embedding
 from .example import AddedExamples, Example, FoundExample, to_json
 from .importing import DatabaseFolder, read_examples
-from .masking import mask
+from .masking import mask, regularize_example
 from .rights import VERIFIED, choose_best_per_question, database_identity, make_example, make_example_verifier
 from .seeds import load_dialogues, load_programs, make_default_store, open_existing, open_seeded_store, seed_examples
 from .selectors import ExampleQuery, ExampleSelector, SelectorKind, choose_examples, make_selector
-from .soundness import find_contradiction, regularize_example
 from .store import ExampleStore, example_id
 from .tables import get_store_folder, has_example_store
 from .verified import VerifiedAnswer, find_verified
@@ -34,7 +33,6 @@ __all__ = [
     "database_identity",
     "embed",
     "example_id",
-    "find_contradiction",
     "find_verified",
     "get_store_folder",
     "has_example_store",

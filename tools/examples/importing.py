@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -10,16 +11,20 @@ from pathlib import Path
 from typing import Any, cast
 from zlib import crc32
 
+from sqlglot import exp
+
 from ..database import Database, Table, render_schema
 from ..errors import DatabaseUnavailable, ExampleRefused, ExampleStoreError, QueryError, SQLParseError
 from ..record_files import read_json, read_records
 from ..results import same_result
-from ..sql import read_query
-from ..sql.parse import join_split_operators
-from ..words import stems
+from ..sql import Query, read_query
+from ..sql.contradictions import find_contradiction, find_missing_rank
+from ..sql.mend import mend_string_quotes
+from ..sql.parse import join_split_operators, return_default_if_unparsable
+from ..words import make_word_set, stems
 from .example import Example, brief_repr, one_line, parse_example_fields, parse_example_json
+from .masking import parse_compact_schema
 from .rights import database_identity, make_example, render_used_tables
-from .soundness import find_example_fault, find_missing_rank, fix_string_quotes
 from .store import ExampleStore, check_example, make_refusal_error
 
 _NAMES = {
@@ -31,6 +36,11 @@ _NAMES = {
 
 _OPEN = 16
 """Databases of a folder that are open at once: a system allows a process some hundred files."""
+
+_MASKED = re.compile(
+    r"\[?\b(?:MASK|VALUE|UNK)\b\]?|<\s*(?:mask|value|unk|literal)\s*>|\[(?:mask|value|unk|literal)\]|_{2,}"
+)
+_MASKED_TEXTS = make_word_set("? _ [mask] <mask> mask terminal value [value] <value> <unk>")
 
 
 def read_examples(path: Path, refuse: Callable[[str], object]) -> Iterator[Example]:
@@ -57,6 +67,28 @@ def read_examples(path: Path, refuse: Callable[[str], object]) -> Iterator[Examp
             refuse(f"{place}: {error}")
         else:
             yield example
+
+
+def fix_string_quotes(example: Example) -> Example:
+    """Return the example with double-quoted texts in its SQL put in single quotes."""
+    tables = parse_compact_schema(example.schema).tables
+    columns = {column.name.lower() for table in tables for column in table.columns}
+    return replace(example, sql=mend_string_quotes(example.sql, columns))
+
+
+@return_default_if_unparsable("")
+def find_example_fault(question: str, sql: str) -> str:
+    """Return why an example would mislead a model; empty if nothing is wrong."""
+    if wrong := find_contradiction(question, sql):
+        return wrong
+    query = Query.of(sql, "sqlite")
+    tree = query.tree.unnest()
+    texts = (literal.name.strip().lower() for literal in tree.find_all(exp.Literal) if literal.is_string)
+    if _MASKED.search(question) or not _MASKED_TEXTS.isdisjoint(texts):
+        return "a value is masked: it stands for nothing that the question says"
+    if superlative := find_missing_rank(question, query):
+        return f"the question asks for {superlative!r}, and the query ranks nothing"
+    return ""
 
 
 def _iterate_record_parsers(path: Path) -> Iterator[tuple[str, Callable[[], Example]]]:

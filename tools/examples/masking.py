@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import compress, count, dropwhile, groupby, takewhile
 from typing import Literal, cast, get_args
@@ -14,9 +15,11 @@ from typing import Literal, cast, get_args
 from ..database.quoting import unquote
 from ..database.schema import ColumnKind, ColumnSchema, ForeignKey, Schema, TableSchema
 from ..derived import cache_in_first_argument
-from ..sql import make_question_skeleton
+from ..errors import SQLParseError
+from ..sql import make_question_skeleton, regularize
 from ..values.match import ValueMatch
 from ..words import FUNCTION_WORDS, fold, make_word_set, split_name, stem_word
+from .example import Example
 
 SkeletonForm = Literal["marked", "plain"]
 """`marked` leaves a schema's common words in and adds marks; `plain` is the paper's (revision chain 3.1.2)."""
@@ -159,3 +162,12 @@ def _split_parenthesized_items(pieces: Iterable[str]) -> list[list[str]]:
 
 def _extract_names(pieces: Iterable[str]) -> tuple[str, ...]:
     return tuple(unquote(piece) for piece in pieces if _NAME.fullmatch(piece))
+
+
+@lru_cache(maxsize=1_024)
+def regularize_example(example: Example) -> Example:
+    """Return the example with its SQL in regular form (CREDIT-SQL 3.2), if it can be parsed."""
+    try:
+        return replace(example, sql=regularize(example.sql, parse_compact_schema(example.schema)))
+    except SQLParseError:
+        return example

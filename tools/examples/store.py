@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import ExampleRefused, ExampleStoreError, TableturnError
 from ..sql import make_sql_skeleton
+from ..sql.contradictions import find_contradiction
 from ..sql.texts import read_in_any_dialect, squeeze_spaces
 from .embedding import Embedding, HashedEmbedding, Vectors
 from .example import (
@@ -33,7 +34,6 @@ from .example import (
 )
 from .masking import mask
 from .rights import VERIFIED, Standing, Verify, parse_approval_record, rank_example_rights, restrict_example
-from .soundness import find_contradiction
 from .tables import ChromaBackend, ChromaTable, Fields, MemoryBackend, MemoryTable, Row
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tableturn.tools.examples import Example, read_examples, seed_examples
-from tableturn.tools.examples.soundness import find_example_fault, fix_string_quotes
+from tableturn.tools.examples.importing import find_example_fault, fix_string_quotes
 from tableturn.tools.sql import Query
 
 

@@ -1,21 +1,15 @@
-"""Checks of an example's SQL against its question, since a model would copy a mistake; its regular form."""
+"""What a query says against the words of its question: another direction, or no ranking at all."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
-from functools import lru_cache
 
 from sqlglot import exp
 
 from ..errors import SQLParseError
-from ..sql import Query, regularize
-from ..sql.mend import mend_string_quotes
-from ..sql.parse import return_default_if_unparsable
-from ..sql.texts import read_in_any_dialect
-from ..words import NUMBER_WORDS, make_word_set
-from .example import Example
-from .masking import parse_compact_schema
+from ..words import NUMBER_WORDS
+from .query import Query
+from .texts import read_in_any_dialect
 
 _HIGHEST = re.compile(r"(?<!\bat )\b(?:most(?! recent| of\b)|highest|largest|biggest|greatest|maximum)\b", re.I)
 _LOWEST = re.compile(r"(?<!\bat )\b(?:least|lowest|fewest|smallest|cheapest|minimum)\b", re.I)
@@ -37,16 +31,12 @@ _SUPERLATIVE = re.compile(
     r"|longest|shortest|cheapest|best|worst|maximum|minimum)\b(?!\s+(?:of the time|likely))",
     re.I,
 )
-_MASKED = re.compile(
-    r"\[?\b(?:MASK|VALUE|UNK)\b\]?|<\s*(?:mask|value|unk|literal)\s*>|\[(?:mask|value|unk|literal)\]|_{2,}"
-)
-_MASKED_TEXTS = make_word_set("? _ [mask] <mask> mask terminal value [value] <value> <unk>")
 
 
 def find_contradiction(question: str, sql: str) -> str:
     """Return why the SQL contradicts the words of the question; empty if nothing is wrong."""
     if not any(each.search(question) for each in (_HIGHEST, _LOWEST, _DESCENDING, _TOP)) or not _ORDER.search(sql):
-        return ""  # most examples, whose SQL need not be read
+        return ""  # most questions, whose SQL need not be read
     try:
         query = read_in_any_dialect(sql)
     except SQLParseError:
@@ -71,28 +61,6 @@ def _is_descending(term: exp.Expr) -> bool:
     return bool(term.args.get("desc")) or isinstance(term.this, exp.Neg)
 
 
-def fix_string_quotes(example: Example) -> Example:
-    """Return the example with double-quoted texts in its SQL put in single quotes."""
-    tables = parse_compact_schema(example.schema).tables
-    columns = {column.name.lower() for table in tables for column in table.columns}
-    return replace(example, sql=mend_string_quotes(example.sql, columns))
-
-
-@return_default_if_unparsable("")
-def find_example_fault(question: str, sql: str) -> str:
-    """Return why an example would mislead a model; empty if nothing is wrong."""
-    if wrong := find_contradiction(question, sql):
-        return wrong
-    query = Query.of(sql, "sqlite")
-    tree = query.tree.unnest()
-    texts = (literal.name.strip().lower() for literal in tree.find_all(exp.Literal) if literal.is_string)
-    if _MASKED.search(question) or not _MASKED_TEXTS.isdisjoint(texts):
-        return "a value is masked: it stands for nothing that the question says"
-    if superlative := find_missing_rank(question, query):
-        return f"the question asks for {superlative!r}, and the query ranks nothing"
-    return ""
-
-
 def find_missing_rank(question: str, query: Query) -> str:
     """Return the superlative of a question whose query ranks nothing; empty if nothing is missing.
 
@@ -102,12 +70,3 @@ def find_missing_rank(question: str, query: Query) -> str:
     names = " ".join(column.name.lower() for column in query.tree.find_all(exp.Column))
     named = any(superlative[:3].lower() in names for superlative in superlatives)
     return "" if named or query.ranks_rows else next(iter(superlatives), "")
-
-
-@lru_cache(maxsize=1_024)
-def regularize_example(example: Example) -> Example:
-    """Return the example with its SQL in regular form (CREDIT-SQL 3.2), if it can be parsed."""
-    try:
-        return replace(example, sql=regularize(example.sql, parse_compact_schema(example.schema)))
-    except SQLParseError:
-        return example
