@@ -18,7 +18,7 @@ from ..errors import DatabaseUnavailable, ExampleRefused, ExampleStoreError, Que
 from ..record_files import read_json, read_records
 from ..results import same_result
 from ..sql import Query, read_query
-from ..sql.contradictions import find_contradiction, find_missing_rank
+from ..sql.contradictions import find_missing_rank
 from ..sql.mend import mend_string_quotes
 from ..sql.parse import join_split_operators, return_default_if_unparsable
 from ..words import make_word_set, stems
@@ -78,12 +78,9 @@ def fix_string_quotes(example: Example) -> Example:
 
 @return_default_if_unparsable("")
 def find_example_fault(question: str, sql: str) -> str:
-    """Return why an example would mislead a model; empty if nothing is wrong."""
-    if wrong := find_contradiction(question, sql):
-        return wrong
+    """Return why an example that `check_example` takes would mislead a model; empty if nothing is wrong."""
     query = Query.of(sql, "sqlite")
-    tree = query.tree.unnest()
-    texts = (literal.name.strip().lower() for literal in tree.find_all(exp.Literal) if literal.is_string)
+    texts = (literal.name.strip().lower() for literal in query.tree.find_all(exp.Literal) if literal.is_string)
     if _MASKED.search(question) or not _MASKED_TEXTS.isdisjoint(texts):
         return "a value is masked: it stands for nothing that the question says"
     if superlative := find_missing_rank(question, query):

@@ -20,7 +20,7 @@ from ..database.schema import Schema
 from ..errors import SQLParseError
 from ..words import find_nearest_names, find_similar
 from .parse import return_default_if_unparsable
-from .query import COMPARED_PARTS, Query, read_query
+from .query import Query, read_query
 from .scope import NameResolution, QuerySource
 
 
@@ -212,12 +212,8 @@ def mend_string_quotes(sql: str, columns: Collection[str]) -> str:
     except SQLParseError:
         return sql
     sql = query.sql
-    # What a column is compared with; elsewhere a word in double quotes may be a name.
-    values = [node for node in query.tree.find_all(exp.Column) if isinstance(node.parent, exp.Predicate)]
-    values = [node for node in values if node.arg_key in COMPARED_PARTS]
-    for node in sorted(values, key=lambda node: -node.this.meta.get("start", 0)):
+    for node in sorted(query.list_compared_words(), key=lambda node: -node.this.meta.get("start", 0)):
         start, end = node.this.meta.get("start", 0), node.this.meta.get("end", 0) + 1
-        is_text = node.this.args.get("quoted") and not node.table and node.name.lower() not in columns
-        if is_text and sql[start : start + 1] == '"' == sql[end - 1 : end]:
+        if node.name.lower() not in columns and sql[start : start + 1] == '"' == sql[end - 1 : end]:
             sql = sql[:start] + exp.Literal.string(node.name).sql("sqlite") + sql[end:]
     return sql

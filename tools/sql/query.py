@@ -42,7 +42,7 @@ _ROLE_OF: Mapping[Clause, str] = {
 ROLES = tuple(dict.fromkeys(_ROLE_OF.values()))  # what a query does with a column
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-COMPARED_PARTS = frozenset({"expression", "expressions", "low", "high"})
+_VALUES = frozenset({"expression", "expressions", "low", "high"})
 """Where a condition has what a column is compared with."""
 _RANKS = (exp.Order, exp.Max, exp.Min, exp.RowNumber, exp.All)
 
@@ -288,15 +288,16 @@ class Query(ParsedQuery):
         literals = list(self.tree.find_all(exp.Literal))
         texts = [str(literal.this) for literal in literals if literal.is_string]
         if self.rules.words_as_text:  # SQLite reads "Paris" as a text if there is no such column
-            texts += [
-                node.name
-                for node in self.tree.find_all(exp.Column)
-                if node.this.args.get("quoted") and not node.table
-                if isinstance(node.parent, exp.Predicate) and node.arg_key in COMPARED_PARTS
-            ]
+            texts += [node.name for node in self.list_compared_words()]
         numbers = (str(literal.this) for literal in literals if not literal.is_string)
         plain = filter(None, map(normalize_constant_text, texts))
         return QueryConstants(frozenset(plain), frozenset(filter(_NUMBER.fullmatch, numbers)))
+
+    def list_compared_words(self) -> list[exp.Column]:
+        """Return the quoted words that columns are compared with; elsewhere such a word may be a name."""
+        compared = (node for node in self.tree.find_all(exp.Column) if isinstance(node.parent, exp.Predicate))
+        words = (node for node in compared if node.this.args.get("quoted") and not node.table)
+        return [node for node in words if node.arg_key in _VALUES]
 
     # SELECTs and what belongs to them
 

@@ -9,6 +9,7 @@ import pytest
 from tableturn.tools.examples import Example, read_examples, seed_examples
 from tableturn.tools.examples.importing import find_example_fault, fix_string_quotes
 from tableturn.tools.sql import Query
+from tableturn.tools.sql.contradictions import find_contradiction
 
 
 @pytest.mark.parametrize(
@@ -25,7 +26,7 @@ from tableturn.tools.sql import Query
     ],
 )
 def test_what_would_teach_wrong(question: str, sql: str) -> None:
-    assert find_example_fault(question, sql)
+    assert find_contradiction(question, sql) or find_example_fault(question, sql)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +45,7 @@ def test_what_would_teach_wrong(question: str, sql: str) -> None:
     ],
 )
 def test_what_is_sound(question: str, sql: str) -> None:
-    assert find_example_fault(question, sql) == ""
+    assert find_contradiction(question, sql) == find_example_fault(question, sql) == ""
 
 
 def test_text_in_double_quotes_is_mended_and_names_are_not() -> None:
