@@ -145,12 +145,17 @@ def _split_name_stems(name: str) -> list[str]:
 
 
 class Knowledge:
-    """The knowledge entries that apply to a database; threads may share an instance."""
+    """The knowledge entries that apply to a database; threads may share an instance.
+
+    Attributes:
+        entries: What holds.
+        problems: What is left out, and why.
+    """
 
     def __init__(self, entries: Sequence[Entry], problems: Sequence[EntryProblem], schema: Schema) -> None:
         """Use `Knowledge.of`."""
         self.entries = tuple(entries)
-        self.problems = tuple(problems)  # entries that are left out, and why
+        self.problems = tuple(problems)
         self.schema = schema
         self._index = _KnowledgeIndex(self.entries, schema)
 
